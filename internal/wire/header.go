@@ -1,0 +1,109 @@
+package wire
+
+import "banyan/internal/proto"
+
+// Kind says what a frame is, and so which machine it belongs to.
+type Kind uint8
+
+// Kinds of frames. The comment names the header fields in use beyond Kind and
+// Length; the others are zero.
+const (
+	KindInvalid Kind = iota
+
+	// Messages between ranks (internal/proto/replica, then match).
+
+	// KindEager carries a whole message. Context, Src, Dst, Tag, Seq, Total.
+	KindEager
+	// KindOffer announces a message too large to send unasked (the request to
+	// send of a rendezvous). Context, Src, Dst, Tag, Seq, Total, ID (the
+	// sender's handle of the message).
+	KindOffer
+	// KindPull asks for the data of an offer (clear to send). ID (the
+	// sender's handle), Aux (the receiver's handle).
+	KindPull
+	// KindData carries a fragment of an offered message. ID (the receiver's
+	// handle), Offset, Total.
+	KindData
+	// KindAck acknowledges messages to another replica of their sender. The
+	// payload is a list of Ack records.
+	KindAck
+
+	// Broadcasts (internal/proto/broadcast). Src is the sender's and Dst the
+	// receiver's index in the communicator, Aux the root's.
+
+	// KindTree carries a broadcast along the tree. Context, Seq, Aux, Total.
+	KindTree
+	// KindCorrection carries a broadcast along the ring. Same fields.
+	KindCorrection
+	// KindCorrectionOffer is a correction without its payload. Same fields.
+	KindCorrectionOffer
+	// KindBroadcastPull asks a holder for a broadcast's payload. Context, Seq, Aux.
+	KindBroadcastPull
+	// KindBroadcastMissing answers a pull: the payload isn't here, and the
+	// root is known dead. Context, Seq, Aux.
+	KindBroadcastMissing
+	// KindBroadcastReport says that its sender has completed all broadcasts of
+	// the context below Seq. Context, Seq.
+	KindBroadcastReport
+
+	// Failure detection (internal/proto/detector).
+
+	// KindHeartbeat tells the observer that the sender lives. Seq counts.
+	KindHeartbeat
+	// KindObserve tells a process that the sender now observes it.
+	KindObserve
+	// KindDeaths spreads deaths. The payload is a list of Procs.
+	KindDeaths
+	// KindObituary tells its receiver that the job counts it among the dead.
+	KindObituary
+
+	// Leaving (internal/proto/farewell).
+
+	// KindDone says that the sender has finished and been flushed.
+	KindDone
+	// KindAllDone says that every live process has finished.
+	KindAllDone
+	// KindGoodbye is the last frame of a process that leaves in order.
+	KindGoodbye
+	// KindAbort ends the job. Tag is the exit code.
+	KindAbort
+
+	kindEnd
+)
+
+// HeaderSize is the length of an encoded Header in bytes: one cache line.
+const HeaderSize = 64
+
+// MaxPayload bounds the payload of one frame in bytes. Larger messages travel
+// as fragments, so that no frame holds up the others for long.
+const MaxPayload = 1 << 20
+
+// Header precedes every payload between two Procs of a job. Its fields mean
+// what the Kind says; unused ones are zero.
+type Header struct {
+	Kind    Kind
+	Flags   uint8
+	Length  uint32     // payload bytes that follow
+	Context uint64     // communicator context
+	Seq     uint64     // number within the channel or the broadcast stream
+	Src     proto.Rank // world rank of the sender, unless the Kind says else
+	Dst     proto.Rank // world rank of the receiver, unless the Kind says else
+	Tag     int32
+	Aux     int32
+	Total   uint64 // bytes of the whole message
+	Offset  uint64 // of this fragment within the message, bytes
+	ID      uint64 // handle of a rendezvous
+}
+
+// Ack is one record in the payload of KindAck, AckSize bytes. It travels from a
+// replica of rank Dst (the frame's header says which) to a replica of rank Src.
+type Ack struct {
+	Context uint64
+	// Seq acknowledges every eager message of the channel up to and including
+	// it, or, where Single, the rendezvous message with just this number.
+	Seq    uint64
+	Single bool
+}
+
+// AckSize is the length of an encoded Ack in bytes.
+const AckSize = 24
