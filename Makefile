@@ -1,0 +1,47 @@
+# Banyan's chores. `make` lists them; each needs no other to have run before.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# An older Go fetches the release that go.mod names.
+export GOTOOLCHAIN ?= auto
+
+# Packages with goroutines or threads: what the race detector looks at.
+concurrent := ./mpi/... ./internal/progress/... ./internal/transport/... ./internal/launch/...
+
+fuzztime ?= 10s
+soaktime ?= 10m
+
+.PHONY: help tools build test lint demo bench soak fuzz cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+tools:
+	@scripts/tools.sh
+
+build: tools ## the command and the example programs, into bin/
+	go build -o bin/ ./cmd/... ./examples/...
+
+test: lint ## everything that a change must pass
+	go test ./...
+	go test -race -short $(concurrent)
+
+lint: tools ## vet and staticcheck (gofmt, import rules, purity: internal/lint, a test)
+	go vet ./...
+	go tool staticcheck ./...
+	go test ./internal/lint
+
+demo: build ## the main job: kill processes of a program, get the same answer
+	scripts/demo.sh
+
+fuzz: tools ## fuzz every decoder, fuzztime=10s each
+	scripts/fuzz.sh $(fuzztime)
+
+cover: tools ## test coverage of the whole module
+	@mkdir -p bin
+	go test -short -coverpkg=./... -coverprofile=bin/cover.out ./...
+	go tool cover -func=bin/cover.out | tail -n 1
+
+clean: ## remove what make built
+	rm -rf bin

@@ -1,0 +1,105 @@
+// Package lint holds the rules of the house that no ready-made tool checks, and
+// the test that enforces them on every Go file of the module:
+//
+//   - imports go down only (layers), and other modules are imported only where
+//     they belong (dependencies);
+//   - protocol packages are pure (pure), so that one code runs under the
+//     simulator, the progress engine and the tests alike: the design's
+//     section 1;
+//   - every file is formatted, none is a god file, every package says its job.
+//
+// The rules are the tables of this file. Each has a snippet in lint_test.go that
+// breaks it, so that a rule which has stopped biting is noticed. Test files are
+// exempt from the rules about imports and purity.
+package lint
+
+// moduleName is the module whose files are checked; paths in the tables are
+// relative to it.
+const moduleName = "banyan"
+
+// A layer says what the packages that match a pattern may import from this
+// module. The first row that matches a package counts. In a pattern, "*" stands for one
+// path element and a final "..." for the rest, also if that is empty.
+type layer struct {
+	packages string
+	imports  []string
+}
+
+// layers goes from the ground up: a row names only packages of rows above it (or
+// parents of its own), which TestLayersGoDown checks.
+var layers = []layer{
+	{"internal/proto", nil},
+	{"internal/topology", []string{"internal/proto"}},
+	{"internal/proto/*", []string{"internal/proto", "internal/topology"}}, // never each other
+	{"internal/wire", []string{"internal/proto"}},
+	{"internal/fault", []string{"internal/proto"}},
+	{"internal/trace", []string{"internal/proto"}},
+	{"internal/pmi", nil},
+
+	// The simulated driver.
+	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
+
+	// The real driver.
+	{"internal/transport", []string{"internal/proto", "internal/wire"}},
+	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport"}},
+	{"internal/control", []string{"internal/proto", "internal/wire"}},
+	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/transport"}},
+	{"internal/progress", []string{"internal/process", "internal/proto", "internal/proto/*", "internal/wire",
+		"internal/transport", "internal/transport/*", "internal/control", "internal/pmi", "internal/fault"}},
+	{"internal/comm", []string{"internal/progress", "internal/proto", "internal/topology"}},
+	{"mpi", []string{"internal/comm", "internal/progress", "internal/proto"}},
+
+	// The launcher knows nothing of the programs it starts.
+	{"internal/launch", []string{"internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
+
+	{"cmd/...", []string{"mpi", "internal/launch", "internal/logp", "internal/fault", "internal/trace", "internal/proto",
+		"internal/proto/*", "internal/topology"}},
+	{"examples/cg/matrixmarket", nil},
+	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
+	{"bench/...", []string{"mpi", "internal/logp", "internal/proto", "internal/proto/*", "internal/topology"}},
+	{"internal/lint", nil},
+}
+
+// A dependency says where a module that isn't ours may be imported. Those that
+// only tests use have no row.
+type dependency struct {
+	module string
+	users  []string
+}
+
+var dependencies = []dependency{
+	{"github.com/spf13/cobra", []string{"cmd/..."}},
+	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch"}},
+}
+
+// pure are the packages that must be state machines or arithmetic: no input or
+// output, clock, goroutine, channel, lock, global randomness, nor anything that
+// depends on the order of a map.
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology"}
+
+// pureImports are the packages of the standard library that pure packages may
+// use. What is missing is missing on purpose (os, net, log, sync, time, …).
+var pureImports = []string{
+	"bytes", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "iter", "math", "math/bits",
+	"math/rand/v2", "slices", "sort", "strconv", "strings",
+}
+
+// impureNames are names of those packages that pure packages may not use all the
+// same: they write to the standard output, or draw from the global source.
+var impureNames = map[string][]string{
+	"fmt": {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"math/rand/v2": {"ExpFloat64", "Float32", "Float64", "Int", "Int32", "Int32N", "Int64", "Int64N", "IntN", "N",
+		"NormFloat64", "Perm", "Shuffle", "Uint", "Uint32", "Uint32N", "Uint64", "Uint64N", "UintN"},
+}
+
+// mapOrderMark begins the comment that allows a range over a map in a pure
+// package, on its line or on the one above; the reason why the order can't be
+// seen follows.
+const mapOrderMark = "//banyan:maporder"
+
+// maxLines is how long a Go file may be.
+const maxLines = 500
+
+// longFiles are the files that may be longer, with the number of lines they may have.
+var longFiles = map[string]int{}
