@@ -1,0 +1,132 @@
+package replica
+
+import (
+	"fmt"
+	"math/bits"
+
+	"banyan/internal/proto"
+)
+
+// Machine is the replication protocol at one process.
+type Machine struct {
+	layout Layout
+	self   proto.Proc
+	rank   proto.Rank // of self
+
+	present []replicas // by rank: neither dead nor left, as far as known here
+	dead    []replicas // by rank: known dead
+	// covers are the replica indexes of every destination that this process
+	// sends to: its own, and those it substitutes. It never shrinks, so each
+	// message is transmitted to each replica at most once.
+	covers replicas
+
+	sending sendSide
+	arrival receiveSide
+}
+
+// New returns the machine of process self, with everybody alive.
+func New(l Layout, self proto.Proc) *Machine {
+	if l.Ranks < 1 || l.Degree < 1 || l.Degree > MaxDegree || !l.holds(self) {
+		panic(fmt.Sprintf("replica: no %v in %d ranks of degree %d", self, l.Ranks, l.Degree))
+	}
+	m := &Machine{
+		layout:  l,
+		self:    self,
+		rank:    l.Rank(self),
+		present: make([]replicas, l.Ranks),
+		dead:    make([]replicas, l.Ranks),
+		covers:  only(l.Replica(self)),
+	}
+	for r := range m.present {
+		m.present[r] = l.all()
+	}
+	m.sending.byKey = make(map[key]*outgoing)
+	m.arrival.byKey = make(map[key]*incoming)
+	return m
+}
+
+// key names a channel: a context and the rank at the other end.
+type key struct {
+	context uint64
+	peer    proto.Rank
+}
+
+// Dead says that p has died, or is excluded, which is the same. Telling it
+// again changes nothing, and neither does telling it of a process that left or
+// of this process itself.
+//
+// If p was a replica of this process's own rank, this process may become its
+// substitute: it then sends what the receivers of p haven't acknowledged.
+func (m *Machine) Dead(p proto.Proc, out *Actions) {
+	if m.depart(p) {
+		m.dead[m.layout.Rank(p)] |= only(m.layout.Replica(p))
+		m.adjust(p, out)
+	}
+}
+
+// Left says that p finalised in order: it needs nothing more, and its rank
+// isn't lost by that. As a sender it is substituted like a dead one; a process
+// that leaves only when Idle leaves nothing to resend.
+func (m *Machine) Left(p proto.Proc, out *Actions) {
+	if m.depart(p) {
+		m.adjust(p, out)
+	}
+}
+
+// depart takes p out of the present, and says whether that was news.
+func (m *Machine) depart(p proto.Proc) bool {
+	if p == m.self || !m.layout.holds(p) {
+		return false
+	}
+	present, gone := &m.present[m.layout.Rank(p)], only(m.layout.Replica(p))
+	if *present&gone == 0 {
+		return false
+	}
+	*present &^= gone
+	return true
+}
+
+// adjust sends on without p.
+func (m *Machine) adjust(p proto.Proc, out *Actions) {
+	rank := m.layout.Rank(p)
+	if rank != m.rank {
+		m.forget(rank, only(m.layout.Replica(p)), out)
+		return
+	}
+	if m.layout.Proc(rank, m.present[rank].lowest()) != m.self {
+		return
+	}
+	fresh := m.layout.all() &^ m.present[rank] &^ m.covers
+	m.covers |= fresh
+	m.resend(fresh, out)
+}
+
+// Alive says whether p is neither known dead nor known to have left.
+func (m *Machine) Alive(p proto.Proc) bool {
+	return m.layout.holds(p) && m.present[m.layout.Rank(p)]&only(m.layout.Replica(p)) != 0
+}
+
+// Lost says whether every replica of r is known dead. A rank of which one
+// replica left in order is finished, not lost.
+func (m *Machine) Lost(r proto.Rank) bool { return m.dead[r] == m.layout.all() }
+
+// Source is the replica of r that this process receives from, now that it
+// knows of certain deaths: the one with its own index, or else the lowest that
+// is alive. NoProc if none is.
+func (m *Machine) Source(r proto.Rank) proto.Proc {
+	own := m.layout.Replica(m.self)
+	switch present := m.present[r]; {
+	case present&only(own) != 0:
+		return m.layout.Proc(r, own)
+	case present != 0:
+		return m.layout.Proc(r, present.lowest())
+	}
+	return proto.NoProc
+}
+
+// Idle says whether this process may leave: it retains no message that another
+// might need from it, and owes no acknowledgement.
+func (m *Machine) Idle() bool { return m.sending.messages == 0 && m.arrival.owed == 0 }
+
+// lowest is the lowest replica of a set that isn't empty.
+func (s replicas) lowest() int { return bits.TrailingZeros64(uint64(s)) }

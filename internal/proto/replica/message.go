@@ -1,0 +1,72 @@
+package replica
+
+import "banyan/internal/proto"
+
+// Message is a logical message on its way to every replica of its destination.
+// The caller owns the memory (and may pool it), fills in the fields above Seq
+// and leaves the message alone from Send until its Release.
+type Message struct {
+	Context    uint64
+	Dst        proto.Rank
+	Tag        int32
+	Total      uint64 // bytes of the message
+	Rendezvous bool   // too large to send unasked: offered, then pulled
+	Body       []byte // opaque to the machine
+	User       uint64 // opaque to the machine
+
+	// Seq is set by Send: 1, 2, 3… per (Context, own rank, Dst).
+	Seq uint64
+
+	// channel is where the message is retained; nil before Send and from
+	// Release on.
+	channel *outgoing
+	// pending are the replicas of Dst that may not have the message yet:
+	// nobody has acknowledged for them, and this process hasn't sent it to
+	// them itself. Empty exactly when the message is released.
+	pending replicas
+}
+
+// ActionKind says what an Action asks for.
+type ActionKind uint8
+
+// Kinds of actions.
+const (
+	// Transmit sends Message to the process To: an eager one whole, a
+	// rendezvous as an offer, whose data To then pulls.
+	Transmit ActionKind = iota + 1
+	// Release gives Message back to its owner: every replica that needs it
+	// has it, or is being sent it. The transport may still borrow the body
+	// (a frame in its queue, or the tail of a rendezvous whose receiver died
+	// or has been served by another sender): that count is the driver's.
+	Release
+	// Acknowledge sends one record (Context, Seq, Single) to the process To.
+	Acknowledge
+)
+
+// Action is one thing that the driver must do.
+type Action struct {
+	Kind    ActionKind
+	To      proto.Proc // Transmit, Acknowledge
+	Message *Message   // Transmit, Release
+
+	// Of Acknowledge. Without Single: everything of the channel up to Seq has
+	// arrived. With Single: the rendezvous with just this Seq is complete.
+	Context uint64
+	Seq     uint64
+	Single  bool
+}
+
+// Actions is a caller-owned output to which the machine appends.
+type Actions []Action
+
+func (a *Actions) transmit(m *Message, to proto.Proc) {
+	*a = append(*a, Action{Kind: Transmit, To: to, Message: m})
+}
+
+func (a *Actions) release(m *Message) {
+	*a = append(*a, Action{Kind: Release, Message: m})
+}
+
+func (a *Actions) acknowledge(to proto.Proc, context, seq uint64, single bool) {
+	*a = append(*a, Action{Kind: Acknowledge, To: to, Context: context, Seq: seq, Single: single})
+}
