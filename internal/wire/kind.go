@@ -1,0 +1,44 @@
+package wire
+
+import "fmt"
+
+// payloadShape says which payloads a kind of frame may carry.
+type payloadShape struct {
+	name string
+	unit uint32 // the payload is a whole number of units; 0: there is none
+}
+
+// anyBytes is the unit of a payload that is just bytes.
+const anyBytes = 1
+
+var kinds = [kindEnd]payloadShape{
+	KindEager:            {"eager", anyBytes},
+	KindOffer:            {"offer", 0},
+	KindPull:             {"pull", 0},
+	KindData:             {"data", anyBytes},
+	KindAck:              {"ack", AckSize},
+	KindTree:             {"tree", anyBytes},
+	KindCorrection:       {"correction", anyBytes},
+	KindCorrectionOffer:  {"correction-offer", 0},
+	KindBroadcastPull:    {"broadcast-pull", 0},
+	KindBroadcastMissing: {"broadcast-missing", 0},
+	KindBroadcastReport:  {"broadcast-report", 0},
+	KindHeartbeat:        {"heartbeat", 0},
+	KindObserve:          {"observe", 0},
+	KindDeaths:           {"deaths", ProcSize},
+	KindObituary:         {"obituary", 0},
+	KindDone:             {"done", 0},
+	KindAllDone:          {"all-done", 0},
+	KindGoodbye:          {"goodbye", 0},
+	KindAbort:            {"abort", anyBytes},
+}
+
+// Valid says whether k is a kind that may be on the wire.
+func (k Kind) Valid() bool { return k > KindInvalid && k < kindEnd }
+
+func (k Kind) String() string {
+	if !k.Valid() {
+		return fmt.Sprintf("kind %d", uint8(k))
+	}
+	return kinds[k].name
+}
