@@ -1,0 +1,210 @@
+// Package match brings messages and receives together by MPI's rules: it keeps
+// the receives that wait for a message (posted) and the messages that wait for
+// a receive (unexpected).
+//
+// # Order
+//
+//   - A message goes to the earliest posted receive that it fits.
+//   - A receive takes the earliest arrived message that fits it.
+//   - A message fits a receive of the same context if source and tag are equal
+//     or the receive says AnyRank, AnyTag.
+//
+// So no message is kept that fits a posted receive: an arrival looks only at
+// the posted, a receive only at the unexpected.
+//
+// # Shape
+//
+// A lane holds what concerns one source in one context; the lane of AnyRank
+// holds what concerns the whole context. A posted receive is in the lane of the
+// source it names, perhaps AnyRank, and in the list of all posted. An
+// unexpected message is in the lane of its source and in its context's. A
+// message that arrives thus has two candidates, the first that fits in each of
+// its lanes, and the stamp says which was posted earlier. Where sources are
+// exact and tags come in order everything is O(1); otherwise the search passes
+// over the entries of the lane that don't fit.
+//
+// Entries and lanes are in slabs and link by index (slot 0 is nobody), which
+// the garbage collector needn't look into and which allocate nothing once
+// warm. Contexts come and go: before the slab of lanes grows, the lanes of
+// contexts in which nothing waits are taken back.
+//
+// Tokens are the caller's names for its receives and messages. The packages
+// above see to it that self-sent messages arrive here too, and that duplicates
+// don't.
+package match
+
+import "banyan/internal/proto"
+
+// Envelope is what matching looks at.
+type Envelope struct {
+	Context uint64
+	Src     proto.Rank // AnyRank only in receives and probes
+	Tag     int32      // AnyTag only in receives and probes
+}
+
+// Queues are the posted receives and unexpected messages of one process.
+type Queues struct {
+	entries entries
+	lanes   lanes
+	posted  list   // all posted receives
+	stamp   uint64 // of the last posted receive
+
+	postedLen, unexpectedLen int
+}
+
+// New returns empty queues.
+func New() *Queues {
+	return &Queues{entries: entries{slab: make([]entry, 1)}, lanes: newLanes()}
+}
+
+// Post matches a receive with the earliest unexpected message that fits and
+// removes that, or else queues the receive.
+func (q *Queues) Post(e Envelope, token uint32) (unexpected uint32, matched bool) {
+	if unexpected, matched = q.Take(e); matched {
+		return unexpected, true
+	}
+	q.stamp++
+	lane := q.lanes.get(e.Context, e.Src)
+	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
+	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
+	q.entries.append(&q.posted, i, inAll)
+	q.lanes.context(lane).load++
+	q.postedLen++
+	return 0, false
+}
+
+// Arrive matches a message with the earliest posted receive that it fits and
+// removes that, or else keeps the message as unexpected.
+func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) {
+	lane := q.lanes.get(e.Context, e.Src)
+	i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
+	if j := q.firstPosted(q.lanes.context(lane).posted, e.Tag); i == 0 || j != 0 && q.entries.at(j).stamp < q.entries.at(i).stamp {
+		i = j
+	}
+	if i != 0 {
+		posted = q.entries.at(i).token
+		q.removePosted(i)
+		return posted, true
+	}
+	i = q.entries.add(entry{envelope: e, token: token, lane: lane})
+	q.entries.append(&q.lanes.at(lane).unexpected, i, inLane)
+	q.entries.append(&q.lanes.context(lane).unexpected, i, inAll)
+	q.lanes.context(lane).load++
+	q.unexpectedLen++
+	return 0, false
+}
+
+// Probe finds the message that a receive would take, and leaves it.
+func (q *Queues) Probe(e Envelope) (unexpected uint32, ok bool) {
+	if i := q.firstUnexpected(e); i != 0 {
+		return q.entries.at(i).token, true
+	}
+	return 0, false
+}
+
+// Take removes the message that a receive would take.
+func (q *Queues) Take(e Envelope) (unexpected uint32, ok bool) {
+	i := q.firstUnexpected(e)
+	if i == 0 {
+		return 0, false
+	}
+	unexpected = q.entries.at(i).token
+	q.removeUnexpected(i)
+	return unexpected, true
+}
+
+// Cancel withdraws a posted receive, and says whether there was one. It looks
+// through the posted receives from the earliest.
+func (q *Queues) Cancel(token uint32) bool {
+	for i := q.posted.head; i != 0; i = q.entries.next(i, inAll) {
+		if q.entries.at(i).token == token {
+			q.removePosted(i)
+			return true
+		}
+	}
+	return false
+}
+
+// Posted shows all posted receives in the order in which they were posted,
+// until visit returns false. It may withdraw the one that it is shown, and may
+// change nothing else.
+func (q *Queues) Posted(visit func(e Envelope, token uint32) bool) {
+	for i := q.posted.head; i != 0; {
+		e := q.entries.at(i)
+		i = q.entries.next(i, inAll)
+		if !visit(e.envelope, e.token) {
+			return
+		}
+	}
+}
+
+// Len is how many receives are posted and how many messages are unexpected.
+func (q *Queues) Len() (posted, unexpected int) { return q.postedLen, q.unexpectedLen }
+
+// DropContext forgets a context: its posted receives, and its unexpected
+// messages, which visit is shown in the order of their arrival. It must not
+// change the queues.
+func (q *Queues) DropContext(context uint64, visit func(unexpected uint32)) {
+	whole, ok := q.lanes.find(context, proto.AnyRank)
+	if !ok {
+		return
+	}
+	for unexpected := &q.lanes.at(whole).unexpected; unexpected.head != 0; {
+		i := unexpected.head
+		visit(q.entries.at(i).token)
+		q.removeUnexpected(i)
+	}
+	for lane := whole; lane != 0; lane = q.lanes.at(lane).sibling {
+		for posted := &q.lanes.at(lane).posted; posted.head != 0; {
+			q.removePosted(posted.head)
+		}
+	}
+	q.lanes.free(whole)
+}
+
+// firstPosted is the first receive of a lane's that takes a tag, or 0.
+func (q *Queues) firstPosted(l list, tag int32) int32 {
+	i := l.head
+	for i != 0 {
+		if want := q.entries.at(i).envelope.Tag; want == tag || want == proto.AnyTag {
+			break
+		}
+		i = q.entries.next(i, inLane)
+	}
+	return i
+}
+
+// firstUnexpected is the first message that fits a receive, or 0.
+func (q *Queues) firstUnexpected(e Envelope) int32 {
+	lane, ok := q.lanes.find(e.Context, e.Src)
+	if !ok {
+		return 0
+	}
+	by := inLane
+	if e.Src == proto.AnyRank {
+		by = inAll
+	}
+	i := q.lanes.at(lane).unexpected.head
+	for i != 0 && e.Tag != proto.AnyTag && q.entries.at(i).envelope.Tag != e.Tag {
+		i = q.entries.next(i, by)
+	}
+	return i
+}
+
+func (q *Queues) removePosted(i int32) {
+	lane := q.entries.at(i).lane
+	q.entries.unlink(&q.lanes.at(lane).posted, i, inLane)
+	q.entries.unlink(&q.posted, i, inAll)
+	q.entries.free(i)
+	q.lanes.context(lane).load--
+	q.postedLen--
+}
+
+func (q *Queues) removeUnexpected(i int32) {
+	lane := q.entries.at(i).lane
+	q.entries.unlink(&q.lanes.at(lane).unexpected, i, inLane)
+	q.entries.unlink(&q.lanes.context(lane).unexpected, i, inAll)
+	q.entries.free(i)
+	q.lanes.context(lane).load--
+	q.unexpectedLen--
+}
