@@ -60,11 +60,11 @@ func New() *Queues {
 // Post matches a receive with the earliest unexpected message that fits and
 // removes that, or else queues the receive.
 func (q *Queues) Post(e Envelope, token uint32) (unexpected uint32, matched bool) {
-	if unexpected, matched = q.Take(e); matched {
-		return unexpected, true
+	lane := q.lanes.get(e.Context, e.Src)
+	if i := q.firstUnexpected(lane, e); i != 0 {
+		return q.takeUnexpected(i), true
 	}
 	q.stamp++
-	lane := q.lanes.get(e.Context, e.Src)
 	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
 	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
 	q.entries.append(&q.posted, i, inAll)
@@ -78,8 +78,9 @@ func (q *Queues) Post(e Envelope, token uint32) (unexpected uint32, matched bool
 func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) {
 	lane := q.lanes.get(e.Context, e.Src)
 	i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
-	if j := q.firstPosted(q.lanes.context(lane).posted, e.Tag); i == 0 || j != 0 && q.entries.at(j).stamp < q.entries.at(i).stamp {
-		i = j
+	any := q.firstPosted(q.lanes.context(lane).posted, e.Tag)
+	if i == 0 || any != 0 && q.entries.at(any).stamp < q.entries.at(i).stamp {
+		i = any
 	}
 	if i != 0 {
 		posted = q.entries.at(i).token
@@ -96,21 +97,22 @@ func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) 
 
 // Probe finds the message that a receive would take, and leaves it.
 func (q *Queues) Probe(e Envelope) (unexpected uint32, ok bool) {
-	if i := q.firstUnexpected(e); i != 0 {
-		return q.entries.at(i).token, true
+	if lane, found := q.lanes.find(e.Context, e.Src); found {
+		if i := q.firstUnexpected(lane, e); i != 0 {
+			return q.entries.at(i).token, true
+		}
 	}
 	return 0, false
 }
 
 // Take removes the message that a receive would take.
 func (q *Queues) Take(e Envelope) (unexpected uint32, ok bool) {
-	i := q.firstUnexpected(e)
-	if i == 0 {
-		return 0, false
+	if lane, found := q.lanes.find(e.Context, e.Src); found {
+		if i := q.firstUnexpected(lane, e); i != 0 {
+			return q.takeUnexpected(i), true
+		}
 	}
-	unexpected = q.entries.at(i).token
-	q.removeUnexpected(i)
-	return unexpected, true
+	return 0, false
 }
 
 // Cancel withdraws a posted receive, and says whether there was one. It looks
@@ -150,9 +152,7 @@ func (q *Queues) DropContext(context uint64, visit func(unexpected uint32)) {
 		return
 	}
 	for unexpected := &q.lanes.at(whole).unexpected; unexpected.head != 0; {
-		i := unexpected.head
-		visit(q.entries.at(i).token)
-		q.removeUnexpected(i)
+		visit(q.takeUnexpected(unexpected.head))
 	}
 	for lane := whole; lane != 0; lane = q.lanes.at(lane).sibling {
 		for posted := &q.lanes.at(lane).posted; posted.head != 0; {
@@ -174,12 +174,9 @@ func (q *Queues) firstPosted(l list, tag int32) int32 {
 	return i
 }
 
-// firstUnexpected is the first message that fits a receive, or 0.
-func (q *Queues) firstUnexpected(e Envelope) int32 {
-	lane, ok := q.lanes.find(e.Context, e.Src)
-	if !ok {
-		return 0
-	}
+// firstUnexpected is the first message that fits a receive, or 0; lane is that
+// of the source that the receive names.
+func (q *Queues) firstUnexpected(lane int32, e Envelope) int32 {
 	by := inLane
 	if e.Src == proto.AnyRank {
 		by = inAll
@@ -200,11 +197,13 @@ func (q *Queues) removePosted(i int32) {
 	q.postedLen--
 }
 
-func (q *Queues) removeUnexpected(i int32) {
-	lane := q.entries.at(i).lane
+// takeUnexpected removes a message and returns its token.
+func (q *Queues) takeUnexpected(i int32) (token uint32) {
+	lane, token := q.entries.at(i).lane, q.entries.at(i).token
 	q.entries.unlink(&q.lanes.at(lane).unexpected, i, inLane)
 	q.entries.unlink(&q.lanes.context(lane).unexpected, i, inAll)
 	q.entries.free(i)
 	q.lanes.context(lane).load--
 	q.unexpectedLen--
+	return token
 }
