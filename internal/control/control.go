@@ -1,0 +1,179 @@
+// Package control is the lifeline between "banyan run" and each process that it
+// started: certain news of deaths in one direction, wishes in the other.
+//
+// The processes of a job don't depend on it. Under another launcher there is no
+// lifeline (FromEnv returns nil), and deaths are known from the processes' own
+// evidence and from silence.
+//
+// # The protocol
+//
+// Each side writes one JSON object a line, a Message, to a socket that the
+// process inherits as descriptor BANYAN_CONTROL_FD. The order of the lines is
+// the order of the events. No line is answered. Fields that a Type doesn't name
+// are zero; unknown types and fields are to be ignored, so that either side may
+// be newer.
+//
+// The lifeline's end is news as well. Where the launcher has gone, Receive
+// returns io.EOF, and the process must exit: nobody would clean up behind it.
+// Where the process has gone, the launcher waits for the kernel's word, because a
+// forked child may hold the socket.
+package control
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"banyan/internal/proto"
+)
+
+// Type says what a Message is.
+type Type string
+
+// From a process to the launcher.
+const (
+	// Ready: the library is initialised. From here on an exit without
+	// Finalized is a death, and the process takes part in the detection of
+	// failures.
+	Ready Type = "ready"
+	// Survive: the program handles the loss of ranks itself, so that losing
+	// one doesn't end the job.
+	Survive Type = "survive"
+	// Suspect: Proc has been silent for Silent. The launcher kills it, even if
+	// it is stopped, and tells the others of its Death.
+	Suspect Type = "suspect"
+	// Finalized: the process left in order. An exit with code 0 is no death.
+	Finalized Type = "finalized"
+	// Abort: end the job with Code, because of Text.
+	Abort Type = "abort"
+	// Lost: the program was told that the rank of Proc is lost. Text says in
+	// which operation. For the report only.
+	Lost Type = "lost"
+)
+
+// From the launcher to a process.
+const (
+	// Death: Proc has ended, other than in order, by Signal or with exit code
+	// Code (if Signal is 0). This is certain: it has been reaped.
+	Death Type = "death"
+	// Left: Proc has ended in order.
+	Left Type = "left"
+	// Shutdown: the job is being ended; kill follows. Text says why.
+	Shutdown Type = "shutdown"
+)
+
+// Message is one line on the lifeline.
+type Message struct {
+	Type   Type          `json:"type"`
+	Proc   proto.Proc    `json:"proc,omitempty"`
+	Code   int           `json:"code,omitempty"`
+	Signal int           `json:"signal,omitempty"`
+	Cause  string        `json:"cause,omitempty"` // of a Death, in words
+	Text   string        `json:"text,omitempty"`
+	Silent time.Duration `json:"silent_ns,omitempty"`
+}
+
+// FDVariable is the environment variable that holds the descriptor.
+const FDVariable = "BANYAN_CONTROL_FD"
+
+// maxLine bounds a line in bytes, with its end.
+const maxLine = 64 << 10
+
+// maxText bounds Cause and Text in bytes, so that a line keeps its bound
+// however JSON writes them.
+const maxText = 4 << 10
+
+// Conn is one end of a lifeline. Send may be called from several goroutines,
+// Receive from one, both at the same time.
+type Conn struct {
+	rwc   io.ReadWriteCloser
+	lines *bufio.Reader
+	mu    sync.Mutex // of Send: lines don't mix
+}
+
+// NewConn makes an end of a lifeline of a connection, which it owns from now on.
+func NewConn(rwc io.ReadWriteCloser) *Conn {
+	return &Conn{rwc: rwc, lines: bufio.NewReaderSize(rwc, maxLine)}
+}
+
+// FromEnv returns the lifeline of this process, or nil and no error if it
+// wasn't started by banyan run. It takes the descriptor over, so that programs
+// which this process starts don't inherit it.
+func FromEnv() (*Conn, error) {
+	s := os.Getenv(FDVariable)
+	if s == "" {
+		return nil, nil
+	}
+	fd, err := strconv.Atoi(s)
+	if err != nil || fd < 0 {
+		return nil, fmt.Errorf("control: %s=%q is not a descriptor", FDVariable, s)
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil, fmt.Errorf("control: %s=%s: %w", FDVariable, s, err)
+	}
+	syscall.CloseOnExec(fd)
+	os.Unsetenv(FDVariable)
+	return NewConn(os.NewFile(uintptr(fd), "control")), nil
+}
+
+// Send sends a message. It blocks only while the other side reads nothing for
+// some thousand messages.
+func (c *Conn) Send(m Message) error {
+	b, err := encode(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err = c.rwc.Write(b)
+	return err
+}
+
+// Receive waits for the next message. io.EOF says that the other side has gone.
+func (c *Conn) Receive() (Message, error) {
+	b, err := c.lines.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return Message{}, fmt.Errorf("control: a line is longer than %d bytes", maxLine)
+	case errors.Is(err, syscall.ECONNRESET):
+		// The other side went with unread lines.
+		return Message{}, io.EOF
+	case err != nil:
+		return Message{}, err
+	}
+	return decode(b)
+}
+
+// Close ends the lifeline and wakes Receive.
+func (c *Conn) Close() error { return c.rwc.Close() }
+
+// encode returns the line of a message with its end.
+func encode(m Message) ([]byte, error) {
+	m.Cause, m.Text = clip(m.Cause), clip(m.Text)
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// decode reads a line. The end is optional.
+func decode(line []byte) (Message, error) {
+	var m Message
+	if err := json.Unmarshal(line, &m); err != nil {
+		return Message{}, fmt.Errorf("control: %.100q: %w", line, err)
+	}
+	if m.Type == "" {
+		return Message{}, fmt.Errorf("control: %.100q has no type", line)
+	}
+	return m, nil
+}
+
+func clip(s string) string { return s[:min(len(s), maxText)] }

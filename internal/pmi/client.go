@@ -1,0 +1,235 @@
+package pmi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Client is a process's connection to the PMI server of its job. Its methods
+// may be called from several goroutines.
+type Client struct {
+	rank, size int
+	name       string // of the key-value space
+	maxKey     int
+	maxValue   int
+
+	mu     sync.Mutex // one question at a time
+	conn   io.ReadWriteCloser
+	stream stream
+}
+
+// FromEnv connects to the server that the environment names, or returns nil
+// and no error if it names none: then the process is a job of one. It takes the
+// descriptor over, so that programs which this process starts don't inherit it.
+func FromEnv() (*Client, error) {
+	fd, port := os.Getenv("PMI_FD"), os.Getenv("PMI_PORT")
+	switch {
+	case fd != "":
+		conn, err := inherit(fd)
+		if err != nil {
+			return nil, fmt.Errorf("pmi: PMI_FD=%s: %w", fd, err)
+		}
+		os.Unsetenv("PMI_FD")
+		rank, size, err := numbering()
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return NewClient(conn, rank, size)
+	case port != "":
+		conn, err := net.Dial("tcp", port)
+		if err != nil {
+			return nil, fmt.Errorf("pmi: PMI_PORT: %w", err)
+		}
+		return introduce(conn, cmp.Or(os.Getenv("PMI_ID"), os.Getenv("PMI_RANK"), "0"))
+	}
+	return nil, nil
+}
+
+// inherit makes a connection of an inherited descriptor.
+func inherit(s string) (*os.File, error) {
+	fd, err := strconv.Atoi(s)
+	if err != nil || fd < 0 {
+		return nil, errors.New("not a descriptor")
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return nil, err
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "pmi"), nil
+}
+
+// numbering reads PMI_RANK and PMI_SIZE.
+func numbering() (rank, size int, err error) {
+	rank, err1 := strconv.Atoi(os.Getenv("PMI_RANK"))
+	size, err2 := strconv.Atoi(os.Getenv("PMI_SIZE"))
+	if err1 != nil || err2 != nil || rank < 0 || rank >= size {
+		return 0, 0, fmt.Errorf("pmi: PMI_RANK=%q and PMI_SIZE=%q don't number a process",
+			os.Getenv("PMI_RANK"), os.Getenv("PMI_SIZE"))
+	}
+	return rank, size, nil
+}
+
+// introduce tells a server behind a port who is calling, and learns rank and
+// size from it.
+func introduce(conn io.ReadWriteCloser, id string) (*Client, error) {
+	s := newStream(conn)
+	fail := func(err error) (*Client, error) {
+		conn.Close()
+		return nil, fmt.Errorf("pmi: introduction: %w", err)
+	}
+	if err := s.write(newLine("initack", "pmiid", id)); err != nil {
+		return fail(err)
+	}
+	settings := line{cmd: "set"}
+	for _, want := range []string{"initack", "set", "set", "set"} {
+		l, err := s.read()
+		if err != nil {
+			return fail(err)
+		}
+		if l.cmd != want {
+			return fail(fmt.Errorf("got %q, want cmd=%s", l, want))
+		}
+		settings.fields = append(settings.fields, l.fields...)
+	}
+	size, err := settings.number("size")
+	if err != nil {
+		return fail(err)
+	}
+	rank, err := settings.number("rank")
+	if err != nil {
+		return fail(err)
+	}
+	return start(conn, s, rank, size)
+}
+
+// NewClient greets the server behind conn as process rank of size. The client
+// owns conn from now on.
+func NewClient(conn io.ReadWriteCloser, rank, size int) (*Client, error) {
+	return start(conn, newStream(conn), rank, size)
+}
+
+func start(conn io.ReadWriteCloser, s stream, rank, size int) (*Client, error) {
+	c := &Client{rank: rank, size: size, conn: conn, stream: s}
+	err := c.greet()
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Client) greet() error {
+	if _, err := c.ask(newLine("init", "pmi_version", "1", "pmi_subversion", "1"), "response_to_init"); err != nil {
+		return err
+	}
+	maxes, err := c.ask(newLine("get_maxes"), "maxes")
+	if err != nil {
+		return err
+	}
+	if c.maxKey, err = maxes.number("keylen_max"); err != nil {
+		return fmt.Errorf("pmi: %w", err)
+	}
+	if c.maxValue, err = maxes.number("vallen_max"); err != nil {
+		return fmt.Errorf("pmi: %w", err)
+	}
+	space, err := c.ask(newLine("get_my_kvsname"), "my_kvsname")
+	c.name, _ = space.get("kvsname")
+	return err
+}
+
+// ask sends a question and returns the answer, which must be the command want
+// and must not say failure.
+func (c *Client) ask(question line, want string) (line, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.stream.write(question); err != nil {
+		return line{}, fmt.Errorf("pmi: %s: %w", question.cmd, err)
+	}
+	answer, err := c.stream.read()
+	if err == io.EOF {
+		err = errors.New("the server has gone")
+	}
+	if err != nil {
+		return line{}, fmt.Errorf("pmi: %s: %w", question.cmd, err)
+	}
+	if answer.cmd != want {
+		return line{}, fmt.Errorf("pmi: %s was answered %q", question.cmd, answer)
+	}
+	if rc, ok := answer.get("rc"); ok && rc != "0" {
+		msg, _ := answer.get("msg")
+		return answer, &refusal{question.cmd, rc, msg}
+	}
+	return answer, nil
+}
+
+// refusal is an answer that says failure.
+type refusal struct{ cmd, rc, msg string }
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("pmi: %s failed: rc=%s %s", r.cmd, r.rc, r.msg)
+}
+
+// Rank is the number of this process, 0…Size-1.
+func (c *Client) Rank() int { return c.rank }
+
+// Size is the number of processes that the job was started with.
+func (c *Client) Size() int { return c.size }
+
+// Put publishes a value for the others. Who Gets it must have passed a Barrier
+// after the Put.
+func (c *Client) Put(key, value string) error {
+	if err := checkWord("key", key, c.maxKey); err != nil {
+		return err
+	}
+	if err := checkWord("value", value, c.maxValue); err != nil {
+		return err
+	}
+	_, err := c.ask(newLine("put", "kvsname", c.name, "key", key, "value", value), "put_result")
+	return err
+}
+
+// Get returns what somebody has put, or an error that is ErrNoKey.
+func (c *Client) Get(key string) (string, error) {
+	if err := checkWord("key", key, c.maxKey); err != nil {
+		return "", err
+	}
+	answer, err := c.ask(newLine("get", "kvsname", c.name, "key", key), "get_result")
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		return "", fmt.Errorf("pmi: get %s: %w", key, ErrNoKey)
+	}
+	value, _ := answer.get("value")
+	return value, err
+}
+
+// Barrier waits until every process that lives is in it.
+func (c *Client) Barrier() error {
+	_, err := c.ask(newLine("barrier_in"), "barrier_out")
+	return err
+}
+
+// Finalize takes leave of the server and closes the connection.
+func (c *Client) Finalize() error {
+	_, err := c.ask(newLine("finalize"), "finalize_ack")
+	return errors.Join(err, c.conn.Close())
+}
+
+// Abort asks the server to end the whole job with an exit code. It doesn't wait
+// for the end, which is going to hit the caller too.
+func (c *Client) Abort(code int, message string) error {
+	// No lock: a question that waits for its answer must not hold it up. A
+	// line is one write, so lines don't mix.
+	l := newLine("abort", "exitcode", strconv.Itoa(code))
+	if message = strings.Join(strings.Fields(message), "_"); message != "" {
+		l.fields = append(l.fields, field{"error_msg", message[:min(len(message), maxValue)]})
+	}
+	return c.stream.write(l)
+}
