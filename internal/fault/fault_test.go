@@ -1,0 +1,215 @@
+package fault
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParse(t *testing.T) {
+	plan, err := Parse("kill rank=2 replica=1 at=300ms; stop at=send:1000 rank=0;;\n kill rank=7 at=step:0 ;")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := plan.Resolve(8, 2)
+	want := []Event{
+		{Kill, 2, 1, Trigger{After, int64(300 * time.Millisecond)}},
+		{Stop, 0, 0, Trigger{AtSend, 1000}},
+		{Kill, 7, 0, Trigger{AtStep, 0}},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	if empty, err := Parse(" ; \n"); err != nil || !empty.Empty() {
+		t.Errorf("an empty plan gave %v, %v", empty, err)
+	}
+}
+
+// Every error names the entry and what is wrong with it.
+func TestParseErrors(t *testing.T) {
+	for plan, want := range map[string]string{
+		"crash rank=1 at=1s":                              `"crash" is no action`,
+		"kill":                                            "rank= is missing",
+		"kill rank=1":                                     "at= is missing",
+		"kill rank=x at=1s":                               `"x" is not a whole number`,
+		"kill rank=-1 at=1s":                              `"-1" is not a whole number`,
+		"kill rank=99999999999 at=1s":                     "not a whole number",
+		"kill rank=1 at=soon":                             `"soon" is neither a duration`,
+		"kill rank=1 at=-1s":                              "neither a duration",
+		"kill rank=1 at=send:0":                           `"0" is not a whole number from 1`,
+		"kill rank=1 at=send:":                            "not a whole number",
+		"kill rank=1 at=round:3":                          "neither a duration",
+		"kill rank=1 at=1s rank=2":                        "rank= is given twice",
+		"kill rank=1 at=1s colour=red":                    "there is no setting colour=",
+		"kill rank=1 at=1s now":                           `"now" is not of the form key=value`,
+		"kill rank= at=1s":                                "not of the form",
+		"random within=1s":                                "count= is missing",
+		"random count=0 within=1s":                        "not a whole number from 1",
+		"random count=1":                                  "within= is missing",
+		"random count=1 within=1s seed=x":                 "not a whole number",
+		"random count=1 within=1s action=tickle":          "neither kill nor stop",
+		"random count=1 within=1s rank=0":                 "there is no setting rank=",
+		"kill rank=0 at=1s; kill rank=1 at=1s; stop rank": "entry 3 (stop rank)",
+	} {
+		if _, err := Parse(plan); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q", plan, err, want)
+		}
+	}
+}
+
+func TestResolveErrors(t *testing.T) {
+	for plan, want := range map[string]string{
+		"kill rank=0 at=1s; kill rank=4 at=1s":                        "entry 2 (kill rank=4 replica=0 at=1s): rank 4 is not among 0…3",
+		"stop rank=0 replica=2 at=1s":                                 "replica 2 is not among 0…1",
+		"random count=5 within=1s":                                    "at most 4 of 8",
+		"random count=3 within=1s; random count=2 within=1s":          "entry 2 (random count=2 within=1s seed=0): count=2 is too many",
+		"random count=4 within=1s; kill rank=1 at=1s":                 "at most 3 of 8",
+		"random count=1 within=1s; random count=2147483647 within=1s": "too many",
+	} {
+		p, err := Parse(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events, err := p.Resolve(4, 2); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, %v, want an error with %q", plan, events, err, want)
+		}
+	}
+	p, _ := Parse("random count=1 within=1s")
+	if _, err := p.Resolve(3, 1); err == nil {
+		t.Error("without replication a random plan leaves no rank")
+	}
+	if _, err := p.Resolve(0, 1); err == nil {
+		t.Error("a job without ranks was accepted")
+	}
+}
+
+// A random plan leaves each rank a replica, hits nobody twice, keeps to its
+// bounds and draws the same again.
+func TestRandomLeavesEachRankAReplica(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.IntRange(1, 9).Draw(t, "ranks")
+		replicas := rapid.IntRange(2, 4).Draw(t, "replicas")
+		fixedRank := rapid.IntRange(0, ranks-1).Draw(t, "fixed rank")
+		count := rapid.IntRange(1, max(1, ranks*(replicas-1)-1)).Draw(t, "count")
+		if count > ranks*(replicas-1)-1 {
+			t.Skip("no room")
+		}
+		within := rapid.SampledFrom([]string{"1s", "7ns", "0s", "send:1", "send:50", "step:0", "step:9"}).Draw(t, "within")
+		seed := rapid.IntRange(0, 1000).Draw(t, "seed")
+		text := fmt.Sprintf("random count=%d within=%s seed=%d; kill rank=%d replica=1 at=1s", count, within, seed, fixedRank)
+		p, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := p.Resolve(ranks, replicas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := p.Resolve(ranks, replicas); !reflect.DeepEqual(again, events) {
+			t.Errorf("drew %v, then %v", events, again)
+		}
+		if len(events) != count+1 {
+			t.Fatalf("%d events, want %d", len(events), count+1)
+		}
+		limit := p.entries[0].draw.within
+		hit := make(map[[2]int]bool)
+		perRank := make(map[int]int)
+		for i, e := range events {
+			if hit[[2]int{e.Rank, e.Replica}] {
+				t.Errorf("%v hits a process twice", e)
+			}
+			hit[[2]int{e.Rank, e.Replica}] = true
+			if perRank[e.Rank]++; perRank[e.Rank] == replicas {
+				t.Errorf("no replica of rank %d is left", e.Rank)
+			}
+			if i < count && (e.At.Kind != limit.Kind || e.At.N > limit.N || e.At.N < 0 || e.At.Kind == AtSend && e.At.N == 0) {
+				t.Errorf("%v is not within %v", e, limit)
+			}
+		}
+	})
+}
+
+func TestRandomVariesWithSeedAndKeepsAction(t *testing.T) {
+	draws := make(map[string]bool)
+	for seed := range 20 {
+		p, _ := Parse(fmt.Sprintf("random count=2 within=1s seed=%d action=stop", seed))
+		events, err := p.Resolve(4, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Action != Stop {
+				t.Errorf("seed %d drew %v", seed, e)
+			}
+		}
+		draws[fmt.Sprint(events)] = true
+	}
+	if len(draws) < 15 {
+		t.Errorf("20 seeds gave only %d draws", len(draws))
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	p, _ := Parse("kill rank=1 replica=1 at=send:5; kill rank=1 at=send:6; stop rank=1 replica=1 at=send:2; kill rank=1 replica=1 at=1s")
+	events, err := p.Resolve(2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(Variable, ToEnv(events, 1, 1))
+	got, err := FromEnv()
+	want := []Event{{Kill, 1, 1, Trigger{AtSend, 5}}, {Stop, 1, 1, Trigger{AtSend, 2}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	for _, bad := range []string{"kill rank=1 at=1s", "random count=1 within=send:4", "nonsense"} {
+		t.Setenv(Variable, bad)
+		if got, err := FromEnv(); err == nil {
+			t.Errorf("%q gave %v", bad, got)
+		}
+	}
+	t.Setenv(Variable, "")
+	if got, err := FromEnv(); err != nil || got != nil {
+		t.Errorf("no faults gave %v, %v", got, err)
+	}
+}
+
+// The process must not get past a Kill.
+func TestStrike(t *testing.T) {
+	if os.Getenv("FAULT_TEST_STRIKE") != "" {
+		Kill.Strike()
+		os.Exit(0)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^TestStrike$")
+	cmd.Env = append(os.Environ(), "FAULT_TEST_STRIKE=1")
+	cmd.Run()
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Errorf("the process ended with %v, want by SIGKILL", cmd.ProcessState)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("kill rank=2 replica=1 at=300ms; stop rank=0 at=send:1000")
+	f.Add("random count=2 within=1s seed=7 action=kill\nkill rank=0 at=step:4")
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(p.String())
+		if err != nil || again.String() != p.String() {
+			t.Fatalf("%q became %q, %v", p, again, err)
+		}
+		p.Resolve(3, 2)
+	})
+}

@@ -1,0 +1,145 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// draw is a random entry.
+type draw struct {
+	count  int
+	within Trigger
+	seed   uint64
+	only   *Action // nil for both kinds
+}
+
+func (d *draw) String() string {
+	s := fmt.Sprintf("random count=%d within=%v seed=%d", d.count, d.within, d.seed)
+	if d.only != nil {
+		s += fmt.Sprintf(" action=%v", *d.only)
+	}
+	return s
+}
+
+func parseDraw(s settings) (*draw, error) {
+	d := &draw{}
+	text, ok := s.take("count")
+	if !ok {
+		return nil, errors.New("count= is missing")
+	}
+	count, err := parseCount("count", text, 1)
+	if err != nil {
+		return nil, err
+	}
+	d.count = int(count)
+	if d.within, err = s.trigger("within"); err != nil {
+		return nil, err
+	}
+	seed, err := s.number("seed", 0)
+	if err != nil {
+		return nil, err
+	}
+	d.seed = uint64(seed)
+	switch action, _ := s.take("action"); action {
+	case "":
+	case "kill":
+		d.only = new(Kill)
+	case "stop":
+		d.only = new(Stop)
+	default:
+		return nil, fmt.Errorf("action: %q is neither kill nor stop", action)
+	}
+	return d, nil
+}
+
+// Resolve makes a plan's events for a job of so many ranks with so many
+// replicas each. It draws what is random, and its error says which entry doesn't fit
+// the job.
+func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
+	if ranks < 1 || replicas < 1 {
+		return nil, fmt.Errorf("fault plan: a job has at least 1 rank and 1 replica, not %d and %d", ranks, replicas)
+	}
+	victims := make([]bool, ranks*replicas)
+	for i, e := range p.entries {
+		if e.draw != nil {
+			continue
+		}
+		if e.event.Rank >= ranks {
+			return nil, entryError(i, e.String(), fmt.Errorf("rank %d is not among 0…%d", e.event.Rank, ranks-1))
+		}
+		if e.event.Replica >= replicas {
+			return nil, entryError(i, e.String(), fmt.Errorf("replica %d is not among 0…%d", e.event.Replica, replicas-1))
+		}
+		victims[e.event.Replica*ranks+e.event.Rank] = true
+	}
+	var events []Event
+	for i, e := range p.entries {
+		if e.draw == nil {
+			events = append(events, e.event)
+			continue
+		}
+		drawn, err := e.draw.resolve(ranks, replicas, victims)
+		if err != nil {
+			return nil, entryError(i, e.String(), err)
+		}
+		events = append(events, drawn...)
+	}
+	return events, nil
+}
+
+// resolve draws the events, and marks their processes in victims, which has an
+// element per process, numbered replica*ranks+rank.
+func (d *draw) resolve(ranks, replicas int, victims []bool) ([]Event, error) {
+	// spare is how many more replicas each rank can lose.
+	spare := make([]int, ranks)
+	possible := 0
+	for rank := range spare {
+		spare[rank] = replicas - 1
+		for replica := range replicas {
+			if victims[replica*ranks+rank] {
+				spare[rank]--
+			}
+		}
+		possible += max(0, spare[rank])
+	}
+	if d.count > possible {
+		return nil, fmt.Errorf("count=%d is too many: to leave each rank a replica, at most %d of %d processes (%d ranks × %d replicas) can be drawn",
+			d.count, possible, len(victims), ranks, replicas)
+	}
+	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)<<32|uint64(replicas)))
+	var events []Event
+	for _, proc := range rng.Perm(len(victims)) {
+		if len(events) == d.count {
+			break
+		}
+		rank, replica := proc%ranks, proc/ranks
+		if victims[proc] || spare[rank] <= 0 {
+			continue
+		}
+		victims[proc] = true
+		spare[rank]--
+		events = append(events, Event{d.action(rng), rank, replica, d.moment(rng)})
+	}
+	return events, nil
+}
+
+func (d *draw) action(rng *rand.Rand) Action {
+	if d.only != nil {
+		return *d.only
+	}
+	return []Action{Kill, Stop}[rng.IntN(2)]
+}
+
+// moment draws a moment up to within, that included.
+func (d *draw) moment(rng *rand.Rand) Trigger {
+	least := int64(0)
+	if d.within.Kind == AtSend {
+		least = 1
+	}
+	n := least + int64(rng.Uint64N(uint64(d.within.N-least)+1))
+	if d.within.Kind == After && d.within.N > 1e6 {
+		n -= n % 1e3 // whole microseconds read better, and nothing is finer anyway
+	}
+	return Trigger{d.within.Kind, n}
+}
