@@ -3,7 +3,7 @@
 //
 // Implementations are in the packages below: inproc (goroutines of one
 // operating-system process), tcp. All pass the one conformance suite in
-// transporttest.
+// transporttest, and share package stream, which turns frames into bytes.
 //
 // # Invariants
 //
@@ -17,10 +17,17 @@
 // # Concurrency
 //
 // The owner serialises all calls (the progress engine's lock), except Wait and
-// Wake, which may run beside any other.
+// Wake, which may run beside any other. One goroutine at a time is in Wait.
+//
+// # Limits
+//
+// A connection that broke isn't made again: what was in flight is unknown, so
+// the peer is told Closed and stays so. Queues are unbounded: who sends faster
+// than a peer takes looks at Queued.
 package transport
 
 import (
+	"fmt"
 	"time"
 
 	"banyan/internal/proto"
@@ -29,19 +36,21 @@ import (
 
 // Transport connects one Proc to the others of its job.
 type Transport interface {
-	// Send queues a frame for a peer; h.Length is set by Send. The payload
-	// (at most wire.MaxPayload bytes) may be reused when Send returns if
-	// token is 0: what couldn't leave was copied. With a token the payload
-	// stays borrowed until Sink.Sent(to, token), or, when the peer is gone,
-	// Sink.Closed. Frames to a peer that is gone or fenced vanish (a
-	// borrowed payload is still given back by Sent).
+	// Send queues a frame for another Proc of the job; h.Length is set by
+	// Send, and a header that wire.Header.Check refuses makes it panic. The
+	// payload (at most wire.MaxPayload bytes) may be reused when Send returns
+	// if token is 0: what couldn't leave was copied. With a token the payload
+	// stays borrowed until Sink.Sent(to, token), which a later Poll calls
+	// once, whatever becomes of the peer. Frames to a peer that is gone or
+	// fenced vanish.
 	Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
 
 	// Queued is how many bytes wait for a peer.
 	Queued(to proto.Proc) int
 
 	// Poll moves what can be moved without waiting, hands what has arrived
-	// to sink, and returns how many frames came or went.
+	// to sink, and returns how many frames came, payloads were given back and
+	// queues moved: 0 means that nothing happened.
 	Poll(sink Sink) int
 
 	// Wait blocks the calling thread until Poll has something to do, Wake
@@ -49,24 +58,32 @@ type Transport interface {
 	// early.
 	Wait(limit time.Duration)
 
-	// Wake ends a Wait that runs now, or else the next one.
+	// Wake ends a Wait that runs now, or else the next one. After Close it
+	// does nothing.
 	Wake()
 
-	// Fence cuts a peer off for good: its frames, old and new, are dropped
-	// and its connections refused with the reason obituary.
+	// Fence cuts a peer off for good: its frames, old and new, are dropped,
+	// and it is told why as soon as it asks (EvidenceObituary there). From
+	// the return on, the place that Sink.Dest gave for its payload is left
+	// alone, and nothing more is told of it but what was borrowed (Sent).
 	Fence(p proto.Proc)
 
-	// Drain waits at most limit for the queued frames to leave the process.
+	// Drain waits at most limit until what is queued has left the process and
+	// would survive its end. It receives nothing meanwhile: two processes
+	// that drain towards each other with full queues wait in vain, so poll
+	// until Queued is 0 first.
 	Drain(limit time.Duration)
 
-	// Close releases everything. Queued frames are lost.
+	// Close releases everything. Queued frames and borrowed payloads are
+	// lost. A Wait that runs ends. Only Wake and Close may follow.
 	Close() error
 }
 
-// Sink takes what a Poll found. Its methods may call Send.
+// Sink takes what a Poll found. Its methods may call Send, Queued, Fence and
+// Wake, but neither Poll nor Close.
 type Sink interface {
-	// Frame brings a frame whose payload is at most DirectSize bytes, valid until the
-	// return.
+	// Frame brings a frame whose payload is at most DirectSize bytes. Header
+	// and payload are valid until the return.
 	Frame(from proto.Proc, h *wire.Header, payload []byte)
 
 	// Dest brings the header of a frame with a larger payload and asks where
@@ -81,8 +98,9 @@ type Sink interface {
 	// Sent gives a borrowed payload back.
 	Sent(to proto.Proc, token uint64)
 
-	// Closed says that nothing more comes from a peer, once per peer.
-	// If an Arrived is outstanding, it never comes.
+	// Closed says that nothing more comes from a peer, once per peer, after
+	// all that was borrowed for it was given back. If an Arrived is
+	// outstanding, it never comes, and the place that Dest named is free.
 	Closed(peer proto.Proc, why Evidence)
 }
 
@@ -103,3 +121,15 @@ const (
 	// EvidenceObituary: the peer holds this process for dead and has fenced it.
 	EvidenceObituary
 )
+
+func (e Evidence) String() string {
+	switch e {
+	case EvidenceLost:
+		return "lost"
+	case EvidenceExited:
+		return "exited"
+	case EvidenceObituary:
+		return "obituary"
+	}
+	return fmt.Sprintf("evidence %d", uint8(e))
+}

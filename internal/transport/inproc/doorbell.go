@@ -1,0 +1,93 @@
+package inproc
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"banyan/internal/proto"
+)
+
+// doorbell is how an endpoint's peers tell it to look at them, and wake it.
+//
+// No ring is missed: a peer changes the pipe, sets its bit, then looks whether
+// the endpoint waits; the endpoint says that it waits, then looks at the bits;
+// and it clears a bit before it looks at the pipe. The atomics of Go are
+// sequentially consistent, so at least one of two sees the other.
+type doorbell struct {
+	bits    []atomic.Uint64 // one per peer
+	waiting atomic.Bool
+	woken   atomic.Bool // Wake was called, no Wait has ended by it yet
+	alarm   chan struct{}
+	timer   *time.Timer // of the one Wait
+}
+
+func newDoorbell(n int) doorbell {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	return doorbell{bits: make([]atomic.Uint64, (n+63)/64), alarm: make(chan struct{}, 1), timer: timer}
+}
+
+// ring asks the endpoint to look at a peer.
+func (d *doorbell) ring(peer proto.Proc) {
+	word, bit := &d.bits[peer/64], uint64(1)<<(peer%64)
+	if word.Load()&bit == 0 {
+		word.Or(bit)
+	}
+	d.rouse()
+}
+
+func (d *doorbell) rouse() {
+	if !d.waiting.Load() {
+		return
+	}
+	select {
+	case d.alarm <- struct{}{}:
+	default:
+	}
+}
+
+func (d *doorbell) wake() {
+	d.woken.Store(true)
+	d.rouse()
+}
+
+// answer calls visit for each peer that has rung.
+func (d *doorbell) answer(visit func(peer proto.Proc)) {
+	for w := range d.bits {
+		if d.bits[w].Load() == 0 {
+			continue
+		}
+		for set := d.bits[w].Swap(0); set != 0; set &= set - 1 {
+			visit(proto.Proc(w*64 + bits.TrailingZeros64(set)))
+		}
+	}
+}
+
+func (d *doorbell) rung() bool {
+	for w := range d.bits {
+		if d.bits[w].Load() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wait blocks until the bell rings, wake, or the limit.
+func (d *doorbell) wait(limit time.Duration) {
+	d.waiting.Store(true)
+	if !d.woken.Load() && !d.rung() {
+		if limit < 0 {
+			<-d.alarm
+		} else {
+			d.timer.Reset(limit)
+			select {
+			case <-d.alarm:
+			case <-d.timer.C:
+			}
+			d.timer.Stop()
+		}
+	}
+	d.waiting.Store(false)
+	d.woken.Store(false)
+}
