@@ -39,20 +39,22 @@ var layers = []layer{
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
 
-	// The real driver.
+	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
-	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport"}},
-	{"internal/control", []string{"internal/proto", "internal/wire"}},
+	{"internal/transport/stream", []string{"internal/proto", "internal/wire", "internal/transport"}},
+	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
+	{"internal/control", []string{"internal/proto"}},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/transport"}},
-	{"internal/progress", []string{"internal/process", "internal/proto", "internal/proto/*", "internal/wire",
-		"internal/transport", "internal/transport/*", "internal/control", "internal/pmi", "internal/fault"}},
-	{"internal/comm", []string{"internal/progress", "internal/proto", "internal/topology"}},
-	{"mpi", []string{"internal/comm", "internal/progress", "internal/proto"}},
+	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process"}},
+	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
+		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault"}},
+	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
+	{"mpi", []string{"internal/process", "internal/progress", "internal/job", "internal/comm"}},
 
 	// The launcher knows nothing of the programs it starts.
-	{"internal/launch", []string{"internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
+	{"internal/launch/...", []string{"internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
 
-	{"cmd/...", []string{"mpi", "internal/launch", "internal/logp", "internal/fault", "internal/trace", "internal/proto",
+	{"cmd/...", []string{"mpi", "internal/launch/...", "internal/logp", "internal/fault", "internal/trace", "internal/proto",
 		"internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
@@ -70,13 +72,13 @@ type dependency struct {
 var dependencies = []dependency{
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch"}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).
