@@ -1,0 +1,155 @@
+// Package farewell lets all processes of a job leave together: nobody may go
+// while another could still need what it holds (messages retained for a
+// substitute, payloads of broadcasts).
+//
+// It is a barrier that survives deaths. The lowest process that isn't gone
+// coordinates: it collects a Done of every live process and answers AllDone to
+// all. When it is gone, everybody turns to the next. No paper is behind it.
+//
+// # Why it works
+//
+// "Every live process has finished" stays true once it is true, for finishing is
+// final and the set of the live only shrinks. A coordinator says AllDone only
+// when each process either told it Done or is gone, so AllDone is true whenever
+// it is said, arrives late, or is passed on.
+//
+// If all live processes finish, let c be the lowest that stays. All below are
+// gone in the end, so everyone who stays turns to c and tells it Done, also those who
+// have completed already. So c completes, and answers all of them.
+//
+// # Invariants
+//
+//   - Nobody completes while a live process hasn't finished, as long as
+//     nobody is said to be gone who isn't.
+//   - Complete comes once, and after Finish.
+//
+// # Limits
+//
+// n-1 messages leave the coordinator in one step, and it receives as many.
+package farewell
+
+import "banyan/internal/proto"
+
+// ActionKind says what the driver is to do.
+type ActionKind uint8
+
+// Kinds of actions.
+const (
+	// SendDone tells To, the coordinator, that this process has finished.
+	SendDone ActionKind = iota
+	// SendAllDone tells To that every live process has finished.
+	SendAllDone
+	// Complete says that this process may leave.
+	Complete
+)
+
+// Action is one thing to do.
+type Action struct {
+	Kind ActionKind
+	To   proto.Proc // of SendDone and SendAllDone
+}
+
+// Actions is what calls append to; the caller owns and empties it.
+type Actions []Action
+
+// Machine is the farewell of one process.
+type Machine struct {
+	self        proto.Proc
+	done        []bool // by Proc: said that it has finished
+	gone        []bool // by Proc: died or left
+	coordinator proto.Proc
+	waiting     int // processes neither done nor gone
+	complete    bool
+}
+
+// New makes the machine of one process of n.
+func New(self proto.Proc, n int) *Machine {
+	return &Machine{
+		self:    self,
+		done:    make([]bool, n),
+		gone:    make([]bool, n),
+		waiting: n,
+	}
+}
+
+// Finish says that the local process has finished and has been flushed: it needs
+// nothing more from others. Only the first call counts.
+func (m *Machine) Finish(out *Actions) {
+	if m.done[m.self] {
+		return
+	}
+	m.done[m.self] = true
+	m.waiting--
+	m.turn(out)
+}
+
+// Done takes the word of a process that it has finished, and so takes this one
+// for the coordinator.
+func (m *Machine) Done(from proto.Proc, out *Actions) {
+	if !m.done[from] {
+		m.done[from] = true
+		if !m.gone[from] {
+			m.waiting--
+		}
+	}
+	if m.complete {
+		*out = append(*out, Action{Kind: SendAllDone, To: from})
+		return
+	}
+	m.conclude(out)
+}
+
+// AllDone takes the word of a process that every live process has finished.
+func (m *Machine) AllDone(_ proto.Proc, out *Actions) {
+	if !m.complete {
+		m.leaveTogether(out)
+	}
+}
+
+// Gone takes the news that a process died or left.
+func (m *Machine) Gone(p proto.Proc, out *Actions) {
+	if m.gone[p] || p == m.self {
+		return
+	}
+	m.gone[p] = true
+	if !m.done[p] {
+		m.waiting--
+	}
+	if p != m.coordinator {
+		m.conclude(out)
+		return
+	}
+	for m.gone[m.coordinator] {
+		m.coordinator++ // ends at this process, which isn't gone
+	}
+	m.turn(out)
+}
+
+// turn tells the coordinator that this process has finished, if it has. It does
+// so too when it has completed, as others may not have.
+func (m *Machine) turn(out *Actions) {
+	if m.coordinator == m.self {
+		m.conclude(out)
+	} else if m.done[m.self] {
+		*out = append(*out, Action{Kind: SendDone, To: m.coordinator})
+	}
+}
+
+// conclude lets the coordinator complete when nobody is left to wait for.
+func (m *Machine) conclude(out *Actions) {
+	if m.coordinator == m.self && m.waiting == 0 && !m.complete {
+		m.leaveTogether(out)
+	}
+}
+
+// leaveTogether answers all who took this process for the coordinator, and
+// completes.
+func (m *Machine) leaveTogether(out *Actions) {
+	m.complete = true
+	for p, done := range m.done {
+		if q := proto.Proc(p); done && q != m.self && !m.gone[p] {
+			*out = append(*out, Action{Kind: SendAllDone, To: q})
+		}
+	}
+	*out = append(*out, Action{Kind: Complete})
+}
