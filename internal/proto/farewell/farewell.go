@@ -11,7 +11,7 @@
 // "Every live process has finished" stays true once it is true, for finishing is
 // final and the set of the live only shrinks. A coordinator says AllDone only
 // when each process either told it Done or is gone, so AllDone is true whenever
-// it is said, arrives late, or is passed on.
+// it is said, and stays so.
 //
 // If all live processes finish, let c be the lowest that stays. All below are
 // gone in the end, so everyone who stays turns to c and tells it Done, also those who
