@@ -1,0 +1,167 @@
+package tcp
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+)
+
+// link is how far the connection with a peer has come.
+type link uint8
+
+const (
+	idle    link = iota
+	dialled      // a goroutine of ours is at it
+	up           // one was made
+	over         // it has ended, or can't be made; there is no second one
+	fenced       // by this side
+)
+
+// news is what a background goroutine tells the transport's owner.
+type news struct {
+	peer proto.Proc
+	kind newsKind
+	fd   int                // connected: the socket, now the owner's
+	end  handle             // connected: the peer's process
+	why  transport.Evidence // ended
+}
+
+type newsKind uint8
+
+const (
+	connected newsKind = iota
+	quiet              // of a dead peer nothing has come for a while
+	ended
+)
+
+// handle is how a peer's process is watched.
+type handle struct {
+	pidfd  int  // -1 if it can't be
+	exited bool // it has ended already
+}
+
+func (h handle) close() {
+	if h.pidfd >= 0 {
+		unix.Close(h.pidfd)
+	}
+}
+
+// discard frees what news of a connection hold, if nobody takes it.
+func (n news) discard() {
+	if n.kind == connected {
+		unix.Close(n.fd)
+		n.end.close()
+	}
+}
+
+// board is what the owner and the background goroutines (dials, handshakes,
+// inquests) share: the state of each link, on which alone they decide, and the
+// news.
+//
+// Of two crossing dials the lower Proc's wins. Only the lower end decides: once
+// it dials, it refuses the other's connection, and it doesn't dial once it has
+// accepted one. The higher end always accepts. Each link is made once.
+type board struct {
+	self proto.Proc
+	ring func() // after news
+
+	fresh atomic.Bool // there is news
+
+	mu    sync.Mutex
+	links []link
+	list  []news
+}
+
+func newBoard(self proto.Proc, n int, ring func()) *board {
+	return &board{self: self, ring: ring, links: make([]link, n)}
+}
+
+// startDial says whether a dial may start, and that it does.
+func (b *board) startDial(p proto.Proc) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.links[p] != idle {
+		return false
+	}
+	b.links[p] = dialled
+	return true
+}
+
+// dialling says whether a dial is still needed.
+func (b *board) dialling(p proto.Proc) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.links[p] == dialled
+}
+
+// finishDial makes a dial's outcome the link's, and passes it on; false if it
+// isn't needed any more.
+func (b *board) finishDial(n news) bool {
+	b.mu.Lock()
+	if b.links[n.peer] != dialled {
+		b.mu.Unlock()
+		return false
+	}
+	b.links[n.peer] = up
+	if n.kind == ended {
+		b.links[n.peer] = over
+	}
+	b.mu.Unlock()
+	b.post(n)
+	return true
+}
+
+// judge is the verdict on a peer that has dialled. Once accepted, the link is
+// up: the connection has to be posted.
+func (b *board) judge(from proto.Proc, why purpose) verdict {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if from < 0 || int(from) >= len(b.links) || from == b.self {
+		return goneHere
+	}
+	switch l := b.links[from]; {
+	case l == fenced:
+		return obituary
+	case l == over || why != toConnect:
+		return goneHere
+	case l == up:
+		return duplicate
+	case l == dialled && b.self < from:
+		return crossing
+	}
+	b.links[from] = up
+	return accepted
+}
+
+// set is for ends that the owner saw or made. A fence stays.
+func (b *board) set(p proto.Proc, l link) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.links[p] != fenced {
+		b.links[p] = l
+	}
+}
+
+// post passes news on.
+func (b *board) post(n news) {
+	b.mu.Lock()
+	b.list = append(b.list, n)
+	b.fresh.Store(true)
+	b.mu.Unlock()
+	b.ring()
+}
+
+// take appends the news to dst.
+func (b *board) take(dst []news) []news {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fresh.Store(false)
+	dst = append(dst, b.list...)
+	clear(b.list)
+	b.list = b.list[:0]
+	return dst
+}

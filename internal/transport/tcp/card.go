@@ -1,0 +1,110 @@
+package tcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxCard is the longest encoded Card in bytes.
+const MaxCard = 200
+
+// cardVersion is the first field of an encoded Card.
+const cardVersion = "1"
+
+// Card is the business card of a Proc: what others need to reach it, and to
+// know its death. It's published over PMI, so its text has only printable ASCII
+// characters, no spaces and no '='. It holds no secret.
+type Card struct {
+	Host        string // which kernel and process namespace: name/digest
+	Addr        string // host:port of the listener
+	Pid         int    // in Host's namespace
+	Start       uint64 // when the process started, clock ticks since boot, against reuse of the pid
+	Incarnation uint64
+}
+
+// String encodes the card; ParseCard reads it.
+func (c Card) String() string {
+	return fmt.Sprintf("%s,%s,%s,%d,%d,%d", cardVersion, c.Host, c.Addr, c.Pid, c.Start, c.Incarnation)
+}
+
+// ParseCard reads an encoded card, and accepts nothing but what String writes.
+func ParseCard(s string) (Card, error) {
+	fail := func(why string) (Card, error) { return Card{}, fmt.Errorf("tcp: business card %.200q: %s", s, why) }
+	if len(s) > MaxCard {
+		return fail("too long")
+	}
+	if !printable(s) {
+		return fail("only printable characters but space and '=' are allowed")
+	}
+	fields := strings.Split(s, ",")
+	if len(fields) != 6 || fields[0] != cardVersion {
+		return fail("not six fields of version " + cardVersion)
+	}
+	c := Card{Host: fields[1], Addr: fields[2]}
+	var errs [3]error
+	c.Pid, errs[0] = strconv.Atoi(fields[3])
+	c.Start, errs[1] = strconv.ParseUint(fields[4], 10, 64)
+	c.Incarnation, errs[2] = strconv.ParseUint(fields[5], 10, 64)
+	if err := errors.Join(errs[:]...); err != nil || c.Pid <= 0 || c.Host == "" {
+		return fail("no valid host, pid, start or incarnation")
+	}
+	host, port, err := net.SplitHostPort(c.Addr)
+	if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 || host == "" {
+		return fail("no valid address")
+	}
+	if c.String() != s {
+		return fail("not in canonical form")
+	}
+	return c, nil
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' || s[i] == '=' {
+			return false
+		}
+	}
+	return true
+}
+
+// hostDigest stands for Card.Host in a handshake.
+func hostDigest(host string) [32]byte { return sha256.Sum256([]byte(host)) }
+
+// hostID names the kernel and the process namespace in which pids mean the same
+// as here: the host's name, for people, and a digest of its boot and namespace.
+func hostID() (string, error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("tcp: which boot is this: %w", err)
+	}
+	var ns unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &ns); err != nil {
+		return "", fmt.Errorf("tcp: which process namespace is this: %w", err)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("tcp: which host is this: %w", err)
+	}
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", name, boot, ns.Dev, ns.Ino))
+	return plainName(name) + "/" + hex.EncodeToString(digest[:8]), nil
+}
+
+// plainName is a host's name made fit for a card.
+func plainName(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
+			return r
+		}
+		return '_'
+	}, name)
+	return plain[:min(len(plain), 40)]
+}

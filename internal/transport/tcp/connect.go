@@ -1,0 +1,167 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+)
+
+const (
+	// handshakeLimit bounds one handshake.
+	handshakeLimit = 5 * time.Second
+	// dialLimit bounds all attempts to reach a peer.
+	dialLimit = 5 * time.Second
+	// The pause between two attempts doubles from one to the other.
+	firstPause = time.Millisecond
+	lastPause  = 200 * time.Millisecond
+	// askLimit bounds the question why a connection has ended.
+	askLimit = time.Second
+	// exitGrace is how long the kernel may take from closing a dying
+	// process's sockets to declaring it dead.
+	exitGrace = 50 * time.Millisecond
+	// quietSpan is how long nothing must have come of a dead peer whose
+	// sockets a forked child holds open, before its stream counts as ended.
+	quietSpan = 10 * time.Millisecond
+)
+
+// dialler makes the outgoing connections. Its methods run on goroutines of their
+// own and tell the outcome to the board.
+type dialler struct {
+	party
+	card    Card
+	resolve func(proto.Proc) (Card, error)
+	board   *board
+	refusal func(error, net.Addr)
+}
+
+// connect reaches a peer, unless it's dead or the peer reaches us first.
+func (d *dialler) connect(ctx context.Context, to proto.Proc) {
+	card, err := d.resolve(to)
+	if err != nil {
+		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
+		d.board.finishDial(news{peer: to, kind: ended, why: transport.EvidenceLost})
+		return
+	}
+	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
+	outcome := d.retry(ctx, to, card, end)
+	if outcome.kind != connected {
+		end.close()
+		d.board.finishDial(outcome)
+		return
+	}
+	outcome.end = end
+	if !d.board.finishDial(outcome) {
+		outcome.discard()
+	}
+}
+
+// retry dials until there is a connection or an end of hope.
+func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	failed := news{peer: to, kind: ended, why: transport.EvidenceLost}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		if end.exited || end.pidfd >= 0 && exits(end.pidfd, 0) {
+			failed.why = transport.EvidenceExited
+			return failed
+		}
+		if !d.board.dialling(to) {
+			return failed
+		}
+		fd, v, err := d.try(ctx, to, card, toConnect)
+		switch {
+		case err == nil && v == accepted:
+			return news{peer: to, kind: connected, fd: fd}
+		case err == nil && v == obituary:
+			failed.why = transport.EvidenceObituary
+			return failed
+		case err == nil && v == goneHere, errors.Is(err, errVersion):
+			if err != nil {
+				d.refusal(fmt.Errorf("connect to %v: %w", to, err), nil)
+			}
+			return failed
+		}
+		select {
+		case <-ctx.Done():
+			if err == nil {
+				err = fmt.Errorf("refused: %v", v)
+			}
+			d.refusal(fmt.Errorf("connect to %v at %s: %w", to, card.Addr, err), nil)
+			return failed
+		case <-time.After(pause):
+		}
+	}
+}
+
+// try dials once. The socket is the caller's if the verdict is accepted.
+func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (int, verdict, error) {
+	var nd net.Dialer
+	conn, err := nd.DialContext(ctx, "tcp", card.Addr)
+	if err != nil {
+		return -1, 0, err
+	}
+	defer conn.Close()
+	// The end of ctx ends the handshake, too.
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	v, err := d.dial(conn, to, card.Incarnation, why)
+	if err != nil || v != accepted {
+		return -1, v, err
+	}
+	fd, err := takeOver(conn.(*net.TCPConn))
+	return fd, v, err
+}
+
+// watch opens the handle of a peer's process.
+func (d *dialler) watch(sameHost bool, pid int, start uint64) handle {
+	if !sameHost {
+		return handle{pidfd: -1}
+	}
+	fd, err := openPidfd(pid, start)
+	return handle{pidfd: fd, exited: errors.Is(err, errNoProcess)}
+}
+
+// inquire finds out why a peer's connection has ended: did its process exit,
+// has it fenced us, or is it just lost? It closes the pidfd.
+func (d *dialler) inquire(ctx context.Context, p proto.Proc, pidfd int) {
+	verdict := news{peer: p, kind: ended, why: transport.EvidenceLost}
+	if pidfd >= 0 {
+		if exits(pidfd, exitGrace) {
+			verdict.why = transport.EvidenceExited
+		}
+		handle{pidfd: pidfd}.close()
+	}
+	if verdict.why == transport.EvidenceLost && d.ask(ctx, p) == obituary {
+		verdict.why = transport.EvidenceObituary
+	}
+	d.board.post(verdict)
+}
+
+// ask dials a peer just to hear its verdict.
+func (d *dialler) ask(ctx context.Context, p proto.Proc) verdict {
+	card, err := d.resolve(p)
+	if err != nil {
+		return goneHere
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	_, v, err := d.try(ctx, p, card, toAsk)
+	if err != nil {
+		return goneHere
+	}
+	return v
+}
+
+// hush tells the owner when a dead peer's stream should have ended.
+func (d *dialler) hush(ctx context.Context, p proto.Proc) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(quietSpan):
+		d.board.post(news{peer: p, kind: quiet})
+	}
+}

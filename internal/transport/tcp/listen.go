@@ -1,0 +1,114 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"banyan/internal/transport"
+)
+
+const (
+	// maxPending bounds the connections whose handshake isn't over.
+	maxPending = 64
+	// pendingRight is how long one of them keeps its place against newcomers
+	// when there are maxPending: strangers that connect and say nothing can't
+	// keep the job's own out.
+	pendingRight = 200 * time.Millisecond
+)
+
+// listener takes the incoming connections of a dialler's party.
+type listener struct {
+	*dialler
+	socket net.Listener
+
+	mu      sync.Mutex
+	pending map[net.Conn]time.Time // since when
+	running sync.WaitGroup
+}
+
+// serve accepts until the socket is closed and ctx ends.
+func (l *listener) serve(ctx context.Context) {
+	defer l.running.Wait()
+	for {
+		conn, err := l.socket.Accept()
+		if errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+			if err == nil {
+				conn.Close()
+			}
+			return
+		}
+		if err != nil { // no descriptors left, say
+			l.refusal(err, nil)
+			pause(ctx, lastPause)
+			continue
+		}
+		for !l.admit(conn) {
+			pause(ctx, time.Millisecond)
+		}
+		l.running.Go(func() {
+			stop := context.AfterFunc(ctx, func() { conn.Close() })
+			defer stop()
+			l.greet(conn.(*net.TCPConn))
+		})
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// admit gives a connection its place among the pending, if need be at the cost
+// of the oldest one; false if that still has the right to its own.
+func (l *listener) admit(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.pending) >= maxPending {
+		var oldest net.Conn
+		for c, since := range l.pending {
+			if oldest == nil || since.Before(l.pending[oldest]) {
+				oldest = c
+			}
+		}
+		if time.Since(l.pending[oldest]) < pendingRight {
+			return false
+		}
+		oldest.Close()
+		delete(l.pending, oldest)
+	}
+	l.pending[conn] = time.Now()
+	return true
+}
+
+// greet runs the handshake with who has connected, and passes the connection on
+// if it is accepted.
+func (l *listener) greet(conn *net.TCPConn) {
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.pending, conn)
+	}()
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	h, v, err := l.accept(conn, func(h *hello) verdict { return l.board.judge(h.from, h.purpose) })
+	if v != accepted {
+		if err != nil {
+			l.refusal(err, conn.RemoteAddr())
+		}
+		return
+	}
+	// From here on the link counts as up. Should the verdict not have reached
+	// the peer, the owner will find the connection broken.
+	fd, err := takeOver(conn)
+	if err != nil {
+		l.refusal(err, conn.RemoteAddr())
+		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceLost})
+		return
+	}
+	l.board.post(news{peer: h.from, kind: connected, fd: fd, end: l.watch(h.host == l.party.host, h.pid, h.start)})
+}

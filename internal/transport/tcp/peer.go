@@ -1,0 +1,233 @@
+package tcp
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/transport/stream"
+	"banyan/internal/wire"
+)
+
+// state is where the owner is with a peer.
+type state uint8
+
+const (
+	unmet   state = iota // no connection; frames queue
+	live                 // connected
+	ending               // the connection has ended, an inquest finds out why
+	gone                 // Closed was told
+	outcast              // fenced
+)
+
+// peer is the owner's side of one link.
+type peer struct {
+	proc    proto.Proc
+	state   state
+	asked   bool // unmet: a connection is on its way
+	fd      int  // live: the socket
+	pidfd   int  // -1: the process isn't watched (any more)
+	exited  bool // its process has ended
+	calm    bool // exited: nothing has come since hush was set
+	waiting bool // the queue waits for room in the socket
+	broken  bool // writing failed; what it has sent may still come
+	inbox   stream.Inbox
+	outbox  stream.Outbox
+}
+
+func (t *Transport) peer(p proto.Proc) *peer {
+	if t.peers[p] == nil {
+		if p == t.board.self {
+			panic(fmt.Sprintf("tcp: %v is its own peer", p))
+		}
+		t.peers[p] = &peer{proc: p, fd: -1, pidfd: -1}
+	}
+	return t.peers[p]
+}
+
+// Send implements transport.Transport.
+func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+	h.Length = uint32(len(payload))
+	if err := h.Check(); err != nil {
+		panic(err)
+	}
+	p := t.peer(to)
+	if p.state > live || p.broken || t.closed {
+		t.giveBack(to, token)
+		return
+	}
+	wire.EncodeHeader(t.header[:], h)
+	n := 0
+	if p.state == live && p.outbox.Len() == 0 {
+		n = t.write(p, t.header[:], payload)
+	}
+	if n == wire.HeaderSize+len(payload) || p.broken {
+		t.giveBack(to, token)
+		return
+	}
+	p.outbox.Add(&t.pool, t.header[:], payload, token, n)
+	if p.state == unmet {
+		t.meet(p)
+		return
+	}
+	t.awaitRoom(p, true)
+}
+
+// meet has a connection made, if none is on its way.
+func (t *Transport) meet(p *peer) {
+	if p.asked {
+		return
+	}
+	p.asked = true
+	// If the peer was faster, its connection is among the news.
+	if t.board.startDial(p.proc) {
+		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc) })
+	}
+}
+
+// giveBack has the next Poll give a payload back, if it was borrowed.
+func (t *Transport) giveBack(to proto.Proc, token uint64) {
+	if token != 0 {
+		t.given = append(t.given, loan{to, token})
+		t.Wake()
+	}
+}
+
+// write sends what the socket takes. If writing fails for good the peer is
+// broken; its end is for receive to find, after what it had sent.
+func (t *Transport) write(p *peer, runs ...[]byte) int {
+	n, errno := t.vector.send(p.fd, runs...)
+	switch errno {
+	case 0:
+		return n
+	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM:
+		return 0
+	}
+	p.broken = true
+	t.forget(p)
+	return 0
+}
+
+// flush sends what waits.
+func (t *Transport) flush(p *peer) {
+	for p.outbox.Len() > 0 {
+		t.runs = p.outbox.Bytes(t.runs[:0], maxRuns)
+		n := t.write(p, t.runs...)
+		if n == 0 {
+			break
+		}
+		t.moved++
+		t.tokens = p.outbox.Advance(&t.pool, n, t.tokens[:0])
+		for _, token := range t.tokens {
+			t.giveBack(p.proc, token)
+		}
+	}
+	t.awaitRoom(p, p.outbox.Len() > 0)
+}
+
+// awaitRoom has the poller tell when the socket takes more, or no longer.
+func (t *Transport) awaitRoom(p *peer, on bool) {
+	if p.waiting == on {
+		return
+	}
+	p.waiting = on
+	t.poller.alsoWritable(p.fd, p.proc, on)
+	if on {
+		t.waiting++
+	} else {
+		t.waiting--
+	}
+}
+
+// forget empties a peer's queue.
+func (t *Transport) forget(p *peer) {
+	t.tokens = p.outbox.Drop(&t.pool, t.tokens[:0])
+	for _, token := range t.tokens {
+		t.giveBack(p.proc, token)
+	}
+}
+
+// receive takes in at most one buffer of what a peer has sent.
+func (t *Transport) receive(p *peer) {
+	direct, rest := p.inbox.Space(t.buffer)
+	n, errno := t.vector.receive(p.fd, direct, rest)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return
+	case errno != 0 || n == 0:
+		t.end(p)
+		return
+	}
+	p.calm = false
+	frames, err := p.inbox.Take(p.proc, t.buffer, n, t.sink)
+	t.moved += max(frames, 1)
+	if err != nil && p.state == live {
+		t.logRefusal(fmt.Errorf("from %v: %w", p.proc, err), nil)
+		t.end(p)
+	}
+}
+
+// end is the end of a connection. Why, if the kernel hasn't told already, is for
+// an inquest to find.
+func (t *Transport) end(p *peer) {
+	t.hangUp(p)
+	t.board.set(p.proc, over)
+	if p.exited {
+		t.leave(p, transport.EvidenceExited)
+		return
+	}
+	p.state = ending
+	pidfd := p.pidfd
+	p.pidfd = -1
+	if pidfd >= 0 {
+		t.poller.remove(pidfd)
+	}
+	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, pidfd) })
+}
+
+// hangUp closes a peer's socket and forgets what was on its way.
+func (t *Transport) hangUp(p *peer) {
+	if p.fd >= 0 {
+		if p.waiting {
+			p.waiting = false
+			t.waiting--
+		}
+		t.poller.removeAndClose(p.fd)
+		p.fd = -1
+	}
+	p.inbox.Stop()
+	t.forget(p)
+}
+
+// unwatch closes a peer's pidfd.
+func (t *Transport) unwatch(p *peer) {
+	if p.pidfd >= 0 {
+		t.poller.removeAndClose(p.pidfd)
+		p.pidfd = -1
+	}
+}
+
+// leave tells a peer's end: what was borrowed is given back, then Closed.
+func (t *Transport) leave(p *peer, why transport.Evidence) {
+	t.hangUp(p)
+	t.unwatch(p)
+	t.board.set(p.proc, over)
+	p.state = gone
+	t.settle()
+	t.moved++
+	t.sink.Closed(p.proc, why)
+}
+
+// Fence implements transport.Transport.
+func (t *Transport) Fence(who proto.Proc) {
+	p := t.peer(who)
+	if p.state >= gone {
+		return
+	}
+	p.state = outcast
+	t.hangUp(p)
+	t.unwatch(p)
+	t.board.set(who, fenced)
+}

@@ -1,0 +1,69 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// errNoProcess says that the process that was asked for is no more.
+var errNoProcess = errors.New("tcp: no such process")
+
+// openPidfd opens a handle of a process, told from others that had the pid
+// before or after by its start time. It becomes readable when the process ends,
+// also while it's a zombie. errNoProcess is certain; any other error means that
+// the kernel doesn't tell.
+func openPidfd(pid int, start uint64) (int, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return -1, errNoProcess
+	}
+	if err != nil {
+		return -1, fmt.Errorf("tcp: pidfd of %d: %w", pid, err)
+	}
+	// Read after the open: if it fits now, the handle is of that process.
+	got, err := startTime(pid)
+	if err == nil && got == start {
+		return fd, nil
+	}
+	unix.Close(fd)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return -1, errNoProcess
+	}
+	return -1, err
+}
+
+// startTime is when a process started, in clock ticks since boot.
+func startTime(pid int) (uint64, error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	// The second field, the command in brackets, may hold anything. After the
+	// last bracket the third field starts; the time is the 22nd.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 {
+		return 0, fmt.Errorf("tcp: /proc/%d/stat is %q", pid, stat)
+	}
+	return strconv.ParseUint(string(fields[19]), 10, 64)
+}
+
+// exits waits at most limit for the end of a process, and says whether it came.
+func exits(pidfd int, limit time.Duration) bool {
+	for deadline := time.Now().Add(limit); ; {
+		fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+		left := max(time.Until(deadline), 0)
+		n, err := unix.Poll(fds, int((left+time.Millisecond-1)/time.Millisecond))
+		if n > 0 {
+			return fds[0].Revents&unix.POLLIN != 0
+		}
+		if left == 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			return false
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package tcp
+
+import (
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+)
+
+// pace chooses what an idle Poll costs. Asking the epoll set and then reading is
+// two calls; so the peer that last sent something is read right away, and the
+// set is asked now and then.
+type pace struct {
+	hot   proto.Proc // who sent last, NoProc: nobody of late
+	reads int        // of the hot peer since the set was asked
+	idle  int        // how often the set was asked since the hot peer sent
+}
+
+const (
+	// A hot peer is read so often before the set is asked: others wait that
+	// much longer.
+	maxReads = 8
+	// A hot peer cools off when the set was asked so often without it.
+	maxIdle = 64
+)
+
+// Poll implements transport.Transport.
+func (t *Transport) Poll(sink transport.Sink) int {
+	if t.closed {
+		return 0
+	}
+	t.sink, t.moved = sink, 0
+	t.hear()
+	t.tellEnds()
+	if !t.pollHot() {
+		t.pollAll()
+	}
+	t.settle()
+	t.sink = nil
+	return t.moved
+}
+
+// pollHot reads the hot peer, and says whether that does for this time.
+func (t *Transport) pollHot() bool {
+	if t.pace.hot == proto.NoProc {
+		return false
+	}
+	p := t.peers[t.pace.hot]
+	if p.state != live {
+		t.pace.hot = proto.NoProc
+		return false
+	}
+	before := t.moved
+	t.receive(p)
+	if t.moved > before {
+		t.pace.idle = 0
+	}
+	t.pace.reads++
+	return t.pace.reads < maxReads && t.waiting == 0
+}
+
+// pollAll asks the epoll set.
+func (t *Transport) pollAll() {
+	t.pace.reads = 0
+	if t.pace.idle++; t.pace.idle > maxIdle {
+		t.pace.hot = proto.NoProc
+	}
+	for _, e := range t.poller.poll() {
+		if subject(e.Pad) == theAlarm {
+			continue // it's for the one who waits
+		}
+		// The peer may have ended since, by an event before this one.
+		p := t.peers[e.Fd]
+		if subject(e.Pad) == aPidfd {
+			if p.pidfd >= 0 {
+				t.exit(p)
+			}
+			continue
+		}
+		if p.state == live && e.Events&unix.EPOLLOUT != 0 {
+			t.flush(p)
+		}
+		if p.state == live && e.Events&^unix.EPOLLOUT != 0 {
+			before := t.moved
+			t.receive(p)
+			if t.moved > before && p.state == live {
+				t.pace.hot, t.pace.idle = p.proc, 0
+			}
+		}
+	}
+}
+
+// exit learns that a live peer's process has ended. All that it sent is on its
+// way already, and the end of the stream follows, unless a forked child holds
+// the socket open: then it counts as ended when nothing has come for a while.
+func (t *Transport) exit(p *peer) {
+	t.unwatch(p)
+	p.exited, p.calm = true, true
+	t.moved++
+	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc) })
+}
+
+// settle gives back what is due. What the sink's own sends make due meanwhile
+// waits for the next Poll, so that this one ends.
+func (t *Transport) settle() {
+	due := len(t.given)
+	for i := range due {
+		t.sink.Sent(t.given[i].to, t.given[i].token)
+	}
+	t.given = append(t.given[:0], t.given[due:]...)
+	t.moved += due
+}
+
+// hear takes the news of the background goroutines: new connections come to
+// life at once, ends wait for tellEnds.
+func (t *Transport) hear() {
+	if !t.board.fresh.Load() {
+		return
+	}
+	t.news = t.board.take(t.news[:0])
+	for _, n := range t.news {
+		if n.kind == connected {
+			t.live(n)
+		} else {
+			t.ends = append(t.ends, n)
+		}
+	}
+}
+
+// live takes a new connection over.
+func (t *Transport) live(n news) {
+	p := t.peer(n.peer)
+	if p.state != unmet {
+		n.discard() // fenced meanwhile
+		return
+	}
+	p.state, p.fd = live, n.fd
+	t.moved++
+	if err := t.poller.add(n.fd, aSocket, n.peer); err != nil {
+		n.discard()
+		p.fd = -1
+		t.logRefusal(err, nil)
+		t.ends = append(t.ends, news{peer: n.peer, kind: ended, why: transport.EvidenceLost})
+		return
+	}
+	switch {
+	case n.end.exited:
+		t.exit(p)
+	case n.end.pidfd >= 0:
+		if err := t.poller.add(n.end.pidfd, aPidfd, n.peer); err != nil {
+			t.logRefusal(err, nil)
+			n.end.close()
+			break
+		}
+		p.pidfd = n.end.pidfd
+	}
+	t.flush(p)
+}
+
+// tellEnds acts on the news of ends.
+func (t *Transport) tellEnds() {
+	for i := 0; i < len(t.ends); i++ {
+		n := t.ends[i]
+		p := t.peer(n.peer)
+		switch {
+		case p.state >= gone:
+		case n.kind == ended:
+			t.leave(p, n.why)
+		case p.state == live && n.kind == quiet:
+			t.last(p)
+		}
+	}
+	t.ends = t.ends[:0]
+}
+
+// last looks for the last bytes of an exited peer. If nothing has come since
+// the last look, nothing will.
+func (t *Transport) last(p *peer) {
+	wasCalm := p.calm
+	p.calm = true
+	t.receive(p)
+	switch {
+	case p.state != live:
+	case wasCalm && p.calm:
+		t.leave(p, transport.EvidenceExited)
+	default:
+		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc) })
+	}
+}

@@ -1,0 +1,151 @@
+package tcp
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+)
+
+// subject is what a descriptor in the epoll set is.
+type subject int32
+
+const (
+	aSocket subject = iota
+	aPidfd
+	theAlarm
+)
+
+// poller is the epoll set, and what wakes a thread that waits on it. All events
+// are level-triggered: what one thread saw and didn't handle, another sees.
+//
+// No alarm is missed: who wakes sets woken, then looks whether somebody waits;
+// who waits says so, then looks at woken. At least one sees the other.
+type poller struct {
+	epoll   int
+	alarm   int // an eventfd
+	waiting atomic.Bool
+	woken   atomic.Bool // wake was called, no wait has ended by it yet
+	entry   sync.Mutex  // held by the one in wait
+
+	ring   sync.Mutex // orders the use of alarm and its close
+	closed bool
+
+	events [64]unix.EpollEvent // of poll
+	seen   [8]unix.EpollEvent  // of wait
+}
+
+func newPoller() (*poller, error) {
+	p := &poller{}
+	var err error
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("tcp: epoll: %w", err)
+	}
+	if p.alarm, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		unix.Close(p.epoll)
+		return nil, fmt.Errorf("tcp: eventfd: %w", err)
+	}
+	if err := p.add(p.alarm, theAlarm, proto.NoProc); err != nil {
+		unix.Close(p.epoll)
+		unix.Close(p.alarm)
+		return nil, err
+	}
+	return p, nil
+}
+
+func event(what subject, of proto.Proc, events uint32) *unix.EpollEvent {
+	return &unix.EpollEvent{Events: events, Fd: int32(of), Pad: int32(what)}
+}
+
+// add watches a descriptor for something to read.
+func (p *poller) add(fd int, what subject, of proto.Proc) error {
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, event(what, of, unix.EPOLLIN)); err != nil {
+		return fmt.Errorf("tcp: watch %v: %w", of, err)
+	}
+	return nil
+}
+
+// alsoWritable has a socket watched for room, too, or no longer.
+func (p *poller) alsoWritable(fd int, of proto.Proc, on bool) {
+	events := uint32(unix.EPOLLIN)
+	if on {
+		events |= unix.EPOLLOUT
+	}
+	// It can only fail for a descriptor that isn't in the set.
+	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, fd, event(aSocket, of, events))
+}
+
+// removeAndClose forgets a descriptor. Closing alone wouldn't do: a forked child
+// may hold the open file, which keeps it in the set.
+func (p *poller) removeAndClose(fd int) {
+	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil)
+	unix.Close(fd)
+}
+
+func (p *poller) remove(fd int) { unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
+
+// poll returns what's ready now, valid until the next poll.
+func (p *poller) poll() []unix.EpollEvent {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	if errno != 0 {
+		return nil
+	}
+	return p.events[:n]
+}
+
+// wait blocks until something is ready, wake, or the limit.
+func (p *poller) wait(limit time.Duration) {
+	p.entry.Lock()
+	defer p.entry.Unlock()
+	p.waiting.Store(true)
+	if !p.woken.Load() {
+		timeout := -1
+		if limit >= 0 {
+			timeout = int(min((limit+time.Millisecond-1)/time.Millisecond, 1<<30))
+		}
+		// An error, EINTR say, is an early return.
+		n, _ := unix.EpollWait(p.epoll, p.seen[:], timeout)
+		for i := range max(n, 0) {
+			if subject(p.seen[i].Pad) == theAlarm {
+				var count [8]byte
+				unix.Read(p.alarm, count[:])
+			}
+		}
+	}
+	p.waiting.Store(false)
+	p.woken.Store(false)
+}
+
+// wake ends a wait.
+func (p *poller) wake() {
+	p.woken.Store(true)
+	if !p.waiting.Load() {
+		return
+	}
+	p.ring.Lock()
+	defer p.ring.Unlock()
+	if !p.closed {
+		unix.Write(p.alarm, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	}
+}
+
+// close ends the present wait and all further ones.
+func (p *poller) close() {
+	for p.wake(); !p.entry.TryLock(); p.wake() {
+		time.Sleep(10 * time.Microsecond)
+	}
+	p.ring.Lock()
+	p.closed = true
+	p.ring.Unlock()
+	p.woken.Store(true)
+	unix.Close(p.alarm)
+	unix.Close(p.epoll)
+	p.epoll, p.alarm = -1, -1
+	p.entry.Unlock()
+}

@@ -1,0 +1,94 @@
+package tcp
+
+import (
+	"fmt"
+	"net"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The sockets are non-blocking and are polled from the caller's thread. The
+// calls below don't tell Go's scheduler (RawSyscall): they never block, and
+// telling costs more than most of them.
+
+// maxRuns bounds the runs of bytes in one call.
+const maxRuns = 32
+
+// vector is room for the arguments of one send or receive. It stays with the
+// transport, so that a call allocates nothing.
+type vector struct {
+	iov [maxRuns]unix.Iovec
+	msg unix.Msghdr
+}
+
+// send writes runs of bytes, at most maxRuns of them, and returns how many bytes
+// went. It raises no SIGPIPE: the program may have a use of its own for that.
+func (v *vector) send(fd int, runs ...[]byte) (int, unix.Errno) {
+	count := 0
+	for _, run := range runs {
+		if len(run) > 0 {
+			v.iov[count].Base = unsafe.SliceData(run)
+			v.iov[count].SetLen(len(run))
+			count++
+		}
+	}
+	v.msg.Iov = &v.iov[0]
+	v.msg.SetIovlen(count)
+	n, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&v.msg)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	v.forget(count)
+	return int(n), errno
+}
+
+// receive reads into direct, until it's full, and then into rest.
+func (v *vector) receive(fd int, direct, rest []byte) (int, unix.Errno) {
+	if len(direct) == 0 {
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(rest))), uintptr(len(rest)))
+		return int(n), errno
+	}
+	v.iov[0].Base = unsafe.SliceData(direct)
+	v.iov[0].SetLen(len(direct))
+	v.iov[1].Base = unsafe.SliceData(rest)
+	v.iov[1].SetLen(len(rest))
+	n, _, errno := unix.RawSyscall(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&v.iov[0])), 2)
+	v.forget(2)
+	return int(n), errno
+}
+
+// forget lets go of what the runs pointed to.
+func (v *vector) forget(count int) {
+	for i := range count {
+		v.iov[i].Base = nil
+	}
+}
+
+// takeOver takes a connection's socket out of the hands of package net.
+func takeOver(c *net.TCPConn) (int, error) {
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, fmt.Errorf("tcp: take over: %w", err)
+	}
+	var fd int
+	var dupErr error
+	err = raw.Control(func(held uintptr) {
+		// Not below 3, should the program have closed its standard files.
+		fd, dupErr = unix.FcntlInt(held, unix.F_DUPFD_CLOEXEC, 3)
+	})
+	if err == nil {
+		err = dupErr
+	}
+	if err != nil {
+		return -1, fmt.Errorf("tcp: take over: %w", err)
+	}
+	return fd, nil
+}
+
+// unsent is how many bytes the peer's kernel hasn't acknowledged.
+func unsent(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}

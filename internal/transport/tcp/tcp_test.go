@@ -1,0 +1,103 @@
+package tcp
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/transport/transporttest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// cards is where the processes of a test publish their cards.
+type cards []Card
+
+func (c cards) resolve(p proto.Proc) (Card, error) {
+	if c[p].Addr == "" {
+		return Card{}, fmt.Errorf("%v has published no card", p)
+	}
+	return c[p], nil
+}
+
+// newTransports opens the ends of a job of n, all in this process, and closes
+// them at the end of t.
+func newTransports(t testing.TB, n int, change func(*Config)) []*Transport {
+	secret := make([]byte, 32)
+	rand.Read(secret)
+	published := make(cards, n)
+	transports := make([]*Transport, n)
+	for p := range transports {
+		cfg := Config{Self: proto.Proc(p), N: n, Job: [16]byte{1}, Secret: secret, Incarnation: uint64(p), Resolve: published.resolve}
+		if change != nil {
+			change(&cfg)
+		}
+		tr, err := Listen(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := tr.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		transports[p] = tr
+	}
+	for p, tr := range transports {
+		published[p] = tr.Card()
+	}
+	return transports
+}
+
+func newJob(t *testing.T, n int) *transporttest.Job {
+	transports := newTransports(t, n, nil)
+	job := &transporttest.Job{
+		Crash: func(p proto.Proc) { transports[p].Close() },
+		// The process that all share lives on.
+		Ended: transport.EvidenceLost,
+	}
+	for _, tr := range transports {
+		job.Procs = append(job.Procs, tr)
+	}
+	return job
+}
+
+func TestConformance(t *testing.T) {
+	before := openFiles(t)
+	transporttest.Run(t, newJob)
+	if after := openFiles(t); after > before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+// openFiles is how many descriptors this process has.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func BenchmarkTCP(b *testing.B) {
+	// As the runtime does (DESIGN, decision 1).
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
+	ends := newTransports(b, 2, nil)
+	transporttest.Bench(b, ends[0], ends[1])
+}
+
+// logTo has everything logged to b.
+func logTo(b *bytes.Buffer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -1,0 +1,254 @@
+// Package tcp connects the Procs of a job, on one host or many, by TCP.
+//
+// There is one connection per pair, made at the first Send (connect.go,
+// listen.go) by a background goroutine, after both ends have proved that they
+// belong to the job (handshake.go). Then its socket is the owner's, who polls it
+// from the calling thread (socket.go, poller.go): no goroutine stands between a
+// program and its frames.
+//
+// # Deaths
+//
+// A peer on the same host is watched by a pidfd, which tells of its end at once,
+// whoever else holds its sockets open. When a connection ends and no pidfd tells
+// why, the peer is asked: if it has fenced us it says so. All else is
+// EvidenceLost.
+//
+// # Limits
+//
+// A process uses a descriptor per connection, two where the peer is on the same
+// host. The traffic isn't encrypted. A host that vanishes is noticed by
+// heartbeats, not here. A peer that is stopped for longer than dialLimit when it
+// is first contacted counts as lost.
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/transport/stream"
+	"banyan/internal/wire"
+)
+
+// MinSecret is the shortest allowed secret in bytes.
+const MinSecret = 16
+
+// Config is what Listen needs to know.
+type Config struct {
+	Self        proto.Proc
+	N           int      // Procs in the job
+	Job         [16]byte // names the job
+	Secret      []byte   // random, known to the job's processes only; at least MinSecret bytes
+	Incarnation uint64   // of Self
+	// Host is the address, or the name of one, to listen at, as others reach
+	// it. The default is 127.0.0.1: peers on this host only.
+	Host string
+	// Resolve finds another Proc's card. It is called on several goroutines,
+	// and may block; Close waits for it.
+	Resolve func(proto.Proc) (Card, error)
+	// Logger is told of refused strangers and failed connections. The default
+	// is none.
+	Logger *slog.Logger
+}
+
+// readSize is how much is read at once, beyond a large payload.
+const readSize = 64 << 10
+
+// Transport implements transport.Transport.
+type Transport struct {
+	n       int
+	card    Card
+	poller  *poller
+	board   *board
+	dialler *dialler
+	log     *slog.Logger
+	refused atomic.Bool // a refusal has been logged
+
+	ctx        context.Context // of the background goroutines
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+	socket     net.Listener
+
+	// The owner's.
+	peers   []*peer // nil until used
+	pool    stream.Pool
+	buffer  *stream.Buffer
+	vector  vector
+	header  [wire.HeaderSize]byte
+	runs    [][]byte
+	tokens  []uint64
+	given   []loan // payloads to give back at the next Poll
+	news    []news
+	ends    []news // that wait for the next Poll
+	waiting int    // peers whose queue waits for room in the socket
+	pace    pace
+	sink    transport.Sink
+	moved   int
+	closed  bool
+}
+
+// loan is a borrowed payload.
+type loan struct {
+	to    proto.Proc
+	token uint64
+}
+
+// Listen opens Self's end of the job's network. Others reach it at its Card.
+func Listen(cfg Config) (*Transport, error) {
+	if cfg.N < 1 || cfg.Self < 0 || int(cfg.Self) >= cfg.N {
+		return nil, fmt.Errorf("tcp: %v in a job of %d", cfg.Self, cfg.N)
+	}
+	if len(cfg.Secret) < MinSecret {
+		return nil, fmt.Errorf("tcp: a secret of %d bytes, at least %d are needed", len(cfg.Secret), MinSecret)
+	}
+	if cfg.Resolve == nil {
+		return nil, errors.New("tcp: nobody to resolve other processes")
+	}
+	if cfg.Host == "" {
+		cfg.Host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
+		return nil, fmt.Errorf("tcp: %s isn't an address that others can reach", cfg.Host)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	card := Card{Pid: os.Getpid(), Incarnation: cfg.Incarnation}
+	var err error
+	if card.Host, err = hostID(); err != nil {
+		return nil, err
+	}
+	if card.Start, err = startTime(card.Pid); err != nil {
+		return nil, fmt.Errorf("tcp: when did this process start: %w", err)
+	}
+	poller, err := newPoller()
+	if err != nil {
+		return nil, err
+	}
+	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
+	if err != nil {
+		poller.close()
+		return nil, fmt.Errorf("tcp: %w", err)
+	}
+	card.Addr = socket.Addr().String()
+	if _, err := ParseCard(card.String()); err != nil {
+		poller.close()
+		socket.Close()
+		return nil, err
+	}
+
+	t := &Transport{
+		n: cfg.N, card: card, poller: poller, socket: socket, log: cfg.Logger.With("self", int(cfg.Self)),
+		board:  newBoard(cfg.Self, cfg.N, poller.wake),
+		peers:  make([]*peer, cfg.N),
+		buffer: stream.NewBuffer(readSize),
+		pace:   pace{hot: proto.NoProc},
+	}
+	t.dialler = &dialler{
+		party: party{
+			self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
+			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
+		},
+		card: card, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal,
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	l := &listener{dialler: t.dialler, socket: socket, pending: map[net.Conn]time.Time{}}
+	t.background.Go(func() { l.serve(t.ctx) })
+	return t, nil
+}
+
+// Card is what other Procs need to reach this one; it's for their Resolve.
+func (t *Transport) Card() Card { return t.card }
+
+// logRefusal logs why somebody wasn't connected, once each: the first at level
+// warn, the others, of which a stranger could make many, at level debug.
+func (t *Transport) logRefusal(err error, from net.Addr) {
+	if t.ctx.Err() != nil {
+		return // it failed because of Close
+	}
+	level := slog.LevelDebug
+	if !t.refused.Swap(true) {
+		level = slog.LevelWarn
+	}
+	attrs := []slog.Attr{slog.String("reason", err.Error())}
+	if from != nil {
+		attrs = append(attrs, slog.String("from", from.String()))
+	}
+	t.log.LogAttrs(t.ctx, level, "tcp connection refused", attrs...)
+}
+
+// Queued implements transport.Transport.
+func (t *Transport) Queued(to proto.Proc) int {
+	if p := t.peers[to]; p != nil {
+		return p.outbox.Len()
+	}
+	return 0
+}
+
+// Wait implements transport.Transport. Its grain is a millisecond.
+func (t *Transport) Wait(limit time.Duration) { t.poller.wait(limit) }
+
+// Wake implements transport.Transport.
+func (t *Transport) Wake() { t.poller.wake() }
+
+// drainPause is how often Drain looks.
+const drainPause = 50 * time.Microsecond
+
+// Drain implements transport.Transport. It waits for the peers' kernels to
+// acknowledge: what a socket only holds is lost if the process ends with input
+// unread.
+func (t *Transport) Drain(limit time.Duration) {
+	if t.closed {
+		return
+	}
+	for deadline := time.Now().Add(limit); ; time.Sleep(drainPause) {
+		t.hear()
+		left := false
+		for _, p := range t.peers {
+			if p == nil {
+				continue
+			}
+			if p.state == live && p.outbox.Len() > 0 {
+				t.flush(p)
+			}
+			left = left || p.outbox.Len() > 0 || p.state == live && !p.broken && unsent(p.fd) > 0
+		}
+		if !left || time.Now().After(deadline) {
+			break
+		}
+	}
+	if len(t.ends) > 0 {
+		t.Wake() // hear took them from where Wait looks
+	}
+}
+
+// Close implements transport.Transport.
+func (t *Transport) Close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.cancel()
+	err := t.socket.Close()
+	t.background.Wait()
+	for _, n := range t.board.take(nil) {
+		n.discard()
+	}
+	for _, p := range t.peers {
+		if p != nil {
+			t.hangUp(p)
+			t.unwatch(p)
+		}
+	}
+	t.poller.close()
+	t.peers = make([]*peer, t.n)
+	return err
+}
