@@ -15,11 +15,14 @@ import (
 // and it clears a bit before it looks at the pipe. The atomics of Go are
 // sequentially consistent, so at least one of two sees the other.
 type doorbell struct {
-	bits    []atomic.Uint64 // one per peer
-	waiting atomic.Bool
+	bits  []atomic.Uint64 // one per peer
+	alarm chan struct{}
+	timer *time.Timer // of the one Wait
+
+	_       cacheLine
+	waiting atomic.Bool // read by every sender
+	_       cacheLine
 	woken   atomic.Bool // Wake was called, no Wait has ended by it yet
-	alarm   chan struct{}
-	timer   *time.Timer // of the one Wait
 }
 
 func newDoorbell(n int) doorbell {

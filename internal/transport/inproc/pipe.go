@@ -20,6 +20,7 @@ type pipe struct {
 	_        cacheLine
 	hungry   atomic.Bool // the writer has more, and wants to know of room
 	refused  atomic.Bool // the reader has fenced the writer
+	_        cacheLine
 	ring     [pipeSize]byte
 }
 
