@@ -22,7 +22,7 @@ func (m *module) checkPurity(p *pack) {
 			continue
 		}
 		m.checkPureImports(f)
-		allowed := m.mapOrderLines(f)
+		reasons := m.mapOrderLines(f)
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
@@ -32,7 +32,8 @@ func (m *module) checkPurity(p *pack) {
 			case *ast.SelectStmt:
 				m.report(n.Pos(), "pure", "selects over channels")
 			case *ast.RangeStmt:
-				if isMap(info.TypeOf(n.X)) && !allowed[m.line(n.Pos())] {
+				given := func(line int) bool { return line >= m.line(n.Pos())-1 && line <= m.line(n.End()) }
+				if isMap(info.TypeOf(n.X)) && !slices.ContainsFunc(reasons, given) {
 					m.report(n.Pos(), "pure", "ranges over a map: sort, or give the reason why the order can't be seen after %s", mapOrderMark)
 				}
 			case *ast.Ident:
@@ -71,14 +72,13 @@ func (m *module) checkPureName(n *ast.Ident, object types.Object) {
 	}
 }
 
-// mapOrderLines returns the lines to which a mapOrderMark with a reason applies.
-func (m *module) mapOrderLines(f *file) map[int]bool {
-	lines := map[int]bool{}
+// mapOrderLines returns the lines with a mapOrderMark and a reason.
+func (m *module) mapOrderLines(f *file) []int {
+	var lines []int
 	for _, group := range f.syntax.Comments {
 		for _, c := range group.List {
 			if reason, ok := strings.CutPrefix(c.Text, mapOrderMark); ok && strings.TrimSpace(reason) != "" {
-				line := m.line(c.Pos())
-				lines[line], lines[line+1] = true, true
+				lines = append(lines, m.line(c.Pos()))
 			}
 		}
 	}

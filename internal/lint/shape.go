@@ -19,7 +19,7 @@ func (m *module) checkShape(p *pack) {
 		if longer, ok := longFiles[f.path]; ok {
 			limit = longer
 		}
-		if lines := bytes.Count(f.source, []byte("\n")); lines > limit {
+		if lines := bytes.Count(f.source, []byte("\n")); lines > limit && !f.test() {
 			m.report(f.syntax.Package, "length", "%d lines, more than %d: which concept could have a file of its own?", lines, limit)
 		}
 		if !f.test() {
