@@ -37,6 +37,7 @@ type dialler struct {
 	resolve func(proto.Proc) (Card, error)
 	board   *board
 	refusal func(error, net.Addr)
+	limit   time.Duration // dialLimit
 }
 
 // connect reaches a peer, unless it's dead or the peer reaches us first.
@@ -62,7 +63,7 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc) {
 
 // retry dials until there is a connection or an end of hope.
 func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	ctx, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()
 	failed := news{peer: to, kind: ended, why: transport.EvidenceLost}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

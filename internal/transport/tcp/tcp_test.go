@@ -1,12 +1,9 @@
 package tcp
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"os"
-	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -17,6 +14,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if role := os.Getenv(childRole); role != "" {
+		child(role)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -88,16 +89,4 @@ func openFiles(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(entries)
-}
-
-func BenchmarkTCP(b *testing.B) {
-	// As the runtime does (DESIGN, decision 1).
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	ends := newTransports(b, 2, nil)
-	transporttest.Bench(b, ends[0], ends[1])
-}
-
-// logTo has everything logged to b.
-func logTo(b *bytes.Buffer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

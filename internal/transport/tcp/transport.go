@@ -157,7 +157,7 @@ func Listen(cfg Config) (*Transport, error) {
 			self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
 			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
 		},
-		card: card, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal,
+		card: card, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	l := &listener{dialler: t.dialler, socket: socket, pending: map[net.Conn]time.Time{}}

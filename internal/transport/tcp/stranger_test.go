@@ -1,0 +1,272 @@
+package tcp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/wire"
+)
+
+// journal is a log that several goroutines write.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) lines() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Split(strings.TrimSpace(j.text.String()), "\n")
+}
+
+func (j *journal) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// crowd is a job of Procs in this process, each with a witness.
+type crowd struct {
+	t          *testing.T
+	transports []*Transport
+	witnesses  []*witness
+}
+
+func newCrowd(t *testing.T, n int, change func(*Config)) *crowd {
+	c := &crowd{t: t, transports: newTransports(t, n, change)}
+	for range n {
+		c.witnesses = append(c.witnesses, &witness{t: t})
+	}
+	return c
+}
+
+func (c *crowd) until(what string, done func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
+		for p, tr := range c.transports {
+			tr.Poll(c.witnesses[p])
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("no end of waiting until %s", what)
+		}
+	}
+}
+
+// talk has Proc 0 send Proc 1 its next frame, and waits for it.
+func (c *crowd) talk() {
+	c.t.Helper()
+	want := c.witnesses[1].frames + 1
+	c.transports[0].Send(1, &wire.Header{Kind: wire.KindEager, Seq: want}, nil, 0)
+	c.until("the frame has arrived", func() bool { return c.witnesses[1].frames == want })
+}
+
+// A stranger is refused, logged once, and disturbs nobody.
+func TestStrangers(t *testing.T) {
+	var log journal
+	c := newCrowd(t, 2, func(cfg *Config) {
+		if cfg.Self == 1 {
+			cfg.Logger = log.logger()
+		}
+	})
+	card := c.transports[1].Card()
+	stranger := testParty(0)
+	stranger.incarnation = 0
+	strangers := []struct {
+		name, reason string
+		visit        func(conn net.Conn)
+	}{
+		{"a browser", "not of this job", func(conn net.Conn) { conn.Write([]byte("GET / HTTP/1.1\r\nHost: there\r\n\r\n")) }},
+		{"nobody", "hello: EOF", func(conn net.Conn) { conn.(*net.TCPConn).CloseWrite() }},
+		{"a babbler", "hello: unexpected EOF", func(conn net.Conn) {
+			conn.Write(append(handshakeMagic[:], 1))
+			conn.(*net.TCPConn).CloseWrite()
+		}},
+		{"one with a wrong secret", "proof: not of this job", func(conn net.Conn) {
+			if v, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
+				t.Errorf("a wrong secret gets %v", v)
+			}
+		}},
+	}
+	for i, s := range strangers {
+		conn, err := net.Dial("tcp", card.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(10 * time.Second))
+		s.visit(conn)
+		io.Copy(io.Discard, conn) // until it is shown the door
+		conn.Close()
+		c.until("it is logged", func() bool { return len(log.lines()) > i || i == 0 && log.lines()[0] != "" })
+		line := log.lines()[i]
+		level := "level=DEBUG"
+		if i == 0 {
+			level = "level=WARN"
+		}
+		if !strings.Contains(line, s.reason) || !strings.Contains(line, level) {
+			t.Errorf("%s: logged is %s", s.name, line)
+		}
+		c.talk()
+	}
+	if lines := log.lines(); len(lines) != len(strangers) {
+		t.Errorf("logged is %q", lines)
+	}
+}
+
+// Strangers that connect and keep silent don't keep the job's own out.
+func TestSilentCrowd(t *testing.T) {
+	c := newCrowd(t, 2, nil)
+	for range 3 * maxPending {
+		conn, err := net.Dial("tcp", c.transports[1].Card().Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	c.talk()
+}
+
+// Who belongs to the job but sends nonsense is cut off, alone.
+func TestCorruptPeer(t *testing.T) {
+	c := newCrowd(t, 3, nil)
+	c.talk()
+	victim := c.transports[1]
+	d := *c.transports[2].dialler
+	fd, v, err := d.try(context.Background(), 1, victim.Card(), toConnect)
+	if err != nil || v != accepted {
+		t.Fatal(v, err)
+	}
+	defer unix.Close(fd)
+	unix.Write(fd, bytes.Repeat([]byte("x"), wire.HeaderSize))
+	w := c.witnesses[1]
+	c.until("the corrupt one is cut off", func() bool { return w.closed == 1 })
+	if w.why != transport.EvidenceLost {
+		t.Errorf("the evidence is %v", w.why)
+	}
+	w.closed = 0
+	c.talk()
+}
+
+func TestVersionMismatchIsSaid(t *testing.T) {
+	var log journal
+	c := newCrowd(t, 2, func(cfg *Config) { cfg.Logger = log.logger() })
+	c.transports[1].dialler.min, c.transports[1].dialler.max = 8, 9
+	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
+	c.until("the end is told", func() bool { return c.witnesses[0].closed == 1 })
+	found := false
+	for _, line := range log.lines() {
+		found = found || strings.Contains(line, "self=0") && strings.Contains(line, "speaks 1 to 1, the other 8 to 9")
+	}
+	if !found || c.witnesses[0].why != transport.EvidenceLost {
+		t.Errorf("%v, logged is %q", c.witnesses[0].why, log.lines())
+	}
+}
+
+// A peer that can't be reached is lost after a while, and lends are returned.
+func TestUnreachable(t *testing.T) {
+	for name, resolve := range map[string]func(proto.Proc) (Card, error){
+		"no listener": func(proto.Proc) (Card, error) {
+			return Card{Host: "elsewhere/1", Addr: "127.0.0.1:1", Pid: 1}, nil
+		},
+		"no card": cards{{}, {}}.resolve,
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Resolve = 2, resolve })[0]
+			tr.dialler.limit = 50 * time.Millisecond
+			w := &witness{t: t}
+			tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 3}, []byte("abc"), 5)
+			if tr.Queued(1) != wire.HeaderSize+3 {
+				t.Errorf("%d bytes wait", tr.Queued(1))
+			}
+			watch(t, tr, w, "the end is told", func() bool { return w.closed == 1 })
+			if w.why != transport.EvidenceLost || tr.Queued(1) != 0 {
+				t.Errorf("%v, %d bytes wait", w.why, tr.Queued(1))
+			}
+		})
+	}
+}
+
+func TestListenRefuses(t *testing.T) {
+	good := Config{Self: 0, N: 1, Secret: testSecret, Resolve: cards{}.resolve}
+	for name, spoil := range map[string]func(*Config){
+		"no process":   func(c *Config) { c.N = 0 },
+		"outside":      func(c *Config) { c.Self = 1 },
+		"short secret": func(c *Config) { c.Secret = c.Secret[:MinSecret-1] },
+		"no resolver":  func(c *Config) { c.Resolve = nil },
+		"unspecified":  func(c *Config) { c.Host = "0.0.0.0" },
+		"not here":     func(c *Config) { c.Host = "192.0.2.1" },
+	} {
+		cfg := good
+		spoil(&cfg)
+		if tr, err := Listen(cfg); err == nil {
+			tr.Close()
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Nothing is inherited by what the program execs, and nobody listens after Close.
+func TestDescriptors(t *testing.T) {
+	c := newCrowd(t, 2, nil)
+	c.talk()
+	for _, tr := range c.transports {
+		fds := []int{tr.poller.epoll, tr.poller.alarm}
+		for _, p := range tr.peers {
+			if p != nil {
+				fds = append(fds, p.fd, p.pidfd)
+			}
+		}
+		if len(fds) != 4 {
+			t.Fatalf("%d descriptors", len(fds))
+		}
+		for _, fd := range fds {
+			if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+				t.Errorf("descriptor %d has flags %#x, %v", fd, flags, err)
+			}
+		}
+	}
+	c.transports[1].Close()
+	if conn, err := net.Dial("tcp", c.transports[1].Card().Addr); err == nil {
+		conn.Close()
+		t.Error("somebody listens after Close")
+	}
+}
+
+// An idle Wait really waits, whatever became of the peers: no descriptor is left
+// that is always ready.
+func TestIdleWaits(t *testing.T) {
+	c := newCrowd(t, 4, nil)
+	for p := proto.Proc(1); p < 4; p++ {
+		c.transports[p].Send(0, &wire.Header{Kind: wire.KindEager, Seq: uint64(p)}, nil, 0)
+		c.until("they have met", func() bool { return c.witnesses[0].frames == uint64(p) })
+	}
+	tr, w := c.transports[0], c.witnesses[0]
+	tr.Fence(1)
+	c.transports[2].Close()
+	watch(t, tr, w, "the end is told", func() bool { return w.closed == 1 })
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		tr.Poll(w)
+		before := time.Now()
+		tr.Wait(20 * time.Millisecond)
+		if time.Since(before) > 15*time.Millisecond {
+			break
+		}
+		if before.After(deadline) {
+			t.Fatal("Wait never waits")
+		}
+	}
+}
