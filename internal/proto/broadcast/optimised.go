@@ -1,0 +1,50 @@
+package broadcast
+
+// Optimised opportunistic correction: a process sends to d neighbours on each
+// side of the ring, nearest first, except to those whom somebody else is known to
+// reach: a correction that came from the right, from δ away, was sent by one who reaches d-δ positions to
+// the left of here, itself or through others. So only the farthest δ are left.
+//
+// Everyone who is coloured corrects, by whatever it was coloured. (Where correction is
+// overlapped nobody can tell an early correction from one that mends a broken
+// tree; and only so do the paper's results come out: see ERRATA, "distance".)
+// So the colour spreads along the ring over any gap of fewer than d dead.
+//
+// Nobody reaches farther than half round the ring, so that the two sides don't
+// meet: in a ring of even size the opposite position counts as left.
+
+// reach is the number of positions to which corrections go on each side.
+func (c *Config) reach() (left, right int32) {
+	procs := int32(c.Tree.Procs())
+	d := int32(min(c.Distance, c.Tree.Procs()))
+	return min(d, procs/2), min(d, (procs-1)/2)
+}
+
+// optimised returns how far the next correction would go on each side, 0 for a
+// side that is finished.
+func (c *Config) optimised(s *State) (left, right int32) {
+	reachLeft, reachRight := c.reach()
+	return beyond(s.sentLeft, s.heardRight, reachLeft), beyond(s.sentRight, s.heardLeft, reachRight)
+}
+
+// beyond returns the next distance to send to on one side after `sent`, when the
+// nearest correction that passes this way came from `heard` behind (0: none).
+func beyond(sent, heard, reach int32) int32 {
+	next := sent + 1
+	if heard > 0 {
+		next = max(next, reach-heard+1)
+	}
+	if next > reach {
+		return 0
+	}
+	return next
+}
+
+// Side is the kind of an optimised correction from one position to another. It lets a driver
+// send corrections without their side.
+func (c *Config) Side(from, to int) Kind {
+	if int(c.distance(to, from)) <= c.Tree.Procs()/2 {
+		return KindLeft
+	}
+	return KindRight
+}
