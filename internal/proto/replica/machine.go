@@ -13,8 +13,9 @@ type Machine struct {
 	self   proto.Proc
 	rank   proto.Rank // of self
 
-	present []replicas // by rank: neither dead nor left, as far as known here
-	dead    []replicas // by rank: known dead
+	// What is known here of the replicas of each rank. They only grow; a
+	// process that left may yet be reported dead.
+	dead, left []replicas
 	// covers are the replica indexes of every destination that this process
 	// sends to: its own, and those it substitutes. It never shrinks, so each
 	// message is transmitted to each replica at most once.
@@ -30,15 +31,12 @@ func New(l Layout, self proto.Proc) *Machine {
 		panic(fmt.Sprintf("replica: no %v in %d ranks of degree %d", self, l.Ranks, l.Degree))
 	}
 	m := &Machine{
-		layout:  l,
-		self:    self,
-		rank:    l.Rank(self),
-		present: make([]replicas, l.Ranks),
-		dead:    make([]replicas, l.Ranks),
-		covers:  only(l.Replica(self)),
-	}
-	for r := range m.present {
-		m.present[r] = l.all()
+		layout: l,
+		self:   self,
+		rank:   l.Rank(self),
+		dead:   make([]replicas, l.Ranks),
+		left:   make([]replicas, l.Ranks),
+		covers: only(l.Replica(self)),
 	}
 	m.sending.byKey = make(map[key]*outgoing)
 	m.arrival.byKey = make(map[key]*incoming)
@@ -52,70 +50,70 @@ type key struct {
 }
 
 // Dead says that p has died, or is excluded, which is the same. Telling it
-// again changes nothing, and neither does telling it of a process that left or
-// of this process itself.
+// again changes nothing, and neither does telling it of this process itself.
 //
 // If p was a replica of this process's own rank, this process may become its
-// substitute: it then sends what the receivers of p haven't acknowledged.
+// substitute: it then sends what the receivers of p haven't acknowledged. That
+// holds also for a p that had left, but died before its last frames were out.
 func (m *Machine) Dead(p proto.Proc, out *Actions) {
-	if m.depart(p) {
-		m.dead[m.layout.Rank(p)] |= only(m.layout.Replica(p))
-		m.adjust(p, out)
-	}
-}
-
-// Left says that p finalised in order: it needs nothing more, and its rank
-// isn't lost by that. As a sender it is substituted like a dead one; a process
-// that leaves only when Idle leaves nothing to resend.
-func (m *Machine) Left(p proto.Proc, out *Actions) {
-	if m.depart(p) {
-		m.adjust(p, out)
-	}
-}
-
-// depart takes p out of the present, and says whether that was news.
-func (m *Machine) depart(p proto.Proc) bool {
 	if p == m.self || !m.layout.holds(p) {
-		return false
+		return
 	}
-	present, gone := &m.present[m.layout.Rank(p)], only(m.layout.Replica(p))
-	if *present&gone == 0 {
-		return false
+	rank, replica := m.layout.Rank(p), m.layout.Replica(p)
+	m.dead[rank] |= only(replica)
+	if rank == m.rank {
+		m.substitute(out)
+	} else {
+		m.forget(rank, only(replica), out)
 	}
-	*present &^= gone
-	return true
 }
 
-// adjust sends on without p.
-func (m *Machine) adjust(p proto.Proc, out *Actions) {
-	rank := m.layout.Rank(p)
+// Left says that p finalised in order. It needs nothing more, and nothing more
+// is needed from its rank, for it was Idle: every message it sent, for itself or
+// for the dead it covered, has arrived or is on its way. So nobody substitutes
+// it, and its rank isn't lost.
+func (m *Machine) Left(p proto.Proc, out *Actions) {
+	if p == m.self || !m.layout.holds(p) {
+		return
+	}
+	rank, replica := m.layout.Rank(p), m.layout.Replica(p)
+	m.left[rank] |= only(replica)
 	if rank != m.rank {
-		m.forget(rank, only(m.layout.Replica(p)), out)
+		m.forget(rank, only(replica), out)
+	}
+}
+
+// present are the replicas of r that are neither dead nor have left, as far as
+// is known here.
+func (m *Machine) present(r proto.Rank) replicas {
+	return m.layout.all() &^ m.dead[r] &^ m.left[r]
+}
+
+// substitute covers the dead of the own rank, if it falls to this process.
+func (m *Machine) substitute(out *Actions) {
+	if m.layout.Proc(m.rank, m.present(m.rank).lowest()) != m.self {
 		return
 	}
-	if m.layout.Proc(rank, m.present[rank].lowest()) != m.self {
-		return
-	}
-	fresh := m.layout.all() &^ m.present[rank] &^ m.covers
+	fresh := m.dead[m.rank] &^ m.covers
 	m.covers |= fresh
 	m.resend(fresh, out)
 }
 
 // Alive says whether p is neither known dead nor known to have left.
 func (m *Machine) Alive(p proto.Proc) bool {
-	return m.layout.holds(p) && m.present[m.layout.Rank(p)]&only(m.layout.Replica(p)) != 0
+	return m.layout.holds(p) && m.present(m.layout.Rank(p))&only(m.layout.Replica(p)) != 0
 }
 
-// Lost says whether every replica of r is known dead. A rank of which one
-// replica left in order is finished, not lost.
-func (m *Machine) Lost(r proto.Rank) bool { return m.dead[r] == m.layout.all() }
+// Lost says whether every replica of r has died. A rank of which one replica
+// left in order is finished, not lost.
+func (m *Machine) Lost(r proto.Rank) bool { return m.dead[r] == m.layout.all() && m.left[r] == 0 }
 
 // Source is the replica of r that this process receives from, now that it
 // knows of certain deaths: the one with its own index, or else the lowest that
 // is alive. NoProc if none is.
 func (m *Machine) Source(r proto.Rank) proto.Proc {
 	own := m.layout.Replica(m.self)
-	switch present := m.present[r]; {
+	switch present := m.present(r); {
 	case present&only(own) != 0:
 		return m.layout.Proc(r, own)
 	case present != 0:

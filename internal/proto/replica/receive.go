@@ -94,7 +94,7 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 	if rendezvous {
 		// Only its completion is acknowledged.
 		c.offers.push(seq, from)
-	} else if m.present[src]&^only(replica) != 0 {
+	} else if m.present(src)&^only(replica) != 0 {
 		m.owe(c)
 	}
 	return Accept
@@ -116,7 +116,8 @@ func (m *Machine) offeredAgain(c *incoming, from proto.Proc, seq uint64) Verdict
 	offer := c.offers.find(seq)
 	if offer == nil {
 		// Complete, but the acknowledgement hadn't reached this sender when
-		// it offered. It is told again, so that each offer has its answer.
+		// it offered. It would; told again, each offer has its answer, and
+		// a sender's progress doesn't hang on that reasoning.
 		m.oweSingle(c, seq, only(m.layout.Replica(from)))
 		return Duplicate
 	}
@@ -146,7 +147,7 @@ func (m *Machine) Completed(context uint64, src proto.Rank, seq uint64) {
 	if offer == nil {
 		return
 	}
-	m.oweSingle(c, seq, m.present[src]&^only(m.layout.Replica(offer.value)))
+	m.oweSingle(c, seq, m.present(src)&^only(m.layout.Replica(offer.value)))
 	c.offers.remove(offer)
 	c.offers.trim()
 }
@@ -172,7 +173,7 @@ func (m *Machine) oweSingle(c *incoming, seq uint64, to replicas) {
 // each rendezvous. The order depends only on the order of arrivals.
 func (m *Machine) FlushAcks(out *Actions) {
 	for i, c := range m.arrival.dirty {
-		for set := m.present[c.src]; set != 0; set &= set - 1 {
+		for set := m.present(c.src); set != 0; set &= set - 1 {
 			replica := set.lowest()
 			if c.known[replica] < c.arrived {
 				c.known[replica] = c.arrived
@@ -184,7 +185,7 @@ func (m *Machine) FlushAcks(out *Actions) {
 	}
 	m.arrival.dirty = m.arrival.dirty[:0]
 	for i, s := range m.arrival.singles {
-		for set := m.present[s.channel.src] & s.to; set != 0; set &= set - 1 {
+		for set := m.present(s.channel.src) & s.to; set != 0; set &= set - 1 {
 			out.acknowledge(m.layout.Proc(s.channel.src, set.lowest()), s.channel.context, s.seq, true)
 		}
 		m.arrival.singles[i] = single{}

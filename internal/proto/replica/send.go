@@ -49,7 +49,7 @@ func (m *Machine) Send(msg *Message, out *Actions) {
 	c.sent++
 	msg.Seq = c.sent
 	msg.channel = c
-	msg.pending = m.present[c.dst] &^ c.served(msg)
+	msg.pending = m.present(c.dst) &^ c.served(msg)
 	m.transmit(msg, m.covers, out)
 	if msg.pending == 0 {
 		msg.channel = nil

@@ -1,0 +1,124 @@
+package replica
+
+import "banyan/internal/proto"
+
+// bug names a mistake that an implementation could make. The explorers must
+// catch each (canary_test.go): its hooks stand between the world and a machine.
+type bug string
+
+const (
+	noBug bug = ""
+	// Duplicates go up to the program.
+	duplicatesAccepted bug = "duplicates accepted"
+	// Acknowledgements run one message ahead of what has arrived.
+	acknowledgedAhead bug = "acknowledged ahead of arrival"
+	// An eager message isn't retained for the siblings' receivers.
+	nothingRetained bug = "nothing retained"
+	// A substitute resends above the cumulative acknowledgement only, which an
+	// incomplete rendezvous may be below.
+	offersCountAsComplete bug = "offers count as complete"
+	// A substitute resends above the highest acknowledgement of any replica.
+	highestAck bug = "resend above the highest acknowledgement of all"
+	// What a dead substitute covered isn't taken over.
+	inheritanceForgotten bug = "inheritance forgotten"
+	// Early acknowledgements are dropped.
+	earlyAcksForgotten bug = "early acknowledgements forgotten"
+	// A rendezvous isn't pulled from the substitute that offers it.
+	noReoffer bug = "no reoffer"
+	// It is pulled from whoever offers it last.
+	anyReoffer bug = "reoffer from anyone"
+	// A rendezvous isn't acknowledged when it is complete.
+	noSingles bug = "no single acknowledgements"
+)
+
+// sent comes after a Send.
+func (b bug) sent(n *node, out *Actions) {
+	if b == nothingRetained {
+		for _, c := range n.m.sending.channels {
+			for i := range c.retained.size {
+				if e := c.retained.at(i); e.open && !e.value.Rendezvous {
+					n.m.settle(e, ^replicas(0), out)
+				}
+			}
+			c.retained.trim()
+		}
+	}
+}
+
+// flushed comes after a FlushAcks.
+func (b bug) flushed(n *node, out Actions) {
+	for i := range out {
+		if b == acknowledgedAhead && !out[i].Single {
+			out[i].Seq++
+		}
+		if b == noSingles && out[i].Single {
+			out[i].Kind = 0
+		}
+	}
+}
+
+// judge stands for Arrive.
+func (b bug) judge(n *node, from proto.Proc, f frame) Verdict {
+	verdict := n.m.Arrive(from, f.context, f.seq, f.kind == frameOffer)
+	switch {
+	case b == duplicatesAccepted && verdict == Duplicate && f.kind == frameEager:
+		return Accept
+	case b == noReoffer && verdict == Reoffer:
+		return Duplicate
+	case b == anyReoffer && verdict == Duplicate && f.kind == frameOffer:
+		offer := n.m.incoming(f.context, n.m.layout.Rank(from)).offers.find(f.seq)
+		if offer != nil {
+			offer.value = from
+			return Reoffer
+		}
+	}
+	return verdict
+}
+
+// acked stands for Acked.
+func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
+	n.m.Acked(from, f.context, f.seq, f.single, out)
+	if b == earlyAcksForgotten {
+		c := n.m.outgoing(f.context, n.m.layout.Rank(from))
+		c.early = nil
+		for i := range c.acked {
+			c.acked[i] = min(c.acked[i], c.sent)
+		}
+	}
+}
+
+// dead stands for Dead.
+func (b bug) dead(n *node, p proto.Proc, out *Actions) {
+	m := n.m
+	if m.layout.Rank(p) == m.rank {
+		for _, c := range m.sending.channels {
+			highest := uint64(0)
+			for _, acked := range c.acked {
+				highest = max(highest, acked)
+			}
+			for i := range c.retained.size {
+				e := c.retained.at(i)
+				switch {
+				case !e.open:
+				case b == offersCountAsComplete && e.value.Rendezvous:
+					for replica, acked := range c.acked {
+						if e.open && acked >= e.seq {
+							m.settle(e, only(replica), out)
+						}
+					}
+				case b == highestAck && highest >= e.seq && !e.value.Rendezvous:
+					m.settle(e, ^replicas(0), out)
+				}
+			}
+			c.retained.trim()
+		}
+	}
+	m.Dead(p, out)
+	if b == inheritanceForgotten {
+		for i, a := range *out {
+			if a.Kind == Transmit && m.layout.Replica(a.To) != m.layout.Replica(p) {
+				(*out)[i].Kind = 0
+			}
+		}
+	}
+}

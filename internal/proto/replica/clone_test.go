@@ -1,0 +1,179 @@
+package replica
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// fork copies a world so that an event at p happens in the copy only.
+func (w *world) fork(p proto.Proc) *world {
+	copied := *w
+	copied.nodes = slices.Clone(w.nodes)
+	copied.channels = slices.Clone(w.channels)
+	n := *w.nodes[p]
+	n.m = n.m.clone()
+	n.inbox = slices.Clone(n.inbox)
+	n.got = slices.Clone(n.got)
+	n.open = slices.Clone(n.open)
+	copied.nodes[p] = &n
+	return &copied
+}
+
+func (m *Machine) clone() *Machine {
+	c := *m
+	c.dead, c.left = slices.Clone(m.dead), slices.Clone(m.left)
+	c.sending.byKey = make(map[key]*outgoing, len(m.sending.byKey))
+	c.sending.channels = make([]*outgoing, len(m.sending.channels))
+	for i, from := range m.sending.channels {
+		to := *from
+		to.acked, to.early = slices.Clone(from.acked), maps.Clone(from.early)
+		to.retained.ring = slices.Clone(from.retained.ring)
+		for j := range to.retained.size {
+			if e := to.retained.at(j); e.open {
+				msg := *e.value
+				msg.channel = &to
+				e.value = &msg
+			}
+		}
+		c.sending.channels[i] = &to
+		c.sending.byKey[key{to.context, to.dst}] = &to
+	}
+	c.arrival.byKey = make(map[key]*incoming, len(m.arrival.byKey))
+	for k, from := range m.arrival.byKey {
+		to := *from
+		to.known = slices.Clone(from.known)
+		to.offers.ring = slices.Clone(from.offers.ring)
+		c.arrival.byKey[k] = &to
+	}
+	c.arrival.dirty, c.arrival.singles = nil, nil
+	for _, d := range m.arrival.dirty {
+		c.arrival.dirty = append(c.arrival.dirty, c.arrival.byKey[key{d.context, d.src}])
+	}
+	for _, s := range m.arrival.singles {
+		s.channel = c.arrival.byKey[key{s.channel.context, s.channel.src}]
+		c.arrival.singles = append(c.arrival.singles, s)
+	}
+	return &c
+}
+
+// digest identifies a state of a world or of a part of it.
+type digest [16]byte
+
+// encoder writes a state down, the same for states that behave the same.
+type encoder []byte
+
+func (e *encoder) int(values ...int) {
+	for _, v := range values {
+		*e = binary.AppendVarint(*e, int64(v))
+	}
+}
+
+func (e *encoder) uint(values ...uint64) {
+	for _, v := range values {
+		*e = binary.AppendUvarint(*e, v)
+	}
+}
+
+func (e *encoder) bool(v bool) {
+	if v {
+		*e = append(*e, 1)
+	} else {
+		*e = append(*e, 0)
+	}
+}
+
+func (e encoder) digest() (d digest) {
+	sum := sha256.Sum256(e)
+	copy(d[:], sum[:])
+	return d
+}
+
+// digest of a world whose nodes have the given ones.
+func (w *world) digest(nodes []digest) digest {
+	e := make(encoder, 0, 512)
+	e.int(w.crashes)
+	for i, n := range w.nodes {
+		e.int(int(n.status))
+		if n.active() {
+			e = append(e, nodes[i][:]...)
+		}
+	}
+	for i, channel := range w.channels {
+		if len(channel) > 0 {
+			e.int(i, len(channel))
+			for _, f := range channel {
+				e.int(int(f.kind), f.id)
+				e.uint(f.context, f.seq)
+				e.bool(f.single)
+			}
+		}
+	}
+	return e.digest()
+}
+
+func (n *node) digest() digest {
+	e := make(encoder, 0, 512)
+	e.uint(n.knows)
+	e.int(n.pc, len(n.inbox))
+	for _, i := range n.inbox {
+		e.uint(i.context, i.seq)
+		e.int(int(i.src), i.id, int(i.from))
+		e.bool(i.pulled)
+		e.bool(i.complete)
+	}
+	e.int(len(n.open)) // what is open is what the machine retains
+	for _, got := range n.got {
+		e.int(got)
+	}
+	n.m.encode(&e)
+	return e.digest()
+}
+
+func (m *Machine) encode(e *encoder) {
+	for r := range m.dead {
+		e.uint(uint64(m.dead[r]), uint64(m.left[r]))
+	}
+	e.uint(uint64(m.covers))
+	e.int(len(m.sending.channels))
+	for _, c := range m.sending.channels {
+		e.uint(c.context, c.sent)
+		e.uint(c.acked...)
+		e.int(int(c.dst), c.retained.open, len(c.early))
+		for _, seq := range slices.Sorted(maps.Keys(c.early)) {
+			e.uint(seq, uint64(c.early[seq]))
+		}
+		for i := range c.retained.size {
+			if r := c.retained.at(i); r.open {
+				e.uint(r.seq, uint64(r.value.pending))
+				e.bool(r.value.Rendezvous)
+			}
+		}
+	}
+	e.int(len(m.arrival.byKey))
+	byKey := func(a, b key) int { return int(a.context)<<8 + int(a.peer) - int(b.context)<<8 - int(b.peer) }
+	for _, k := range slices.SortedFunc(maps.Keys(m.arrival.byKey), byKey) {
+		c := m.arrival.byKey[k]
+		e.uint(c.context, c.arrived)
+		e.uint(c.known...)
+		e.int(int(c.src), c.owed, c.offers.open)
+		for i := range c.offers.size {
+			if o := c.offers.at(i); o.open {
+				e.uint(o.seq)
+				e.int(int(o.value))
+			}
+		}
+	}
+	e.int(len(m.arrival.dirty), len(m.arrival.singles))
+	for _, d := range m.arrival.dirty {
+		e.uint(d.context)
+		e.int(int(d.src))
+	}
+	for _, s := range m.arrival.singles {
+		e.uint(s.channel.context, s.seq, uint64(s.to))
+		e.int(int(s.channel.src))
+	}
+}

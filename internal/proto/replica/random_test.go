@@ -1,0 +1,137 @@
+package replica
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"banyan/internal/proto"
+)
+
+// randomProgram is a program that ends: messages in one global order, which
+// every rank's sends and receives follow, so that the earliest message that
+// isn't received never waits for a later one. Some sends come earlier than
+// that order asks, which is what fills the unexpected queues.
+func randomProgram(r *rand.Rand, ranks, contexts, messages int) script {
+	program := make(script, ranks)
+	for range messages {
+		src := r.IntN(ranks)
+		dst := (src + 1 + r.IntN(ranks-1)) % ranks
+		context := uint64(r.IntN(contexts))
+		kind := opSend
+		if r.IntN(3) == 0 {
+			kind = opOffer
+		}
+		steps := &program[src]
+		at := len(*steps)
+		for at > 0 && (*steps)[at-1].kind == opRecv && r.IntN(2) == 0 {
+			at--
+		}
+		*steps = slices.Insert(*steps, at, op{kind, proto.Rank(dst), context})
+		if kind == opOffer && r.IntN(3) == 0 {
+			*steps = append(*steps, op{kind: opWait})
+		}
+		program[dst] = append(program[dst], op{opRecv, proto.Rank(src), context})
+	}
+	return program
+}
+
+// pace is how eagerly a schedule lets kinds of events and processes come
+// forward, each in 1…100. Slow processes lag behind their siblings.
+type pace struct {
+	kinds [evLeave + 1]int
+	procs []int
+	news  []int // by the process that hears of a death
+}
+
+func randomPace(r *rand.Rand, procs int) (p pace) {
+	some := func() int { return []int{1, 10, 100}[r.IntN(3)] }
+	for i := range p.kinds {
+		p.kinds[i] = some()
+	}
+	p.kinds[evSuspect] = 1 + r.IntN(2)
+	p.kinds[evCrash] = 1 + r.IntN(2)
+	for range procs {
+		p.procs = append(p.procs, some())
+		p.news = append(p.news, some())
+	}
+	return p
+}
+
+// weight of an event under this pace.
+func (p pace) weight(e event) int {
+	if e.kind == evNotice {
+		return p.kinds[evNotice] * p.news[e.at]
+	}
+	return p.kinds[e.kind] * p.procs[e.at]
+}
+
+// run runs the schedule of a seed to its end, with a bug in every machine.
+func run(seed uint64, b bug) error {
+	r := rand.New(rand.NewPCG(seed, 0))
+	l := Layout{Ranks: 2 + r.IntN(4), Degree: 1 + r.IntN(4)}
+	contexts := 1 + r.IntN(3)
+	program := randomProgram(r, l.Ranks, contexts, 1+r.IntN(40))
+	w := newWorld(l, program, contexts, options{
+		crashes: r.IntN(l.Ranks*(l.Degree-1) + 1),
+		victims: anyone,
+		suspect: r.IntN(2) == 0,
+		leave:   r.IntN(2) == 0,
+		prompt:  r.IntN(4) == 0,
+		purge:   r.IntN(2) == 0,
+		bug:     b,
+	})
+	w.transmitted = make(map[transmission]bool)
+	p := randomPace(r, l.Procs())
+	var events []event
+	for steps := 0; ; steps++ {
+		if quiet(w) {
+			return w.verdict()
+		}
+		if steps == 100_000 {
+			return fmt.Errorf("no end after %d events", steps)
+		}
+		events = w.enabled(events[:0])
+		total := 0
+		for _, e := range events {
+			total += p.weight(e)
+		}
+		pick := r.IntN(total)
+		for _, e := range events {
+			if pick -= p.weight(e); pick < 0 {
+				if err := w.apply(e); err != nil {
+					return fmt.Errorf("event %d, %v: %w", steps, e, err)
+				}
+				break
+			}
+		}
+	}
+}
+
+// TestRandomSchedules runs jobs of up to 5 ranks of 4 replicas each, all but one
+// of which may crash, under schedules that a seed decides. BANYAN_SEED=… runs
+// one seed, BANYAN_EXPLORE=long many.
+func TestRandomSchedules(t *testing.T) {
+	if s := os.Getenv("BANYAN_SEED"); s != "" {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run(seed, noBug); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	seeds := uint64(10_000)
+	if os.Getenv("BANYAN_EXPLORE") == "long" {
+		seeds = 500_000
+	}
+	for seed := range seeds {
+		if err := run(seed, noBug); err != nil {
+			t.Fatalf("BANYAN_SEED=%d go test -run TestRandomSchedules ./internal/proto/replica\n%v", seed, err)
+		}
+	}
+}

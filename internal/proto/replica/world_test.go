@@ -1,0 +1,445 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// This file is a small world in which machines run: processes that follow a
+// script, FIFO channels between them, crashes and the news of them. Explorers
+// (exhaustive_test.go, random_test.go) choose what happens next; the world
+// checks what the program sees.
+//
+// A crash may lose any suffix of what is in flight from the dead process. The
+// world needs no event for that: a frame is lost to a receiver that hears of
+// the death first, and until it does it can't tell a lost frame from a late one.
+// So a crash between two actions of one step needs no event either.
+
+// op is one step of a program.
+type op struct {
+	kind    opKind
+	peer    proto.Rank
+	context uint64
+}
+
+type opKind uint8
+
+const (
+	opSend  opKind = iota // an eager message to peer
+	opOffer               // a rendezvous to peer; doesn't wait
+	opRecv                // the next message from peer; waits for it
+	opWait                // until every rendezvous sent so far is released
+)
+
+// script is a program: the steps of each rank.
+type script [][]op
+
+// expected is the index, in the script of src, of the n-th message (from 0) that
+// it sends to dst in a context: what the failure-free run delivers.
+func (s script) expected(src, dst proto.Rank, context uint64, n int) int {
+	for i, o := range s[src] {
+		if (o.kind == opSend || o.kind == opOffer) && o.peer == dst && o.context == context {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
+}
+
+// frame is what travels between processes.
+type frame struct {
+	kind    frameKind
+	context uint64
+	seq     uint64
+	id      int // which message it is: the sender's step
+	single  bool
+}
+
+type frameKind uint8
+
+const (
+	frameEager frameKind = iota
+	frameOffer
+	framePull
+	frameData
+	frameAck
+	frameGoodbye
+)
+
+// item is a message that has arrived and waits to be received.
+type item struct {
+	context  uint64
+	src      proto.Rank
+	seq      uint64
+	id       int
+	from     proto.Proc
+	pulled   bool
+	complete bool
+}
+
+// open is a message that was sent and hasn't been released.
+type open struct {
+	id         int
+	rendezvous bool
+}
+
+type status uint8
+
+const (
+	running status = iota
+	doomed         // suspected, and running until it is fenced
+	crashed
+	left
+)
+
+// node is one process.
+type node struct {
+	status status
+	knows  uint64 // processes of which it was told that they died
+	pc     int
+	m      *Machine
+	inbox  []item
+	got    []int // messages received, by context·ranks + source
+	open   []open
+}
+
+// options say what may happen in a world.
+type options struct {
+	crashes int    // at most, in the whole job; each rank keeps one replica
+	victims uint64 // who may crash
+	suspect bool   // crashes may be suspected first
+	leave   bool   // idle processes leave on their own, some only to crash then
+	prompt  bool   // acknowledgements leave at once
+	purge   bool   // frames of a dead process vanish with the news of its death
+	bug     bug
+}
+
+// world is a job.
+type world struct {
+	layout   Layout
+	program  script
+	contexts int
+	options
+	// transmitted are the copies that were sent, where that is checked.
+	transmitted map[transmission]bool
+	nodes       []*node
+	channels    [][]frame // from·procs + to
+}
+
+func newWorld(l Layout, program script, contexts int, o options) *world {
+	w := &world{layout: l, program: program, contexts: contexts, options: o}
+	w.channels = make([][]frame, l.Procs()*l.Procs())
+	for p := range l.Procs() {
+		w.nodes = append(w.nodes, &node{m: New(l, proto.Proc(p)), got: make([]int, contexts*l.Ranks)})
+	}
+	for p := range w.nodes {
+		w.advance(proto.Proc(p))
+	}
+	return w
+}
+
+// transmission is one copy of a message.
+type transmission struct {
+	from, to     proto.Proc
+	context, seq uint64
+}
+
+// event is something that can happen.
+type event struct {
+	kind  eventKind
+	at    proto.Proc
+	other proto.Proc // deliver: the sender; notice: the dead
+}
+
+type eventKind uint8
+
+const (
+	evStep    eventKind = iota // the program sends
+	evDeliver                  // a frame arrives
+	evFlush                    // acknowledgements are sent
+	evNotice                   // a process learns of a death
+	evCrash
+	evSuspect
+	evLeave
+)
+
+func (e event) String() string {
+	switch e.kind {
+	case evDeliver:
+		return fmt.Sprintf("%d→%d", e.other, e.at)
+	case evNotice:
+		return fmt.Sprintf("%d:dead(%d)", e.at, e.other)
+	}
+	return fmt.Sprintf("%d:%s", e.at, [...]string{"send", "", "flush", "", "crash", "suspect", "leave"}[e.kind])
+}
+
+// active says whether a process still does things.
+func (n *node) active() bool { return n.status == running || n.status == doomed }
+
+// finished says whether a process has come to its program's end and may leave.
+func (w *world) finished(p proto.Proc) bool {
+	n := w.nodes[p]
+	return n.pc == len(w.program[w.layout.Rank(p)]) && n.m.Idle()
+}
+
+// mayCrash says whether p may die and leave its rank a replica that doesn't.
+func (w *world) mayCrash(p proto.Proc) bool {
+	if w.crashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
+		return false
+	}
+	for replica := range w.layout.Degree {
+		sibling := w.layout.Proc(w.layout.Rank(p), replica)
+		if s := w.nodes[sibling].status; sibling != p && s != crashed && s != doomed {
+			return true
+		}
+	}
+	return false
+}
+
+// enabled appends everything that can happen next.
+func (w *world) enabled(events []event) []event {
+	procs := w.layout.Procs()
+	for i, n := range w.nodes {
+		p := proto.Proc(i)
+		if n.status == doomed {
+			events = append(events, event{evCrash, p, proto.NoProc})
+		} else if w.mayCrash(p) {
+			events = append(events, event{evCrash, p, proto.NoProc})
+			if w.suspect && n.status == running {
+				events = append(events, event{evSuspect, p, proto.NoProc})
+			}
+		}
+		if !n.active() {
+			continue
+		}
+		steps := w.program[w.layout.Rank(p)]
+		if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
+			events = append(events, event{evStep, p, proto.NoProc})
+		}
+		if n.m.AcksOwed() > 0 {
+			events = append(events, event{evFlush, p, proto.NoProc})
+		}
+		if w.leave && n.status == running && w.finished(p) {
+			events = append(events, event{evLeave, p, proto.NoProc})
+		}
+		for j, other := range w.nodes {
+			if len(w.channels[j*procs+i]) > 0 {
+				events = append(events, event{evDeliver, p, proto.Proc(j)})
+			}
+			if i != j && (other.status == crashed || other.status == doomed) && n.knows&(1<<j) == 0 {
+				events = append(events, event{evNotice, p, proto.Proc(j)})
+			}
+		}
+	}
+	return events
+}
+
+// apply lets an event happen, and returns what is wrong with its outcome.
+func (w *world) apply(e event) error {
+	n := w.nodes[e.at]
+	var out Actions
+	switch e.kind {
+	case evStep:
+		o := w.program[w.layout.Rank(e.at)][n.pc]
+		n.open = append(n.open, open{n.pc, o.kind == opOffer})
+		n.m.Send(&Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}, &out)
+		n.pc++
+		w.bug.sent(n, &out)
+	case evFlush:
+		n.m.FlushAcks(&out)
+		w.bug.flushed(n, out)
+	case evDeliver:
+		channel := &w.channels[int(e.other)*w.layout.Procs()+int(e.at)]
+		f := (*channel)[0]
+		*channel = (*channel)[1:]
+		if err := w.receive(e.at, e.other, f, &out); err != nil {
+			return err
+		}
+	case evNotice:
+		n.knows |= 1 << e.other
+		if w.purge {
+			w.channels[int(e.other)*w.layout.Procs()+int(e.at)] = nil
+		}
+		w.bug.dead(n, e.other, &out)
+	case evCrash:
+		n.status = crashed
+		w.crashes--
+		w.deafen(e.at)
+	case evSuspect:
+		n.status = doomed
+	case evLeave:
+		n.status = left
+		w.deafen(e.at)
+		for p := range w.nodes {
+			w.send(e.at, proto.Proc(p), frame{kind: frameGoodbye})
+		}
+		return nil
+	}
+	if !n.active() {
+		return nil
+	}
+	if w.prompt {
+		n.m.FlushAcks(&out)
+		w.bug.flushed(n, out)
+	}
+	if err := w.carryOut(e.at, out); err != nil {
+		return err
+	}
+	return w.advance(e.at)
+}
+
+// deafen drops what is under way to a process that is no more.
+func (w *world) deafen(p proto.Proc) {
+	for from := range w.nodes {
+		w.channels[from*w.layout.Procs()+int(p)] = nil
+	}
+}
+
+// send puts a frame into a channel.
+func (w *world) send(from, to proto.Proc, f frame) {
+	if w.nodes[to].active() && to != from {
+		channel := &w.channels[int(from)*w.layout.Procs()+int(to)]
+		*channel = append((*channel)[:len(*channel):len(*channel)], f) // worlds share the rest
+	}
+}
+
+// carryOut does what a machine asked for.
+func (w *world) carryOut(at proto.Proc, out Actions) error {
+	n := w.nodes[at]
+	for _, a := range out {
+		switch a.Kind {
+		case Transmit:
+			if copy := (transmission{at, a.To, a.Message.Context, a.Message.Seq}); w.transmitted[copy] {
+				return fmt.Errorf("%v transmits message %d to %v twice", at, a.Message.User, a.To)
+			} else if w.transmitted != nil {
+				w.transmitted[copy] = true
+			}
+			kind := frameEager
+			if a.Message.Rendezvous {
+				kind = frameOffer
+			}
+			w.send(at, a.To, frame{kind: kind, context: a.Message.Context, seq: a.Message.Seq, id: int(a.Message.User)})
+		case Acknowledge:
+			w.send(at, a.To, frame{kind: frameAck, context: a.Context, seq: a.Seq, single: a.Single})
+		case Release:
+			i := slices.IndexFunc(n.open, func(o open) bool { return o.id == int(a.Message.User) })
+			if i < 0 {
+				return fmt.Errorf("%v released message %d twice", at, a.Message.User)
+			}
+			n.open = slices.Delete(slices.Clone(n.open), i, i+1)
+		}
+	}
+	return nil
+}
+
+// receive is a process's reaction to a frame, the way the layer above the
+// machine is meant to react.
+func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
+	n, src := w.nodes[at], w.layout.Rank(from)
+	known := func(i item) bool { return i.context == f.context && i.src == src && i.seq == f.seq }
+	switch f.kind {
+	case frameEager, frameOffer:
+		rendezvous := f.kind == frameOffer
+		verdict := w.bug.judge(n, from, f)
+		if (verdict == Excluded) != (n.knows&(1<<from) != 0) {
+			return fmt.Errorf("%v: %v for a frame of %v", at, verdict, from)
+		}
+		switch verdict {
+		case Accept:
+			n.inbox = append(n.inbox, item{f.context, src, f.seq, f.id, from, false, !rendezvous})
+		case Reoffer:
+			i := slices.IndexFunc(n.inbox, known)
+			if i < 0 || n.inbox[i].complete || n.inbox[i].id != f.id {
+				return fmt.Errorf("%v: reoffer of message %d, which isn't incomplete", at, f.id)
+			}
+			n.inbox[i].from = from
+			if n.inbox[i].pulled {
+				w.send(at, from, frame{framePull, f.context, f.seq, f.id, false})
+			}
+		case Invalid:
+			return fmt.Errorf("%v: number %d of %v is invalid", at, f.seq, from)
+		}
+	case framePull:
+		c := n.m.sending.byKey[key{f.context, src}]
+		entry := c.retained.find(f.seq)
+		if n.knows&(1<<from) != 0 {
+			break
+		}
+		if entry == nil {
+			return fmt.Errorf("%v: %v pulls message %d, which is released", at, from, f.id)
+		}
+		w.send(at, from, frame{frameData, f.context, f.seq, f.id, false})
+		n.m.Delivered(entry.value, from, out)
+	case frameData:
+		i := slices.IndexFunc(n.inbox, known)
+		if n.knows&(1<<from) == 0 && i >= 0 && n.inbox[i].from == from && !n.inbox[i].complete {
+			n.inbox[i].complete = true
+			n.m.Completed(f.context, src, f.seq)
+		}
+	case frameAck:
+		w.bug.acked(n, from, f, out)
+	case frameGoodbye:
+		n.m.Left(from, out)
+	}
+	return nil
+}
+
+// advance runs a program up to its next send or wait, and checks what it
+// receives.
+func (w *world) advance(at proto.Proc) error {
+	n, rank := w.nodes[at], w.layout.Rank(at)
+	for steps := w.program[rank]; n.pc < len(steps); n.pc++ {
+		o := steps[n.pc]
+		switch o.kind {
+		case opSend, opOffer:
+			return nil
+		case opWait:
+			if slices.ContainsFunc(n.open, func(o open) bool { return o.rendezvous }) {
+				return nil
+			}
+		case opRecv:
+			i := slices.IndexFunc(n.inbox, func(i item) bool { return i.context == o.context && i.src == o.peer })
+			if i < 0 {
+				return nil
+			}
+			if !n.inbox[i].complete {
+				if !n.inbox[i].pulled {
+					n.inbox[i].pulled = true
+					w.send(at, n.inbox[i].from, frame{framePull, o.context, n.inbox[i].seq, n.inbox[i].id, false})
+				}
+				return nil
+			}
+			got := &n.got[int(o.context)*w.layout.Ranks+int(o.peer)]
+			if want := w.program.expected(o.peer, rank, o.context, *got); n.inbox[i].id != want {
+				return fmt.Errorf("%v received message %d of %v in context %d, not %d", at, n.inbox[i].id, o.peer, o.context, want)
+			}
+			*got++
+			n.inbox = slices.Delete(n.inbox, i, i+1)
+		}
+	}
+	return nil
+}
+
+// verdict checks a world in which nothing can happen any more, but crashes.
+func (w *world) verdict() error {
+	for i, n := range w.nodes {
+		if n.status != running {
+			continue
+		}
+		p := proto.Proc(i)
+		if steps := w.program[w.layout.Rank(p)]; n.pc < len(steps) {
+			return fmt.Errorf("%v waits for ever at step %d", p, n.pc)
+		}
+		if len(n.inbox) > 0 {
+			return fmt.Errorf("%v has %d messages too many", p, len(n.inbox))
+		}
+		if messages, bytes := n.m.Retained(); messages != 0 || bytes != 0 || !n.m.Idle() || len(n.open) > 0 {
+			return fmt.Errorf("%v retains %d messages of %d bytes, %d not released, for ever", p, messages, bytes, len(n.open))
+		}
+	}
+	return nil
+}
