@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"banyan/internal/transport/transporttest"
+	"banyan/internal/wire"
 )
 
 func BenchmarkTCP(b *testing.B) {
@@ -13,6 +14,20 @@ func BenchmarkTCP(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	ends := newTransports(b, 2, nil)
 	transporttest.Bench(b, ends[0], ends[1])
+}
+
+// BenchmarkIdlePoll is a Poll that finds nothing.
+func BenchmarkIdlePoll(b *testing.B) {
+	c := newTransports(b, 2, nil)
+	c[1].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	w := &witness{}
+	for w.frames == 0 {
+		c[0].Poll(w)
+		c[1].Poll(w)
+	}
+	for b.Loop() {
+		c[0].Poll(w)
+	}
 }
 
 // BenchmarkTwoProcesses is ping-pong between two processes; an op is one way.

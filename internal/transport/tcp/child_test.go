@@ -31,7 +31,7 @@ const (
 const (
 	roleStream = "stream" // sends frames without end
 	roleHold   = "hold"   // the same, and a grandchild holds its socket open
-	roleLeave  = "leave"  // sends leaveFrames, drains, closes, exits
+	roleLeave  = "leave"  // sends leaveFrames, drains, exits
 	roleEcho   = "echo"   // sends back what comes, until the parent is gone
 	roleMute   = "mute"   // sends one frame and takes nothing
 )
@@ -91,7 +91,6 @@ func child(role string) {
 			send(i * 997)
 		}
 		tr.Drain(time.Minute)
-		tr.Close()
 	case roleMute:
 		for send(1); tr.Queued(0) > 0; {
 			tr.Poll(s)

@@ -140,6 +140,46 @@ func TestSilentCrowd(t *testing.T) {
 	c.talk()
 }
 
+// More than maxPending of the job's own may come at once, each dialling all.
+func TestManyMeetAtOnce(t *testing.T) {
+	const n = 20
+	c := newCrowd(t, n, nil)
+	for p, tr := range c.transports {
+		for to := range proto.Proc(n) {
+			if to != proto.Proc(p) {
+				tr.Send(to, &wire.Header{Kind: wire.KindDone}, nil, 0)
+			}
+		}
+	}
+	// Frames of several senders: the witness' order doesn't apply.
+	heard := make([]counter, n)
+	deadline := time.Now().Add(20 * time.Second)
+	for all := false; !all; time.Sleep(50 * time.Microsecond) {
+		all = true
+		for p, tr := range c.transports {
+			tr.Poll(&heard[p])
+			all = all && heard[p].frames == n-1
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not everybody heard everybody: %+v", heard)
+		}
+	}
+	for p := range heard {
+		if heard[p].ends != 0 {
+			t.Errorf("%d was told %d ends", p, heard[p].ends)
+		}
+	}
+}
+
+// counter is a sink that counts.
+type counter struct{ frames, ends int }
+
+func (c *counter) Frame(proto.Proc, *wire.Header, []byte) { c.frames++ }
+func (c *counter) Dest(proto.Proc, *wire.Header) []byte   { return nil }
+func (c *counter) Arrived(proto.Proc, *wire.Header)       { c.frames++ }
+func (c *counter) Sent(proto.Proc, uint64)                {}
+func (c *counter) Closed(proto.Proc, transport.Evidence)  { c.ends++ }
+
 // Who belongs to the job but sends nonsense is cut off, alone.
 func TestCorruptPeer(t *testing.T) {
 	c := newCrowd(t, 3, nil)

@@ -11,7 +11,8 @@
 // A peer on the same host is watched by a pidfd, which tells of its end at once,
 // whoever else holds its sockets open. When a connection ends and no pidfd tells
 // why, the peer is asked: if it has fenced us it says so. All else is
-// EvidenceLost.
+// EvidenceLost; so is the Close of a process that lives on for longer than
+// exitGrace, which is why who leaves in order says goodbye in a frame.
 //
 // # Limits
 //

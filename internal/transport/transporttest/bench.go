@@ -72,13 +72,13 @@ func benchPingPong(b *testing.B, zero, one transport.Transport, size int) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	n := b.N/2 + 1
-	PingPongBoth(zero, one, 10, size)
+	pingPongBoth(zero, one, 10, size)
 	b.ResetTimer()
-	PingPongBoth(zero, one, n, size)
+	pingPongBoth(zero, one, n, size)
 }
 
-// PingPongBoth runs both ends on threads of their own.
-func PingPongBoth(zero, one transport.Transport, n, size int) {
+// pingPongBoth runs both ends on threads of their own.
+func pingPongBoth(zero, one transport.Transport, n, size int) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		runtime.LockOSThread()
