@@ -1,0 +1,375 @@
+package broadcast
+
+import (
+	"encoding/binary"
+
+	"banyan/internal/proto"
+	"banyan/internal/topology"
+)
+
+// A Stream is one member's part in all broadcasts of a communicator. Members
+// are numbered 0…Size-1, and broadcasts 1, 2, 3… in the order of the program,
+// which is the same at all members. Each has its own root, and many may be under
+// way at once.
+//
+// Each runs as a corrected tree of its own: binomial, interleaved, with optimised
+// overlapped correction (Config, State). The stream adds what the paper leaves
+// out: recovery from deaths during it, and an end to what is kept.
+//
+// # Colouring
+//
+// A coloured member passes the payload on along tree and ring. A payload larger
+// than OfferAbove isn't worth sending where most have it, so along the ring it is
+// only offered. That colours nobody: who isn't coloured PullDelay later, or
+// knows that a member is gone, pulls it.
+//
+// Every member keeps the payload until the broadcast is stable: all live members
+// have completed it. So whoever misses one can pull it. A pull is sent once,
+// over an ordered channel that loses nothing, and remembered by its receiver,
+// who answers as soon as it can; so nothing is ever repeated.
+//
+// Live root: every live member that starts a broadcast gets coloured, whatever
+// other members die, whenever. If all its ancestors in the tree live on, the tree
+// brings the payload. If one dies, the member learns of it (the detector is
+// complete), and PullDelay later pulls: from one that offered and so has the
+// payload, or else from the root. If that one dies first, it turns to the next.
+// The root does not die, and answers when it has started, if not before.
+//
+// Dead root: every live member that starts a broadcast gets coloured, or all fail
+// it. Members that miss the payload ask all others in turn. A member that has it
+// answers with it. One that hasn't answers Missing, but only if it knows exactly the
+// same members to be gone as the one who asks (the root among them), and it
+// drops frames of those from then on. Otherwise the answer waits; all learn of
+// all deaths in the end. When x learns of another death it asks all anew. So x
+// fails the broadcast when, for one set D of those gone, every member not in D
+// has answered Missing knowing D. Suppose one of them is coloured nevertheless,
+// and let z be the first, by a frame of w. Then w isn't in D, or z would have
+// dropped the frame. If w was coloured before it answered x, it answered with
+// the payload, and x did not fail. If after, z wasn't the first.
+// So if anyone fails it, nobody alive ever has it.
+//
+// # Room
+//
+// A root starts number s only if all live members have completed s-Window: are
+// coloured and have started it, or failed it. It asks them when half of the
+// window is used up, and they answer when they get there. All frames carry the
+// newest number known to be stable, so the next root, if another, knows too. A dead
+// member is waited for no longer. So a member keeps at most Window payloads, and
+// 2·Window slots do for every number that any member can speak of: who starts a
+// number asks for s-2·Window to be stable first.
+//
+// # Invariants
+//
+//   - stable ≤ completed ≤ started. Slots hold numbers in
+//     (stable, stable+2·Window] only, payloads in (stable, stable+Window].
+//   - Coloured or Failed comes once for each number started, never both.
+//   - A payload that was handed in is handed back once, by Recycle.
+//
+// # Limits
+//
+// Colouring costs O(log Size) sends per member, a root's question for room
+// O(Size) once every Window/2 numbers. A broadcast that fails costs each member
+// that waits up to Size questions, one after the other.
+type Stream struct {
+	cfg   StreamConfig
+	tree  Config // what all members know in advance
+	slots []slot // 2·Window; number s lives in slots[s mod 2·Window]
+
+	started   uint64       // numbers that the program has asked for
+	completed uint64       // all numbers up to it are handed up
+	stable    uint64       // all live members have completed the numbers up to it
+	later     queue[int32] // roots of started numbers that have no slot yet
+
+	members []peer
+	gone    int    // how many are gone
+	digest  uint64 // of the set of those gone
+
+	others   uint64 // all live members but this have completed the numbers up to it
+	need     uint64 // this member wants it to be stable
+	asked    uint64 // the last question for room was for this
+	wishes   int    // members that wait for an answer for room
+	tasks    queue[task]
+	deadline proto.Time // not later than any slot's pullAt
+
+	digestBytes [digestSize]byte // payload of pulls and their denials
+}
+
+// peer is what the stream knows of a member.
+type peer struct {
+	gone     bool
+	digest   uint64 // of its set of those gone, when it pulled last
+	reported uint64 // it has completed all numbers up to it
+	wish     uint64 // it wants to hear when this member has completed it
+}
+
+// StreamConfig says who the member is.
+type StreamConfig struct {
+	Self, Size int
+	// PullDelay is how long a member that knows of a death, or has an offer,
+	// waits before it pulls.
+	PullDelay proto.Time
+	// Window is how many broadcasts may be under way, at least 2, or 0 for
+	// DefaultWindow. All members must have the same.
+	Window int
+	// OfferAbove is the largest payload in bytes that corrections carry, or
+	// 0 for DefaultOfferAbove.
+	OfferAbove int
+	// Distance is how many neighbours on each side a member corrects, or 0
+	// for DefaultDistance.
+	Distance int
+}
+
+// Defaults of a StreamConfig.
+const (
+	DefaultWindow     = 64
+	DefaultOfferAbove = 2048
+	// DefaultDistance covers the gaps that one death makes in an interleaved tree.
+	// More would cost two messages per member and broadcast each.
+	DefaultDistance = 1
+)
+
+// FrameKind is what a frame is for, in the order of the wire's kinds.
+type FrameKind uint8
+
+// Kinds of frames.
+const (
+	// FrameTree carries a payload along the tree.
+	FrameTree FrameKind = iota
+	// FrameCorrection carries a payload along the ring, or answers a pull.
+	FrameCorrection
+	// FrameOffer is a correction without its payload.
+	FrameOffer
+	// FramePull asks for a payload. Its own payload is a digest of the
+	// members known to be gone.
+	FramePull
+	// FrameMissing denies a pull: the payload isn't here, and the root and
+	// exactly those in the digest are gone.
+	FrameMissing
+	// FrameReport is a question for room if the sender is the Root: have you
+	// completed all broadcasts up to Number? To the Root it is the answer: yes,
+	// all up to Number.
+	FrameReport
+)
+
+// Frame is a message between members of a stream.
+type Frame struct {
+	Kind   FrameKind
+	Number uint64
+	Root   int
+	// Stable is a number that all live members have completed. A driver may
+	// leave it out (0): it saves questions for room when roots change.
+	Stable  uint64
+	Payload []byte
+}
+
+// StreamActionKind says what the driver is to do.
+type StreamActionKind uint8
+
+// Kinds of actions.
+const (
+	// SendFrame sends Frame to the member To. The payload stays the stream's.
+	SendFrame StreamActionKind = iota
+	// Coloured brings the payload of a number that the program has started,
+	// at the root too. The payload stays the stream's, and is valid until the
+	// next call.
+	Coloured
+	// Failed says that a number that the program has started can't come
+	// any more: its root To is gone and no live member has the payload.
+	Failed
+	// Recycle hands Frame.Payload back.
+	Recycle
+)
+
+// StreamAction is one thing to do.
+type StreamAction struct {
+	Kind  StreamActionKind
+	To    int
+	Frame Frame
+}
+
+// StreamActions is what calls append to; the caller owns and empties it.
+type StreamActions []StreamAction
+
+// NewStream makes the stream of a member at which nothing has happened yet.
+func NewStream(cfg StreamConfig) *Stream {
+	if cfg.Window == 0 {
+		cfg.Window = DefaultWindow
+	}
+	if cfg.OfferAbove == 0 {
+		cfg.OfferAbove = DefaultOfferAbove
+	}
+	if cfg.Distance == 0 {
+		cfg.Distance = DefaultDistance
+	}
+	tree, err := topology.Binomial(cfg.Size, topology.Interleaved)
+	if err != nil {
+		panic(err)
+	}
+	s := &Stream{
+		cfg: cfg,
+		tree: Config{
+			Tree: tree, Correction: Optimised,
+			Distance: min(cfg.Distance, max(1, cfg.Size-1)),
+		},
+		slots:    make([]slot, 2*cfg.Window),
+		members:  make([]peer, cfg.Size),
+		deadline: proto.Never,
+	}
+	s.findLowest()
+	return s
+}
+
+// MayStart tells whether this member may Start the next broadcast as its root.
+// If not, it asks the others for room; the answer may change with any call.
+func (s *Stream) MayStart() bool {
+	next := s.started + 1
+	if s.later.len() == 0 && next <= s.stable+s.window() {
+		return true
+	}
+	s.wantStable(next - s.window()/2)
+	return false
+}
+
+// Start takes part in the next broadcast and returns its number: as the root, with
+// the payload, if MayStart; else as one who waits for it. If members disagree
+// on the root, the first one that a member hears of counts there.
+func (s *Stream) Start(now proto.Time, root int, payload []byte, out *StreamActions) (number uint64) {
+	if root == s.cfg.Self && !s.MayStart() {
+		panic("broadcast: a root started without room")
+	}
+	s.started++
+	number = s.started
+	if s.later.len() > 0 || number > s.stable+uint64(len(s.slots)) {
+		s.later.push(int32(root))
+		s.wantStable(number - uint64(len(s.slots)))
+		return number
+	}
+	s.begin(now, number, root, payload, out)
+	s.settle(now, out)
+	if half := s.window() / 2; root == s.cfg.Self && number > half {
+		s.wantStable(number - half)
+	}
+	return number
+}
+
+// Receive takes a frame from a member. Its payload passes to the stream.
+func (s *Stream) Receive(now proto.Time, from int, f Frame, out *StreamActions) {
+	if from == s.cfg.Self || s.members[from].gone || uint(f.Root) >= uint(s.cfg.Size) {
+		recycle(f.Payload, out)
+		return
+	}
+	s.others = max(s.others, s.impliedStable(&f))
+	s.settle(now, out)
+	s.take(now, from, &f, out)
+	s.settle(now, out)
+}
+
+// take handles a frame of a live member.
+func (s *Stream) take(now proto.Time, from int, f *Frame, out *StreamActions) {
+	if f.Kind == FrameReport {
+		s.reported(from, f)
+		recycle(f.Payload, out)
+		return
+	}
+	if f.Number <= s.stable || f.Number > s.stable+uint64(len(s.slots)) {
+		// Completed by all, or (above) impossible from a correct member.
+		recycle(f.Payload, out)
+		return
+	}
+	sl := s.slot(f.Number, f.Root)
+	if sl.root != f.Root {
+		recycle(f.Payload, out)
+		return
+	}
+	switch f.Kind {
+	case FrameTree, FrameCorrection:
+		s.relayed(sl, from, f.Kind)
+		if sl.state == waiting {
+			s.colour(sl, f.Payload, out)
+			return
+		}
+	case FrameOffer:
+		s.relayed(sl, from, f.Kind)
+		s.offered(now, sl, from)
+	case FramePull:
+		if digest, ok := readDigest(f.Payload); ok {
+			s.members[from].digest = digest
+			s.pulled(sl, from)
+		}
+	case FrameMissing:
+		if digest, ok := readDigest(f.Payload); ok && digest == s.digest {
+			s.missing(sl, from, out)
+		}
+	}
+	recycle(f.Payload, out)
+}
+
+// Dead takes the news that a member died.
+func (s *Stream) Dead(now proto.Time, member int, out *StreamActions) {
+	s.drop(now, member, out)
+}
+
+// Left takes the news that a member left. It has completed all that there is,
+// and like one that died it answers nothing any more.
+func (s *Stream) Left(now proto.Time, member int, out *StreamActions) {
+	s.drop(now, member, out)
+}
+
+// Deadline is when Tick has to be called next. It may be early.
+func (s *Stream) Deadline() proto.Time { return s.deadline }
+
+// Tick lets time pass.
+func (s *Stream) Tick(now proto.Time, out *StreamActions) {
+	if now < s.deadline {
+		return
+	}
+	s.deadline = proto.Never
+	for i := range s.slots {
+		sl := &s.slots[i]
+		if sl.number == 0 || sl.state != waiting {
+			continue
+		}
+		if sl.pullAt <= now {
+			s.pull(sl, out)
+		}
+		s.deadline = min(s.deadline, sl.pullAt)
+	}
+	s.settle(now, out)
+}
+
+// Idle tells whether SendReady has nothing to send.
+func (s *Stream) Idle() bool { return s.tasks.len() == 0 }
+
+// relayed notes a frame of the corrected tree. Where it brings no payload, or an
+// answer to a pull, the tree may take it for a correction: its sender is coloured, and
+// corrects.
+func (s *Stream) relayed(sl *slot, from int, kind FrameKind) {
+	sender, self := s.position(sl, from), s.position(sl, s.cfg.Self)
+	if kind == FrameTree {
+		s.tree.Receive(&sl.relay, sender, KindTree)
+	} else {
+		s.tree.Receive(&sl.relay, sender, s.tree.Side(sender, self))
+	}
+}
+
+func (s *Stream) window() uint64 { return uint64(s.cfg.Window) }
+
+func (s *Stream) send(to int, f Frame, out *StreamActions) {
+	f.Stable = s.stable
+	*out = append(*out, StreamAction{Kind: SendFrame, To: to, Frame: f})
+}
+
+func recycle(payload []byte, out *StreamActions) {
+	if payload != nil {
+		*out = append(*out, StreamAction{Kind: Recycle, Frame: Frame{Payload: payload}})
+	}
+}
+
+const digestSize = 8
+
+func readDigest(payload []byte) (uint64, bool) {
+	if len(payload) != digestSize {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(payload), true
+}
