@@ -80,3 +80,230 @@ func TestDegreeOne(t *testing.T) {
 		t.Fatal("the only replica is dead, but the rank isn't lost")
 	}
 }
+
+// pair sends a rendezvous between replicas 0 of a job of three replicas, up to
+// its arrival as an offer.
+func pair(t *testing.T) (sender, receiver *Machine, msg *Message) {
+	t.Helper()
+	l := Layout{Ranks: 2, Degree: 3}
+	sender, receiver = New(l, 0), New(l, 1)
+	msg = &Message{Context: 7, Dst: 1, Rendezvous: true}
+	var out Actions
+	sender.Send(msg, &out)
+	if got := transmits(out); !slices.Equal(got, []proto.Proc{1}) || len(out) != 1 {
+		t.Fatalf("Send: %+v", out)
+	}
+	if v := receiver.Arrive(0, 7, 1, true); v != Accept {
+		t.Fatal(v)
+	}
+	return sender, receiver, msg
+}
+
+func TestRendezvousWithoutFailures(t *testing.T) {
+	sender, receiver, msg := pair(t)
+	if receiver.AcksOwed() != 0 {
+		t.Error("an offer is acknowledged before it is complete")
+	}
+	var out Actions
+	receiver.Completed(7, 0, 1)
+	receiver.FlushAcks(&out)
+	want := Actions{
+		{Kind: Acknowledge, To: 2, Context: 7, Seq: 1, Single: true},
+		{Kind: Acknowledge, To: 4, Context: 7, Seq: 1, Single: true},
+	}
+	if !slices.Equal(out, want) {
+		t.Fatalf("FlushAcks: %+v; want %+v", out, want)
+	}
+
+	// Eager acknowledgements don't cover it.
+	out = out[:0]
+	sender.Delivered(msg, 1, &out)
+	sender.Acked(3, 7, 1, false, &out)
+	sender.Acked(3, 7, 1, true, &out)
+	if len(out) != 0 {
+		t.Fatalf("released too early: %+v", out)
+	}
+	sender.Acked(5, 7, 1, true, &out)
+	if got := releases(out); len(got) != 1 || got[0] != msg || !sender.Idle() {
+		t.Fatalf("Acked: %+v", out)
+	}
+	sender.Delivered(msg, 1, &out)
+	if len(out) != 1 {
+		t.Fatalf("Delivered after the release: %+v", out)
+	}
+}
+
+func TestOfferedAgain(t *testing.T) {
+	_, receiver, _ := pair(t)
+	steps := []struct {
+		from proto.Proc
+		want Verdict
+	}{
+		{2, Reoffer},   // process 0 must be dead
+		{2, Duplicate}, // a transport that repeats itself changes nothing
+		{0, Duplicate}, // overtaken
+		{4, Reoffer},   // 2 must be dead, too
+		{2, Duplicate},
+	}
+	for _, s := range steps {
+		if v := receiver.Arrive(s.from, 7, 1, true); v != s.want {
+			t.Fatalf("offer of %v: %v; want %v", s.from, v, s.want)
+		}
+	}
+
+	// Once complete, it is acknowledged to all but the one it came from, and
+	// again to whoever offers it.
+	var out Actions
+	receiver.Completed(7, 0, 1)
+	receiver.Completed(7, 0, 1)
+	receiver.FlushAcks(&out)
+	if len(out) != 2 || out[0].To != 0 || out[1].To != 2 {
+		t.Fatalf("FlushAcks: %+v", out)
+	}
+	out = out[:0]
+	if v := receiver.Arrive(4, 7, 1, true); v != Duplicate {
+		t.Fatal(v)
+	}
+	receiver.FlushAcks(&out)
+	if want := (Action{Kind: Acknowledge, To: 4, Context: 7, Seq: 1, Single: true}); len(out) != 1 || out[0] != want {
+		t.Fatalf("FlushAcks: %+v", out)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	m := New(two, 1)
+	var out Actions
+	m.Dead(2, &out)
+	for _, c := range []struct {
+		from proto.Proc
+		seq  uint64
+		want Verdict
+	}{
+		{0, 2, Invalid}, // a gap
+		{0, 0, Invalid}, // numbers begin at 1
+		{3, 1, Invalid}, // from the own rank
+		{4, 1, Invalid}, // from nobody
+		{proto.NoProc, 1, Invalid},
+		{2, 1, Excluded},
+		{0, 1, Accept},
+		{0, 1, Duplicate},
+		{0, 2, Accept},
+	} {
+		if v := m.Arrive(c.from, 0, c.seq, false); v != c.want {
+			t.Errorf("number %d of %v: %v; want %v", c.seq, c.from, v, c.want)
+		}
+	}
+	if m.AcksOwed() != 0 {
+		t.Errorf("owes %d acknowledgements to the dead", m.AcksOwed())
+	}
+}
+
+// TestSubstitution: the substitute resends in the order of channels and
+// numbers, what isn't acknowledged, once.
+func TestSubstitution(t *testing.T) {
+	m := New(two, 0) // its sibling is 2, which sends to 3
+	var out Actions
+	for _, msg := range []*Message{{Context: 1, Dst: 1, Total: 10}, {Context: 1, Dst: 1, Rendezvous: true}, {Context: 0, Dst: 1}, {Context: 1, Dst: 1}} {
+		m.Send(msg, &out)
+	}
+	m.Acked(3, 1, 1, false, &out)
+	m.Acked(3, 1, 4, false, &out) // early, for the next
+	out = out[:0]
+	m.Dead(2, &out)
+	m.Dead(2, &out)
+	type sent struct{ context, seq uint64 }
+	var got []sent
+	for _, a := range out {
+		if a.Kind == Transmit {
+			if a.To != 3 {
+				t.Errorf("resends to %v", a.To)
+			}
+			got = append(got, sent{a.Message.Context, a.Message.Seq})
+		}
+	}
+	if want := []sent{{1, 2}, {0, 1}}; !slices.Equal(got, want) {
+		t.Fatalf("resent %v; want %v", got, want)
+	}
+
+	// From now on this process sends to both, but skips what was
+	// acknowledged early.
+	out = out[:0]
+	m.Send(&Message{Context: 1, Dst: 1}, &out)
+	m.Send(&Message{Context: 1, Dst: 1}, &out)
+	if got := transmits(out); !slices.Equal(got, []proto.Proc{1, 1, 3}) || len(releases(out)) != 2 {
+		t.Fatalf("Send: %+v", out)
+	}
+}
+
+func TestLeftAndLost(t *testing.T) {
+	m := New(two, 0)
+	var out Actions
+	m.Send(&Message{Dst: 1}, &out)
+	out = out[:0]
+	m.Left(3, &out)
+	if len(releases(out)) != 1 || m.Alive(3) || m.Source(1) != 1 {
+		t.Fatalf("Left: %+v", out)
+	}
+	m.Dead(1, &out)
+	if m.Lost(1) || m.Source(1) != proto.NoProc {
+		t.Error("rank 1 has left in order, but counts as lost")
+	}
+	m.Dead(0, &out)
+	if !m.Alive(0) {
+		t.Error("a process holds itself for dead")
+	}
+}
+
+// TestNoAllocationOnceWarm: a send, its acknowledgement, an arrival and a flush.
+func TestNoAllocationOnceWarm(t *testing.T) {
+	m := New(two, 0)
+	round := exchange(m)
+	round()
+	if n := testing.AllocsPerRun(1000, round); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// exchange returns a step that sends a message to rank 1 and receives one.
+func exchange(m *Machine) func() {
+	var out Actions
+	var msg Message
+	return func() {
+		out = out[:0]
+		msg = Message{Context: 1, Dst: 1, Total: 8}
+		m.Send(&msg, &out)
+		m.Arrive(1, 1, msg.Seq, false)
+		m.FlushAcks(&out)
+		m.Acked(3, 1, msg.Seq, false, &out)
+		if len(out) != 3 {
+			panic("replica: an exchange takes a transmission, an acknowledgement and a release")
+		}
+	}
+}
+
+func BenchmarkExchange(b *testing.B) {
+	round := exchange(New(two, 0))
+	b.ReportAllocs()
+	for b.Loop() {
+		round()
+	}
+}
+
+// BenchmarkLaggingReplica: one replica acknowledges message by message while
+// another hasn't for 100,000.
+func BenchmarkLaggingReplica(b *testing.B) {
+	m := New(Layout{Ranks: 2, Degree: 3}, 0)
+	var out Actions
+	send := func() uint64 {
+		msg := &Message{Dst: 1}
+		m.Send(msg, &out)
+		return msg.Seq
+	}
+	for range 100_000 {
+		send()
+	}
+	for b.Loop() {
+		out = out[:0]
+		m.Acked(3, 0, send(), false, &out)
+	}
+}

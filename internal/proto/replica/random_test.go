@@ -4,40 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
-
-	"banyan/internal/proto"
 )
-
-// randomProgram is a program that ends: messages in one global order, which
-// every rank's sends and receives follow, so that the earliest message that
-// isn't received never waits for a later one. Some sends come earlier than
-// that order asks, which is what fills the unexpected queues.
-func randomProgram(r *rand.Rand, ranks, contexts, messages int) script {
-	program := make(script, ranks)
-	for range messages {
-		src := r.IntN(ranks)
-		dst := (src + 1 + r.IntN(ranks-1)) % ranks
-		context := uint64(r.IntN(contexts))
-		kind := opSend
-		if r.IntN(3) == 0 {
-			kind = opOffer
-		}
-		steps := &program[src]
-		at := len(*steps)
-		for at > 0 && (*steps)[at-1].kind == opRecv && r.IntN(2) == 0 {
-			at--
-		}
-		*steps = slices.Insert(*steps, at, op{kind, proto.Rank(dst), context})
-		if kind == opOffer && r.IntN(3) == 0 {
-			*steps = append(*steps, op{kind: opWait})
-		}
-		program[dst] = append(program[dst], op{opRecv, proto.Rank(src), context})
-	}
-	return program
-}
 
 // pace is how eagerly a schedule lets kinds of events and processes come
 // forward, each in 1…100. Slow processes lag behind their siblings.

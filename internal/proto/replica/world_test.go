@@ -17,39 +17,6 @@ import (
 // the death first, and until it does it can't tell a lost frame from a late one.
 // So a crash between two actions of one step needs no event either.
 
-// op is one step of a program.
-type op struct {
-	kind    opKind
-	peer    proto.Rank
-	context uint64
-}
-
-type opKind uint8
-
-const (
-	opSend  opKind = iota // an eager message to peer
-	opOffer               // a rendezvous to peer; doesn't wait
-	opRecv                // the next message from peer; waits for it
-	opWait                // until every rendezvous sent so far is released
-)
-
-// script is a program: the steps of each rank.
-type script [][]op
-
-// expected is the index, in the script of src, of the n-th message (from 0) that
-// it sends to dst in a context: what the failure-free run delivers.
-func (s script) expected(src, dst proto.Rank, context uint64, n int) int {
-	for i, o := range s[src] {
-		if (o.kind == opSend || o.kind == opOffer) && o.peer == dst && o.context == context {
-			if n == 0 {
-				return i
-			}
-			n--
-		}
-	}
-	return -1
-}
-
 // frame is what travels between processes.
 type frame struct {
 	kind    frameKind
