@@ -1,0 +1,38 @@
+// Package launch runs a job on this machine: it starts the processes, lets them
+// find each other, passes their input and output, hears of their deaths first,
+// and ends with the job's exit code. It is what "banyan run" does.
+//
+// # Who knows what
+//
+// One goroutine, the loop in job.go, owns the job. Everything else tells it
+// events: a process was reaped, a process said something on its lifeline, a
+// signal came, a planned fault is due. What an event means is decided by the ledger
+// (ledger.go), which is pure and tested as such; the loop carries the decision out.
+// The loop never waits for a process, a pipe or the terminal.
+//
+// # Rules of life and death
+//
+//   - A process leaves in order if it exits with 0 after it has finalised, or
+//     without ever having initialised the library.
+//   - Otherwise its end is a death: by a signal, by an exit code, by an exit
+//     without finalising, or by silence, when another process suspects it and the
+//     launcher kills it. All others are told at once.
+//   - A rank whose replicas have all died is lost. That ends the job, unless
+//     the program has said that it handles it.
+//   - If all replicas of a lost rank ended alike, that is the program's own
+//     doing, and its exit code, or 128 + its signal, is the job's. Otherwise
+//     the job's exit code is 1.
+//   - A process that ends badly after it has finalised harms nobody: the
+//     others are left to their ends, and the job's exit code tells.
+//
+// # What stays behind
+//
+// Nothing. Every process has a process group, which is killed when the process
+// ends. The kernel kills the processes if the launcher dies (PDEATHSIG), and
+// their lifelines end. Nothing is put into the file system.
+//
+// # Limits
+//
+// One host. A program's descendant that leaves its process group can outlive the
+// job, as it could without Banyan.
+package launch

@@ -1,0 +1,263 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"banyan/internal/control"
+	"banyan/internal/fault"
+	"banyan/internal/launch/output"
+	"banyan/internal/pmi"
+	"banyan/internal/proto"
+)
+
+const (
+	// outputKept bounds the output kept of a replica that is ahead.
+	outputKept = 256 << 10
+	// promptDelay is how long an unfinished line of a replica is kept back.
+	promptDelay = 50 * time.Millisecond
+	// lineHold is how long an unfinished line of a rank keeps the other ranks'
+	// lines waiting.
+	lineHold = time.Second
+	// inputKept bounds the input kept for a replica that reads slowly.
+	inputKept = 1 << 20
+	// killDelay is how long interrupted processes get to end by themselves.
+	killDelay = 2 * time.Second
+)
+
+// job is a running job. All fields belong to the loop, except as said.
+type job struct {
+	*plan
+	ledger *ledger
+	procs  []*process
+	server *pmi.Server // may be called from anywhere
+	feeder *feeder     // may be called from anywhere
+	notes  *queue[string]
+
+	// events are what the loop is to do next, told by everybody else.
+	events chan func()
+	over   chan struct{} // closed when nobody takes events any more
+	copies sync.WaitGroup
+
+	started     time.Time
+	running     int
+	ending      bool // the end is decided: deaths are no news
+	interrupted bool
+	injected    map[proto.Proc]time.Time // when the launcher hit a process
+	stopped     map[proto.Proc]time.Time // when a process was first seen stopped
+	outputError error
+	report      Report
+}
+
+// Run runs a job to its end. The error is a *StartError: nothing has been
+// started, or everything that was has been killed. What happens to a job that
+// has started is in the report. Run takes the process's signals while it runs.
+func Run(c Config) (*Report, error) {
+	p, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	stderr := output.NewPrinter(c.Stderr, c.Label, lineHold)
+	j := &job{
+		plan:     p,
+		ledger:   newLedger(p.size/p.Replicas, p.Replicas),
+		notes:    newQueue(func(s string) { stderr.Note("banyan: " + s + "\n") }),
+		events:   make(chan func(), 64),
+		over:     make(chan struct{}),
+		injected: make(map[proto.Proc]time.Time),
+		stopped:  make(map[proto.Proc]time.Time),
+		report: Report{
+			Command: append([]string{c.Program}, c.Args...), Ranks: c.Ranks, Replicas: c.Replicas,
+			Transport: p.Transport, Outcome: OutcomeCompleted,
+			Deaths: []Death{}, Faults: []Fault{}, Warnings: []string{},
+		},
+	}
+	defer close(j.over)
+	j.server = pmi.NewServer(p.size, fmt.Sprintf("banyan-%d", os.Getpid()), func(rank, code int, text string) {
+		j.tell(func() { j.abort(j.procs[rank], code, text) })
+	})
+	signals := catchSignals()
+	defer signals.release()
+	release := make(chan struct{})
+	defer close(release)
+	onLastingThread(release, func() { err = j.startAll() })
+	if err != nil {
+		j.notes.close()
+		<-j.notes.drained
+		return nil, err
+	}
+	j.attach(output.NewPrinter(c.Stdout, c.Label, lineHold), stderr)
+	j.planFaults()
+	j.loop(signals)
+	return &j.report, nil
+}
+
+// tell has the loop call f.
+func (j *job) tell(f func()) {
+	select {
+	case j.events <- f:
+	case <-j.over:
+	}
+}
+
+// startAll starts the processes, all or none.
+func (j *job) startAll() error {
+	argv := append([]string{j.Program}, j.Args...)
+	base := inherited(j.Env)
+	for i := range j.size {
+		id := proto.Proc(i)
+		env := append(base[:len(base):len(base)], j.environment(id)...)
+		p, err := start(id, j.path, argv, env, j.ledger.rank(id) == 0)
+		if err != nil {
+			for _, p := range j.procs {
+				p.signal(syscall.SIGKILL)
+				close(p.heard) // nobody listens
+				p.wait()
+				p.closeAll()
+			}
+			return startError(j.Program, err)
+		}
+		slog.Debug("started", "process", i, "pid", p.pid)
+		j.procs = append(j.procs, p)
+	}
+	j.started = time.Now()
+	j.report.Start = j.started
+	j.running = len(j.procs)
+	return nil
+}
+
+// startError says what the failure to start a program means.
+func startError(program string, err error) error {
+	var pathError *os.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	code := 1
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return &StartError{CodeNotExecutable, fmt.Errorf("%s can't be executed: it is neither a program for this machine nor a script with a #! line", program)}
+	case errors.Is(err, syscall.EACCES):
+		code = CodeNotExecutable
+	case errors.Is(err, syscall.ENOENT): // the interpreter is missing
+		code = CodeNotFound
+	}
+	return &StartError{code, fmt.Errorf("%s can't be started: %w", program, err)}
+}
+
+// ownVariables are those that environment sets, or that another launcher may
+// have set for this process.
+var ownVariables = []string{
+	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
+	"BANYAN_REPLICAS", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
+	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT",
+}
+
+// inherited is the environment that the processes have from the launcher: of
+// variables given twice the last value, and none of ownVariables.
+func inherited(env []string) []string {
+	seen := make(map[string]bool)
+	for _, name := range ownVariables {
+		seen[name] = true
+	}
+	var rest []string
+	for _, s := range slices.Backward(env) {
+		if name, _, _ := strings.Cut(s, "="); !seen[name] {
+			seen[name] = true
+			rest = append(rest, s)
+		}
+	}
+	slices.Reverse(rest)
+	return rest
+}
+
+// environment is what a process is told.
+func (j *job) environment(id proto.Proc) []string {
+	env := []string{
+		"PMI_FD=" + strconv.Itoa(pmiDescriptor),
+		"PMI_RANK=" + strconv.Itoa(int(id)),
+		"PMI_SIZE=" + strconv.Itoa(j.size),
+		control.FDVariable + "=" + strconv.Itoa(controlDescriptor),
+		"BANYAN_REPLICAS=" + strconv.Itoa(j.Replicas),
+		"BANYAN_TRANSPORT=" + j.Transport,
+		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
+		"BANYAN_HEARTBEAT_TIMEOUT=" + j.HeartbeatTimeout.String(),
+	}
+	if j.inproc() {
+		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.Ranks))
+	}
+	if own := fault.ToEnv(j.planned, int(j.ledger.rank(id)), j.ledger.replica(id)); own != "" {
+		env = append(env, fault.Variable+"="+own)
+	}
+	if j.Replicas > 1 {
+		// Otherwise the replicas of a Python program iterate over sets in
+		// different orders.
+		env = append(env, "PYTHONHASHSEED=0")
+	}
+	return env
+}
+
+// attach connects the processes with the rest of the world.
+func (j *job) attach(stdout, stderr *output.Printer) {
+	ranks := j.ledger.ranks
+	outs, errs := make([]*output.Collector, ranks), make([]*output.Collector, ranks)
+	for r := range ranks {
+		outs[r] = j.collector(stdout, r, "stdout")
+		errs[r] = j.collector(stderr, r, "stderr")
+	}
+	ended := make([]sync.WaitGroup, ranks)
+	var inputs []io.WriteCloser
+	for _, p := range j.procs {
+		r, replica := int(j.ledger.rank(p.id)), j.ledger.replica(p.id)
+		copyOut := func(c *output.Collector, from io.ReadCloser) func() {
+			return func() { c.Copy(replica, from, p.leftInOrder); from.Close() }
+		}
+		ended[r].Go(copyOut(outs[r], p.stdout))
+		ended[r].Go(copyOut(errs[r], p.stderr))
+		if p.stdin != nil {
+			inputs = append(inputs, p.stdin)
+		}
+		go j.server.Serve(int(p.id), p.pmi)
+		go p.listen(func(m control.Message) { j.tell(func() { j.heard(p, m) }) })
+		go func() {
+			status, at := p.wait()
+			j.tell(func() { j.reaped(p, status, at) })
+		}()
+	}
+	for r := range ranks {
+		j.copies.Go(func() {
+			ended[r].Wait()
+			stdout.Ended(r)
+			stderr.Ended(r)
+		})
+	}
+	j.feeder = newFeeder(inputKept, inputs)
+	go j.feeder.run(j.Stdin)
+}
+
+// collector makes the collector of one stream of one rank.
+func (j *job) collector(to *output.Printer, rank int, stream string) *output.Collector {
+	failed := false
+	return output.NewCollector(output.Config{
+		Replicas: j.Replicas, Keep: outputKept, Delay: promptDelay,
+		Print: func(b []byte) {
+			if err := to.Print(rank, b); err != nil && !failed {
+				failed = true
+				j.tell(func() { j.outputFailed(stream, err) })
+			}
+		},
+		Diverged: func(line, leader int) {
+			j.tell(func() {
+				j.warn(fmt.Sprintf("the replicas of rank %d write different bytes to %s, first in line %d; those of replica %d are shown", rank, stream, line, leader))
+			})
+		},
+	})
+}

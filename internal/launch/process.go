@@ -1,0 +1,216 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/control"
+	"banyan/internal/proto"
+)
+
+// process is a started process, seen from its launcher.
+type process struct {
+	id     proto.Proc
+	handle *os.Process
+	pid    int
+
+	stdin          *os.File // nil unless the process gets the job's input
+	stdout, stderr *os.File
+	pmi            *os.File
+	lifeline       *control.Conn
+	news           *queue[control.Message] // on their way to the process
+	heard          chan struct{}           // closed when it has said all it ever says
+
+	known   chan struct{} // closed when it is known how it ended
+	inOrder bool          // valid then
+
+	mu     sync.Mutex
+	reaped bool // the process id may be another's
+}
+
+// Descriptors of a process beyond stdin, stdout and stderr.
+const (
+	pmiDescriptor     = 3
+	controlDescriptor = 4
+)
+
+// start starts a process. The calling thread must live as long as the process.
+// With input, the process gets a pipe as stdin, otherwise /dev/null.
+func start(id proto.Proc, path string, argv, env []string, input bool) (p *process, err error) {
+	p = &process{id: id, heard: make(chan struct{}), known: make(chan struct{})}
+	var theirs, ours []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		if err != nil {
+			for _, f := range ours {
+				f.Close()
+			}
+		}
+	}()
+	pair := func(make func() (our, their *os.File, err error)) (our *os.File) {
+		if err != nil {
+			return nil
+		}
+		var their *os.File
+		if our, their, err = make(); err == nil {
+			ours, theirs = append(ours, our), append(theirs, their)
+		}
+		return our
+	}
+	if input {
+		p.stdin = pair(func() (our, their *os.File, err error) { their, our, err = os.Pipe(); return })
+	} else if null, err := os.Open(os.DevNull); err == nil {
+		theirs = append(theirs, null)
+	} else {
+		return nil, err
+	}
+	p.stdout, p.stderr = pair(os.Pipe), pair(os.Pipe)
+	p.pmi = pair(socketpair)
+	lifeline := pair(socketpair)
+	if err != nil {
+		return nil, err
+	}
+	p.handle, err = os.StartProcess(path, argv, &os.ProcAttr{
+		Env:   env,
+		Files: theirs,
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.pid = p.handle.Pid
+	p.lifeline = control.NewConn(lifeline)
+	p.news = newQueue(func(m control.Message) { p.lifeline.Send(m) })
+	return p, nil
+}
+
+// socketpair makes a connection to a process to be started.
+func socketpair() (our, their *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return nil, nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "launcher's end"), os.NewFile(uintptr(fds[1]), "process's end"), nil
+}
+
+// wait waits for the process to end, kills what it leaves in its group, and
+// returns its status and when it ended. What it said last has been heard by then.
+func (p *process) wait() (unix.WaitStatus, time.Time) {
+	for {
+		// Not reaping it yet keeps the number of its group from being reused.
+		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	at := time.Now()
+	p.signal(unix.SIGKILL)
+	select {
+	case <-p.heard:
+	case <-time.After(lastWordsLimit): // a descendant holds the lifeline
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaped = true
+	state, err := p.handle.Wait()
+	if err != nil {
+		// It can't be: the process has ended, and nobody else reaps it.
+		panic(fmt.Sprintf("launch: reaping pid %d: %v", p.pid, err))
+	}
+	p.news.close()
+	p.lifeline.Close()
+	return unix.WaitStatus(state.Sys().(syscall.WaitStatus)), at
+}
+
+// lastWordsLimit bounds the wait for the end of a lifeline whose process has
+// ended.
+const lastWordsLimit = 200 * time.Millisecond
+
+// signal sends a signal to the process and what it has started.
+func (p *process) signal(s syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		unix.Kill(-p.pid, s)
+	}
+}
+
+// stopped says whether the process is stopped now, as by SIGSTOP.
+func (p *process) stopped() bool { return p.is(unix.WSTOPPED) }
+
+// ended says whether the process has ended, reaped or not.
+func (p *process) ended() bool {
+	p.mu.Lock()
+	reaped := p.reaped
+	p.mu.Unlock()
+	return reaped || p.is(unix.WEXITED)
+}
+
+// is asks for the state of the process without changing anything.
+func (p *process) is(state int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reaped {
+		return false
+	}
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, p.pid, &info, state|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
+
+// closeAll closes the launcher's ends of a process that nobody is attached to.
+func (p *process) closeAll() {
+	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr, p.pmi} {
+		f.Close() // of a nil File does nothing
+	}
+}
+
+// listen passes on what the process says until its lifeline ends.
+func (p *process) listen(say func(control.Message)) {
+	defer close(p.heard)
+	for {
+		m, err := p.lifeline.Receive()
+		if err != nil {
+			return
+		}
+		say(m)
+	}
+}
+
+// settle says how the process ended.
+func (p *process) settle(inOrder bool) {
+	p.inOrder = inOrder
+	close(p.known)
+}
+
+// leftInOrder waits until it is known how the process ended.
+func (p *process) leftInOrder() bool {
+	<-p.known
+	return p.inOrder
+}
+
+// onLastingThread runs f on an OS thread that lives until release is closed. The
+// kernel sends a child its PDEATHSIG when the thread that started it ends, not
+// the process.
+func onLastingThread(release <-chan struct{}, f func()) {
+	done := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		f()
+		close(done)
+		<-release
+	}()
+	<-done
+}
