@@ -53,18 +53,20 @@
 // # Why each live replica delivers the failure-free sequence
 //
 // Safety: d accepts a message only as the next in number (1), and the number
-// says which message it is, by send-determinism. No correct sender makes a gap: a frame
-// from s bears at most the number after those that s sent to d before, those
-// that d has acknowledged to s, and so (2) at most the one after those that d
-// has. Liveness: let all deaths have happened and be known, and let d wait for
-// a message. If its own-index sender lives, that one covers d, else the lowest
-// live replica does (4). Call it s. Either s hasn't come to the message in the
-// program, and then by induction over the failure-free run it will; or it has,
-// and then (3) the message is at d or on its way, for what s covers isn't left pending without a transmission.
-// With a rendezvous the last in succession is s, so d pulls from it (5) and it
-// lives to answer. Nothing is retained for ever: what
-// d has, d acknowledges to whoever retains it (6), early if that one lags; and
-// what the dead needed is forgotten with them.
+// says which message it is, by send-determinism. No correct sender makes a gap:
+// what precedes a message that s transmits to d was transmitted before, and so
+// is here, or skipped because d has it (2).
+//
+// Liveness: let all deaths have happened and be known, and let d wait for a
+// message. The sender with its own index covers d if it lives, else the lowest
+// live replica does (4). Call it s. If s hasn't come to the message in its
+// program, then by induction over the failure-free run it will. If it has, the
+// message is at d or on its way (3), for s leaves nothing that it covers
+// untransmitted. A rendezvous is pulled from s, the last in succession (5), and
+// s lives to answer.
+//
+// Nothing is retained for ever: what d has, d acknowledges to whoever retains it
+// (6), early if that one lags; and what the dead needed is forgotten with them.
 //
 // The tests check all this: every interleaving of small jobs with crashes at
 // every point, false suspicions and early leavers; random schedules of larger
@@ -73,10 +75,10 @@
 // # Costs and limits
 //
 // Per message and replica one transmission, and r-1 acknowledgements, coalesced
-// by channel. A call takes a map lookup and O(degree), amortised; a death or a departure takes
-// a walk over all channels and what they retain. Retained memory is bounded only by how far
-// replicas lag: the layer above must hold a sender back (see Retained).
-// Channels are kept for ever, about 200 bytes each: (contexts used) × (ranks
-// talked to). Dead replicas aren't recovered (section 3.4 of the paper).
-// Messages from a rank to itself don't come here.
+// by channel. A call takes a map lookup and O(degree), amortised; a death or a
+// departure takes a walk over the channels and what they retain. How much is
+// retained is bounded only by how far replicas lag: the layer above must hold a
+// sender back (see Retained). Channels are kept for ever, about 200 bytes each:
+// contexts used × ranks talked to. Dead replicas aren't recovered (section 3.4
+// of the paper). Messages from a rank to itself don't come here.
 package replica
