@@ -180,6 +180,9 @@ func (e *Endpoint) pollHot() bool {
 // waits for the next Poll, so that this one ends.
 func (e *Endpoint) settle() {
 	due := len(e.given)
+	if due == 0 {
+		return
+	}
 	for i := range due {
 		e.sink.Sent(e.given[i].to, e.given[i].token)
 	}
