@@ -31,19 +31,21 @@ const (
 	// Broadcasts (internal/proto/broadcast). Src is the sender's and Dst the
 	// receiver's index in the communicator, Aux the root's.
 
-	// KindTree carries a broadcast along the tree. Context, Seq, Aux, Total.
+	// KindTree carries a broadcast along the tree. Context, Seq, Aux, Total,
+	// Offset (the newest number that all live members have completed).
 	KindTree
 	// KindCorrection carries a broadcast along the ring. Same fields.
 	KindCorrection
 	// KindCorrectionOffer is a correction without its payload. Same fields.
 	KindCorrectionOffer
-	// KindBroadcastPull asks a holder for a broadcast's payload. Context, Seq, Aux.
+	// KindBroadcastPull asks a holder for a broadcast's payload. Same fields;
+	// its own payload is a digest of the members known to be gone.
 	KindBroadcastPull
 	// KindBroadcastMissing answers a pull: the payload isn't here, and the
-	// root is known dead. Context, Seq, Aux.
+	// root and just those in the digest are gone. Same fields and payload.
 	KindBroadcastMissing
-	// KindBroadcastReport says that its sender has completed all broadcasts of
-	// the context below Seq. Context, Seq.
+	// KindBroadcastReport asks whether its receiver has completed all
+	// broadcasts of the context up to Seq, or answers that. Same fields.
 	KindBroadcastReport
 
 	// Failure detection (internal/proto/detector).

@@ -1,0 +1,266 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/wire"
+)
+
+// SegmentLimit is the largest broadcast in bytes; longer ones are sent as
+// several, which follow each other down the tree.
+const SegmentLimit = 64 << 10
+
+// pullDelay is how long a member waits for a broadcast that a death may have
+// interrupted before it asks for it.
+const pullDelay = proto.Time(5e6) // 5 ms
+
+// context is what the process knows of one context of a communicator.
+type context struct {
+	id         uint64
+	members    []proto.Rank
+	self       int
+	collective bool
+	lost       proto.Rank // the first member lost, or AnyRank
+
+	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
+	stream  *broadcast.Stream
+	out     broadcast.StreamActions
+	waiting []Handle // broadcasts of the program in their order, not yet ended
+	broken  bool     // members disagreed about a size: they are out of step
+}
+
+// orphan is a broadcast's frame that came before its context was opened here.
+type orphan struct {
+	from    proto.Proc
+	header  wire.Header
+	payload []byte // pooled
+}
+
+// OpenContext makes a context known: its members as world ranks in the order of
+// their ranks in the communicator, and whether collectives use it.
+func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
+	if p.contexts[id] != nil {
+		return ErrContext
+	}
+	c := &context{id: id, members: members, collective: collective, lost: proto.AnyRank}
+	c.self = c.index(p.rank)
+	for _, m := range members {
+		if p.replica.Lost(m) {
+			c.lost = m
+			break
+		}
+	}
+	p.contexts[id] = c
+	if !collective || p.cfg.Layout.Degree > 1 || len(members) == 1 {
+		return nil
+	}
+	c.stream = broadcast.NewStream(broadcast.StreamConfig{
+		Self: c.self, Size: len(members), PullDelay: pullDelay,
+	})
+	p.active = append(p.active, c)
+	for i, m := range members {
+		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
+			c.stream.Dead(p.now, i, &c.out)
+		}
+	}
+	for _, o := range p.orphans[id] {
+		p.broadcastArrived(o.from, &o.header, o.payload, true)
+	}
+	delete(p.orphans, id)
+	return nil
+}
+
+// CloseContext forgets a context and what arrived in it.
+func (p *Process) CloseContext(id uint64) {
+	c := p.contexts[id]
+	if c == nil {
+		return
+	}
+	delete(p.contexts, id)
+	for i, a := range p.active {
+		if a == c {
+			p.active = append(p.active[:i], p.active[i+1:]...)
+			break
+		}
+	}
+	p.match.DropContext(id, func(token uint32) {
+		ah, a := p.arrivals.at(token)
+		if a.offered {
+			p.refuse(a)
+			return
+		}
+		p.buffers.put(a.body)
+		p.arrivals.put(ah)
+	})
+}
+
+// index is a rank's place in the context, or -1.
+func (c *context) index(r proto.Rank) int {
+	// World ranks are their own index in the world and its duplicates.
+	if int(r) < len(c.members) && c.members[r] == r {
+		return int(r)
+	}
+	for i, m := range c.members {
+		if m == r {
+			return i
+		}
+	}
+	return -1
+}
+
+// Broadcast takes part in the next broadcast of a context, of at most
+// SegmentLimit bytes, in an unreplicated job. root is an index in the context.
+// It ends when the data is here and this member has sent all it owes.
+func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
+	c := p.contexts[id]
+	h, r := p.newRequest(broadcasting)
+	r.buffer, r.context = buffer, id
+	switch {
+	case p.fenced:
+		p.complete(h, r, ErrFenced)
+		return h
+	case c.broken:
+		p.complete(h, r, ErrMismatch)
+		return h
+	}
+	r.peer = proto.Rank(root)
+	c.waiting = append(c.waiting, h)
+	p.startBroadcasts(c)
+	p.runStream(c)
+	return h
+}
+
+// startBroadcasts starts those of the waiting broadcasts that may.
+func (p *Process) startBroadcasts(c *context) {
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.number != 0 {
+			continue
+		}
+		root := int(r.peer)
+		if root != c.self {
+			r.number = c.stream.Start(p.now, root, nil, &c.out)
+			continue
+		}
+		if !c.stream.MayStart() {
+			return
+		}
+		r.number = c.stream.Start(p.now, root, p.buffers.copyOf(r.buffer), &c.out)
+	}
+}
+
+// broadcastArrived hands a frame to the stream of its context.
+func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
+	if !owned && len(payload) > 0 {
+		payload = p.buffers.copyOf(payload)
+	}
+	c := p.contexts[h.Context]
+	if c == nil {
+		if p.cfg.Layout.Degree == 1 {
+			p.orphans[h.Context] = append(p.orphans[h.Context], orphan{from, *h, payload})
+		}
+		return
+	}
+	member := int(h.Src)
+	if c.stream == nil || member < 0 || member >= len(c.members) ||
+		c.members[member] != p.cfg.Layout.Rank(from) || h.Aux < 0 || int(h.Aux) >= len(c.members) {
+		p.buffers.put(payload)
+		return
+	}
+	kind := broadcast.FrameKind(h.Kind - wire.KindTree)
+	c.stream.Receive(p.now, member, broadcast.Frame{
+		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset, Payload: payload,
+	}, &c.out)
+	p.runStream(c)
+}
+
+// pumpStreams lets every stream send one more message.
+func (p *Process) pumpStreams() bool {
+	sent := false
+	for _, c := range p.active {
+		ready := c.stream.SendReady(p.now, &c.out)
+		if ready || len(c.waiting) > 0 { // there may be nothing to send to the dead
+			p.runStream(c)
+		}
+		sent = sent || ready
+	}
+	return sent
+}
+
+// runStream carries out what a stream asked for, and ends the broadcasts of
+// the program that are through.
+func (p *Process) runStream(c *context) {
+	for i := range c.out {
+		switch a := &c.out[i]; a.Kind {
+		case broadcast.SendFrame:
+			h := p.nextHeader(wire.KindTree + wire.Kind(a.Frame.Kind))
+			h.Context, h.Seq, h.Aux, h.Offset = c.id, a.Frame.Number, int32(a.Frame.Root), a.Frame.Stable
+			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
+			p.net.Send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
+		case broadcast.Coloured:
+			p.coloured(c, a.Frame.Number, a.Frame.Payload)
+		case broadcast.Failed:
+			p.broadcastFailed(c, a.Frame.Number, c.members[a.To])
+		case broadcast.Recycle:
+			p.buffers.put(a.Frame.Payload)
+		}
+	}
+	c.out = c.out[:0]
+	p.endBroadcasts(c)
+}
+
+// coloured brings a broadcast's data to the program, which waits for it.
+func (p *Process) coloured(c *context, number uint64, payload []byte) {
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.number != number || r.coloured {
+			continue
+		}
+		r.coloured = true
+		if int(r.peer) != c.self {
+			if len(payload) != len(r.buffer) {
+				// What this member takes for the next broadcast may be more of
+				// this one: there is no way back into step.
+				r.err, c.broken = ErrMismatch, true
+			}
+			copy(r.buffer, payload)
+		}
+	}
+}
+
+// broadcastFailed ends a broadcast whose root died before anyone alive had it.
+func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
+	for _, h := range c.waiting {
+		if r := p.requests.get(h); r != nil && r.number == number {
+			r.coloured, r.err = true, &LostError{root}
+		}
+	}
+}
+
+// endBroadcasts ends those of the program's broadcasts that are here, once
+// this member has sent all it owes.
+func (p *Process) endBroadcasts(c *context) {
+	if len(c.waiting) == 0 {
+		return
+	}
+	p.startBroadcasts(c)
+	if !c.stream.Idle() {
+		return
+	}
+	kept := c.waiting[:0]
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.done {
+			continue
+		}
+		switch {
+		case r.coloured:
+			p.complete(h, r, r.err)
+		case c.broken:
+			p.complete(h, r, ErrMismatch)
+		default:
+			kept = append(kept, h)
+		}
+	}
+	c.waiting = kept
+}

@@ -1,0 +1,197 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/wire"
+)
+
+// lostPeer is a peer whose connection broke. It may be a death that is about to
+// be proved. If nobody proves one within δ it is taken for one: what was in the
+// connection is lost, so it can't be mended by another.
+type lostPeer struct {
+	proc  proto.Proc
+	until proto.Time
+}
+
+// Evidence says that a process has certainly died.
+func (p *Process) Evidence(q proto.Proc) {
+	p.detector.Evidence(p.now, q, &p.detectorOut)
+	p.runDetector()
+}
+
+// Left says that a process has left in order.
+func (p *Process) Left(q proto.Proc) {
+	if p.left[q] {
+		return
+	}
+	p.left[q] = true
+	p.detector.Left(p.now, q, &p.detectorOut)
+	p.runDetector()
+	p.replica.Left(q, &p.replicaOut)
+	p.runReplica()
+	p.farewell.Gone(q, &p.farewellOut)
+	p.runFarewell()
+	for _, c := range p.active {
+		if i := c.index(p.cfg.Layout.Rank(q)); i >= 0 {
+			c.stream.Left(p.now, i, &c.out)
+			p.runStream(c)
+		}
+	}
+}
+
+func (p *Process) connectionLost(q proto.Proc) {
+	if p.detector.Alive(q) {
+		p.lost = append(p.lost, lostPeer{q, p.now + p.cfg.Timeout})
+	}
+}
+
+func (p *Process) expireLost() {
+	for i := 0; i < len(p.lost); {
+		l := p.lost[i]
+		if alive := p.detector.Alive(l.proc) && !p.left[l.proc]; alive && p.now < l.until {
+			i++
+			continue
+		} else if alive {
+			p.Evidence(l.proc)
+		}
+		p.lost[i] = p.lost[len(p.lost)-1]
+		p.lost = p.lost[:len(p.lost)-1]
+	}
+}
+
+// runDetector carries out what the detector asked for.
+func (p *Process) runDetector() {
+	// A reported death is handled after the frames: whoever else must be told
+	// is told first. Handling one never calls the detector.
+	for i := range p.detectorOut {
+		a := &p.detectorOut[i]
+		switch a.Kind {
+		case detector.SendHeartbeat:
+			p.net.Send(a.To, p.nextHeader(wire.KindHeartbeat), nil, 0)
+		case detector.SendObserve:
+			p.net.Send(a.To, p.nextHeader(wire.KindObserve), nil, 0)
+		case detector.SendDeaths:
+			p.scratch = wire.AppendProcs(p.scratch[:0], a.Dead)
+			p.net.Send(a.To, p.nextHeader(wire.KindDeaths), p.scratch, 0)
+			p.scratch = p.scratch[:0]
+		case detector.SendObituary:
+			p.net.Send(a.To, p.nextHeader(wire.KindObituary), nil, 0)
+		}
+	}
+	for i := range p.detectorOut {
+		if a := &p.detectorOut[i]; a.Kind == detector.ReportDeath {
+			p.died(a.Report)
+		}
+	}
+	p.detectorOut = p.detectorOut[:0]
+}
+
+// died carries a death to everyone it concerns.
+func (p *Process) died(r detector.Report) {
+	q := r.Proc
+	if p.told[q] || p.left[q] {
+		return
+	}
+	p.told[q] = true
+	if r.Cause == detector.CauseSilence {
+		// It may be stopped, not dead: what it says when it wakes is not heard.
+		p.net.Send(q, p.nextHeader(wire.KindObituary), nil, 0)
+	}
+	p.net.Fence(q)
+	p.voidTransfers(q)
+	p.host.Died(r)
+
+	p.replica.Dead(q, &p.replicaOut)
+	p.runReplica()
+	rank := p.cfg.Layout.Rank(q)
+	for _, c := range p.active {
+		if i := c.index(rank); i >= 0 {
+			c.stream.Dead(p.now, i, &c.out)
+			p.runStream(c)
+		}
+	}
+	if p.replica.Lost(rank) {
+		p.rankLost(rank)
+	}
+	p.farewell.Gone(q, &p.farewellOut)
+	p.runFarewell()
+}
+
+// rankLost ends every wait that can't end well without the rank.
+func (p *Process) rankLost(rank proto.Rank) {
+	for _, c := range p.contexts {
+		if c.lost == proto.AnyRank && c.index(rank) >= 0 {
+			c.lost = rank //banyan:maporder each context by itself
+		}
+	}
+	p.requests.each(func(h Handle, r *request) {
+		if r.done {
+			return
+		}
+		switch r.kind {
+		case sending:
+			if err := p.hopelessSend(r.context, r.peer); err != nil {
+				p.fail(h, r, err)
+			}
+		case receiving:
+			if err := p.hopelessReceive(r.context, r.peer); err != nil {
+				p.fail(h, r, err)
+			}
+		}
+	})
+	p.host.RankLost(rank)
+}
+
+// hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
+func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
+	if p.fenced {
+		return ErrFenced
+	}
+	if src != proto.AnyRank {
+		if p.replica.Lost(src) {
+			return &LostError{src}
+		}
+		return p.brokenCollective(context)
+	}
+	// Any source might be the lost one.
+	if c := p.contexts[context]; c != nil && c.lost != proto.AnyRank {
+		return &LostError{c.lost}
+	}
+	return nil
+}
+
+// brokenCollective is the error of a point-to-point step of a collective that
+// has lost a member: those who have noticed have left it, so the others must.
+func (p *Process) brokenCollective(context uint64) error {
+	if c := p.contexts[context]; c != nil && c.collective && c.lost != proto.AnyRank {
+		return &LostError{c.lost}
+	}
+	return nil
+}
+
+// fail ends a request with an error, unless its data is on the way already.
+func (p *Process) fail(h Handle, r *request, err error) {
+	switch {
+	case r.done:
+		return
+	case r.kind == receiving && r.arrival != (Handle{}):
+		a := p.arrivals.get(r.arrival)
+		if a != nil && !p.fenced && p.replica.Alive(a.from) {
+			return
+		}
+		if a != nil {
+			p.arrivals.put(r.arrival)
+		}
+	case r.kind == receiving:
+		p.match.Cancel(h.index)
+	case r.kind == sending:
+		if m := p.messages.get(r.message); m != nil && r.message != (Handle{}) {
+			if m.transfers > 0 && !p.fenced {
+				return
+			}
+			m.Body = nil // the program may reuse it now
+		}
+	}
+	p.complete(h, r, err)
+}

@@ -1,0 +1,143 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/wire"
+)
+
+var _ transport.Sink = (*Process)(nil)
+
+// Frame implements transport.Sink.
+func (p *Process) Frame(from proto.Proc, h *wire.Header, payload []byte) {
+	p.route(from, h, payload, false)
+}
+
+// Dest implements transport.Sink: the data of a rendezvous goes straight into
+// the program's buffer, anything else into one from the pool.
+func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
+	if h.Kind == wire.KindData {
+		return p.place(from, h)
+	}
+	p.staging[from] = p.buffers.get(int(h.Length))
+	return p.staging[from]
+}
+
+// Arrived implements transport.Sink.
+func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
+	if h.Kind == wire.KindData {
+		if p.replica.Alive(from) {
+			p.fragment(from, h)
+		}
+		return
+	}
+	payload := p.staging[from]
+	p.staging[from] = nil
+	p.route(from, h, payload, true)
+}
+
+// route hands a frame to the machine it belongs to. An owned payload comes from
+// the pool and is passed on or given back here.
+func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
+	switch {
+	case !p.detector.Alive(from) && !p.left[from]:
+		p.detector.Stranger(p.now, from, &p.detectorOut)
+		p.runDetector()
+	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
+		p.messageArrived(from, h, payload, owned)
+		return
+	case h.Kind >= wire.KindTree && h.Kind <= wire.KindBroadcastReport:
+		p.broadcastArrived(from, h, payload, owned)
+		return
+	default:
+		p.control(from, h, payload)
+	}
+	if owned {
+		p.buffers.put(payload)
+	}
+}
+
+// control routes the frames that carry no data of the program.
+func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
+	switch h.Kind {
+	case wire.KindPull:
+		p.pulled(from, h)
+	case wire.KindData:
+		copy(p.place(from, h), payload)
+		p.fragment(from, h)
+	case wire.KindAck:
+		acks, err := wire.DecodeAcks(p.acks[:0], payload)
+		if err != nil {
+			return
+		}
+		p.acks = acks
+		for _, a := range acks {
+			p.replica.Acked(from, a.Context, a.Seq, a.Single, &p.replicaOut)
+		}
+		p.runReplica()
+	case wire.KindHeartbeat:
+		p.detector.Heartbeat(p.now, from, &p.detectorOut)
+		p.runDetector()
+	case wire.KindObserve:
+		p.detector.Observe(p.now, from, &p.detectorOut)
+		p.runDetector()
+	case wire.KindDeaths:
+		dead, err := wire.DecodeProcs(p.procs[:0], payload)
+		if err != nil || !p.known(dead) {
+			return
+		}
+		p.procs = dead
+		p.detector.Deaths(p.now, from, dead, &p.detectorOut)
+		p.runDetector()
+	case wire.KindObituary:
+		p.fence(from)
+	case wire.KindDone:
+		p.farewell.Done(from, &p.farewellOut)
+		p.runFarewell()
+	case wire.KindAllDone:
+		p.farewell.AllDone(from, &p.farewellOut)
+		p.runFarewell()
+	case wire.KindGoodbye:
+		p.Left(from)
+	case wire.KindAbort:
+		p.host.Aborted(from, int(h.Tag))
+	}
+}
+
+// known tells whether all procs are processes of the job.
+func (p *Process) known(procs []proto.Proc) bool {
+	for _, q := range procs {
+		if q < 0 || int(q) >= p.cfg.Layout.Procs() {
+			return false
+		}
+	}
+	return true
+}
+
+// Closed implements transport.Sink.
+func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
+	if b := p.staging[peer]; b != nil {
+		p.staging[peer] = nil
+		p.buffers.put(b)
+	}
+	p.voidTransfers(peer)
+	switch {
+	case p.left[peer] || p.finished:
+	case why == transport.EvidenceExited:
+		p.Evidence(peer)
+	case why == transport.EvidenceObituary:
+		p.fence(peer)
+	case why == transport.EvidenceLost:
+		p.connectionLost(peer)
+	}
+}
+
+// fence ends everything: the job goes on without this process.
+func (p *Process) fence(by proto.Proc) {
+	if p.fenced || p.finished {
+		return
+	}
+	p.fenced = true
+	p.requests.each(func(h Handle, r *request) { p.fail(h, r, ErrFenced) })
+	p.host.Fenced(by)
+}

@@ -1,0 +1,78 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/farewell"
+	"banyan/internal/wire"
+)
+
+// Finish says that the program is through. From then on nobody receives here.
+// When Flushed, the process may call Depart.
+func (p *Process) Finish() {
+	p.finishing = true
+	p.arrivals.each(func(_ Handle, a *arrival) {
+		if a.offered && a.request == (Handle{}) {
+			p.match.Take(a.envelope)
+			p.refuse(a)
+		}
+	})
+}
+
+// Flushed tells whether nothing that this process sent can be needed from it
+// any more.
+func (p *Process) Flushed() bool {
+	p.flushAcks()
+	if !p.replica.Idle() || len(p.held) > 0 {
+		return false
+	}
+	for _, c := range p.active {
+		if !c.stream.Idle() {
+			return false
+		}
+	}
+	return true
+}
+
+// Depart tells the others that this process is ready to leave. It may go when
+// Departed.
+func (p *Process) Depart() {
+	p.farewell.Finish(&p.farewellOut)
+	p.runFarewell()
+}
+
+// Departed tells whether every live process is ready to leave.
+func (p *Process) Departed() bool { return p.finished || p.fenced }
+
+// Goodbye is the last thing that a process sends to the others.
+func (p *Process) Goodbye() {
+	p.toAll(wire.KindGoodbye, 0)
+}
+
+// Abort tells the others to end with an exit code.
+func (p *Process) Abort(code int) {
+	p.toAll(wire.KindAbort, int32(code))
+}
+
+func (p *Process) toAll(k wire.Kind, tag int32) {
+	for q := range proto.Proc(p.cfg.Layout.Procs()) {
+		if q != p.cfg.Self && p.detector.Alive(q) && !p.left[q] {
+			h := p.nextHeader(k)
+			h.Tag = tag
+			p.net.Send(q, h, nil, 0)
+		}
+	}
+}
+
+func (p *Process) runFarewell() {
+	for i := range p.farewellOut {
+		switch a := p.farewellOut[i]; a.Kind {
+		case farewell.SendDone:
+			p.net.Send(a.To, p.nextHeader(wire.KindDone), nil, 0)
+		case farewell.SendAllDone:
+			p.net.Send(a.To, p.nextHeader(wire.KindAllDone), nil, 0)
+		case farewell.Complete:
+			p.finished = true
+		}
+	}
+	p.farewellOut = p.farewellOut[:0]
+}

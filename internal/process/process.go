@@ -1,0 +1,209 @@
+// Package process is one process of a job: its protocol machines and the
+// routing between them.
+//
+// Calls of the program go down (Send, Recv, Broadcast, Finish), frames come up
+// (the transport.Sink methods), and a death goes sideways: from the detector to
+// replication, to the broadcasts, to the farewell and to every wait that can't
+// end well any more. What each does with it is decided in the machines below
+// internal/proto; this package only carries it from one to the next and keeps
+// the program's requests.
+//
+// # Invariants
+//
+//   - No clock, goroutine or lock: a Process runs under the progress engine,
+//     which owns all three, or under a test.
+//   - Matching sees world ranks and never a duplicate: replication is below it.
+//   - A request ends once, with a status or an error; no request outlives the
+//     death that makes it hopeless.
+//   - Once its pools are warm, a message allocates nothing.
+//
+// # Limits
+//
+// Unexpected messages are kept without a bound of their own: a sender that
+// never waits can fill a receiver's memory. Retained and queued bytes are
+// bounded by back-pressure (see retainLimit and queueLimit).
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/farewell"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/wire"
+)
+
+const (
+	// EagerLimit is the largest message in bytes that is sent unasked. Larger
+	// ones are offered, and travel when the receiver asks for them.
+	EagerLimit = 32 << 10
+
+	// fragmentSize is how much of a large message one frame carries, and
+	// fragmentsInFlight how many of them may wait in the transport: enough
+	// to keep a link busy, little enough that a heartbeat isn't stuck behind.
+	fragmentSize      = 256 << 10
+	fragmentsInFlight = 2
+
+	// queueLimit is how many bytes may wait for one peer before sends to it
+	// stop completing at once.
+	queueLimit = 4 << 20
+	// retainLimit is the same for bytes kept for other replicas. It can't
+	// deadlock: the replica that lags behind holds nothing unacknowledged.
+	retainLimit = 256 << 20
+
+	// acksOwedLimit bounds how many arrivals wait for an idle moment to be
+	// acknowledged.
+	acksOwedLimit = 64
+)
+
+// Net is the part of a transport that a process sends by.
+type Net interface {
+	Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
+	Queued(to proto.Proc) int
+	Fence(p proto.Proc)
+}
+
+// Host hears what concerns the process as a whole. Its methods are called from
+// within the Process's and must not call back.
+type Host interface {
+	// Died is called once for each death this process learns of.
+	Died(r detector.Report)
+	// RankLost follows Died when no replica of the rank is left.
+	RankLost(r proto.Rank)
+	// Fenced is called when the job holds this very process for dead.
+	Fenced(by proto.Proc)
+	// Aborted is called when a process of the job called Abort.
+	Aborted(by proto.Proc, code int)
+}
+
+// Config says who the process is.
+type Config struct {
+	Self   proto.Proc
+	Layout replica.Layout
+	// Period and Timeout are the detector's η and δ in nanoseconds.
+	Period, Timeout proto.Time
+}
+
+// Process is one process of a job. It implements transport.Sink.
+type Process struct {
+	cfg  Config
+	rank proto.Rank
+	net  Net
+	host Host
+	now  proto.Time // of the current step
+
+	replica  *replica.Machine
+	detector *detector.Machine
+	farewell *farewell.Machine
+	match    *match.Queues
+
+	requests  slab[request]
+	messages  slab[message]
+	arrivals  slab[arrival]
+	transfers slab[transfer]
+	buffers   buffers
+
+	contexts map[uint64]*context
+	active   []*context          // contexts whose stream may want to send
+	orphans  map[uint64][]orphan // broadcast frames of contexts not yet open
+	held     []Handle            // sends that wait for room
+	staging  [][]byte            // by Proc: where a large frame is arriving
+	lost     []lostPeer          // connections that broke without proof of a death
+
+	// Outputs of the machines, reused.
+	replicaOut  replica.Actions
+	detectorOut detector.Actions
+	farewellOut farewell.Actions
+	header      wire.Header
+	scratch     []byte
+	acks        []wire.Ack
+	procs       []proto.Proc
+
+	left      []bool // by Proc: said goodbye
+	told      []bool // by Proc: death handled
+	finishing bool   // the program is through: refuse offers
+	finished  bool   // every live process is through
+	fenced    bool
+
+	// Completed counts requests that have ended, for whoever waits for any.
+	Completed uint64
+}
+
+// New makes a process at time now. It sends its first heartbeat at once.
+func New(cfg Config, now proto.Time, net Net, host Host) *Process {
+	n := cfg.Layout.Procs()
+	p := &Process{
+		cfg:      cfg,
+		rank:     cfg.Layout.Rank(cfg.Self),
+		net:      net,
+		host:     host,
+		now:      now,
+		replica:  replica.New(cfg.Layout, cfg.Self),
+		farewell: farewell.New(cfg.Self, n),
+		match:    match.New(),
+		contexts: make(map[uint64]*context),
+		orphans:  make(map[uint64][]orphan),
+		staging:  make([][]byte, n),
+		left:     make([]bool, n),
+		told:     make([]bool, n),
+	}
+	p.detector = detector.New(detector.Config{
+		Self: cfg.Self, N: n, Period: cfg.Period, Timeout: cfg.Timeout,
+	}, now, &p.detectorOut)
+	p.runDetector()
+	return p
+}
+
+// Rank is the process's rank in the world.
+func (p *Process) Rank() proto.Rank { return p.rank }
+
+// Alive tells whether a process is not known to be dead.
+func (p *Process) Alive(q proto.Proc) bool { return p.detector.Alive(q) }
+
+// At sets the time of the calls that follow.
+func (p *Process) At(now proto.Time) { p.now = now }
+
+// Deadline is the time of the next Tick that is needed.
+func (p *Process) Deadline() proto.Time {
+	d := p.detector.Deadline()
+	for _, c := range p.active {
+		d = min(d, c.stream.Deadline())
+	}
+	for _, l := range p.lost {
+		d = min(d, l.until)
+	}
+	return d
+}
+
+// Tick lets time pass. It is called at the Deadline or later.
+func (p *Process) Tick() {
+	p.detector.Tick(p.now, &p.detectorOut)
+	p.runDetector()
+	for _, c := range p.active {
+		c.stream.Tick(p.now, &c.out)
+		p.runStream(c)
+	}
+	p.expireLost()
+}
+
+// Work does what is best done when nothing more has been received: it
+// acknowledges arrivals, lets every broadcast send one more message, and lets
+// sends go on that waited for room. It reports whether a broadcast sent.
+func (p *Process) Work() bool {
+	p.flushAcks()
+	p.releaseHeld()
+	return p.pumpStreams()
+}
+
+func (p *Process) flushAcks() {
+	if p.replica.AcksOwed() > 0 {
+		p.replica.FlushAcks(&p.replicaOut)
+		p.runReplica()
+	}
+}
+
+// NextHeader gives the cleared header to fill for the next frame.
+func (p *Process) nextHeader(k wire.Kind) *wire.Header {
+	p.header = wire.Header{Kind: k}
+	return &p.header
+}

@@ -1,0 +1,111 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+)
+
+// Status is what a completed receive tells.
+type Status struct {
+	Source proto.Rank // world rank
+	Tag    int32
+	Bytes  int // length of the message, which may exceed the buffer's on ErrTruncated
+}
+
+// Errors that end a request. ErrRankLost is wrapped in a LostError.
+var (
+	ErrRankLost  = errors.New("every replica of the rank is dead")
+	ErrTruncated = errors.New("the message is larger than the receive buffer")
+	ErrMismatch  = errors.New("the broadcast differs in size from what this rank expects")
+	ErrFenced    = errors.New("the job holds this process for dead")
+	ErrCancelled = errors.New("the receive was cancelled")
+	ErrContext   = errors.New("two communicators have got the same context")
+)
+
+// LostError says that an operation can't complete because a rank is lost.
+type LostError struct {
+	Rank proto.Rank // in the world
+}
+
+func (e *LostError) Error() string { return fmt.Sprintf("%v died: %v", e.Rank, ErrRankLost) }
+
+// Unwrap makes errors.Is(err, ErrRankLost) true.
+func (e *LostError) Unwrap() error { return ErrRankLost }
+
+type requestKind uint8
+
+const (
+	sending requestKind = iota
+	receiving
+	broadcasting
+)
+
+// request is one operation of the program.
+type request struct {
+	kind    requestKind
+	done    bool
+	dropped bool // nobody will ask for the outcome: free it when done
+	err     error
+	status  Status
+
+	buffer []byte // the program's: what to send, or where to receive
+
+	peer     proto.Rank     // sending: destination
+	context  uint64         // of the operation
+	envelope match.Envelope // receiving: what was asked for
+	message  Handle         // sending, rendezvous: the retained message
+	arrival  Handle         // receiving, rendezvous: what it is bound to
+
+	number   uint64 // broadcasting
+	coloured bool   // broadcasting: the data is here (or was here)
+}
+
+func (p *Process) newRequest(kind requestKind) (Handle, *request) {
+	h, r := p.requests.take()
+	*r = request{kind: kind}
+	return h, r
+}
+
+// complete ends a request; the first end counts.
+func (p *Process) complete(h Handle, r *request, err error) {
+	if r.done {
+		return
+	}
+	r.done, r.err = true, err
+	p.Completed++
+	if r.dropped {
+		r.buffer = nil
+		p.requests.put(h)
+	}
+}
+
+// Done tells whether a request has ended. A Handle that names nothing has.
+func (p *Process) Done(h Handle) bool {
+	r := p.requests.get(h)
+	return r == nil || r.done
+}
+
+// Take returns the outcome of a request that is Done and forgets it.
+func (p *Process) Take(h Handle) (Status, error) {
+	r := p.requests.get(h)
+	if r == nil {
+		return Status{}, nil
+	}
+	s, err := r.status, r.err
+	r.buffer, r.err = nil, nil
+	p.requests.put(h)
+	return s, err
+}
+
+// Cancel withdraws a receive that has not been matched.
+func (p *Process) Cancel(h Handle) bool {
+	r := p.requests.get(h)
+	if r == nil || r.done || r.kind != receiving || !p.match.Cancel(h.index) {
+		return false
+	}
+	p.complete(h, r, ErrCancelled)
+	return true
+}

@@ -1,0 +1,267 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/wire"
+)
+
+// message is a logical message from Send until no replica of its destination
+// needs it any more.
+type message struct {
+	replica.Message
+	request   Handle // the program's, which a rendezvous completes
+	pooled    bool   // Body is a copy that goes back to the pool
+	released  bool   // replication is done with it
+	transfers int    // its data under way
+}
+
+// transfer is the data of one rendezvous message on its way to one process.
+type transfer struct {
+	to       proto.Proc
+	message  Handle
+	receiver uint64 // the receiver's handle, as it came with the pull
+	next     uint64 // offset of the next fragment
+	inFlight int    // fragments the transport holds
+	void     bool   // the receiver is gone: only the fragments are awaited
+}
+
+// Flags of frames.
+const (
+	// discard, on a pull, asks for no data: nobody wants the message.
+	discard = 1
+	// withdrawn, on data, answers a pull with no data: the sender has given
+	// the message up since the rank Aux is lost.
+	withdrawn = 1
+)
+
+// Send starts sending data to a rank. The data of a message above EagerLimit
+// stays borrowed until the request has ended.
+func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	h, r := p.newRequest(sending)
+	r.peer, r.context = dst, context
+	if err := p.hopelessSend(context, dst); err != nil {
+		p.complete(h, r, err)
+		return h
+	}
+	if dst == p.rank {
+		p.sendSelf(context, tag, data)
+		p.complete(h, r, nil)
+		return h
+	}
+	mh, m := p.messages.take()
+	*m = message{request: h}
+	m.Context, m.Dst, m.Tag = context, dst, tag
+	m.Total, m.Body, m.User = uint64(len(data)), data, mh.bits()
+	m.Rendezvous = len(data) > EagerLimit
+	if m.Rendezvous {
+		r.message, r.buffer = mh, data
+	}
+	p.replica.Send(&m.Message, &p.replicaOut)
+	p.runReplica()
+	if m.Rendezvous {
+		return h
+	}
+	if p.messages.get(mh) != nil { // retained for another replica
+		m.Body, m.pooled = p.buffers.copyOf(data), true
+	}
+	if p.hasRoom(dst) {
+		p.complete(h, r, nil)
+	} else {
+		p.held = append(p.held, h)
+	}
+	return h
+}
+
+// hopelessSend is why a send can't succeed, or nil.
+func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
+	switch {
+	case p.fenced:
+		return ErrFenced
+	case p.replica.Lost(dst):
+		return &LostError{dst}
+	}
+	return p.brokenCollective(context)
+}
+
+// hasRoom tells whether a send to dst may complete at once.
+func (p *Process) hasRoom(dst proto.Rank) bool {
+	if _, bytes := p.replica.Retained(); bytes > retainLimit {
+		return false
+	}
+	for k := 0; k < p.cfg.Layout.Degree; k++ {
+		if p.net.Queued(p.cfg.Layout.Proc(dst, k)) > queueLimit {
+			return false
+		}
+	}
+	return true
+}
+
+// releaseHeld completes the sends for which there is room again.
+func (p *Process) releaseHeld() {
+	if len(p.held) == 0 {
+		return
+	}
+	kept := p.held[:0]
+	for _, h := range p.held {
+		r := p.requests.get(h)
+		if r == nil || r.done {
+			continue
+		}
+		if p.hasRoom(r.peer) {
+			p.complete(h, r, nil)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	p.held = kept
+}
+
+// runReplica carries out what replication asked for.
+func (p *Process) runReplica() {
+	// Carrying out an action never calls replication, so that the list is
+	// complete when this starts.
+	for i := range p.replicaOut {
+		a := &p.replicaOut[i]
+		switch a.Kind {
+		case replica.Transmit:
+			p.transmit(a.To, a.Message)
+		case replica.Release:
+			p.release(handleOf(a.Message.User))
+		case replica.Acknowledge:
+			// Records for one receiver follow each other: one frame for all.
+			p.scratch = wire.AppendAck(p.scratch, wire.Ack{Context: a.Context, Seq: a.Seq, Single: a.Single})
+			if i+1 == len(p.replicaOut) || p.replicaOut[i+1].Kind != replica.Acknowledge ||
+				p.replicaOut[i+1].To != a.To || len(p.scratch)+wire.AckSize > 2048 {
+				p.net.Send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
+				p.scratch = p.scratch[:0]
+			}
+		}
+		a.Message = nil
+	}
+	p.replicaOut = p.replicaOut[:0]
+}
+
+func (p *Process) transmit(to proto.Proc, m *replica.Message) {
+	h := p.nextHeader(wire.KindEager)
+	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
+	h.Src, h.Dst = p.rank, m.Dst
+	if m.Rendezvous {
+		h.Kind, h.ID = wire.KindOffer, m.User
+		p.net.Send(to, h, nil, 0)
+		return
+	}
+	p.net.Send(to, h, m.Body, 0)
+}
+
+func (p *Process) release(mh Handle) {
+	if m := p.messages.get(mh); m != nil {
+		m.released = true
+		p.settle(mh, m)
+	}
+}
+
+// settle forgets a message that is released and no longer borrowed.
+func (p *Process) settle(mh Handle, m *message) {
+	if !m.released || m.transfers > 0 {
+		return
+	}
+	if m.pooled {
+		p.buffers.put(m.Body)
+	}
+	if m.Rendezvous {
+		if r := p.requests.get(m.request); r != nil {
+			var err error
+			if p.replica.Lost(m.Dst) {
+				err = &LostError{m.Dst}
+			}
+			p.complete(m.request, r, err)
+		}
+	}
+	m.Body = nil
+	p.messages.put(mh)
+}
+
+// pulled answers a receiver that wants the data of an offer.
+func (p *Process) pulled(from proto.Proc, h *wire.Header) {
+	mh := handleOf(h.ID)
+	m := p.messages.get(mh)
+	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) {
+		return // overtaken by an acknowledgement or a death
+	}
+	if m.Body == nil && h.Flags&discard == 0 {
+		w := p.nextHeader(wire.KindData)
+		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, m.Total, int32(p.contexts[m.Context].lost)
+		p.net.Send(from, w, nil, 0)
+	}
+	if m.Body == nil || h.Flags&discard != 0 {
+		p.replica.Delivered(&m.Message, from, &p.replicaOut)
+		p.runReplica()
+		return
+	}
+	th, t := p.transfers.take()
+	*t = transfer{to: from, message: mh, receiver: h.Offset}
+	m.transfers++
+	p.feed(th, t)
+}
+
+// feed hands the transport the next fragments of a transfer.
+func (p *Process) feed(th Handle, t *transfer) {
+	m := p.messages.get(t.message)
+	for t.inFlight < fragmentsInFlight && t.next < m.Total {
+		n := min(m.Total-t.next, fragmentSize)
+		h := p.nextHeader(wire.KindData)
+		h.ID, h.Offset, h.Total = t.receiver, t.next, m.Total
+		part := m.Body[t.next : t.next+n]
+		t.next += n
+		t.inFlight++
+		p.net.Send(t.to, h, part, th.bits())
+	}
+}
+
+// Sent implements transport.Sink: a fragment has left.
+func (p *Process) Sent(to proto.Proc, token uint64) {
+	th := handleOf(token)
+	t := p.transfers.get(th)
+	if t == nil {
+		return
+	}
+	t.inFlight--
+	m := p.messages.get(t.message)
+	if !t.void && t.next < m.Total {
+		p.feed(th, t)
+		return
+	}
+	if t.inFlight == 0 {
+		p.endTransfer(th, t)
+	}
+}
+
+// endTransfer forgets a transfer of which the transport holds nothing more.
+func (p *Process) endTransfer(th Handle, t *transfer) {
+	mh, to, void := t.message, t.to, t.void
+	m := p.messages.get(mh)
+	p.transfers.put(th)
+	m.transfers--
+	if !void {
+		p.replica.Delivered(&m.Message, to, &p.replicaOut)
+		p.runReplica()
+	}
+	if m := p.messages.get(mh); m != nil {
+		p.settle(mh, m)
+	}
+}
+
+// voidTransfers gives up what is under way to a process that is gone. What the
+// transport has borrowed it still gives back.
+func (p *Process) voidTransfers(to proto.Proc) {
+	p.transfers.each(func(th Handle, t *transfer) {
+		if t.to != to || t.void {
+			return
+		}
+		t.void = true
+		if t.inFlight == 0 {
+			p.endTransfer(th, t)
+		}
+	})
+}
