@@ -1,0 +1,186 @@
+// Package progress is the real driver: it owns the clock and the lock of one
+// process, polls its transport, and steps its machines.
+//
+// # Who makes progress
+//
+// The thread that waits does: a blocking call polls the transport itself, so a
+// message costs no hop between goroutines. While the program computes, a
+// background keeper takes over within a few milliseconds; it also sends the
+// heartbeats, which no computation must delay. A waiter spins briefly, then
+// yields the processor, then blocks in the transport: jobs with more processes
+// than cores stay fast.
+//
+// # Invariants
+//
+//   - The Process and the transport are only touched with the lock held, but
+//     for Transport.Wait and Wake.
+//   - At most one goroutine blocks in Transport.Wait; other waiters of the same
+//     process sleep on the condition variable and are woken by it.
+//   - The Host's callbacks run with the lock held and only put into a channel
+//     that is large enough for all of them.
+//
+// # Limits
+//
+// The keeper needs a second thread to run on: the library raises GOMAXPROCS
+// (see package job), and a program must not lower it.
+package progress
+
+import (
+	"sync"
+	"time"
+
+	"banyan/internal/process"
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/transport"
+)
+
+// Config says how an Engine runs its process.
+type Config struct {
+	Process process.Config
+	// Crowded says that there are more processes than cores here: waiters
+	// give up their core sooner.
+	Crowded bool
+	// BeforeSend, if set, is called with the number of each message before
+	// it is sent: 1, 2, 3… Fault plans strike there.
+	BeforeSend func(n uint64)
+}
+
+// EventKind says what an Event tells.
+type EventKind uint8
+
+// Kinds of events.
+const (
+	Died     EventKind = iota // a process: Report says how
+	RankLost                  // no replica of Rank is left
+	Fenced                    // this process is held for dead, By whom
+	Aborted                   // By called Abort with Code
+)
+
+// Event is something that concerns the process as a whole.
+type Event struct {
+	Kind   EventKind
+	Report detector.Report
+	Rank   proto.Rank
+	By     proto.Proc
+	Code   int
+}
+
+// Engine drives one process.
+type Engine struct {
+	cfg     Config
+	tr      transport.Transport
+	start   time.Time
+	events  chan Event
+	stop    chan struct{}
+	stopped sync.WaitGroup
+
+	mu           sync.Mutex
+	awake        sync.Cond // signalled when a request ended or the sleeper woke
+	p            *process.Process
+	sends        uint64
+	polls        uint64 // steps taken by anyone
+	waiters      int    // goroutines in until
+	sleeping     bool   // one of them, or the keeper, is in Transport.Wait
+	keeperSleeps bool   // it is the keeper
+	emptyTests   int    // Tests in a row that found nothing
+	closed       bool
+}
+
+// New starts an engine and its keeper. The transport becomes the engine's.
+func New(cfg Config, tr transport.Transport) *Engine {
+	e := &Engine{
+		cfg:    cfg,
+		tr:     tr,
+		start:  time.Now(),
+		events: make(chan Event, 2*cfg.Process.Layout.Procs()+8),
+		stop:   make(chan struct{}),
+	}
+	e.awake.L = &e.mu
+	e.p = process.New(cfg.Process, 0, tr, host{e})
+	e.stopped.Add(1)
+	go e.keep()
+	return e
+}
+
+// Events brings what concerns the process as a whole. It is never closed.
+func (e *Engine) Events() <-chan Event { return e.events }
+
+// host puts what the process tells into the channel. Each death, loss and fence
+// is told once and fits; an abort that doesn't is one of many.
+type host struct{ e *Engine }
+
+func (h host) put(ev Event) {
+	select {
+	case h.e.events <- ev:
+	default:
+	}
+}
+
+func (h host) Died(r detector.Report)            { h.put(Event{Kind: Died, Report: r}) }
+func (h host) RankLost(r proto.Rank)             { h.put(Event{Kind: RankLost, Rank: r}) }
+func (h host) Fenced(by proto.Proc)              { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Aborted(by proto.Proc, code int)   { h.put(Event{Kind: Aborted, By: by, Code: code}) }
+func (e *Engine) now() proto.Time                { return proto.Time(time.Since(e.start)) }
+func (e *Engine) Layout() (ranks, degree int)    { l := e.cfg.Process.Layout; return l.Ranks, l.Degree }
+func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
+
+// Evidence says that a process has certainly died.
+func (e *Engine) Evidence(q proto.Proc) { e.tell(func(p *process.Process) { p.Evidence(q) }) }
+
+// Left says that a process has left in order.
+func (e *Engine) Left(q proto.Proc) { e.tell(func(p *process.Process) { p.Left(q) }) }
+
+// Abort tells the other processes to end.
+func (e *Engine) Abort(code int) {
+	e.tell(func(p *process.Process) { p.Abort(code) })
+	e.tr.Drain(100 * time.Millisecond)
+}
+
+// tell steps the process outside any wait, and wakes those whose wait it ended.
+func (e *Engine) tell(step func(p *process.Process)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	e.p.At(e.now())
+	step(e.p)
+	if e.sleeping {
+		e.tr.Wake()
+	}
+	e.awake.Broadcast()
+}
+
+// Finish flushes what this process owes to others, waits until every live
+// process has come as far, and ends the engine.
+func (e *Engine) Finish() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.p.Finish()
+	e.until(func() bool { return e.p.Departed() || e.p.Flushed() })
+	e.p.Depart()
+	e.until(func() bool { return e.p.Departed() })
+	e.p.Goodbye()
+	e.mu.Unlock()
+	return e.Close()
+}
+
+// Close ends the engine without a word to anyone.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	e.mu.Unlock()
+	close(e.stop)
+	e.tr.Wake()
+	e.stopped.Wait()
+	e.tr.Drain(time.Second)
+	return e.tr.Close()
+}

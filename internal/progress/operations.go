@@ -1,0 +1,223 @@
+package progress
+
+import (
+	"time"
+
+	"banyan/internal/process"
+	"banyan/internal/proto"
+)
+
+// Handle names an operation that was started. The zero Handle names one that
+// has ended without an error.
+type Handle = process.Handle
+
+// Status is what a completed receive tells.
+type Status = process.Status
+
+// Send starts sending data to a world rank.
+func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	e.mu.Lock()
+	h := e.send(context, dst, tag, data)
+	e.mu.Unlock()
+	return h
+}
+
+func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	e.sends++
+	if e.cfg.BeforeSend != nil {
+		e.cfg.BeforeSend(e.sends)
+	}
+	return e.p.Send(context, dst, tag, data)
+}
+
+// SendWait sends data and waits until its buffer may be reused.
+func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
+	e.mu.Lock()
+	h := e.send(context, dst, tag, data)
+	e.until(func() bool { return e.p.Done(h) })
+	_, err := e.p.Take(h)
+	e.mu.Unlock()
+	return err
+}
+
+// Receive posts a receive from a world rank, or any, with a tag, or any.
+func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
+	e.mu.Lock()
+	h := e.p.Receive(context, src, tag, buffer)
+	e.mu.Unlock()
+	return h
+}
+
+// ReceiveWait receives a message.
+func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer []byte) (Status, error) {
+	e.mu.Lock()
+	h := e.p.Receive(context, src, tag, buffer)
+	e.until(func() bool { return e.p.Done(h) })
+	s, err := e.p.Take(h)
+	e.mu.Unlock()
+	return s, err
+}
+
+// Broadcast takes part in a broadcast; see process.Process.Broadcast.
+func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
+	e.mu.Lock()
+	e.sends++
+	if e.cfg.BeforeSend != nil {
+		e.cfg.BeforeSend(e.sends)
+	}
+	h := e.p.Broadcast(context, root, buffer)
+	e.mu.Unlock()
+	return h
+}
+
+// Wait waits for the end of an operation and forgets it.
+func (e *Engine) Wait(h Handle) (Status, error) {
+	e.mu.Lock()
+	e.until(func() bool { return e.p.Done(h) })
+	s, err := e.p.Take(h)
+	e.mu.Unlock()
+	return s, err
+}
+
+// Test makes progress once and tells whether an operation has ended; if so, it
+// is forgotten.
+func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
+	e.mu.Lock()
+	if !e.p.Done(h) {
+		e.try()
+	}
+	if done = e.p.Done(h); done {
+		s, err = e.p.Take(h)
+	}
+	e.mu.Unlock()
+	return s, done, err
+}
+
+// WaitAny waits until one of the operations has ended, forgets it, and returns
+// its index: the lowest, if several have. It returns -1 for no operations.
+func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
+	if len(hs) == 0 {
+		return -1, Status{}, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found := -1
+	e.until(func() bool {
+		found = e.firstDone(hs)
+		return found >= 0
+	})
+	s, err := e.p.Take(hs[found])
+	return found, s, err
+}
+
+// TestAny makes progress once and is like WaitAny if one has ended; otherwise
+// it returns -1.
+func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found := e.firstDone(hs)
+	if found < 0 {
+		e.try()
+		found = e.firstDone(hs)
+	}
+	if found < 0 {
+		return -1, Status{}, nil
+	}
+	s, err := e.p.Take(hs[found])
+	return found, s, err
+}
+
+func (e *Engine) firstDone(hs []Handle) int {
+	for i, h := range hs {
+		if e.p.Done(h) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestAll makes progress once and tells whether all operations have ended. None
+// is forgotten.
+func (e *Engine) TestAll(hs []Handle) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.try()
+	for _, h := range hs {
+		if !e.p.Done(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// Probe makes progress once and looks for a message that fits.
+func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, ok, err := e.p.Probe(context, src, tag)
+	if !ok && err == nil {
+		e.try()
+		s, ok, err = e.p.Probe(context, src, tag)
+	}
+	return s, ok, err
+}
+
+// ProbeWait waits for a message that fits.
+func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.until(func() bool {
+		var ok bool
+		s, ok, err = e.p.Probe(context, src, tag)
+		return ok || err != nil
+	})
+	return s, err
+}
+
+// Cancel withdraws a receive that has not been matched.
+func (e *Engine) Cancel(h Handle) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.p.Cancel(h)
+}
+
+// OpenContext makes a context known; see process.Process.OpenContext.
+func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.p.OpenContext(id, members, collective)
+}
+
+// CloseContext forgets a context.
+func (e *Engine) CloseContext(id uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.p.CloseContext(id)
+}
+
+// try is one step on behalf of a program that polls by itself. Programs do so
+// in loops: after some steps in vain the core is offered to others, and later
+// given up for a moment.
+func (e *Engine) try() {
+	if e.step() > 0 {
+		e.emptyTests = 0
+		return
+	}
+	e.emptyTests++
+	limit := spins
+	if e.cfg.Crowded {
+		limit = spinsCrowded
+	}
+	switch {
+	case e.emptyTests <= limit:
+	case e.emptyTests <= limit+yields || e.sleeping:
+		e.mu.Unlock()
+		yield()
+		e.mu.Lock()
+	default:
+		e.sleep(min(e.untilDeadline(), testSleep))
+	}
+}
+
+// testSleep bounds how long a Test may sleep that finds nothing, again and again.
+const testSleep = 100 * time.Microsecond

@@ -1,0 +1,170 @@
+package progress
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// spins is how many times a waiter polls in vain before it yields, with a
+	// core to itself and without; yields, how many more before it blocks.
+	spins        = 200
+	spinsCrowded = 4
+	yields       = 20
+
+	// clockEvery is how many polls share a look at the clock.
+	clockEvery = 8
+	// workEvery is how many busy polls may pass without Process.Work.
+	workEvery = 32
+)
+
+// step moves everything once and returns how much moved. The lock is held.
+func (e *Engine) step() int {
+	n := e.tr.Poll(e.p)
+	e.polls++
+	if n == 0 || e.polls%workEvery == 0 {
+		if e.p.Work() {
+			n++
+		}
+	}
+	if e.polls%clockEvery == 0 {
+		e.tick()
+	}
+	return n
+}
+
+// tick looks at the clock. The lock is held.
+func (e *Engine) tick() {
+	now := e.now()
+	e.p.At(now)
+	if now >= e.p.Deadline() {
+		e.p.Tick()
+	}
+}
+
+// until makes progress until met says so. The lock is held, but given up again
+// and again.
+func (e *Engine) until(met func() bool) {
+	if met() {
+		return
+	}
+	e.waiters++
+	limit := spins
+	if e.cfg.Crowded {
+		limit = spinsCrowded
+	}
+	for idle := 0; !met(); {
+		before := e.p.Completed
+		if e.step() > 0 {
+			idle = 0
+			if e.waiters > 1 && e.p.Completed != before {
+				e.awake.Broadcast()
+			}
+			continue
+		}
+		idle++
+		switch {
+		case idle <= limit:
+			e.mu.Unlock() // let other goroutines of the program in
+			e.mu.Lock()
+		case idle <= limit+yields:
+			e.mu.Unlock()
+			yield()
+			e.mu.Lock()
+		default:
+			e.block()
+		}
+	}
+	e.waiters--
+	if e.waiters > 0 {
+		e.awake.Broadcast() // one of them polls on
+	}
+}
+
+// block sleeps until something may have happened.
+func (e *Engine) block() {
+	if e.sleeping {
+		if e.keeperSleeps {
+			e.tr.Wake() // the waiter polls better than the keeper
+		}
+		e.awake.Wait()
+		return
+	}
+	e.sleep(e.untilDeadline())
+}
+
+// sleep blocks in the transport. The lock is given up meanwhile.
+func (e *Engine) sleep(limit time.Duration) {
+	e.sleeping = true
+	e.mu.Unlock()
+	e.tr.Wait(limit)
+	e.mu.Lock()
+	e.sleeping = false
+	if !e.closed {
+		e.tick()
+	}
+	if e.waiters > 1 || e.keeperSleeps {
+		e.awake.Broadcast()
+	}
+}
+
+// untilDeadline is how long nothing needs to be done.
+func (e *Engine) untilDeadline() time.Duration {
+	return max(0, time.Duration(min(e.p.Deadline()-e.now(), 1e9)))
+}
+
+// yield gives the core to another process that wants it.
+func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// keep is the keeper: it looks every keeperTick whether the program makes
+// progress, and makes it in the program's place where not.
+func (e *Engine) keep() {
+	defer e.stopped.Done()
+	timer := time.NewTicker(keeperTick)
+	defer timer.Stop()
+	var seen uint64
+	for {
+		select {
+		case <-e.stop:
+			return
+		case <-timer.C:
+		}
+		e.mu.Lock()
+		if e.polls == seen && !e.sleeping && !e.closed {
+			e.takeOver()
+		}
+		seen = e.polls
+		e.mu.Unlock()
+	}
+}
+
+// keeperTick bounds how long nobody makes progress when the program turns from
+// communicating to computing.
+const keeperTick = 2 * time.Millisecond
+
+// takeOver makes progress until the program does again.
+func (e *Engine) takeOver() {
+	for !e.closed {
+		for e.step() > 0 && !e.closed {
+			e.awake.Broadcast()
+			e.mu.Unlock() // between steps the program may come in
+			e.mu.Lock()
+		}
+		e.tick()
+		if e.waiters > 0 || e.closed {
+			return
+		}
+		mine := e.polls
+		e.keeperSleeps = true
+		e.sleep(e.untilDeadline())
+		e.keeperSleeps = false
+		if e.waiters > 0 {
+			e.awake.Broadcast()
+			return
+		}
+		if e.polls != mine {
+			return
+		}
+	}
+}
