@@ -1,0 +1,154 @@
+// Package comm is communicators: who their members are, point-to-point
+// operations between them, and the collective algorithms.
+//
+// Everything is in bytes; package mpi (and later the C library) puts element
+// types on top. Each algorithm has a file of its own with its cost.
+//
+// # Invariants
+//
+//   - A communicator's context is derived from its parent's and from the order
+//     in which the parent made children, so all members, and all replicas of
+//     each, get the same without talking. No two communicators share one.
+//   - Every member sends the same messages in the same order however the
+//     timing falls: replication depends on it. In particular algorithms are
+//     chosen by size and member count only.
+//   - Reductions combine in rank order, so their result depends on the
+//     communicator alone: not on the root, the timing or the replica.
+//
+// # Failures
+//
+// When a member is lost for good (all its replicas), the collectives of an
+// unreplicated communicator end with an error at every live member, except
+// Bcast, which completes as long as its root lives.
+//
+// # Limits
+//
+// One collective at a time per communicator, as MPI demands. When several
+// goroutines send to the same rank over one communicator, replicas may differ in
+// the order: give each goroutine a communicator of its own (Dup).
+package comm
+
+import (
+	"sync"
+
+	"banyan/internal/progress"
+	"banyan/internal/proto"
+)
+
+// worldContext is the context of the world. The lowest bit of a context is 0
+// for point-to-point and 1 for collective traffic.
+const (
+	worldContext   uint64 = 2
+	collectivePart uint64 = 1
+)
+
+// Comm is a communicator: an ordered group of ranks and a context.
+type Comm struct {
+	eng     *progress.Engine
+	context uint64
+	group   []proto.Rank // world ranks by rank in the communicator
+	inverse []int32      // ranks in the communicator by world rank, or -1
+	rank    int
+
+	mu       sync.Mutex
+	children uint64 // communicators made from this one
+	calls    int32  // collectives begun; their tag
+	broken   error  // a Bcast's members disagreed: they are out of step
+	scratch  [][]byte
+}
+
+// World is the communicator of all ranks.
+func World(eng *progress.Engine) (*Comm, error) {
+	n, _ := eng.Layout()
+	group := make([]proto.Rank, n)
+	for i := range group {
+		group[i] = proto.Rank(i)
+	}
+	return open(eng, worldContext, group)
+}
+
+func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, error) {
+	world, _ := eng.Layout()
+	_, self := eng.Self()
+	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world)}
+	for i := range c.inverse {
+		c.inverse[i] = -1
+	}
+	for i, r := range group {
+		c.inverse[r] = int32(i)
+	}
+	c.rank = int(c.inverse[self])
+	if err := eng.OpenContext(context, group, false); err != nil {
+		return nil, err
+	}
+	if err := eng.OpenContext(context|collectivePart, group, true); err != nil {
+		eng.CloseContext(context)
+		return nil, err
+	}
+	return c, nil
+}
+
+// Rank is this process's rank in the communicator.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is the number of ranks in the communicator.
+func (c *Comm) Size() int { return len(c.group) }
+
+// Free gives up the communicator's context. Nothing may be under way in it.
+func (c *Comm) Free() error {
+	if c.context == worldContext {
+		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}
+	}
+	c.eng.CloseContext(c.context)
+	c.eng.CloseContext(c.context | collectivePart)
+	return nil
+}
+
+// child derives the context of the next communicator made from this one. branch
+// tells apart those made by one call.
+func (c *Comm) child(branch uint64) uint64 {
+	c.mu.Lock()
+	c.children++
+	n := c.children
+	c.mu.Unlock()
+	return mix(mix(mix(c.context)^n)^branch) &^ collectivePart
+}
+
+// mix is a bijection of 64 bits that scatters: two communicators of a job get
+// the same context with a probability of 2^-63 per pair, and that is noticed.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// take gives a scratch buffer of n bytes, aligned for any element type.
+func (c *Comm) take(n int) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := len(c.scratch); k > 0 {
+		b := c.scratch[k-1]
+		c.scratch = c.scratch[:k-1]
+		if cap(b) >= n {
+			return b[:n]
+		}
+	}
+	return alignedBytes(n)
+}
+
+// give takes a scratch buffer back. Large ones are left to the collector.
+func (c *Comm) give(b []byte) {
+	if cap(b) > 1<<20 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scratch = append(c.scratch, b)
+}
+
+// alignedBytes makes n bytes at an address that suits every element type.
+func alignedBytes(n int) []byte {
+	// The allocator aligns blocks of 16 bytes and more to 16 (to 8 at least).
+	return make([]byte, n, max(n, 16))
+}

@@ -1,0 +1,205 @@
+package comm
+
+import (
+	"banyan/internal/process"
+	"banyan/internal/progress"
+	"banyan/internal/proto"
+)
+
+// Wildcards of receives and probes.
+const (
+	AnySource = -1
+	AnyTag    = -1
+)
+
+// Status is what a completed receive or a probe tells. Source is a rank in the
+// communicator.
+type Status struct {
+	Source, Tag, Bytes int
+}
+
+// Pending is an operation that was started.
+type Pending struct {
+	comm      *Comm
+	handle    progress.Handle
+	peer, tag int32
+	receive   bool
+}
+
+// Send sends data; it returns when the buffer may be reused.
+func (c *Comm) Send(data []byte, dest, tag int) error {
+	if err := c.checkSend("Send", dest, tag); err != nil {
+		return err
+	}
+	if err := c.eng.SendWait(c.context, c.group[dest], int32(tag), data); err != nil {
+		return &Error{"Send", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// Recv receives into a buffer that is at least as large as the message.
+func (c *Comm) Recv(buffer []byte, source, tag int) (Status, error) {
+	if err := c.checkReceive("Recv", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ReceiveWait(c.context, c.world(source), int32(tag), buffer)
+	if err != nil {
+		err = &Error{"Recv", c.rank, source, tag, err}
+	}
+	return c.status(s), err
+}
+
+// Isend starts a Send. The data must not change until the operation has ended.
+func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
+	if err := c.checkSend("Isend", dest, tag); err != nil {
+		return Pending{}, err
+	}
+	h := c.eng.Send(c.context, c.group[dest], int32(tag), data)
+	return Pending{c, h, int32(dest), int32(tag), false}, nil
+}
+
+// Irecv starts a Recv. The buffer belongs to it until the operation has ended.
+func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
+	if err := c.checkReceive("Irecv", source, tag); err != nil {
+		return Pending{}, err
+	}
+	h := c.eng.Receive(c.context, c.world(source), int32(tag), buffer)
+	return Pending{c, h, int32(source), int32(tag), true}, nil
+}
+
+// Wait waits for the end of the operation.
+func (p Pending) Wait() (Status, error) {
+	if p.comm == nil {
+		return Status{}, nil
+	}
+	s, err := p.comm.eng.Wait(p.handle)
+	return p.outcome(s, err)
+}
+
+// Test tells whether the operation has ended.
+func (p Pending) Test() (Status, bool, error) {
+	if p.comm == nil {
+		return Status{}, true, nil
+	}
+	s, done, err := p.comm.eng.Test(p.handle)
+	if !done {
+		return Status{}, false, nil
+	}
+	st, err := p.outcome(s, err)
+	return st, true, err
+}
+
+// Handle is the operation's handle, for waiting for several.
+func (p Pending) Handle() progress.Handle { return p.handle }
+
+// Engine is where the operation runs, nil for the zero Pending.
+func (p Pending) Engine() *progress.Engine {
+	if p.comm == nil {
+		return nil
+	}
+	return p.comm.eng
+}
+
+// Outcome translates what the engine said of the operation.
+func (p Pending) Outcome(s progress.Status, err error) (Status, error) { return p.outcome(s, err) }
+
+func (p Pending) outcome(s progress.Status, err error) (Status, error) {
+	if err != nil {
+		op := "Isend"
+		if p.receive {
+			op = "Irecv"
+		}
+		err = &Error{op, p.comm.rank, int(p.peer), int(p.tag), err}
+	}
+	if !p.receive {
+		return Status{}, err
+	}
+	return p.comm.status(s), err
+}
+
+// Sendrecv sends and receives at once.
+func (c *Comm) Sendrecv(data []byte, dest, sendTag int, buffer []byte, source, recvTag int) (Status, error) {
+	r, err := c.Irecv(buffer, source, recvTag)
+	if err != nil {
+		return Status{}, err
+	}
+	if err := c.Send(data, dest, sendTag); err != nil {
+		c.eng.Cancel(r.handle)
+		r.Wait()
+		return Status{}, err
+	}
+	return r.Wait()
+}
+
+// Probe waits until a message has arrived that a Recv would take.
+func (c *Comm) Probe(source, tag int) (Status, error) {
+	if err := c.checkReceive("Probe", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ProbeWait(c.context, c.world(source), int32(tag))
+	if err != nil {
+		return Status{}, &Error{"Probe", c.rank, source, tag, err}
+	}
+	return c.status(s), nil
+}
+
+// Iprobe tells whether a message has arrived that a Recv would take.
+func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
+	if err := c.checkReceive("Iprobe", source, tag); err != nil {
+		return Status{}, false, err
+	}
+	s, ok, err := c.eng.Probe(c.context, c.world(source), int32(tag))
+	if err != nil {
+		return Status{}, false, &Error{"Iprobe", c.rank, source, tag, err}
+	}
+	if !ok {
+		return Status{}, false, nil
+	}
+	return c.status(s), true, nil
+}
+
+func (c *Comm) world(rank int) proto.Rank {
+	if rank == AnySource {
+		return proto.AnyRank
+	}
+	return c.group[rank]
+}
+
+func (c *Comm) status(s process.Status) Status {
+	source := AnySource
+	if s.Source >= 0 && int(s.Source) < len(c.inverse) {
+		source = int(c.inverse[s.Source])
+	}
+	return Status{Source: source, Tag: int(s.Tag), Bytes: s.Bytes}
+}
+
+func (c *Comm) checkSend(op string, dest, tag int) error {
+	switch {
+	case dest < 0 || dest >= len(c.group):
+		return &Error{op, c.rank, dest, tag, rankError(dest, len(c.group))}
+	case tag < 0 || tag > maxTag:
+		return &Error{op, c.rank, dest, tag, ErrTag}
+	}
+	return nil
+}
+
+func (c *Comm) checkReceive(op string, source, tag int) error {
+	switch {
+	case source != AnySource && (source < 0 || source >= len(c.group)):
+		return &Error{op, c.rank, source, tag, rankError(source, len(c.group))}
+	case tag != AnyTag && (tag < 0 || tag > maxTag):
+		return &Error{op, c.rank, source, tag, ErrTag}
+	}
+	return nil
+}
+
+// checkRoot is the same for the root of a collective.
+func (c *Comm) checkRoot(op string, root int) error {
+	if root < 0 || root >= len(c.group) {
+		return &Error{op, c.rank, NoPeer, 0, rankError(root, len(c.group))}
+	}
+	return nil
+}
+
+// maxTag is the largest tag.
+const maxTag = 1<<31 - 1

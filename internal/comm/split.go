@@ -1,0 +1,51 @@
+package comm
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Undefined is the colour of a rank that takes part in Split but wants no
+// communicator.
+const Undefined = -1
+
+// Split makes a communicator of the members that give the same colour, ordered
+// by key, then by their present rank. It returns nil for Undefined.
+func (c *Comm) Split(colour, key int) (*Comm, error) {
+	const op = "Split"
+	own := make([]byte, 16)
+	binary.LittleEndian.PutUint64(own, uint64(colour))
+	binary.LittleEndian.PutUint64(own[8:], uint64(key))
+	all := make([]byte, 16*c.Size())
+	if err := c.Allgatherv(own, all, nil, 1); err != nil {
+		return nil, c.wrap(op, err)
+	}
+	context := c.child(uint64(colour) + 1)
+	if colour == Undefined {
+		return nil, nil
+	}
+	type member struct {
+		key  int
+		rank int
+	}
+	var members []member
+	for i := range c.Size() {
+		record := all[16*i:]
+		if int(int64(binary.LittleEndian.Uint64(record))) == colour {
+			members = append(members, member{int(int64(binary.LittleEndian.Uint64(record[8:]))), i})
+		}
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.key, b.key) })
+	group := make([]proto.Rank, len(members))
+	for i, m := range members {
+		group[i] = c.group[m.rank]
+	}
+	d, err := open(c.eng, context, group)
+	if err != nil {
+		return nil, c.wrap(op, err)
+	}
+	return d, nil
+}
