@@ -1,0 +1,257 @@
+// Package job makes an operating-system process part of a job: it finds the
+// others over PMI, shares a secret with them, opens the transport, starts the
+// progress engine, and ties it to the launcher's lifeline.
+//
+// A program that nobody launched is a job of one.
+//
+// # The order of things
+//
+//  1. PMI says which process this is and how many there are; BANYAN_REPLICAS
+//     says how many of them are one rank.
+//  2. Every process puts random bytes under its own key and passes a barrier.
+//     The job's secret is the entry of the lowest process that has one: the
+//     same for all, since whoever dies before the barrier has put its entry or
+//     never will.
+//  3. Every process listens, puts its business card and passes a barrier.
+//     From then on processes connect when they first have something to say.
+//
+// The secret travels over PMI only: it is as safe as the launcher's channel to
+// its processes (inherited sockets, with banyan run).
+package job
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"banyan/internal/control"
+	"banyan/internal/fault"
+	"banyan/internal/pmi"
+	"banyan/internal/process"
+	"banyan/internal/progress"
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/transport/inproc"
+	"banyan/internal/transport/tcp"
+)
+
+const (
+	// DefaultPeriod and DefaultTimeout are the detector's η and δ.
+	DefaultPeriod  = 100 * time.Millisecond
+	DefaultTimeout = time.Second
+
+	// minProcs is the least GOMAXPROCS: a thread that polls would otherwise
+	// keep the keeper from running for milliseconds.
+	minProcs = 16
+
+	secretKey = "banyan-secret-"
+	cardKey   = "banyan-card-"
+)
+
+// Options are what a program may ask of its job.
+type Options struct {
+	// SurviveRankLoss says that the program goes on when a rank is lost:
+	// its calls return errors in place of the job's end.
+	SurviveRankLoss bool
+}
+
+// Job is this process's part of a job.
+type Job struct {
+	Engine *progress.Engine
+
+	self    proto.Proc
+	layout  replica.Layout
+	options Options
+	pmi     *pmi.Client
+	control *control.Conn
+	leaving atomic.Bool
+	done    chan struct{}
+	exit    func(code int)
+}
+
+// Join makes this process part of the job that its environment describes.
+func Join(o Options) (*Job, error) {
+	if n, err := LocalRanks(); err != nil || n > 1 {
+		if err == nil {
+			err = errors.New("--transport inproc runs all ranks in one process: the program must use mpi.Main in place of mpi.Init")
+		}
+		return nil, err
+	}
+	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
+	j := &Job{options: o, done: make(chan struct{}), exit: os.Exit}
+	if err := j.join(); err != nil {
+		if j.pmi != nil {
+			j.pmi.Abort(1, err.Error())
+		}
+		return nil, fmt.Errorf("joining the job: %w", err)
+	}
+	return j, nil
+}
+
+func (j *Job) join() (err error) {
+	if j.pmi, err = pmi.FromEnv(); err != nil {
+		return err
+	}
+	if j.control, err = control.FromEnv(); err != nil {
+		return err
+	}
+	degree, err := intVariable("BANYAN_REPLICAS", 1)
+	if err != nil {
+		return err
+	}
+	j.layout = replica.Layout{Ranks: 1, Degree: degree}
+	if j.pmi != nil {
+		j.self = proto.Proc(j.pmi.Rank())
+		j.layout.Ranks = j.pmi.Size() / degree
+	}
+	if n := j.layout.Procs(); j.pmi != nil && n != j.pmi.Size() {
+		return fmt.Errorf("%d processes can't be ranks of %d replicas each", j.pmi.Size(), degree)
+	}
+	cfg, err := j.config()
+	if err != nil {
+		return err
+	}
+	if j.layout.Procs() == 1 {
+		j.Engine = progress.New(cfg, inproc.NewNetwork(1).Endpoint(0))
+	} else if err := j.connect(cfg); err != nil {
+		return err
+	}
+	go j.watch()
+	if j.control != nil {
+		go j.listen()
+		if j.options.SurviveRankLoss {
+			j.control.Send(control.Message{Type: control.Survive})
+		}
+		return j.control.Send(control.Message{Type: control.Ready})
+	}
+	return nil
+}
+
+// config is the engine's, from the environment.
+func (j *Job) config() (progress.Config, error) {
+	period, err := durationVariable("BANYAN_HEARTBEAT_PERIOD", DefaultPeriod)
+	if err != nil {
+		return progress.Config{}, err
+	}
+	timeout, err := durationVariable("BANYAN_HEARTBEAT_TIMEOUT", DefaultTimeout)
+	if err != nil {
+		return progress.Config{}, err
+	}
+	strike, err := strikes()
+	if err != nil {
+		return progress.Config{}, err
+	}
+	return progress.Config{
+		Process: process.Config{
+			Self: j.self, Layout: j.layout,
+			Period: proto.Time(period), Timeout: proto.Time(timeout),
+		},
+		Crowded:    j.layout.Procs() > runtime.NumCPU(),
+		BeforeSend: strike,
+	}, nil
+}
+
+// connect shares the secret, opens the transport and starts the engine.
+func (j *Job) connect(cfg progress.Config) error {
+	var own [32]byte
+	rand.Read(own[:])
+	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.self)), hex.EncodeToString(own[:])); err != nil {
+		return err
+	}
+	if err := j.pmi.Barrier(); err != nil {
+		return err
+	}
+	secret, err := j.secret()
+	if err != nil {
+		return err
+	}
+	tr, err := tcp.Listen(tcp.Config{
+		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: slog.Default(),
+		Resolve: j.resolve,
+	})
+	if err != nil {
+		return err
+	}
+	if err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String()); err == nil {
+		err = j.pmi.Barrier()
+	}
+	if err != nil {
+		tr.Close()
+		return err
+	}
+	j.Engine = progress.New(cfg, tr)
+	return nil
+}
+
+func (j *Job) secret() ([]byte, error) {
+	for p := range j.layout.Procs() {
+		s, err := j.pmi.Get(secretKey + strconv.Itoa(p))
+		if errors.Is(err, pmi.ErrNoKey) {
+			continue // died before it put one
+		}
+		if err != nil {
+			return nil, err
+		}
+		return hex.DecodeString(s)
+	}
+	return nil, errors.New("no process has put a secret")
+}
+
+// resolve finds another process's card. It is called when first needed.
+func (j *Job) resolve(p proto.Proc) (tcp.Card, error) {
+	s, err := j.pmi.Get(cardKey + strconv.Itoa(int(p)))
+	if err != nil {
+		return tcp.Card{}, err
+	}
+	return tcp.ParseCard(s)
+}
+
+// strikes makes the fault plan's events for this process that count sends.
+func strikes() (func(n uint64), error) {
+	events, err := fault.FromEnv()
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	return func(n uint64) {
+		for _, e := range events {
+			if e.At.Kind == fault.AtSend && e.At.N == int64(n) {
+				e.Action.Strike()
+			}
+		}
+	}, nil
+}
+
+// LocalRanks is how many ranks banyan run --transport inproc wants as
+// goroutines of this process, or 0.
+func LocalRanks() (int, error) { return intVariable("BANYAN_LOCAL_RANKS", 0) }
+
+func intVariable(name string, otherwise int) (int, error) {
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s=%q must be a positive number", name, s)
+	}
+	return n, nil
+}
+
+func durationVariable(name string, otherwise time.Duration) (time.Duration, error) {
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s=%q must be a positive duration such as 100ms", name, s)
+	}
+	return d, nil
+}

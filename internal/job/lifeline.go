@@ -1,0 +1,117 @@
+package job
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"banyan/internal/control"
+	"banyan/internal/progress"
+	"banyan/internal/proto/detector"
+)
+
+// endGrace is how long a process waits for the launcher to end it once the job
+// can't go on, before it ends itself.
+const endGrace = 2 * time.Second
+
+// listen hears the launcher: certain deaths, departures, and its own end.
+func (j *Job) listen() {
+	for {
+		m, err := j.control.Receive()
+		if err != nil {
+			// Nobody is left to clean up behind this process.
+			if !j.leaving.Load() {
+				j.exit(1)
+			}
+			return
+		}
+		switch m.Type {
+		case control.Death:
+			j.Engine.Evidence(m.Proc)
+		case control.Left:
+			j.Engine.Left(m.Proc)
+		}
+	}
+}
+
+// watch acts on what the engine tells of the job.
+func (j *Job) watch() {
+	for {
+		select {
+		case <-j.done:
+			return
+		case e := <-j.Engine.Events():
+			j.handle(e)
+		}
+	}
+}
+
+func (j *Job) handle(e progress.Event) {
+	switch e.Kind {
+	case progress.Died:
+		if j.control != nil && e.Report.Cause != detector.CauseTold {
+			j.control.Send(control.Message{
+				Type: control.Suspect, Proc: e.Report.Proc, Silent: time.Duration(e.Report.Silent),
+			})
+		}
+	case progress.RankLost:
+		if !j.options.SurviveRankLoss {
+			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree))
+		}
+	case progress.Fenced:
+		j.end(1, fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
+	case progress.Aborted:
+		j.end(e.Code, "")
+	}
+}
+
+// end leaves the job's end to the launcher, or, if there is none or it doesn't
+// act, ends this process.
+func (j *Job) end(code int, why string) {
+	if j.leaving.Load() {
+		return
+	}
+	if j.control != nil {
+		time.Sleep(endGrace)
+	} else if why != "" {
+		fmt.Fprintf(os.Stderr, "banyan: process %d: %s\n", j.self, why)
+	}
+	if j.pmi != nil {
+		j.pmi.Abort(code, why)
+	}
+	j.exit(code)
+}
+
+// Abort ends the whole job with an exit code. It doesn't return.
+func (j *Job) Abort(code int, why string) {
+	j.leaving.Store(true)
+	if j.control != nil {
+		j.control.Send(control.Message{Type: control.Abort, Code: code, Text: why})
+		time.Sleep(endGrace)
+	} else {
+		if why != "" {
+			fmt.Fprintf(os.Stderr, "banyan: process %d aborts the job: %s\n", j.self, why)
+		}
+		j.Engine.Abort(code)
+		if j.pmi != nil {
+			j.pmi.Abort(code, why)
+		}
+	}
+	j.exit(code)
+}
+
+// Leave waits until everyone is ready to leave, and leaves.
+func (j *Job) Leave() error {
+	err := j.Engine.Finish()
+	j.leaving.Store(true)
+	close(j.done)
+	if j.control != nil {
+		// From here on an exit is in order.
+		j.control.Send(control.Message{Type: control.Finalized})
+		j.control.Close()
+	}
+	if j.pmi != nil {
+		j.pmi.Finalize()
+	}
+	return err
+}
