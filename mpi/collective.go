@@ -1,0 +1,64 @@
+package mpi
+
+// Bcast brings the root's buf to every rank. All give the same length. Without
+// replicas it completes at every live rank although others are dead.
+func Bcast[T Element](c *Comm, buf []T, root int) error {
+	return c.c.Bcast(bytesOf(buf), root)
+}
+
+// Reduce combines the ranks' send, element by element and in rank order, into
+// recv at the root. recv is used at the root only.
+func Reduce[T Element](c *Comm, send, recv []T, op Op[T], root int) error {
+	return c.c.Reduce(bytesOf(send), bytesOf(recv), combine(op), root)
+}
+
+// Allreduce combines the ranks' send, element by element and in rank order, into
+// recv at every rank, the same to the bit. send and recv may be the same slice.
+func Allreduce[T Element](c *Comm, send, recv []T, op Op[T]) error {
+	return c.c.Allreduce(bytesOf(send), bytesOf(recv), size[T](), combine(op))
+}
+
+// Scan is Allreduce over the ranks up to this one.
+func Scan[T Element](c *Comm, send, recv []T, op Op[T]) error {
+	return c.c.Scan(bytesOf(send), bytesOf(recv), combine(op))
+}
+
+// Gather collects the ranks' send, all of one length, in recv at the root, in
+// rank order. recv is used at the root only.
+func Gather[T Element](c *Comm, send, recv []T, root int) error {
+	return c.c.Gatherv(bytesOf(send), bytesOf(recv), nil, size[T](), root)
+}
+
+// Gatherv is Gather for different lengths: counts[i] elements come from rank i.
+// recv and counts are used at the root only.
+func Gatherv[T Element](c *Comm, send, recv []T, counts []int, root int) error {
+	return c.c.Gatherv(bytesOf(send), bytesOf(recv), counts, size[T](), root)
+}
+
+// Allgather is Gather to every rank.
+func Allgather[T Element](c *Comm, send, recv []T) error {
+	return c.c.Allgatherv(bytesOf(send), bytesOf(recv), nil, size[T]())
+}
+
+// Allgatherv is Gatherv to every rank. All give the same counts.
+func Allgatherv[T Element](c *Comm, send, recv []T, counts []int) error {
+	return c.c.Allgatherv(bytesOf(send), bytesOf(recv), counts, size[T]())
+}
+
+// Scatter gives each rank its part of the root's send, in rank order; all parts
+// are as long as recv. send is used at the root only.
+func Scatter[T Element](c *Comm, send, recv []T, root int) error {
+	return c.c.Scatterv(bytesOf(send), nil, bytesOf(recv), size[T](), root)
+}
+
+// Scatterv is Scatter for different lengths: counts[i] elements go to rank i.
+// send and counts are used at the root only.
+func Scatterv[T Element](c *Comm, send []T, counts []int, recv []T, root int) error {
+	return c.c.Scatterv(bytesOf(send), counts, bytesOf(recv), size[T](), root)
+}
+
+// Alltoall sends the i-th part of send to rank i and receives into the i-th part
+// of recv from rank i. The length of both is a multiple of the number of ranks.
+func Alltoall[T Element](c *Comm, send, recv []T) error {
+	return c.c.Alltoall(bytesOf(send), bytesOf(recv), size[T]())
+}

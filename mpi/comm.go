@@ -1,0 +1,82 @@
+package mpi
+
+import (
+	"fmt"
+
+	"banyan/internal/comm"
+	"banyan/internal/process"
+)
+
+// Wildcards of receives and probes, and the colour of ranks that Split leaves
+// out.
+const (
+	AnySource = comm.AnySource
+	AnyTag    = comm.AnyTag
+	Undefined = comm.Undefined
+)
+
+// Error says which operation of which rank failed, with whom, and why.
+type Error = comm.Error
+
+// Causes of an Error, for errors.Is.
+var (
+	ErrRankLost  = process.ErrRankLost  // a rank that is needed has died for good
+	ErrTruncated = process.ErrTruncated // a message is larger than its receive buffer
+	ErrMismatch  = comm.ErrMismatch     // ranks disagree about the size of a collective
+	ErrRank      = comm.ErrRank         // no such rank
+	ErrTag       = comm.ErrTag          // a bad tag
+	ErrSize      = comm.ErrSize         // buffers of one call don't fit together
+	ErrFenced    = process.ErrFenced    // the job holds this very process for dead
+)
+
+// Comm is a communicator: an ordered group of ranks whose messages no other
+// communicator sees. Its methods may be called from several goroutines, but for
+// collectives: one at a time per communicator.
+type Comm struct {
+	c     *comm.Comm
+	abort func(code int, why string)
+}
+
+// Rank is this process's rank in the communicator, from 0 on.
+func (c *Comm) Rank() int { return c.c.Rank() }
+
+// Size is the number of ranks in the communicator.
+func (c *Comm) Size() int { return c.c.Size() }
+
+// Dup makes a communicator of the same ranks. All must call it.
+func (c *Comm) Dup() (*Comm, error) {
+	d, err := c.c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	return &Comm{d, c.abort}, nil
+}
+
+// Split makes a communicator of the ranks that give the same colour, ordered by
+// key and then by rank. All must call it; who gives Undefined gets nil.
+func (c *Comm) Split(colour, key int) (*Comm, error) {
+	if colour < Undefined {
+		return nil, &Error{Op: "Split", Rank: c.Rank(), Peer: comm.NoPeer,
+			Err: fmt.Errorf("colour %d is negative and not Undefined", colour)}
+	}
+	d, err := c.c.Split(colour, key)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	return &Comm{d, c.abort}, nil
+}
+
+// Free gives the communicator up. Nothing may be under way in it.
+func (c *Comm) Free() error { return c.c.Free() }
+
+// Abort ends the whole job with an exit code. It doesn't return.
+func (c *Comm) Abort(code int, reason error) {
+	why := fmt.Sprintf("rank %d called Abort(%d)", c.Rank(), code)
+	if reason != nil {
+		why += ": " + reason.Error()
+	}
+	c.abort(code, why)
+}
+
+// Barrier returns when every rank has called it.
+func (c *Comm) Barrier() error { return c.c.Barrier() }

@@ -1,0 +1,535 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"banyan/mpi"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shapes are the jobs that every test of this file runs as.
+var shapes = []struct{ n, replicas int }{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}, {8, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 3}}
+
+// inEveryShape runs a program as each of them and wants no error.
+func inEveryShape(t *testing.T, run func(world *mpi.Comm) error) {
+	for _, s := range shapes {
+		t.Run(fmt.Sprintf("%dx%d", s.n, s.replicas), func(t *testing.T) {
+			local(t, s.n, run, mpi.WithReplicas(s.replicas))
+		})
+	}
+}
+
+// local is mpi.Local with an end.
+func local(t *testing.T, n int, run func(world *mpi.Comm) error, options ...mpi.LocalOption) {
+	t.Helper()
+	end := make(chan error, 1)
+	go func() { end <- mpi.Local(n, run, options...) }()
+	select {
+	case err := <-end:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		panic("the job hangs")
+	}
+}
+
+// want is an error if two values differ.
+func want[T comparable](what string, have, want []T) error {
+	if !slices.Equal(have, want) {
+		return fmt.Errorf("%s: have %v, want %v", what, have, want)
+	}
+	return nil
+}
+
+func TestSendRecv(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		// Everybody sends before anybody receives: small messages complete at once.
+		right, left := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+		if err := mpi.Send(w, []int32{int32(w.Rank()), 7}, right, 5); err != nil {
+			return err
+		}
+		var buf [4]int32
+		s, err := mpi.Recv(w, buf[:], left, mpi.AnyTag)
+		if err != nil {
+			return err
+		}
+		if s.Source != left || s.Tag != 5 || mpi.Count[int32](s) != 2 {
+			return fmt.Errorf("status %+v", s)
+		}
+		return want("message", buf[:2], []int32{int32(left), 7})
+	})
+}
+
+func TestLargeMessages(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		const n = 300_000
+		send, recv := make([]float64, n), make([]float64, n)
+		for i := range send {
+			send[i] = float64(w.Rank()*n + i)
+		}
+		right, left := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+		for range 3 {
+			if _, err := mpi.Sendrecv(w, send, right, 0, recv, left, 0); err != nil {
+				return err
+			}
+		}
+		for i, x := range recv {
+			if x != float64(left*n+i) {
+				return fmt.Errorf("element %d is %v", i, x)
+			}
+		}
+		return nil
+	})
+}
+
+func TestAnySourceAndProbe(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		if w.Rank() > 0 {
+			return mpi.Send(w, make([]byte, w.Rank()), 0, w.Rank())
+		}
+		seen := make([]bool, w.Size())
+		for range w.Size() - 1 {
+			p, err := w.Probe(mpi.AnySource, mpi.AnyTag)
+			if err != nil {
+				return err
+			}
+			buf := make([]byte, p.Bytes)
+			s, err := mpi.Recv(w, buf, p.Source, p.Tag)
+			if err != nil {
+				return err
+			}
+			if s != p || s.Bytes != s.Source || seen[s.Source] {
+				return fmt.Errorf("probed %+v, received %+v", p, s)
+			}
+			seen[s.Source] = true
+		}
+		_, found, err := w.Iprobe(mpi.AnySource, mpi.AnyTag)
+		if found {
+			return errors.New("a message too many")
+		}
+		return err
+	})
+}
+
+func TestRequests(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		n := w.Size()
+		in := make([]int, n)
+		reqs := make([]*mpi.Request, 0, 2*n)
+		for i := range n {
+			r, err := mpi.Irecv(w, in[i:i+1], i, 1)
+			if err != nil {
+				return err
+			}
+			reqs = append(reqs, &r)
+		}
+		out := make([]int, n)
+		for i := range n {
+			out[i] = 10*w.Rank() + i
+			r, err := mpi.Isend(w, out[i:i+1], i, 1)
+			if err != nil {
+				return err
+			}
+			reqs = append(reqs, &r)
+		}
+		seen := make([]bool, 2*n)
+		for range n {
+			i, s, err := mpi.WaitAny(reqs...)
+			if err != nil {
+				return err
+			}
+			if seen[i] || i < n && s.Source != i {
+				return fmt.Errorf("request %d twice, or status %+v", i, s)
+			}
+			seen[i] = true
+		}
+		for {
+			all, err := mpi.TestAll(reqs...)
+			if err != nil {
+				return err
+			}
+			if all {
+				break
+			}
+		}
+		if i, _, _ := mpi.WaitAny(reqs...); i != -1 {
+			return fmt.Errorf("request %d is still active", i)
+		}
+		for i := range n {
+			if in[i] != 10*i+w.Rank() {
+				return fmt.Errorf("from %d: %d", i, in[i])
+			}
+		}
+		return nil
+	})
+}
+
+func TestCollectives(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		n, me := w.Size(), w.Rank()
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i * i
+		}
+		for root := range n {
+			for _, length := range []int{0, 1, 1000, 8192, 8192 * 3, 50_000} { // 8192 elements fill a segment
+				b := make([]int, length)
+				if me == root {
+					for i := range b {
+						b[i] = i + root
+					}
+				}
+				if err := mpi.Bcast(w, b, root); err != nil {
+					return err
+				}
+				for i := range b {
+					if b[i] != i+root {
+						return fmt.Errorf("Bcast of %d from %d: element %d is %d", length, root, i, b[i])
+					}
+				}
+			}
+			if err := w.Barrier(); err != nil {
+				return err
+			}
+			sum := make([]int, 2)
+			if err := mpi.Reduce(w, []int{me, 1}, sum, mpi.Sum, root); err != nil {
+				return err
+			}
+			if me == root {
+				if err := want("Reduce", sum, []int{n * (n - 1) / 2, n}); err != nil {
+					return err
+				}
+			}
+			got := make([]int, n)
+			if err := mpi.Gather(w, []int{me * me}, got, root); err != nil {
+				return err
+			}
+			if me == root {
+				if err := want("Gather", got, all); err != nil {
+					return err
+				}
+			}
+			part := make([]int, 1)
+			if err := mpi.Scatter(w, all, part, root); err != nil {
+				return err
+			}
+			if err := want("Scatter", part, []int{me * me}); err != nil {
+				return err
+			}
+		}
+		got := make([]int, n)
+		if err := mpi.Allgather(w, []int{me * me}, got); err != nil {
+			return err
+		}
+		if err := want("Allgather", got, all); err != nil {
+			return err
+		}
+		scan := make([]int, 1)
+		if err := mpi.Scan(w, []int{me + 1}, scan, mpi.Sum); err != nil {
+			return err
+		}
+		if err := want("Scan", scan, []int{(me + 1) * (me + 2) / 2}); err != nil {
+			return err
+		}
+		send, recv := make([]int, 2*n), make([]int, 2*n)
+		for i := range send {
+			send[i] = 1000*me + i
+		}
+		if err := mpi.Alltoall(w, send, recv); err != nil {
+			return err
+		}
+		for i := range recv {
+			if recv[i] != 1000*(i/2)+2*me+i%2 {
+				return fmt.Errorf("Alltoall: %v", recv)
+			}
+		}
+		return nil
+	})
+}
+
+func TestVectorCollectives(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		n, me := w.Size(), w.Rank()
+		counts := make([]int, n)
+		var whole []int16
+		for i := range counts {
+			counts[i] = (i * 3) % 4
+			for j := range counts[i] {
+				whole = append(whole, int16(10*i+j))
+			}
+		}
+		mine := make([]int16, counts[me])
+		if err := mpi.Scatterv(w, whole, counts, mine, 0); err != nil {
+			return err
+		}
+		got := make([]int16, len(whole))
+		if err := mpi.Gatherv(w, mine, got, counts, n-1); err != nil {
+			return err
+		}
+		if me == n-1 {
+			if err := want("Gatherv", got, whole); err != nil {
+				return err
+			}
+		}
+		clear(got)
+		if err := mpi.Allgatherv(w, mine, got, counts); err != nil {
+			return err
+		}
+		return want("Allgatherv", got, whole)
+	})
+}
+
+// affine is a map x → a·x + b; composing such maps is associative and not
+// commutative, so the order of a reduction shows.
+func affine(inout, in []int64) {
+	const m = 1_000_003
+	for i := 0; i+1 < len(inout); i += 2 {
+		a, b := inout[i], inout[i+1]
+		inout[i], inout[i+1] = a*in[i]%m, (b*in[i]+in[i+1])%m
+	}
+}
+
+func TestReductionsKeepRankOrder(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		for _, pairs := range []int{1, 3, 10_000} { // the last is scattered
+			of := func(rank int) []int64 {
+				v := make([]int64, 2*pairs)
+				for i := range v {
+					v[i] = int64(rank*7 + i%11 + 2)
+				}
+				return v
+			}
+			expect := of(0)
+			upTo := slices.Clone(expect)
+			for r := 1; r < w.Size(); r++ {
+				affine(expect, of(r))
+				if r <= w.Rank() {
+					upTo = slices.Clone(expect)
+				}
+			}
+			got := make([]int64, 2*pairs)
+			// Scattered, the data is cut between elements: pairs of them would be torn.
+			if pairs < 10_000 {
+				if err := mpi.Allreduce(w, of(w.Rank()), got, affine); err != nil {
+					return err
+				}
+				if err := want("Allreduce", got, expect); err != nil {
+					return err
+				}
+			}
+			if err := mpi.Scan(w, of(w.Rank()), got, affine); err != nil {
+				return err
+			}
+			if err := want("Scan", got, upTo); err != nil {
+				return err
+			}
+			for root := range w.Size() {
+				if err := mpi.Reduce(w, of(w.Rank()), got, affine, root); err != nil {
+					return err
+				}
+				if w.Rank() == root {
+					if err := want("Reduce", got, expect); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		// Single elements are scattered too; their sums are exact.
+		const many = 20_000
+		digit := make([]float64, many)
+		for i := range digit {
+			digit[i] = float64((w.Rank() + i) % 9)
+		}
+		sum := make([]float64, many)
+		if err := mpi.Allreduce(w, digit, sum, mpi.Sum); err != nil {
+			return err
+		}
+		for i := range sum {
+			expect := 0.0
+			for r := range w.Size() {
+				expect += float64((r + i) % 9)
+			}
+			if sum[i] != expect {
+				return fmt.Errorf("element %d: %v, want %v", i, sum[i], expect)
+			}
+		}
+		return nil
+	})
+}
+
+func TestDupAndSplit(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		d, err := w.Dup()
+		if err != nil {
+			return err
+		}
+		// The same envelope in two communicators: contexts keep them apart.
+		right, left := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
+		if err := mpi.Send(w, []byte{1}, right, 0); err != nil {
+			return err
+		}
+		if err := mpi.Send(d, []byte{2}, right, 0); err != nil {
+			return err
+		}
+		var a, b [1]byte
+		if _, err := mpi.Recv(d, b[:], left, 0); err != nil {
+			return err
+		}
+		if _, err := mpi.Recv(w, a[:], left, 0); err != nil {
+			return err
+		}
+		if a[0] != 1 || b[0] != 2 {
+			return fmt.Errorf("got %d and %d", a[0], b[0])
+		}
+		// Halves in the opposite order of ranks; rank 0 stays out.
+		colour := w.Rank() % 2
+		if w.Rank() == 0 {
+			colour = mpi.Undefined
+		}
+		s, err := d.Split(colour, -w.Rank())
+		if err != nil {
+			return err
+		}
+		if w.Rank() == 0 {
+			if s != nil {
+				return errors.New("Undefined got a communicator")
+			}
+			return d.Free()
+		}
+		got := make([]int, s.Size())
+		if err := mpi.Allgather(s, []int{w.Rank()}, got); err != nil {
+			return err
+		}
+		var expect []int
+		for r := w.Size() - 1; r > 0; r-- {
+			if r%2 == colour {
+				expect = append(expect, r)
+			}
+		}
+		if err := want("Split", got, expect); err != nil {
+			return err
+		}
+		// A deeper level, and a broadcast in it.
+		h, err := s.Split(s.Rank()/2, 0)
+		if err != nil {
+			return err
+		}
+		x := []int{w.Rank()}
+		if err := mpi.Bcast(h, x, h.Size()-1); err != nil {
+			return err
+		}
+		if err := s.Barrier(); err != nil {
+			return err
+		}
+		if err := h.Free(); err != nil {
+			return err
+		}
+		return d.Free()
+	})
+}
+
+func TestBadArguments(t *testing.T) {
+	local(t, 2, func(w *mpi.Comm) error {
+		for _, c := range []struct {
+			err  error
+			want error
+		}{
+			{mpi.Send(w, []int{1}, 2, 0), mpi.ErrRank},
+			{mpi.Send(w, []int{1}, -1, 0), mpi.ErrRank},
+			{mpi.Send(w, []int{1}, 0, -1), mpi.ErrTag},
+			{mpi.Bcast(w, []int{1}, 5), mpi.ErrRank},
+			{mpi.Allreduce(w, []int{1}, nil, mpi.Sum), mpi.ErrSize},
+			{mpi.Alltoall(w, []int{1, 2, 3}, []int{1, 2, 3}), mpi.ErrSize},
+			{w.Free(), nil},
+		} {
+			if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
+				return fmt.Errorf("got %v, want %v", c.err, c.want)
+			}
+		}
+		_, err := mpi.Recv(w, []int{0}, 9, 0)
+		if !errors.Is(err, mpi.ErrRank) {
+			return fmt.Errorf("Recv: %v", err)
+		}
+		return w.Barrier()
+	})
+}
+
+func TestTruncation(t *testing.T) {
+	for _, length := range []int{100, 100_000} { // eager, rendezvous
+		for _, replicas := range []int{1, 2} {
+			local(t, 2, func(w *mpi.Comm) error {
+				if w.Rank() == 0 {
+					if err := mpi.Send(w, make([]byte, length), 1, 0); err != nil {
+						return err
+					}
+					return mpi.Send(w, []byte{42}, 1, 0)
+				}
+				s, err := mpi.Recv(w, make([]byte, 10), 0, 0)
+				if !errors.Is(err, mpi.ErrTruncated) || s.Bytes != length {
+					return fmt.Errorf("%+v, %v", s, err)
+				}
+				var b [1]byte
+				_, err = mpi.Recv(w, b[:], 0, 0)
+				if b[0] != 42 {
+					return fmt.Errorf("the message after has %d", b[0])
+				}
+				return err
+			}, mpi.WithReplicas(replicas))
+		}
+	}
+}
+
+func TestMismatchedBcast(t *testing.T) {
+	for _, lengths := range [][2]int{{10, 20}, {65536, 10}, {10, 65536}, {65536, 131072}, {200_000, 65536}} {
+		local(t, 2, func(w *mpi.Comm) error {
+			err := mpi.Bcast(w, make([]byte, lengths[w.Rank()]), 0)
+			if w.Rank() == 1 && !errors.Is(err, mpi.ErrMismatch) {
+				return fmt.Errorf("lengths %v: %v", lengths, err)
+			}
+			return nil
+		})
+	}
+}
+
+func TestSeveralGoroutines(t *testing.T) {
+	for _, replicas := range []int{1, 2} {
+		local(t, 3, func(w *mpi.Comm) error {
+			const threads = 4
+			errs := make(chan error, threads)
+			for range threads {
+				c, err := w.Dup()
+				if err != nil {
+					return err
+				}
+				go func() {
+					errs <- func() error {
+						for i := range 200 {
+							sum := []int{0}
+							if err := mpi.Allreduce(c, []int{i}, sum, mpi.Sum); err != nil {
+								return err
+							}
+							if sum[0] != 3*i {
+								return fmt.Errorf("sum %d", sum[0])
+							}
+						}
+						return nil
+					}()
+				}()
+			}
+			for range threads {
+				if err := <-errs; err != nil {
+					return err
+				}
+			}
+			return nil
+		}, mpi.WithReplicas(replicas))
+	}
+}

@@ -1,0 +1,96 @@
+package mpi
+
+import (
+	"banyan/internal/comm"
+	"banyan/internal/progress"
+)
+
+// Request is an operation that was started. It is a small value; the zero
+// Request, and one that has ended and been asked for, is inactive: waiting for
+// it returns at once. Use one copy of it only.
+type Request struct {
+	p comm.Pending
+}
+
+// Active tells whether the end of the request is still to be asked for.
+func (r *Request) Active() bool { return r.p.Engine() != nil }
+
+// Wait waits for the end of the request.
+func (r *Request) Wait() (Status, error) {
+	s, err := r.p.Wait()
+	r.p = comm.Pending{}
+	return s, err
+}
+
+// Test tells whether the request has ended, without waiting. Programs that
+// compute in between need not call it: messages move by themselves.
+func (r *Request) Test() (Status, bool, error) {
+	s, done, err := r.p.Test()
+	if done {
+		r.p = comm.Pending{}
+	}
+	return s, done, err
+}
+
+// WaitAll waits for the end of all requests. It returns the first error.
+func WaitAll(requests ...*Request) error {
+	var first error
+	for _, r := range requests {
+		if _, err := r.Wait(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// WaitAny waits until one of the requests has ended and returns its index. It
+// returns -1 if none is active.
+func WaitAny(requests ...*Request) (int, Status, error) {
+	return anyOf(requests, (*progress.Engine).WaitAny)
+}
+
+// TestAny is WaitAny without waiting: ok is false if none has ended yet.
+func TestAny(requests ...*Request) (index int, s Status, ok bool, err error) {
+	index, s, err = anyOf(requests, (*progress.Engine).TestAny)
+	return index, s, index >= 0, err
+}
+
+// TestAll tells whether all requests have ended, and only then asks for their
+// outcomes. It returns the first error.
+func TestAll(requests ...*Request) (bool, error) {
+	var room [16]progress.Handle
+	handles, e := room[:0], (*progress.Engine)(nil)
+	for _, r := range requests {
+		if r.Active() {
+			handles, e = append(handles, r.p.Handle()), r.p.Engine()
+		}
+	}
+	if e != nil && !e.TestAll(handles) {
+		return false, nil
+	}
+	return true, WaitAll(requests...)
+}
+
+// anyOf asks the engine about the active requests.
+func anyOf(requests []*Request, ask func(*progress.Engine, []progress.Handle) (int, progress.Status, error)) (int, Status, error) {
+	var room [16]progress.Handle
+	var places [16]int
+	handles, indices := room[:0], places[:0]
+	var e *progress.Engine
+	for i, r := range requests {
+		if r.Active() {
+			handles, indices, e = append(handles, r.p.Handle()), append(indices, i), r.p.Engine()
+		}
+	}
+	if e == nil {
+		return -1, Status{}, nil
+	}
+	k, s, err := ask(e, handles)
+	if k < 0 {
+		return -1, Status{}, nil
+	}
+	r := requests[indices[k]]
+	st, err := r.p.Outcome(s, err)
+	r.p = comm.Pending{}
+	return indices[k], st, err
+}
