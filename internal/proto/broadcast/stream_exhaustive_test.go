@@ -1,0 +1,328 @@
+package broadcast
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"banyan/internal/proto"
+)
+
+// TestStreamExhaustive visits every state that a few members can reach: any order
+// of starts, sends, deliveries, ticks and news of deaths, with deaths at any
+// point, after which what is under way arrives or is lost, for each link by itself.
+func TestStreamExhaustive(t *testing.T) {
+	cases := []struct {
+		name   string
+		size   int
+		roots  []int
+		deaths int
+		offer  bool // payloads are large: corrections only offer them
+		plain  bool // no corrections, and all but the root have started: only recovery
+	}{
+		{name: "two members", size: 2, roots: []int{0, 1}, deaths: 1},
+		{name: "offers", size: 3, roots: []int{0}, deaths: 1, offer: true},
+		{name: "two deaths", size: 3, roots: []int{0}, deaths: 2},
+		{name: "two deaths and offers", size: 3, roots: []int{0}, deaths: 2, offer: true},
+		{name: "four members", size: 4, roots: []int{0}, deaths: 2, plain: true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			e := &streamExplorer{
+				roots: c.roots, deaths: c.deaths,
+				seen: map[[16]byte]bool{}, relays: map[State]uint32{},
+			}
+			w := newSmallWorld(c.size)
+			payload := []byte{1}
+			if c.offer {
+				payload = []byte{1, 2}
+			}
+			e.payload = payload
+			if c.plain {
+				for m := range w.members {
+					w.members[m].tree.Correction = NoCorrection
+					if m != c.roots[0] {
+						e.startNext(&w, m)
+					}
+				}
+			}
+			if problem := e.explore(w); problem != "" {
+				t.Fatal(problem)
+			}
+			t.Logf("%d states", len(e.seen))
+		})
+	}
+}
+
+// smallWorld is a state of everything. Time stands still: what could happen
+// after PullDelay can happen at any time.
+type smallWorld struct {
+	members []smallMember
+	links   [][]Frame // by from·Size + to
+}
+
+type smallMember struct {
+	*Stream
+	dead    bool
+	started int
+	outcome [2]outcome
+	heard   uint64 // whose ends it knows
+}
+
+func newSmallWorld(size int) smallWorld {
+	w := smallWorld{links: make([][]Frame, size*size)}
+	for i := range size {
+		w.members = append(w.members, smallMember{Stream: NewStream(StreamConfig{
+			Self: i, Size: size, Window: 2, OfferAbove: 1,
+		})})
+	}
+	return w
+}
+
+func (w *smallWorld) clone() smallWorld {
+	c := smallWorld{members: slices.Clone(w.members), links: slices.Clone(w.links)}
+	for i := range c.members {
+		s := *c.members[i].Stream
+		s.slots = slices.Clone(s.slots)
+		for j := range s.slots {
+			s.slots[j].askers = slices.Clone(s.slots[j].askers)
+		}
+		s.members = slices.Clone(s.members)
+		s.tasks.ring = slices.Clone(s.tasks.ring)
+		s.later.ring = slices.Clone(s.later.ring)
+		c.members[i].Stream = &s
+	}
+	return c
+}
+
+type streamExplorer struct {
+	roots   []int
+	deaths  int
+	payload []byte
+	seen    map[[16]byte]bool
+	relays  map[State]uint32 // numbers for the states of the tree
+	todo    []smallWorld
+	problem string
+	out     StreamActions
+	text    []byte
+}
+
+func (e *streamExplorer) explore(w smallWorld) string {
+	e.visit(w)
+	for len(e.todo) > 0 && e.problem == "" {
+		w := e.todo[len(e.todo)-1]
+		e.todo = e.todo[:len(e.todo)-1]
+		if !e.expand(&w) {
+			e.checkEnd(&w)
+		}
+	}
+	return e.problem
+}
+
+func (e *streamExplorer) visit(w smallWorld) {
+	if key := e.key(&w); !e.seen[key] {
+		e.seen[key] = true
+		e.todo = append(e.todo, w)
+	}
+}
+
+// expand visits all states one step away, and reports whether any but deaths is.
+func (e *streamExplorer) expand(w *smallWorld) bool {
+	size, more := len(w.members), false
+	dead := 0
+	for i := range w.members {
+		if w.members[i].dead {
+			dead++
+		}
+	}
+	for m := range w.members {
+		if w.members[m].dead {
+			continue
+		}
+		branch := func(act func(next *smallWorld, s *Stream)) {
+			more = true
+			next := w.clone()
+			act(&next, next.members[m].Stream)
+			e.carryOut(&next, m)
+			e.visit(next)
+		}
+		if s := w.members[m].Stream; !s.Idle() {
+			branch(func(_ *smallWorld, s *Stream) { s.SendReady(0, &e.out) })
+		}
+		if w.members[m].Deadline() != proto.Never {
+			branch(func(_ *smallWorld, s *Stream) { s.Tick(0, &e.out) })
+		}
+		if w.members[m].started < len(e.roots) {
+			next := w.clone()
+			e.startNext(&next, m)
+			e.visit(next)
+			more = true
+		}
+		for from := range size {
+			link := from*size + m
+			if len(w.links[link]) > 0 {
+				branch(func(next *smallWorld, s *Stream) {
+					f := next.links[link][0]
+					next.links[link] = next.links[link][1:]
+					s.Receive(0, from, f, &e.out)
+				})
+			}
+			if w.members[from].dead && w.members[m].heard>>from&1 == 0 {
+				branch(func(next *smallWorld, s *Stream) {
+					next.members[m].heard |= 1 << from
+					s.Dead(0, from, &e.out)
+				})
+			}
+		}
+		if dead < e.deaths {
+			// Each set of links on which what is under way is lost.
+			for lost := range 1 << size {
+				next := w.clone()
+				next.members[m].dead = true
+				pointless := false
+				for to := range size {
+					next.links[to*size+m] = nil
+					if lost>>to&1 == 1 {
+						pointless = pointless || len(next.links[m*size+to]) == 0
+						next.links[m*size+to] = nil
+					}
+				}
+				if !pointless {
+					e.visit(next)
+				}
+			}
+		}
+	}
+	return more
+}
+
+func (e *streamExplorer) startNext(w *smallWorld, m int) {
+	a := &w.members[m]
+	root := e.roots[a.started]
+	a.started++
+	var payload []byte
+	if root == m {
+		payload = e.payload
+	}
+	a.Start(0, root, payload, &e.out)
+	e.carryOut(w, m)
+}
+
+func (e *streamExplorer) carryOut(w *smallWorld, m int) {
+	for _, a := range e.out {
+		switch a.Kind {
+		case SendFrame:
+			if !w.members[a.To].dead {
+				link := &w.links[m*len(w.members)+a.To]
+				a.Frame.Payload = bytes.Clone(a.Frame.Payload)
+				*link = append(slices.Clip(*link), a.Frame)
+			}
+		case Coloured, Failed:
+			o := &w.members[m].outcome[a.Frame.Number-1]
+			if *o != nothing {
+				e.problem = fmt.Sprintf("member %d: %d ends twice", m, a.Frame.Number)
+			}
+			if *o = gotError; a.Kind == Coloured {
+				*o = gotIt
+			}
+		}
+	}
+	e.out = e.out[:0]
+	e.checkAgreement(w)
+}
+
+func (e *streamExplorer) checkAgreement(w *smallWorld) {
+	for number, root := range e.roots {
+		var had [gotError + 1]bool
+		for i := range w.members {
+			if !w.members[i].dead {
+				had[w.members[i].outcome[number]] = true
+			}
+		}
+		if had[gotError] && (had[gotIt] || !w.members[root].dead) {
+			e.problem = fmt.Sprintf("%d has come for some and failed for others: %s", number+1, w)
+		}
+	}
+}
+
+// checkEnd looks at a state in which nothing can happen any more.
+func (e *streamExplorer) checkEnd(w *smallWorld) {
+	for i := range w.members {
+		m := &w.members[i]
+		for number := range e.roots {
+			if !m.dead && m.outcome[number] == nothing {
+				e.problem = fmt.Sprintf("member %d waits for %d for ever: %s", i, number+1, w)
+			}
+		}
+	}
+}
+
+func (w *smallWorld) String() string {
+	var b bytes.Buffer
+	for i, m := range w.members {
+		fmt.Fprintf(&b, "%d: dead %t, outcome %d, knows ends %b; ", i, m.dead, m.outcome, m.heard)
+	}
+	return b.String()
+}
+
+// key identifies a state. Buffers, what is in unused slots, and cached times don't count.
+func (e *streamExplorer) key(w *smallWorld) [16]byte {
+	b := e.text[:0]
+	put := func(xs ...int) {
+		for _, x := range xs {
+			b = binary.AppendVarint(b, int64(x))
+		}
+	}
+	flag := func(x bool) int {
+		if x {
+			return 1
+		}
+		return 0
+	}
+	for i := range w.members {
+		m := &w.members[i]
+		put(flag(m.dead), m.started, int(m.outcome[0]), int(m.outcome[1]), int(m.heard))
+		if m.dead {
+			continue
+		}
+		put(int(m.completed), int(m.stable), int(m.others), int(m.need), int(m.asked), flag(m.deadline == 0))
+		for j := range m.slots {
+			sl := &m.slots[j]
+			if put(int(sl.number)); sl.number == 0 {
+				continue
+			}
+			if _, ok := e.relays[sl.relay]; !ok {
+				e.relays[sl.relay] = uint32(len(e.relays))
+			}
+			askers := 0
+			if len(sl.askers) > 0 {
+				askers = int(sl.askers[0])
+			}
+			put(sl.root, int(sl.state), flag(sl.started), flag(sl.done), int(e.relays[sl.relay]),
+				flag(sl.pullAt == 0), sl.offerer, sl.target, sl.turn, askers)
+		}
+		for _, p := range m.Stream.members {
+			put(flag(p.gone), int(p.digest), int(p.reported), int(p.wish))
+		}
+		put(m.tasks.len())
+		for j := range m.tasks.len() {
+			t := m.tasks.ring[(m.tasks.first+j)%len(m.tasks.ring)]
+			put(int(t.kind), int(t.number), t.to)
+		}
+	}
+	for _, link := range w.links {
+		put(len(link))
+		for _, f := range link {
+			put(int(f.Kind), int(f.Number), int(f.Stable))
+			if f.Kind == FramePull || f.Kind == FrameMissing {
+				b = append(b, f.Payload...)
+			}
+		}
+	}
+	e.text = b
+	sum := sha256.Sum256(b)
+	return [16]byte(sum[:16])
+}
