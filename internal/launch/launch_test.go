@@ -149,6 +149,9 @@ func TestDeaths(t *testing.T) {
 			if o.report.ExitCode != tc.code {
 				t.Errorf("exit code %d, want %d", o.report.ExitCode, tc.code)
 			}
+			if lost := fmt.Sprint(o.report.LostRanks); strings.Contains(tc.stderr, "is lost") != (lost != "[]") || len(o.report.LostRanks) > 1 {
+				t.Errorf("lost ranks %v", lost)
+			}
 			if len(o.report.Deaths) != tc.deaths || o.report.Deaths[0].Cause != tc.cause {
 				t.Errorf("deaths %+v, want %d by %s", o.report.Deaths, tc.deaths, tc.cause)
 			}

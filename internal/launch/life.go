@@ -248,6 +248,7 @@ func (j *job) abort(p *process, code int, text string) {
 // end decides the end of the job.
 func (j *job) end(outcome, reason string, code int) {
 	j.ending = true
+	j.report.LostRanks = j.ledger.lostRanks() // before the others are killed
 	j.report.Outcome, j.report.Reason, j.report.ExitCode = outcome, reason, code
 }
 

@@ -121,8 +121,8 @@ func (j *job) finish(drained <-chan struct{}) {
 	}
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
-	r.LostRanks = j.ledger.lostRanks()
 	if !j.ending {
+		r.LostRanks = j.ledger.lostRanks()
 		r.ExitCode = j.ledger.exitCode()
 		if r.ExitCode == 0 && j.outputError != nil {
 			r.ExitCode = 1

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"banyan/bench"
+	"banyan/internal/launch"
+	"banyan/mpi"
+)
+
+// transportLocal is all processes, replicas too, as goroutines of one.
+const transportLocal = "inproc"
+
+func newBenchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure this machine's message passing",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand())
+	return cmd
+}
+
+type benchFlags struct {
+	transports []string
+	replicas   []int
+	rounds     int
+	format     string
+}
+
+func newBenchMessagesCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "messages",
+		Short: "Latency and bandwidth of messages, broadcasts and reductions",
+		Long: `Messages measures a ping-pong (one way), a barrier, a broadcast and a reduction
+over each transport, with each number of replicas. A round is one job of every
+configuration; the figures are medians of the rounds, with quartiles. Broadcast and
+reduction are timed with a barrier after each.
+
+Processes beyond the machine's cores share them: compare ratios rather than figures.`,
+		Example: `  banyan bench messages
+  banyan bench messages --transport tcp --replicas 1,2,3 --rounds 20 --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportTCP, transportLocal}, "transports to measure: tcp, inproc")
+	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
+	flags.IntVar(&f.rounds, "rounds", 10, "rounds")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+func (f *benchFlags) run(out io.Writer) error {
+	var settings []bench.Setting
+	for _, t := range f.transports {
+		if t != launch.TransportTCP && t != transportLocal {
+			return fmt.Errorf("there is no transport %q: --transport takes tcp and inproc", t)
+		}
+		for _, r := range f.replicas {
+			if r < 1 {
+				return fmt.Errorf("--replicas %d: a rank needs one at least", r)
+			}
+			settings = append(settings, bench.Setting{Transport: t, Replicas: r})
+		}
+	}
+	write, ok := map[string]func(io.Writer, []bench.Row) error{
+		"table": bench.WriteTable, "csv": bench.WriteCSV,
+		"json": func(w io.Writer, rows []bench.Row) error { return json.NewEncoder(w).Encode(rows) },
+	}[f.format]
+	if !ok {
+		return fmt.Errorf("there is no format %q: --format takes table, csv and json", f.format)
+	}
+	if f.rounds < 1 {
+		return fmt.Errorf("--rounds %d: one at least", f.rounds)
+	}
+	bar := progressbar.NewOptions(f.rounds, progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription("rounds"), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
+	rows, err := bench.Run(settings, f.rounds, benchJob, func(i int) { bar.Set(i) })
+	bar.Finish()
+	if err != nil {
+		return &exitError{1, err}
+	}
+	return write(out, rows)
+}
+
+// isTerminal tells whether somebody looks at a file.
+func isTerminal(f *os.File) bool {
+	s, err := f.Stat()
+	return err == nil && s.Mode()&os.ModeCharDevice != 0
+}
+
+// benchJob runs one job of workers and returns rank 0's samples.
+func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cfg := launch.Config{
+		Ranks: ranks, Replicas: s.Replicas, Program: program, Args: []string{"bench", "worker"},
+		Env: os.Environ(), Transport: s.Transport, Stdin: bytes.NewReader(nil),
+	}
+	if s.Transport == transportLocal {
+		cfg.Args = append(cfg.Args, fmt.Sprint("--local=", ranks), fmt.Sprint("--replicas=", s.Replicas))
+		cfg.Ranks, cfg.Replicas, cfg.Transport = 1, 1, launch.TransportTCP
+	}
+	var stdout, stderr bytes.Buffer
+	cfg.Stdout, cfg.Stderr = &stdout, &stderr
+	report, err := launch.Run(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if report.ExitCode != 0 {
+		return nil, fmt.Errorf("a job ended with %d: %s", report.ExitCode, bytes.TrimSpace(stderr.Bytes()))
+	}
+	var samples []bench.Sample
+	return samples, json.Unmarshal(stdout.Bytes(), &samples)
+}
+
+// newBenchWorkerCommand is what the jobs of banyan bench run.
+func newBenchWorkerCommand() *cobra.Command {
+	var local, replicas int
+	cmd := &cobra.Command{
+		Use:    "worker",
+		Short:  "The program that banyan bench runs",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			if local == 0 {
+				mpi.Main(func(w *mpi.Comm) error {
+					samples, err := bench.Measure(w)
+					if err != nil || w.Rank() > 0 {
+						return err
+					}
+					return json.NewEncoder(out).Encode(samples)
+				})
+			}
+			var once sync.Once // one of rank 0's replicas speaks
+			return mpi.Local(local, func(w *mpi.Comm) error {
+				samples, err := bench.Measure(w)
+				if err == nil && w.Rank() == 0 {
+					once.Do(func() { err = json.NewEncoder(out).Encode(samples) })
+				}
+				return err
+			}, mpi.WithReplicas(replicas))
+		},
+	}
+	cmd.Flags().IntVar(&local, "local", 0, "run so many ranks in this process")
+	cmd.Flags().IntVar(&replicas, "replicas", 1, "of each")
+	return cmd
+}
