@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"runtime"
+	"testing"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto/broadcast"
+)
+
+// BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an interleaved
+// binomial tree with synchronised checked correction, L = 2, o = 1, from nothing: its
+// memory is allocated each time. "bytes/process" is all of that.
+func BenchmarkLogP65536Checked(b *testing.B) {
+	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true})
+}
+
+// BenchmarkLogP65536Optimised is the same with overlapped optimised opportunistic
+// correction of two neighbours on each side.
+func BenchmarkLogP65536Optimised(b *testing.B) {
+	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Optimised, Distance: 2})
+}
+
+func benchmarkLogP(b *testing.B, c logp.Case) {
+	c.Latency, c.Overhead = 2, 1
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	b.ReportAllocs()
+	messages := 0
+	for b.Loop() {
+		outcome, err := new(logp.Simulator).Run(&c, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if outcome.Unreached > 0 {
+			b.Fatalf("%d processes weren't reached", outcome.Unreached)
+		}
+		messages = outcome.Messages
+	}
+	runtime.ReadMemStats(&after)
+	perRun := b.Elapsed().Seconds() / float64(b.N)
+	b.ReportMetric(perRun*1e3, "ms/broadcast")
+	b.ReportMetric(float64(messages), "messages")
+	b.ReportMetric(perRun*1e9/float64(messages), "ns/message")
+	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(b.N)/float64(c.Procs), "bytes/process")
+}
+
+// BenchmarkLogP65536Warm runs the checked broadcast again and again in one
+// simulator: nothing is allocated for processes or messages.
+func BenchmarkLogP65536Warm(b *testing.B) {
+	c := logp.Case{
+		Procs: 1 << 16, Latency: 2, Overhead: 1,
+		Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true,
+	}
+	var s logp.Simulator
+	if _, err := s.Run(&c, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Run(&c, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

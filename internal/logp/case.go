@@ -1,0 +1,124 @@
+package logp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/topology"
+)
+
+// MaxProcs is the largest simulation: some 150 bytes for each process.
+const MaxProcs = 1 << 24
+
+// TreeKind is the shape of a dissemination tree.
+type TreeKind string
+
+// Shapes.
+const (
+	Binomial TreeKind = "binomial"
+	KAry     TreeKind = "kary"
+	Lame     TreeKind = "lame"
+	Optimal  TreeKind = "optimal"
+)
+
+// NeedsK says whether a shape has a parameter k.
+func (k TreeKind) NeedsK() bool { return k == KAry || k == Lame }
+
+// Case is one broadcast to be simulated.
+type Case struct {
+	Procs             int
+	Latency, Overhead int // L ≥ 0 and o ≥ 1, in steps
+	Tree              TreeKind
+	K                 int // of k-ary and Lamé trees, else 0
+	Numbering         topology.Numbering
+	Correction        broadcast.Correction
+	Distance          int // of optimised correction, else 0
+	// Synchronised correction starts at the fault-free end of dissemination.
+	Synchronised bool
+	Failed       []int // dead from the start: 1…Procs-1, the root lives
+}
+
+// FieldError says which part of a Case is wrong, by its column in a [Table].
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Errorf(format, args...)}
+}
+
+// Validate returns a *FieldError if the case can't be run.
+func (c *Case) Validate() error {
+	_, _, err := c.prepare()
+	return err
+}
+
+// prepare makes what a run needs of a case, and so finds what is wrong with it.
+func (c *Case) prepare() (broadcast.Config, Set, error) {
+	var config broadcast.Config
+	switch {
+	case c.Procs < 1 || c.Procs > MaxProcs:
+		return config, nil, fieldError("procs", "%d: want 1 to %d", c.Procs, MaxProcs)
+	case c.Latency < 0 || c.Latency > math.MaxInt32:
+		return config, nil, fieldError("L", "latency %d: want 0 to %d", c.Latency, math.MaxInt32)
+	case c.Overhead < 1 || c.Overhead > math.MaxInt32:
+		return config, nil, fieldError("o", "overhead %d: want 1 to %d", c.Overhead, math.MaxInt32)
+	case c.Tree.NeedsK() && c.K < 1:
+		return config, nil, fieldError("k", "%d: a %s tree wants at least 1", c.K, c.Tree)
+	case !c.Tree.NeedsK() && c.K != 0:
+		return config, nil, fieldError("k", "%d: a %s tree has none", c.K, c.Tree)
+	case c.Synchronised && !c.Correction.Corrects():
+		return config, nil, fieldError("start", "correction %s has no start to synchronise", c.Correction)
+	case c.Correction != broadcast.Optimised && c.Distance != 0:
+		return config, nil, fieldError("distance", "%d: correction %s has none", c.Distance, c.Correction)
+	}
+	tree, err := c.tree()
+	if err != nil {
+		return config, nil, &FieldError{"tree", err}
+	}
+	config = broadcast.Config{
+		Tree: tree, Correction: c.Correction, Distance: c.Distance, Synchronised: c.Synchronised,
+	}
+	if err := config.Validate(); err != nil {
+		return config, nil, &FieldError{"distance", err} // all else has been checked above
+	}
+	failed := NewSet(c.Procs)
+	for _, f := range c.Failed {
+		if f == 0 {
+			return config, nil, &FieldError{"failed", errors.New("0 is the root, which must live")}
+		}
+		if f < 0 || f >= c.Procs {
+			return config, nil, fieldError("failed", "%d: want 1 to %d", f, c.Procs-1)
+		}
+		failed.Add(f)
+	}
+	return config, failed, nil
+}
+
+func (c *Case) tree() (topology.Tree, error) {
+	switch c.Tree {
+	case Binomial:
+		return topology.Binomial(c.Procs, c.Numbering)
+	case KAry:
+		return topology.KAry(c.Procs, c.K, c.Numbering)
+	case Lame:
+		return topology.Lame(c.Procs, c.K, c.Numbering)
+	case Optimal:
+		return topology.Optimal(c.Procs, c.Latency, c.Overhead, c.Numbering)
+	}
+	return topology.Tree{}, fmt.Errorf("unknown tree %q: want binomial, kary, lame or optimal", c.Tree)
+}
+
+// Caveat is what a user should know of a case that is valid but unusual, or "".
+func (c *Case) Caveat() string {
+	if c.Tree == Optimal && c.Numbering == topology.Interleaved && c.Overhead > 0 && c.Latency%c.Overhead != 0 {
+		return fmt.Sprintf("o = %d doesn't divide L = %d: the optimal tree is numbered by time, but isn't interleaved in the sense of definition 1", c.Overhead, c.Latency)
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package logp
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+const reference = "testdata/logp-broadcast.csv"
+
+// TestReference runs the 464 broadcasts whose outcome is known from two other
+// simulators, and demands the same file.
+func TestReference(t *testing.T) {
+	want, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(bytes.NewReader(want), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Rows) != 464 {
+		t.Fatalf("%d rows, want 464", len(table.Rows))
+	}
+	if err := table.Run(new(Simulator), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range table.Rows {
+		r := &table.Rows[i]
+		if d := r.Difference(); d != "" {
+			t.Errorf("line %d: %s", r.Line, d)
+		}
+	}
+	var got bytes.Buffer
+	if err := table.Write(&got, CSV); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {
+		t.Error("what is written differs from what was read")
+	}
+}

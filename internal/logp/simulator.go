@@ -1,0 +1,149 @@
+package logp
+
+import (
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/topology"
+	"banyan/internal/trace"
+)
+
+// Outcome is what happened in one broadcast.
+type Outcome struct {
+	Messages   int        // sent, also to dead processes
+	Unreached  int        // live processes that were never coloured
+	Coloring   proto.Time // when the last live process was coloured
+	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
+	// MaxGap is the longest run round the ring of processes, dead or live, that no tree
+	// message coloured.
+	MaxGap int
+}
+
+// Simulator runs broadcasts one after the other, and uses its memory again. The
+// zero Simulator is ready.
+type Simulator struct {
+	// Progress, if set, is called now and then with the messages sent so far.
+	Progress func(messages int)
+
+	network Network
+	run     run
+	path    []visit // of the walk through a tree
+}
+
+// Run simulates one case. It writes a trace unless that is nil; the caller
+// flushes it. The error, a *FieldError, says what is wrong with the case.
+func (s *Simulator) Run(c *Case, t *trace.Writer) (Outcome, error) {
+	config, failed, err := c.prepare()
+	if err != nil {
+		return Outcome{}, err
+	}
+	latency, overhead := proto.Time(c.Latency), proto.Time(c.Overhead)
+	if c.Synchronised {
+		config.CorrectAt = s.disseminationEnd(&config.Tree, latency, overhead)
+	}
+	s.network.reset(c.Procs, latency, overhead, failed)
+	s.network.trace, s.network.tick = t, s.Progress
+	s.run.start(config, failed, t)
+	activity := s.network.run(&s.run)
+	return Outcome{
+		Messages:   activity.Messages,
+		Quiescence: activity.Quiescence,
+		Unreached:  c.Procs - failed.Len() - s.run.coloured,
+		Coloring:   s.run.last,
+		MaxGap:     s.run.maxGap(failed),
+	}, nil
+}
+
+// TraceHeader is the header for a trace of a case.
+func (c *Case) TraceHeader() trace.Header {
+	about := fmt.Sprintf("broadcast L=%d o=%d tree=%s k=%d numbering=%s correction=%s", c.Latency, c.Overhead, c.Tree, c.K, c.Numbering, c.Correction)
+	return trace.Header{Driver: "logp", Procs: c.Procs, Unit: "step", About: about}
+}
+
+// run is the machines of one broadcast.
+type run struct {
+	config   broadcast.Config
+	states   []broadcast.State
+	coloured int
+	last     proto.Time // when the last of them was
+	trace    *trace.Writer
+}
+
+func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
+	r.config, r.coloured, r.last, r.trace = config, 1, 0, t
+	if procs := config.Tree.Procs(); len(r.states) != procs {
+		r.states = make([]broadcast.State, procs)
+	}
+	for p := range r.states {
+		r.config.Start(&r.states[p], p)
+		if t != nil && failed.Has(p) {
+			t.Write(trace.Event{Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
+		}
+	}
+	r.colour(0, 0)
+}
+
+func (r *run) colour(now proto.Time, p int) {
+	r.last = now
+	if r.trace != nil {
+		r.trace.Write(trace.Event{Time: now, Proc: proto.Proc(p), Event: trace.Coloured, Peer: proto.NoProc})
+	}
+}
+
+func (r *run) Receive(now proto.Time, self, from int, kind uint8) {
+	if r.config.Receive(&r.states[self], from, broadcast.Kind(kind)) {
+		r.coloured++
+		r.colour(now, self)
+	}
+}
+
+func (r *run) SendReady(now proto.Time, self int) (to int, kind uint8, ok bool) {
+	to, k, ok := r.config.SendReady(&r.states[self], now)
+	return to, uint8(k), ok
+}
+
+// Deadline is that of all machines: the root corrects whenever anybody does.
+func (r *run) Deadline(now proto.Time) proto.Time { return r.config.Deadline(&r.states[0], now) }
+
+func (r *run) KindName(kind uint8) string { return broadcast.Kind(kind).String() }
+
+// maxGap needn't go round the ring, since the root is reached.
+func (r *run) maxGap(failed Set) int {
+	longest, gap := 0, 0
+	for p := range r.states {
+		gap++
+		if r.states[p].Reached() && !failed.Has(p) {
+			gap = 0
+		}
+		longest = max(longest, gap)
+	}
+	return longest
+}
+
+// visit is a process on the way from the root, and when it sends next.
+type visit struct {
+	children topology.Cursor
+	sendAt   proto.Time
+}
+
+// disseminationEnd is the time at which the last process is coloured by a tree if none is
+// dead. Nobody waits for anybody then: each process receives one message.
+func (s *Simulator) disseminationEnd(t *topology.Tree, latency, overhead proto.Time) proto.Time {
+	end := proto.Time(0)
+	path := append(s.path[:0], visit{t.Children(0), 0})
+	for len(path) > 0 {
+		v := &path[len(path)-1]
+		child, ok := t.Next(&v.children)
+		if !ok {
+			path = path[:len(path)-1]
+			continue
+		}
+		coloured := v.sendAt + 2*overhead + latency
+		v.sendAt += overhead
+		end = max(end, coloured)
+		path = append(path, visit{t.Children(child), coloured})
+	}
+	s.path = path
+	return end
+}
