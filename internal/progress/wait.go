@@ -9,9 +9,9 @@ import (
 const (
 	// spins is how many times a waiter polls in vain before it yields, with a
 	// core to itself and without; yields, how many more before it blocks.
-	spins        = 200
+	spins        = 20
 	spinsCrowded = 4
-	yields       = 20
+	yields       = 50
 
 	// clockEvery is how many polls share a look at the clock.
 	clockEvery = 8
