@@ -196,7 +196,7 @@ func (p *Process) runStream(c *context) {
 			h := p.nextHeader(wire.KindTree + wire.Kind(a.Frame.Kind))
 			h.Context, h.Seq, h.Aux, h.Offset = c.id, a.Frame.Number, int32(a.Frame.Root), a.Frame.Stable
 			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
-			p.net.Send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
+			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
 		case broadcast.Coloured:
 			p.coloured(c, a.Frame.Number, a.Frame.Payload)
 		case broadcast.Failed:

@@ -68,15 +68,15 @@ func (p *Process) runDetector() {
 		a := &p.detectorOut[i]
 		switch a.Kind {
 		case detector.SendHeartbeat:
-			p.net.Send(a.To, p.nextHeader(wire.KindHeartbeat), nil, 0)
+			p.send(a.To, p.nextHeader(wire.KindHeartbeat), nil, 0)
 		case detector.SendObserve:
-			p.net.Send(a.To, p.nextHeader(wire.KindObserve), nil, 0)
+			p.send(a.To, p.nextHeader(wire.KindObserve), nil, 0)
 		case detector.SendDeaths:
 			p.scratch = wire.AppendProcs(p.scratch[:0], a.Dead)
-			p.net.Send(a.To, p.nextHeader(wire.KindDeaths), p.scratch, 0)
+			p.send(a.To, p.nextHeader(wire.KindDeaths), p.scratch, 0)
 			p.scratch = p.scratch[:0]
 		case detector.SendObituary:
-			p.net.Send(a.To, p.nextHeader(wire.KindObituary), nil, 0)
+			p.send(a.To, p.nextHeader(wire.KindObituary), nil, 0)
 		}
 	}
 	for i := range p.detectorOut {
@@ -96,7 +96,7 @@ func (p *Process) died(r detector.Report) {
 	p.told[q] = true
 	if r.Cause == detector.CauseSilence {
 		// It may be stopped, not dead: what it says when it wakes is not heard.
-		p.net.Send(q, p.nextHeader(wire.KindObituary), nil, 0)
+		p.send(q, p.nextHeader(wire.KindObituary), nil, 0)
 	}
 	p.net.Fence(q)
 	p.voidTransfers(q)

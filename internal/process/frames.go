@@ -39,6 +39,7 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 // route hands a frame to the machine it belongs to. An owned payload comes from
 // the pool and is passed on or given back here.
 func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
+	p.met[from] = true
 	switch {
 	case !p.detector.Alive(from) && !p.left[from]:
 		p.detector.Stranger(p.now, from, &p.detectorOut)

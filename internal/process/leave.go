@@ -43,22 +43,23 @@ func (p *Process) Depart() {
 // Departed tells whether every live process is ready to leave.
 func (p *Process) Departed() bool { return p.finished || p.fenced }
 
-// Goodbye is the last thing that a process sends to the others.
+// Goodbye is the last thing that a process sends: to those that it has ever
+// exchanged a frame with, who would take the end of the connection for a death.
 func (p *Process) Goodbye() {
-	p.toAll(wire.KindGoodbye, 0)
+	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
 }
 
 // Abort tells the others to end with an exit code.
 func (p *Process) Abort(code int) {
-	p.toAll(wire.KindAbort, int32(code))
+	p.toAll(wire.KindAbort, int32(code), func(proto.Proc) bool { return true })
 }
 
-func (p *Process) toAll(k wire.Kind, tag int32) {
+func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
-		if q != p.cfg.Self && p.detector.Alive(q) && !p.left[q] {
+		if q != p.cfg.Self && p.detector.Alive(q) && !p.left[q] && wanted(q) {
 			h := p.nextHeader(k)
 			h.Tag = tag
-			p.net.Send(q, h, nil, 0)
+			p.send(q, h, nil, 0)
 		}
 	}
 }
@@ -67,9 +68,9 @@ func (p *Process) runFarewell() {
 	for i := range p.farewellOut {
 		switch a := p.farewellOut[i]; a.Kind {
 		case farewell.SendDone:
-			p.net.Send(a.To, p.nextHeader(wire.KindDone), nil, 0)
+			p.send(a.To, p.nextHeader(wire.KindDone), nil, 0)
 		case farewell.SendAllDone:
-			p.net.Send(a.To, p.nextHeader(wire.KindAllDone), nil, 0)
+			p.send(a.To, p.nextHeader(wire.KindAllDone), nil, 0)
 		case farewell.Complete:
 			p.finished = true
 		}

@@ -119,6 +119,7 @@ type Process struct {
 	acks        []wire.Ack
 	procs       []proto.Proc
 
+	met       []bool // by Proc: a frame went there or came from there
 	left      []bool // by Proc: said goodbye
 	told      []bool // by Proc: death handled
 	finishing bool   // the program is through: refuse offers
@@ -144,6 +145,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		contexts: make(map[uint64]*context),
 		orphans:  make(map[uint64][]orphan),
 		staging:  make([][]byte, n),
+		met:      make([]bool, n),
 		left:     make([]bool, n),
 		told:     make([]bool, n),
 	}
@@ -202,7 +204,13 @@ func (p *Process) flushAcks() {
 	}
 }
 
-// NextHeader gives the cleared header to fill for the next frame.
+// send sends a frame and remembers the acquaintance.
+func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+	p.met[to] = true
+	p.net.Send(to, h, payload, token)
+}
+
+// nextHeader gives the cleared header to fill for the next frame.
 func (p *Process) nextHeader(k wire.Kind) *wire.Header {
 	p.header = wire.Header{Kind: k}
 	return &p.header

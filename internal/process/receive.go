@@ -85,11 +85,11 @@ func (p *Process) pull(a *arrival, r *request) {
 	h.ID, h.Offset = a.senderID, a.self.bits()
 	a.received = 0
 	if a.total <= uint64(len(r.buffer)) {
-		p.net.Send(a.from, h, nil, 0)
+		p.send(a.from, h, nil, 0)
 		return
 	}
 	h.Flags = discard
-	p.net.Send(a.from, h, nil, 0)
+	p.send(a.from, h, nil, 0)
 	p.finishRendezvous(a, ErrTruncated)
 }
 
@@ -97,7 +97,7 @@ func (p *Process) pull(a *arrival, r *request) {
 func (p *Process) refuse(a *arrival) {
 	h := p.nextHeader(wire.KindPull)
 	h.ID, h.Offset, h.Flags = a.senderID, a.self.bits(), discard
-	p.net.Send(a.from, h, nil, 0)
+	p.send(a.from, h, nil, 0)
 	p.finishRendezvous(a, nil)
 }
 

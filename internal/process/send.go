@@ -133,7 +133,7 @@ func (p *Process) runReplica() {
 			p.scratch = wire.AppendAck(p.scratch, wire.Ack{Context: a.Context, Seq: a.Seq, Single: a.Single})
 			if i+1 == len(p.replicaOut) || p.replicaOut[i+1].Kind != replica.Acknowledge ||
 				p.replicaOut[i+1].To != a.To || len(p.scratch)+wire.AckSize > 2048 {
-				p.net.Send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
+				p.send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
 				p.scratch = p.scratch[:0]
 			}
 		}
@@ -148,10 +148,10 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h.Src, h.Dst = p.rank, m.Dst
 	if m.Rendezvous {
 		h.Kind, h.ID = wire.KindOffer, m.User
-		p.net.Send(to, h, nil, 0)
+		p.send(to, h, nil, 0)
 		return
 	}
-	p.net.Send(to, h, m.Body, 0)
+	p.send(to, h, m.Body, 0)
 }
 
 func (p *Process) release(mh Handle) {
@@ -192,7 +192,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	if m.Body == nil && h.Flags&discard == 0 {
 		w := p.nextHeader(wire.KindData)
 		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, m.Total, int32(p.contexts[m.Context].lost)
-		p.net.Send(from, w, nil, 0)
+		p.send(from, w, nil, 0)
 	}
 	if m.Body == nil || h.Flags&discard != 0 {
 		p.replica.Delivered(&m.Message, from, &p.replicaOut)
@@ -215,7 +215,7 @@ func (p *Process) feed(th Handle, t *transfer) {
 		part := m.Body[t.next : t.next+n]
 		t.next += n
 		t.inFlight++
-		p.net.Send(t.to, h, part, th.bits())
+		p.send(t.to, h, part, th.bits())
 	}
 }
 
