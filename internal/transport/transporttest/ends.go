@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
@@ -140,21 +141,24 @@ func testFenceInsideSink(t *testing.T, factory Factory) {
 	}
 }
 
-// What was drained arrives, although its sender is gone.
+// What was drained arrives, although its sender is gone, with input unread, and
+// although it was slow to be read.
 func testDrain(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	from, to := nodes[0], nodes[1]
-	done := make(chan struct{})
-	const frames = 10
-	go func() {
-		defer close(done)
-		to.send(0, 100, false) // never read: the sender leaves with bytes unread
-		until(t, "all that was drained has arrived", []*node{to}, func() bool { return to.closed[0] == 1 })
-	}()
+	const frames = 2
+	to.send(0, 100, false)
+	until(t, "they have met", nodes, func() bool { return from.received[1] == 1 })
+	to.send(0, 100, false)
 	for range frames {
 		from.send(1, wire.MaxPayload/2, false)
 	}
-	until(t, "they have met", nodes[:1], func() bool { return from.received[1] == 1 })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(5 * time.Millisecond)
+		until(t, "the end is told", []*node{to}, func() bool { return to.closed[0] == 1 })
+	}()
 	from.tr.Drain(patience)
 	if q := from.tr.Queued(1); q != 0 {
 		t.Errorf("%d bytes wait after Drain", q)
