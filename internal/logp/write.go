@@ -18,17 +18,26 @@ const (
 	JSON Format = "json" // an array of objects, one for each row
 )
 
+// Validate returns an error for an unknown format.
+func (f Format) Validate() error {
+	switch f {
+	case Text, CSV, JSON:
+		return nil
+	}
+	return fmt.Errorf("unknown format %q: want table, csv or json", f)
+}
+
 // Write writes the table in a format.
 func (t *Table) Write(w io.Writer, f Format) error {
 	switch f {
-	case Text:
-		return t.writeText(w)
 	case CSV:
 		return t.writeCSV(w)
 	case JSON:
 		return t.writeJSON(w)
+	case Text:
+		return t.writeText(w)
 	}
-	return fmt.Errorf("unknown format %q: want table, csv or json", f)
+	return f.Validate()
 }
 
 func (t *Table) writeCSV(w io.Writer) error {

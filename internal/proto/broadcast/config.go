@@ -40,6 +40,18 @@ func ParseCorrection(s string) (Correction, error) {
 // Corrects says whether processes send corrections at all.
 func (c Correction) Corrects() bool { return c == Checked || c == Optimised }
 
+// DefaultStart is the start that the paper gives a correction: "synchronized",
+// "overlapped", or "-" where there is none.
+func (c Correction) DefaultStart() string {
+	switch c {
+	case Checked:
+		return "synchronized"
+	case Optimised:
+		return "overlapped"
+	}
+	return "-"
+}
+
 // Config is what all processes of a broadcast know in advance. It isn't changed
 // after its first use, and is shared.
 type Config struct {

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/topology"
+	"banyan/internal/trace"
+)
+
+// broadcastFlags are the flags of "sim broadcast", as given.
+type broadcastFlags struct {
+	procs, latency, overhead, k, distance int
+	tree, numbering, correction, start    string
+	failed                                []int
+	failedCount                           int
+	seed                                  uint64
+	format, trace, cases                  string
+	check                                 bool
+}
+
+func newSimBroadcastCommand() *cobra.Command {
+	var f broadcastFlags
+	cmd := &cobra.Command{
+		Use:   "broadcast",
+		Short: "Simulate a broadcast along a corrected tree",
+		Long: `Simulates one broadcast, or with --cases a table of them, and prints the messages
+sent, the live processes never reached, the coloring latency (the last live
+process has the message), the quiescence latency (nothing is under way any more)
+and the longest gap that the tree left on the ring. Times are in steps.
+
+A table is CSV with the columns procs, L, o, tree, k, numbering, correction, start
+and failed (numbers separated by spaces), in any order; distance and the outcome
+(messages, unreached, coloring, quiescence, max_gap) may be there too.
+
+Exit codes: 0; 1 if --check finds a difference; 2 if the command line or the
+table is wrong.`,
+		Example: `  # 1,024 processes, two of them dead, checked correction
+  banyan sim broadcast --procs 1024 --correction checked --start synchronized --failed 3,17
+
+  # the same, with 20 dead processes chosen by a seed, and a trace of all messages
+  banyan sim broadcast --procs 1024 --correction checked --failed-count 20 --seed 7 --trace run.jsonl
+
+  # which of the reference broadcasts come out differently?
+  banyan sim broadcast --cases internal/logp/testdata/logp-broadcast.csv --check --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := logp.Format(f.format).Validate(); err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			if f.cases != "" {
+				return simulateCases(cmd, &f)
+			}
+			return simulateBroadcast(cmd, &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.procs, "procs", 64, "number of processes")
+	flags.IntVar(&f.latency, "latency", 2, "latency `L` of a message, in steps")
+	flags.IntVar(&f.overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
+	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal")
+	flags.IntVar(&f.k, "k", 2, "children in a k-ary tree, order of a Lamé tree")
+	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
+	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked or optimized")
+	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked) or overlapped (of optimized)")
+	flags.IntVar(&f.distance, "distance", 2, "neighbours on each side that optimized correction sends to")
+	flags.IntSliceVar(&f.failed, "failed", nil, "processes that are dead, separated by commas")
+	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
+	flags.StringVar(&f.cases, "cases", "", "simulate every row of a table, `FILE`.csv")
+	flags.BoolVar(&f.check, "check", false, "with --cases: compare with the outcomes in the table")
+	return cmd
+}
+
+// simulateBroadcast runs the one broadcast that the flags describe.
+func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
+	if f.check {
+		return errors.New("--check compares with a table: give one by --cases")
+	}
+	c, err := f.theCase(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	simulator := logp.Simulator{}
+	progress := newProgress(-1, "messages")
+	simulator.Progress = progress.set
+	var outcome logp.Outcome
+	if f.trace == "" {
+		outcome, err = simulator.Run(&c, nil)
+	} else {
+		outcome, err = runTraced(&simulator, &c, f.trace)
+	}
+	progress.clear()
+	if err != nil {
+		return flagError(err)
+	}
+	if caveat := c.Caveat(); caveat != "" {
+		fmt.Fprintf(os.Stderr, "banyan: note: %s\n", caveat)
+	}
+	t := logp.Table{Columns: logp.AllColumns(), Rows: []logp.Row{{Case: c, Outcome: outcome}}}
+	return t.Write(cmd.OutOrStdout(), logp.Format(f.format))
+}
+
+// theCase makes a case of the flags.
+func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
+	c := logp.Case{
+		Procs: f.procs, Latency: f.latency, Overhead: f.overhead,
+		Tree: logp.TreeKind(f.tree), Failed: f.failed,
+	}
+	var err error
+	if c.Numbering, err = topology.ParseNumbering(f.numbering); err != nil {
+		return c, flagError(&logp.FieldError{Field: "numbering", Err: err})
+	}
+	if c.Correction, err = broadcast.ParseCorrection(f.correction); err != nil {
+		return c, flagError(&logp.FieldError{Field: "correction", Err: err})
+	}
+	// Defaults that fit only some trees and corrections are used by those only.
+	if c.Tree.NeedsK() || flags.Changed("k") {
+		c.K = f.k
+	}
+	if flags.Changed("distance") {
+		c.Distance = f.distance
+	} else if c.Correction == broadcast.Optimised {
+		c.Distance = min(f.distance, max(1, c.Procs-1))
+	}
+	start := f.start
+	if start == "" {
+		start = c.Correction.DefaultStart()
+	}
+	if c.Synchronised, err = logp.ParseStart(start, c.Correction); err != nil {
+		return c, flagError(&logp.FieldError{Field: "start", Err: err})
+	}
+	if err := c.Validate(); err != nil {
+		return c, flagError(err)
+	}
+	if err := c.FailRandom(f.failedCount, rand.NewPCG(f.seed, 0)); err != nil {
+		return c, fmt.Errorf("--failed-count: %w", err)
+	}
+	return c, nil
+}
+
+// runTraced runs a case and writes its trace.
+func runTraced(s *logp.Simulator, c *logp.Case, path string) (logp.Outcome, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return logp.Outcome{}, fmt.Errorf("--trace: %w", err)
+	}
+	t := trace.NewWriter(file, c.TraceHeader())
+	outcome, err := s.Run(c, t)
+	if err == nil {
+		err = t.Flush()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return outcome, err
+}
+
+// simulateCases runs a table.
+func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
+	for _, name := range []string{
+		"procs", "latency", "overhead", "tree", "k", "numbering", "correction", "start", "failed", "failed-count", "seed", "trace",
+	} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s has no meaning with --cases: the table says what to simulate", name)
+		}
+	}
+	file, err := os.Open(f.cases)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	t, err := logp.ReadTable(file, f.distance)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.cases, err)
+	}
+	progress := newProgress(len(t.Rows), "broadcasts")
+	err = t.Run(new(logp.Simulator), progress.set)
+	progress.clear()
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.cases, err)
+	}
+	t.AddOutcomeColumns()
+	if err := t.Write(cmd.OutOrStdout(), logp.Format(f.format)); err != nil {
+		return err
+	}
+	if f.check {
+		return check(cmd.ErrOrStderr(), t, f.cases)
+	}
+	return nil
+}
+
+// check reports every row that differs from its table.
+func check(w io.Writer, t *logp.Table, path string) error {
+	different, unchecked := 0, 0
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if len(r.Expected) == 0 {
+			unchecked++
+		}
+		if d := r.Difference(); d != "" {
+			different++
+			fmt.Fprintf(w, "%s: line %d: %s\n", path, r.Line, d)
+		}
+	}
+	if different > 0 {
+		return &exitError{1, fmt.Errorf("%d of %d rows differ", different, len(t.Rows))}
+	}
+	if unchecked > 0 {
+		return &exitError{1, fmt.Errorf("%d of %d rows have no outcome to check", unchecked, len(t.Rows))}
+	}
+	fmt.Fprintf(w, "all %d rows match\n", len(t.Rows))
+	return nil
+}
+
+// flagError names the flag instead of the table's column.
+func flagError(err error) error {
+	var field *logp.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	name := field.Field
+	switch name {
+	case "L":
+		name = "latency"
+	case "o":
+		name = "overhead"
+	}
+	return fmt.Errorf("--%s: %w", name, field.Err)
+}
