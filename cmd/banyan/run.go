@@ -66,7 +66,7 @@ func newRunCommand() *cobra.Command {
 		Example: runExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("no program is given; see banyan run --help")
+				return errors.New("no program is given (see banyan run --help)")
 			}
 			return nil
 		},

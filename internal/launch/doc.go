@@ -33,6 +33,8 @@
 //
 // # Limits
 //
-// One host. A program's descendant that leaves its process group can outlive the
-// job, as it could without Banyan.
+// One host. What a program's processes have started themselves is ended with them,
+// with two exceptions: what has left their process group, and, if the launcher is
+// killed by SIGKILL, what doesn't hold the lifeline or a pipe of the job, such
+// as a sleep in a shell script.
 package launch

@@ -67,10 +67,10 @@ func (j *job) died(p *process, end ending, at time.Time) {
 	if e.fenced && e.by != proto.NoProc {
 		d.FoundBy = e.by.String()
 	}
-	if hit, ok := j.injected[p.id]; ok {
-		d.Latency = new(Seconds(at.Sub(hit)))
-	} else if e.fenced && e.silent > 0 {
+	if e.fenced && e.silent > 0 {
 		d.Latency = new(Seconds(e.silent))
+	} else if hit, ok := j.injected[p.id]; ok {
+		d.Latency = new(Seconds(at.Sub(hit)))
 	}
 	if replica, ok := j.ledger.substitute(rank); ok {
 		d.Substitute = &replica

@@ -50,8 +50,8 @@ type Death struct {
 	// FoundBy is "launcher", or "process N" for a process found silent.
 	FoundBy string  `json:"found_by"`
 	At      Seconds `json:"at_s"` // when it was certain
-	// Latency is the time from the fault, or from the last sign of life, to
-	// At.
+	// Latency is how long it took to find: from the injected fault, or, where
+	// silence gave it away, from the last sign of life.
 	Latency *Seconds `json:"latency_s,omitempty"`
 	// Substitute is the replica that stands in for it.
 	Substitute *int `json:"substitute,omitempty"`
