@@ -26,7 +26,7 @@ import (
 // Every member keeps the payload until the broadcast is stable: all live members
 // have completed it. So whoever misses one can pull it. A pull is sent once,
 // over an ordered channel that loses nothing, and remembered by its receiver,
-// who answers as soon as it can; so nothing is ever repeated.
+// who answers as soon as it can; so nothing is ever repeated in vain.
 //
 // Live root: every live member that starts a broadcast gets coloured, whatever
 // other members die, whenever. If all its ancestors in the tree live on, the tree
@@ -167,11 +167,12 @@ type StreamActionKind uint8
 
 // Kinds of actions.
 const (
-	// SendFrame sends Frame to the member To. The payload stays the stream's.
+	// SendFrame sends Frame to the member To. The payload stays the stream's,
+	// and is valid until the next action.
 	SendFrame StreamActionKind = iota
 	// Coloured brings the payload of a number that the program has started,
 	// at the root too. The payload stays the stream's, and is valid until the
-	// next call.
+	// next action.
 	Coloured
 	// Failed says that a number that the program has started can't come
 	// any more: its root To is gone and no live member has the payload.

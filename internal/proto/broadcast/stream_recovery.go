@@ -124,7 +124,7 @@ func (s *Stream) dropFrom(now proto.Time, sl *slot, member int, out *StreamActio
 			s.pullLater(now, sl)
 		}
 	case sl.target == sl.offerer:
-		// It has the payload and lives.
+		// It has the payload and lives: no need to have it sent twice.
 	case sl.target == member || rootGone:
 		// All that was denied was denied of a smaller set of those gone.
 		sl.turn = 0

@@ -43,12 +43,13 @@ func (s *Stream) wantStable(number uint64) {
 	s.askForRoom()
 }
 
-// askForRoom asks all members who haven't reported what is needed, unless a
-// question is open. It asks for half a window at least, so as not to ask often;
-// whoever needs room knows of so many that are under way.
+// askForRoom asks all members who haven't reported enough, unless a question is
+// open. It asks for half a window at a time: not less, so as not to ask often, and
+// not more, as whoever needs room knows that so many are under way, and so that
+// all will complete them. What lies beyond may have to wait for this member.
 func (s *Stream) askForRoom() {
 	if s.need > s.stable && s.asked <= s.stable {
-		s.asked = max(s.need, s.stable+s.window()/2)
+		s.asked = s.stable + s.window()/2
 		s.tasks.push(task{kind: question, number: s.asked})
 	}
 }

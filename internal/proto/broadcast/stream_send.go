@@ -69,8 +69,7 @@ func (s *Stream) perform(now proto.Time, t *task, out *StreamActions) bool {
 	case s.canDeny(sl, t.to):
 		f.Kind = FrameMissing
 	default:
-		sl.askers.add(t.to)
-		return true
+		return true // the asker is yet to hear of another's end, and will ask again
 	}
 	s.send(t.to, f, out)
 	return true

@@ -62,7 +62,8 @@ func randomStreamWorld(seed uint64) *streamWorld {
 		Distance: 1 + rng.IntN(2), PullDelay: proto.Time(rng.IntN(100)),
 	}
 	w = newStreamWorld(cfg, seed)
-	w.rng, w.ahead, w.slow = rng, 1+rng.IntN(3*cfg.Window), rng.IntN(1+size/2)
+	w.rng, w.ahead, w.slow = rng, 1+rng.IntN(8*cfg.Window), rng.IntN(1+size/2)
+	w.bare = rng.IntN(2) == 0
 	if rng.IntN(2) == 0 {
 		w.ahead = 1
 	}
@@ -93,5 +94,198 @@ func TestStreamRandomDeaths(t *testing.T) {
 		if w.problem != "" {
 			t.Fatalf("seed %d, size %d: %s", seed, w.cfg.Size, w.problem)
 		}
+	}
+}
+
+// The random deaths would show known bugs. Each canary is one, put in.
+func TestStreamCanaries(t *testing.T) {
+	canaries := map[string]func(*streamWorld){
+		"no pull":    func(w *streamWorld) { w.lose = func(f Frame) bool { return f.Kind == FramePull } },
+		"no denials": func(w *streamWorld) { w.lose = func(f Frame) bool { return f.Kind == FrameMissing } },
+		"no answers for room": func(w *streamWorld) {
+			w.lose = func(f Frame) bool { return f.Kind == FrameReport && f.Number%2 == 1 }
+		},
+		"payloads forgotten on completion": func(w *streamWorld) {
+			w.sabotage = func(m *streamMember) {
+				for i := range m.slots {
+					if sl := &m.slots[i]; sl.done && m.Idle() {
+						sl.state = failed
+					}
+				}
+			}
+		},
+	}
+	for name, put := range canaries {
+		found := false
+		for seed := uint64(0); seed < 300 && !found; seed++ {
+			w := randomStreamWorld(seed)
+			put(w)
+			w.run()
+			w.check()
+			found = w.problem != ""
+		}
+		if !found {
+			t.Errorf("%s: 300 random schedules didn't show it", name)
+		}
+	}
+}
+
+// A member that is stopped holds up the root, but not before the window is full,
+// and only until it is known to be gone.
+func TestStreamBackPressure(t *testing.T) {
+	const size, window, count, stopped = 5, 8, 100, 3
+	for name, release := range map[string]func(*streamWorld){
+		"goes on": func(w *streamWorld) { w.members[stopped].stopped = false },
+		"dies":    func(w *streamWorld) { w.kill(w.members[stopped]) },
+		"leaves": func(w *streamWorld) {
+			w.members[stopped].dead = true
+			for _, m := range w.members {
+				w.step(m, func() { m.Left(w.now, stopped, &m.out) })
+			}
+		},
+	} {
+		w := newStreamWorld(StreamConfig{Size: size, Window: window, PullDelay: 10}, 3)
+		for range count {
+			w.add(0, 8)
+		}
+		w.members[stopped].stopped = true
+		w.run()
+		if got := w.members[0].started; got != window {
+			t.Errorf("%s: the root has started %d with a member stopped, want %d", name, got, window)
+		}
+		release(w)
+		w.run()
+		w.check()
+		if w.problem != "" {
+			t.Errorf("%s: %s", name, w.problem)
+		}
+		if got := w.members[0].started; got != count {
+			t.Errorf("%s: the root has started %d, want all %d", name, got, count)
+		}
+	}
+}
+
+// A program may have any number of broadcasts outstanding.
+func TestStreamManyOutstanding(t *testing.T) {
+	w := newStreamWorld(StreamConfig{Size: 3, Window: 4, PullDelay: 10}, 5)
+	w.ahead = 1000
+	for range 60 {
+		w.add(0, 8)
+	}
+	for _, m := range w.members[1:] {
+		for w.start(m) {
+		}
+		if m.started != 60 {
+			t.Errorf("member %d could start %d", m.self, m.started)
+		}
+	}
+	w.kill(w.members[0])
+	w.run()
+	w.check()
+	if w.problem != "" {
+		t.Error(w.problem)
+	}
+}
+
+func TestStreamIgnoresNonsense(t *testing.T) {
+	var out StreamActions
+	s := NewStream(StreamConfig{Self: 1, Size: 3, Window: 4})
+	payload := []byte{1}
+	for _, f := range []Frame{
+		{Kind: FrameTree, Number: 0},
+		{Kind: FrameTree, Number: 100},
+		{Kind: FrameTree, Number: 1, Root: 3},
+		{Kind: FrameTree, Number: 1, Root: -1},
+		{Kind: FramePull, Number: 1},
+		{Kind: FrameMissing, Number: 1},
+		{Kind: FrameReport, Number: 5, Root: 2},
+		{Kind: FrameReport + 1, Number: 1},
+		{Kind: FrameTree, Number: 9, Stable: 1 << 40},
+	} {
+		f.Payload = payload
+		out = out[:0]
+		s.Receive(0, 0, f, &out)
+		if len(out) != 1 || out[0].Kind != Recycle {
+			t.Errorf("%+v: %+v, want the payload back", f, out)
+		}
+	}
+	if !s.Idle() || s.Deadline() != proto.Never {
+		t.Error("it has something to do")
+	}
+}
+
+func TestStreamDoesNotAllocate(t *testing.T) {
+	const size = 8
+	var (
+		streams [size]*Stream
+		links   [size * size]queue[Frame]
+		pool    [][]byte
+		out     StreamActions
+		ended   int
+	)
+	buffer := func() []byte {
+		if len(pool) == 0 {
+			return make([]byte, 64)
+		}
+		b := pool[len(pool)-1]
+		pool = pool[:len(pool)-1]
+		return b
+	}
+	for i := range streams {
+		streams[i] = NewStream(StreamConfig{Self: i, Size: size, PullDelay: 100})
+	}
+	perform := func(self int) {
+		for i := range out {
+			a := &out[i]
+			switch a.Kind {
+			case SendFrame:
+				f := a.Frame
+				if f.Payload != nil {
+					f.Payload = buffer()
+					copy(f.Payload, a.Frame.Payload)
+				}
+				links[self*size+a.To].push(f)
+			case Coloured:
+				ended++
+			case Recycle:
+				pool = append(pool, a.Frame.Payload)
+			}
+		}
+		out = out[:0]
+	}
+	broadcast := func() {
+		for i, s := range streams {
+			var payload []byte
+			if i == 0 {
+				payload = buffer()
+			}
+			s.Start(0, 0, payload, &out)
+			perform(i)
+		}
+		for busy := true; busy; {
+			busy = false
+			for i, s := range streams {
+				for from := range size {
+					if q := &links[from*size+i]; q.len() > 0 {
+						s.Receive(0, from, q.pop(), &out)
+						perform(i)
+						busy = true
+					}
+				}
+				if s.SendReady(0, &out) {
+					perform(i)
+					busy = true
+				}
+			}
+		}
+	}
+	for range 3 * DefaultWindow {
+		broadcast()
+	}
+	if allocs := testing.AllocsPerRun(10*DefaultWindow, broadcast); allocs != 0 {
+		t.Errorf("%v allocations in a broadcast", allocs)
+	}
+	if ended != size*(13*DefaultWindow+1) {
+		t.Errorf("%d ends of broadcasts", ended)
 	}
 }

@@ -23,7 +23,8 @@ type streamWorld struct {
 	members []*streamMember
 	links   [][]Frame // by from·Size + to, oldest first
 	sent    [FrameReport + 1]int
-	slow    int // members that are rarely scheduled
+	slow    int  // members that are rarely scheduled
+	bare    bool // frames don't carry Stable
 	problem string
 
 	// Canaries: known bugs, put in.
@@ -256,6 +257,9 @@ func (w *streamWorld) carryOut(m *streamMember, a *StreamAction) {
 			w.fail("member %d sent to itself: %+v", m.self, a.Frame)
 		} else if f := a.Frame; !o.dead && (w.lose == nil || !w.lose(f)) {
 			f.Payload = bytes.Clone(f.Payload)
+			if w.bare {
+				f.Stable = 0
+			}
 			w.links[m.self*w.cfg.Size+a.To] = append(w.links[m.self*w.cfg.Size+a.To], f)
 		}
 	case Coloured, Failed:
