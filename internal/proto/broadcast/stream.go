@@ -67,6 +67,9 @@ import (
 //
 // # Limits
 //
+// All of it rests on the detector: it tells every live member of every death, and
+// whom it calls dead is dead or heard no more (fenced).
+//
 // Colouring costs O(log Size) sends per member, a root's question for room
 // O(Size) once every Window/2 numbers. A broadcast that fails costs each member
 // that waits up to Size questions, one after the other.

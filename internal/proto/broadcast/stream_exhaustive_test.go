@@ -31,6 +31,9 @@ func TestStreamExhaustive(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			if c.plain && testing.Short() {
+				t.Skip("takes some 10 s")
+			}
 			e := &streamExplorer{
 				roots: c.roots, deaths: c.deaths,
 				seen: map[[16]byte]bool{}, relays: map[State]uint32{},
