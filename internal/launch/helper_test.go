@@ -127,13 +127,13 @@ func program(name string, args []string) int {
 		m.leave()
 	case "die": // rank args[0], replica args[1] (or all: -1), like args[2]; the others wait for the news
 		m := join()
+		if len(args) > 3 && args[3] == "survive" {
+			m.tell(control.Survive)
+		}
 		rank, _ := strconv.Atoi(args[0])
 		replica, _ := strconv.Atoi(args[1])
 		if m.rank() == rank && (replica < 0 || m.replica() == replica) {
 			return end(args[2])
-		}
-		if len(args) > 3 && args[3] == "survive" {
-			m.tell(control.Survive)
 		}
 		for {
 			news, err := m.control.Receive()
