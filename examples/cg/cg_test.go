@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"banyan/mpi"
+)
+
+// output runs the program on n ranks and returns what each replica of rank 0 printed.
+func output(t *testing.T, n, replicas int, o options) []string {
+	t.Helper()
+	outs := make(chan string, replicas)
+	err := mpi.Local(n, func(world *mpi.Comm) error {
+		if world.Rank() != 0 {
+			return run(world, io.Discard, o)
+		}
+		var out bytes.Buffer
+		err := run(world, &out, o)
+		outs <- out.String()
+		return err
+	}, mpi.WithReplicas(replicas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(outs)
+	var all []string
+	for out := range outs {
+		all = append(all, out)
+	}
+	return all
+}
+
+// TestProgram solves the demo's system on several numbers of ranks. Replicas print
+// the same bytes, and the same as a job without them.
+func TestProgram(t *testing.T) {
+	o := options{matrix: "data/bcsstk16.mtx.gz", solves: 2, every: 50, tolerance: 1e-10, limit: 2000}
+	for _, n := range []int{1, 2, 3, 4, 7} {
+		t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
+			plain := output(t, n, 1, o)
+			for _, want := range []string{fmt.Sprintf("4884 rows, 290378 entries, on %d ranks", n), "converged in 23", "checksum "} {
+				if !strings.Contains(plain[0], want) {
+					t.Errorf("no %q in\n%s", want, plain[0])
+				}
+			}
+			if n > 3 {
+				return // two cores
+			}
+			for replica, out := range output(t, n, 2, o) {
+				if out != plain[0] {
+					t.Errorf("replica %d of rank 0 printed\n%s\nwithout replicas\n%s", replica, out, plain[0])
+				}
+			}
+		})
+	}
+}
+
+// TestTinyMatrix has more ranks than rows.
+func TestTinyMatrix(t *testing.T) {
+	o := options{matrix: "testdata/two.mtx", solves: 3, every: 1, tolerance: 1e-10, limit: 10}
+	for _, n := range []int{1, 2, 5} {
+		if out := output(t, n, 1, o)[0]; !strings.Contains(out, "2 rows, 4 entries") {
+			t.Errorf("on %d ranks:\n%s", n, out)
+		}
+	}
+}
+
+// TestBrokenMatrix: every rank gets an error, none waits for ever, and the cause
+// is named.
+func TestBrokenMatrix(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		o := options{matrix: "testdata/broken.mtx", solves: 1, every: 1, tolerance: 1e-10, limit: 10}
+		failed := make(chan error, n)
+		err := mpi.Local(n, func(world *mpi.Comm) error {
+			err := run(world, io.Discard, o)
+			failed <- err
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), `broken.mtx: line 4: value "four" is not a finite number`) {
+			t.Errorf("on %d ranks: error %v", n, err)
+		}
+		for range n {
+			if <-failed == nil {
+				t.Errorf("a rank of %d saw no error", n)
+			}
+		}
+	}
+}

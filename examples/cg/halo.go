@@ -1,0 +1,110 @@
+package main
+
+import "banyan/mpi"
+
+// Tags of the messages between neighbours.
+const (
+	tagRows   = 0 // which elements the sender needs
+	tagValues = 1 // their values: tagValues + number of the exchange
+)
+
+// halo brings the elements of a vector that a rank's rows refer to, and that
+// other ranks own.
+type halo struct {
+	world *mpi.Comm
+	count int        // own elements; the others follow them in a local vector
+	sends []outgoing // by rank
+	from  []segment  // by rank: where its elements are; empty for most
+	peers int        // ranks that send us something
+	in    []float64  // the longest segment
+	tag   int        // of the next exchange
+	sums  []float64
+}
+
+// outgoing is what one neighbour needs.
+type outgoing struct {
+	rank   int
+	rows   []int32 // in the local vector
+	values []float64
+}
+
+type segment struct{ begin, end int }
+
+// newHalo lets every rank tell the others what it needs of them.
+func newHalo(world *mpi.Comm, a *block) (*halo, error) {
+	ranks := world.Size()
+	h := &halo{world: world, count: a.count, from: make([]segment, ranks), tag: tagValues}
+	firsts, counts := blocks(a.total, ranks)
+	needed, wanted := make([]int64, ranks), make([]int64, ranks)
+	var pending []*mpi.Request
+	for rank := range ranks {
+		begin, end := a.needs(firsts[rank], counts[rank])
+		h.from[rank] = segment{begin, end}
+		if begin == end {
+			continue
+		}
+		h.peers++
+		needed[rank] = int64(end - begin)
+		h.in = make([]float64, max(len(h.in), end-begin))
+		request, err := mpi.Isend(world, a.halo[begin:end], rank, tagRows)
+		if err != nil {
+			return nil, err
+		}
+		pending = append(pending, &request)
+	}
+	if err := mpi.Alltoall(world, needed, wanted); err != nil {
+		return nil, err
+	}
+	for rank, n := range wanted {
+		if n == 0 {
+			continue
+		}
+		out := outgoing{rank, make([]int32, n), make([]float64, n)}
+		if _, err := mpi.Recv(world, out.rows, rank, tagRows); err != nil {
+			return nil, err
+		}
+		for i := range out.rows {
+			out.rows[i] -= int32(a.first)
+		}
+		h.sends = append(h.sends, out)
+	}
+	return h, mpi.WaitAll(pending...)
+}
+
+// exchange implements others. The neighbours' values are received in the order in
+// which they come, and each put in its place, so the order has no effect.
+//
+// The tag tells one exchange from the next. Without replicas it needn't, for no
+// rank begins one before all have ended the last: there is a sum between them. But
+// when a process has died, its rank's substitute, which may be ahead, sends for it, and
+// a receive from any source could take a neighbour's next values for its present ones.
+func (h *halo) exchange(vector []float64) error {
+	tag := h.tag
+	h.tag++
+	pending := make([]*mpi.Request, 0, len(h.sends))
+	for _, out := range h.sends {
+		for i, row := range out.rows {
+			out.values[i] = vector[row]
+		}
+		request, err := mpi.Isend(h.world, out.values, out.rank, tag)
+		if err != nil {
+			return err
+		}
+		pending = append(pending, &request)
+	}
+	for range h.peers {
+		status, err := mpi.Recv(h.world, h.in, mpi.AnySource, tag)
+		if err != nil {
+			return err
+		}
+		from := h.from[status.Source]
+		copy(vector[h.count+from.begin:h.count+from.end], h.in)
+	}
+	return mpi.WaitAll(pending...)
+}
+
+// sum implements others.
+func (h *halo) sum(values []float64) error {
+	h.sums = append(h.sums[:0], values...)
+	return mpi.Allreduce(h.world, h.sums, values, mpi.Sum)
+}

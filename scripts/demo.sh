@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The main job: a program solves a real system of equations (examples/cg), first
+# undisturbed, then with two replicas of every rank while processes of two
+# different ranks are killed. The answers must be the same, to the byte.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=bin/demo
+program=(bin/cg -solves 20 -every 100 examples/cg/data/bcsstk16.mtx.gz)
+faults='kill rank=1 replica=0 at=700ms; kill rank=2 replica=1 at=send:5000'
+mkdir -p "$out"
+
+# run NAME BANYAN-FLAGS… keeps the output in $out/NAME and sets seconds.
+run() {
+	local name=$1 begin=$EPOCHREALTIME
+	shift
+	echo "\$ banyan run $* ${program[*]}"
+	bin/banyan run "$@" "${program[@]}" >"$out/$name"
+	seconds=$(awk "BEGIN {printf \"%.2f\", $EPOCHREALTIME - $begin}")
+}
+
+run undisturbed -n 4
+alone=$seconds
+sed -n '1,3p; $p' "$out/undisturbed"
+echo
+
+run replicated -n 4 --replicas 2
+replicated=$seconds
+echo
+
+run killed -n 4 --replicas 2 --report "$out/report.json" --fault "$faults"
+killed=$seconds
+sed -n '1,3p; $p' "$out/killed"
+echo
+
+for name in replicated killed; do
+	cmp "$out/undisturbed" "$out/$name"
+done
+deaths=$(grep -c '"cause"' "$out/report.json")
+lines=$(wc -l <"$out/undisturbed")
+echo "The same $lines lines, byte by byte: undisturbed, replicated, and with $deaths processes killed."
+awk -v alone="$alone" -v replicated="$replicated" -v killed="$killed" -v cores="$(nproc)" 'BEGIN {
+	printf "  %-34s %6.2f s\n", "4 processes, undisturbed", alone
+	printf "  %-34s %6.2f s  %+.2f s: what replication costs on %d cores\n", "8 processes, every rank twice", replicated, replicated - alone, cores
+	printf "  %-34s %6.2f s  %+.2f s: what the deaths cost, and fewer processes save\n", "8 processes, two of them killed", killed, killed - replicated
+}'
