@@ -35,6 +35,13 @@ lint: tools ## vet and staticcheck (gofmt, import rules, purity: internal/lint, 
 demo: build ## the main job: kill processes of a program, get the same answer
 	scripts/demo.sh
 
+bench: build ## latency, bandwidth, allocations of messages; the simulator's speed
+	bin/banyan bench messages
+	go test -run '^$$' -bench . -benchmem ./bench
+
+soak: tools ## random faults, soaktime=10m
+	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
+
 fuzz: tools ## fuzz every decoder, fuzztime=10s each
 	scripts/fuzz.sh $(fuzztime)
 

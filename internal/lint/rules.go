@@ -55,11 +55,12 @@ var layers = []layer{
 	{"internal/launch/output", nil},
 	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
 
-	{"cmd/...", []string{"mpi", "internal/launch", "internal/launch/output", "internal/logp", "internal/fault", "internal/trace", "internal/proto",
-		"internal/proto/*", "internal/topology"}},
+	{"bench", []string{"mpi"}},
+	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/logp", "internal/fault",
+		"internal/trace", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
-	{"bench/...", []string{"mpi", "internal/logp", "internal/proto", "internal/proto/*", "internal/topology"}},
+	{"internal/explore", nil}, // the driver for tests
 	{"internal/lint", nil},
 }
 
@@ -73,7 +74,8 @@ type dependency struct {
 var dependencies = []dependency{
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch/..."}},
+	{"github.com/spf13/pflag", []string{"cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch/...", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
