@@ -14,8 +14,18 @@ mkdir -p "$out"
 run() {
 	local name=$1 begin=$EPOCHREALTIME
 	shift
-	echo "\$ banyan run $* ${program[*]}"
-	bin/banyan run "$@" "${program[@]}" >"$out/$name"
+	printf '$ bin/banyan run'
+	for word in "$@" "${program[@]}"; do
+		case $word in
+		*' '*) printf " '%s'" "$word" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+	echo
+	bin/banyan run "$@" "${program[@]}" >"$out/$name" || {
+		echo "exit code $?; the output is in $out/$name" >&2
+		exit 1
+	}
 	seconds=$(awk "BEGIN {printf \"%.2f\", $EPOCHREALTIME - $begin}")
 }
 

@@ -37,6 +37,10 @@ func job(t *testing.T, n, replicas int, faults string, args ...string) (stdout, 
 	if err != nil {
 		t.Fatal(err)
 	}
+	hang := time.AfterFunc(time.Minute, func() {
+		panic(fmt.Sprintf("hangs: banyan run -n %d --replicas %d --fault '%s' bin/cg %s", n, replicas, faults, strings.Join(args, " ")))
+	})
+	defer hang.Stop()
 	var out, errs bytes.Buffer
 	report, err := launch.Run(launch.Config{
 		Ranks: n, Replicas: replicas, Faults: plan, Program: program, Args: args,
