@@ -89,7 +89,7 @@ func (f *benchFlags) run(out io.Writer) error {
 	rows, err := bench.Run(settings, f.rounds, benchJob, func(i int) { bar.Set(i) })
 	bar.Finish()
 	if err != nil {
-		return &exitError{1, err}
+		return &exitError{code: 1, err: err}
 	}
 	return write(out, rows)
 }

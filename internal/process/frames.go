@@ -26,7 +26,7 @@ func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 // Arrived implements transport.Sink.
 func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	if h.Kind == wire.KindData {
-		if p.replica.Alive(from) {
+		if !p.told[from] {
 			p.fragment(from, h)
 		}
 		return
