@@ -1,0 +1,172 @@
+package job_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/pmi"
+	"banyan/mpi"
+)
+
+// The test binary is also the program of the jobs that the tests start, without
+// banyan run: over PMI alone, as another launcher would.
+func TestMain(m *testing.M) {
+	if os.Getenv("JOB_TEST_PROGRAM") != "" {
+		mpi.Main(program)
+	}
+	os.Exit(m.Run())
+}
+
+const rounds = 100
+
+// program adds up numbers for a second.
+func program(world *mpi.Comm) error {
+	total := 0
+	for i := range rounds {
+		sum := []int{0}
+		if err := mpi.Allreduce(world, []int{i + world.Rank()}, sum, mpi.Sum); err != nil {
+			return err
+		}
+		total += sum[0]
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Printf("rank %d of %d: %d\n", world.Rank(), world.Size(), total)
+	return nil
+}
+
+// result is what a rank prints.
+func result(rank, size int) string {
+	total := 0
+	for i := range rounds {
+		total += size*i + size*(size-1)/2
+	}
+	return fmt.Sprintf("rank %d of %d: %d\n", rank, size, total)
+}
+
+type member struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+	end            chan error
+}
+
+// start starts ranks × replicas processes that know each other by PMI only.
+func start(t *testing.T, ranks, replicas int) []*member {
+	t.Helper()
+	n := ranks * replicas
+	server := pmi.NewServer(n, "test", func(int, int, string) {})
+	members := make([]*member, n)
+	for i := range members {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
+		m := &member{cmd: exec.Command(os.Args[0]), end: make(chan error, 1)}
+		m.cmd.ExtraFiles = []*os.File{theirs}
+		m.cmd.Stdout, m.cmd.Stderr = &m.stdout, &m.stderr
+		m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_FD=3",
+			fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", n), fmt.Sprint("BANYAN_REPLICAS=", replicas),
+			"BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
+		if err := m.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		theirs.Close()
+		t.Cleanup(func() { m.cmd.Process.Kill() })
+		go server.Serve(i, ours)
+		go func() { m.end <- m.cmd.Wait(); server.Gone(i) }()
+		members[i] = m
+	}
+	return members
+}
+
+// wait waits for a process's end and returns its exit code.
+func (m *member) wait(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-m.end:
+		return m.cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatalf("a process hangs; stderr: %s", m.stderr.String())
+		return 0
+	}
+}
+
+func (m *member) expect(t *testing.T, rank, size int) {
+	t.Helper()
+	if code := m.wait(t); code != 0 || m.stdout.String() != result(rank, size) {
+		t.Errorf("exit code %d, output %q, stderr %q", code, m.stdout.String(), m.stderr.String())
+	}
+}
+
+func TestAlone(t *testing.T) {
+	m := &member{cmd: exec.Command(os.Args[0]), end: make(chan error, 1)}
+	m.cmd.Stdout, m.cmd.Stderr = &m.stdout, &m.stderr
+	m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1")
+	m.end <- m.cmd.Run()
+	m.expect(t, 0, 1)
+}
+
+// Without a launcher's word, the end of a connection and the kernel's word tell of a death.
+func TestDeathIsFoundWithoutLauncher(t *testing.T) {
+	members := start(t, 2, 2)
+	time.Sleep(300 * time.Millisecond)
+	members[3].cmd.Process.Kill()
+	for i, m := range members[:3] {
+		m.expect(t, i%2, 2)
+	}
+}
+
+// A process that stops is found silent and left behind. When it wakes it is told
+// so, and stops for good.
+func TestFencedProcessStops(t *testing.T) {
+	members := start(t, 2, 2)
+	time.Sleep(300 * time.Millisecond)
+	stopped := members[3]
+	stopped.cmd.Process.Signal(syscall.SIGSTOP)
+	for i, m := range members[:3] {
+		m.expect(t, i%2, 2)
+	}
+	stopped.cmd.Process.Signal(syscall.SIGCONT)
+	if code := stopped.wait(t); code != 1 || !strings.Contains(stopped.stderr.String(), "for dead") {
+		t.Errorf("the stopped process ended with %d and said %q", code, stopped.stderr.String())
+	}
+	if stopped.stdout.Len() > 0 {
+		t.Errorf("the stopped process printed %q", stopped.stdout.String())
+	}
+}
+
+func TestLostRankEndsTheJob(t *testing.T) {
+	members := start(t, 3, 1)
+	time.Sleep(300 * time.Millisecond)
+	members[1].cmd.Process.Kill()
+	for _, m := range []*member{members[0], members[2]} {
+		if code := m.wait(t); code != 1 || !strings.Contains(m.stderr.String(), "rank 1") {
+			t.Errorf("exit code %d, stderr %q", code, m.stderr.String())
+		}
+	}
+}
+
+func TestBadEnvironment(t *testing.T) {
+	for variable, message := range map[string]string{
+		"BANYAN_REPLICAS=0":            "positive number",
+		"BANYAN_HEARTBEAT_PERIOD=soon": "positive duration",
+		"BANYAN_LOCAL_RANKS=x":         "positive number",
+		"PMI_FD=99":                    "",
+	} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_RANK=0", "PMI_SIZE=1", variable)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), message) {
+			t.Errorf("%s: %v, %s", variable, err, out)
+		}
+	}
+}
