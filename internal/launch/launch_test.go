@@ -260,6 +260,20 @@ func TestStopAfterFinalising(t *testing.T) {
 	}
 }
 
+// A stopped replica of a program that knows no heartbeats isn't waited for once
+// another is through.
+func TestStopOfAnotherProgram(t *testing.T) {
+	p, err := fault.Parse("stop rank=0 at=0s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Replicas: 2, Faults: p, HeartbeatTimeout: 300 * time.Millisecond,
+		Program: "sh", Args: []string{"-c", "sleep 0.2; echo done"}}
+	if o := run(t, c); o.report.ExitCode != 0 || o.stdout != "done\n" {
+		t.Errorf("%+v, stdout %q, stderr %q", o.report, o.stdout, o.stderr)
+	}
+}
+
 func TestPlannedFaults(t *testing.T) {
 	p, err := fault.Parse("kill rank=1 at=50ms; stop rank=0 replica=1 at=0s; kill rank=0 replica=1 at=300ms; kill rank=1 at=send:5")
 	if err != nil {

@@ -177,8 +177,8 @@ func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 }
 
 // watch looks for stopped processes whose silence nobody else would notice:
-// those that others wait for before they have a detector, and those that have
-// left the ring of heartbeats but not ended.
+// those that take no part yet while others do, or while another replica of their rank
+// is through, and those that have left the ring of heartbeats but not ended.
 func (j *job) watch(now time.Time) {
 	needed := j.server.Waiting() > 0
 	for i := range j.ledger.entries {
@@ -186,7 +186,8 @@ func (j *job) watch(now time.Time) {
 	}
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
-		unseen := e.finalized || needed && !e.ready
+		through := len(j.ledger.endings(j.ledger.rank(p.id), inOrder)) > 0
+		unseen := e.finalized || !e.ready && (needed || through)
 		if e.end.kind != running || !unseen || !p.stopped() {
 			delete(j.stopped, p.id)
 			continue
