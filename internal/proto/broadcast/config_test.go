@@ -1,0 +1,124 @@
+package broadcast
+
+import (
+	"testing"
+	"unsafe"
+
+	"banyan/internal/topology"
+)
+
+func TestValidate(t *testing.T) {
+	tree := mustTree(topology.Binomial(8, topology.Interleaved))
+	for name, c := range map[string]Config{
+		"no tree":              {},
+		"unknown correction":   {Tree: tree, Correction: 9},
+		"no distance":          {Tree: tree, Correction: Optimised},
+		"distance":             {Tree: tree, Correction: Optimised, Distance: 8},
+		"nothing to start":     {Tree: tree, Synchronised: true},
+		"starts in the past":   {Tree: tree, Correction: Checked, Synchronised: true, CorrectAt: -1},
+		"negative distance":    {Tree: tree, Correction: Optimised, Distance: -1},
+		"acks to synchronise":  {Tree: tree, Correction: Acknowledged, Synchronised: true},
+		"distance beyond ring": {Tree: mustTree(topology.Binomial(2, topology.Interleaved)), Correction: Optimised, Distance: 2},
+	} {
+		if c.Validate() == nil {
+			t.Errorf("%s: valid", name)
+		}
+	}
+	alone := Config{Tree: mustTree(topology.Binomial(1, topology.Interleaved)), Correction: Optimised, Distance: 1}
+	if err := alone.Validate(); err != nil {
+		t.Errorf("one process: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []Correction{NoCorrection, Acknowledged, Checked, Optimised} {
+		if got, err := ParseCorrection(c.String()); err != nil || got != c {
+			t.Errorf("%v is parsed as %v, %v", c, got, err)
+		}
+	}
+	if _, err := ParseCorrection("magic"); err == nil {
+		t.Error("magic is no correction")
+	}
+}
+
+// TestStateIsSmall: the simulator keeps one for each of millions of processes.
+func TestStateIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(State{}); size > 48 {
+		t.Errorf("a State has %d bytes", size)
+	}
+}
+
+// TestSide: what Side infers is what the machine sends, and nobody is sent an
+// optimised correction twice by the same process.
+func TestSide(t *testing.T) {
+	for procs := 2; procs <= 9; procs++ {
+		for distance := 1; distance < procs; distance++ {
+			c := Config{Tree: mustTree(topology.KAry(procs, procs, topology.Interleaved)), Correction: Optimised, Distance: distance}
+			for self := range procs {
+				var s State
+				c.Start(&s, self)
+				c.Receive(&s, 0, KindTree)
+				reached := map[int]bool{}
+				for {
+					to, kind, ok := c.SendReady(&s, 0)
+					if !ok {
+						break
+					}
+					if kind == KindTree {
+						continue
+					}
+					if reached[to] || c.Side(self, to) != kind {
+						t.Fatalf("%d of %d sends %v to %d, Side says %v, sent before: %v", self, procs, kind, to, c.Side(self, to), reached)
+					}
+					reached[to] = true
+				}
+				if want := min(2*distance, procs-1); len(reached) != want {
+					t.Errorf("%d of %d, distance %d: %d corrections, want %d", self, procs, distance, len(reached), want)
+				}
+			}
+		}
+	}
+}
+
+// TestPaperExample is that of section 3.1: process 23 hears from 19 and 28 and so
+// sends to 22, 24, 21, 25, 20, 26, 19, 27, 28.
+func TestPaperExample(t *testing.T) {
+	c := Config{Tree: mustTree(topology.KAry(64, 1, topology.Interleaved)), Correction: Checked}
+	var s State
+	c.Start(&s, 23)
+	c.Receive(&s, 22, KindTree)
+	c.SendReady(&s, 0) // to its child
+	c.Receive(&s, 19, KindRight)
+	c.Receive(&s, 28, KindLeft)
+	for _, want := range []int{22, 24, 21, 25, 20, 26, 19, 27, 28} {
+		if to, _, ok := c.SendReady(&s, 0); !ok || to != want {
+			t.Fatalf("sends to %d (%v), want %d", to, ok, want)
+		}
+	}
+	if to, _, ok := c.SendReady(&s, 0); ok {
+		t.Errorf("goes on to %d", to)
+	}
+}
+
+// TestPaperExampleOptimised is that of section 3.3: with d = 8, 19 hears from 23
+// and so sends only to 14, …, 11 on the left.
+func TestPaperExampleOptimised(t *testing.T) {
+	c := Config{Tree: mustTree(topology.KAry(64, 1, topology.Interleaved)), Correction: Optimised, Distance: 8}
+	var s State
+	c.Start(&s, 19)
+	c.Receive(&s, 18, KindTree)
+	c.Receive(&s, 23, KindLeft)
+	var left []int
+	for {
+		to, kind, ok := c.SendReady(&s, 0)
+		if !ok {
+			break
+		}
+		if kind == KindLeft {
+			left = append(left, to)
+		}
+	}
+	if len(left) != 4 || left[0] != 14 || left[3] != 11 {
+		t.Errorf("sends to %v on the left, want 14 … 11", left)
+	}
+}

@@ -1,0 +1,240 @@
+package broadcast
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"banyan/internal/explore"
+	"banyan/internal/topology"
+)
+
+// stateLimit is against a mistake in a test.
+const stateLimit = 3_000_000
+
+// variant is a correction with its start.
+type variant struct {
+	correction Correction
+	distance   int
+	sync       bool
+}
+
+func (v variant) String() string {
+	return fmt.Sprintf("%v,distance=%d,synchronised=%v", v.correction, v.distance, v.sync)
+}
+
+func (v variant) config(tree topology.Tree) *Config {
+	c := &Config{Tree: tree, Correction: v.correction, Distance: v.distance, Synchronised: v.sync}
+	if v.sync {
+		c.CorrectAt = 1
+	}
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// covers says whether a broadcast must reach every live process.
+func covers(c *Config, dead func(p int) bool) bool {
+	deaths := false
+	run, longest := 0, 0
+	for p := range c.Tree.Procs() {
+		if dead(p) {
+			deaths = true
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	switch c.Correction {
+	case Checked:
+		return true
+	case Optimised:
+		return !deaths || !c.Synchronised && longest < c.Distance
+	}
+	return !deaths
+}
+
+// mode is how much of a world is explored.
+type mode uint8
+
+const (
+	full    mode = iota // everything
+	reduced             // everything that makes a difference
+	lazy                // that, and messages in any order; for checked correction
+)
+
+// mode is the one that is feasible.
+func (v variant) mode() mode {
+	if v.correction == Checked {
+		return lazy
+	}
+	return reduced
+}
+
+// exploreAll tries every interleaving of sends and arrivals, with synchronised correction
+// starting at any time, if some are dead.
+func exploreAll(c *Config, m machine, dead uint, how mode) (states int, err error) {
+	stats, err := explore.All(treeWorld(c, m, dead, how), stateLimit)
+	return stats.States, err
+}
+
+func treeWorld(c *Config, m machine, dead uint, how mode) *world {
+	isDead := func(p int) bool { return dead>>p&1 != 0 }
+	w := newWorld(c, m, isDead, covers(c, isDead))
+	w.reduce, w.lazy = how >= reduced, how == lazy
+	return w
+}
+
+// deadSets are all sets of dead processes; the root lives.
+func deadSets(procs int) iter.Seq[uint] {
+	return func(yield func(uint) bool) {
+		for dead := uint(0); dead < 1<<procs; dead += 2 {
+			if !yield(dead) {
+				return
+			}
+		}
+	}
+}
+
+// TestEverything explores all broadcasts to up to 5 processes. Of checked
+// correction among 5 it leaves out that none is dead, some 10^7 states in which
+// the tree reaches all; TestRandomSchedules looks at that.
+func TestEverything(t *testing.T) {
+	for _, v := range []variant{
+		{correction: NoCorrection}, {correction: Acknowledged},
+		{correction: Checked}, {correction: Checked, sync: true},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2},
+		{correction: Optimised, distance: 1, sync: true}, {correction: Optimised, distance: 2, sync: true},
+	} {
+		t.Run(v.String(), func(t *testing.T) {
+			for procs := 1; procs <= 5; procs++ {
+				if v.distance >= max(2, procs) || testing.Short() && procs > 4 {
+					continue
+				}
+				states := 0
+				for _, tree := range smallTrees(procs) {
+					c, how := v.config(tree), v.mode()
+					for dead := range deadSets(procs) {
+						if dead == 0 && procs == 5 && how == lazy {
+							continue
+						}
+						n, err := exploreAll(c, c, dead, how)
+						if states += n; err != nil {
+							t.Fatalf("%d processes, dead %b: %v", procs, dead, err)
+						}
+					}
+				}
+				t.Logf("%d processes: %d states", procs, states)
+			}
+		})
+	}
+}
+
+// smallTrees are a bushy and a deep one.
+func smallTrees(procs int) []topology.Tree {
+	return []topology.Tree{
+		mustTree(topology.Binomial(procs, topology.Interleaved)),
+		mustTree(topology.KAry(procs, 1, topology.Interleaved)),
+	}
+}
+
+// TestReductions: what the reduced mode leaves out makes no difference, it
+// comes to the same ends as all interleavings do. The lazy mode comes to these and
+// some more, since messages of a pair overtake each other.
+func TestReductions(t *testing.T) {
+	for _, v := range []variant{
+		{correction: Checked}, {correction: Checked, sync: true},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: NoCorrection},
+	} {
+		for _, tree := range smallTrees(3) {
+			c := v.config(tree)
+			for dead := range deadSets(3) {
+				want := ends(t, c, dead, full)
+				if got := ends(t, c, dead, reduced); !maps.Equal(got, want) {
+					t.Errorf("%v, dead %b, reduced: %d ends, want %d", v, dead, len(got), len(want))
+				}
+				if v.correction != Checked {
+					continue
+				}
+				got := ends(t, c, dead, lazy)
+				for end := range want {
+					if !got[end] {
+						t.Errorf("%v, dead %b: the lazy mode misses the end %s", v, dead, end)
+					}
+				}
+			}
+		}
+	}
+}
+
+// ends explores and returns what the processes have sent in the end, in every way
+// that it can end.
+func ends(t *testing.T, c *Config, dead uint, how mode) map[string]bool {
+	seen := map[string]bool{}
+	w := treeWorld(c, c, dead, how)
+	w.onEnd = func(w *world) {
+		key := ""
+		for p, s := range w.states {
+			key += fmt.Sprint(s.Coloured(), s.sentLeft, s.sentRight, w.sent[p], " ")
+		}
+		seen[key] = true
+	}
+	if _, err := explore.All(w, stateLimit); err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+// TestRandomSchedules tries larger broadcasts in an order chosen by a seed, with dead
+// processes chosen by the seed too.
+func TestRandomSchedules(t *testing.T) {
+	run := func(seed uint64, procs int, v variant, rate float64) {
+		t.Helper()
+		if err := randomSchedule(seed, procs, v, rate, func(c *Config) machine { return c }); err != nil {
+			t.Fatalf("%v, %d processes, %v dead: %v", v, procs, rate, err)
+		}
+	}
+	variants := []variant{
+		{correction: Checked}, {correction: Checked, sync: true}, {correction: Acknowledged},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: Optimised, distance: 4},
+	}
+	for seed := uint64(1); seed <= 2000; seed++ {
+		run(seed, 5+int(seed%20), variants[seed%6], float64(seed%4)/8)
+	}
+	for seed := uint64(1); seed <= 6; seed++ {
+		run(seed, 200, variants[seed%6], 0.1)
+	}
+	if !testing.Short() {
+		run(1, 1024, variants[0], 0.05)
+		run(2, 1024, variants[5], 0.05)
+	}
+}
+
+// randomSchedule runs one broadcast over a random tree; each process but the root is dead with
+// the probability rate. The seed decides all.
+func randomSchedule(seed uint64, procs int, v variant, rate float64, as func(*Config) machine) error {
+	random := rand.New(rand.NewPCG(seed, 1))
+	tree := mustTree(randomTree(random, procs))
+	isDead := make([]bool, procs)
+	for p := 1; p < procs; p++ {
+		isDead[p] = random.Float64() < rate
+	}
+	c, dead := v.config(tree), func(p int) bool { return isDead[p] }
+	return explore.Random(newWorld(c, as(c), dead, covers(c, dead)), seed, 300*procs)
+}
+
+func randomTree(random *rand.Rand, procs int) (topology.Tree, error) {
+	numbering := topology.Numbering(random.IntN(2))
+	switch k := 1 + random.IntN(4); random.IntN(3) {
+	case 0:
+		return topology.KAry(procs, k, numbering)
+	case 1:
+		return topology.Lame(procs, k, numbering)
+	default:
+		return topology.Optimal(procs, random.IntN(6), k, numbering)
+	}
+}

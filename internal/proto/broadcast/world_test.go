@@ -1,0 +1,314 @@
+package broadcast
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/topology"
+)
+
+// machine is what a world drives: a Config, or one with a known bug.
+type machine interface {
+	Start(s *State, self int)
+	Receive(s *State, from int, kind Kind) bool
+	SendReady(s *State, now proto.Time) (to int, kind Kind, ok bool)
+}
+
+// world is a broadcast under way: any message may arrive next, any process send
+// next. Some are dead from the start. It implements explore.World.
+type world struct {
+	config  *Config
+	machine machine
+	dead    func(p int) bool
+	covered bool // every live process must be coloured
+	reduce  bool // leave out events that make no difference
+	lazy    bool // messages arrive when they matter, and in any order
+	onEnd   func(*world)
+
+	now      proto.Time // 0, or CorrectAt
+	states   []State
+	channels []channel // that hold messages, by sender and receiver
+	sent     []count
+}
+
+// channel is the messages from one process to another.
+type channel struct {
+	from, to int32
+	kinds    []Kind
+}
+
+// count is what a process has sent.
+type count struct{ tree, corrections, acks int16 }
+
+// event is a step of a world: a message of some kind from one process arrives at another, or,
+// where these are the same, the process sends. clock is the start of
+// synchronised correction.
+type event struct {
+	from, to int32
+	kind     Kind
+}
+
+var clock = event{from: -1, to: -1}
+
+func (e event) String() string {
+	switch {
+	case e == clock:
+		return "clock"
+	case e.from == e.to:
+		return fmt.Sprintf("%d", e.from)
+	}
+	return fmt.Sprintf("%d>%d:%v", e.from, e.to, e.kind)
+}
+
+func newWorld(c *Config, m machine, dead func(p int) bool, covered bool) *world {
+	procs := c.Tree.Procs()
+	w := &world{
+		config: c, machine: m, dead: dead, covered: covered,
+		states: make([]State, procs), sent: make([]count, procs),
+	}
+	for p := range w.states {
+		m.Start(&w.states[p], p)
+	}
+	return w
+}
+
+func (w *world) Clone() *world {
+	v := *w
+	v.states = slices.Clone(w.states)
+	v.sent = slices.Clone(w.sent)
+	v.channels = slices.Clone(w.channels)
+	for i := range v.channels {
+		v.channels[i].kinds = slices.Clone(v.channels[i].kinds)
+	}
+	return &v
+}
+
+// Events gives arrivals in the order of their channels, one after the other; all
+// that a process could send; the clock.
+//
+// With reduce it leaves out what makes no difference: if a state has an event that every
+// other event leaves as it is, whether before or after it, that one alone will do.
+func (w *world) Events(dst []event) []event {
+	for i := range w.channels {
+		c := &w.channels[i]
+		for _, kind := range c.kinds {
+			e := event{c.from, c.to, kind}
+			if w.lazy {
+				if w.matters(e) {
+					dst = append(dst, e)
+				}
+				continue
+			}
+			if w.reduce && w.idle(e) {
+				return append(dst[:0], e)
+			}
+			dst = append(dst, e)
+			break // the others come after it
+		}
+	}
+	for p, s := range w.states {
+		if w.dead(p) {
+			continue
+		}
+		to, kind, ok := w.machine.SendReady(&s, w.now)
+		if !ok && s == w.states[p] {
+			continue
+		}
+		e := event{from: int32(p), to: int32(p)}
+		if w.reduce {
+			if heard, heardKind, heardOK := w.deaf(p); ok && heardOK && to == heard && kind == heardKind {
+				return append(dst[:0], e)
+			}
+		}
+		dst = append(dst, e)
+	}
+	if w.now < w.config.CorrectAt {
+		dst = append(dst, clock)
+	}
+	return dst
+}
+
+// matters says whether a message would change, now, what its receiver sends
+// next, or colour it. In a lazy world messages arrive only then: earlier they
+// would have made no difference, and then they make the same. Nor does an
+// arrival take the message away, since a second one would make none.
+func (w *world) matters(e event) bool {
+	was, is := w.states[e.to], w.states[e.to]
+	w.machine.Receive(&is, int(e.from), e.kind)
+	if is.Coloured() != was.Coloured() {
+		return true
+	}
+	to, kind, ok := w.machine.SendReady(&was, w.now)
+	newTo, newKind, newOK := w.machine.SendReady(&is, w.now)
+	return to != newTo || kind != newKind || ok != newOK
+}
+
+// idle says whether a message will never make a difference. A machine learns
+// from messages what it can't unlearn: one that teaches it nothing now never will.
+func (w *world) idle(e event) bool {
+	s := w.states[e.to]
+	w.machine.Receive(&s, int(e.from), e.kind)
+	return s == w.states[e.to] || w.finished(e.to)
+}
+
+// deaf returns what a process would send next had it received all that it can
+// ever receive. A machine learns from messages what it can't unlearn, and each
+// only takes corrections away; so if that is what it would send now, no message
+// can change it.
+func (w *world) deaf(p int) (to int, kind Kind, ok bool) {
+	s := w.states[p]
+	procs := len(w.states)
+	if w.config.Correction.Corrects() && procs > 1 {
+		w.machine.Receive(&s, (p+1)%procs, KindLeft)
+		w.machine.Receive(&s, (p+procs-1)%procs, KindRight)
+	}
+	if p > 0 {
+		w.machine.Receive(&s, w.config.Tree.Parent(p), KindTree)
+	}
+	return w.machine.SendReady(&s, w.now)
+}
+
+// finished says whether a process will never send again, whatever it receives.
+func (w *world) finished(p int32) bool {
+	s := w.states[p]
+	if !s.Coloured() || w.now < w.config.CorrectAt || w.config.Correction == Acknowledged {
+		return false
+	}
+	_, _, ok := w.machine.SendReady(&s, w.now)
+	_, _, heardOK := w.deaf(int(p))
+	return !ok && !heardOK
+}
+
+var (
+	errColour      = errors.New("coloured twice, or not by the first message")
+	errUncoloured  = errors.New("sent without having the message")
+	errDestination = errors.New("sent to nobody, or to itself")
+	errTree        = errors.New("sent to somebody who is no child")
+	errCorrections = errors.New("sent more corrections than there are processes")
+	errAck         = errors.New("acknowledged twice, or before its children")
+	errUnreached   = errors.New("a live process was never coloured")
+	errDone        = errors.New("the root is wrong about everybody having the message")
+)
+
+func (w *world) Apply(e event) error {
+	switch {
+	case e == clock:
+		w.now = w.config.CorrectAt
+		return nil
+	case e.from == e.to:
+		return w.send(e.from)
+	}
+	if !w.lazy {
+		i, _ := w.channel(e.from, e.to)
+		c := &w.channels[i]
+		if c.kinds = c.kinds[1:]; len(c.kinds) == 0 {
+			w.channels = slices.Delete(w.channels, i, i+1)
+		}
+	}
+	s := &w.states[e.to]
+	first := !s.Coloured() && e.kind != KindAck
+	if w.machine.Receive(s, int(e.from), e.kind) != first {
+		return errColour
+	}
+	return nil
+}
+
+// channel finds a channel, or where it should be.
+func (w *world) channel(from, to int32) (i int, found bool) {
+	return slices.BinarySearchFunc(w.channels, channel{from: from, to: to}, func(c, d channel) int {
+		return cmp.Or(cmp.Compare(c.from, d.from), cmp.Compare(c.to, d.to))
+	})
+}
+
+func (w *world) send(p int32) error {
+	s := &w.states[p]
+	to, kind, ok := w.machine.SendReady(s, w.now)
+	if !ok {
+		return nil
+	}
+	switch {
+	case !s.Coloured():
+		return errUncoloured
+	case to < 0 || to >= len(w.states) || to == int(p):
+		return errDestination
+	}
+	sent := &w.sent[p]
+	switch kind {
+	case KindTree:
+		sent.tree++
+		if children := w.config.Tree.AppendChildren(nil, int(p)); int(sent.tree) > len(children) || children[sent.tree-1] != to {
+			return errTree
+		}
+	case KindAck:
+		if sent.acks++; sent.acks > 1 || to != w.config.Tree.Parent(int(p)) || s.pending != 0 {
+			return errAck
+		}
+	default:
+		if sent.corrections++; int(sent.corrections) > len(w.states) {
+			return errCorrections
+		}
+	}
+	if w.dead(to) {
+		return nil
+	}
+	i, found := w.channel(p, int32(to))
+	if !found {
+		w.channels = slices.Insert(w.channels, i, channel{from: p, to: int32(to)})
+	}
+	w.channels[i].kinds = append(w.channels[i].kinds, kind)
+	return nil
+}
+
+func (w *world) End() error {
+	if w.onEnd != nil {
+		w.onEnd(w)
+	}
+	deaths := false
+	for p := range w.states {
+		deaths = deaths || w.dead(p)
+		if w.covered && !w.dead(p) && !w.states[p].Coloured() {
+			return fmt.Errorf("%w: %d", errUnreached, p)
+		}
+	}
+	if w.config.Correction == Acknowledged && w.states[0].Done() == deaths {
+		return errDone
+	}
+	return nil
+}
+
+// AppendKey describes worlds of up to 255 processes. A process's place among its
+// children is what it has sent. In a lazy world the messages are what has been sent, and to have heard
+// of somebody means to have stopped.
+func (w *world) AppendKey(dst []byte) []byte {
+	dst = append(dst, byte(w.now))
+	for p, s := range w.states {
+		if w.lazy {
+			s.parent, s.heardLeft, s.heardRight = 0, min(s.heardLeft, 1), min(s.heardRight, 1)
+			if !s.is(flagParticipant) {
+				s.heardLeft, s.heardRight = 0, 0
+			}
+		}
+		dst = append(dst, byte(s.parent), byte(s.sentLeft), byte(s.sentRight), byte(s.heardLeft), byte(s.heardRight),
+			byte(s.pending), byte(s.flags), byte(w.sent[p].tree), byte(w.sent[p].corrections))
+	}
+	if w.lazy {
+		return dst
+	}
+	for _, c := range w.channels {
+		dst = append(dst, byte(c.from), byte(c.to), byte(len(c.kinds)))
+		for _, k := range c.kinds {
+			dst = append(dst, byte(k))
+		}
+	}
+	return dst
+}
+
+func mustTree(tree topology.Tree, err error) topology.Tree {
+	if err != nil {
+		panic(err)
+	}
+	return tree
+}
