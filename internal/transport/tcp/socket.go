@@ -87,7 +87,12 @@ func takeOver(c *net.TCPConn) (int, error) {
 // unsent is how many bytes the peer's kernel hasn't acknowledged.
 func unsent(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
-	if err != nil {
+	if err != nil || n == 0 {
+		return 0
+	}
+	// A connection that the peer has reset keeps its count for ever.
+	state := []unix.PollFd{{Fd: int32(fd)}}
+	if _, err := unix.Poll(state, 0); err == nil && state[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0 {
 		return 0
 	}
 	return n

@@ -205,7 +205,8 @@ const drainPause = 50 * time.Microsecond
 
 // Drain implements transport.Transport. It waits for the peers' kernels to
 // acknowledge: what a socket only holds is lost if the process ends with input
-// unread.
+// unread. Peers that aren't connected yet aren't waited for: at the end of a job
+// they may never be.
 func (t *Transport) Drain(limit time.Duration) {
 	if t.closed {
 		return
@@ -214,13 +215,13 @@ func (t *Transport) Drain(limit time.Duration) {
 		t.hear()
 		left := false
 		for _, p := range t.peers {
-			if p == nil {
+			if p == nil || p.state != live {
 				continue
 			}
-			if p.state == live && p.outbox.Len() > 0 {
+			if p.outbox.Len() > 0 {
 				t.flush(p)
 			}
-			left = left || p.outbox.Len() > 0 || p.state == live && !p.broken && unsent(p.fd) > 0
+			left = left || p.outbox.Len() > 0 || !p.broken && unsent(p.fd) > 0
 		}
 		if !left || time.Now().After(deadline) {
 			break
