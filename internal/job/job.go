@@ -72,7 +72,8 @@ type Job struct {
 	pmi     *pmi.Client
 	control *control.Conn
 	leaving atomic.Bool
-	done    chan struct{}
+	done    chan struct{} // closed by Leave: watch no longer
+	watched chan struct{} // closed when it doesn't
 	exit    func(code int)
 }
 
@@ -85,7 +86,7 @@ func Join(o Options) (*Job, error) {
 		return nil, err
 	}
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
-	j := &Job{options: o, done: make(chan struct{}), exit: os.Exit}
+	j := &Job{options: o, done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
 	if err := j.join(); err != nil {
 		if j.pmi != nil {
 			j.pmi.Abort(1, err.Error())

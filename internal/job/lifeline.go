@@ -36,6 +36,7 @@ func (j *Job) listen() {
 
 // watch acts on what the engine tells of the job.
 func (j *Job) watch() {
+	defer close(j.watched)
 	for {
 		select {
 		case <-j.done:
@@ -105,6 +106,11 @@ func (j *Job) Leave() error {
 	err := j.Engine.Finish()
 	j.leaving.Store(true)
 	close(j.done)
+	<-j.watched
+	for len(j.Engine.Events()) > 0 {
+		// A death found on the way out: the launcher has to fence who is silent.
+		j.handle(<-j.Engine.Events())
+	}
 	if j.control != nil {
 		// From here on an exit is in order.
 		j.control.Send(control.Message{Type: control.Finalized})
