@@ -34,6 +34,11 @@ type Simulator struct {
 // Run simulates one case. It writes a trace unless that is nil; the caller
 // flushes it. The error, a *FieldError, says what is wrong with the case.
 func (s *Simulator) Run(c *Case, t *trace.Writer) (Outcome, error) {
+	return s.runAs(c, t, func(r *run) Machines { return r })
+}
+
+// runAs lets a test put something between the machines and the network.
+func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Outcome, error) {
 	config, failed, err := c.prepare()
 	if err != nil {
 		return Outcome{}, err
@@ -45,7 +50,7 @@ func (s *Simulator) Run(c *Case, t *trace.Writer) (Outcome, error) {
 	s.network.reset(c.Procs, latency, overhead, failed)
 	s.network.trace, s.network.tick = t, s.Progress
 	s.run.start(config, failed, t)
-	activity := s.network.run(&s.run)
+	activity := s.network.run(as(&s.run))
 	return Outcome{
 		Messages:   activity.Messages,
 		Quiescence: activity.Quiescence,
