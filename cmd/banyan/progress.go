@@ -33,10 +33,10 @@ func (p *progress) set(done int) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(p.total,
 			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionSetDescription("simulating"),
+			progressbar.OptionSetDescription("simulating "+p.unit),
 			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString(p.unit),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false), // it doesn't know when the command began
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 		)

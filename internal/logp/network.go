@@ -141,7 +141,9 @@ func (n *Network) send(m Machines, p int32) {
 	if n.tick != nil && n.stats.Messages%progressEvery == 0 {
 		n.tick(n.stats.Messages)
 	}
-	n.record(m, trace.Send, p, int32(to), kind)
+	if n.trace != nil {
+		n.record(m, trace.Send, p, int32(to), kind)
+	}
 }
 
 // arrive begins a message's receive, or lets it wait for that.
@@ -149,7 +151,9 @@ func (n *Network) arrive(m Machines, x message) {
 	switch to := x.to; {
 	case n.failed.Has(int(to)):
 		n.stats.Quiescence = n.now
-		n.record(m, trace.Drop, to, x.from, x.kind)
+		if n.trace != nil {
+			n.record(m, trace.Drop, to, x.from, x.kind)
+		}
 	case n.flags[to]&isReceiving != 0:
 		n.wait(x)
 	default:
@@ -161,7 +165,9 @@ func (n *Network) arrive(m Machines, x message) {
 // received ends a receive, and begins that of the message that has waited longest.
 func (n *Network) received(m Machines, x message) {
 	n.stats.Quiescence = n.now
-	n.record(m, trace.Receive, x.to, x.from, x.kind)
+	if n.trace != nil {
+		n.record(m, trace.Receive, x.to, x.from, x.kind)
+	}
 	m.Receive(n.now, int(x.to), int(x.from), x.kind)
 	if n.flags[x.to]&isSending == 0 {
 		n.toSend.add(x.to)
@@ -199,9 +205,7 @@ func (n *Network) wait(x message) {
 }
 
 func (n *Network) record(m Machines, event string, p, peer int32, kind uint8) {
-	if n.trace != nil {
-		n.trace.Write(trace.Event{
-			Time: n.now, Proc: proto.Proc(p), Event: event, Peer: proto.Proc(peer), Kind: m.KindName(kind),
-		})
-	}
+	n.trace.Write(trace.Event{
+		Time: n.now, Proc: proto.Proc(p), Event: event, Peer: proto.Proc(peer), Kind: m.KindName(kind),
+	})
 }
