@@ -5,7 +5,7 @@ import "banyan/mpi"
 // Tags of the messages between neighbours.
 const (
 	tagRows   = 0 // which elements the sender needs
-	tagValues = 1 // their values: tagValues + number of the exchange
+	tagValues = 1 // their values
 )
 
 // halo brings the elements of a vector that a rank's rows refer to, and that
@@ -17,7 +17,6 @@ type halo struct {
 	from  []segment  // by rank: where its elements are; empty for most
 	peers int        // ranks that send us something
 	in    []float64  // the longest segment
-	tag   int        // of the next exchange
 	sums  []float64
 }
 
@@ -33,7 +32,7 @@ type segment struct{ begin, end int }
 // newHalo lets every rank tell the others what it needs of them.
 func newHalo(world *mpi.Comm, a *block) (*halo, error) {
 	ranks := world.Size()
-	h := &halo{world: world, count: a.count, from: make([]segment, ranks), tag: tagValues}
+	h := &halo{world: world, count: a.count, from: make([]segment, ranks)}
 	firsts, counts := blocks(a.total, ranks)
 	needed, wanted := make([]int64, ranks), make([]int64, ranks)
 	var pending []*mpi.Request
@@ -74,26 +73,22 @@ func newHalo(world *mpi.Comm, a *block) (*halo, error) {
 // exchange implements others. The neighbours' values are received in the order in
 // which they come, and each put in its place, so the order has no effect.
 //
-// The tag tells one exchange from the next. Without replicas it needn't, for no
-// rank begins one before all have ended the last: there is a sum between them. But
-// when a process has died, its rank's substitute, which may be ahead, sends for it, and
-// a receive from any source could take a neighbour's next values for its present ones.
+// One tag serves all exchanges: no rank begins one before all have ended the last,
+// since there is a sum between them.
 func (h *halo) exchange(vector []float64) error {
-	tag := h.tag
-	h.tag++
 	pending := make([]*mpi.Request, 0, len(h.sends))
 	for _, out := range h.sends {
 		for i, row := range out.rows {
 			out.values[i] = vector[row]
 		}
-		request, err := mpi.Isend(h.world, out.values, out.rank, tag)
+		request, err := mpi.Isend(h.world, out.values, out.rank, tagValues)
 		if err != nil {
 			return err
 		}
 		pending = append(pending, &request)
 	}
 	for range h.peers {
-		status, err := mpi.Recv(h.world, h.in, mpi.AnySource, tag)
+		status, err := mpi.Recv(h.world, h.in, mpi.AnySource, tagValues)
 		if err != nil {
 			return err
 		}

@@ -89,8 +89,7 @@ func (p *Process) CloseContext(id uint64) {
 			p.refuse(a)
 			return
 		}
-		p.buffers.put(a.body)
-		p.arrivals.put(ah)
+		p.dropArrival(ah, a)
 	})
 }
 

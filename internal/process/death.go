@@ -181,7 +181,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 		if a != nil {
-			p.arrivals.put(r.arrival)
+			p.dropArrival(r.arrival, a)
 		}
 	case r.kind == receiving:
 		p.match.Cancel(h.index)

@@ -26,6 +26,7 @@ package process
 
 import (
 	"banyan/internal/proto"
+	"banyan/internal/proto/causal"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/farewell"
 	"banyan/internal/proto/match"
@@ -96,6 +97,7 @@ type Process struct {
 	detector *detector.Machine
 	farewell *farewell.Machine
 	match    *match.Queues
+	clock    *causal.Clock // replicated jobs only
 
 	requests  slab[request]
 	messages  slab[message]
@@ -107,6 +109,7 @@ type Process struct {
 	active   []*context          // contexts whose stream may want to send
 	orphans  map[uint64][]orphan // broadcast frames of contexts not yet open
 	held     []Handle            // sends that wait for room
+	early    []early             // messages that wait for their cause
 	staging  [][]byte            // by Proc: where a large frame is arriving
 	lost     []lostPeer          // connections that broke without proof of a death
 
@@ -148,6 +151,9 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		met:      make([]bool, n),
 		left:     make([]bool, n),
 		told:     make([]bool, n),
+	}
+	if cfg.Layout.Degree > 1 {
+		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
 	}
 	p.detector = detector.New(detector.Config{
 		Self: cfg.Self, N: n, Period: cfg.Period, Timeout: cfg.Timeout,

@@ -13,6 +13,7 @@ type arrival struct {
 	envelope match.Envelope
 	total    uint64
 	body     []byte // eager: pooled
+	stamp    []byte // with replicas: pooled
 	// A rendezvous:
 	offered  bool
 	from     proto.Proc // who offers it now
@@ -58,16 +59,15 @@ func (a *arrival) status() Status {
 
 // accept brings an arrival and the receive that matched it together.
 func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
-	r.status = a.status()
+	r.status, r.stamp = a.status(), a.stamp
+	a.stamp = nil
 	if a.offered {
 		a.request, r.arrival = h, ah
 		p.pull(a, r)
 		return
 	}
 	p.fill(h, r, a.body)
-	p.buffers.put(a.body)
-	a.body = nil
-	p.arrivals.put(ah)
+	p.dropArrival(ah, a)
 }
 
 // fill ends a receive with the bytes of a message.
@@ -110,11 +110,20 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	if r := p.requests.get(a.request); r != nil {
 		p.complete(a.request, r, err)
 	}
-	p.arrivals.put(a.self)
+	p.dropArrival(a.self, a)
+}
+
+// dropArrival forgets an arrival and what it holds.
+func (p *Process) dropArrival(ah Handle, a *arrival) {
+	p.buffers.put(a.body)
+	p.buffers.put(a.stamp)
+	a.body, a.stamp = nil, nil
+	p.arrivals.put(ah)
 }
 
 // messageArrived routes an eager message or an offer: replication first, then
-// matching. An owned payload becomes the callee's to give back to the pool.
+// causality, then matching. An owned payload becomes the callee's to give back
+// to the pool.
 func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
 	keep := false
 	defer func() {
@@ -122,14 +131,18 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			p.buffers.put(payload)
 		}
 	}()
-	src := p.cfg.Layout.Rank(from)
-	if h.Src != src || h.Dst != p.rank {
+	if h.Src != p.cfg.Layout.Rank(from) || h.Dst != p.rank || len(payload) != p.firstFrame(h) {
 		return // not this process's: a peer that misroutes harms itself only
 	}
 	offered := h.Kind == wire.KindOffer
 	switch p.replica.Arrive(from, h.Context, h.Seq, offered) {
 	case replica.Accept:
-		keep = p.deliver(from, h, payload, offered, owned)
+		if p.clock != nil && !p.clock.Ready(payload[len(payload)-p.clock.StampSize():]) {
+			keep = true
+			p.postpone(from, h, payload, owned)
+			break
+		}
+		keep = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
 	}
@@ -138,33 +151,51 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 	}
 }
 
+// firstFrame is how long the payload of a message's first frame is.
+func (p *Process) firstFrame(h *wire.Header) int {
+	n := 0
+	if h.Kind == wire.KindEager {
+		n = int(h.Total)
+	}
+	if p.clock != nil {
+		n += p.clock.StampSize()
+	}
+	return n
+}
+
 // deliver matches a message new to this process and reports whether it kept
 // the payload.
-func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, offered, owned bool) bool {
+func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
 	ah, a := p.arrivals.take()
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
 	*a = arrival{envelope: e, total: h.Total, self: ah}
-	if offered {
+	if h.Kind == wire.KindOffer {
 		a.offered, a.from, a.senderID, a.seq = true, from, h.ID, h.Seq
 		if p.finishing {
 			p.refuse(a)
 			return false
 		}
 	}
+	if p.clock != nil && h.Kind != wire.KindInvalid {
+		end := len(payload) - p.clock.StampSize()
+		a.stamp = p.buffers.copyOf(payload[end:])
+		payload = payload[:end]
+	}
 	token, matched := p.match.Arrive(e, ah.index)
 	switch {
-	case matched && offered:
+	case matched && a.offered:
 		rh, r := p.requests.at(token)
 		p.accept(rh, r, ah, a)
 	case matched:
 		rh, r := p.requests.at(token)
-		r.status = a.status()
+		r.status, r.stamp = a.status(), a.stamp
+		a.stamp = nil
 		p.arrivals.put(ah)
 		p.fill(rh, r, payload)
-	case !offered && owned:
+	case !a.offered && owned:
 		a.body = payload
 		return true
-	case !offered:
+	case !a.offered:
 		a.body = p.buffers.copyOf(payload)
 	}
 	return false
@@ -179,6 +210,7 @@ func (p *Process) reoffered(from proto.Proc, h *wire.Header) {
 		}
 	})
 	if found == nil {
+		p.reofferedEarly(from, h)
 		return
 	}
 	found.from, found.senderID = from, h.ID
@@ -228,8 +260,8 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 }
 
 // sendSelf brings a message of this rank to itself. Every replica does so on
-// its own; replication has no part in it.
+// its own; neither replication nor causality has a part in it.
 func (p *Process) sendSelf(context uint64, tag int32, data []byte) {
 	h := wire.Header{Context: context, Src: p.rank, Dst: p.rank, Tag: tag, Total: uint64(len(data))}
-	p.deliver(p.cfg.Self, &h, data, false, false)
+	p.deliver(p.cfg.Self, &h, data, false)
 }

@@ -45,11 +45,10 @@ const (
 
 // request is one operation of the program.
 type request struct {
-	kind    requestKind
-	done    bool
-	dropped bool // nobody will ask for the outcome: free it when done
-	err     error
-	status  Status
+	kind   requestKind
+	done   bool
+	err    error
+	status Status
 
 	buffer []byte // the program's: what to send, or where to receive
 
@@ -58,6 +57,7 @@ type request struct {
 	envelope match.Envelope // receiving: what was asked for
 	message  Handle         // sending, rendezvous: the retained message
 	arrival  Handle         // receiving, rendezvous: what it is bound to
+	stamp    []byte         // receiving, with replicas: of what was received
 
 	number   uint64 // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
@@ -76,10 +76,6 @@ func (p *Process) complete(h Handle, r *request, err error) {
 	}
 	r.done, r.err = true, err
 	p.Completed++
-	if r.dropped {
-		r.buffer = nil
-		p.requests.put(h)
-	}
 }
 
 // Done tells whether a request has ended. A Handle that names nothing has.
@@ -95,7 +91,11 @@ func (p *Process) Take(h Handle) (Status, error) {
 		return Status{}, nil
 	}
 	s, err := r.status, r.err
-	r.buffer, r.err = nil, nil
+	if r.stamp != nil { // now the program knows of the message
+		p.clock.Received(s.Source, r.stamp)
+		p.buffers.put(r.stamp)
+	}
+	r.buffer, r.err, r.stamp = nil, nil, nil
 	p.requests.put(h)
 	return s, err
 }

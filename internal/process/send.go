@@ -11,7 +11,8 @@ import (
 type message struct {
 	replica.Message
 	request   Handle // the program's, which a rendezvous completes
-	pooled    bool   // Body is a copy that goes back to the pool
+	wire      []byte // what goes with the first frame: the whole message or nothing, then the stamp
+	pooled    bool   // wire goes back to the pool
 	released  bool   // replication is done with it
 	transfers int    // its data under way
 }
@@ -52,18 +53,20 @@ func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) H
 	mh, m := p.messages.take()
 	*m = message{request: h}
 	m.Context, m.Dst, m.Tag = context, dst, tag
-	m.Total, m.Body, m.User = uint64(len(data)), data, mh.bits()
+	m.Total, m.User = uint64(len(data)), mh.bits()
 	m.Rendezvous = len(data) > EagerLimit
 	if m.Rendezvous {
+		m.Body = data
 		r.message, r.buffer = mh, data
 	}
+	p.pack(m, data)
 	p.replica.Send(&m.Message, &p.replicaOut)
 	p.runReplica()
+	if p.clock != nil {
+		p.deliverEarly()
+	}
 	if m.Rendezvous {
 		return h
-	}
-	if p.messages.get(mh) != nil { // retained for another replica
-		m.Body, m.pooled = p.buffers.copyOf(data), true
 	}
 	if p.hasRoom(dst) {
 		p.complete(h, r, nil)
@@ -71,6 +74,24 @@ func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) H
 		p.held = append(p.held, h)
 	}
 	return h
+}
+
+// pack makes what the first frame of a message carries. With replicas that is a
+// copy, which is kept for the other ones, and the stamp.
+func (p *Process) pack(m *message, data []byte) {
+	if p.clock == nil {
+		if !m.Rendezvous {
+			m.wire = data // gone before Send returns
+		}
+		return
+	}
+	n := len(data)
+	if m.Rendezvous {
+		n = 0
+	}
+	m.wire, m.pooled = p.buffers.get(n+p.clock.StampSize()), true
+	copy(m.wire, data[:n])
+	p.clock.Stamp(m.wire[n:])
 }
 
 // hopelessSend is why a send can't succeed, or nil.
@@ -148,10 +169,8 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h.Src, h.Dst = p.rank, m.Dst
 	if m.Rendezvous {
 		h.Kind, h.ID = wire.KindOffer, m.User
-		p.send(to, h, nil, 0)
-		return
 	}
-	p.send(to, h, m.Body, 0)
+	p.send(to, h, p.messages.get(handleOf(m.User)).wire, 0)
 }
 
 func (p *Process) release(mh Handle) {
@@ -167,7 +186,7 @@ func (p *Process) settle(mh Handle, m *message) {
 		return
 	}
 	if m.pooled {
-		p.buffers.put(m.Body)
+		p.buffers.put(m.wire)
 	}
 	if m.Rendezvous {
 		if r := p.requests.get(m.request); r != nil {
@@ -178,7 +197,7 @@ func (p *Process) settle(mh Handle, m *message) {
 			p.complete(m.request, r, err)
 		}
 	}
-	m.Body = nil
+	m.Body, m.wire = nil, nil
 	p.messages.put(mh)
 }
 

@@ -107,7 +107,7 @@ func (h *Header) Check() error {
 	}
 	switch h.Kind {
 	case KindEager:
-		if h.Total != uint64(h.Length) {
+		if h.Total > uint64(h.Length) {
 			return fmt.Errorf("%w: eager with %d of %d bytes", ErrCorrupt, h.Length, h.Total)
 		}
 		return h.checkRanks()

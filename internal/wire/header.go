@@ -12,11 +12,12 @@ const (
 
 	// Messages between ranks (internal/proto/replica, then match).
 
-	// KindEager carries a whole message. Context, Src, Dst, Tag, Seq, Total.
+	// KindEager carries a whole message of Total bytes, then, in replicated
+	// jobs, its stamp (internal/proto/causal). Context, Src, Dst, Tag, Seq, Total.
 	KindEager
 	// KindOffer announces a message too large to send unasked (the request to
-	// send of a rendezvous). Context, Src, Dst, Tag, Seq, Total, ID (the
-	// sender's handle of the message).
+	// send of a rendezvous); the payload is its stamp, if any. Context, Src,
+	// Dst, Tag, Seq, Total, ID (the sender's handle of the message).
 	KindOffer
 	// KindPull asks for the data of an offer (clear to send). ID (the
 	// sender's handle), Aux (the receiver's handle).

@@ -13,7 +13,7 @@ const anyBytes = 1
 
 var kinds = [kindEnd]payloadShape{
 	KindEager:            {"eager", anyBytes},
-	KindOffer:            {"offer", 0},
+	KindOffer:            {"offer", anyBytes},
 	KindPull:             {"pull", 0},
 	KindData:             {"data", anyBytes},
 	KindAck:              {"ack", AckSize},
