@@ -8,9 +8,10 @@ import (
 	"banyan/internal/proto/broadcast"
 )
 
-// BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an interleaved
-// binomial tree with synchronised checked correction, L = 2, o = 1, from nothing: its
-// memory is allocated each time. "bytes/process" is all of that.
+// BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an
+// interleaved binomial tree with synchronised checked correction, L = 2, o = 1,
+// from nothing: its memory is allocated each time. "bytes/process" is all of
+// that.
 func BenchmarkLogP65536Checked(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true})
 }

@@ -10,8 +10,8 @@ import (
 // patience is how long a command may take before it shows its progress.
 const patience = 2 * time.Second
 
-// progress is a bar on stderr, if that is a terminal and the command takes longer than its
-// patience.
+// progress is a bar on stderr, if that is a terminal and the command takes
+// longer than its patience.
 type progress struct {
 	total int
 	unit  string

@@ -4,18 +4,19 @@
 //
 // # Use
 //
-// A test describes its system as a [World]: the machines, the messages under way,
-// who is dead. An event is one step that may happen next: a message arrives, a
-// process sends, a process dies. The world checks the protocol's promises for every step in
-// Apply (safety), and in End when nothing can happen any more (liveness, for systems
-// that come to an end). What ought to be tried in the first place, such as who is dead
-// from the start, is a world each.
+// A test describes its system as a [World]: the machines, the messages under
+// way, who is dead. An event is one step that may happen next: a message
+// arrives, a process sends, a process dies. The world checks the protocol's
+// promises for every step in Apply (safety), and in End when nothing can happen
+// any more (liveness, for systems that come to an end). What ought to be tried
+// in the first place, such as who is dead from the start, is a world each.
 //
-// All visits every state once: two sequences of events that lead to the same state, by its Key,
-// are followed only once. So a key must tell states apart whose futures differ, and
-// should tell no others apart. A world may leave out events that make no
-// difference: if one of the events of a state changes nothing that any other event
-// depends on, now or later, then that one alone is enough (the rest come after it).
+// All visits every state once: two sequences of events that lead to the same
+// state, by its Key, are followed only once. So a key must tell states apart
+// whose futures differ, and should tell no others apart. A world may leave out
+// events that make no difference: if one of the events of a state changes
+// nothing that any other event depends on, now or later, then that one alone is
+// enough (the rest come after it).
 //
 // Both report the events that led to a violation; Random reports its seed too.
 //
@@ -34,14 +35,17 @@ import (
 	"strings"
 )
 
-// World is a state of a system; W is its own type, E an event that may happen in it.
+// World is a state of a system; W is its own type, E an event that may happen
+// in it.
 type World[W, E any] interface {
-	// Events appends what can happen next to dst, in an order that depends on the state only.
+	// Events appends what can happen next to dst, in an order that depends on
+	// the state only.
 	Events(dst []E) []E
-	// Apply lets an event of Events happen, and returns an error if that breaks a promise.
+	// Apply lets an event of Events happen, and returns an error if that breaks
+	// a promise.
 	Apply(E) error
-	// End is called when nothing can happen, and returns an error if the system shouldn't have
-	// ended like this.
+	// End is called when nothing can happen, and returns an error if the system
+	// shouldn't have ended like this.
 	End() error
 	// Clone returns a copy that shares nothing that Apply changes.
 	Clone() W

@@ -23,7 +23,8 @@ func (r shorterWay) Receive(now proto.Time, self, from int, kind uint8) {
 	r.run.Receive(now, self, from, kind)
 }
 
-// TestCanary: the reference data notice a correction that is counted for the wrong side.
+// TestCanary: the reference data notice a correction that is counted for the
+// wrong side.
 func TestCanary(t *testing.T) {
 	file, err := os.Open(reference)
 	if err != nil {

@@ -4,10 +4,11 @@
 //
 // # The model
 //
-// Sending takes a process the overhead o, then the message travels for the latency L,
-// then receiving takes its receiver o. The gap g is o: a process sends
-// one message directly after the other. Sending and receiving overlap on a process;
-// receives of one process are serial, in the order of arrival. Time is integral.
+// Sending takes a process the overhead o, then the message travels for the
+// latency L, then receiving takes its receiver o. The gap g is o: a process
+// sends one message directly after the other. Sending and receiving overlap on
+// a process; receives of one process are serial, in the order of arrival. Time
+// is integral.
 //
 // At one instant, in this order:
 //

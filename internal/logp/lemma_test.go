@@ -26,7 +26,8 @@ func correction(t *testing.T, s *Simulator, c Case) (Outcome, proto.Time) {
 	return outcome, outcome.Quiescence - tree.Coloring
 }
 
-// networks are latencies and overheads, also where the latter doesn't divide the former.
+// networks are latencies and overheads, also where the latter doesn't divide
+// the former.
 var networks = []struct{ latency, overhead int }{
 	{0, 1}, {1, 1}, {2, 1}, {3, 2}, {5, 1}, {5, 3}, {8, 1}, {1, 4}, {4, 2}, {7, 3},
 }
@@ -34,8 +35,8 @@ var networks = []struct{ latency, overhead int }{
 // roundedUp is ⌈L/o⌉, which the paper prints rounded down (ERRATA).
 func roundedUp(latency, overhead int) int { return (latency + overhead - 1) / overhead }
 
-// TestLemma2 and corollary 1: without failures, synchronised checked correction takes
-// 4o + L + ⌈L/o⌉·o, and everyone sends 3 + ⌈L/o⌉ corrections.
+// TestLemma2 and corollary 1: without failures, synchronised checked correction
+// takes 4o + L + ⌈L/o⌉·o, and everyone sends 3 + ⌈L/o⌉ corrections.
 func TestLemma2(t *testing.T) {
 	var s Simulator
 	for _, n := range networks {

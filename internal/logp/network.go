@@ -9,10 +9,12 @@ import (
 type Machines interface {
 	// Receive hands a message to a process.
 	Receive(now proto.Time, self, from int, kind uint8)
-	// SendReady returns the next message of a process that could send, if it has one. A process
-	// without one is asked again after its next receive, or at the deadline.
+	// SendReady returns the next message of a process that could send, if it
+	// has one. A process without one is asked again after its next receive, or
+	// at the deadline.
 	SendReady(now proto.Time, self int) (to int, kind uint8, ok bool)
-	// Deadline is a time after now at which all processes are asked again, or proto.Never.
+	// Deadline is a time after now at which all processes are asked again, or
+	// proto.Never.
 	Deadline(now proto.Time) proto.Time
 	// KindName is a kind's name in traces.
 	KindName(kind uint8) string

@@ -15,8 +15,8 @@ type Outcome struct {
 	Unreached  int        // live processes that were never coloured
 	Coloring   proto.Time // when the last live process was coloured
 	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
-	// MaxGap is the longest run round the ring of processes, dead or live, that no tree
-	// message coloured.
+	// MaxGap is the longest run round the ring of processes, dead or live, that
+	// no tree message coloured.
 	MaxGap int
 }
 
@@ -132,8 +132,9 @@ type visit struct {
 	sendAt   proto.Time
 }
 
-// disseminationEnd is the time at which the last process is coloured by a tree if none is
-// dead. Nobody waits for anybody then: each process receives one message.
+// disseminationEnd is the time at which the last process is coloured by a tree
+// if none is dead. Nobody waits for anybody then: each process receives one
+// message.
 func (s *Simulator) disseminationEnd(t *topology.Tree, latency, overhead proto.Time) proto.Time {
 	end := proto.Time(0)
 	path := append(s.path[:0], visit{t.Children(0), 0})

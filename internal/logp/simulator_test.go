@@ -40,8 +40,8 @@ func drawCase(t *rapid.T) Case {
 	return c
 }
 
-// TestOutcomes: whatever the case, its outcome agrees with its trace, the trace obeys the model, and
-// a simulator that was used before comes to the same.
+// TestOutcomes: whatever the case, its outcome agrees with its trace, the trace
+// obeys the model, and a simulator that was used before comes to the same.
 func TestOutcomes(t *testing.T) {
 	var used Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -141,8 +141,9 @@ func replay(t *rapid.T, c *Case, text *bytes.Buffer) Outcome {
 	return o
 }
 
-// TestAcknowledgedWithDead: the root of an acknowledged tree with a dead child never
-// becomes quiet, that is, done (ERRATA); the simulation ends all the same.
+// TestAcknowledgedWithDead: the root of an acknowledged tree with a dead child
+// never becomes quiet, that is, done (ERRATA); the simulation ends all the
+// same.
 func TestAcknowledgedWithDead(t *testing.T) {
 	var s Simulator
 	c := Case{Procs: 64, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Acknowledged}
@@ -157,8 +158,8 @@ func TestAcknowledgedWithDead(t *testing.T) {
 	}
 }
 
-// TestNoAllocation: what a simulator that was used before allocates doesn't grow with the
-// messages.
+// TestNoAllocation: what a simulator that was used before allocates doesn't
+// grow with the messages.
 func TestNoAllocation(t *testing.T) {
 	var s Simulator
 	c := Case{Procs: 4096, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Checked, Synchronised: true}

@@ -13,8 +13,9 @@ import (
 	"banyan/internal/topology"
 )
 
-// Columns of a table of cases and outcomes. "k" is empty where the tree has none,
-// "start" is "-" where there are no corrections, "failed" is numbers separated by spaces.
+// Columns of a table of cases and outcomes. "k" is empty where the tree has
+// none, "start" is "-" where there are no corrections, "failed" is numbers
+// separated by spaces.
 var (
 	caseColumns    = []string{"procs", "L", "o", "tree", "k", "numbering", "correction", "start", "failed"}
 	outcomeColumns = []string{"messages", "unreached", "coloring", "quiescence"}
@@ -41,9 +42,10 @@ type Row struct {
 	Outcome  Outcome
 }
 
-// ReadTable reads a table as CSV. Its first line names the columns, in any order; those of the outcome
-// may be missing. distance is that of optimised corrections where the table has no
-// column for it. Every case is valid. Errors name line and column.
+// ReadTable reads a table as CSV. Its first line names the columns, in any
+// order; those of the outcome may be missing. distance is that of optimised
+// corrections where the table has no column for it. Every case is valid. Errors
+// name line and column.
 func ReadTable(r io.Reader, distance int) (*Table, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -154,8 +156,8 @@ func (c *Case) setField(column, field string) (err error) {
 	return err
 }
 
-// ParseStart reads the start of a correction: "synchronized", "overlapped", or "-" where there
-// is none to start.
+// ParseStart reads the start of a correction: "synchronized", "overlapped", or
+// "-" where there is none to start.
 func ParseStart(s string, c broadcast.Correction) (synchronised bool, err error) {
 	switch {
 	case !c.Corrects() && s == "-":

@@ -2,10 +2,10 @@ package topology
 
 import "testing"
 
-// violation looks for a pair of processes that contradicts definition 1, word by
-// word: a tree is interleaved if in the ring of the processes of any subtree, in
-// the order of their numbers, any two distinct neighbours descend from each other, or have no
-// common ancestor in the subtree but its root.
+// violation looks for a pair of processes that contradicts definition 1, word
+// by word: a tree is interleaved if in the ring of the processes of any
+// subtree, in the order of their numbers, any two distinct neighbours descend
+// from each other, or have no common ancestor in the subtree but its root.
 func violation(tree *Tree) (root, a, b int, found bool) {
 	procs := tree.Procs()
 	ancestors := make([][]int, procs) // from the process itself up to 0
@@ -103,9 +103,9 @@ func TestOptimalIsLame(t *testing.T) {
 	}
 }
 
-// TestOptimalIsOptimal: no tree colours so many processes earlier than the optimal tree,
-// which reaches them as early as if everyone who has the message always sent it to
-// somebody new.
+// TestOptimalIsOptimal: no tree colours so many processes earlier than the
+// optimal tree, which reaches them as early as if everyone who has the message
+// always sent it to somebody new.
 func TestOptimalIsOptimal(t *testing.T) {
 	for _, c := range []struct{ latency, overhead int }{{0, 1}, {2, 1}, {3, 2}, {7, 5}, {1, 3}} {
 		for procs := 1; procs < 100; procs++ {
@@ -125,7 +125,8 @@ func TestOptimalIsOptimal(t *testing.T) {
 	}
 }
 
-// greedy is when the last of so many processes has the message if everyone sends all the time.
+// greedy is when the last of so many processes has the message if everyone
+// sends all the time.
 func greedy(procs, latency, overhead int) int {
 	free := []int{0} // when each sends next
 	for last := 0; ; {

@@ -55,8 +55,8 @@ func ExampleBinomial_figure4() {
 	// 3 → [7]
 }
 
-// Figure 5: the timeline of a Lamé tree of order 3 with 9 processes, where L = o = 1:
-// a message takes 3 steps.
+// Figure 5: the timeline of a Lamé tree of order 3 with 9 processes, where L =
+// o = 1: a message takes 3 steps.
 func ExampleLame_figure5() {
 	tree, err := topology.Lame(9, 3, topology.Interleaved)
 	if err != nil {

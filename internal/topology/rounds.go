@@ -64,25 +64,28 @@ var (
 type round struct {
 	time  int32
 	first int32 // the lowest process that is sent to in this round
-	// shift is how many processes precede, in every round that they send in, those that
-	// were sent to in this one: the i-th of them (from 0) sends to first + shift + i of that round.
+	// shift is how many processes precede, in every round that they send in,
+	// those that were sent to in this one: the i-th of them (from 0) sends to
+	// first + shift + i of that round.
 	shift int32
 	ready int32 // the round in which those that are sent to now send first
 	next  int32 // the round in which those that send now send again
 }
 
 // rounds are those of a tree in order, each with at least one sender, up to the
-// first that would reach nobody within the tree. An index may equal their number: beyond the end.
+// first that would reach nobody within the tree. An index may equal their
+// number: beyond the end.
 //
 // Processes are numbered in the order of their rounds, within a round in the
-// order of their parents. With S(t) senders at time t, of whom S(t-step) sent a step before
-// and the others were sent to at t-delay,
+// order of their parents. With S(t) senders at time t, of whom S(t-step) sent a
+// step before and the others were sent to at t-delay,
 //
 //	S(t) = S(t-step) + S(t-delay), S(0) = 1,
 //
-// which is the paper's R(t) where the step is 1. Who was sent to at time u sends
-// first at f = u + delay, after S(f-step) others, and keeps that distance to the
-// first sender in each of its rounds, since those who join later are numbered later.
+// which is the paper's R(t) where the step is 1. Who was sent to at time u
+// sends first at f = u + delay, after S(f-step) others, and keeps that distance
+// to the first sender in each of its rounds, since those who join later are
+// numbered later.
 type rounds struct {
 	step, delay int64 // between a process's sends; until one that is sent to sends
 	list        []round

@@ -5,9 +5,9 @@
 //
 //	{"banyan":"trace","version":1,"driver":"logp","procs":8,"unit":"step","about":"…"}
 //
-// where driver is "logp" (simulated) or "real", and unit what times count in: "step"
-// or "ns". Every other line is an event, in the order in which the driver saw
-// them, times never falling in a simulated run:
+// where driver is "logp" (simulated) or "real", and unit what times count in:
+// "step" or "ns". Every other line is an event, in the order in which the
+// driver saw them, times never falling in a simulated run:
 //
 //	{"t":0,"proc":0,"event":"send","peer":4,"kind":"tree"}
 //	{"t":4,"proc":4,"event":"receive","peer":0,"kind":"tree"}
@@ -21,8 +21,9 @@
 //	coloured  the broadcast has reached proc
 //	dead      proc is dead from here on
 //
-// Positions of a simulated broadcast are its processes. Readers skip events and fields that
-// they don't know; a change that such readers would misunderstand raises the version.
+// Positions of a simulated broadcast are its processes. Readers skip events and
+// fields that they don't know; a change that such readers would misunderstand
+// raises the version.
 package trace
 
 import (

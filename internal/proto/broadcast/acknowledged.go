@@ -1,8 +1,8 @@
 package broadcast
 
 // The acknowledged tree: a process that has sent to its children, and had an
-// acknowledgement from each, acknowledges to its parent; the root is done then. A child that is dead never answers,
-// and so nobody above it is ever done.
+// acknowledgement from each, acknowledges to its parent; the root is done then.
+// A child that is dead never answers, and so nobody above it is ever done.
 
 // acknowledge returns the acknowledgement, once.
 func (c *Config) acknowledge(s *State) (to int, kind Kind, ok bool) {

@@ -101,8 +101,8 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// findBug explores as TestEverything does, then tries what TestRandomSchedules does, up to the
-// first violation.
+// findBug explores as TestEverything does, then tries what TestRandomSchedules
+// does, up to the first violation.
 func findBug(v variant, bug func(*Config) machine) error {
 	for procs := max(1, v.distance+1); procs <= 4; procs++ {
 		for _, tree := range smallTrees(procs) {

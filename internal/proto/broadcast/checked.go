@@ -1,9 +1,9 @@
 package broadcast
 
-// Checked correction: a process that the tree has reached sends farther and farther to both
-// sides of the ring. It stops to one side when it has heard from that side, and
-// has sent to the nearest it has heard from: between the two everyone has been sent
-// to. Who is coloured by a correction sends none.
+// Checked correction: a process that the tree has reached sends farther and
+// farther to both sides of the ring. It stops to one side when it has heard
+// from that side, and has sent to the nearest it has heard from: between the
+// two everyone has been sent to. Who is coloured by a correction sends none.
 //
 // Why everyone is reached: take two neighbours a, b among those who correct, with
 // only others between them. Whoever a hears from on b's side is b or beyond, so a

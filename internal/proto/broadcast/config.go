@@ -62,8 +62,9 @@ type Config struct {
 	// correction goes, from 1. More than half the ring is as much as half the ring.
 	Distance int
 
-	// Synchronised correction begins at CorrectAt, at every process that the tree has
-	// reached by then; otherwise at each when it has sent its tree messages.
+	// Synchronised correction begins at CorrectAt, at every process that the
+	// tree has reached by then; otherwise at each when it has sent its tree
+	// messages.
 	Synchronised bool
 	CorrectAt    proto.Time
 }

@@ -19,8 +19,8 @@
 //
 // # Corrections
 //
-// The variants, each in a file of its own, decide whether and where a coloured process
-// that has sent its tree messages sends a correction next:
+// The variants, each in a file of its own, decide whether and where a coloured
+// process that has sent its tree messages sends a correction next:
 //
 //   - NoCorrection: a plain tree.
 //   - Acknowledged (acknowledged.go): a plain tree whose processes tell their parent
@@ -28,8 +28,14 @@
 //     somebody is dead (the root never becomes done), but reaches nobody by it.
 //   - Checked (checked.go): along both sides of the ring until one meets another who
 //     corrects. Reaches every live process, whoever else was dead from the start.
-//   - Optimised (optimised.go): to d neighbours on each side, without those whom a neighbour is known
-//     to reach. Reaches every live process as long as no d neighbours in a row are dead.
+//   - Optimised (optimised.go): to d neighbours on each side, without those whom
+//     a neighbour is known to reach. Overlapped, it reaches every live process
+//     as long as no d neighbours in a row are dead; synchronised, as long as the
+//     tree leaves no gap of more than 2d.
+//
+// The paper's other variants (opportunistic, delayed, failure-proof; gossip in
+// place of the tree) have their place here: a file with the function that says
+// how far the next correction goes, and a row in correct.
 //
 // Synchronised correction begins at a time given in advance, at all processes that
 // the tree has reached by then. Overlapped correction begins at each process
@@ -45,8 +51,8 @@
 //
 // # Limits
 //
-// Deaths are covered if they happen before a process's first message; a process that
-// dies between two messages may leave others uncoloured (Stream mends that, with
-// a failure detector). Acknowledged trees with a dead process never become
-// quiet at the root.
+// Deaths are covered if they happen before a process's first message; a process
+// that dies between two messages may leave others uncoloured (Stream mends
+// that, with a failure detector). Acknowledged trees with a dead process never
+// become quiet at the root.
 package broadcast

@@ -75,8 +75,8 @@ func (v variant) mode() mode {
 	return reduced
 }
 
-// exploreAll tries every interleaving of sends and arrivals, with synchronised correction
-// starting at any time, if some are dead.
+// exploreAll tries every interleaving of sends and arrivals, with synchronised
+// correction starting at any time, if some are dead.
 func exploreAll(c *Config, m machine, dead uint, how mode) (states int, err error) {
 	stats, err := explore.All(treeWorld(c, m, dead, how), stateLimit)
 	return stats.States, err
@@ -189,8 +189,8 @@ func ends(t *testing.T, c *Config, dead uint, how mode) map[string]bool {
 	return seen
 }
 
-// TestRandomSchedules tries larger broadcasts in an order chosen by a seed, with dead
-// processes chosen by the seed too.
+// TestRandomSchedules tries larger broadcasts in an order chosen by a seed,
+// with dead processes chosen by the seed too.
 func TestRandomSchedules(t *testing.T) {
 	run := func(seed uint64, procs int, v variant, rate float64) {
 		t.Helper()
@@ -214,8 +214,8 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// randomSchedule runs one broadcast over a random tree; each process but the root is dead with
-// the probability rate. The seed decides all.
+// randomSchedule runs one broadcast over a random tree; each process but the
+// root is dead with the probability rate. The seed decides all.
 func randomSchedule(seed uint64, procs int, v variant, rate float64, as func(*Config) machine) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	tree := mustTree(randomTree(random, procs))

@@ -5,8 +5,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// State is one process of one broadcast. It is made by [Config.Start], holds no pointer and may be
-// copied and compared.
+// State is one process of one broadcast. It is made by [Config.Start], holds no
+// pointer and may be copied and compared.
 type State struct {
 	children topology.Cursor // tree messages still to be sent
 	self     int32
@@ -40,8 +40,8 @@ func (s *State) Coloured() bool { return s.is(flagColoured) }
 // got a tree message.
 func (s *State) Reached() bool { return s.is(flagReached) }
 
-// Done says of an acknowledged tree whether the process knows that everyone at and below it
-// has the message.
+// Done says of an acknowledged tree whether the process knows that everyone at
+// and below it has the message.
 func (s *State) Done() bool { return s.is(flagAnswered) }
 
 // Start puts a process at the beginning of a broadcast. The root has the message
@@ -53,8 +53,8 @@ func (c *Config) Start(s *State, self int) {
 	}
 }
 
-// Receive handles a message. It returns true if the process is coloured by it: at most
-// once, and never at the root.
+// Receive handles a message. It returns true if the process is coloured by it:
+// at most once, and never at the root.
 func (c *Config) Receive(s *State, from int, kind Kind) bool {
 	switch kind {
 	case KindTree:
@@ -92,7 +92,8 @@ func (c *Config) colour(s *State, kind Kind) {
 	}
 }
 
-// takesPart says whether a process that is coloured by a message of this kind sends corrections.
+// takesPart says whether a process that is coloured by a message of this kind
+// sends corrections.
 func (c *Config) takesPart(kind Kind) bool {
 	switch c.Correction {
 	case Checked:
@@ -146,8 +147,8 @@ func (c *Config) correct(s *State) (to int, kind Kind, ok bool) {
 	return 0, 0, false
 }
 
-// Deadline is the time at which the process may have something to send although nothing has
-// been received: the start of synchronised correction.
+// Deadline is the time at which the process may have something to send although
+// nothing has been received: the start of synchronised correction.
 func (c *Config) Deadline(s *State, now proto.Time) proto.Time {
 	if c.Synchronised && s.is(flagParticipant) && now < c.CorrectAt {
 		return c.CorrectAt

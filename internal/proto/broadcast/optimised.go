@@ -1,14 +1,16 @@
 package broadcast
 
 // Optimised opportunistic correction: a process sends to d neighbours on each
-// side of the ring, nearest first, except to those whom somebody else is known to
-// reach: a correction that came from the right, from δ away, was sent by one who reaches d-δ positions to
-// the left of here, itself or through others. So only the farthest δ are left.
+// side of the ring, nearest first, except to those whom somebody else is known
+// to reach: a correction that came from the right, from δ away, was sent by one
+// who reaches d-δ positions to the left of here, itself or through others. So
+// only the farthest δ are left.
 //
-// Everyone who is coloured corrects, by whatever it was coloured. (Where correction is
-// overlapped nobody can tell an early correction from one that mends a broken
-// tree; and only so do the paper's results come out: see ERRATA, "distance".)
-// So the colour spreads along the ring over any gap of fewer than d dead.
+// Everyone who is coloured corrects, by whatever it was coloured. (Where
+// correction is overlapped nobody can tell an early correction from one that
+// mends a broken tree; and only so do the paper's results come out: see ERRATA,
+// "distance".) So the colour spreads along the ring over any gap of fewer than
+// d dead.
 //
 // Nobody reaches farther than half round the ring, so that the two sides don't
 // meet: in a ring of even size the opposite position counts as left.
@@ -40,8 +42,8 @@ func beyond(sent, heard, reach int32) int32 {
 	return next
 }
 
-// Side is the kind of an optimised correction from one position to another. It lets a driver
-// send corrections without their side.
+// Side is the kind of an optimised correction from one position to another. It
+// lets a driver send corrections without their side.
 func (c *Config) Side(from, to int) Kind {
 	if int(c.distance(to, from)) <= c.Tree.Procs()/2 {
 		return KindLeft

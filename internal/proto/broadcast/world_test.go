@@ -43,9 +43,9 @@ type channel struct {
 // count is what a process has sent.
 type count struct{ tree, corrections, acks int16 }
 
-// event is a step of a world: a message of some kind from one process arrives at another, or,
-// where these are the same, the process sends. clock is the start of
-// synchronised correction.
+// event is a step of a world: a message of some kind from one process arrives
+// at another, or, where these are the same, the process sends. clock is the
+// start of synchronised correction.
 type event struct {
 	from, to int32
 	kind     Kind
@@ -89,8 +89,9 @@ func (w *world) Clone() *world {
 // Events gives arrivals in the order of their channels, one after the other; all
 // that a process could send; the clock.
 //
-// With reduce it leaves out what makes no difference: if a state has an event that every
-// other event leaves as it is, whether before or after it, that one alone will do.
+// With reduce it leaves out what makes no difference: if a state has an event
+// that every other event leaves as it is, whether before or after it, that one
+// alone will do.
 func (w *world) Events(dst []event) []event {
 	for i := range w.channels {
 		c := &w.channels[i]
@@ -273,15 +274,37 @@ func (w *world) End() error {
 			return fmt.Errorf("%w: %d", errUnreached, p)
 		}
 	}
-	if w.config.Correction == Acknowledged && w.states[0].Done() == deaths {
+	switch {
+	case w.config.Correction == Acknowledged && w.states[0].Done() == deaths:
 		return errDone
+	case w.config.Correction == Optimised:
+		return w.checkGaps()
 	}
 	return nil
 }
 
-// AppendKey describes worlds of up to 255 processes. A process's place among its
-// children is what it has sent. In a lazy world the messages are what has been sent, and to have heard
-// of somebody means to have stopped.
+// checkGaps: whoever is within reach of one who corrects has been reached. So is
+// everyone in a gap, a run of those who don't correct, of at most 2d.
+func (w *world) checkGaps() error {
+	left, right := w.config.reach()
+	procs := int32(len(w.states))
+	for p := range procs {
+		if w.dead(int(p)) || w.states[p].Coloured() {
+			continue
+		}
+		for d := int32(1); d <= max(left, right); d++ {
+			above, below := &w.states[(p+d)%procs], &w.states[(p-d+procs)%procs]
+			if d <= left && above.is(flagParticipant) || d <= right && below.is(flagParticipant) {
+				return fmt.Errorf("%w: %d, though somebody %d away corrects", errUnreached, p, d)
+			}
+		}
+	}
+	return nil
+}
+
+// AppendKey describes worlds of up to 255 processes. A process's place among
+// its children is what it has sent. In a lazy world the messages are what has
+// been sent, and to have heard of somebody means to have stopped.
 func (w *world) AppendKey(dst []byte) []byte {
 	dst = append(dst, byte(w.now))
 	for p, s := range w.states {
