@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -43,4 +44,34 @@ func ring() {
 		}
 		return nil
 	})
+}
+
+// survivor is a program that goes on when a rank is lost: "survivor". Rank 2 dies
+// while all wait for each other; rank 0 then broadcasts to whoever is left.
+func survivor() {
+	mpi.Main(func(world *mpi.Comm) error {
+		if world.Rank() == 2 {
+			os.Exit(7)
+		}
+		err := world.Barrier()
+		if !errors.Is(err, mpi.ErrRankLost) {
+			return fmt.Errorf("the barrier without rank 2 returned %v", err)
+		}
+		for round := range 100 {
+			news := make([]int64, 5000)
+			if world.Rank() == 0 {
+				for i := range news {
+					news[i] = int64(i * round)
+				}
+			}
+			if err := mpi.Bcast(world, news, 0); err != nil {
+				return err
+			}
+			if news[4999] != int64(4999*round) {
+				return fmt.Errorf("round %d brought %d", round, news[4999])
+			}
+		}
+		fmt.Println("rank", world.Rank(), "goes on")
+		return nil
+	}, mpi.SurviveRankLoss())
 }

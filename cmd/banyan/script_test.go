@@ -9,8 +9,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"banyan": func() { os.Exit(execute()) },
-		"ring":   ring,
+		"banyan":   func() { os.Exit(execute()) },
+		"ring":     ring,
+		"survivor": survivor,
 	})
 }
 
