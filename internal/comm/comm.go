@@ -53,7 +53,6 @@ type Comm struct {
 	mu       sync.Mutex
 	children uint64 // communicators made from this one
 	calls    int32  // collectives begun; their tag
-	broken   error  // a Bcast's members disagreed: they are out of step
 	scratch  [][]byte
 }
 
