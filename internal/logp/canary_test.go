@@ -12,15 +12,20 @@ import (
 // not for that to which it was sent.
 type shorterWay struct{ *run }
 
-func (r shorterWay) Receive(now proto.Time, self, from int, kind uint8) {
+func (r shorterWay) Receive(now proto.Time, messages []Message) {
 	procs := r.config.Tree.Procs()
-	if k := broadcast.Kind(kind); k == broadcast.KindLeft || k == broadcast.KindRight {
-		kind = uint8(broadcast.KindLeft)
-		if toRight := (self - from + procs) % procs; 2*toRight < procs {
-			kind = uint8(broadcast.KindRight)
+	changed := make([]Message, len(messages))
+	for i, x := range messages {
+		kind := broadcast.Kind(x.Kind())
+		if kind == broadcast.KindLeft || kind == broadcast.KindRight {
+			kind = broadcast.KindLeft
+			if toRight := (x.To() - x.From() + procs) % procs; 2*toRight < procs {
+				kind = broadcast.KindRight
+			}
 		}
+		changed[i] = NewMessage(x.From(), x.To(), uint8(kind))
 	}
-	r.run.Receive(now, self, from, kind)
+	r.run.Receive(now, changed)
 }
 
 // TestCanary: the reference data notice a correction that is counted for the

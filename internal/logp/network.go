@@ -5,192 +5,214 @@ import (
 	"banyan/internal/trace"
 )
 
-// Machines are the protocol machines of all processes of a run.
-type Machines interface {
-	// Receive hands a message to a process.
-	Receive(now proto.Time, self, from int, kind uint8)
-	// SendReady returns the next message of a process that could send, if it
-	// has one. A process without one is asked again after its next receive, or
-	// at the deadline.
-	SendReady(now proto.Time, self int) (to int, kind uint8, ok bool)
-	// Deadline is a time after now at which all processes are asked again, or
-	// proto.Never.
-	Deadline(now proto.Time) proto.Time
-	// KindName is a kind's name in traces.
-	KindName(kind uint8) string
-}
-
-// Network is processes that send messages in LogP time. It may be used for many
-// runs, one after the other.
+// Network is processes that send messages in LogP time, all with the same
+// latency and overhead. It may be used for many runs, one after the other.
 type Network struct {
 	latency, overhead proto.Time
-	failed            Set
 
-	now        proto.Time
-	sending    stage[int32]   // who is busy sending
-	travelling stage[message] // on their way, send overhead included
-	receiving  stage[message] // being received
-	toSend     agenda         // who is asked for a message at this instant
+	now    proto.Time
+	wire   wire           // messages being sent, on their way, or received at once
+	late   stage[Message] // being received after they had to wait
+	toSend agenda         // who is asked for a message at this instant
 
-	flags   []uint8
-	waiting []list    // messages that have arrived while the process was receiving
+	flags   []uint8   // of each process
+	waiting []list    // of each process; nil if there never was one
 	slots   []arrival // of all lists
 	free    int32     // the first free slot, or none
-	stats   Activity
-	trace   *trace.Writer
-	tick    func(messages int)
+	asked   [chunk]int32
+	answers [chunk]Message
+
+	stats Activity
+	trace *trace.Writer
+	tick  func(messages int)
 }
 
 const (
 	isSending   = 1 << iota // has not ended its last send
 	isReceiving             // has not ended its last receive
+	isAwaited               // messages have arrived while it was receiving: it has a list
+	isDead
 )
 
-type message struct {
-	from, to int32
-	kind     uint8
-}
-
-// list is a queue of slots; both ends are none if it is empty.
+// list is a queue of slots. It means something only where the process isAwaited.
 type list struct{ head, tail int32 }
 
 type arrival struct {
-	from, next int32
-	kind       uint8
+	message Message
+	next    int32
 }
 
 const none = -1
 
-// Activity is what happened on a network.
-type Activity struct {
-	Messages   int        // sent, also to dead processes
-	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
-}
+// chunk is how many processes are asked for a message at once: few enough for
+// the nearest cache.
+const chunk = 256
 
 // progressEvery is how many messages go between two calls of a progress
-// function.
+// function, at least.
 const progressEvery = 1 << 16
 
 // reset prepares for a run with so many processes, of which some are dead. It
 // keeps the memory of earlier runs.
 func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
-	n.latency, n.overhead, n.failed = latency, overhead, failed
+	n.latency, n.overhead = latency, overhead
 	n.now, n.stats = 0, Activity{}
-	n.sending.clear()
-	n.travelling.clear()
-	n.receiving.clear()
+	n.wire.clear()
+	n.late.clear()
 	if len(n.flags) != procs {
 		n.flags = make([]uint8, procs)
-		n.waiting = make([]list, procs)
 		n.toSend = newAgenda(procs)
+		n.waiting = nil
 	}
 	clear(n.flags)
-	for i := range n.waiting {
-		n.waiting[i] = list{none, none}
-	}
+	failed.each(func(p int) { n.flags[p] = isDead })
 	n.slots, n.free = n.slots[:0], none
 }
 
 // run drives the machines until nothing is under way and no deadline is left.
 func (n *Network) run(m Machines) Activity {
-	ask := func(p int32) { n.send(m, p) }
+	w := &n.wire
+	sent := n.overhead
+	arrived := sent + n.latency
+	received := arrived + n.overhead
 	n.askAll()
-	n.toSend.drain(ask)
+	n.send(m)
 	deadline := m.Deadline(n.now)
 	for {
-		n.now = min(n.receiving.next(), n.travelling.next(), n.sending.next(), deadline)
+		n.now = min(deadline, n.late.next(), w.next(0, received), w.next(w.arrived, arrived), w.next(w.sent, sent))
 		if n.now == proto.Never {
 			return n.stats
 		}
-		for range n.receiving.ending(n.now) {
-			n.received(m, n.receiving.entries.pop())
+		if late := n.late.ending(n.now); late > 0 {
+			for _, part := range n.late.entries.first(late) {
+				n.received(m, part)
+			}
+			n.late.entries.drop(late)
 		}
-		for range n.travelling.ending(n.now) {
-			n.arrive(m, n.travelling.entries.pop())
+		if w.next(0, received) == n.now {
+			b := w.batches.pop()
+			w.sent, w.arrived = w.sent-1, w.arrived-1
+			for _, part := range w.messages(b.at, b.started) {
+				n.received(m, part)
+			}
 		}
-		for range n.sending.ending(n.now) {
-			p := n.sending.entries.pop()
-			n.flags[p] &^= isSending
-			n.toSend.add(p)
+		// Ends of sends may come before arrivals, of which they know nothing.
+		if w.next(w.sent, sent) == n.now {
+			b := w.batches.at(w.sent)
+			w.sent++
+			for _, part := range w.messages(b.at, b.count) {
+				for _, x := range part {
+					n.flags[x.From()] &^= isSending
+					n.toSend.add(int32(x.From()))
+				}
+			}
+		}
+		if w.next(w.arrived, arrived) == n.now {
+			n.arrive(m, w.batches.at(w.arrived))
+			w.arrived++
 		}
 		if n.now == deadline {
 			n.askAll()
 			deadline = m.Deadline(n.now)
 		}
-		n.toSend.drain(ask)
+		n.send(m)
 	}
 }
 
 // askAll puts all live processes that could send on the agenda.
 func (n *Network) askAll() {
 	for p, f := range n.flags {
-		if f&isSending == 0 && !n.failed.Has(p) {
+		if f&(isSending|isDead) == 0 {
 			n.toSend.add(int32(p))
 		}
 	}
 }
 
-// send begins a process's next send, if it has one.
-func (n *Network) send(m Machines, p int32) {
-	to, kind, ok := m.SendReady(n.now, int(p))
-	if !ok {
-		return
-	}
-	n.flags[p] |= isSending
-	n.sending.push(n.now+n.overhead, p)
-	n.travelling.push(n.now+n.overhead+n.latency, message{from: p, to: int32(to), kind: kind})
-	n.stats.Messages++
-	if n.tick != nil && n.stats.Messages%progressEvery == 0 {
-		n.tick(n.stats.Messages)
-	}
-	if n.trace != nil {
-		n.record(m, trace.Send, p, int32(to), kind)
-	}
-}
-
-// arrive begins a message's receive, or lets it wait for that.
-func (n *Network) arrive(m Machines, x message) {
-	switch to := x.to; {
-	case n.failed.Has(int(to)):
-		n.stats.Quiescence = n.now
-		if n.trace != nil {
-			n.record(m, trace.Drop, to, x.from, x.kind)
+// send begins the next sends of those on the agenda who have one.
+func (n *Network) send(m Machines) {
+	for next := 0; next >= 0; {
+		var asked []int32
+		asked, next = n.toSend.take(next, n.asked[:0])
+		if len(asked) == 0 {
+			continue
 		}
-	case n.flags[to]&isReceiving != 0:
-		n.wait(x)
-	default:
-		n.flags[to] |= isReceiving
-		n.receiving.push(n.now+n.overhead, x)
+		messages := m.Send(n.now, asked, n.answers[:0])
+		if len(messages) == 0 {
+			continue
+		}
+		n.wire.push(n.now, messages)
+		for _, x := range messages {
+			n.flags[x.From()] |= isSending
+		}
+		if n.trace != nil {
+			for _, x := range messages {
+				record(n.trace, m, n.now, trace.Send, x.From(), x.To(), x.Kind())
+			}
+		}
+		before := n.stats.Messages
+		n.stats.Messages += len(messages)
+		if n.tick != nil && before/progressEvery != n.stats.Messages/progressEvery {
+			n.tick(n.stats.Messages)
+		}
 	}
 }
 
-// received ends a receive, and begins that of the message that has waited longest.
-func (n *Network) received(m Machines, x message) {
-	n.stats.Quiescence = n.now
-	if n.trace != nil {
-		n.record(m, trace.Receive, x.to, x.from, x.kind)
+// arrive begins a batch's receives, where they needn't wait.
+func (n *Network) arrive(m Machines, b *batch) {
+	first := b.at
+	mask := uint(len(n.wire.ring) - 1)
+	at := first
+	for _, part := range n.wire.messages(b.at, b.count) {
+		for _, x := range part {
+			f := &n.flags[x.To()]
+			switch {
+			case *f&(isReceiving|isDead) == 0:
+				*f |= isReceiving
+				n.wire.ring[at&mask] = x
+				at++
+			case *f&isDead == 0:
+				n.wait(x)
+			default:
+				n.stats.Quiescence = n.now
+				if n.trace != nil {
+					record(n.trace, m, n.now, trace.Drop, x.To(), x.From(), x.Kind())
+				}
+			}
+		}
 	}
-	m.Receive(n.now, int(x.to), int(x.from), x.kind)
-	if n.flags[x.to]&isSending == 0 {
-		n.toSend.add(x.to)
-	}
-	l := &n.waiting[x.to]
-	if l.head == none {
-		n.flags[x.to] &^= isReceiving
+	b.started = int(at - first)
+}
+
+// received ends receives, and begins those of the messages that have waited
+// longest.
+func (n *Network) received(m Machines, messages []Message) {
+	if len(messages) == 0 {
 		return
 	}
-	i := l.head
-	s := &n.slots[i]
-	n.receiving.push(n.now+n.overhead, message{from: s.from, to: x.to, kind: s.kind})
-	l.head = s.next
-	if l.head == none {
-		l.tail = none
+	n.stats.Quiescence = n.now
+	if n.trace == nil {
+		m.Receive(n.now, messages)
+	} else {
+		for i, x := range messages {
+			record(n.trace, m, n.now, trace.Receive, x.To(), x.From(), x.Kind())
+			m.Receive(n.now, messages[i:i+1])
+		}
 	}
-	s.next, n.free = n.free, i
+	for _, x := range messages {
+		f := &n.flags[x.To()]
+		if *f&isSending == 0 {
+			n.toSend.add(int32(x.To()))
+		}
+		if *f&isAwaited != 0 {
+			n.late.push(n.now+n.overhead, n.longestWaiting(x.To()))
+		} else {
+			*f &^= isReceiving
+		}
+	}
 }
 
 // wait puts a message at the end of its receiver's list.
-func (n *Network) wait(x message) {
+func (n *Network) wait(x Message) {
 	i := n.free
 	if i != none {
 		n.free = n.slots[i].next
@@ -198,16 +220,35 @@ func (n *Network) wait(x message) {
 		i = int32(len(n.slots))
 		n.slots = append(n.slots, arrival{})
 	}
-	n.slots[i] = arrival{from: x.from, next: none, kind: x.kind}
-	if l := &n.waiting[x.to]; l.tail == none {
-		l.head, l.tail = i, i
-	} else {
-		n.slots[l.tail].next, l.tail = i, i
+	n.slots[i] = arrival{x, none}
+	if n.waiting == nil {
+		n.waiting = make([]list, len(n.flags))
 	}
+	l, f := &n.waiting[x.To()], &n.flags[x.To()]
+	if *f&isAwaited == 0 {
+		*f |= isAwaited
+		l.head = i
+	} else {
+		n.slots[l.tail].next = i
+	}
+	l.tail = i
 }
 
-func (n *Network) record(m Machines, event string, p, peer int32, kind uint8) {
-	n.trace.Write(trace.Event{
-		Time: n.now, Proc: proto.Proc(p), Event: event, Peer: proto.Proc(peer), Kind: m.KindName(kind),
+// longestWaiting takes the first message of a process's list.
+func (n *Network) longestWaiting(p int) Message {
+	l := &n.waiting[p]
+	i := l.head
+	s := &n.slots[i]
+	if l.head = s.next; l.head == none {
+		n.flags[p] &^= isAwaited
+	}
+	s.next, n.free = n.free, i
+	return s.message
+}
+
+// record writes an event of a process and a message to or from a peer.
+func record(t *trace.Writer, m Machines, now proto.Time, event string, p, peer int, kind uint8) {
+	t.Write(trace.Event{
+		Time: now, Proc: proto.Proc(p), Event: event, Peer: proto.Proc(peer), Kind: m.KindName(kind),
 	})
 }

@@ -27,6 +27,22 @@ func (q *queue[T]) pop() T {
 	return x
 }
 
+// at is the i-th entry from the head. It may be changed in place.
+func (q *queue[T]) at(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
+
+// first are the first entries, in two parts if they go round the ring's end. They
+// stay as they are until they are dropped, whatever is pushed meanwhile.
+func (q *queue[T]) first(count int) (parts [2][]T) {
+	n := min(count, len(q.ring)-q.head)
+	return [2][]T{q.ring[q.head : q.head+n], q.ring[:count-n]}
+}
+
+// drop takes out the first entries.
+func (q *queue[T]) drop(count int) {
+	q.head = (q.head + count) & max(0, len(q.ring)-1)
+	q.size -= count
+}
+
 func (q *queue[T]) clear() { q.head, q.size = 0, 0 }
 
 // stage is what is under way and takes each the same time. So it ends in the order
@@ -47,7 +63,7 @@ func (s *stage[T]) push(end proto.Time, x T) {
 	s.entries.push(x)
 	i := &s.instants
 	if i.size > 0 {
-		if last := &i.ring[(i.head+i.size-1)&(len(i.ring)-1)]; last.time == end {
+		if last := i.at(i.size - 1); last.time == end {
 			last.count++
 			return
 		}
@@ -60,7 +76,7 @@ func (s *stage[T]) next() proto.Time {
 	if s.instants.size == 0 {
 		return proto.Never
 	}
-	return s.instants.ring[s.instants.head].time
+	return s.instants.at(0).time
 }
 
 // ending says how many entries end now; that many may be popped.

@@ -27,6 +27,15 @@ func (s Set) Len() int {
 	return n
 }
 
+// each visits the members in ascending order.
+func (s Set) each(visit func(process int)) {
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			visit(i*64 + bits.TrailingZeros64(word))
+		}
+	}
+}
+
 // agenda is a set that is filled, then emptied in order. A bit of busy says that
 // a word of members isn't 0, so that few members in a large set are found fast.
 type agenda struct {
@@ -45,17 +54,24 @@ func (a *agenda) add(process int32) {
 	a.busy[w/64] |= 1 << (w % 64)
 }
 
-// drain takes out all members in ascending order. None may be added meanwhile.
-func (a *agenda) drain(visit func(process int32)) {
-	for i, busy := range a.busy {
-		a.busy[i] = 0
-		for ; busy != 0; busy &= busy - 1 {
-			w := i*64 + bits.TrailingZeros64(busy)
-			word := a.members[w]
+// take takes out members in ascending order, until all of room's capacity is used
+// but for less than 64. It starts at next, which is 0 first and then what was
+// returned, until that is below 0: the agenda is empty then. None may be added
+// meanwhile.
+func (a *agenda) take(next int, room []int32) (members []int32, then int) {
+	for i := next; i < len(a.busy); i++ {
+		for a.busy[i] != 0 {
+			if cap(room)-len(room) < 64 {
+				return room, i
+			}
+			w := i*64 + bits.TrailingZeros64(a.busy[i])
+			a.busy[i] &= a.busy[i] - 1
+			first, word := int32(w*64), a.members[w]
 			a.members[w] = 0
 			for ; word != 0; word &= word - 1 {
-				visit(int32(w*64 + bits.TrailingZeros64(word)))
+				room = append(room, first+int32(bits.TrailingZeros64(word)))
 			}
 		}
 	}
+	return room, -1
 }

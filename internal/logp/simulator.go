@@ -96,16 +96,22 @@ func (r *run) colour(now proto.Time, p int) {
 	}
 }
 
-func (r *run) Receive(now proto.Time, self, from int, kind uint8) {
-	if r.config.Receive(&r.states[self], from, broadcast.Kind(kind)) {
-		r.coloured++
-		r.colour(now, self)
+func (r *run) Receive(now proto.Time, messages []Message) {
+	for _, x := range messages {
+		if r.config.Receive(&r.states[x.To()], x.From(), broadcast.Kind(x.Kind())) {
+			r.coloured++
+			r.colour(now, x.To())
+		}
 	}
 }
 
-func (r *run) SendReady(now proto.Time, self int) (to int, kind uint8, ok bool) {
-	to, k, ok := r.config.SendReady(&r.states[self], now)
-	return to, uint8(k), ok
+func (r *run) Send(now proto.Time, processes []int32, out []Message) []Message {
+	for _, p := range processes {
+		if to, kind, ok := r.config.SendReady(&r.states[p], now); ok {
+			out = append(out, NewMessage(int(p), to, uint8(kind)))
+		}
+	}
+	return out
 }
 
 // Deadline is that of all machines: the root corrects whenever anybody does.
