@@ -45,6 +45,9 @@ func (p *Process) Departed() bool { return p.finished || p.fenced }
 
 // Goodbye is the last thing that a process sends: to those that it has ever
 // exchanged a frame with, who would take the end of the connection for a death.
+// The others hear of it from the launcher. Under one that doesn't tell, and if the
+// coordinator of the farewell dies in the middle of it, they take the leavers'
+// silence for death.
 func (p *Process) Goodbye() {
 	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
 }

@@ -29,6 +29,7 @@ type packet struct {
 	payload []byte
 	token   uint64
 	closed  bool // the sender's end
+	left    bool // the launcher's word that the sender has left
 }
 
 type node struct {
@@ -143,11 +144,13 @@ func (w *world) deliver(key [2]proto.Proc) {
 	if pk.token != 0 && !w.nodes[from].dead {
 		w.nodes[from].p.Sent(key[1], pk.token)
 	}
-	if to.dead || to.gone || (to.fenced[from] && !pk.closed) {
+	if to.dead || to.gone || (to.fenced[from] && !pk.closed && !pk.left) {
 		return
 	}
 	to.p.At(w.now)
 	switch {
+	case pk.left:
+		to.p.Left(from)
 	case pk.closed:
 		to.p.Closed(from, transport.EvidenceExited)
 	case len(pk.payload) > transport.DirectSize:
@@ -210,6 +213,11 @@ func (w *world) advance(n *node) {
 	if n.p.Departed() {
 		n.p.Goodbye()
 		n.gone = true
+		for _, m := range w.nodes {
+			if m != n {
+				w.push(n.self, m.self, packet{left: true})
+			}
+		}
 	}
 }
 
