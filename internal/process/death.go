@@ -140,6 +140,7 @@ func (p *Process) rankLost(rank proto.Rank) {
 			}
 		}
 	})
+	p.Changes++
 	p.host.RankLost(rank)
 }
 

@@ -129,8 +129,9 @@ type Process struct {
 	finished  bool   // every live process is through
 	fenced    bool
 
-	// Completed counts requests that have ended, for whoever waits for any.
-	Completed uint64
+	// Changes counts what somebody may wait for: requests that have ended,
+	// messages kept for a receive or a probe, ranks lost.
+	Changes uint64
 }
 
 // New makes a process at time now. It sends its first heartbeat at once.

@@ -182,6 +182,9 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 		payload = payload[:end]
 	}
 	token, matched := p.match.Arrive(e, ah.index)
+	if !matched {
+		p.Changes++
+	}
 	switch {
 	case matched && a.offered:
 		rh, r := p.requests.at(token)

@@ -75,7 +75,7 @@ func (p *Process) complete(h Handle, r *request, err error) {
 		return
 	}
 	r.done, r.err = true, err
-	p.Completed++
+	p.Changes++
 }
 
 // Done tells whether a request has ended. A Handle that names nothing has.

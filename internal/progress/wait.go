@@ -19,8 +19,10 @@ const (
 	workEvery = 32
 )
 
-// step moves everything once and returns how much moved. The lock is held.
+// step moves everything once and returns how much moved. Whoever sleeps while
+// another polls is woken if it may be what they wait for. The lock is held.
 func (e *Engine) step() int {
+	before := e.p.Changes
 	n := e.tr.Poll(e.p)
 	e.polls++
 	if n == 0 || e.polls%workEvery == 0 {
@@ -30,6 +32,9 @@ func (e *Engine) step() int {
 	}
 	if e.polls%clockEvery == 0 {
 		e.tick()
+	}
+	if e.p.Changes != before {
+		e.awake.Broadcast()
 	}
 	return n
 }
@@ -55,12 +60,8 @@ func (e *Engine) until(met func() bool) {
 		limit = spinsCrowded
 	}
 	for idle := 0; !met(); {
-		before := e.p.Completed
 		if e.step() > 0 {
 			idle = 0
-			if e.waiters > 1 && e.p.Completed != before {
-				e.awake.Broadcast()
-			}
 			continue
 		}
 		idle++
@@ -104,9 +105,7 @@ func (e *Engine) sleep(limit time.Duration) {
 	if !e.closed {
 		e.tick()
 	}
-	if e.waiters > 1 || e.keeperSleeps {
-		e.awake.Broadcast()
-	}
+	e.awake.Broadcast() // one of the others sleeps here next
 }
 
 // untilDeadline is how long nothing needs to be done.
@@ -147,7 +146,6 @@ const keeperTick = 2 * time.Millisecond
 func (e *Engine) takeOver() {
 	for !e.closed {
 		for e.step() > 0 && !e.closed {
-			e.awake.Broadcast()
 			e.mu.Unlock() // between steps the program may come in
 			e.mu.Lock()
 		}
@@ -159,11 +157,7 @@ func (e *Engine) takeOver() {
 		e.keeperSleeps = true
 		e.sleep(e.untilDeadline())
 		e.keeperSleeps = false
-		if e.waiters > 0 {
-			e.awake.Broadcast()
-			return
-		}
-		if e.polls != mine {
+		if e.waiters > 0 || e.polls != mine {
 			return
 		}
 	}
