@@ -22,6 +22,9 @@ type Row struct {
 	High float64 `json:"high"` // third quartile
 	// Ratio is the median against that of the same transport with one replica.
 	Ratio float64 `json:"ratio"`
+	// Peer is the median against that of PeerTransport, where it has the
+	// pattern.
+	Peer float64 `json:"peer"`
 	// MBs is the bandwidth in 10^6 bytes a second, 0 where there is no data.
 	MBs float64 `json:"mb_s"`
 }
@@ -80,6 +83,10 @@ func Run(settings []Setting, rounds int, job func(s Setting, ranks int) ([]Sampl
 		if base := medians[one]; base > 0 {
 			r.Ratio = r.Nanoseconds / base
 		}
+		peer := key{Setting{PeerTransport, 1}, r.Pattern, r.Ranks, r.Size}
+		if base := medians[peer]; base > 0 {
+			r.Peer = r.Nanoseconds / base
+		}
 	}
 	return rows, nil
 }
@@ -97,27 +104,30 @@ func quantile(sorted []float64, q float64) float64 {
 // WriteTable prints rows for people.
 func WriteTable(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "pattern\tranks\tbytes\ttransport\treplicas\tmedian µs\tquartiles µs\tMB/s\tagainst 1 replica\tallocs/op\t")
+	fmt.Fprintln(t, "pattern\tranks\tbytes\ttransport\treplicas\tmedian µs\tquartiles µs\tMB/s\tagainst 1 replica\tagainst net.Conn\tallocs/op\t")
 	for _, r := range rows {
-		bandwidth, ratio := "", ""
+		bandwidth, ratio, peer := "", "", ""
 		if r.MBs > 0 {
 			bandwidth = fmt.Sprintf("%.0f", r.MBs)
 		}
 		if r.Ratio > 0 && r.Replicas > 1 {
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%d\t%.2f\t%.2f–%.2f\t%s\t%s\t%.2f\t\n", r.Pattern, r.Ranks, r.Size,
-			r.Transport, r.Replicas, r.Nanoseconds/1e3, r.Low/1e3, r.High/1e3, bandwidth, ratio, r.Allocs)
+		if r.Peer > 0 && r.Transport != PeerTransport {
+			peer = fmt.Sprintf("%.2f", r.Peer)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%d\t%.2f\t%.2f–%.2f\t%s\t%s\t%s\t%.2f\t\n", r.Pattern, r.Ranks, r.Size,
+			r.Transport, r.Replicas, r.Nanoseconds/1e3, r.Low/1e3, r.High/1e3, bandwidth, ratio, peer, r.Allocs)
 	}
 	return t.Flush()
 }
 
 // WriteCSV prints rows for programs.
 func WriteCSV(w io.Writer, rows []Row) error {
-	fmt.Fprintln(w, "pattern,ranks,bytes,transport,replicas,median_ns,q1_ns,q3_ns,mb_per_s,ratio_to_1_replica,allocs_per_op")
+	fmt.Fprintln(w, "pattern,ranks,bytes,transport,replicas,median_ns,q1_ns,q3_ns,mb_per_s,ratio_to_1_replica,ratio_to_net_conn,allocs_per_op")
 	for _, r := range rows {
-		if _, err := fmt.Fprintf(w, "%s,%d,%d,%s,%d,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f\n", r.Pattern, r.Ranks, r.Size,
-			r.Transport, r.Replicas, r.Nanoseconds, r.Low, r.High, r.MBs, r.Ratio, r.Allocs); err != nil {
+		if _, err := fmt.Fprintf(w, "%s,%d,%d,%s,%d,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f\n", r.Pattern, r.Ranks, r.Size,
+			r.Transport, r.Replicas, r.Nanoseconds, r.Low, r.High, r.MBs, r.Ratio, r.Peer, r.Allocs); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"sync"
 
 	"github.com/schollz/progressbar/v3"
@@ -44,7 +46,8 @@ func newBenchMessagesCommand() *cobra.Command {
 		Long: `Messages measures a ping-pong (one way), a barrier, a broadcast and a reduction
 over each transport, with each number of replicas. A round is one job of every
 configuration; the figures are medians of the rounds, with quartiles. Broadcast and
-reduction are timed with a barrier after each.
+reduction are timed with a barrier after each. The ping-pong over plain net.Conns of Go is
+measured beside them, as a peer.
 
 Processes beyond the machine's cores share them: compare ratios rather than figures.`,
 		Example: `  banyan bench messages
@@ -73,6 +76,7 @@ func (f *benchFlags) run(out io.Writer) error {
 			settings = append(settings, bench.Setting{Transport: t, Replicas: r})
 		}
 	}
+	settings = append(settings, bench.Setting{Transport: bench.PeerTransport, Replicas: 1})
 	write, ok := map[string]func(io.Writer, []bench.Row) error{
 		"table": bench.WriteTable, "csv": bench.WriteCSV,
 		"json": func(w io.Writer, rows []bench.Row) error { return json.NewEncoder(w).Encode(rows) },
@@ -106,6 +110,17 @@ func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Transport == bench.PeerTransport {
+		if ranks != bench.Patterns[0].Ranks {
+			return nil, nil
+		}
+		other := exec.Command(program, "bench", "worker")
+		samples, err := bench.MeasurePeer(func(address string) error {
+			other.Args = append(other.Args, "--echo="+address)
+			return other.Start()
+		})
+		return samples, errors.Join(err, other.Wait())
+	}
 	cfg := launch.Config{
 		Ranks: ranks, Replicas: s.Replicas, Program: program, Args: []string{"bench", "worker"},
 		Env: os.Environ(), Transport: s.Transport, Stdin: bytes.NewReader(nil),
@@ -130,6 +145,7 @@ func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
 // newBenchWorkerCommand is what the jobs of banyan bench run.
 func newBenchWorkerCommand() *cobra.Command {
 	var local, replicas int
+	var echo string
 	cmd := &cobra.Command{
 		Use:    "worker",
 		Short:  "The program that banyan bench runs",
@@ -137,6 +153,9 @@ func newBenchWorkerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
+			if echo != "" {
+				return bench.EchoPeer(echo)
+			}
 			if local == 0 {
 				mpi.Main(func(w *mpi.Comm) error {
 					samples, err := bench.Measure(w)
@@ -157,6 +176,7 @@ func newBenchWorkerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&local, "local", 0, "run so many ranks in this process")
+	cmd.Flags().StringVar(&echo, "echo", "", "be the peer's other side at this address")
 	cmd.Flags().IntVar(&replicas, "replicas", 1, "of each")
 	return cmd
 }
