@@ -1,11 +1,13 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"banyan/internal/control"
+	"banyan/internal/process"
 	"banyan/internal/progress"
 	"banyan/internal/proto/detector"
 )
@@ -110,6 +112,9 @@ func (j *Job) Leave() error {
 	for len(j.Engine.Events()) > 0 {
 		// A death found on the way out: the launcher has to fence who is silent.
 		j.handle(<-j.Engine.Events())
+	}
+	if errors.Is(err, process.ErrFenced) {
+		return err // this end is not in order
 	}
 	if j.control != nil {
 		// From here on an exit is in order.

@@ -188,8 +188,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 		p.match.Cancel(h.index)
 	case r.kind == sending:
 		if m := p.messages.get(r.message); m != nil && r.message != (Handle{}) {
-			if m.transfers > 0 && !p.fenced {
-				return
+			if m.transfers > 0 {
+				return // the end of the last one looks again
 			}
 			m.Body = nil // the program may reuse it now
 		}

@@ -139,6 +139,9 @@ func (p *Process) fence(by proto.Proc) {
 		return
 	}
 	p.fenced = true
+	for q := range proto.Proc(p.cfg.Layout.Procs()) {
+		p.voidTransfers(q)
+	}
 	p.requests.each(func(h Handle, r *request) { p.fail(h, r, ErrFenced) })
 	p.host.Fenced(by)
 }

@@ -40,6 +40,9 @@ func (p *Process) Depart() {
 	p.runFarewell()
 }
 
+// Fenced tells whether the job holds this process for dead.
+func (p *Process) Fenced() bool { return p.fenced }
+
 // Departed tells whether every live process is ready to leave.
 func (p *Process) Departed() bool { return p.finished || p.fenced }
 

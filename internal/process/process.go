@@ -37,7 +37,7 @@ import (
 const (
 	// EagerLimit is the largest message in bytes that is sent unasked. Larger
 	// ones are offered, and travel when the receiver asks for them.
-	EagerLimit = 32 << 10
+	EagerLimit = 64 << 10
 
 	// fragmentSize is how much of a large message one frame carries, and
 	// fragmentsInFlight how many of them may wait in the transport: enough
@@ -211,8 +211,12 @@ func (p *Process) flushAcks() {
 	}
 }
 
-// send sends a frame and remembers the acquaintance.
+// send sends a frame and remembers the acquaintance. A fenced process is silent:
+// those who haven't heard of it yet would believe what it says.
 func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+	if p.fenced {
+		return
+	}
 	p.met[to] = true
 	p.net.Send(to, h, payload, token)
 }

@@ -205,7 +205,7 @@ func (p *Process) settle(mh Handle, m *message) {
 func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	mh := handleOf(h.ID)
 	m := p.messages.get(mh)
-	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) {
+	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) || p.fenced {
 		return // overtaken by an acknowledgement or a death
 	}
 	if m.Body == nil && h.Flags&discard == 0 {
@@ -266,9 +266,17 @@ func (p *Process) endTransfer(th Handle, t *transfer) {
 		p.replica.Delivered(&m.Message, to, &p.replicaOut)
 		p.runReplica()
 	}
-	if m := p.messages.get(mh); m != nil {
-		p.settle(mh, m)
+	m = p.messages.get(mh)
+	if m == nil {
+		return
 	}
+	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
+		// A loss that came meanwhile has spared it.
+		if err := p.hopelessSend(r.context, r.peer); err != nil {
+			p.fail(m.request, r, err)
+		}
+	}
+	p.settle(mh, m)
 }
 
 // voidTransfers gives up what is under way to a process that is gone. What the

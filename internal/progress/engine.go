@@ -153,7 +153,8 @@ func (e *Engine) tell(step func(p *process.Process)) {
 }
 
 // Finish flushes what this process owes to others, waits until every live
-// process has come as far, and ends the engine.
+// process has come as far, and ends the engine. It returns process.ErrFenced if
+// the others have gone on without this one.
 func (e *Engine) Finish() error {
 	e.mu.Lock()
 	if e.closed {
@@ -165,8 +166,12 @@ func (e *Engine) Finish() error {
 	e.p.Depart()
 	e.until(func() bool { return e.p.Departed() })
 	e.p.Goodbye()
+	fenced := e.p.Fenced()
 	e.mu.Unlock()
-	return e.Close()
+	if err := e.Close(); err != nil || !fenced {
+		return err
+	}
+	return process.ErrFenced
 }
 
 // Close ends the engine without a word to anyone.

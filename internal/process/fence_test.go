@@ -1,0 +1,111 @@
+package process
+
+import (
+	"errors"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/replica"
+	"banyan/internal/transport"
+	"banyan/internal/wire"
+)
+
+// wiretap is a Net that keeps the headers of what is sent, and a Host that
+// doesn't mind.
+type wiretap struct {
+	headers []wire.Header
+	tokens  []uint64
+}
+
+func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
+	w.headers = append(w.headers, *h)
+	if token != 0 {
+		w.tokens = append(w.tokens, token)
+	}
+}
+func (w *wiretap) Queued(proto.Proc) int   { return 0 }
+func (w *wiretap) Fence(proto.Proc)        {}
+func (w *wiretap) Died(detector.Report)    {}
+func (w *wiretap) RankLost(proto.Rank)     {}
+func (w *wiretap) Fenced(proto.Proc)       {}
+func (w *wiretap) Aborted(proto.Proc, int) {}
+func (w *wiretap) sent(k wire.Kind) (n int) {
+	for _, h := range w.headers {
+		if h.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// last is the newest frame of a kind.
+func (w *wiretap) last(k wire.Kind) *wire.Header {
+	for i := len(w.headers) - 1; i >= 0; i-- {
+		if w.headers[i].Kind == k {
+			return &w.headers[i]
+		}
+	}
+	return nil
+}
+
+// single is a process whose peers are played by the test, with the contexts 2
+// (point-to-point) and 3 (collective) of the world.
+func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
+	w := &wiretap{}
+	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
+	var members []proto.Rank
+	for r := range proto.Rank(layout.Ranks) {
+		members = append(members, r)
+	}
+	for id, collective := range map[uint64]bool{2: false, 3: true} {
+		if err := p.OpenContext(id, members, collective); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p, w
+}
+
+// A process that is fenced in the middle of a transfer ends it: the program gets
+// an error, but only when the transport has given its buffer back.
+func TestFencedInATransfer(t *testing.T) {
+	p, w := single(t, replica.Layout{Ranks: 2, Degree: 1})
+	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32}, nil)
+	if len(w.tokens) != fragmentsInFlight {
+		t.Fatalf("%d fragments under way", len(w.tokens))
+	}
+	p.Closed(1, transport.EvidenceObituary)
+	for _, token := range w.tokens {
+		if p.Done(h) {
+			t.Fatal("the send has ended while the transport holds its buffer")
+		}
+		p.Sent(1, token)
+	}
+	if !p.Done(h) {
+		t.Fatal("the send doesn't end")
+	}
+	if _, err := p.Take(h); !errors.Is(err, ErrFenced) {
+		t.Error(err)
+	}
+	if len(w.tokens) != fragmentsInFlight {
+		t.Error("the transfer goes on")
+	}
+}
+
+// A fenced process says nothing any more. Those who haven't heard of it yet would
+// take a withdrawn message or a goodbye for the truth, while a substitute has
+// what they need.
+func TestFencedProcessIsSilent(t *testing.T) {
+	p, w := single(t, replica.Layout{Ranks: 2, Degree: 2})
+	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
+	id := w.last(wire.KindOffer).ID
+	p.Closed(3, transport.EvidenceObituary)
+	before := len(w.headers)
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: id, Offset: 1 << 32}, nil)
+	p.Depart()
+	p.Goodbye()
+	if len(w.headers) != before {
+		t.Errorf("it sent %+v", w.headers[before:])
+	}
+}
