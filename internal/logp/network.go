@@ -1,6 +1,8 @@
 package logp
 
 import (
+	"slices"
+
 	"banyan/internal/proto"
 	"banyan/internal/trace"
 )
@@ -64,9 +66,16 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 		n.toSend = newAgenda(procs)
 		n.waiting = nil
 	}
+	n.wire.room(roomFor(procs, latency, overhead))
 	clear(n.flags)
 	failed.each(func(p int) { n.flags[p] = isDead })
 	n.slots, n.free = n.slots[:0], none
+}
+
+// roomFor is how many messages there are if everybody sends all the time, within
+// reason: where that is too much, the wire grows as it must.
+func roomFor(procs int, latency, overhead proto.Time) int {
+	return procs * int(min(4, 2+(latency+overhead-1)/overhead))
 }
 
 // run drives the machines until nothing is under way and no deadline is left.
@@ -97,15 +106,17 @@ func (n *Network) run(m Machines) Activity {
 			}
 		}
 		// Ends of sends may come before arrivals, of which they know nothing.
+		var ended [2][]Message
 		if w.next(w.sent, sent) == n.now {
 			b := w.batches.at(w.sent)
 			w.sent++
-			for _, part := range w.messages(b.at, b.count) {
-				for _, x := range part {
-					n.flags[x.From()] &^= isSending
-					n.toSend.add(int32(x.From()))
-				}
-			}
+			ended = w.messages(b.at, b.count)
+		}
+		// Who has ended a send is asked; as a rule nobody else is, and they are in
+		// order already. Messages that arrive at once are moved, though.
+		again := n.latency > 0 && n.now != deadline && !n.toSend.some
+		if !again {
+			n.endSends(ended)
 		}
 		if w.next(w.arrived, arrived) == n.now {
 			n.arrive(m, w.batches.at(w.arrived))
@@ -115,7 +126,11 @@ func (n *Network) run(m Machines) Activity {
 			n.askAll()
 			deadline = m.Deadline(n.now)
 		}
-		n.send(m)
+		if again {
+			n.sendAgain(m, ended)
+		} else {
+			n.send(m)
+		}
 	}
 }
 
@@ -128,32 +143,59 @@ func (n *Network) askAll() {
 	}
 }
 
+// endSends puts the senders of messages on the agenda.
+func (n *Network) endSends(ended [2][]Message) {
+	for _, part := range ended {
+		for _, x := range part {
+			n.flags[x.From()] &^= isSending
+			n.toSend.add(int32(x.From()))
+		}
+	}
+}
+
+// sendAgain begins the next sends of the senders of messages, if they have one.
+func (n *Network) sendAgain(m Machines, ended [2][]Message) {
+	for _, part := range ended {
+		for some := range slices.Chunk(part, chunk) {
+			asked := n.asked[:len(some)]
+			for i, x := range some {
+				n.flags[x.From()] &^= isSending
+				asked[i] = int32(x.From())
+			}
+			n.ask(m, asked)
+		}
+	}
+}
+
 // send begins the next sends of those on the agenda who have one.
 func (n *Network) send(m Machines) {
 	for next := 0; next >= 0; {
 		var asked []int32
-		asked, next = n.toSend.take(next, n.asked[:0])
-		if len(asked) == 0 {
-			continue
+		if asked, next = n.toSend.take(next, n.asked[:0]); len(asked) > 0 {
+			n.ask(m, asked)
 		}
-		messages := m.Send(n.now, asked, n.answers[:0])
-		if len(messages) == 0 {
-			continue
-		}
-		n.wire.push(n.now, messages)
+	}
+}
+
+// ask begins the next sends of up to a chunk of processes.
+func (n *Network) ask(m Machines, asked []int32) {
+	messages := m.Send(n.now, asked, n.answers[:0])
+	if len(messages) == 0 {
+		return
+	}
+	n.wire.push(n.now, messages)
+	for _, x := range messages {
+		n.flags[x.From()] |= isSending
+	}
+	if n.trace != nil {
 		for _, x := range messages {
-			n.flags[x.From()] |= isSending
+			record(n.trace, m, n.now, trace.Send, x.From(), x.To(), x.Kind())
 		}
-		if n.trace != nil {
-			for _, x := range messages {
-				record(n.trace, m, n.now, trace.Send, x.From(), x.To(), x.Kind())
-			}
-		}
-		before := n.stats.Messages
-		n.stats.Messages += len(messages)
-		if n.tick != nil && before/progressEvery != n.stats.Messages/progressEvery {
-			n.tick(n.stats.Messages)
-		}
+	}
+	before := n.stats.Messages
+	n.stats.Messages += len(messages)
+	if n.tick != nil && before/progressEvery != n.stats.Messages/progressEvery {
+		n.tick(n.stats.Messages)
 	}
 }
 

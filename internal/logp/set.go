@@ -41,17 +41,22 @@ func (s Set) each(visit func(process int)) {
 type agenda struct {
 	members Set
 	busy    Set
+	some    bool // there are members
 }
 
 func newAgenda(n int) agenda {
 	members := NewSet(n)
-	return agenda{members, NewSet(len(members))}
+	return agenda{members: members, busy: NewSet(len(members))}
 }
 
 func (a *agenda) add(process int32) {
 	w := uint32(process) / 64
-	a.members[w] |= 1 << (uint32(process) % 64)
-	a.busy[w/64] |= 1 << (w % 64)
+	word := a.members[w]
+	a.members[w] = word | 1<<(uint32(process)%64)
+	if word == 0 { // else it is busy already: often, and so a write is saved
+		a.busy[w/64] |= 1 << (w % 64)
+		a.some = true
+	}
 }
 
 // take takes out members in ascending order, until all of room's capacity is used
@@ -73,5 +78,6 @@ func (a *agenda) take(next int, room []int32) (members []int32, then int) {
 			}
 		}
 	}
+	a.some = false
 	return room, -1
 }

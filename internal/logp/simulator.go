@@ -29,6 +29,8 @@ type Simulator struct {
 	network Network
 	run     run
 	path    []visit // of the walk through a tree
+	walked  treeKey // what the last walk was of
+	treeEnd proto.Time
 }
 
 // Run simulates one case. It writes a trace unless that is nil; the caller
@@ -45,7 +47,7 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 	}
 	latency, overhead := proto.Time(c.Latency), proto.Time(c.Overhead)
 	if c.Synchronised {
-		config.CorrectAt = s.disseminationEnd(&config.Tree, latency, overhead)
+		config.CorrectAt = s.disseminationEnd(c, &config.Tree)
 	}
 	s.network.reset(c.Procs, latency, overhead, failed)
 	s.network.trace, s.network.tick = t, s.Progress
@@ -138,10 +140,28 @@ type visit struct {
 	sendAt   proto.Time
 }
 
-// disseminationEnd is the time at which the last process is coloured by a tree
-// if none is dead. Nobody waits for anybody then: each process receives one
-// message.
-func (s *Simulator) disseminationEnd(t *topology.Tree, latency, overhead proto.Time) proto.Time {
+// treeKey is the part of a case on which the fault-free dissemination depends.
+type treeKey struct {
+	procs, latency, overhead, k int
+	tree                        TreeKind
+	numbering                   topology.Numbering
+}
+
+// disseminationEnd is the time at which the last process is coloured by the tree
+// of a case if none is dead. It is remembered, since cases that differ only in
+// their failures are often run together.
+func (s *Simulator) disseminationEnd(c *Case, t *topology.Tree) proto.Time {
+	key := treeKey{c.Procs, c.Latency, c.Overhead, c.K, c.Tree, c.Numbering}
+	if key != s.walked {
+		s.walked = key
+		s.treeEnd = s.walk(t, proto.Time(c.Latency), proto.Time(c.Overhead))
+	}
+	return s.treeEnd
+}
+
+// walk follows the colour along a tree. Nobody waits for anybody: each process
+// receives one message.
+func (s *Simulator) walk(t *topology.Tree, latency, overhead proto.Time) proto.Time {
 	end := proto.Time(0)
 	path := append(s.path[:0], visit{t.Children(0), 0})
 	for len(path) > 0 {
