@@ -203,7 +203,7 @@ func TestReplicasMaskDeaths(t *testing.T) {
 		var first atomic.Bool // the first of the rank's replicas to come there dies
 		localWithCrashes(t, n, func(w *mpi.Comm) error {
 			x := []int{w.Rank() + 1}
-			large := make([]byte, 50_000)
+			large := make([]byte, 100_000)
 			for i := range rounds {
 				if w.Rank() == victimRank && i == when && first.CompareAndSwap(false, true) {
 					return errCrash
