@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/wire"
@@ -192,6 +194,9 @@ func (p *Process) fail(h Handle, r *request, err error) {
 				return // the end of the last one looks again
 			}
 			m.Body = nil // the program may reuse it now
+			if lost := (*LostError)(nil); errors.As(err, &lost) {
+				m.lost = lost.Rank
+			}
 		}
 	}
 	p.complete(h, r, err)

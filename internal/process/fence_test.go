@@ -30,14 +30,6 @@ func (w *wiretap) Died(detector.Report)    {}
 func (w *wiretap) RankLost(proto.Rank)     {}
 func (w *wiretap) Fenced(proto.Proc)       {}
 func (w *wiretap) Aborted(proto.Proc, int) {}
-func (w *wiretap) sent(k wire.Kind) (n int) {
-	for _, h := range w.headers {
-		if h.Kind == k {
-			n++
-		}
-	}
-	return n
-}
 
 // last is the newest frame of a kind.
 func (w *wiretap) last(k wire.Kind) *wire.Header {

@@ -51,6 +51,8 @@ const (
 	// retainLimit is the same for bytes kept for other replicas. It can't
 	// deadlock: the replica that lags behind holds nothing unacknowledged.
 	retainLimit = 256 << 20
+	// retainCost is about what a message of no bytes takes.
+	retainCost = 256
 
 	// acksOwedLimit bounds how many arrivals wait for an idle moment to be
 	// acknowledged.

@@ -10,11 +10,12 @@ import (
 // needs it any more.
 type message struct {
 	replica.Message
-	request   Handle // the program's, which a rendezvous completes
-	wire      []byte // what goes with the first frame: the whole message or nothing, then the stamp
-	pooled    bool   // wire goes back to the pool
-	released  bool   // replication is done with it
-	transfers int    // its data under way
+	request   Handle     // the program's, which a rendezvous completes
+	wire      []byte     // what goes with the first frame: the whole message or nothing, then the stamp
+	pooled    bool       // wire goes back to the pool
+	released  bool       // replication is done with it
+	transfers int        // its data under way
+	lost      proto.Rank // a rendezvous given up: for whose sake
 }
 
 // transfer is the data of one rendezvous message on its way to one process.
@@ -107,7 +108,7 @@ func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
 
 // hasRoom tells whether a send to dst may complete at once.
 func (p *Process) hasRoom(dst proto.Rank) bool {
-	if _, bytes := p.replica.Retained(); bytes > retainLimit {
+	if n, bytes := p.replica.Retained(); uint64(n)*retainCost+bytes > retainLimit {
 		return false
 	}
 	for k := 0; k < p.cfg.Layout.Degree; k++ {
@@ -210,7 +211,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	}
 	if m.Body == nil && h.Flags&discard == 0 {
 		w := p.nextHeader(wire.KindData)
-		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, m.Total, int32(p.contexts[m.Context].lost)
+		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, m.Total, int32(m.lost)
 		p.send(from, w, nil, 0)
 	}
 	if m.Body == nil || h.Flags&discard != 0 {

@@ -26,6 +26,14 @@ type Message struct {
 	pending replicas
 }
 
+// copied is how many bytes are copied to retain the message.
+func (m *Message) copied() uint64 {
+	if m.Rendezvous {
+		return 0
+	}
+	return m.Total
+}
+
 // ActionKind says what an Action asks for.
 type ActionKind uint8
 

@@ -7,7 +7,7 @@ type sendSide struct {
 	byKey    map[key]*outgoing
 	channels []*outgoing // in the order of creation, for walks
 	messages int         // retained
-	bytes    uint64      // of those
+	bytes    uint64      // of those, in copies
 }
 
 // outgoing is the channel from this process's rank to another one in one
@@ -58,7 +58,7 @@ func (m *Machine) Send(msg *Message, out *Actions) {
 	}
 	c.retained.push(msg.Seq, msg)
 	m.sending.messages++
-	m.sending.bytes += msg.Total
+	m.sending.bytes += msg.copied()
 }
 
 // served are the replicas that acknowledged a message before it was sent here.
@@ -111,7 +111,7 @@ func (m *Machine) settle(e *entry[*Message], have replicas, out *Actions) {
 	msg.channel.retained.remove(e)
 	msg.channel = nil
 	m.sending.messages--
-	m.sending.bytes -= msg.Total
+	m.sending.bytes -= msg.copied()
 	out.release(msg)
 }
 
@@ -191,8 +191,9 @@ func (m *Machine) resend(fresh replicas, out *Actions) {
 	}
 }
 
-// Retained is how many messages, of how many bytes, this process keeps for
-// replicas that may need them from it.
+// Retained is how many messages this process keeps for replicas that may need
+// them from it, and how many bytes that takes. A rendezvous takes none: its data
+// stays in the program's buffer until the Release.
 func (m *Machine) Retained() (messages int, bytes uint64) {
 	return m.sending.messages, m.sending.bytes
 }

@@ -1,0 +1,41 @@
+package process
+
+import (
+	"errors"
+	"testing"
+
+	"banyan/internal/proto/replica"
+	"banyan/internal/transport"
+	"banyan/internal/wire"
+)
+
+// A member that has given up a collective's large message may free the
+// communicator before the receiver asks for the message.
+func TestWithdrawnAfterFree(t *testing.T) {
+	p, w := single(t, replica.Layout{Ranks: 3, Degree: 1})
+	h := p.Send(3, 1, 0, make([]byte, EagerLimit+1))
+	p.Closed(2, transport.EvidenceExited)
+	if !p.Done(h) {
+		t.Fatal("the send waits on, although a member is lost")
+	}
+	if _, err := p.Take(h); !errors.Is(err, ErrRankLost) {
+		t.Error(err)
+	}
+	p.CloseContext(3)
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32}, nil)
+	if d := w.last(wire.KindData); d == nil || d.Flags != withdrawn || d.Aux != 2 {
+		t.Errorf("the answer to the pull is %+v", d)
+	}
+}
+
+// A large message that waits for its receiver borrows memory, and uses none: it
+// holds up no small ones. Here the receiver wants the small one first.
+func TestRendezvousDoesntHoldUpEager(t *testing.T) {
+	for _, degree := range []int{1, 2} {
+		p, _ := single(t, replica.Layout{Ranks: 2, Degree: degree})
+		p.Send(2, 1, 0, make([]byte, retainLimit+1))
+		if h := p.Send(2, 1, 1, []byte{1}); !p.Done(h) {
+			t.Errorf("degree %d: a small send waits for a large one", degree)
+		}
+	}
+}
