@@ -34,6 +34,7 @@ var layers = []layer{
 	{"internal/wire", []string{"internal/proto"}},
 	{"internal/fault", []string{"internal/proto"}},
 	{"internal/trace", []string{"internal/proto"}},
+	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
 	{"internal/pmi", nil},
 
 	// The simulated driver.
@@ -58,7 +59,7 @@ var layers = []layer{
 
 	{"bench", []string{"mpi"}},
 	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/logp", "internal/fault",
-		"internal/trace", "internal/proto", "internal/proto/*", "internal/topology"}},
+		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
 	{"internal/explore", nil}, // the driver for tests

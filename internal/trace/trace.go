@@ -24,14 +24,37 @@
 // Positions of a simulated broadcast are its processes. Readers skip events and
 // fields that they don't know; a change that such readers would misunderstand
 // raises the version.
+//
+// About is text for people, in which words of the form name=value are parameters
+// of the run: L and o, in the trace's unit, are what pictures need. A simulated
+// send takes o from its time on; the message then travels for L, may wait, and its
+// receive ends at its time, having taken o.
+//
+// # Real runs
+//
+// A real trace holds one broadcast, or several that nobody wants to tell apart. Its
+// driver is "real", its unit "ns", its positions those of the broadcast's members.
+// Send is when a process hands the frame to its transport, receive when the frame
+// reaches the broadcast's machine, coloured when that machine delivers, dead when
+// the process learns from its detector that another is (the earliest counts). No
+// driver sees how long the processor was busy, so there is no o, and no L.
+//
+// Each process records into a file of its own, so that nothing is shared and a crash
+// costs at most the last, unflushed lines; the job's trace is their events merged by
+// time under one header. Times count from a moment that all agree on, on
+// the clock that all processes of a host share (CLOCK_MONOTONIC). Between hosts,
+// clocks differ by more than a message takes: a recorder should correct its own by half
+// of a round trip to process 0, and readers must bear a receive before its send.
 package trace
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"banyan/internal/proto"
 )
@@ -47,6 +70,16 @@ type Header struct {
 	Procs   int    `json:"procs"`
 	Unit    string `json:"unit"` // step or ns
 	About   string `json:"about,omitempty"`
+}
+
+// Param is the value of the word name=value in About, or "".
+func (h Header) Param(name string) string {
+	for word := range strings.FieldsSeq(h.About) {
+		if n, value, ok := strings.Cut(word, "="); ok && n == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // Names of events.
@@ -119,22 +152,31 @@ const maxLine = 1 << 20
 
 // Read reads a trace and calls visit for every event. Errors name the line.
 func Read(r io.Reader, visit func(Event) error) (Header, error) {
+	return ReadFrom(r, func(Header) error { return nil }, visit)
+}
+
+// ReadFrom is Read for who wants to see the header before the events.
+func ReadFrom(r io.Reader, begin func(Header) error, visit func(Event) error) (Header, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	var h Header
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		if n == 1 {
 			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Banyan != "trace" {
-				return h, fmt.Errorf("line 1: not the header of a trace")
+				return h, errors.New("line 1: not the header of a trace")
 			}
 			if h.Version != Version {
 				return h, fmt.Errorf("line 1: a trace of version %d; this reads %d", h.Version, Version)
+			}
+			if err := begin(h); err != nil {
+				return h, fmt.Errorf("line 1: %w", err)
 			}
 			continue
 		}
 		l := line{}
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return h, fmt.Errorf("line %d: %w", n, err)
+			return h, fmt.Errorf("line %d: cut short or no event: %w", n, err)
 		}
 		e := Event{Time: l.T, Proc: l.Proc, Event: l.Event, Peer: proto.NoProc, Kind: l.Kind}
 		if l.Peer != nil {
@@ -144,11 +186,13 @@ func Read(r io.Reader, visit func(Event) error) (Header, error) {
 			return h, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return h, fmt.Errorf("line %d: longer than %d bytes: not a trace", n, maxLine)
+	} else if err != nil {
 		return h, err
 	}
 	if h.Version == 0 {
-		return h, fmt.Errorf("empty: not a trace")
+		return h, errors.New("empty: not a trace")
 	}
 	return h, nil
 }

@@ -53,6 +53,36 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
+func TestReadFrom(t *testing.T) {
+	refused := errors.New("too large")
+	_, err := ReadFrom(strings.NewReader(`{"banyan":"trace","version":1,"procs":7}`), func(h Header) error {
+		if h.Procs != 7 {
+			t.Errorf("%d processes, want 7", h.Procs)
+		}
+		return refused
+	}, nil)
+	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadLongLine(t *testing.T) {
+	text := `{"banyan":"trace","version":1}` + "\n" + strings.Repeat(" ", maxLine+1)
+	_, err := Read(strings.NewReader(text), func(Event) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "line 2: longer than") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestParam(t *testing.T) {
+	h := Header{About: "broadcast L=2 o=1 tree=lame k=3"}
+	for name, want := range map[string]string{"L": "2", "o": "1", "k": "3", "tree": "lame", "broadcast": "", "ee": ""} {
+		if got := h.Param(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
