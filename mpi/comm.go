@@ -66,7 +66,8 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
-// Free gives the communicator up. Nothing may be under way in it.
+// Free gives the communicator up. All must call it, each when nothing of its own
+// is under way in it; it doesn't wait for the others, who may not be as far.
 func (c *Comm) Free() error { return c.c.Free() }
 
 // Abort ends the whole job with an exit code. It doesn't return.

@@ -93,7 +93,8 @@ func (c *Comm) Rank() int { return c.rank }
 // Size is the number of ranks in the communicator.
 func (c *Comm) Size() int { return len(c.group) }
 
-// Free gives up the communicator's context. Nothing may be under way in it.
+// Free gives up the communicator's context. All members call it, each when
+// nothing of its own is under way there.
 func (c *Comm) Free() error {
 	if c.context == worldContext {
 		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"slices"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/wire"
@@ -27,6 +29,10 @@ type context struct {
 	out     broadcast.StreamActions
 	waiting []Handle // broadcasts of the program in their order, not yet ended
 	broken  bool     // members disagreed about a size: they are out of step
+	begun   bool     // the program has broadcast
+
+	closed  bool   // by the program here
+	closers []bool // by member: closed there; nil before the first
 }
 
 // orphan is a broadcast's frame that came before its context was opened here.
@@ -70,29 +76,6 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 	return nil
 }
 
-// CloseContext forgets a context and what arrived in it.
-func (p *Process) CloseContext(id uint64) {
-	c := p.contexts[id]
-	if c == nil {
-		return
-	}
-	delete(p.contexts, id)
-	for i, a := range p.active {
-		if a == c {
-			p.active = append(p.active[:i], p.active[i+1:]...)
-			break
-		}
-	}
-	p.match.DropContext(id, func(token uint32) {
-		ah, a := p.arrivals.at(token)
-		if a.offered {
-			p.refuse(a)
-			return
-		}
-		p.dropArrival(ah, a)
-	})
-}
-
 // index is a rank's place in the context, or -1.
 func (c *context) index(r proto.Rank) int {
 	// World ranks are their own index in the world and its duplicates.
@@ -118,10 +101,14 @@ func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
 	case p.fenced:
 		p.complete(h, r, ErrFenced)
 		return h
+	case c == nil || c.closed:
+		p.complete(h, r, ErrFreed)
+		return h
 	case c.broken:
 		p.complete(h, r, ErrMismatch)
 		return h
 	}
+	c.begun = true
 	r.peer = proto.Rank(root)
 	c.waiting = append(c.waiting, h)
 	p.startBroadcasts(c)
@@ -155,7 +142,9 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 	c := p.contexts[h.Context]
 	if c == nil {
-		if p.cfg.Layout.Degree == 1 {
+		if p.cfg.Layout.Degree > 1 || slices.Contains(p.forgotten[:], h.Context) {
+			p.buffers.put(payload)
+		} else {
 			p.orphans[h.Context] = append(p.orphans[h.Context], orphan{from, *h, payload})
 		}
 		return
@@ -171,6 +160,9 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset, Payload: payload,
 	}, &c.out)
 	p.runStream(c)
+	if h.Kind == wire.KindBroadcastReport && h.Seq == everyNumber {
+		p.memberClosed(c, member)
+	}
 }
 
 // pumpStreams lets every stream send one more message.

@@ -40,6 +40,7 @@ func (p *Process) Left(q proto.Proc) {
 			p.runStream(c)
 		}
 	}
+	p.forgetClosed()
 }
 
 func (p *Process) connectionLost(q proto.Proc) {
@@ -113,6 +114,7 @@ func (p *Process) died(r detector.Report) {
 			p.runStream(c)
 		}
 	}
+	p.forgetClosed()
 	if p.replica.Lost(rank) {
 		p.rankLost(rank)
 	}

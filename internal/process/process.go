@@ -107,13 +107,15 @@ type Process struct {
 	transfers slab[transfer]
 	buffers   buffers
 
-	contexts map[uint64]*context
-	active   []*context          // contexts whose stream may want to send
-	orphans  map[uint64][]orphan // broadcast frames of contexts not yet open
-	held     []Handle            // sends that wait for room
-	early    []early             // messages that wait for their cause
-	staging  [][]byte            // by Proc: where a large frame is arriving
-	lost     []lostPeer          // connections that broke without proof of a death
+	contexts  map[uint64]*context
+	active    []*context            // contexts whose stream may want to send
+	orphans   map[uint64][]orphan   // broadcast frames of contexts not yet open
+	forgotten [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
+	forgets   int                   // how many ever
+	held      []Handle              // sends that wait for room
+	early     []early               // messages that wait for their cause
+	staging   [][]byte              // by Proc: where a large frame is arriving
+	lost      []lostPeer            // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
 	replicaOut  replica.Actions
