@@ -109,10 +109,12 @@ type line struct {
 	Kind  string      `json:"kind"`
 }
 
-// Writer writes a trace. The first error sticks; Flush returns it.
+// Writer writes a trace. The first error sticks; Flush returns it. The zero Writer
+// writes nothing, for who only wants to watch.
 type Writer struct {
-	out *bufio.Writer
-	buf []byte
+	out   *bufio.Writer
+	buf   []byte
+	watch func(Event)
 }
 
 // NewWriter writes the header. Its Banyan and Version are filled in.
@@ -124,8 +126,17 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	return t
 }
 
+// Watch has a function called for every event from now on, before it is written.
+func (t *Writer) Watch(watch func(Event)) { t.watch = watch }
+
 // Write writes an event. It doesn't allocate.
 func (t *Writer) Write(e Event) {
+	if t.watch != nil {
+		t.watch(e)
+	}
+	if t.out == nil {
+		return
+	}
 	b := append(t.buf[:0], `{"t":`...)
 	b = strconv.AppendInt(b, int64(e.Time), 10)
 	b = append(b, `,"proc":`...)
@@ -145,7 +156,12 @@ func (t *Writer) Write(e Event) {
 }
 
 // Flush writes what is buffered, and returns the first error of all writing.
-func (t *Writer) Flush() error { return t.out.Flush() }
+func (t *Writer) Flush() error {
+	if t.out == nil {
+		return nil
+	}
+	return t.out.Flush()
+}
 
 // maxLine bounds the length of a line that Read accepts.
 const maxLine = 1 << 20

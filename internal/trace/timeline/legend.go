@@ -5,24 +5,25 @@ import (
 	"strings"
 
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
-// classesUsed counts messages by class.
-func (t *Timeline) classesUsed() (used [classes]int) {
+// purposesUsed counts messages by purpose.
+func (t *Timeline) purposesUsed() (used [trace.Purposes]int) {
 	for i := range t.Messages {
-		used[classOf(t.Messages[i].Kind)]++
+		used[trace.PurposeOf(t.Messages[i].Kind)]++
 	}
 	return used
 }
 
-// colouredBy finds the class of the message that coloured each process, which is
+// colouredBy finds the purpose of the message that coloured each process, which is
 // one that it received at that very time; the root received none.
-func (t *Timeline) colouredBy() []class {
-	by := make([]class, t.Header.Procs)
+func (t *Timeline) colouredBy() []trace.Purpose {
+	by := make([]trace.Purpose, t.Header.Procs)
 	found := make([]bool, t.Header.Procs)
 	for i := range t.Messages {
 		m := &t.Messages[i]
-		if k := classOf(m.Kind); k != acknowledgement && !found[m.To] && !m.Dropped && m.Ended == t.Coloured[m.To] && m.Ended != proto.Never {
+		if k := trace.PurposeOf(m.Kind); k != trace.Acknowledgement && !found[m.To] && !m.Dropped && m.Ended == t.Coloured[m.To] && m.Ended != proto.Never {
 			by[m.To], found[m.To] = k, true
 		}
 	}
@@ -50,7 +51,7 @@ func (d *drawing) legend(width float64) (svg string, lines int) {
 		if n == 0 {
 			continue
 		}
-		add(62, fmt.Sprintf("%s (%d): send, flight, receive", looks[k].name, n),
+		add(62, fmt.Sprintf("%s (%d): send, flight, receive", trace.Purpose(k), n),
 			`<g class="%s"><path class="f" d="M16 -4L46 4"/><rect class="s" x="0" y="-8" width="16" height="8"/><rect class="r" x="46" y="0" width="16" height="8"/></g>`, looks[k].css)
 	}
 	waits, drops := false, 0
@@ -68,7 +69,7 @@ func (d *drawing) legend(width float64) (svg string, lines int) {
 	if drops > 0 {
 		add(10, fmt.Sprintf("lost (%d)", drops), `<path d="M1 -4l8 8m0 -8l-8 8" fill="none" stroke="#444" stroke-width="1.8"/>`)
 	}
-	coloured := [classes]int{}
+	coloured := [trace.Purposes]int{}
 	dead := 0
 	for p := range d.by {
 		if d.t.Coloured[p] != proto.Never {
@@ -80,7 +81,7 @@ func (d *drawing) legend(width float64) (svg string, lines int) {
 	}
 	for k, n := range coloured {
 		if n > 0 {
-			add(22, fmt.Sprintf("coloured by %s (%d)", looks[k].name, n), `<rect class="%s p" y="-7" width="22" height="14"/>`, looks[k].css)
+			add(22, fmt.Sprintf("coloured by %s (%d)", trace.Purpose(k), n), `<rect class="%s p" y="-7" width="22" height="14"/>`, looks[k].css)
 		}
 	}
 	if dead > 0 {
@@ -101,7 +102,7 @@ func (t *Timeline) marks() []mark {
 	var marks []mark
 	correct := proto.Never
 	for i := range t.Messages {
-		if m := &t.Messages[i]; classOf(m.Kind) == correction {
+		if m := &t.Messages[i]; trace.PurposeOf(m.Kind) == trace.Correction {
 			correct = min(correct, m.Sent)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
 // shape is where a message's parts are in time.
@@ -47,7 +48,7 @@ func (d *drawing) message(m *Message) {
 	if lost {
 		to = d.y(m.To)
 	}
-	d.printf("<g class=\"%s\"><title>%s</title>", looks[classOf(m.Kind)].css, escape(d.tell(m)))
+	d.printf("<g class=\"%s\"><title>%s</title>", looks[trace.PurposeOf(m.Kind)].css, escape(d.tell(m)))
 	if m.Sent != proto.Never && s.arrival <= d.end {
 		d.printf("<path class=\"f\" d=\"M%.1f %.1fL%.1f %.1f\"/>", d.x(s.sendEnd), from, d.x(s.arrival), to)
 	}

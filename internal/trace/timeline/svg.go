@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
 //go:embed zoom.js
@@ -17,7 +18,7 @@ var zoomScript string
 
 // WriteSVG draws the timeline.
 func (t *Timeline) WriteSVG(w io.Writer) error {
-	d := drawing{out: bufio.NewWriterSize(w, 1<<16), t: t, used: t.classesUsed(), by: t.colouredBy()}
+	d := drawing{out: bufio.NewWriterSize(w, 1<<16), t: t, used: t.purposesUsed(), by: t.colouredBy()}
 	// The legend's lines depend on the width, which doesn't depend on the top.
 	legend, lines := d.legend(newLayout(t, 0).width)
 	d.layout = newLayout(t, marginEdge+float64(2+lines)*lineHeight+36)
@@ -44,8 +45,8 @@ type drawing struct {
 	layout
 	out  *bufio.Writer
 	t    *Timeline
-	used [classes]int // messages
-	by   []class      // which coloured each process
+	used [trace.Purposes]int // messages
+	by   []trace.Purpose     // of what coloured each process
 }
 
 // printf writes; the first error sticks to the buffer.
@@ -169,8 +170,8 @@ func (d *drawing) rows() {
 
 // colourer says in words which kind of message coloured a process.
 func (d *drawing) colourer(p proto.Proc) string {
-	if d.by[p] == dissemination {
+	if d.by[p] == trace.Dissemination {
 		return "dissemination or being the root"
 	}
-	return "a " + looks[d.by[p]].name
+	return "a " + d.by[p].String()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
 // header is that of a simulated trace of four processes, L = 2, o = 1.
@@ -58,7 +59,7 @@ func TestRead(t *testing.T) {
 	if got := strings.Join(parts, "; "); got != want {
 		t.Errorf("messages\n%s, want\n%s", got, want)
 	}
-	if by := line.colouredBy(); by[0] != dissemination || by[2] != correction || by[3] != dissemination {
+	if by := line.colouredBy(); by[0] != trace.Dissemination || by[2] != trace.Correction || by[3] != trace.Dissemination {
 		t.Errorf("coloured by %v", by)
 	}
 }

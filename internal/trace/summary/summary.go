@@ -1,0 +1,123 @@
+// Package summary says in a few lines of text what happened in one traced broadcast:
+// messages, latencies, gaps, and a histogram of when processes were coloured.
+//
+// It counts events as they come ([Summary.Add], which a [trace.Writer] or
+// [trace.Read] can call) and keeps eleven bytes a process, none a message; so it serves
+// millions of processes. The numbers are those of logp.Outcome, which a test
+// compares.
+package summary
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/trace"
+)
+
+// A Summary is what is known of a broadcast.
+type Summary struct {
+	Messages   [trace.Purposes]int // sent
+	Lost       int                 // at dead processes
+	Coloured   [trace.Purposes]int // processes, by what coloured them; the root by dissemination
+	Dead       int                 // processes, at the end
+	Quiescence proto.Time          // the end of the last receive, or arrival at a dead process
+
+	at    []proto.Time // when each process was coloured; Never if it wasn't
+	state []state
+}
+
+// state is what is known of a process.
+type state struct {
+	reached, dead bool
+	last          trace.Purpose // of what it received last
+}
+
+// New is for a broadcast among so many processes.
+func New(procs int) *Summary {
+	s := &Summary{at: make([]proto.Time, procs), state: make([]state, procs)}
+	for p := range s.at {
+		s.at[p] = proto.Never
+	}
+	return s
+}
+
+// Add counts an event. Its process must be in range, its time not negative.
+func (s *Summary) Add(e trace.Event) {
+	p := &s.state[e.Proc]
+	switch e.Event {
+	case trace.Send:
+		s.Messages[trace.PurposeOf(e.Kind)]++
+	case trace.Receive:
+		p.last = trace.PurposeOf(e.Kind)
+		p.reached = p.reached || p.last == trace.Dissemination
+		s.Quiescence = max(s.Quiescence, e.Time)
+	case trace.Drop:
+		s.Lost++
+		s.Quiescence = max(s.Quiescence, e.Time)
+	case trace.Coloured:
+		if s.at[e.Proc] != proto.Never {
+			return
+		}
+		s.at[e.Proc] = e.Time
+		s.Coloured[p.last]++
+		// The root has received nothing: its last is Dissemination, the zero.
+		p.reached = p.reached || p.last == trace.Dissemination
+	case trace.Dead:
+		if !p.dead {
+			p.dead = true
+			s.Dead++
+		}
+	}
+}
+
+// Sent is how many messages were sent.
+func (s *Summary) Sent() (n int) {
+	for _, k := range s.Messages {
+		n += k
+	}
+	return n
+}
+
+// Live is how many processes are, at the end.
+func (s *Summary) Live() int { return len(s.state) - s.Dead }
+
+// Unreached is how many live processes were never coloured.
+func (s *Summary) Unreached() (n int) {
+	for p, at := range s.at {
+		if at == proto.Never && !s.state[p].dead {
+			n++
+		}
+	}
+	return n
+}
+
+// Coloring is when the last process was coloured, 0 if none was.
+func (s *Summary) Coloring() (last proto.Time) {
+	for _, at := range s.at {
+		if at != proto.Never {
+			last = max(last, at)
+		}
+	}
+	return last
+}
+
+// Gaps are the lengths of the runs round the ring of processes, dead or live, that
+// dissemination didn't reach, with how many there are of each.
+func (s *Summary) Gaps() map[int]int {
+	gaps := map[int]int{}
+	first, gap := -1, 0 // first is the length before the first process that was reached
+	for _, p := range s.state {
+		if !p.reached || p.dead {
+			gap++
+			continue
+		}
+		if first < 0 {
+			first = gap
+		} else if gap > 0 {
+			gaps[gap]++
+		}
+		gap = 0
+	}
+	if around := gap + max(first, 0); around > 0 {
+		gaps[around]++
+	}
+	return gaps
+}

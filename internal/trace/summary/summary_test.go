@@ -1,0 +1,71 @@
+package summary
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/topology"
+	"banyan/internal/trace"
+)
+
+// simulate runs a case and summarises it.
+func simulate(t *testing.T, c *logp.Case) (*Summary, logp.Outcome) {
+	t.Helper()
+	s := New(c.Procs)
+	var w trace.Writer
+	w.Watch(s.Add)
+	outcome, err := new(logp.Simulator).Run(c, &w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, outcome
+}
+
+// TestAgainstOutcome compares every number with the simulator's own.
+func TestAgainstOutcome(t *testing.T) {
+	source := rand.NewPCG(1, 2)
+	for _, correction := range []broadcast.Correction{broadcast.NoCorrection, broadcast.Checked, broadcast.Optimised} {
+		for _, procs := range []int{1, 2, 17, 100, 700} {
+			c := logp.Case{
+				Procs: procs, Latency: 2, Overhead: 1, Tree: logp.Binomial, Numbering: topology.Interleaved,
+				Correction: correction, Synchronised: correction == broadcast.Checked,
+			}
+			if correction == broadcast.Optimised {
+				if procs == 1 {
+					continue // has no distance
+				}
+				c.Distance = 1
+			}
+			if err := c.FailRandom(procs/8, source); err != nil {
+				t.Fatal(err)
+			}
+			s, want := simulate(t, &c)
+			longest, _ := s.gapText()
+			got := logp.Outcome{
+				Messages: s.Sent(), Unreached: s.Unreached(), Coloring: s.Coloring(), Quiescence: s.Quiescence, MaxGap: longest,
+			}
+			if got != want {
+				t.Errorf("%s, %d processes: %+v, the simulator says %+v", correction, procs, got, want)
+			}
+		}
+	}
+}
+
+// TestGapsWrap: a gap may go over the end of the ring.
+func TestGapsWrap(t *testing.T) {
+	s := New(8)
+	for _, p := range []int{2, 3, 5} {
+		s.state[p].reached = true
+	}
+	if got, want := fmt.Sprint(s.Gaps()), fmt.Sprint(map[int]int{1: 1, 4: 1}); got != want {
+		t.Errorf("gaps %s, want %s", got, want)
+	}
+	if got := slices.Collect(maps.Keys(New(5).Gaps())); !slices.Equal(got, []int{5}) {
+		t.Errorf("if nobody is reached, the gaps are %v", got)
+	}
+}

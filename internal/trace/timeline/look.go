@@ -1,0 +1,15 @@
+package timeline
+
+import "banyan/internal/trace"
+
+// A look is the class of the elements of messages for one purpose, and their
+// colours: of the messages, and of a process that one of them has coloured.
+type look struct{ css, colour, pale string }
+
+// looks are by purpose. The colours are Okabe and Ito's.
+var looks = [trace.Purposes]look{
+	trace.Dissemination:   {"d", "#0072b2", "#dcebf6"},
+	trace.Correction:      {"c", "#d55e00", "#fbe4d3"},
+	trace.Acknowledgement: {"a", "#009e73", "#d6efe7"},
+	trace.Other:           {"o", "#a64d86", "#f3e1ec"},
+}
