@@ -16,6 +16,7 @@ import (
 type wiretap struct {
 	headers []wire.Header
 	tokens  []uint64
+	fenced  []proto.Proc
 }
 
 func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
@@ -25,7 +26,7 @@ func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
 	}
 }
 func (w *wiretap) Queued(proto.Proc) int   { return 0 }
-func (w *wiretap) Fence(proto.Proc)        {}
+func (w *wiretap) Fence(q proto.Proc)      { w.fenced = append(w.fenced, q) }
 func (w *wiretap) Died(detector.Report)    {}
 func (w *wiretap) RankLost(proto.Rank)     {}
 func (w *wiretap) Fenced(proto.Proc)       {}

@@ -216,7 +216,11 @@ func (p *Process) reoffered(from proto.Proc, h *wire.Header) {
 		p.reofferedEarly(from, h)
 		return
 	}
+	// Who offers in its place knows that the earlier sender is dead. From here
+	// on nothing of that one may reach the buffer.
+	earlier := found.from
 	found.from, found.senderID = from, h.ID
+	p.Evidence(earlier)
 	if r := p.requests.get(found.request); r != nil {
 		p.pull(found, r)
 	}
