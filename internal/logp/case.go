@@ -40,6 +40,8 @@ type Case struct {
 	// Synchronised correction starts at the fault-free end of dissemination.
 	Synchronised bool
 	Failed       []int // dead from the start: 1…Procs-1, the root lives
+	Crashes      []Crash
+	Model        Model
 }
 
 // FieldError says which part of a Case is wrong, by its column in a [Table].
@@ -100,7 +102,12 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		}
 		failed.Add(f)
 	}
-	return config, failed, nil
+	for _, crash := range c.Crashes {
+		if err := crash.validate(c.Procs); err != nil {
+			return config, nil, &FieldError{"crashes", err}
+		}
+	}
+	return config, failed, c.Model.validate(c)
 }
 
 func (c *Case) tree() (topology.Tree, error) {

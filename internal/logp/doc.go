@@ -22,15 +22,28 @@
 // exactly (testdata/logp-broadcast.csv, on which two independent simulators
 // agree).
 //
+// # More than plain LogP
+//
+// A [Case] may have [Crash]es on the way: before a process's N-th send, or at a
+// step, before all else of that instant. What a process has begun to send is
+// sent, what it is receiving is lost; so every prefix of its actions can be had.
+//
+// Its [Model] may have a gap g > o, between the beginnings of two sends of a
+// process as between those of two receives; [Nodes], within which messages
+// take another latency, and which can fail whole; and noise.
+//
 // # Layers
 //
-// [Network] is the model, for any machines. [Simulator] runs one broadcast, a
-// [Case], on it and says what happened. [Table] reads and writes cases and
-// their outcomes as CSV.
+// [Network] is plain LogP, for any [Machines]; [Detailed] is all else, and does
+// the same as a Network, event for event, where there is nothing else.
+// [Simulator] runs one broadcast, a Case, on whichever will do and says what
+// happened. [Table] reads and writes plain cases and their outcomes as CSV.
 //
 // # Costs and limits
 //
-// Nothing is allocated for an event once the queues have grown. Since every stage
-// of a message takes the same time for all messages, the event queue is three
-// plain queues: no heap. Processes are dead from the start or live for ever.
+// Nothing is allocated for an event once the memory has grown. In a Network
+// every stage of a message takes the same time for all messages, so that those
+// sent at one instant stay together and need one queue: no heap. A Detailed
+// needs one, and takes several times as long. Nobody who has crashed comes
+// back, and the root never crashes.
 package logp

@@ -18,6 +18,9 @@ type Outcome struct {
 	// MaxGap is the longest run round the ring of processes, dead or live, that
 	// no tree message coloured.
 	MaxGap int
+	// Crashed is how many died during the broadcast. They count neither as live
+	// nor, once a tree message has coloured them, as part of a gap.
+	Crashed int
 }
 
 // Simulator runs broadcasts one after the other, and uses its memory again. The
@@ -26,11 +29,12 @@ type Simulator struct {
 	// Progress, if set, is called now and then with the messages sent so far.
 	Progress func(messages int)
 
-	network Network
-	run     run
-	path    []visit // of the walk through a tree
-	walked  treeKey // what the last walk was of
-	treeEnd proto.Time
+	network  Network
+	detailed Detailed
+	run      run
+	path     []visit // of the walk through a tree
+	walked   treeKey // what the last walk was of
+	treeEnd  proto.Time
 }
 
 // Run simulates one case. It writes a trace unless that is nil; the caller
@@ -44,6 +48,9 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 	config, failed, err := c.prepare()
 	if err != nil {
 		return Outcome{}, err
+	}
+	if len(c.Crashes) > 0 || !c.Model.plain(c) {
+		return s.runDetailed(c, config, failed, t, as)
 	}
 	latency, overhead := proto.Time(c.Latency), proto.Time(c.Overhead)
 	if c.Synchronised {
@@ -62,6 +69,36 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 	}, nil
 }
 
+// runDetailed runs a case that isn't plain LogP. Synchronised correction starts
+// at the end of dissemination without failures and without noise.
+func (s *Simulator) runDetailed(c *Case, config broadcast.Config, failed Set, t *trace.Writer, as func(*run) Machines) (Outcome, error) {
+	m := newModel(c)
+	if c.Synchronised {
+		config.CorrectAt = s.walk(&config.Tree, m)
+	}
+	s.detailed.reset(c.Procs, m, failed, c.Crashes)
+	s.detailed.trace, s.detailed.tick = t, s.Progress
+	s.run.start(config, failed, t)
+	s.run.times = make([]proto.Time, c.Procs)
+	activity := s.detailed.run(as(&s.run))
+	o := Outcome{
+		Messages:   activity.Messages,
+		Quiescence: activity.Quiescence,
+		MaxGap:     s.run.maxGap(failed),
+		Crashed:    s.detailed.crashed,
+	}
+	for p, f := range s.detailed.flags {
+		switch {
+		case f&isDead != 0:
+		case s.run.states[p].Coloured():
+			o.Coloring = max(o.Coloring, s.run.times[p])
+		default:
+			o.Unreached++
+		}
+	}
+	return o, nil
+}
+
 // TraceHeader is the header for a trace of a case.
 func (c *Case) TraceHeader() trace.Header {
 	about := fmt.Sprintf("broadcast L=%d o=%d tree=%s k=%d numbering=%s correction=%s", c.Latency, c.Overhead, c.Tree, c.K, c.Numbering, c.Correction)
@@ -73,12 +110,13 @@ type run struct {
 	config   broadcast.Config
 	states   []broadcast.State
 	coloured int
-	last     proto.Time // when the last of them was
+	last     proto.Time   // when the last of them was
+	times    []proto.Time // when each was, if that is wanted
 	trace    *trace.Writer
 }
 
 func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
-	r.config, r.coloured, r.last, r.trace = config, 1, 0, t
+	r.config, r.coloured, r.last, r.times, r.trace = config, 1, 0, nil, t
 	if procs := config.Tree.Procs(); len(r.states) != procs {
 		r.states = make([]broadcast.State, procs)
 	}
@@ -93,6 +131,9 @@ func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
 
 func (r *run) colour(now proto.Time, p int) {
 	r.last = now
+	if r.times != nil {
+		r.times[p] = now
+	}
 	if r.trace != nil {
 		r.trace.Write(trace.Event{Time: now, Proc: proto.Proc(p), Event: trace.Coloured, Peer: proto.NoProc})
 	}
@@ -137,6 +178,7 @@ func (r *run) maxGap(failed Set) int {
 // visit is a process on the way from the root, and when it sends next.
 type visit struct {
 	children topology.Cursor
+	process  int32
 	sendAt   proto.Time
 }
 
@@ -154,16 +196,16 @@ func (s *Simulator) disseminationEnd(c *Case, t *topology.Tree) proto.Time {
 	key := treeKey{c.Procs, c.Latency, c.Overhead, c.K, c.Tree, c.Numbering}
 	if key != s.walked {
 		s.walked = key
-		s.treeEnd = s.walk(t, proto.Time(c.Latency), proto.Time(c.Overhead))
+		s.treeEnd = s.walk(t, newModel(c))
 	}
 	return s.treeEnd
 }
 
 // walk follows the colour along a tree. Nobody waits for anybody: each process
 // receives one message.
-func (s *Simulator) walk(t *topology.Tree, latency, overhead proto.Time) proto.Time {
+func (s *Simulator) walk(t *topology.Tree, m *model) proto.Time {
 	end := proto.Time(0)
-	path := append(s.path[:0], visit{t.Children(0), 0})
+	path := append(s.path[:0], visit{children: t.Children(0)})
 	for len(path) > 0 {
 		v := &path[len(path)-1]
 		child, ok := t.Next(&v.children)
@@ -171,10 +213,10 @@ func (s *Simulator) walk(t *topology.Tree, latency, overhead proto.Time) proto.T
 			path = path[:len(path)-1]
 			continue
 		}
-		coloured := v.sendAt + 2*overhead + latency
-		v.sendAt += overhead
+		coloured := v.sendAt + 2*m.overhead + m.quiet(int(v.process), child)
+		v.sendAt += m.gap
 		end = max(end, coloured)
-		path = append(path, visit{t.Children(child), coloured})
+		path = append(path, visit{t.Children(child), int32(child), coloured})
 	}
 	s.path = path
 	return end

@@ -1,0 +1,50 @@
+package logp
+
+import (
+	"fmt"
+
+	"banyan/internal/fault"
+)
+
+// Crash is a process that dies during a broadcast: at a step (fault.AtStep), before
+// anything else of that instant, or just before its N-th send (fault.AtSend),
+// so that any prefix of its actions can be had. What it has begun to send is
+// sent.
+type Crash struct {
+	Proc int // not the root
+	At   fault.Trigger
+}
+
+// ParseCrashes reads crashes in the language of package fault, whose ranks are
+// the processes. Who is stopped for good is dead to all others, and so a stop is
+// a kill. An entry can't be random, or say a duration: a simulation has steps.
+func ParseCrashes(text string, procs int) ([]Crash, error) {
+	plan, err := fault.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	events, err := plan.Resolve(procs, 1)
+	if err != nil {
+		return nil, err
+	}
+	crashes := make([]Crash, len(events))
+	for i, e := range events {
+		crashes[i] = Crash{e.Rank, e.At}
+		if err := crashes[i].validate(procs); err != nil {
+			return nil, fmt.Errorf("fault plan (%v): %w", e, err)
+		}
+	}
+	return crashes, nil
+}
+
+func (c Crash) validate(procs int) error {
+	switch {
+	case c.Proc == 0:
+		return fmt.Errorf("0 is the root, which must live")
+	case c.Proc < 0 || c.Proc >= procs:
+		return fmt.Errorf("process %d: want 1 to %d", c.Proc, procs-1)
+	case c.At.Kind == fault.AtStep && c.At.N >= 0, c.At.Kind == fault.AtSend && c.At.N >= 1 && c.At.N < 1<<31:
+		return nil
+	}
+	return fmt.Errorf("at=%v: want step:N or send:N", c.At)
+}

@@ -1,0 +1,209 @@
+package logp
+
+import (
+	"banyan/internal/fault"
+	"banyan/internal/proto"
+	"banyan/internal/trace"
+)
+
+// Detailed is a [Network] that knows more: a gap above the overhead, latencies that
+// differ, and processes that crash on the way. Where it is given none of this,
+// the same happens as in a Network, in the same order; it takes several times as
+// long, since events need a heap.
+type Detailed struct {
+	model  *model
+	now    proto.Time
+	events events
+	toSend agenda
+
+	flags     []uint8
+	waiting   []queue[Message] // arrived, while the process couldn't receive
+	sendsLeft []int32          // before the process crashes; none: no such plan
+	asked     [chunk]int32
+	answers   [chunk]Message
+
+	crashed int
+	stats   Activity
+	trace   *trace.Writer
+	tick    func(messages int)
+}
+
+func (d *Detailed) reset(procs int, m *model, failed Set, plan []Crash) {
+	d.model, d.now, d.crashed, d.stats = m, 0, 0, Activity{}
+	d.events.clear()
+	if len(d.flags) != procs {
+		d.flags = make([]uint8, procs)
+		d.waiting = make([]queue[Message], procs)
+		d.sendsLeft = make([]int32, procs)
+		d.toSend = newAgenda(procs)
+	}
+	clear(d.flags)
+	failed.each(func(p int) { d.flags[p] = isDead })
+	for p := range procs {
+		d.waiting[p].clear()
+		d.sendsLeft[p] = none
+	}
+	for _, c := range plan {
+		if c.At.Kind == fault.AtStep {
+			d.events.push(proto.Time(c.At.N), crashes, NewMessage(0, c.Proc, 0))
+		} else if left := int32(c.At.N - 1); d.sendsLeft[c.Proc] == none || left < d.sendsLeft[c.Proc] {
+			d.sendsLeft[c.Proc] = left
+		}
+	}
+}
+
+// run drives the machines until nothing is under way and no deadline is left.
+func (d *Detailed) run(m Machines) Activity {
+	for d.events.next() == 0 { // nothing but crashes
+		d.handle(m)
+	}
+	d.askAll()
+	d.send(m)
+	deadline := m.Deadline(d.now)
+	for {
+		d.now = min(d.events.next(), deadline)
+		if d.now == proto.Never {
+			return d.stats
+		}
+		for d.events.next() == d.now {
+			d.handle(m)
+		}
+		if d.now == deadline {
+			d.askAll()
+			deadline = m.Deadline(d.now)
+		}
+		d.send(m)
+	}
+}
+
+func (d *Detailed) handle(m Machines) {
+	e := d.events.pop()
+	x := e.message
+	p := x.To()
+	dead := d.flags[p]&isDead != 0
+	switch e.stage() {
+	case crashes:
+		d.crash(p)
+	case receiveEnds:
+		if dead {
+			d.drop(m, x)
+		} else {
+			d.received(m, x)
+		}
+	case mayReceive:
+		if !dead {
+			d.receiveNext(p)
+		}
+	case arrives:
+		switch {
+		case dead:
+			d.drop(m, x)
+		case d.flags[p]&isReceiving != 0:
+			d.waiting[p].push(x)
+		default:
+			d.receive(x)
+		}
+	case maySend:
+		d.flags[p] &^= isSending
+		if !dead {
+			d.toSend.add(int32(p))
+		}
+	}
+}
+
+// crash ends a process. What it has begun to send is sent; what it is receiving,
+// or has let wait, is lost.
+func (d *Detailed) crash(p int) {
+	if d.flags[p]&isDead != 0 {
+		return
+	}
+	d.flags[p] |= isDead
+	d.waiting[p].clear()
+	d.crashed++
+	if d.trace != nil {
+		d.trace.Write(trace.Event{Time: d.now, Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
+	}
+}
+
+func (d *Detailed) drop(m Machines, x Message) {
+	d.stats.Quiescence = d.now
+	if d.trace != nil {
+		record(d.trace, m, d.now, trace.Drop, x.To(), x.From(), x.Kind())
+	}
+}
+
+// receive begins a receive.
+func (d *Detailed) receive(x Message) {
+	d.flags[x.To()] |= isReceiving
+	d.events.push(d.now+d.model.overhead, receiveEnds, x)
+	if d.model.gap > d.model.overhead {
+		d.events.push(d.now+d.model.gap, mayReceive, x)
+	}
+}
+
+// received ends a receive.
+func (d *Detailed) received(m Machines, x Message) {
+	d.stats.Quiescence = d.now
+	if d.trace != nil {
+		record(d.trace, m, d.now, trace.Receive, x.To(), x.From(), x.Kind())
+	}
+	d.answers[0] = x
+	m.Receive(d.now, d.answers[:1])
+	if d.flags[x.To()]&isSending == 0 {
+		d.toSend.add(int32(x.To()))
+	}
+	if d.model.gap == d.model.overhead {
+		d.receiveNext(x.To())
+	}
+}
+
+// receiveNext begins the receive of the message that has waited longest.
+func (d *Detailed) receiveNext(p int) {
+	if w := &d.waiting[p]; w.size > 0 {
+		d.receive(w.pop())
+	} else {
+		d.flags[p] &^= isReceiving
+	}
+}
+
+// askAll puts all live processes that could send on the agenda.
+func (d *Detailed) askAll() {
+	for p, f := range d.flags {
+		if f&(isSending|isDead) == 0 {
+			d.toSend.add(int32(p))
+		}
+	}
+}
+
+// send begins the next sends of those on the agenda who have one.
+func (d *Detailed) send(m Machines) {
+	for next := 0; next >= 0; {
+		var asked []int32
+		asked, next = d.toSend.take(next, d.asked[:0])
+		for _, x := range m.Send(d.now, asked, d.answers[:0]) {
+			p := x.From()
+			if d.sendsLeft[p] == 0 {
+				d.crash(p)
+				continue
+			}
+			if d.sendsLeft[p] > 0 {
+				d.sendsLeft[p]--
+			}
+			d.begin(m, x)
+		}
+	}
+}
+
+// begin begins one send.
+func (d *Detailed) begin(m Machines, x Message) {
+	d.flags[x.From()] |= isSending
+	d.events.push(d.now+d.model.gap, maySend, NewMessage(0, x.From(), 0))
+	d.events.push(d.now+d.model.overhead+d.model.travel(x), arrives, x)
+	d.stats.Messages++
+	if d.tick != nil && d.stats.Messages%progressEvery == 0 {
+		d.tick(d.stats.Messages)
+	}
+	if d.trace != nil {
+		record(d.trace, m, d.now, trace.Send, x.From(), x.To(), x.Kind())
+	}
+}
