@@ -40,6 +40,7 @@ var layers = []layer{
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
 	{"internal/incremental", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp"}},
+	{"internal/campaign", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp", "internal/incremental"}},
 
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
@@ -58,7 +59,7 @@ var layers = []layer{
 	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
 
 	{"bench", []string{"mpi"}},
-	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/logp", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/logp", "internal/campaign", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
@@ -76,6 +77,7 @@ type dependency struct {
 var dependencies = []dependency{
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
+	{"go.yaml.in/yaml/v3", []string{"internal/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch/...", "cmd/..."}},
 }

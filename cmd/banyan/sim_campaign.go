@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"banyan/internal/campaign"
+)
+
+func newSimCampaignCommand() *cobra.Command {
+	var out string
+	var workers int
+	cmd := &cobra.Command{
+		Use:   "campaign SPEC.yaml",
+		Short: "Simulate every combination of parameters, many times each",
+		Long: `Simulates broadcasts for every combination of the parameters in a spec, with other
+dead processes in each run, and appends one line of CSV for each to a file as they
+come. After a kill the same command goes on where the file ends. The file
+doesn't depend on the number of workers.
+
+A spec is YAML. Each field but runs and seed is a value or a list of values:
+
+  runs: 1000                        of each combination
+  seed: 1                           another one draws other dead
+  procs: 65536
+  L: 2                              latency of a message, in steps
+  o: 1                              overhead of sending and receiving
+  tree: [binomial, kary:4, lame:2, optimal]
+  numbering: interleaved            or inorder
+  correction: [none, ack, checked, optimized:2]
+  start: default                    or synchronized, overlapped
+  failed: [0, 10, 0.1%]             dead processes, or a share of all (rounded)
+
+Only runs and procs must be there; the others default to seed 1, L 2, o 1, binomial,
+interleaved, checked, default and 0.
+
+Exit codes: 0; 1 if it was interrupted; 2 if the command line, the spec or the
+file is wrong.`,
+		Example: `  # the campaign of spec.yaml, into spec.csv
+  banyan sim campaign spec.yaml
+
+  # on one core, into another file
+  banyan sim campaign spec.yaml --workers 1 --out results.csv`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if workers < 1 {
+				return fmt.Errorf("--workers: %d: want at least 1", workers)
+			}
+			if out == "" {
+				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".csv"
+			}
+			return simulateCampaign(cmd, args[0], out, workers)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&out, "out", "o", "", "results, `FILE`.csv (default the spec's name with .csv)")
+	flags.IntVar(&workers, "workers", runtime.NumCPU(), "broadcasts simulated at a time")
+	return cmd
+}
+
+// simulateCampaign runs a spec, or what its file of results lacks of it.
+func simulateCampaign(cmd *cobra.Command, path, out string, workers int) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	spec, err := campaign.Parse(file)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := campaignBar{off: !isTerminal(os.Stderr)}
+	err = spec.Run(ctx, out, workers, bar.set)
+	bar.clear()
+	if errors.Is(err, context.Canceled) {
+		return &exitError{1, fmt.Errorf("interrupted: %s has %d of %d broadcasts; the same command goes on from there", out, bar.done, spec.Total())}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d broadcasts, %d new\n", out, spec.Total(), spec.Total()-bar.from)
+	return nil
+}
+
+// campaignBar shows on a terminal how far a campaign is, and the time left. What a
+// file held before it began doesn't count for that.
+type campaignBar struct {
+	off        bool
+	begun      bool
+	from, done int
+	bar        *progressbar.ProgressBar
+}
+
+// set is a campaign.Progress.
+func (b *campaignBar) set(done, total int) {
+	if !b.begun {
+		b.begun, b.from = true, done
+	}
+	b.done = done
+	if b.off || b.from == total {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions(total-b.from,
+			progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionSetDescription("simulating broadcasts"),
+			progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	// A terminal that can't be written to is no reason to stop.
+	_ = b.bar.Set(done - b.from)
+}
+
+// clear takes the bar away.
+func (b *campaignBar) clear() {
+	if b.bar != nil {
+		_ = b.bar.Clear()
+	}
+}
