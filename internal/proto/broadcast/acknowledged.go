@@ -6,12 +6,12 @@ package broadcast
 
 // acknowledge returns the acknowledgement, once.
 func (c *Config) acknowledge(s *State) (to int, kind Kind, ok bool) {
-	if !s.is(flagSpreading) || s.is(flagAnswered) || s.pending > 0 {
+	if !s.is(flagSpreading) || s.is(flagAnswered) || s.count > 0 {
 		return 0, 0, false
 	}
 	s.flags |= flagAnswered
 	if s.self == 0 {
 		return 0, 0, false
 	}
-	return int(s.parent), KindAck, true
+	return c.Tree.Parent(int(s.self)), KindAck, true
 }

@@ -70,11 +70,41 @@ func (b doubtful) Receive(s *State, from int, kind Kind) bool {
 type hasty struct{ *Config }
 
 func (b hasty) SendReady(s *State, now proto.Time) (int, Kind, bool) {
-	pending := s.pending
-	s.pending = 0
+	count := s.count
+	s.count = 0
 	to, kind, ok := b.Config.SendReady(s, now)
-	s.pending += pending
+	s.count += count
 	return to, kind, ok
+}
+
+// short leaves out the farthest neighbour on the right.
+type short struct{ *Config }
+
+func (b short) SendReady(s *State, now proto.Time) (int, Kind, bool) {
+	to, kind, ok := b.Config.SendReady(s, now)
+	if _, right := b.reach(); ok && kind == KindRight && s.sentRight == right {
+		return b.Config.SendReady(s, now)
+	}
+	return to, kind, ok
+}
+
+// content takes what comes from the left for what it expects from the right.
+type content struct{ *Config }
+
+func (b content) Receive(s *State, from int, kind Kind) bool {
+	first := b.Config.Receive(s, from, kind)
+	if kind == KindRight {
+		s.heardRight = 1
+	}
+	return first
+}
+
+// endless forgets how many rounds it has gossiped.
+type endless struct{ *Config }
+
+func (b endless) SendReady(s *State, now proto.Time) (int, Kind, bool) {
+	s.count = 0
+	return b.Config.SendReady(s, now)
 }
 
 func TestCanaries(t *testing.T) {
@@ -89,6 +119,10 @@ func TestCanaries(t *testing.T) {
 		"doubtful":      {checked, func(c *Config) machine { return doubtful{c} }, errColour},
 		"greedy":        {optimised, func(c *Config) machine { return greedy{c} }, errUnreached},
 		"silent":        {optimised, func(c *Config) machine { return silent{c} }, errUnreached},
+		"short":         {variant{correction: Opportunistic, distance: 2}, func(c *Config) machine { return short{c} }, errUnreached},
+		"one-sided":     {variant{correction: Opportunistic, distance: 2, unequal: true}, func(c *Config) machine { return short{c} }, errUnreached},
+		"content":       {variant{correction: Delayed, delay: 1}, func(c *Config) machine { return content{c} }, errUnreached},
+		"endless":       {variant{gossip: Gossip{Rounds: 3}}, func(c *Config) machine { return endless{c} }, errGossip},
 		"hasty":         {variant{correction: Acknowledged}, func(c *Config) machine { return hasty{c} }, errDone},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,14 +11,17 @@ import (
 type Correction uint8
 
 const (
-	NoCorrection Correction = iota // a plain tree
-	Acknowledged                   // a plain tree, acknowledged
-	Checked                        // checked correction
-	Optimised                      // optimised opportunistic correction
+	NoCorrection  Correction = iota // dissemination alone
+	Acknowledged                    // a plain tree, acknowledged
+	Checked                         // checked correction
+	Optimised                       // optimised opportunistic correction
+	Opportunistic                   // opportunistic correction
+	Delayed                         // delayed correction
+	FailureProof                    // failure-proof correction
 )
 
 // corrections are the names of all variants.
-var corrections = [...]string{"none", "ack", "checked", "optimized"}
+var corrections = [...]string{"none", "ack", "checked", "optimized", "opportunistic", "delayed", "failure-proof"}
 
 func (c Correction) String() string {
 	if int(c) < len(corrections) {
@@ -34,19 +37,22 @@ func ParseCorrection(s string) (Correction, error) {
 			return Correction(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown correction %q: want none, ack, checked or optimized", s)
+	return 0, fmt.Errorf("unknown correction %q: want none, ack, checked, optimized, opportunistic, delayed or failure-proof", s)
 }
 
 // Corrects says whether processes send corrections at all.
-func (c Correction) Corrects() bool { return c == Checked || c == Optimised }
+func (c Correction) Corrects() bool { return c >= Checked && int(c) < len(corrections) }
 
-// DefaultStart is the start that the paper gives a correction: "synchronized",
-// "overlapped", or "-" where there is none.
+// HasDistance says whether corrections go to a fixed number of neighbours.
+func (c Correction) HasDistance() bool { return c == Optimised || c == Opportunistic }
+
+// DefaultStart is the start that suits a correction, the paper's where it gives
+// one: "synchronized", "overlapped", or "-" where there is none.
 func (c Correction) DefaultStart() string {
 	switch c {
-	case Checked:
+	case Checked, Delayed:
 		return "synchronized"
-	case Optimised:
+	case Optimised, Opportunistic, FailureProof:
 		return "overlapped"
 	}
 	return "-"
@@ -55,16 +61,27 @@ func (c Correction) DefaultStart() string {
 // Config is what all processes of a broadcast know in advance. It isn't changed
 // after its first use, and is shared.
 type Config struct {
+	// Tree is that of dissemination. Where this is gossip, only the number of
+	// its processes counts.
 	Tree       topology.Tree
+	Gossip     Gossip
 	Correction Correction
 
-	// Distance is the number of neighbours on each side to which an optimised
-	// correction goes, from 1. More than half the ring is as much as half the ring.
+	// Distance is the number of neighbours on each side to which an opportunistic
+	// correction goes, optimised or not, from 1. Processes that would be reached
+	// from both sides of a small ring are reached from one.
 	Distance int
+	// Unequal distances: Distance counts the neighbours on the right only,
+	// LeftDistance those on the left. One of them may be 0.
+	Unequal      bool
+	LeftDistance int
 
-	// Synchronised correction begins at CorrectAt, at every process that the
-	// tree has reached by then; otherwise at each when it has sent its tree
-	// messages.
+	// Delay is how long delayed correction waits for its neighbour.
+	Delay proto.Time
+
+	// Synchronised correction begins at CorrectAt, at every process that
+	// dissemination has reached by then; otherwise at each when it has sent its
+	// messages of dissemination.
 	Synchronised bool
 	CorrectAt    proto.Time
 }
@@ -76,35 +93,38 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("a broadcast needs a tree")
 	case int(c.Correction) >= len(corrections):
 		return fmt.Errorf("unknown %v", c.Correction)
-	case c.Correction == Optimised && (c.Distance < 1 || c.Distance >= max(2, c.Tree.Procs())):
-		return fmt.Errorf("correction distance %d: want 1 to %d", c.Distance, max(1, c.Tree.Procs()-1))
 	case c.Synchronised && !c.Correction.Corrects():
 		return fmt.Errorf("correction %v has no start to synchronise", c.Correction)
 	case c.CorrectAt < 0:
 		return fmt.Errorf("correction starts at %d: want 0 or later", c.CorrectAt)
+	case c.Delay < 0:
+		return fmt.Errorf("delay %d: want 0 or more", c.Delay)
+	case c.Delay > 0 && c.Correction != Delayed:
+		return fmt.Errorf("delay %d: correction %v has none", c.Delay, c.Correction)
+	}
+	if err := c.validateDistances(); err != nil {
+		return err
+	}
+	return c.validateGossip()
+}
+
+func (c *Config) validateDistances() error {
+	most := max(1, c.Tree.Procs()-1)
+	switch {
+	case !c.Correction.HasDistance() && c.Unequal:
+		return fmt.Errorf("correction %v has no distances", c.Correction)
+	case !c.Correction.HasDistance():
+		return nil
+	case !c.Unequal && (c.Distance < 1 || c.Distance > most):
+		return fmt.Errorf("correction distance %d: want 1 to %d", c.Distance, most)
+	case !c.Unequal:
+		return nil
+	case c.Distance < 0 || c.Distance > most:
+		return fmt.Errorf("correction distance to the right %d: want 0 to %d", c.Distance, most)
+	case c.LeftDistance < 0 || c.LeftDistance > most:
+		return fmt.Errorf("correction distance to the left %d: want 0 to %d", c.LeftDistance, most)
+	case c.Distance+c.LeftDistance == 0:
+		return fmt.Errorf("correction distances 0 and 0: want one of 1 or more")
 	}
 	return nil
 }
-
-// Kind is the kind of a message. Corrections carry the side to which they were
-// sent, since in a small ring a process can be met from both.
-type Kind uint8
-
-const (
-	KindTree  Kind = iota + 1
-	KindLeft       // a correction sent to a lower position (round the ring)
-	KindRight      // a correction sent to a higher position (round the ring)
-	KindAck        // everyone at and below the sender has the message
-)
-
-var kinds = [...]string{KindTree: "tree", KindLeft: "left", KindRight: "right", KindAck: "ack"}
-
-func (k Kind) String() string {
-	if k >= KindTree && int(k) < len(kinds) {
-		return kinds[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
-}
-
-// Payload says whether a message of this kind carries the broadcast's payload.
-func (k Kind) Payload() bool { return k != KindAck }

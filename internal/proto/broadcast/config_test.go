@@ -18,6 +18,16 @@ func TestValidate(t *testing.T) {
 		"starts in the past":   {Tree: tree, Correction: Checked, Synchronised: true, CorrectAt: -1},
 		"negative distance":    {Tree: tree, Correction: Optimised, Distance: -1},
 		"acks to synchronise":  {Tree: tree, Correction: Acknowledged, Synchronised: true},
+		"no distances":         {Tree: tree, Correction: Opportunistic, Unequal: true},
+		"distance to the left": {Tree: tree, Correction: Optimised, Unequal: true, LeftDistance: 8},
+		"unequal nothing":      {Tree: tree, Correction: Checked, Unequal: true},
+		"negative delay":       {Tree: tree, Correction: Delayed, Delay: -1},
+		"delay of nothing":     {Tree: tree, Correction: Checked, Delay: 1},
+		"two ends of gossip":   {Tree: tree, Gossip: Gossip{Until: 3, Rounds: 3}},
+		"too many rounds":      {Tree: tree, Gossip: Gossip{Rounds: 32}},
+		"gossip in the past":   {Tree: tree, Gossip: Gossip{Until: -1}},
+		"gossip acknowledged":  {Tree: tree, Correction: Acknowledged, Gossip: Gossip{Rounds: 3}},
+		"corrects too early":   {Tree: tree, Correction: Checked, Gossip: Gossip{Until: 3}, Synchronised: true, CorrectAt: 2},
 		"distance beyond ring": {Tree: mustTree(topology.Binomial(2, topology.Interleaved)), Correction: Optimised, Distance: 2},
 	} {
 		if c.Validate() == nil {
@@ -31,13 +41,27 @@ func TestValidate(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, c := range []Correction{NoCorrection, Acknowledged, Checked, Optimised} {
+	for c := NoCorrection; c <= FailureProof; c++ {
 		if got, err := ParseCorrection(c.String()); err != nil || got != c {
 			t.Errorf("%v is parsed as %v, %v", c, got, err)
 		}
 	}
 	if _, err := ParseCorrection("magic"); err == nil {
 		t.Error("magic is no correction")
+	}
+}
+
+// TestKinds: a number doesn't change what a message is.
+func TestKinds(t *testing.T) {
+	for k := KindTree; k <= KindGossip; k++ {
+		for n := range maxNumber + 1 {
+			if x := k.withNumber(n); x.Base() != k || x.number() != n {
+				t.Errorf("%v with %d is %v with %d", k, n, x.Base(), x.number())
+			}
+		}
+	}
+	if name := KindRight.withNumber(3).String(); name != "right+3" || Kind(0).String() != "kind 0" {
+		t.Errorf("%q, %q", name, Kind(0))
 	}
 }
 
@@ -76,6 +100,29 @@ func TestSide(t *testing.T) {
 					t.Errorf("%d of %d, distance %d: %d corrections, want %d", self, procs, distance, len(reached), want)
 				}
 			}
+		}
+	}
+}
+
+// TestDistances: who is sent to with which distances, also in a ring that is too
+// small for both.
+func TestDistances(t *testing.T) {
+	for _, x := range []struct {
+		procs, left, right  int
+		wantLeft, wantRight int32
+	}{
+		{64, 0, 4, 0, 4}, {64, 3, 1, 3, 1}, {8, 7, 7, 4, 3}, {9, 8, 8, 4, 4}, {8, 1, 7, 1, 6}, {8, 6, 1, 6, 1},
+		{8, 0, 7, 0, 7}, {8, 7, 0, 7, 0}, {10, 7, 4, 5, 4}, {2, 1, 1, 1, 0}, {1, 1, 1, 0, 0},
+	} {
+		c := Config{
+			Tree:       mustTree(topology.Binomial(x.procs, topology.Interleaved)),
+			Correction: Opportunistic, Unequal: true, LeftDistance: x.left, Distance: x.right,
+		}
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+		if left, right := c.reach(); left != x.wantLeft || right != x.wantRight {
+			t.Errorf("%d processes, %d and %d: reaches %d and %d, want %d and %d", x.procs, x.left, x.right, left, right, x.wantLeft, x.wantRight)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"banyan/internal/explore"
+	"banyan/internal/proto"
 	"banyan/internal/topology"
 )
 
@@ -17,16 +18,28 @@ const stateLimit = 3_000_000
 // variant is a correction with its start.
 type variant struct {
 	correction Correction
-	distance   int
+	distance   int // on the right, and, unless unequal, on the left
 	sync       bool
+	unequal    bool
+	left       int
+	delay      proto.Time
+	gossip     Gossip
 }
 
 func (v variant) String() string {
-	return fmt.Sprintf("%v,distance=%d,synchronised=%v", v.correction, v.distance, v.sync)
+	name := fmt.Sprintf("%v,distance=%d,synchronised=%v", v.correction, v.distance, v.sync)
+	if v.unequal {
+		name += fmt.Sprintf(",left=%d", v.left)
+	}
+	if v.gossip.enabled() {
+		name += fmt.Sprintf(",gossip=%d", v.gossip.Rounds)
+	}
+	return name
 }
 
 func (v variant) config(tree topology.Tree) *Config {
 	c := &Config{Tree: tree, Correction: v.correction, Distance: v.distance, Synchronised: v.sync}
+	c.Unequal, c.LeftDistance, c.Delay, c.Gossip = v.unequal, v.left, v.delay, v.gossip
 	if v.sync {
 		c.CorrectAt = 1
 	}
@@ -50,13 +63,22 @@ func covers(c *Config, dead func(p int) bool) bool {
 		}
 	}
 	switch c.Correction {
-	case Checked:
+	case Checked, Delayed, FailureProof:
 		return true
-	case Optimised:
-		return !deaths || !c.Synchronised && longest < c.Distance
+	case Optimised, Opportunistic:
+		left, right := c.reach()
+		if !c.Synchronised && longest < max(int(left), int(right)) {
+			return true
+		}
+	}
+	if c.Gossip.enabled() {
+		return false
 	}
 	return !deaths
 }
+
+// takesAway: see world.takesAway, without which much less can be left out.
+func (v variant) takesAway() bool { return v.correction != Delayed && !v.gossip.enabled() }
 
 // mode is how much of a world is explored.
 type mode uint8
@@ -69,7 +91,7 @@ const (
 
 // mode is the one that is feasible.
 func (v variant) mode() mode {
-	if v.correction == Checked {
+	if v.correction == Checked && !v.gossip.enabled() {
 		return lazy
 	}
 	return reduced
@@ -100,26 +122,32 @@ func deadSets(procs int) iter.Seq[uint] {
 	}
 }
 
-// TestEverything explores all broadcasts to up to 5 processes. Of checked
-// correction among 5 it leaves out that none is dead, some 10^7 states in which
-// the tree reaches all; TestRandomSchedules looks at that.
+// TestEverything explores all broadcasts to up to 5 processes, with delayed
+// correction or gossip to 4. Of checked correction among 5, and these two among 4, it leaves out that
+// none is dead, some 10^7 states in which the tree reaches all; TestRandomSchedules
+// looks at that. TestCrashes is for failure-proof correction.
 func TestEverything(t *testing.T) {
 	for _, v := range []variant{
 		{correction: NoCorrection}, {correction: Acknowledged},
 		{correction: Checked}, {correction: Checked, sync: true},
 		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2},
 		{correction: Optimised, distance: 1, sync: true}, {correction: Optimised, distance: 2, sync: true},
+		{correction: Optimised, distance: 2, unequal: true}, {correction: Optimised, distance: 1, unequal: true, left: 2},
+		{correction: Opportunistic, distance: 1}, {correction: Opportunistic, distance: 1, sync: true},
+		{correction: Opportunistic, distance: 2, unequal: true}, {correction: Opportunistic, distance: 1, unequal: true, left: 2, sync: true},
+		{correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
+		{correction: Checked, gossip: Gossip{Rounds: 2, Seed: 1}}, {correction: Opportunistic, distance: 1, gossip: Gossip{Rounds: 2, Seed: 2}},
 	} {
 		t.Run(v.String(), func(t *testing.T) {
 			for procs := 1; procs <= 5; procs++ {
-				if v.distance >= max(2, procs) || testing.Short() && procs > 4 {
+				if max(v.distance, v.left) >= max(2, procs) || procs > 4 && (testing.Short() || !v.takesAway()) {
 					continue
 				}
 				states := 0
 				for _, tree := range smallTrees(procs) {
 					c, how := v.config(tree), v.mode()
 					for dead := range deadSets(procs) {
-						if dead == 0 && procs == 5 && how == lazy {
+						if dead == 0 && (procs == 5 && how == lazy || procs == 4 && !v.takesAway()) {
 							continue
 						}
 						n, err := exploreAll(c, c, dead, how)
@@ -149,6 +177,7 @@ func TestReductions(t *testing.T) {
 	for _, v := range []variant{
 		{correction: Checked}, {correction: Checked, sync: true},
 		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: NoCorrection},
+		{correction: Delayed, delay: 1}, {correction: Opportunistic, distance: 1}, {correction: FailureProof},
 	} {
 		for _, tree := range smallTrees(3) {
 			c := v.config(tree)
@@ -201,12 +230,17 @@ func TestRandomSchedules(t *testing.T) {
 	variants := []variant{
 		{correction: Checked}, {correction: Checked, sync: true}, {correction: Acknowledged},
 		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: Optimised, distance: 4},
+		{correction: Optimised, distance: 3, unequal: true}, {correction: Optimised, distance: 1, unequal: true, left: 4},
+		{correction: Opportunistic, distance: 2}, {correction: Opportunistic, distance: 1, unequal: true, left: 3},
+		{correction: Opportunistic, distance: 2, sync: true}, {correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
+		{correction: Checked, gossip: Gossip{Rounds: 4, Seed: 1}}, {correction: Checked, sync: true, gossip: Gossip{Rounds: 3, Seed: 2}},
+		{correction: Opportunistic, distance: 2, sync: true, gossip: Gossip{Rounds: 5, Seed: 3}}, {gossip: Gossip{Rounds: 6}},
 	}
-	for seed := uint64(1); seed <= 2000; seed++ {
-		run(seed, 5+int(seed%20), variants[seed%6], float64(seed%4)/8)
+	for seed := uint64(1); seed <= 5000; seed++ {
+		run(seed, 5+int(seed%20), variants[seed%uint64(len(variants))], float64(seed%4)/8)
 	}
-	for seed := uint64(1); seed <= 6; seed++ {
-		run(seed, 200, variants[seed%6], 0.1)
+	for seed := range uint64(len(variants)) {
+		run(1+seed, 200, variants[seed], 0.1)
 	}
 	if !testing.Short() {
 		run(1, 1024, variants[0], 0.05)

@@ -8,27 +8,31 @@ import (
 // State is one process of one broadcast. It is made by [Config.Start], holds no
 // pointer and may be copied and compared.
 type State struct {
+	due      proto.Time      // Delayed: until when the process waits for its neighbour
 	children topology.Cursor // tree messages still to be sent
 	self     int32
-	parent   int32 // who sent the tree message first; -1: nobody yet, or the root
 
 	// Corrections: how far they went to each side, and how far away is the nearest
-	// process on that side from which one came (0: none came).
+	// process on that side from which one came (0: none came). With FailureProof
+	// the first two say how far everyone is known to have been sent to, by whomever.
 	sentLeft, sentRight   int32
 	heardLeft, heardRight int32
 
-	pending int32 // children (Acknowledged) that haven't acknowledged yet
-	flags   flags
+	// count is of children that haven't acknowledged yet (Acknowledged), or of gossip
+	// messages, as rounds; with Delayed it is the distance of the last answer.
+	count int32
+	flags flags
 }
 
 type flags uint8
 
 const (
 	flagColoured    flags = 1 << iota
-	flagReached           // by a tree message, or being the root
-	flagSpreading         // sends to its children
+	flagReached           // by dissemination, or being the root
+	flagSpreading         // sends to its children, or gossips
 	flagParticipant       // sends corrections
 	flagAnswered          // has acknowledged to its parent
+	flagRight             // its next failure-proof correction goes to the right
 )
 
 func (s *State) is(f flags) bool { return s.flags&f != 0 }
@@ -37,7 +41,7 @@ func (s *State) is(f flags) bool { return s.flags&f != 0 }
 func (s *State) Coloured() bool { return s.is(flagColoured) }
 
 // Reached says whether dissemination has reached the process: it is the root or
-// got a tree message.
+// got a message of a tree or of gossip.
 func (s *State) Reached() bool { return s.is(flagReached) }
 
 // Done says of an acknowledged tree whether the process knows that everyone at
@@ -47,26 +51,38 @@ func (s *State) Done() bool { return s.is(flagAnswered) }
 // Start puts a process at the beginning of a broadcast. The root has the message
 // by that.
 func (c *Config) Start(s *State, self int) {
-	*s = State{self: int32(self), parent: -1}
+	*s = State{self: int32(self)}
 	if self == 0 {
-		c.colour(s, KindTree)
+		c.colour(s, c.rootKind())
 	}
+}
+
+// rootKind is the kind by which the root is coloured.
+func (c *Config) rootKind() Kind {
+	if c.Gossip.enabled() {
+		return KindGossip
+	}
+	return KindTree
 }
 
 // Receive handles a message. It returns true if the process is coloured by it:
 // at most once, and never at the root.
 func (c *Config) Receive(s *State, from int, kind Kind) bool {
-	switch kind {
-	case KindTree:
-		if s.parent < 0 && s.self != 0 {
-			s.parent = int32(from)
-		}
+	switch kind.Base() {
 	case KindLeft:
-		s.heardRight = nearest(s.heardRight, c.distance(int(s.self), from))
+		if distance := c.distance(int(s.self), from); c.Correction == FailureProof {
+			s.sentRight = max(s.sentRight, distance+known(kind))
+		} else {
+			s.heardRight = nearest(s.heardRight, distance)
+		}
 	case KindRight:
-		s.heardLeft = nearest(s.heardLeft, c.distance(from, int(s.self)))
+		if distance := c.distance(from, int(s.self)); c.Correction == FailureProof {
+			s.sentLeft = max(s.sentLeft, distance+known(kind))
+		} else {
+			s.heardLeft = nearest(s.heardLeft, distance)
+		}
 	case KindAck:
-		s.pending--
+		s.count--
 		return false
 	}
 	first := !s.is(flagColoured)
@@ -78,28 +94,40 @@ func (c *Config) Receive(s *State, from int, kind Kind) bool {
 func (c *Config) colour(s *State, kind Kind) {
 	first := !s.is(flagColoured)
 	s.flags |= flagColoured
-	if kind == KindTree {
+	if kind.disseminates() {
 		s.flags |= flagReached
 	}
 	// A process that was reached by a synchronised correction leaves dissemination,
-	// which is over, alone, unless a late tree message shows that it isn't.
-	if !s.is(flagSpreading) && (kind == KindTree || !c.Synchronised) {
-		s.flags |= flagSpreading
-		s.children = c.Tree.Children(int(s.self))
+	// which is over, alone, unless a late message shows that it isn't.
+	if !s.is(flagSpreading) && (kind.disseminates() || !c.Synchronised) {
+		c.spread(s, kind)
 	}
-	if first && c.takesPart(kind) {
+	// Delayed correction can wait for those whom dissemination reaches second.
+	if (first || c.Correction == Delayed) && c.takesPart(kind) {
 		s.flags |= flagParticipant
 	}
 }
 
-// takesPart says whether a process that is coloured by a message of this kind
-// sends corrections.
+// spread makes a process send the messages of dissemination.
+func (c *Config) spread(s *State, kind Kind) {
+	if c.Gossip.enabled() {
+		c.Gossip.begin(s, kind)
+		return
+	}
+	s.flags |= flagSpreading
+	s.children = c.Tree.Children(int(s.self))
+}
+
+// takesPart says whether a process that receives a message of this kind sends
+// corrections.
 func (c *Config) takesPart(kind Kind) bool {
 	switch c.Correction {
-	case Checked:
-		return kind == KindTree
-	case Optimised:
-		return kind == KindTree || !c.Synchronised
+	case Checked, Delayed:
+		return kind.disseminates()
+	case Optimised, Opportunistic:
+		return kind.disseminates() || !c.Synchronised
+	case FailureProof:
+		return true
 	}
 	return false
 }
@@ -109,9 +137,8 @@ func (c *Config) takesPart(kind Kind) bool {
 // [Config.Deadline] comes.
 func (c *Config) SendReady(s *State, now proto.Time) (to int, kind Kind, ok bool) {
 	if s.is(flagSpreading) {
-		if child, ok := c.Tree.Next(&s.children); ok {
-			s.pending++
-			return child, KindTree, true
+		if to, kind, ok := c.disseminate(s, now); ok {
+			return to, kind, true
 		}
 	}
 	switch {
@@ -119,21 +146,39 @@ func (c *Config) SendReady(s *State, now proto.Time) (to int, kind Kind, ok bool
 		if c.Synchronised && now < c.CorrectAt {
 			return 0, 0, false
 		}
-		return c.correct(s)
+		return c.correct(s, now)
 	case c.Correction == Acknowledged:
 		return c.acknowledge(s)
 	}
 	return 0, 0, false
 }
 
+// disseminate returns the process's next message along the tree, or of gossip.
+func (c *Config) disseminate(s *State, now proto.Time) (to int, kind Kind, ok bool) {
+	if c.Gossip.enabled() {
+		return c.gossip(s, now)
+	}
+	child, ok := c.Tree.Next(&s.children)
+	if ok && c.Correction == Acknowledged {
+		s.count++
+	}
+	return child, KindTree, ok
+}
+
 // correct returns the process's next correction.
-func (c *Config) correct(s *State) (to int, kind Kind, ok bool) {
+func (c *Config) correct(s *State, now proto.Time) (to int, kind Kind, ok bool) {
 	left, right := int32(0), int32(0) // how far it would go, 0: not at all
 	switch c.Correction {
 	case Checked:
 		left, right = c.checked(s)
 	case Optimised:
 		left, right = c.optimised(s)
+	case Opportunistic:
+		left, right = c.opportunistic(s)
+	case Delayed:
+		return c.delayed(s, now)
+	case FailureProof:
+		return c.failureProof(s)
 	}
 	// Left first, then to the side that is less advanced.
 	if left > 0 && (right == 0 || left <= right) {
@@ -148,10 +193,16 @@ func (c *Config) correct(s *State) (to int, kind Kind, ok bool) {
 }
 
 // Deadline is the time at which the process may have something to send although
-// nothing has been received: the start of synchronised correction.
+// nothing has been received: the start of synchronised correction, or the end
+// of the wait of a delayed one. It changes with every SendReady and Receive.
 func (c *Config) Deadline(s *State, now proto.Time) proto.Time {
-	if c.Synchronised && s.is(flagParticipant) && now < c.CorrectAt {
+	switch {
+	case !s.is(flagParticipant):
+		return proto.Never
+	case c.Synchronised && now < c.CorrectAt:
 		return c.CorrectAt
+	case c.Correction == Delayed && c.waits(s) && now < s.due:
+		return s.due
 	}
 	return proto.Never
 }

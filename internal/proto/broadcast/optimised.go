@@ -11,16 +11,6 @@ package broadcast
 // mends a broken tree; and only so do the paper's results come out: see ERRATA,
 // "distance".) So the colour spreads along the ring over any gap of fewer than
 // d dead.
-//
-// Nobody reaches farther than half round the ring, so that the two sides don't
-// meet: in a ring of even size the opposite position counts as left.
-
-// reach is the number of positions to which corrections go on each side.
-func (c *Config) reach() (left, right int32) {
-	procs := int32(c.Tree.Procs())
-	d := int32(min(c.Distance, c.Tree.Procs()))
-	return min(d, procs/2), min(d, (procs-1)/2)
-}
 
 // optimised returns how far the next correction would go on each side, 0 for a
 // side that is finished.
@@ -43,7 +33,7 @@ func beyond(sent, heard, reach int32) int32 {
 }
 
 // Side is the kind of an optimised correction from one position to another. It
-// lets a driver send corrections without their side.
+// lets a driver send corrections without their side, if distances are equal.
 func (c *Config) Side(from, to int) Kind {
 	if int(c.distance(to, from)) <= c.Tree.Procs()/2 {
 		return KindLeft

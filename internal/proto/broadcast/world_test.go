@@ -18,7 +18,10 @@ type machine interface {
 }
 
 // world is a broadcast under way: any message may arrive next, any process send
-// next. Some are dead from the start. It implements explore.World.
+// next. Some are dead from the start, others may crash at any point: a process
+// that has something to send doesn't send it, nor anything else (that it also may
+// crash when it has nothing to send makes no difference). It implements
+// explore.World.
 type world struct {
 	config  *Config
 	machine machine
@@ -27,11 +30,13 @@ type world struct {
 	reduce  bool // leave out events that make no difference
 	lazy    bool // messages arrive when they matter, and in any order
 	onEnd   func(*world)
+	crashes int // how many more may crash
 
 	now      proto.Time // 0, or CorrectAt
 	states   []State
 	channels []channel // that hold messages, by sender and receiver
 	sent     []count
+	crashed  uint64 // a bit for each of the first 64
 }
 
 // channel is the messages from one process to another.
@@ -53,12 +58,23 @@ type event struct {
 
 var clock = event{from: -1, to: -1}
 
+// Events of a process with itself: it sends; it crashes instead; it sends when its
+// delay is over, whenever that is.
+const (
+	isReady Kind = iota
+	isCrash
+	isLate
+)
+
+// late is after any delay of a test.
+const late = 10
+
 func (e event) String() string {
 	switch {
 	case e == clock:
 		return "clock"
 	case e.from == e.to:
-		return fmt.Sprintf("%d", e.from)
+		return fmt.Sprint(e.from, [...]string{"", " crashes", " is late"}[e.kind])
 	}
 	return fmt.Sprintf("%d>%d:%v", e.from, e.to, e.kind)
 }
@@ -111,15 +127,25 @@ func (w *world) Events(dst []event) []event {
 		}
 	}
 	for p, s := range w.states {
-		if w.dead(p) {
+		if w.gone(p) {
 			continue
+		}
+		if w.config.Correction == Delayed && w.now >= w.config.CorrectAt {
+			_, _, now := w.machine.SendReady(&s, w.now)
+			s = w.states[p]
+			_, _, then := w.machine.SendReady(&s, w.now+late)
+			if s = w.states[p]; then && !now {
+				dst = append(dst, event{int32(p), int32(p), isLate})
+			}
 		}
 		to, kind, ok := w.machine.SendReady(&s, w.now)
 		if !ok && s == w.states[p] {
 			continue
 		}
 		e := event{from: int32(p), to: int32(p)}
-		if w.reduce {
+		if ok && w.crashes > 0 {
+			dst = append(dst, event{int32(p), int32(p), isCrash})
+		} else if w.reduce && w.takesAway() {
 			if heard, heardKind, heardOK := w.deaf(p); ok && heardOK && to == heard && kind == heardKind {
 				return append(dst[:0], e)
 			}
@@ -131,6 +157,15 @@ func (w *world) Events(dst []event) []event {
 	}
 	return dst
 }
+
+// takesAway says whether what arrives can only make a process send less than
+// it would otherwise, once it is coloured.
+func (w *world) takesAway() bool {
+	return w.config.Correction != Delayed && w.config.Correction != FailureProof && !w.config.Gossip.enabled()
+}
+
+// gone says whether a process is dead or has crashed.
+func (w *world) gone(p int) bool { return w.crashed>>p&1 != 0 || w.dead(p) }
 
 // matters says whether a message would change, now, what its receiver sends
 // next, or colour it. In a lazy world messages arrive only then: earlier they
@@ -175,7 +210,10 @@ func (w *world) deaf(p int) (to int, kind Kind, ok bool) {
 // finished says whether a process will never send again, whatever it receives.
 func (w *world) finished(p int32) bool {
 	s := w.states[p]
-	if !s.Coloured() || w.now < w.config.CorrectAt || w.config.Correction == Acknowledged {
+	if w.config.Correction == FailureProof && !s.is(flagSpreading) && int(s.sentLeft+s.sentRight) >= len(w.states)-1 {
+		return s.Coloured()
+	}
+	if !s.Coloured() || w.now < w.config.CorrectAt || w.config.Correction == Acknowledged || !w.takesAway() {
 		return false
 	}
 	_, _, ok := w.machine.SendReady(&s, w.now)
@@ -188,6 +226,7 @@ var (
 	errUncoloured  = errors.New("sent without having the message")
 	errDestination = errors.New("sent to nobody, or to itself")
 	errTree        = errors.New("sent to somebody who is no child")
+	errGossip      = errors.New("gossiped for longer than there are rounds")
 	errCorrections = errors.New("sent more corrections than there are processes")
 	errAck         = errors.New("acknowledged twice, or before its children")
 	errUnreached   = errors.New("a live process was never coloured")
@@ -199,8 +238,11 @@ func (w *world) Apply(e event) error {
 	case e == clock:
 		w.now = w.config.CorrectAt
 		return nil
+	case e.from == e.to && e.kind == isCrash:
+		w.crash(e.from)
+		return nil
 	case e.from == e.to:
-		return w.send(e.from)
+		return w.send(e.from, e.kind == isLate)
 	}
 	if !w.lazy {
 		i, _ := w.channel(e.from, e.to)
@@ -224,9 +266,20 @@ func (w *world) channel(from, to int32) (i int, found bool) {
 	})
 }
 
-func (w *world) send(p int32) error {
+// crash ends a process. What it has sent arrives all the same.
+func (w *world) crash(p int32) {
+	w.crashes--
+	w.crashed |= 1 << p
+	w.channels = slices.DeleteFunc(w.channels, func(c channel) bool { return c.to == p })
+}
+
+func (w *world) send(p int32, isLate bool) error {
 	s := &w.states[p]
-	to, kind, ok := w.machine.SendReady(s, w.now)
+	now := w.now
+	if isLate {
+		now += late
+	}
+	to, kind, ok := w.machine.SendReady(s, now)
 	if !ok {
 		return nil
 	}
@@ -237,22 +290,30 @@ func (w *world) send(p int32) error {
 		return errDestination
 	}
 	sent := &w.sent[p]
-	switch kind {
+	switch kind.Base() {
+	case KindGossip:
+		if sent.tree++; int(sent.tree) > w.config.Gossip.Rounds {
+			return errGossip
+		}
 	case KindTree:
 		sent.tree++
 		if children := w.config.Tree.AppendChildren(nil, int(p)); int(sent.tree) > len(children) || children[sent.tree-1] != to {
 			return errTree
 		}
 	case KindAck:
-		if sent.acks++; sent.acks > 1 || to != w.config.Tree.Parent(int(p)) || s.pending != 0 {
+		if sent.acks++; sent.acks > 1 || to != w.config.Tree.Parent(int(p)) || s.count != 0 {
 			return errAck
 		}
 	default:
-		if sent.corrections++; int(sent.corrections) > len(w.states) {
+		most := len(w.states)
+		if w.config.Correction == Delayed {
+			most *= 2 // with the answers
+		}
+		if sent.corrections++; int(sent.corrections) > most {
 			return errCorrections
 		}
 	}
-	if w.dead(to) {
+	if w.gone(to) {
 		return nil
 	}
 	i, found := w.channel(p, int32(to))
@@ -267,29 +328,33 @@ func (w *world) End() error {
 	if w.onEnd != nil {
 		w.onEnd(w)
 	}
-	deaths := false
+	deaths, known := false, false
+	for p, s := range w.states {
+		deaths = deaths || w.gone(p)
+		known = known || !w.gone(p) && s.Coloured()
+	}
 	for p := range w.states {
-		deaths = deaths || w.dead(p)
-		if w.covered && !w.dead(p) && !w.states[p].Coloured() {
+		if w.covered && known && !w.gone(p) && !w.states[p].Coloured() {
 			return fmt.Errorf("%w: %d", errUnreached, p)
 		}
 	}
 	switch {
 	case w.config.Correction == Acknowledged && w.states[0].Done() == deaths:
 		return errDone
-	case w.config.Correction == Optimised:
+	case w.config.Correction.HasDistance():
 		return w.checkGaps()
 	}
 	return nil
 }
 
 // checkGaps: whoever is within reach of one who corrects has been reached. So is
-// everyone in a gap, a run of those who don't correct, of at most 2d.
+// everyone in a gap, a run of those who don't correct, of at most the sum of both
+// distances.
 func (w *world) checkGaps() error {
 	left, right := w.config.reach()
 	procs := int32(len(w.states))
 	for p := range procs {
-		if w.dead(int(p)) || w.states[p].Coloured() {
+		if w.gone(int(p)) || w.states[p].Coloured() {
 			continue
 		}
 		for d := int32(1); d <= max(left, right); d++ {
@@ -306,16 +371,16 @@ func (w *world) checkGaps() error {
 // its children is what it has sent. In a lazy world the messages are what has
 // been sent, and to have heard of somebody means to have stopped.
 func (w *world) AppendKey(dst []byte) []byte {
-	dst = append(dst, byte(w.now))
+	dst = append(dst, byte(w.now), byte(w.crashed), byte(w.crashes))
 	for p, s := range w.states {
 		if w.lazy {
-			s.parent, s.heardLeft, s.heardRight = 0, min(s.heardLeft, 1), min(s.heardRight, 1)
+			s.heardLeft, s.heardRight = min(s.heardLeft, 1), min(s.heardRight, 1)
 			if !s.is(flagParticipant) {
 				s.heardLeft, s.heardRight = 0, 0
 			}
 		}
-		dst = append(dst, byte(s.parent), byte(s.sentLeft), byte(s.sentRight), byte(s.heardLeft), byte(s.heardRight),
-			byte(s.pending), byte(s.flags), byte(w.sent[p].tree), byte(w.sent[p].corrections))
+		dst = append(dst, byte(s.sentLeft), byte(s.sentRight), byte(s.heardLeft), byte(s.heardRight),
+			byte(s.count), byte(s.due), byte(s.flags), byte(w.sent[p].tree), byte(w.sent[p].corrections))
 	}
 	if w.lazy {
 		return dst

@@ -1,0 +1,55 @@
+package broadcast
+
+import "math/bits"
+
+// Failure-proof correction reaches everyone although processes die during the
+// broadcast, at any point, in any number, the root included: either all who
+// live are coloured in the end, or none.
+//
+// Checked correction fails there, because a process that meets another relies on
+// it to care for what is beyond, and that other may die. Here nobody relies on
+// anybody's future. A process knows of a stretch of the ring around it, grown from
+// itself, to all of which the message has been sent: by itself, or by somebody who
+// said so. It corrects, to its left and to its right in turn and always just
+// outside that stretch, until this is the whole ring. Everyone who is coloured does
+// so, by whatever it was coloured.
+//
+// What a correction says: its sender, δ away, knows of the δ positions up to the
+// receiver, and of c beyond itself. So the receiver's stretch grows to at least δ + c
+// on that side. c is rounded down to 2^n - 1, of which n fits into the kind.
+//
+// Why it holds. (1) "Somebody has sent to x" is true for ever: what was sent
+// arrives, though its sender dies thereafter. It is said only by those for whom it is
+// true, as each adds a position to its stretch in the step that sends there, and
+// the rest comes from others; by induction over the messages every stretch is true,
+// in any order of arrivals. (2) A process that is coloured and lives sends until
+// its stretch is the ring, at most P-1 times, whoever is silent. So if one who lives
+// is coloured, everybody has been sent to, and everyone who lives is coloured. (3) A
+// root that lives is one. No time, nor anyone's life, enters the argument.
+//
+// What it costs: as both neighbouring stretches are added to one's own, a stretch
+// that is answered from both sides grows exponentially: without failures everybody
+// sends a multiple of log P corrections. After a gap of g it is up to g more.
+// What it needs: a network that delivers what a process sent before it died.
+
+// known is the number of positions beyond the sender of a correction of which
+// it knows.
+func known(kind Kind) int32 { return 1<<kind.number() - 1 }
+
+// failureProof returns the process's next correction.
+func (c *Config) failureProof(s *State) (to int, kind Kind, ok bool) {
+	if int(s.sentLeft)+int(s.sentRight) >= c.Tree.Procs()-1 {
+		return 0, 0, false
+	}
+	right := s.is(flagRight)
+	s.flags ^= flagRight
+	if !right {
+		s.sentLeft++
+		return c.at(int(s.self) - int(s.sentLeft)), KindLeft.withNumber(rounded(s.sentRight)), true
+	}
+	s.sentRight++
+	return c.at(int(s.self) + int(s.sentRight)), KindRight.withNumber(rounded(s.sentLeft)), true
+}
+
+// rounded is the largest number that says no more than that n positions are known.
+func rounded(n int32) int { return bits.Len32(uint32(n)+1) - 1 }

@@ -1,0 +1,32 @@
+package broadcast
+
+// Opportunistic correction: a process sends to its neighbours on the ring, as
+// far as a distance for each side, whatever it hears (section 3.1). What is
+// different in optimised.go is only that it leaves some out.
+//
+// Where it is synchronised, those who correct are those whom dissemination has
+// reached. Overlapped, it is everyone who is coloured, as there.
+//
+// No two sides meet: in a small ring somebody within the distance of both sides
+// is reached from one. If both could reach half of the ring or more, the opposite
+// position of a ring of even size counts as left.
+
+// reach is the number of positions to which corrections go on each side.
+func (c *Config) reach() (left, right int32) {
+	others := int32(c.Tree.Procs() - 1)
+	left, right = int32(c.Distance), int32(c.Distance)
+	if c.Unequal {
+		left = int32(c.LeftDistance)
+	}
+	if left+right <= others {
+		return left, right
+	}
+	return min(left, max(others-right, (others+1)/2)), min(right, max(others-left, others/2))
+}
+
+// opportunistic returns how far the next correction would go on each side, 0 for
+// a side that is finished.
+func (c *Config) opportunistic(s *State) (left, right int32) {
+	reachLeft, reachRight := c.reach()
+	return beyond(s.sentLeft, 0, reachLeft), beyond(s.sentRight, 0, reachRight)
+}
