@@ -50,7 +50,12 @@ func (d *drawing) message(m *Message) {
 	}
 	d.printf("<g class=\"%s\"><title>%s</title>", looks[trace.PurposeOf(m.Kind)].css, escape(d.tell(m)))
 	if m.Sent != proto.Never && s.arrival <= d.end {
-		d.printf("<path class=\"f\" d=\"M%.1f %.1fL%.1f %.1f\"/>", d.x(s.sendEnd), from, d.x(s.arrival), to)
+		// From the edge of the bar, or the next send would hide the flight's beginning.
+		edge := from + bar/2
+		if to < from {
+			edge = from - bar/2
+		}
+		d.printf("<path class=\"f\" d=\"M%.1f %.1fL%.1f %.1f\"/>", d.x(s.sendEnd), edge, d.x(s.arrival), to)
 	}
 	if !lost && s.receiveBegin > s.arrival {
 		d.printf("<path class=\"w\" d=\"M%.1f %.1fH%.1f\"/>", d.x(s.arrival), to, d.x(s.receiveBegin))

@@ -126,7 +126,7 @@ func (d *drawing) axis() {
 	if unit == "step" {
 		unit = "steps"
 	}
-	d.printf("<text class=\"dim\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">time (%s)</text>\n",
+	d.printf("<g class=\"axis\"><text class=\"dim\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">time (%s)</text></g>\n",
 		marginLeft+d.width/2, bottom+30, escape(shorten(unit, 200)))
 }
 
