@@ -43,7 +43,7 @@
 //
 // Nothing is allocated for an event once the memory has grown. In a Network
 // every stage of a message takes the same time for all messages, so that those
-// sent at one instant stay together and need one queue: no heap. A Detailed
-// needs one, and takes several times as long. Nobody who has crashed comes
+// sent at one instant stay together and need one queue. A Detailed schedules
+// each event, and takes about twice as long. Nobody who has crashed comes
 // back, and the root never crashes.
 package logp

@@ -1,77 +1,79 @@
 package logp
 
-import "banyan/internal/proto"
+import (
+	"slices"
 
-// event is something that happens at a time. Of one instant's events, those of
-// lower stages come first, those of one stage in the order in which they were
-// pushed.
-type event struct {
-	time    proto.Time
-	order   uint64 // the stage, then a running number
-	message Message
-}
-
-// stages of an instant. Sends follow when they are over.
-const (
-	crashes     = iota // To dies
-	receiveEnds        // To has received the message
-	mayReceive         // To may begin its next receive
-	arrives            // the message is at To
-	maySend            // To may begin its next send
+	"banyan/internal/proto"
 )
 
-func (e *event) stage() int { return int(e.order >> 56) }
+// eventStage says what happens to a message's receiver, or to whom it is about. Of one
+// instant's events, those of lower stages come first, those of one stage in the
+// order in which they were added. Sends follow when all are over.
+type eventStage int
 
-func (e *event) before(other *event) bool {
-	return e.time < other.time || e.time == other.time && e.order < other.order
+const (
+	crashes     eventStage = iota // To dies
+	receiveEnds                   // To has received the message
+	mayReceive                    // To may begin its next receive
+	arrives                       // the message is at To
+	maySend                       // To may begin its next send
+	stages
+)
+
+// moment is the events of one instant, by stage.
+type moment struct {
+	time   proto.Time
+	events [stages][]Message
 }
 
-// events is a heap.
-type events struct {
-	heap   []event
-	number uint64
+// schedule is what is to happen. Many events share few moments, which are kept in
+// order.
+type schedule struct {
+	due  []*moment
+	free []*moment
 }
 
-func (h *events) push(at proto.Time, stage int, x Message) {
-	h.number++
-	e := event{at, uint64(stage)<<56 | h.number, x}
-	h.heap = append(h.heap, e)
-	i := len(h.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(&h.heap[up]) {
-			break
+// add adds an event, at a later time than that of any moment taken out.
+func (s *schedule) add(at proto.Time, stage eventStage, x Message) {
+	i, found := slices.BinarySearchFunc(s.due, at, func(m *moment, at proto.Time) int {
+		return int(m.time - at)
+	})
+	if !found {
+		m := &moment{}
+		if n := len(s.free); n > 0 {
+			m, s.free = s.free[n-1], s.free[:n-1]
 		}
-		h.heap[i], i = h.heap[up], up
+		m.time = at
+		s.due = slices.Insert(s.due, i, m)
 	}
-	h.heap[i] = e
-}
-
-func (h *events) pop() event {
-	first := h.heap[0]
-	n := len(h.heap) - 1
-	e := h.heap[n]
-	h.heap = h.heap[:n]
-	for i := 0; n > 0; {
-		down := 2*i + 1
-		if down+1 < n && h.heap[down+1].before(&h.heap[down]) {
-			down++
-		}
-		if down >= n || !h.heap[down].before(&e) {
-			h.heap[i] = e
-			break
-		}
-		h.heap[i], i = h.heap[down], down
-	}
-	return first
+	events := &s.due[i].events[stage]
+	*events = append(*events, x)
 }
 
 // next is the time of the next event, or Never.
-func (h *events) next() proto.Time {
-	if len(h.heap) == 0 {
+func (s *schedule) next() proto.Time {
+	if len(s.due) == 0 {
 		return proto.Never
 	}
-	return h.heap[0].time
+	return s.due[0].time
 }
 
-func (h *events) clear() { h.heap, h.number = h.heap[:0], 0 }
+// take takes out the next moment, which is to be released when it is over.
+func (s *schedule) take() *moment {
+	m := s.due[0]
+	s.due = slices.Delete(s.due, 0, 1)
+	return m
+}
+
+func (s *schedule) release(m *moment) {
+	for i := range m.events {
+		m.events[i] = m.events[i][:0]
+	}
+	s.free = append(s.free, m)
+}
+
+func (s *schedule) clear() {
+	for len(s.due) > 0 {
+		s.release(s.take())
+	}
+}

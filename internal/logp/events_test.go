@@ -9,34 +9,48 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestEvents: they come out by time and stage, and as they were pushed.
-func TestEvents(t *testing.T) {
+// TestSchedule: events come out by time and stage, and as they were added.
+func TestSchedule(t *testing.T) {
+	type event struct {
+		time  proto.Time
+		stage eventStage
+		x     Message
+	}
+	var s schedule
 	rapid.Check(t, func(t *rapid.T) {
-		var h events
-		var want []event
-		for range rapid.IntRange(0, 200).Draw(t, "events") {
-			h.push(proto.Time(rapid.IntRange(0, 9).Draw(t, "time")), rapid.IntRange(crashes, maySend).Draw(t, "stage"), 0)
+		s.clear()
+		var want, got []event
+		for i := range rapid.IntRange(0, 200).Draw(t, "events") {
+			e := event{
+				proto.Time(rapid.IntRange(0, 9).Draw(t, "time")),
+				eventStage(rapid.IntRange(0, int(stages)-1).Draw(t, "stage")), Message(i),
+			}
+			s.add(e.time, e.stage, e.x)
+			want = append(want, e)
 		}
-		want = slices.Clone(h.heap)
-		slices.SortFunc(want, func(a, b event) int {
+		slices.SortStableFunc(want, func(a, b event) int {
 			if a.time != b.time {
 				return int(a.time - b.time)
 			}
-			if a.stage() != b.stage() {
-				return a.stage() - b.stage()
-			}
-			return int(a.order) - int(b.order)
+			return int(a.stage - b.stage)
 		})
-		for _, w := range want {
-			if h.next() != w.time {
-				t.Fatalf("next is at %d, want %d", h.next(), w.time)
+		leave := rapid.IntRange(0, 2).Draw(t, "moments left for clear")
+		for len(s.due) > leave {
+			next := s.next()
+			m := s.take()
+			for stage, events := range m.events {
+				for _, x := range events {
+					got = append(got, event{next, eventStage(stage), x})
+				}
 			}
-			if got := h.pop(); got != w {
-				t.Fatalf("%+v, want %+v", got, w)
-			}
+			s.release(m)
 		}
-		if h.next() != proto.Never {
-			t.Error("there is more")
+		if !slices.Equal(got, want[:len(got)]) || len(s.due) == 0 && len(got) != len(want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+		s.clear()
+		if s.next() != proto.Never {
+			t.Fatal("there is more")
 		}
 	})
 }
