@@ -124,6 +124,7 @@ func (p *Process) died(r detector.Report) {
 
 // rankLost ends every wait that can't end well without the rank.
 func (p *Process) rankLost(rank proto.Rank) {
+	p.bereft = true
 	for _, c := range p.contexts {
 		if c.lost == proto.AnyRank && c.index(rank) >= 0 {
 			c.lost = rank //banyan:maporder each context by itself
@@ -186,7 +187,10 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 		if a != nil {
-			p.dropArrival(r.arrival, a)
+			// To other replicas of the sender it is as good as received: else
+			// they would keep it, and offer it again, for ever.
+			p.finishRendezvous(a, err)
+			return
 		}
 	case r.kind == receiving:
 		p.match.Cancel(h.index)

@@ -22,7 +22,10 @@ func (p *Process) Finish() {
 // any more.
 func (p *Process) Flushed() bool {
 	p.flushAcks()
-	if !p.replica.Idle() || len(p.held) > 0 {
+	// Where a rank is lost, replicas of another may have left the program at
+	// different places: some of what is retained nobody will ever ask for. Who
+	// still needs any of it hasn't finished, and is served until all have.
+	if !p.replica.Idle() && !p.bereft || len(p.held) > 0 {
 		return false
 	}
 	for _, c := range p.active {

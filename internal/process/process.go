@@ -130,6 +130,7 @@ type Process struct {
 	left      []bool // by Proc: said goodbye
 	told      []bool // by Proc: death handled
 	finishing bool   // the program is through: refuse offers
+	bereft    bool   // a rank is lost
 	finished  bool   // every live process is through
 	fenced    bool
 

@@ -63,6 +63,12 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	a.stamp = nil
 	if a.offered {
 		a.request, r.arrival = h, ah
+		if p.told[a.from] { // a substitute offers it again, if there is one
+			if err := p.hopelessReceive(a.envelope.Context, a.envelope.Src); err != nil {
+				p.finishRendezvous(a, err)
+			}
+			return
+		}
 		p.pull(a, r)
 		return
 	}
