@@ -126,9 +126,25 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
+		if before != 12 {
+			t.Errorf("%d bytes: progress ends at %d", size, before)
+		}
 		if got := read(t, path); got != want {
 			t.Fatalf("from %d bytes:\n%s\nwant\n%s", size, got, want)
 		}
+	}
+}
+
+// TestTornLine: of a line that isn't whole nothing stays, however long it is.
+func TestTornLine(t *testing.T) {
+	s := parse(t, "runs: 4\nprocs: 32\n")
+	want := results(t, s, 2)
+	path := filepath.Join(t.TempDir(), "results.csv")
+	if err := os.WriteFile(path, []byte(header+strings.Repeat("7", len(want))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(context.Background(), path, 2, nil); err != nil || read(t, path) != want {
+		t.Errorf("%v\n%s", err, read(t, path))
 	}
 }
 
