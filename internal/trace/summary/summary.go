@@ -100,12 +100,13 @@ func (s *Summary) Coloring() (last proto.Time) {
 }
 
 // Gaps are the lengths of the runs round the ring of processes, dead or live, that
-// dissemination didn't reach, with how many there are of each.
+// dissemination didn't reach, with how many there are of each. Who died after it
+// was reached is in no gap.
 func (s *Summary) Gaps() map[int]int {
 	gaps := map[int]int{}
 	first, gap := -1, 0 // first is the length before the first process that was reached
 	for _, p := range s.state {
-		if !p.reached || p.dead {
+		if !p.reached {
 			gap++
 			continue
 		}

@@ -13,8 +13,9 @@
 //
 // The overhead o and the latency L are parameters in the trace's header
 // ([trace.Header.Param]). Without them sends and receives are moments, and flights
-// go from one to the other. With two latencies or noise a message may arrive sooner
-// than L says; it then arrives when its receive begins.
+// go from one to the other. L is also where a message is drawn to arrive: with two
+// latencies or noise, one that comes sooner arrives when its receive begins, and one
+// that comes later looks as if it waited.
 //
 // # The picture
 //
