@@ -6,7 +6,8 @@
 //
 // [Read] pairs the events of a trace: the n-th message of a kind that a process
 // sends another is the n-th of that kind which the other receives or, being dead,
-// drops, as networks keep the order of messages. In a simulated trace every
+// drops, as networks keep the order of messages (where noise lets them overtake, two of a
+// kind may be drawn crossed). In a simulated trace every
 // message between live processes has an end, so one without shows that the trace
 // was cut short. A real trace may begin late, end early and have clocks that
 // disagree; there, what has no partner is drawn alone.
