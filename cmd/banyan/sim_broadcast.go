@@ -49,6 +49,9 @@ table is wrong.`,
   # the same, with 20 dead processes chosen by a seed, and a trace of all messages
   banyan sim broadcast --procs 1024 --correction checked --failed-count 20 --seed 7 --trace run.jsonl
 
+  # what it costs to reach everybody although processes may die meanwhile
+  banyan sim broadcast --procs 1024 --correction failure-proof
+
   # which of the reference broadcasts come out differently?
   banyan sim broadcast --cases internal/logp/testdata/logp-broadcast.csv --check --format csv`,
 		Args: cobra.NoArgs,
@@ -70,8 +73,8 @@ table is wrong.`,
 	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal")
 	flags.IntVar(&f.k, "k", 2, "children in a k-ary tree, order of a Lamé tree")
 	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
-	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked or optimized")
-	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked) or overlapped (of optimized)")
+	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked, optimized, delayed (without a delay) or failure-proof")
+	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked and delayed) or overlapped (of optimized and failure-proof)")
 	flags.IntVar(&f.distance, "distance", 2, "neighbours on each side that optimized correction sends to")
 	flags.IntSliceVar(&f.failed, "failed", nil, "processes that are dead, separated by commas")
 	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
@@ -124,6 +127,9 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	}
 	if c.Correction, err = broadcast.ParseCorrection(f.correction); err != nil {
 		return c, flagError(&logp.FieldError{Field: "correction", Err: err})
+	}
+	if c.Correction == broadcast.Opportunistic {
+		return c, errors.New("--correction: opportunistic isn't simulated by this command; optimized reaches the same processes with fewer messages")
 	}
 	// Defaults that fit only some trees and corrections are used by those only.
 	if c.Tree.NeedsK() || flags.Changed("k") {
