@@ -11,5 +11,5 @@ var looks = [trace.Purposes]look{
 	trace.Dissemination:   {"d", "#0072b2", "#dcebf6"},
 	trace.Correction:      {"c", "#d55e00", "#fbe4d3"},
 	trace.Acknowledgement: {"a", "#009e73", "#d6efe7"},
-	trace.Other:           {"o", "#a64d86", "#f3e1ec"},
+	trace.Other:           {"o", "#cc79a7", "#f3e1ec"},
 }
