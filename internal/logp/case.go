@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/topology"
 )
@@ -36,7 +37,8 @@ type Case struct {
 	K                 int // of k-ary and Lamé trees, else 0
 	Numbering         topology.Numbering
 	Correction        broadcast.Correction
-	Distance          int // of optimised correction, else 0
+	Distance          int // of optimised and opportunistic correction, else 0
+	Delay             int // of delayed correction, in steps, else 0
 	// Synchronised correction starts at the fault-free end of dissemination.
 	Synchronised bool
 	Failed       []int // dead from the start: 1…Procs-1, the root lives
@@ -79,8 +81,12 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		return config, nil, fieldError("k", "%d: a %s tree has none", c.K, c.Tree)
 	case c.Synchronised && !c.Correction.Corrects():
 		return config, nil, fieldError("start", "correction %s has no start to synchronise", c.Correction)
-	case c.Correction != broadcast.Optimised && c.Distance != 0:
+	case !c.Correction.HasDistance() && c.Distance != 0:
 		return config, nil, fieldError("distance", "%d: correction %s has none", c.Distance, c.Correction)
+	case c.Delay < 0 || c.Delay > math.MaxInt32:
+		return config, nil, fieldError("delay", "%d: want 0 to %d", c.Delay, math.MaxInt32)
+	case c.Correction != broadcast.Delayed && c.Delay != 0:
+		return config, nil, fieldError("delay", "%d: correction %s has none", c.Delay, c.Correction)
 	}
 	tree, err := c.tree()
 	if err != nil {
@@ -88,6 +94,7 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 	}
 	config = broadcast.Config{
 		Tree: tree, Correction: c.Correction, Distance: c.Distance, Synchronised: c.Synchronised,
+		Delay: proto.Time(c.Delay),
 	}
 	if err := config.Validate(); err != nil {
 		return config, nil, &FieldError{"distance", err} // all else has been checked above

@@ -59,8 +59,8 @@ func (d *Detailed) run(m Machines) Activity {
 	}
 	d.askAll()
 	d.send(m)
-	deadline := m.Deadline(d.now)
 	for {
+		deadline := m.Deadline(d.now)
 		d.now = min(d.events.next(), deadline)
 		if d.now == proto.Never {
 			return d.stats
@@ -70,7 +70,6 @@ func (d *Detailed) run(m Machines) Activity {
 		}
 		if d.now == deadline {
 			d.askAll()
-			deadline = m.Deadline(d.now)
 		}
 		d.send(m)
 	}

@@ -13,7 +13,7 @@ type Machines interface {
 	// deadline.
 	Send(now proto.Time, processes []int32, out []Message) []Message
 	// Deadline is a time after now at which all processes are asked again, or
-	// proto.Never.
+	// proto.Never. It may change at every instant.
 	Deadline(now proto.Time) proto.Time
 	// KindName is a kind's name in traces.
 	KindName(kind uint8) string

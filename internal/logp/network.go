@@ -86,8 +86,8 @@ func (n *Network) run(m Machines) Activity {
 	received := arrived + n.overhead
 	n.askAll()
 	n.send(m)
-	deadline := m.Deadline(n.now)
 	for {
+		deadline := m.Deadline(n.now)
 		n.now = min(deadline, n.late.next(), w.next(0, received), w.next(w.arrived, arrived), w.next(w.sent, sent))
 		if n.now == proto.Never {
 			return n.stats
@@ -124,7 +124,6 @@ func (n *Network) run(m Machines) Activity {
 		}
 		if n.now == deadline {
 			n.askAll()
-			deadline = m.Deadline(n.now)
 		}
 		if again {
 			n.sendAgain(m, ended)

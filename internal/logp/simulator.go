@@ -2,6 +2,7 @@ package logp
 
 import (
 	"fmt"
+	"slices"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
@@ -111,12 +112,13 @@ type run struct {
 	states   []broadcast.State
 	coloured int
 	last     proto.Time   // when the last of them was
+	waits    []proto.Time // when somebody may have something to send, ascending
 	times    []proto.Time // when each was, if that is wanted
 	trace    *trace.Writer
 }
 
 func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
-	r.config, r.coloured, r.last, r.times, r.trace = config, 1, 0, nil, t
+	r.config, r.coloured, r.last, r.waits, r.times, r.trace = config, 1, 0, r.waits[:0], nil, t
 	if procs := config.Tree.Procs(); len(r.states) != procs {
 		r.states = make([]broadcast.State, procs)
 	}
@@ -152,13 +154,36 @@ func (r *run) Send(now proto.Time, processes []int32, out []Message) []Message {
 	for _, p := range processes {
 		if to, kind, ok := r.config.SendReady(&r.states[p], now); ok {
 			out = append(out, NewMessage(int(p), to, uint8(kind)))
+		} else if r.config.Correction == broadcast.Delayed {
+			r.wait(r.config.Deadline(&r.states[p], now))
 		}
 	}
 	return out
 }
 
-// Deadline is that of all machines: the root corrects whenever anybody does.
-func (r *run) Deadline(now proto.Time) proto.Time { return r.config.Deadline(&r.states[0], now) }
+// wait notes a time at which a process may have something to send. There are few
+// such times: many processes wait for the same.
+func (r *run) wait(until proto.Time) {
+	if until == proto.Never {
+		return
+	}
+	if i, known := slices.BinarySearch(r.waits, until); !known {
+		r.waits = slices.Insert(r.waits, i, until)
+	}
+}
+
+// Deadline is the first of all machines. All that synchronised correction waits for
+// the root waits for too, since it corrects whenever anybody does.
+func (r *run) Deadline(now proto.Time) proto.Time {
+	first := r.config.Deadline(&r.states[0], now)
+	for len(r.waits) > 0 && r.waits[0] <= now {
+		r.waits = slices.Delete(r.waits, 0, 1)
+	}
+	if len(r.waits) > 0 {
+		first = min(first, r.waits[0])
+	}
+	return first
+}
 
 func (r *run) KindName(kind uint8) string { return broadcast.Kind(kind).String() }
 

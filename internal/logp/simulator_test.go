@@ -22,7 +22,7 @@ func drawCase(t *rapid.T) Case {
 		Overhead:   rapid.IntRange(1, 4).Draw(t, "o"),
 		Tree:       rapid.SampledFrom([]TreeKind{Binomial, KAry, Lame, Optimal}).Draw(t, "tree"),
 		Numbering:  rapid.SampledFrom([]topology.Numbering{topology.Interleaved, topology.InOrder}).Draw(t, "numbering"),
-		Correction: rapid.SampledFrom([]broadcast.Correction{broadcast.NoCorrection, broadcast.Acknowledged, broadcast.Checked, broadcast.Optimised}).Draw(t, "correction"),
+		Correction: rapid.SampledFrom([]broadcast.Correction{broadcast.NoCorrection, broadcast.Acknowledged, broadcast.Checked, broadcast.Optimised, broadcast.Opportunistic, broadcast.Delayed, broadcast.FailureProof}).Draw(t, "correction"),
 	}
 	if c.Tree.NeedsK() {
 		c.K = rapid.IntRange(1, 9).Draw(t, "k")
@@ -30,7 +30,10 @@ func drawCase(t *rapid.T) Case {
 	if c.Correction.Corrects() {
 		c.Synchronised = rapid.Bool().Draw(t, "synchronised")
 	}
-	if c.Correction == broadcast.Optimised {
+	if c.Correction == broadcast.Delayed {
+		c.Delay = rapid.IntRange(0, 20).Draw(t, "delay")
+	}
+	if c.Correction.HasDistance() {
 		c.Distance = rapid.IntRange(1, max(1, min(5, c.Procs-1))).Draw(t, "distance")
 	}
 	dead := rapid.IntRange(0, c.Procs-1).Draw(t, "dead")
@@ -62,7 +65,7 @@ func TestOutcomes(t *testing.T) {
 		if want := replay(t, &c, &text); want != got {
 			t.Fatalf("outcome %+v, its trace says %+v", got, want)
 		}
-		if covered := c.Correction == broadcast.Checked || len(c.Failed) == 0; covered && got.Unreached != 0 {
+		if covered := c.Correction == broadcast.Checked || c.Correction == broadcast.Delayed || c.Correction == broadcast.FailureProof || len(c.Failed) == 0; covered && got.Unreached != 0 {
 			t.Fatalf("%d live processes unreached", got.Unreached)
 		}
 	})

@@ -117,7 +117,7 @@ func readRow(columns, record []string, distance int) (Row, error) {
 			return row, &FieldError{column, err}
 		}
 	}
-	if row.Correction == broadcast.Optimised && !distanceGiven {
+	if row.Correction.HasDistance() && !distanceGiven {
 		row.Distance = distance
 	}
 	var err error
