@@ -26,6 +26,8 @@ var (
 	ErrRank      = comm.ErrRank         // no such rank
 	ErrTag       = comm.ErrTag          // a bad tag
 	ErrSize      = comm.ErrSize         // buffers of one call don't fit together
+	ErrClosed    = process.ErrClosed    // this process has finalised
+	ErrFreed     = process.ErrFreed     // the communicator has been freed
 	ErrFenced    = process.ErrFenced    // the job holds this very process for dead
 )
 

@@ -101,6 +101,9 @@ func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
 	case p.fenced:
 		p.complete(h, r, ErrFenced)
 		return h
+	case p.closed:
+		p.complete(h, r, ErrClosed)
+		return h
 	case c == nil || c.closed:
 		p.complete(h, r, ErrFreed)
 		return h

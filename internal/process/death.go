@@ -151,8 +151,11 @@ func (p *Process) rankLost(rank proto.Rank) {
 
 // hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
 func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
-	if p.fenced {
+	switch {
+	case p.fenced:
 		return ErrFenced
+	case p.closed:
+		return ErrClosed
 	}
 	if src != proto.AnyRank {
 		if p.replica.Lost(src) {

@@ -58,6 +58,10 @@ func (p *Process) Goodbye() {
 	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
 }
 
+// Close says that the transport is about to go. What is under way never ends, and
+// what is started from here on ends with ErrClosed.
+func (p *Process) Close() { p.closed = true }
+
 // Abort tells the others to end with an exit code.
 func (p *Process) Abort(code int) {
 	p.toAll(wire.KindAbort, int32(code), func(proto.Proc) bool { return true })

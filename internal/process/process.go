@@ -133,6 +133,7 @@ type Process struct {
 	bereft    bool   // a rank is lost
 	finished  bool   // every live process is through
 	fenced    bool
+	closed    bool
 
 	// Changes counts what somebody may wait for: requests that have ended,
 	// messages kept for a receive or a probe, ranks lost.
@@ -219,7 +220,7 @@ func (p *Process) flushAcks() {
 // send sends a frame and remembers the acquaintance. A fenced process is silent:
 // those who haven't heard of it yet would believe what it says.
 func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
-	if p.fenced {
+	if p.fenced || p.closed {
 		return
 	}
 	p.met[to] = true

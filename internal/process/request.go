@@ -22,6 +22,7 @@ var (
 	ErrMismatch  = errors.New("the broadcast differs in size from what this rank expects")
 	ErrFenced    = errors.New("the job holds this process for dead")
 	ErrCancelled = errors.New("the receive was cancelled")
+	ErrClosed    = errors.New("this process has left the job")
 	ErrFreed     = errors.New("the communicator has been freed")
 	ErrContext   = errors.New("two communicators have got the same context")
 )

@@ -100,6 +100,8 @@ func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
 	switch {
 	case p.fenced:
 		return ErrFenced
+	case p.closed:
+		return ErrClosed
 	case p.replica.Lost(dst):
 		return &LostError{dst}
 	}

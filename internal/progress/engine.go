@@ -133,8 +133,10 @@ func (e *Engine) Left(q proto.Proc) { e.tell(func(p *process.Process) { p.Left(q
 
 // Abort tells the other processes to end.
 func (e *Engine) Abort(code int) {
-	e.tell(func(p *process.Process) { p.Abort(code) })
-	e.tr.Drain(100 * time.Millisecond)
+	e.tell(func(p *process.Process) {
+		p.Abort(code)
+		e.tr.Drain(100 * time.Millisecond)
+	})
 }
 
 // tell steps the process outside any wait, and wakes those whose wait it ended.
@@ -174,7 +176,8 @@ func (e *Engine) Finish() error {
 	return process.ErrFenced
 }
 
-// Close ends the engine without a word to anyone.
+// Close ends the engine without a word to anyone. Whatever waits for it ends with
+// process.ErrClosed.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -182,9 +185,14 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.closed = true
-	e.mu.Unlock()
+	e.p.Close()
 	close(e.stop)
-	e.tr.Wake()
+	e.awake.Broadcast()
+	for e.sleeping { // nobody may be in the transport when it goes
+		e.tr.Wake()
+		e.awake.Wait()
+	}
+	e.mu.Unlock()
 	e.stopped.Wait()
 	e.tr.Drain(time.Second)
 	return e.tr.Close()

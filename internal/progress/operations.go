@@ -35,7 +35,7 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 	e.mu.Lock()
 	h := e.send(context, dst, tag, data)
 	e.until(func() bool { return e.p.Done(h) })
-	_, err := e.p.Take(h)
+	_, err := e.take(h)
 	e.mu.Unlock()
 	return err
 }
@@ -53,7 +53,7 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 	e.mu.Lock()
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
-	s, err := e.p.Take(h)
+	s, err := e.take(h)
 	e.mu.Unlock()
 	return s, err
 }
@@ -70,11 +70,19 @@ func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
 	return h
 }
 
+// take is the outcome of an operation that has ended, or never will.
+func (e *Engine) take(h Handle) (Status, error) {
+	if !e.p.Done(h) {
+		return Status{}, process.ErrClosed
+	}
+	return e.p.Take(h)
+}
+
 // Wait waits for the end of an operation and forgets it.
 func (e *Engine) Wait(h Handle) (Status, error) {
 	e.mu.Lock()
 	e.until(func() bool { return e.p.Done(h) })
-	s, err := e.p.Take(h)
+	s, err := e.take(h)
 	e.mu.Unlock()
 	return s, err
 }
@@ -87,7 +95,7 @@ func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
 		e.try()
 	}
 	if done = e.p.Done(h); done {
-		s, err = e.p.Take(h)
+		s, err = e.take(h)
 	}
 	e.mu.Unlock()
 	return s, done, err
@@ -106,7 +114,10 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 		found = e.firstDone(hs)
 		return found >= 0
 	})
-	s, err := e.p.Take(hs[found])
+	if found < 0 { // closed
+		found = 0
+	}
+	s, err := e.take(hs[found])
 	return found, s, err
 }
 
@@ -123,7 +134,7 @@ func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
 	if found < 0 {
 		return -1, Status{}, nil
 	}
-	s, err := e.p.Take(hs[found])
+	s, err := e.take(hs[found])
 	return found, s, err
 }
 
@@ -199,7 +210,7 @@ func (e *Engine) CloseContext(id uint64) {
 // in loops: after some steps in vain the core is offered to others, and later
 // given up for a moment.
 func (e *Engine) try() {
-	if e.step() > 0 {
+	if e.closed || e.step() > 0 {
 		e.emptyTests = 0
 		return
 	}

@@ -48,8 +48,8 @@ func (e *Engine) tick() {
 	}
 }
 
-// until makes progress until met says so. The lock is held, but given up again
-// and again.
+// until makes progress until met says so, or the engine is closed. The lock is
+// held, but given up again and again.
 func (e *Engine) until(met func() bool) {
 	if met() {
 		return
@@ -59,7 +59,7 @@ func (e *Engine) until(met func() bool) {
 	if e.cfg.Crowded {
 		limit = spinsCrowded
 	}
-	for idle := 0; !met(); {
+	for idle := 0; !met() && !e.closed; {
 		if e.step() > 0 {
 			idle = 0
 			continue
