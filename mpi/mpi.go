@@ -95,7 +95,8 @@ func Init(options ...Option) (*Process, error) {
 func (p *Process) World() *Comm { return p.world }
 
 // Finalize waits until every live rank has come here, and leaves the job. No
-// operation may follow.
+// operation may follow: those that do return ErrClosed. To finalise again
+// changes nothing, so that it may be deferred as well.
 func (p *Process) Finalize() error { return p.job.Leave() }
 
 // Main runs a program: Init, run, Finalize. It never returns: the process exits

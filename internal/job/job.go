@@ -72,6 +72,7 @@ type Job struct {
 	pmi     *pmi.Client
 	control *control.Conn
 	leaving atomic.Bool
+	left    atomic.Bool   // Leave was called
 	done    chan struct{} // closed by Leave: watch no longer
 	watched chan struct{} // closed when it doesn't
 	exit    func(code int)

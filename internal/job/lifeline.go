@@ -103,8 +103,12 @@ func (j *Job) Abort(code int, why string) {
 	j.exit(code)
 }
 
-// Leave waits until everyone is ready to leave, and leaves.
+// Leave waits until everyone is ready to leave, and leaves. Only the first call
+// does anything.
 func (j *Job) Leave() error {
+	if j.left.Swap(true) {
+		return nil
+	}
 	err := j.Engine.Finish()
 	j.leaving.Store(true)
 	close(j.done)
