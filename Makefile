@@ -7,7 +7,8 @@ SHELL := /bin/bash
 export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
-concurrent := ./mpi/... ./internal/progress/... ./internal/transport/... ./internal/launch/...
+concurrent := ./mpi/... ./internal/progress/... ./internal/transport/... ./internal/launch/... \
+	./internal/campaign
 
 fuzztime ?= 10s
 soaktime ?= 10m
