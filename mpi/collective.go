@@ -62,3 +62,10 @@ func Scatterv[T Element](c *Comm, send []T, counts []int, recv []T, root int) er
 func Alltoall[T Element](c *Comm, send, recv []T) error {
 	return c.c.Alltoall(bytesOf(send), bytesOf(recv), size[T]())
 }
+
+// Alltoallv is Alltoall for parts of different lengths: the parts follow each
+// other in send and recv, sendCounts[i] elements go to rank i, and recvCounts[i]
+// come from it.
+func Alltoallv[T Element](c *Comm, send []T, sendCounts []int, recv []T, recvCounts []int) error {
+	return c.c.Alltoallv(bytesOf(send), sendCounts, bytesOf(recv), recvCounts, size[T]())
+}

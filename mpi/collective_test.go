@@ -213,3 +213,30 @@ func TestMismatchedBcast(t *testing.T) {
 		})
 	}
 }
+
+// Rank i sends (i+2j) mod 4 elements to rank j.
+func TestAlltoallv(t *testing.T) {
+	inEveryShape(t, func(w *mpi.Comm) error {
+		n, me := w.Size(), w.Rank()
+		part := func(from, to int) (elements []int32) {
+			for i := range (from + 2*to) % 4 {
+				elements = append(elements, int32(100*from+10*to+i))
+			}
+			return elements
+		}
+		var send, expect []int32
+		sendCounts, recvCounts := make([]int, n), make([]int, n)
+		for peer := range n {
+			send, sendCounts[peer] = append(send, part(me, peer)...), len(part(me, peer))
+			expect, recvCounts[peer] = append(expect, part(peer, me)...), len(part(peer, me))
+		}
+		got := make([]int32, len(expect))
+		if err := mpi.Alltoallv(w, send, sendCounts, got, recvCounts); err != nil {
+			return err
+		}
+		if err := mpi.Alltoallv(w, send, nil, got, recvCounts); !errors.Is(err, mpi.ErrSize) {
+			return fmt.Errorf("without counts: %v", err)
+		}
+		return want("Alltoallv", got, expect)
+	})
+}

@@ -130,24 +130,43 @@ func (c *Comm) Allgatherv(send, recv []byte, counts []int, size int) error {
 // Alltoall sends the i-th part of send to rank i and receives its part for this
 // rank as the i-th of recv. All parts are of the same number of elements of size
 // bytes.
-//
-// In step s each member exchanges with those s ahead and s behind: n-1 steps.
 func (c *Comm) Alltoall(send, recv []byte, size int) error {
 	const op = "Alltoall"
-	n := c.Size()
-	if whole := n * size; len(send)%whole != 0 {
+	if whole := c.Size() * size; len(send)%whole != 0 {
 		return c.wrap(op, sizeError("the send buffer", len(send), (len(send)/whole+1)*whole))
 	}
-	if len(recv) != len(send) {
-		return c.wrap(op, sizeError("the receive buffer", len(recv), len(send)))
+	return c.alltoall(op, send, nil, recv, nil, size, len(send)/c.Size())
+}
+
+// Alltoallv is Alltoall for parts of different lengths: sendCounts[i] elements go
+// to rank i, and recvCounts[i] come from it.
+func (c *Comm) Alltoallv(send []byte, sendCounts []int, recv []byte, recvCounts []int, size int) error {
+	const op = "Alltoallv"
+	if sendCounts == nil || recvCounts == nil {
+		return c.wrap(op, sizeError("the list of counts", 0, c.Size()))
 	}
-	part := len(send) / n
-	of := func(b []byte, i int) []byte { return b[i*part : (i+1)*part] }
-	copy(of(recv, c.rank), of(send, c.rank))
+	return c.alltoall(op, send, sendCounts, recv, recvCounts, size, 0)
+}
+
+// alltoall exchanges in step s with those s ahead and s behind: n-1 steps.
+func (c *Comm) alltoall(op string, send []byte, sendCounts []int, recv []byte, recvCounts []int, size, each int) error {
+	out, err := c.cut("the send buffer", send, sendCounts, size, each)
+	if err != nil {
+		return c.wrap(op, err)
+	}
+	in, err := c.cut("the receive buffer", recv, recvCounts, size, each)
+	if err != nil {
+		return c.wrap(op, err)
+	}
+	if own := in.of(c.rank); len(own) != len(out.of(c.rank)) {
+		return c.wrap(op, sizeError("this rank's own part", len(own), len(out.of(c.rank))))
+	}
+	copy(in.of(c.rank), out.of(c.rank))
 	k := c.begin()
+	n := c.Size()
 	for s := 1; s < n; s++ {
 		to, from := (c.rank+s)%n, (c.rank-s+n)%n
-		if err := k.exchange(to, of(send, to), from, of(recv, from)); err != nil {
+		if err := k.exchange(to, out.of(to), from, in.of(from)); err != nil {
 			return c.wrap(op, err)
 		}
 	}
