@@ -20,10 +20,12 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	binary.LittleEndian.PutUint64(own, uint64(colour))
 	binary.LittleEndian.PutUint64(own[8:], uint64(key))
 	all := make([]byte, 16*c.Size())
+	// Before anything can fail: what members make after a failure that not all
+	// have seen must have the same context at all.
+	context := c.child(uint64(colour) + 1)
 	if err := c.Allgatherv(own, all, nil, 1); err != nil {
 		return nil, c.wrap(op, err)
 	}
-	context := c.child(uint64(colour) + 1)
 	if colour == Undefined {
 		return nil, nil
 	}
