@@ -25,6 +25,7 @@ type broadcastFlags struct {
 	seed                                  uint64
 	format, trace, cases                  string
 	check                                 bool
+	model                                 modelFlags
 }
 
 func newSimBroadcastCommand() *cobra.Command {
@@ -51,6 +52,9 @@ table is wrong.`,
 
   # what it costs to reach everybody although processes may die meanwhile
   banyan sim broadcast --procs 1024 --correction failure-proof
+
+  # nodes of 16 with neighbours on different ones, two nodes dead, a third process dying on the way
+  banyan sim broadcast --procs 1024 --node-size 16 --placement striped --failed-nodes 2 --crash 'kill rank=5 at=send:2'
 
   # which of the reference broadcasts come out differently?
   banyan sim broadcast --cases internal/logp/testdata/logp-broadcast.csv --check --format csv`,
@@ -83,6 +87,7 @@ table is wrong.`,
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
 	flags.StringVar(&f.cases, "cases", "", "simulate every row of a table, `FILE`.csv")
 	flags.BoolVar(&f.check, "check", false, "with --cases: compare with the outcomes in the table")
+	f.model.register(flags)
 	return cmd
 }
 
@@ -153,7 +158,7 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	if err := c.FailRandom(f.failedCount, rand.NewPCG(f.seed, 0)); err != nil {
 		return c, fmt.Errorf("--failed-count: %w", err)
 	}
-	return c, nil
+	return c, f.model.apply(&c, f.seed)
 }
 
 // runTraced runs a case and writes its trace.
@@ -175,9 +180,9 @@ func runTraced(s *logp.Simulator, c *logp.Case, path string) (logp.Outcome, erro
 
 // simulateCases runs a table.
 func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
-	for _, name := range []string{
+	for _, name := range append([]string{
 		"procs", "latency", "overhead", "tree", "k", "numbering", "correction", "start", "failed", "failed-count", "seed", "trace",
-	} {
+	}, modelFlagNames...) {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--%s has no meaning with --cases: the table says what to simulate", name)
 		}

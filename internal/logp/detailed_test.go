@@ -262,13 +262,13 @@ func TestParseCrashes(t *testing.T) {
 
 func TestModelErrors(t *testing.T) {
 	for want, change := range map[string]func(*Case){
-		"g: ":          func(c *Case) { c.Model.Gap = 1 },
-		"noise: ":      func(c *Case) { c.Model.Noise = -1 },
-		"L within: ":   func(c *Case) { c.Model.LatencyWithin = 1 },
-		"node size: ":  func(c *Case) { c.Model.Nodes.Size = 17 },
-		"placement: ":  func(c *Case) { c.Model.Nodes.Placement = 9 },
-		"crashes: 0 ":  func(c *Case) { c.Crashes = []Crash{{}} },
-		"crashes: at=": func(c *Case) { c.Crashes = []Crash{{Proc: 1}} },
+		"gap: ":            func(c *Case) { c.Model.Gap = 1 },
+		"noise: ":          func(c *Case) { c.Model.Noise = -1 },
+		"latency-within: ": func(c *Case) { c.Model.LatencyWithin = 1 },
+		"node-size: ":      func(c *Case) { c.Model.Nodes.Size = 17 },
+		"placement: ":      func(c *Case) { c.Model.Nodes.Placement = 9 },
+		"crashes: 0 ":      func(c *Case) { c.Crashes = []Crash{{}} },
+		"crashes: at=":     func(c *Case) { c.Crashes = []Crash{{Proc: 1}} },
 	} {
 		c := Case{Procs: 16, Latency: 2, Overhead: 2, Tree: Binomial}
 		change(&c)
