@@ -53,21 +53,17 @@
 // # Invariants
 //
 // A process is coloured once and never loses its colour; it sends at most one
-// tree message to each child, at most P corrections (twice as many delayed ones,
-// with the answers) and at most one acknowledgement; only coloured processes send.
+// tree message to each child, at most P corrections (twice as many delayed or
+// failure-proof ones, with the answers) and at most one acknowledgement; only coloured processes send.
 // Every broadcast ends.
 //
 // # How the promises are checked
 //
 // For few processes every interleaving of sends and arrivals is explored, with
-// every set of dead processes (explore_test.go), and for failure-proof correction
-// with every crash point of every process at once (crash_test.go says how): in
-// each test to 4 processes, and by
-//
-//	go test -run TestCrashes ./internal/proto/broadcast -crashes 5
-//
-// to 5, for a bushy and a deep tree. Larger ones run in random orders, with crashes
-// to 4,096 processes.
+// every set of dead processes (explore_test.go), and for failure-proof correction to
+// 6 processes with every crash point of every process at once, for a bushy and
+// a deep tree (crash_test.go says how, and what it leaves out). Larger ones run in
+// random orders, with random crashes to 4,096 processes.
 //
 // # Limits
 //

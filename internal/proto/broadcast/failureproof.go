@@ -18,12 +18,16 @@ import "math/bits"
 // receiver, and of c beyond itself. So the receiver's stretch grows to at least δ + c
 // on that side. c is rounded down to 2^n - 1, of which n fits into the kind.
 //
+// Who has finished answers a correction: "everything". So one who comes late needn't
+// go round the ring alone. An answer isn't answered, and one of several that are
+// owed to one side may be left out: who doesn't get it goes on.
+//
 // Why it holds. (1) "Somebody has sent to x" is true for ever: what was sent
 // arrives, though its sender dies thereafter. It is said only by those for whom it is
 // true, as each adds a position to its stretch in the step that sends there, and
 // the rest comes from others; by induction over the messages every stretch is true,
 // in any order of arrivals. (2) A process that is coloured and lives sends until
-// its stretch is the ring, at most P-1 times, whoever is silent. So if one who lives
+// its stretch is the ring, at most P-1 times and the answers, whoever is silent. So if one who lives
 // is coloured, everybody has been sent to, and everyone who lives is coloured. (3) A
 // root that lives is one. No time, nor anyone's life, enters the argument.
 //
@@ -32,17 +36,41 @@ import "math/bits"
 // sends a multiple of log P corrections. After a gap of g it is up to g more.
 // What it needs: a network that delivers what a process sent before it died.
 
-// known is the number of positions beyond the sender of a correction of which
-// it knows.
-func known(kind Kind) int32 { return 1<<kind.number() - 1 }
+// everything is the number of an answer: its sender knows of the whole ring.
+const everything = maxNumber
+
+// finished says whether a process knows of the whole ring.
+func (c *Config) finished(s *State) bool { return int(s.sentLeft)+int(s.sentRight) >= c.Tree.Procs()-1 }
+
+// learn notes a correction from one side, or that it is to be answered.
+func (c *Config) learn(s *State, sent, heard *int32, distance int32, kind Kind) {
+	switch {
+	case kind.number() == everything:
+		*sent = int32(c.Tree.Procs())
+	case s.is(flagColoured) && c.finished(s):
+		*heard = distance
+	default:
+		*sent = max(*sent, distance+(1<<kind.number()-1))
+	}
+}
 
 // failureProof returns the process's next correction.
 func (c *Config) failureProof(s *State) (to int, kind Kind, ok bool) {
-	if int(s.sentLeft)+int(s.sentRight) >= c.Tree.Procs()-1 {
+	right := s.is(flagRight)
+	switch {
+	case !c.finished(s):
+		s.flags ^= flagRight
+	case s.heardLeft > 0:
+		to = c.at(int(s.self) - int(s.heardLeft))
+		s.heardLeft = 0
+		return to, KindLeft.withNumber(everything), true
+	case s.heardRight > 0:
+		to = c.at(int(s.self) + int(s.heardRight))
+		s.heardRight = 0
+		return to, KindRight.withNumber(everything), true
+	default:
 		return 0, 0, false
 	}
-	right := s.is(flagRight)
-	s.flags ^= flagRight
 	if !right {
 		s.sentLeft++
 		return c.at(int(s.self) - int(s.sentLeft)), KindLeft.withNumber(rounded(s.sentRight)), true

@@ -14,7 +14,8 @@ type State struct {
 
 	// Corrections: how far they went to each side, and how far away is the nearest
 	// process on that side from which one came (0: none came). With FailureProof
-	// the first two say how far everyone is known to have been sent to, by whomever.
+	// the first two say how far everyone is known to have been sent to, by whomever,
+	// the others how far away somebody is who is to be answered (0: nobody).
 	sentLeft, sentRight   int32
 	heardLeft, heardRight int32
 
@@ -71,13 +72,13 @@ func (c *Config) Receive(s *State, from int, kind Kind) bool {
 	switch kind.Base() {
 	case KindLeft:
 		if distance := c.distance(int(s.self), from); c.Correction == FailureProof {
-			s.sentRight = max(s.sentRight, distance+known(kind))
+			c.learn(s, &s.sentRight, &s.heardRight, distance, kind)
 		} else {
 			s.heardRight = nearest(s.heardRight, distance)
 		}
 	case KindRight:
 		if distance := c.distance(from, int(s.self)); c.Correction == FailureProof {
-			s.sentLeft = max(s.sentLeft, distance+known(kind))
+			c.learn(s, &s.sentLeft, &s.heardLeft, distance, kind)
 		} else {
 			s.heardLeft = nearest(s.heardLeft, distance)
 		}

@@ -210,9 +210,6 @@ func (w *world) deaf(p int) (to int, kind Kind, ok bool) {
 // finished says whether a process will never send again, whatever it receives.
 func (w *world) finished(p int32) bool {
 	s := w.states[p]
-	if w.config.Correction == FailureProof && !s.is(flagSpreading) && int(s.sentLeft+s.sentRight) >= len(w.states)-1 {
-		return s.Coloured()
-	}
 	if !s.Coloured() || w.now < w.config.CorrectAt || w.config.Correction == Acknowledged || !w.takesAway() {
 		return false
 	}
@@ -306,7 +303,7 @@ func (w *world) send(p int32, isLate bool) error {
 		}
 	default:
 		most := len(w.states)
-		if w.config.Correction == Delayed {
+		if w.config.Correction == Delayed || w.config.Correction == FailureProof {
 			most *= 2 // with the answers
 		}
 		if sent.corrections++; int(sent.corrections) > most {
