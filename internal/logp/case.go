@@ -12,7 +12,7 @@ import (
 	"banyan/internal/topology"
 )
 
-// MaxProcs is the largest simulation: some 170 bytes for each process.
+// MaxProcs is the largest simulation: some 80 bytes for each process.
 const MaxProcs = 1 << 24
 
 // TreeKind is the shape of a dissemination tree.
