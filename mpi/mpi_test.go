@@ -269,6 +269,30 @@ func TestBadArguments(t *testing.T) {
 	})
 }
 
+func TestFreedCommunicator(t *testing.T) {
+	local(t, 2, func(w *mpi.Comm) error {
+		d, err := w.Dup()
+		if err != nil {
+			return err
+		}
+		if err := d.Barrier(); err != nil {
+			return err
+		}
+		if err := d.Free(); err != nil {
+			return err
+		}
+		_, recv := mpi.Recv(d, []int{0}, 0, 0)
+		for name, err := range map[string]error{
+			"Recv": recv, "Send": mpi.Send(d, []int{0}, 0, 0), "Barrier": d.Barrier(), "Bcast": mpi.Bcast(d, []int{0}, 0),
+		} {
+			if !errors.Is(err, mpi.ErrFreed) {
+				return fmt.Errorf("%s: %v", name, err)
+			}
+		}
+		return nil
+	})
+}
+
 func TestTruncation(t *testing.T) {
 	for _, length := range []int{100, 100_000} { // eager, rendezvous
 		for _, replicas := range []int{1, 2} {

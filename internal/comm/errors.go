@@ -15,7 +15,6 @@ var (
 	ErrSize     = errors.New("buffer sizes don't fit together")
 	ErrMismatch = errors.New("the ranks disagree about the size of the data")
 	ErrWorld    = errors.New("the world communicator can't be freed")
-	ErrNil      = errors.New("the communicator is nil: this rank isn't a member")
 )
 
 // NoPeer is the Peer of an Error that concerns no single other rank.

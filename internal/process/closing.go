@@ -52,6 +52,12 @@ func (p *Process) CloseContext(id uint64) {
 	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
 }
 
+// open tells whether the program may use a context.
+func (p *Process) open(id uint64) bool {
+	c := p.contexts[id]
+	return c != nil && !c.closed
+}
+
 // tellClosed tells the other members that this one has closed a context.
 func (p *Process) tellClosed(c *context) {
 	for i, m := range c.members {

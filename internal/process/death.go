@@ -156,6 +156,8 @@ func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
 		return ErrFenced
 	case p.closed:
 		return ErrClosed
+	case !p.open(context):
+		return ErrFreed
 	}
 	if src != proto.AnyRank {
 		if p.replica.Lost(src) {

@@ -102,6 +102,8 @@ func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
 		return ErrFenced
 	case p.closed:
 		return ErrClosed
+	case !p.open(context):
+		return ErrFreed
 	case p.replica.Lost(dst):
 		return &LostError{dst}
 	}
