@@ -97,18 +97,12 @@ func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
 	c := p.contexts[id]
 	h, r := p.newRequest(broadcasting)
 	r.buffer, r.context = buffer, id
-	switch {
-	case p.fenced:
-		p.complete(h, r, ErrFenced)
-		return h
-	case p.closed:
-		p.complete(h, r, ErrClosed)
-		return h
-	case c == nil || c.closed:
-		p.complete(h, r, ErrFreed)
-		return h
-	case c.broken:
-		p.complete(h, r, ErrMismatch)
+	err := p.unusable(id)
+	if err == nil && c.broken {
+		err = ErrMismatch
+	}
+	if err != nil {
+		p.complete(h, r, err)
 		return h
 	}
 	c.begun = true

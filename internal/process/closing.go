@@ -52,10 +52,18 @@ func (p *Process) CloseContext(id uint64) {
 	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
 }
 
-// open tells whether the program may use a context.
-func (p *Process) open(id uint64) bool {
+// unusable is why the program may not use a context, or nil.
+func (p *Process) unusable(id uint64) error {
 	c := p.contexts[id]
-	return c != nil && !c.closed
+	switch {
+	case p.fenced:
+		return ErrFenced
+	case p.closed:
+		return ErrClosed
+	case c == nil || c.closed:
+		return ErrFreed
+	}
+	return nil
 }
 
 // tellClosed tells the other members that this one has closed a context.

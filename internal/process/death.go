@@ -151,13 +151,8 @@ func (p *Process) rankLost(rank proto.Rank) {
 
 // hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
 func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
-	switch {
-	case p.fenced:
-		return ErrFenced
-	case p.closed:
-		return ErrClosed
-	case !p.open(context):
-		return ErrFreed
+	if err := p.unusable(context); err != nil {
+		return err
 	}
 	if src != proto.AnyRank {
 		if p.replica.Lost(src) {

@@ -97,14 +97,10 @@ func (p *Process) pack(m *message, data []byte) {
 
 // hopelessSend is why a send can't succeed, or nil.
 func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
-	switch {
-	case p.fenced:
-		return ErrFenced
-	case p.closed:
-		return ErrClosed
-	case !p.open(context):
-		return ErrFreed
-	case p.replica.Lost(dst):
+	if err := p.unusable(context); err != nil {
+		return err
+	}
+	if p.replica.Lost(dst) {
 		return &LostError{dst}
 	}
 	return p.brokenCollective(context)
