@@ -117,12 +117,20 @@ func (h host) put(ev Event) {
 	}
 }
 
-func (h host) Died(r detector.Report)            { h.put(Event{Kind: Died, Report: r}) }
-func (h host) RankLost(r proto.Rank)             { h.put(Event{Kind: RankLost, Rank: r}) }
-func (h host) Fenced(by proto.Proc)              { h.put(Event{Kind: Fenced, By: by}) }
-func (h host) Aborted(by proto.Proc, code int)   { h.put(Event{Kind: Aborted, By: by, Code: code}) }
-func (e *Engine) now() proto.Time                { return proto.Time(time.Since(e.start)) }
-func (e *Engine) Layout() (ranks, degree int)    { l := e.cfg.Process.Layout; return l.Ranks, l.Degree }
+func (h host) Died(r detector.Report)          { h.put(Event{Kind: Died, Report: r}) }
+func (h host) RankLost(r proto.Rank)           { h.put(Event{Kind: RankLost, Rank: r}) }
+func (h host) Fenced(by proto.Proc)            { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
+
+func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }
+
+// Layout is how many ranks the job has, and how many replicas of each.
+func (e *Engine) Layout() (ranks, degree int) {
+	l := e.cfg.Process.Layout
+	return l.Ranks, l.Degree
+}
+
+// Self is which process this is, and which rank.
 func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
 
 // Evidence says that a process has certainly died.

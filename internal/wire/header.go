@@ -20,10 +20,11 @@ const (
 	// Dst, Tag, Seq, Total, ID (the sender's handle of the message).
 	KindOffer
 	// KindPull asks for the data of an offer (clear to send). ID (the
-	// sender's handle), Aux (the receiver's handle).
+	// sender's handle), Offset (the receiver's handle), Flags (1: no data, the
+	// message isn't wanted).
 	KindPull
 	// KindData carries a fragment of an offered message. ID (the receiver's
-	// handle), Offset, Total.
+	// handle), Offset, Total; Flags (1: none comes, rank Aux being lost).
 	KindData
 	// KindAck acknowledges messages to another replica of their sender. The
 	// payload is a list of Ack records.
@@ -51,7 +52,7 @@ const (
 
 	// Failure detection (internal/proto/detector).
 
-	// KindHeartbeat tells the observer that the sender lives. Seq counts.
+	// KindHeartbeat tells the observer that the sender lives.
 	KindHeartbeat
 	// KindObserve tells a process that the sender now observes it.
 	KindObserve
