@@ -6,11 +6,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"banyan/internal/logp"
+	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
@@ -25,6 +27,7 @@ type broadcastFlags struct {
 	seed                                         uint64
 	format, trace, cases                         string
 	check                                        bool
+	gossipTime, gossipRounds                     int
 	model                                        modelFlags
 }
 
@@ -74,8 +77,10 @@ table is wrong.`,
 	flags.IntVar(&f.procs, "procs", 64, "number of processes")
 	flags.IntVar(&f.latency, "latency", 2, "latency `L` of a message, in steps")
 	flags.IntVar(&f.overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
-	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal")
+	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal, or gossip")
 	flags.IntVar(&f.k, "k", 2, "children in a k-ary tree, order of a Lamé tree")
+	flags.IntVar(&f.gossipTime, "gossip-time", 0, "gossip in place of a tree, for so many steps")
+	flags.IntVar(&f.gossipRounds, "gossip-rounds", 0, "gossip in place of a tree, for so many rounds")
 	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
 	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked, opportunistic, optimized, delayed or failure-proof")
 	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked and delayed) or overlapped (of the others)")
@@ -134,6 +139,13 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	if c.Correction, err = broadcast.ParseCorrection(f.correction); err != nil {
 		return c, flagError(&logp.FieldError{Field: "correction", Err: err})
 	}
+	if (flags.Changed("gossip-time") || flags.Changed("gossip-rounds")) && !flags.Changed("tree") {
+		c.Tree = logp.Gossip
+	}
+	c.Gossip = broadcast.Gossip{Until: proto.Time(f.gossipTime), Rounds: f.gossipRounds}
+	if c.Tree == logp.Gossip {
+		c.Gossip.Seed = f.seed
+	}
 	// Defaults that fit only some trees and corrections are used by those only.
 	if c.Tree.NeedsK() || flags.Changed("k") {
 		c.K = f.k
@@ -180,7 +192,7 @@ func runTraced(s *logp.Simulator, c *logp.Case, path string) (logp.Outcome, erro
 // simulateCases runs a table.
 func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 	for _, name := range append([]string{
-		"procs", "latency", "overhead", "tree", "k", "numbering", "correction", "start", "failed", "failed-count", "seed", "trace",
+		"procs", "latency", "overhead", "tree", "k", "gossip-time", "gossip-rounds", "numbering", "correction", "start", "failed", "failed-count", "seed", "trace",
 	}, modelFlagNames...) {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--%s has no meaning with --cases: the table says what to simulate", name)
@@ -240,12 +252,14 @@ func flagError(err error) error {
 	if !errors.As(err, &field) {
 		return err
 	}
-	name := field.Field
+	name := strings.ReplaceAll(field.Field, "_", "-")
 	switch name {
 	case "L":
 		name = "latency"
 	case "o":
 		name = "overhead"
+	case "crashes":
+		name = "crash"
 	}
 	return fmt.Errorf("--%s: %w", name, field.Err)
 }

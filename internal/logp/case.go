@@ -18,12 +18,13 @@ const MaxProcs = 1 << 24
 // TreeKind is the shape of a dissemination tree.
 type TreeKind string
 
-// Shapes.
+// Shapes, and what needs none.
 const (
 	Binomial TreeKind = "binomial"
 	KAry     TreeKind = "kary"
 	Lame     TreeKind = "lame"
 	Optimal  TreeKind = "optimal"
+	Gossip   TreeKind = "gossip" // to processes chosen at random, as Case.Gossip says
 )
 
 // NeedsK says whether a shape has a parameter k.
@@ -36,10 +37,12 @@ type Case struct {
 	Tree              TreeKind
 	K                 int // of k-ary and Lamé trees, else 0
 	Numbering         topology.Numbering
+	Gossip            broadcast.Gossip // if that is the Tree, else nothing
 	Correction        broadcast.Correction
 	Distance          int // of optimised and opportunistic correction, else 0
 	Delay             int // of delayed correction, in steps, else 0
-	// Synchronised correction starts at the fault-free end of dissemination.
+	// Synchronised correction starts at the fault-free end of dissemination; after
+	// gossip, when nobody can be coloured by it any more.
 	Synchronised bool
 	Failed       []int // dead from the start: 1…Procs-1, the root lives
 	Crashes      []Crash
@@ -92,9 +95,18 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 	if err != nil {
 		return config, nil, &FieldError{"tree", err}
 	}
+	if err := c.validateGossip(); err != nil {
+		return config, nil, err
+	}
+	if err := c.Model.validate(c); err != nil {
+		return config, nil, err
+	}
 	config = broadcast.Config{
-		Tree: tree, Correction: c.Correction, Distance: c.Distance, Synchronised: c.Synchronised,
+		Tree: tree, Gossip: c.Gossip, Correction: c.Correction, Distance: c.Distance, Synchronised: c.Synchronised,
 		Delay: proto.Time(c.Delay),
+	}
+	if c.Synchronised && c.Tree == Gossip {
+		config.CorrectAt = c.gossipEnd()
 	}
 	if err := config.Validate(); err != nil {
 		return config, nil, &FieldError{"distance", err} // all else has been checked above
@@ -114,7 +126,7 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 			return config, nil, &FieldError{"crashes", err}
 		}
 	}
-	return config, failed, c.Model.validate(c)
+	return config, failed, nil
 }
 
 func (c *Case) tree() (topology.Tree, error) {
@@ -127,8 +139,10 @@ func (c *Case) tree() (topology.Tree, error) {
 		return topology.Lame(c.Procs, c.K, c.Numbering)
 	case Optimal:
 		return topology.Optimal(c.Procs, c.Latency, c.Overhead, c.Numbering)
+	case Gossip: // any tree of so many processes
+		return topology.Binomial(c.Procs, c.Numbering)
 	}
-	return topology.Tree{}, fmt.Errorf("unknown tree %q: want binomial, kary, lame or optimal", c.Tree)
+	return topology.Tree{}, fmt.Errorf("unknown tree %q: want binomial, kary, lame, optimal or gossip", c.Tree)
 }
 
 // Caveat is what a user should know of a case that is valid but unusual, or "".

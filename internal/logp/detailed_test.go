@@ -264,8 +264,8 @@ func TestModelErrors(t *testing.T) {
 	for want, change := range map[string]func(*Case){
 		"gap: ":            func(c *Case) { c.Model.Gap = 1 },
 		"noise: ":          func(c *Case) { c.Model.Noise = -1 },
-		"latency-within: ": func(c *Case) { c.Model.LatencyWithin = 1 },
-		"node-size: ":      func(c *Case) { c.Model.Nodes.Size = 17 },
+		"latency_within: ": func(c *Case) { c.Model.LatencyWithin = 1 },
+		"node_size: ":      func(c *Case) { c.Model.Nodes.Size = 17 },
 		"placement: ":      func(c *Case) { c.Model.Nodes.Placement = 9 },
 		"crashes: 0 ":      func(c *Case) { c.Crashes = []Crash{{}} },
 		"crashes: at=":     func(c *Case) { c.Crashes = []Crash{{Proc: 1}} },

@@ -30,9 +30,9 @@ func (m *Model) validate(c *Case) error {
 	case m.Noise < 0 || m.Noise > math.MaxInt32:
 		return fieldError("noise", "%d: want 0 to %d", m.Noise, math.MaxInt32)
 	case m.LatencyWithin < 0 || m.LatencyWithin > math.MaxInt32:
-		return fieldError("latency-within", "latency %d: want 0 to %d", m.LatencyWithin, math.MaxInt32)
+		return fieldError("latency_within", "latency %d: want 0 to %d", m.LatencyWithin, math.MaxInt32)
 	case m.LatencyWithin != 0 && m.Nodes.Size == 0:
-		return fieldError("latency-within", "%d: there are no nodes", m.LatencyWithin)
+		return fieldError("latency_within", "%d: there are no nodes", m.LatencyWithin)
 	}
 	return m.Nodes.validate(c.Procs)
 }

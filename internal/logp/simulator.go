@@ -17,10 +17,10 @@ type Outcome struct {
 	Coloring   proto.Time // when the last live process was coloured
 	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
 	// MaxGap is the longest run round the ring of processes, dead or live, that
-	// no tree message coloured.
+	// no message of dissemination reached.
 	MaxGap int
 	// Crashed is how many died during the broadcast. They count neither as live
-	// nor, once a tree message has coloured them, as part of a gap.
+	// nor, once dissemination has reached them, as part of a gap.
 	Crashed int
 }
 
@@ -54,7 +54,7 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 		return s.runDetailed(c, config, failed, t, as)
 	}
 	latency, overhead := proto.Time(c.Latency), proto.Time(c.Overhead)
-	if c.Synchronised {
+	if c.Synchronised && c.Tree != Gossip {
 		config.CorrectAt = s.disseminationEnd(c, &config.Tree)
 	}
 	s.network.reset(c.Procs, latency, overhead, failed)
@@ -74,7 +74,7 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 // at the end of dissemination without failures and without noise.
 func (s *Simulator) runDetailed(c *Case, config broadcast.Config, failed Set, t *trace.Writer, as func(*run) Machines) (Outcome, error) {
 	m := newModel(c)
-	if c.Synchronised {
+	if c.Synchronised && c.Tree != Gossip {
 		config.CorrectAt = s.walk(&config.Tree, m)
 	}
 	s.detailed.reset(c.Procs, m, failed, c.Crashes)
@@ -103,6 +103,9 @@ func (s *Simulator) runDetailed(c *Case, config broadcast.Config, failed Set, t 
 // TraceHeader is the header for a trace of a case.
 func (c *Case) TraceHeader() trace.Header {
 	about := fmt.Sprintf("broadcast L=%d o=%d tree=%s k=%d numbering=%s correction=%s", c.Latency, c.Overhead, c.Tree, c.K, c.Numbering, c.Correction)
+	if c.Tree == Gossip {
+		about = fmt.Sprintf("broadcast L=%d o=%d tree=gossip time=%d rounds=%d seed=%d correction=%s", c.Latency, c.Overhead, c.Gossip.Until, c.Gossip.Rounds, c.Gossip.Seed, c.Correction)
+	}
 	return trace.Header{Driver: "logp", Procs: c.Procs, Unit: "step", About: about}
 }
 

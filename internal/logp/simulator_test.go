@@ -24,6 +24,15 @@ func drawCase(t *rapid.T) Case {
 		Numbering:  rapid.SampledFrom([]topology.Numbering{topology.Interleaved, topology.InOrder}).Draw(t, "numbering"),
 		Correction: rapid.SampledFrom([]broadcast.Correction{broadcast.NoCorrection, broadcast.Acknowledged, broadcast.Checked, broadcast.Optimised, broadcast.Opportunistic, broadcast.Delayed, broadcast.FailureProof}).Draw(t, "correction"),
 	}
+	if rapid.IntRange(0, 3).Draw(t, "gossip") == 0 && c.Correction != broadcast.Acknowledged && c.Correction != broadcast.Delayed {
+		c.Tree, c.Numbering = Gossip, topology.Interleaved
+		c.Gossip.Seed = rapid.Uint64().Draw(t, "gossip seed")
+		if rapid.Bool().Draw(t, "timed") {
+			c.Gossip.Until = proto.Time(rapid.IntRange(1, 60).Draw(t, "until"))
+		} else {
+			c.Gossip.Rounds = rapid.IntRange(1, 12).Draw(t, "rounds")
+		}
+	}
 	if c.Tree.NeedsK() {
 		c.K = rapid.IntRange(1, 9).Draw(t, "k")
 	}
@@ -65,7 +74,7 @@ func TestOutcomes(t *testing.T) {
 		if want := replay(t, &c, &text); want != got {
 			t.Fatalf("outcome %+v, its trace says %+v", got, want)
 		}
-		if covered := c.Correction == broadcast.Checked || c.Correction == broadcast.Delayed || c.Correction == broadcast.FailureProof || len(c.Failed) == 0; covered && got.Unreached != 0 {
+		if covered := c.Correction == broadcast.Checked || c.Correction == broadcast.Delayed || c.Correction == broadcast.FailureProof || len(c.Failed) == 0 && c.Tree != Gossip; covered && got.Unreached != 0 {
 			t.Fatalf("%d live processes unreached", got.Unreached)
 		}
 	})
@@ -115,7 +124,7 @@ func replay(t *rapid.T, c *Case, text *bytes.Buffer) Outcome {
 				t.Fatalf("after %d: %+v", took, e)
 			}
 			lastReceive[e.Proc] = e.Time
-			reached[e.Proc] = reached[e.Proc] || e.Kind == broadcast.KindTree.String()
+			reached[e.Proc] = reached[e.Proc] || trace.PurposeOf(e.Kind) == trace.Dissemination
 		case trace.Coloured:
 			if coloured[e.Proc] {
 				t.Fatalf("coloured twice: %+v", e)

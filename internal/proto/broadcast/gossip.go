@@ -20,9 +20,12 @@ import (
 // and n only. Everybody else is equally likely each time.
 type Gossip struct {
 	Until  proto.Time // when gossip ends, or
-	Rounds int        // how many rounds there are, up to 31
+	Rounds int        // how many rounds there are, up to MaxRounds
 	Seed   uint64
 }
+
+// MaxRounds is the most rounds that gossip may have: a message is one byte.
+const MaxRounds = maxNumber
 
 func (g *Gossip) enabled() bool { return g.Until > 0 || g.Rounds > 0 }
 
@@ -31,8 +34,8 @@ func (c *Config) validateGossip() error {
 	switch {
 	case g.Until < 0:
 		return fmt.Errorf("gossip ends at %d: want 0 (no gossip) or later", g.Until)
-	case g.Rounds < 0 || g.Rounds > maxNumber:
-		return fmt.Errorf("%d rounds of gossip: want 0 (no gossip) to %d", g.Rounds, maxNumber)
+	case g.Rounds < 0 || g.Rounds > MaxRounds:
+		return fmt.Errorf("%d rounds of gossip: want 0 (no gossip) to %d", g.Rounds, MaxRounds)
 	case g.Until > 0 && g.Rounds > 0:
 		return fmt.Errorf("gossip until %d and for %d rounds: want one of these", g.Until, g.Rounds)
 	case g.enabled() && (c.Correction == Acknowledged || c.Correction == Delayed):

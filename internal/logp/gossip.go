@@ -1,0 +1,61 @@
+package logp
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/topology"
+)
+
+// validateGossip checks what a case says of gossip.
+func (c *Case) validateGossip() error {
+	g := c.Gossip
+	if c.Tree != Gossip {
+		switch {
+		case g.Until != 0:
+			return fieldError("gossip_time", "%d: a %s tree has none", g.Until, c.Tree)
+		case g.Rounds != 0:
+			return fieldError("gossip_rounds", "%d: a %s tree has none", g.Rounds, c.Tree)
+		case g.Seed != 0:
+			return fieldError("gossip_seed", "%d: a %s tree has none", g.Seed, c.Tree)
+		}
+		return nil
+	}
+	switch {
+	case c.Numbering != topology.Interleaved:
+		return fieldError("numbering", "%v: gossip has no numbering", c.Numbering)
+	case c.Correction == broadcast.Acknowledged || c.Correction == broadcast.Delayed:
+		return fieldError("correction", "%v needs a tree, not gossip", c.Correction)
+	case g.Until == 0 && g.Rounds == 0:
+		return fieldError("gossip_time", "0: gossip wants a time or a number of rounds")
+	case g.Until != 0 && g.Rounds != 0:
+		return fieldError("gossip_rounds", "%d: gossip ends by a time or by rounds, not both", g.Rounds)
+	case g.Until < 0 || g.Until > maxGossip:
+		return fieldError("gossip_time", "%d: want 1 to %d", g.Until, maxGossip)
+	case g.Rounds < 0 || g.Rounds > broadcast.MaxRounds:
+		return fieldError("gossip_rounds", "%d: want 1 to %d", g.Rounds, broadcast.MaxRounds)
+	}
+	return nil
+}
+
+// maxGossip bounds the time of gossip: whoever has the message sends all that time.
+const maxGossip = 1 << 20
+
+// gossipEnd is a time by which everybody whom gossip colours is coloured, whoever
+// is dead and whatever the seed; without noise, as for trees.
+//
+// Who isn't coloured has received nothing, so that its first message is received as
+// it arrives: a message that colours takes 2o + L, however many others wait. The last
+// sends begin one step before the time is over. With rounds, who is coloured in
+// round r sends for round r+1 at once; so a chain of first messages, one a round,
+// is the slowest way to the last round, unless g is longer than a message takes.
+func (c *Case) gossipEnd() proto.Time {
+	latency := c.Latency
+	if c.Model.Nodes.Size > 0 {
+		latency = max(latency, c.Model.LatencyWithin)
+	}
+	takes := proto.Time(2*c.Overhead + latency)
+	if c.Gossip.Rounds > 0 {
+		return proto.Time(c.Gossip.Rounds-1)*max(takes, proto.Time(c.Model.Gap)) + takes
+	}
+	return c.Gossip.Until - 1 + takes
+}
