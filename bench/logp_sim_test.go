@@ -22,6 +22,11 @@ func BenchmarkLogP65536Optimised(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Optimised, Distance: 2})
 }
 
+// BenchmarkLogP1048576Checked is the checked broadcast to 2^20 processes.
+func BenchmarkLogP1048576Checked(b *testing.B) {
+	benchmarkLogP(b, logp.Case{Procs: 1 << 20, Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true})
+}
+
 func benchmarkLogP(b *testing.B, c logp.Case) {
 	c.Latency, c.Overhead = 2, 1
 	var before, after runtime.MemStats

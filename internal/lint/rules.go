@@ -79,7 +79,7 @@ var dependencies = []dependency{
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
 	{"go.yaml.in/yaml/v3", []string{"internal/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/progress", "internal/launch/...", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/logp", "internal/progress", "internal/launch/...", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

@@ -123,7 +123,7 @@ type run struct {
 func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
 	r.config, r.coloured, r.last, r.waits, r.times, r.trace = config, 1, 0, r.waits[:0], nil, t
 	if procs := config.Tree.Procs(); len(r.states) != procs {
-		r.states = make([]broadcast.State, procs)
+		r.states = makeHuge[broadcast.State](procs)
 	}
 	for p := range r.states {
 		r.config.Start(&r.states[p], p)

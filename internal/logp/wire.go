@@ -34,7 +34,7 @@ func (w *wire) room(messages int) {
 	if size == len(w.ring) {
 		return
 	}
-	grown := make([]Message, size)
+	grown := makeHuge[Message](size)
 	start := w.start()
 	for i := start; i != w.end; i++ {
 		grown[i&uint(size-1)] = w.ring[i&uint(len(w.ring)-1)]

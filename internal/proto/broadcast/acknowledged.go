@@ -6,7 +6,7 @@ package broadcast
 
 // acknowledge returns the acknowledgement, once.
 func (c *Config) acknowledge(s *State) (to int, kind Kind, ok bool) {
-	if !s.is(flagSpreading) || s.is(flagAnswered) || s.count > 0 {
+	if !s.is(flagSpread) || s.is(flagAnswered) || s.count > 0 {
 		return 0, 0, false
 	}
 	s.flags |= flagAnswered

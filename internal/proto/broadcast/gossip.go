@@ -51,7 +51,7 @@ func (g *Gossip) begin(s *State, kind Kind) {
 	if g.Rounds > 0 && !kind.disseminates() {
 		return
 	}
-	s.flags |= flagSpreading
+	s.flags |= flagSpread | flagSpreading
 	if g.Rounds > 0 {
 		s.count = int32(kind.number())
 	}

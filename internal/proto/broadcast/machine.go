@@ -30,7 +30,8 @@ type flags uint8
 const (
 	flagColoured    flags = 1 << iota
 	flagReached           // by dissemination, or being the root
-	flagSpreading         // sends to its children, or gossips
+	flagSpread            // has begun to send to its children, or to gossip
+	flagSpreading         // and hasn't ended: asking costs a look at the tree
 	flagParticipant       // sends corrections
 	flagAnswered          // has acknowledged to its parent
 	flagRight             // its next failure-proof correction goes to the right
@@ -87,7 +88,9 @@ func (c *Config) Receive(s *State, from int, kind Kind) bool {
 		return false
 	}
 	first := !s.is(flagColoured)
-	c.colour(s, kind)
+	if first || kind.disseminates() { // a correction is no news to who is coloured
+		c.colour(s, kind)
+	}
 	return first
 }
 
@@ -100,7 +103,7 @@ func (c *Config) colour(s *State, kind Kind) {
 	}
 	// A process that was reached by a synchronised correction leaves dissemination,
 	// which is over, alone, unless a late message shows that it isn't.
-	if !s.is(flagSpreading) && (kind.disseminates() || !c.Synchronised) {
+	if !s.is(flagSpread) && (kind.disseminates() || !c.Synchronised) {
 		c.spread(s, kind)
 	}
 	// Delayed correction can wait for those whom dissemination reaches second.
@@ -115,7 +118,7 @@ func (c *Config) spread(s *State, kind Kind) {
 		c.Gossip.begin(s, kind)
 		return
 	}
-	s.flags |= flagSpreading
+	s.flags |= flagSpread | flagSpreading
 	s.children = c.Tree.Children(int(s.self))
 }
 
@@ -141,6 +144,7 @@ func (c *Config) SendReady(s *State, now proto.Time) (to int, kind Kind, ok bool
 		if to, kind, ok := c.disseminate(s, now); ok {
 			return to, kind, true
 		}
+		s.flags &^= flagSpreading
 	}
 	switch {
 	case s.is(flagParticipant):
