@@ -36,11 +36,15 @@ var layers = []layer{
 	{"internal/trace", []string{"internal/proto"}},
 	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
 	{"internal/pmi", nil},
+	{"internal/report", nil},
+	{"internal/risk", nil}, // arithmetic for planning
 
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
 	{"internal/incremental", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp"}},
 	{"internal/campaign", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp", "internal/incremental"}},
+	{"internal/reproduce/correctedtrees", []string{"internal/report", "internal/proto", "internal/proto/*", "internal/topology",
+		"internal/logp", "internal/incremental", "internal/campaign"}},
 
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
@@ -59,7 +63,7 @@ var layers = []layer{
 	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
 
 	{"bench", []string{"mpi"}},
-	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/logp", "internal/campaign", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/risk", "internal/logp", "internal/campaign", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
@@ -79,13 +83,15 @@ var dependencies = []dependency{
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
 	{"go.yaml.in/yaml/v3", []string{"internal/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
+	{"gonum.org/v1/plot", []string{"internal/report"}},
+	{"gonum.org/v1/gonum", []string{"internal/reproduce/*"}},
 	{"golang.org/x/sys", []string{"internal/transport/...", "internal/logp", "internal/progress", "internal/launch/...", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).
