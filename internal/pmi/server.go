@@ -30,16 +30,18 @@ const (
 	memberGone                       // never comes again
 )
 
-// NewServer makes a server for size processes. The name names the job. A
-// process that aborts is reported to abort, which may be called several times
-// and at once.
+// NewServer makes a server for size processes, all on one host unless Place says
+// otherwise. The name names the job. A process that aborts is reported to abort,
+// which may be called several times and at once.
 func NewServer(size int, name string, abort func(rank, code int, message string)) *Server {
-	return &Server{
+	s := &Server{
 		size: size, name: name, abort: abort,
 		space:   make(map[string]string),
 		state:   make([]memberState, size),
 		release: make(chan struct{}),
 	}
+	s.Place(make([]int32, size))
+	return s
 }
 
 // Serve answers process rank until it takes leave or breaks off, and closes

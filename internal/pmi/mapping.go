@@ -1,0 +1,114 @@
+package pmi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// mappingKey is where launchers (Hydra, Slurm, Flux and this package's Server)
+// say which processes run on which host. The value is a list of blocks,
+//
+//	(vector,(FIRST,HOSTS,PROCS),…)
+//
+// each of which has PROCS processes in a row on each of HOSTS hosts, numbered
+// from FIRST on. The list is repeated until all processes have a host.
+const mappingKey = "PMI_process_mapping"
+
+// Hosts tells which processes share a host: the number of the host of each
+// process. It is nil, without an error, where the server doesn't say.
+func (c *Client) Hosts() ([]int32, error) {
+	s, err := c.Get(mappingKey)
+	switch {
+	case errors.Is(err, ErrNoKey):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	hosts, err := parseMapping(s, c.size)
+	if err != nil {
+		return nil, fmt.Errorf("pmi: %s: %w", mappingKey, err)
+	}
+	return hosts, nil
+}
+
+// Place tells the processes which host each of them runs on; without it they
+// all share one. It must be called before they ask.
+func (s *Server) Place(hosts []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := formatMapping(hosts); len(m) <= maxValue {
+		s.space[mappingKey] = m
+	} else {
+		delete(s.space, mappingKey) // to say nothing is allowed
+	}
+}
+
+// parseMapping returns the host of each of size processes.
+func parseMapping(s string, size int) ([]int32, error) {
+	rest, ok := strings.CutPrefix(s, "(vector")
+	if !ok || !strings.HasSuffix(rest, ")") {
+		return nil, fmt.Errorf("%.100q is no vector", s)
+	}
+	rest = strings.TrimSuffix(rest, ")")
+	var blocks [][3]int32
+	for rest != "" {
+		block, more, ok := strings.Cut(strings.TrimPrefix(rest, ","), ")")
+		fields := strings.Split(strings.TrimPrefix(block, "("), ",")
+		if !ok || !strings.HasPrefix(rest, ",(") || len(fields) != 3 {
+			return nil, fmt.Errorf("%.100q: a block isn't (first,hosts,processes)", s)
+		}
+		var b [3]int32
+		for i, f := range fields {
+			n, err := strconv.ParseUint(f, 10, 20) // a million hosts
+			if err != nil || i > 0 && n == 0 {
+				return nil, fmt.Errorf("%.100q: %q is no valid number", s, f)
+			}
+			b[i] = int32(n)
+		}
+		blocks = append(blocks, b)
+		rest = more
+	}
+	if len(blocks) == 0 {
+		return nil, fmt.Errorf("%.100q has no blocks", s)
+	}
+	hosts := make([]int32, 0, size)
+	for {
+		for _, b := range blocks {
+			for h := range b[1] {
+				for range b[2] {
+					if len(hosts) == size {
+						return hosts, nil
+					}
+					hosts = append(hosts, b[0]+h)
+				}
+			}
+		}
+	}
+}
+
+// formatMapping is the value for these hosts: parseMapping gives them back.
+func formatMapping(hosts []int32) string {
+	var b strings.Builder
+	b.WriteString("(vector")
+	for i := 0; i < len(hosts); {
+		first, procs := hosts[i], run(hosts[i:])
+		n := int32(1)
+		for i += procs; i < len(hosts) && hosts[i] == first+n && run(hosts[i:]) == procs; i += procs {
+			n++
+		}
+		fmt.Fprintf(&b, ",(%d,%d,%d)", first, n, procs)
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// run is how many processes at the beginning of the list share a host.
+func run(hosts []int32) int {
+	n := 1
+	for n < len(hosts) && hosts[n] == hosts[0] {
+		n++
+	}
+	return n
+}
