@@ -1,0 +1,98 @@
+package logp
+
+import (
+	"math"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+)
+
+// search is for a small case with this correction.
+func search(c broadcast.Correction, workers int) *GossipSearch {
+	g := &GossipSearch{
+		Case: Case{
+			Procs: 400, Latency: 2, Overhead: 1, Tree: Gossip,
+			Gossip: broadcast.Gossip{Seed: 100}, Correction: c, Synchronised: true,
+		},
+		Runs: 40, Workers: workers,
+	}
+	if c.HasDistance() {
+		g.Case.Distance = 2
+	}
+	return g
+}
+
+// average is over the runs of a search, at one time, without its help.
+func average(t *testing.T, g *GossipSearch, until proto.Time) (latency float64, unreached int) {
+	t.Helper()
+	var s Simulator
+	c := g.Case
+	c.Gossip.Until = until
+	for range g.Runs {
+		o, err := s.Run(&c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		latency += float64(o.Quiescence) / float64(g.Runs)
+		unreached += o.Unreached
+		c.Gossip.Seed++
+	}
+	return latency, unreached
+}
+
+// TestFastestGossip: no other time is better, of all that could be.
+func TestFastestGossip(t *testing.T) {
+	var averages [60]float64
+	for other := 1; other < len(averages); other++ {
+		averages[other], _ = average(t, search(broadcast.Checked, 1), proto.Time(other))
+	}
+	for _, workers := range []int{1, 3} {
+		until, latency, err := search(broadcast.Checked, workers).Fastest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for other := proto.Time(1); other < proto.Time(len(averages)); other++ {
+			average := averages[other]
+			if other == until && math.Abs(average-latency) > 1e-9 || average < latency-1e-9 || other < until && average < latency+1e-9 {
+				t.Errorf("%d workers: the best is %d with %g, at %d it is %g", workers, until, latency, other, average)
+			}
+		}
+	}
+	for _, procs := range []int{1, 2, 3} {
+		g := search(broadcast.Checked, 1)
+		g.Case.Procs = procs
+		if until, _, err := g.Fastest(); err != nil || until != 1 {
+			t.Errorf("%d processes gossip for %d (%v)", procs, until, err)
+		}
+	}
+}
+
+// TestSafeGossip: the time leaves nobody uncoloured, and a step less does.
+func TestSafeGossip(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		g := search(broadcast.Opportunistic, workers)
+		runs := 0
+		g.Progress = func() { runs++ }
+		until, err := g.Safe()
+		if err != nil || runs != g.Runs {
+			t.Fatalf("%d runs of %d (%v)", runs, g.Runs, err)
+		}
+		for time, reached := range map[proto.Time]bool{until: true, until + 1: true, until + 7: true, until - 1: false} {
+			if _, unreached := average(t, g, time); (unreached == 0) != reached {
+				t.Errorf("%d workers: %d is given, at %d %d processes are uncoloured", workers, until, time, unreached)
+			}
+		}
+	}
+}
+
+func TestGossipSearchErrors(t *testing.T) {
+	g := search(broadcast.Checked, 2)
+	g.Case.Procs = 0
+	if _, _, err := g.Fastest(); err == nil {
+		t.Error("no processes")
+	}
+	if _, err := g.Safe(); err == nil {
+		t.Error("no processes")
+	}
+}
