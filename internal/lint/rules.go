@@ -46,6 +46,9 @@ var layers = []layer{
 	{"internal/reproduce/correctedtrees", []string{"internal/report", "internal/proto", "internal/proto/*", "internal/topology",
 		"internal/logp", "internal/incremental", "internal/campaign"}},
 
+	// The one-port driver, for failure detectors.
+	{"internal/oneport", []string{"internal/proto"}},
+
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
 	{"internal/transport/stream", []string{"internal/proto", "internal/wire", "internal/transport"}},
