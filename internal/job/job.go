@@ -14,6 +14,8 @@
 //     never will.
 //  3. Every process listens, puts its business card and passes a barrier.
 //     From then on processes connect when they first have something to say.
+//     PMI also says which processes share a host: where all do, they listen at
+//     the loopback address only (address.go).
 //
 // The secret travels over PMI only: it is as safe as the launcher's channel to
 // its processes (inherited sockets, with banyan run).
@@ -174,9 +176,18 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		return err
 	}
+	hosts, err := j.pmi.Hosts()
+	if err != nil {
+		slog.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
+	}
+	cfg.Process.Hosts = hosts
+	address, err := listenAddress(hosts)
+	if err != nil {
+		return err
+	}
 	tr, err := tcp.Listen(tcp.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: slog.Default(),
-		Resolve: j.resolve,
+		Host: address, Resolve: j.resolve,
 	})
 	if err != nil {
 		return err

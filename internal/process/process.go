@@ -85,6 +85,9 @@ type Config struct {
 	Layout replica.Layout
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
+	// Hosts is the number of the host of each process, for the order of the
+	// ring of heartbeats; nil if unknown. It is the same at all processes.
+	Hosts []int32
 }
 
 // Process is one process of a job. It implements transport.Sink.
