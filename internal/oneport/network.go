@@ -33,6 +33,8 @@ type Nodes[M Message] interface {
 	// Deadline is when the node's next Tick is due, or proto.Never. It is asked at
 	// the start and after each call for the node.
 	Deadline(node int32) proto.Time
+	// Crashed tells whoever keeps accounts that a node has died. It gets no more calls.
+	Crashed(now proto.Time, node int32)
 }
 
 // Config is a network. Times are in one unit, whichever; nanoseconds do.

@@ -34,6 +34,7 @@ type script struct {
 	answer  func(now proto.Time, node, from int32, l letter) []Send[letter]
 	arrived []arrival
 	ticked  []arrival // those of steps: at and to
+	crashed []arrival // likewise
 }
 
 func newScript(n int) *script {
@@ -57,6 +58,10 @@ func (s *script) Tick(now proto.Time, node int32, out *[]Send[letter]) {
 	if s.say != nil {
 		*out = append(*out, s.say(now, node)...)
 	}
+}
+
+func (s *script) Crashed(now proto.Time, node int32) {
+	s.crashed = append(s.crashed, arrival{at: now, to: node})
 }
 
 func (s *script) Deadline(node int32) proto.Time { return s.at[node] }
@@ -194,7 +199,7 @@ func TestTheDead(t *testing.T) {
 	if !slices.Equal(s.arrived, want) {
 		t.Errorf("got %v, want %v", s.arrived, want)
 	}
-	if len(s.ticked) != 3 || w.Alive(0) || w.Total() != 6 || w.Received != 3 {
+	if len(s.ticked) != 3 || w.Alive(0) || !slices.Equal(s.crashed, []arrival{{at: 50, to: 0}}) || w.Total() != 6 || w.Received != 3 {
 		t.Errorf("%v ticked, counts %+v", s.ticked, w.Counts)
 	}
 }
@@ -448,6 +453,8 @@ func (b *beats) Tick(now proto.Time, node int32, out *[]Send[letter]) {
 	b.at[node] = now + b.period
 	*out = append(*out, Send[letter]{(node + 1) % int32(len(b.at)), 0})
 }
+
+func (b *beats) Crashed(proto.Time, int32) {}
 
 func (b *beats) Deadline(node int32) proto.Time { return min(b.at[node], b.heard[node]+6*b.period) }
 

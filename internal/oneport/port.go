@@ -176,6 +176,7 @@ func (w *Network[M]) die(node int32) {
 	a.state = a.state&^receiving | dead
 	w.cells.keep(&a.out, under)
 	w.cells.keep(&a.in, 0)
+	w.nodes.Crashed(w.now, node)
 	w.next(a)
 }
 
