@@ -1,6 +1,7 @@
 // Package topology computes the trees along which processes send to each other:
 // who is whose parent and child. It is arithmetic only: no communication, no
-// state, no time.
+// state, no time. Beside the trees there are the failure detector's ring ([Ring])
+// and the ways of its reliable broadcast ([Hypercubes]).
 //
 // A tree spans the positions 0…P-1, of which 0 is the root. It has a shape and a
 // numbering (Küttler et al., "Corrected Trees", section 3.2):
