@@ -70,7 +70,8 @@ var layers = []layer{
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
-	{"internal/explore", nil}, // the driver for tests
+	{"internal/explore", nil},   // the driver for tests
+	{"internal/multihost", nil}, // hosts for tests
 	{"internal/lint", nil},
 }
 
@@ -88,7 +89,7 @@ var dependencies = []dependency{
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/logp", "internal/progress", "internal/launch/...", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/launch/...", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
