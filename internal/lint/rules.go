@@ -38,6 +38,8 @@ var layers = []layer{
 	{"internal/pmi", nil},
 	{"internal/report", nil},
 	{"internal/risk", nil}, // arithmetic for planning
+	{"internal/parallel", nil},
+	{"internal/probing", []string{"internal/parallel"}},
 
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
