@@ -13,8 +13,9 @@ type GossipSearch struct {
 	Case    Case // Tree is Gossip; its time is what is looked for
 	Runs    int  // broadcasts for each time, with the seeds from Case.Gossip.Seed on
 	Workers int  // how many run at once, at least 1
-	// Progress, if set, is called after every broadcast, by one worker at a time.
-	Progress func()
+	// Progress, if set, is called after every broadcast, by one worker at a time. Its
+	// error ends the search.
+	Progress func() error
 }
 
 // Fastest returns the time with the lowest average quiescence latency, the shortest
@@ -110,12 +111,12 @@ func (g *GossipSearch) each(run func(*Simulator, *Case) error) error {
 				c.Gossip.Seed = g.Case.Gossip.Seed + uint64(i)
 				err := run(&s, &c)
 				mutex.Lock()
+				if err == nil && g.Progress != nil {
+					err = g.Progress()
+				}
 				if err != nil && first == nil {
 					first = err
 					next.Store(int64(g.Runs))
-				}
-				if g.Progress != nil {
-					g.Progress()
 				}
 				mutex.Unlock()
 			}

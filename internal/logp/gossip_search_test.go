@@ -1,6 +1,7 @@
 package logp
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestSafeGossip(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		g := search(broadcast.Opportunistic, workers)
 		runs := 0
-		g.Progress = func() { runs++ }
+		g.Progress = func() error { runs++; return nil }
 		until, err := g.Safe()
 		if err != nil || runs != g.Runs {
 			t.Fatalf("%d runs of %d (%v)", runs, g.Runs, err)
@@ -94,5 +95,10 @@ func TestGossipSearchErrors(t *testing.T) {
 	}
 	if _, err := g.Safe(); err == nil {
 		t.Error("no processes")
+	}
+	g, enough := search(broadcast.Checked, 2), errors.New("enough")
+	g.Progress = func() error { return enough }
+	if _, _, err := g.Fastest(); !errors.Is(err, enough) {
+		t.Errorf("a search that was ended says %v", err)
 	}
 }
