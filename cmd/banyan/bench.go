@@ -24,10 +24,10 @@ const transportLocal = "inproc"
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine's message passing",
+		Short: "Measure message passing and failure detection on this machine",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand())
+	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand())
 	return cmd
 }
 

@@ -62,6 +62,9 @@ type Options struct {
 	// SurviveRankLoss says that the program goes on when a rank is lost:
 	// its calls return errors in place of the job's end.
 	SurviveRankLoss bool
+	// Heard, if set, is called with all that concerns the process as a whole,
+	// before the job acts on it. It must not wait for anything.
+	Heard func(progress.Event)
 }
 
 // Job is this process's part of a job.

@@ -50,6 +50,9 @@ func (j *Job) watch() {
 }
 
 func (j *Job) handle(e progress.Event) {
+	if j.options.Heard != nil {
+		j.options.Heard(e)
+	}
 	switch e.Kind {
 	case progress.Died:
 		if j.control != nil && e.Report.Cause != detector.CauseTold {

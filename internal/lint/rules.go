@@ -68,7 +68,8 @@ var layers = []layer{
 	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
 
 	{"bench", []string{"mpi"}},
-	{"cmd/...", []string{"mpi", "bench", "internal/launch", "internal/launch/output", "internal/risk", "internal/logp", "internal/campaign", "internal/fault",
+	{"bench/detection", []string{"internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/wire", "internal/logp", "internal/campaign", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
@@ -89,9 +90,10 @@ var dependencies = []dependency{
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
 	{"go.yaml.in/yaml/v3", []string{"internal/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
+	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
-	{"gonum.org/v1/gonum", []string{"internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/launch/...", "cmd/..."}},
+	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/launch/...", "bench/detection", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

@@ -138,6 +138,9 @@ type Process struct {
 	fenced    bool
 	closed    bool
 
+	// FramesSent counts the frames handed to the network.
+	FramesSent uint64
+
 	// Changes counts what somebody may wait for: requests that have ended,
 	// messages kept for a receive or a probe, ranks lost.
 	Changes uint64
@@ -227,6 +230,7 @@ func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint
 		return
 	}
 	p.met[to] = true
+	p.FramesSent++
 	p.net.Send(to, h, payload, token)
 }
 

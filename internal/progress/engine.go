@@ -130,6 +130,13 @@ func (e *Engine) Layout() (ranks, degree int) {
 	return l.Ranks, l.Degree
 }
 
+// FramesSent is how many frames this process has sent, heartbeats and all.
+func (e *Engine) FramesSent() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.p.FramesSent
+}
+
 // Self is which process this is, and which rank.
 func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
 

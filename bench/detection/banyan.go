@@ -1,0 +1,46 @@
+package detection
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"banyan/internal/job"
+	"banyan/internal/launch"
+	"banyan/internal/progress"
+)
+
+// joinBanyan makes the process a member of a job. The job's program is what
+// takePart does: nothing, or computing.
+func (t task) joinBanyan(b *board, address string) (sent func() int64, err error) {
+	os.Setenv("BANYAN_ADDRESS", address)
+	j, err := job.Join(job.Options{
+		SurviveRankLoss: true,
+		Heard: func(e progress.Event) {
+			if e.Kind == progress.Died {
+				b.learn(t.Member, int(e.Report.Proc))
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() int64 { return int64(j.Engine.FramesSent()) }, nil
+}
+
+// launch is what banyan run would do with the members.
+func (t task) launch() error {
+	member := t
+	member.Role = roleMember
+	report, err := launch.Run(launch.Config{
+		Ranks: t.N, Replicas: 1, Program: t.Again[0], Args: t.Again[1:],
+		Env:             append(os.Environ(), member.env()),
+		Transport:       launch.TransportTCP,
+		HeartbeatPeriod: t.Period, HeartbeatTimeout: t.Timeout,
+		Stdin: strings.NewReader(""), Stdout: os.Stderr, Stderr: os.Stderr,
+	})
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the job of members is over: %s %s", report.Outcome, report.Reason)
+}

@@ -1,0 +1,165 @@
+package detection
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+)
+
+// memberlistConfig is the peer's configuration: that for a local network
+// (DefaultLANConfig), but
+//
+//   - memberlist: with the shipped ratios at the period η. ProbeInterval = η,
+//     ProbeTimeout = η/2, GossipInterval = η/5; all else as shipped, also that a
+//     suspect has 4·log10(n) to 24·log10(n) periods to object.
+//   - memberlist-matched: the same, but a suspect's time to object is fixed,
+//     whoever else suspects it, to what makes at least δ with the period of the
+//     probe before it. It comes in whole multiples of log10(n)·η.
+//   - memberlist-floor: the same with the shortest time it can be given, one
+//     multiple, and gossip twice as often. Whether that stays free of false
+//     suspicions is for the figures to tell.
+//
+// The names and addresses are for the caller to set.
+func memberlistConfig(s *Setting) *memberlist.Config {
+	c := memberlist.DefaultLANConfig()
+	c.ProbeInterval, c.ProbeTimeout, c.GossipInterval = s.Period, s.Period/2, s.Period/5
+	switch s.System {
+	case MemberlistMatched:
+		multiples := float64(s.Timeout-s.Period) / (nodeScale(s.N) * float64(s.Period))
+		c.SuspicionMult, c.SuspicionMaxTimeoutMult = max(1, int(math.Ceil(multiples-1e-9))), 1
+	case MemberlistFloor:
+		c.SuspicionMult, c.SuspicionMaxTimeoutMult = 1, 1
+		c.GossipInterval = s.Period / 10
+	}
+	c.Logger = log.New(io.Discard, "", 0)
+	return c
+}
+
+// nodeScale is the factor by which memberlist's time-outs grow with its members.
+func nodeScale(n int) float64 { return max(1, math.Log10(float64(n))) }
+
+// joinMemberlist makes the process a member of a memberlist that member 0
+// founded.
+func (t task) joinMemberlist(b *board, address string) (sent func() int64, err error) {
+	c := memberlistConfig(&t.Setting)
+	c.Name = strconv.Itoa(t.Member)
+	c.Events = &witness{b, t.Member}
+	inner, err := memberlist.NewNetTransport(&memberlist.NetTransportConfig{
+		BindAddrs: []string{address}, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages := b.word(t.Member, wordSent)
+	c.Transport = newCounting(inner, messages)
+	c.BindAddr, c.AdvertiseAddr = address, address
+	c.BindPort, c.AdvertisePort = inner.GetAutoBindPort(), inner.GetAutoBindPort()
+	list, err := memberlist.Create(c)
+	if err != nil {
+		return nil, err
+	}
+	b.word(t.Member, wordPort).Store(int64(c.BindPort))
+	if t.Member > 0 {
+		if err := t.joinFounder(b, list); err != nil {
+			return nil, err
+		}
+	}
+	b.word(t.Member, wordState).Store(joined)
+	if !waitFor(nil, startLimit, func() bool { return list.NumMembers() == t.N }) {
+		return nil, fmt.Errorf("knows %d of %d members after %v", list.NumMembers(), t.N, startLimit)
+	}
+	return messages.Load, nil
+}
+
+func (t task) joinFounder(b *board, list *memberlist.Memberlist) (err error) {
+	founder := "127.0.0.1"
+	if t.Namespace {
+		founder = memberAddress(0)
+	}
+	port := b.word(0, wordPort)
+	if !waitFor(nil, startLimit, func() bool {
+		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= crowd {
+			return false
+		}
+		_, err = list.Join([]string{net.JoinHostPort(founder, strconv.FormatInt(port.Load(), 10))})
+		return err == nil
+	}) {
+		return errors.Join(errors.New("can't join the founder"), err)
+	}
+	return nil
+}
+
+// witness writes down what memberlist says of its members.
+type witness struct {
+	board  *board
+	member int
+}
+
+func (w *witness) NotifyJoin(*memberlist.Node)   {}
+func (w *witness) NotifyUpdate(*memberlist.Node) {}
+
+func (w *witness) NotifyLeave(n *memberlist.Node) {
+	if i, err := strconv.Atoi(n.Name); err == nil && i >= 0 && i < w.board.n {
+		w.board.learn(w.member, i)
+	}
+}
+
+// counting is a transport that counts what it sends: packets, and writes to
+// streams.
+type counting struct {
+	*memberlist.NetTransport
+	sent    *atomic.Int64
+	streams chan net.Conn
+}
+
+func newCounting(t *memberlist.NetTransport, sent *atomic.Int64) *counting {
+	c := &counting{t, sent, make(chan net.Conn)}
+	go func() {
+		for s := range t.StreamCh() {
+			c.streams <- &countedConn{s, sent}
+		}
+	}()
+	return c
+}
+
+func (c *counting) WriteTo(b []byte, addr string) (time.Time, error) {
+	return c.WriteToAddress(b, memberlist.Address{Addr: addr})
+}
+
+func (c *counting) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
+	c.sent.Add(1)
+	return c.NetTransport.WriteToAddress(b, a)
+}
+
+func (c *counting) DialTimeout(addr string, limit time.Duration) (net.Conn, error) {
+	return c.DialAddressTimeout(memberlist.Address{Addr: addr}, limit)
+}
+
+func (c *counting) DialAddressTimeout(a memberlist.Address, limit time.Duration) (net.Conn, error) {
+	conn, err := c.NetTransport.DialAddressTimeout(a, limit)
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{conn, c.sent}, nil
+}
+
+func (c *counting) StreamCh() <-chan net.Conn { return c.streams }
+
+// countedConn counts what is written to a stream.
+type countedConn struct {
+	net.Conn
+	sent *atomic.Int64
+}
+
+func (c *countedConn) Write(b []byte) (int, error) {
+	c.sent.Add(1)
+	return c.Conn.Write(b)
+}

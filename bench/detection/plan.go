@@ -1,0 +1,84 @@
+package detection
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Plan is what to measure: every system with every number of members and every
+// time-out, as often as Runs says.
+type Plan struct {
+	Setting  // what is the same for all
+	Systems  []System
+	N        []int
+	Timeouts []time.Duration
+	Runs     int
+	// Seed draws the victims: the same ones for all systems.
+	Seed uint64
+	// Again is how to start this program so that it calls Perform.
+	Again []string
+}
+
+// Size is how many runs a plan has.
+func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
+
+// settings are all settings in their order. Systems are next to each other, so
+// that they see the same weather.
+func (p *Plan) settings() (all []Setting) {
+	for _, n := range p.N {
+		for _, timeout := range p.Timeouts {
+			for _, system := range p.Systems {
+				s := p.Setting
+				s.N, s.Timeout, s.System = n, timeout, system
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// Check says what is wrong with a plan.
+func (p *Plan) Check() error {
+	if p.Runs < 1 {
+		return errors.New("--runs: one at least")
+	}
+	if p.Fault == Partition {
+		if err := checkNetwork(); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.settings() {
+		if err := s.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run carries a plan out, round by round, and gives each row away. A run that
+// fails is no reason to give the others up: its error is returned with the others
+// at the end. The end of ctx is.
+func (p *Plan) Run(ctx context.Context, each func(Row) error) error {
+	var failures []error
+	rng := rand.New(rand.NewPCG(p.Seed, 0))
+	for run := range p.Runs {
+		seed := rng.Uint64()
+		for _, s := range p.settings() {
+			row, err := Once(ctx, s, p.Again, seed)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				failures = append(failures, err)
+				continue
+			}
+			row.Run = run
+			if err := each(row); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,57 @@
+package detection
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Row is what one run showed.
+type Row struct {
+	Setting
+	Run int
+	// First and Last are when the first and the last live member knew, from
+	// the fault on. Known says how many did, Missing how many didn't within the
+	// run's bound: Last is unknown if there are any.
+	First, Last    time.Duration
+	Known, Missing int
+	// FalseSuspicions are the live members that were taken for dead, all
+	// through the run; QuietSuspicions, those of them in the quiet time.
+	FalseSuspicions, QuietSuspicions int
+	// MemberHours is the quiet time of all members together.
+	MemberHours float64
+	// Messages and CPU are a member's in the quiet time: messages a period,
+	// percent of one core.
+	Messages, CPU float64
+}
+
+// knowledge enters the members' times, which are sorted.
+func (r *Row) knowledge(times []time.Duration, missing int) {
+	r.Known, r.Missing = len(times), missing
+	if len(times) > 0 {
+		r.First, r.Last = times[0], times[len(times)-1]
+	}
+}
+
+// all says whether all members learnt of the fault.
+func (r *Row) all() bool { return r.Known > 0 && r.Missing == 0 }
+
+// CSVHead is the first line of the rows as CSV.
+const CSVHead = "system,n,period_ms,timeout_ms,fault,run,first_ms,last_ms,false_suspicions,messages_per_member_period,cpu_percent_per_member"
+
+// WriteCSV writes a row as a line. Times that there aren't, without a fault or
+// where not all learnt of it, are empty.
+func (r *Row) WriteCSV(w io.Writer) error {
+	first, last := "", ""
+	if r.Known > 0 {
+		first = fmt.Sprintf("%.3f", ms(r.First))
+	}
+	if r.all() {
+		last = fmt.Sprintf("%.3f", ms(r.Last))
+	}
+	_, err := fmt.Fprintf(w, "%s,%d,%g,%g,%s,%d,%s,%s,%d,%.3f,%.3f\n", r.System, r.N, ms(r.Period), ms(r.Timeout),
+		r.Fault, r.Run, first, last, r.FalseSuspicions, r.Messages, r.CPU)
+	return err
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,267 @@
+package detection
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/pmi"
+)
+
+const (
+	// startLimit bounds the time until all members are up.
+	startLimit = time.Minute
+	// crowd is how many members of the peer may be starting at once: each
+	// newcomer is told of to all, and the founder answers them all.
+	crowd = 8
+	// sampleLimit bounds the wait for a sample of every member.
+	sampleLimit = 20 * time.Second
+)
+
+// run is one run of a setting: members come up, are watched, one is struck.
+type run struct {
+	Setting
+	ctx    context.Context
+	group  *group
+	board  *board
+	pidfds []int
+	toHub  *os.File // partitions: the switch's standard input
+	rng    *rand.Rand
+	victim int // -1 until one is chosen
+}
+
+// Once runs a setting once. The victim is drawn from the seed. Again is how to
+// start the program so that it calls Perform.
+func Once(ctx context.Context, s Setting, again []string, seed uint64) (Row, error) {
+	if err := s.check(); err != nil {
+		return Row{}, err
+	}
+	row, err := once(ctx, s, again, seed)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Row{}, fmt.Errorf("%s, %d members, %s: %w", s.System, s.N, s.Fault, err)
+	}
+	return row, nil
+}
+
+func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row, err error) {
+	if err := checkDescriptors(s.N); err != nil {
+		return Row{}, err
+	}
+	if s.Fault == Partition {
+		if err := checkNetwork(); err != nil {
+			return Row{}, err
+		}
+	}
+	r := &run{Setting: s, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), victim: -1}
+	if r.board, err = newBoard(s.N); err != nil {
+		return Row{}, err
+	}
+	defer r.board.close()
+	if r.group, err = newGroup(again); err != nil {
+		return Row{}, err
+	}
+	defer r.end()
+	if err := r.start(); err != nil {
+		return Row{}, err
+	}
+	row = Row{Setting: s}
+	if err := r.watch(&row); err != nil {
+		return Row{}, err
+	}
+	if s.Fault != None {
+		if err := r.strike(&row); err != nil {
+			return Row{}, err
+		}
+	}
+	row.FalseSuspicions = len(r.accused())
+	return row, r.unaccountedEnds()
+}
+
+// checkDescriptors makes sure that a launcher of n members can hold what it
+// needs: five descriptors for each, and some to work with. Go has raised the soft
+// limit to the hard one already.
+func checkDescriptors(n int) error {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return err
+	}
+	if need := uint64(8*n + 64); l.Cur < need {
+		return fmt.Errorf("%d members need %d open files, and the limit is %d: raise it (ulimit -Hn)", n, need, l.Cur)
+	}
+	return nil
+}
+
+// start brings the members up, and the load.
+func (r *run) start() (err error) {
+	t := task{Setting: r.Setting, Board: r.board.path(), Namespace: r.Fault == Partition}
+	for range r.Load {
+		load := t
+		load.Role = roleLoad
+		if _, err := r.group.start(load, options{}); err != nil {
+			return err
+		}
+	}
+	if t.Namespace {
+		hub := t
+		hub.Role = roleSwitch
+		theirs, ours, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer theirs.Close()
+		r.toHub = ours
+		if _, err := r.group.start(hub, options{stdin: theirs, namespace: true}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.System == Banyan && !t.Namespace:
+		t.Role = roleLauncher
+		_, err = r.group.start(t, options{})
+	case r.System.isBanyan():
+		err = r.startBare(t)
+	default:
+		err = r.startMemberlist(t)
+	}
+	if err == nil {
+		err = r.await("come up", up)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range r.N {
+		fd, err := unix.PidfdOpen(int(r.board.word(i, wordPid).Load()), 0)
+		if err == unix.ESRCH { // taken for dead while it started, and gone
+			fd = -1
+		} else if err != nil {
+			return os.NewSyscallError("pidfd_open", err)
+		}
+		r.pidfds = append(r.pidfds, fd)
+	}
+	return nil
+}
+
+// startBare starts Banyan's members with PMI and nothing else.
+func (r *run) startBare(t task) error {
+	t.Role = roleMember
+	server := pmi.NewServer(r.N, "bench", func(int, int, string) {})
+	for i := range r.N {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return os.NewSyscallError("socketpair", err)
+		}
+		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
+		_, err = r.group.start(t, options{
+			files: []*os.File{theirs}, namespace: t.Namespace, member: true,
+			env: []string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
+				"BANYAN_REPLICAS=1", "BANYAN_CONTROL_FD=",
+				"BANYAN_HEARTBEAT_PERIOD=" + r.Period.String(), "BANYAN_HEARTBEAT_TIMEOUT=" + r.Timeout.String()},
+		})
+		theirs.Close()
+		if err != nil {
+			ours.Close()
+			return err
+		}
+		go server.Serve(i, ours)
+	}
+	return nil
+}
+
+// startMemberlist starts the peer's members, a few at a time.
+func (r *run) startMemberlist(t task) error {
+	t.Role = roleMember
+	for i := range r.N {
+		// In namespaces nobody is connected before all are there.
+		if !t.Namespace && !r.wait(startLimit, func() bool {
+			return i-(r.N-len(r.board.missing(joined))) < crowd
+		}) {
+			return r.late("join", joined)
+		}
+		t.Member = i
+		if _, err := r.group.start(t, options{namespace: t.Namespace, member: true, env: []string{"PMI_RANK="}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits until met says yes. It says no when the time is up, or the run has
+// failed.
+func (r *run) wait(limit time.Duration, met func() bool) bool {
+	stop := make(chan struct{})
+	defer close(stop)
+	failed := make(chan struct{})
+	go func() {
+		select {
+		case <-r.ctx.Done():
+			close(failed)
+		case <-r.group.failed:
+			close(failed)
+		case <-stop:
+		}
+	}()
+	return waitFor(failed, limit, met)
+}
+
+// await waits until all members have come as far as a state, or been taken for
+// dead.
+func (r *run) await(what string, state int64) error {
+	if !r.wait(startLimit, func() bool {
+		if r.System.isBanyan() {
+			gone := r.accused()
+			for _, i := range r.board.missing(state) {
+				if !gone[i] {
+					return false
+				}
+			}
+			return true
+		}
+		return len(r.board.missing(state)) == 0
+	}) {
+		return r.late(what, state)
+	}
+	return nil
+}
+
+// late is the error of members that haven't come as far as a state.
+func (r *run) late(what string, state int64) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	m := r.board.missing(state)
+	return r.group.err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, startLimit))
+}
+
+// end kills everything and sees that it is gone.
+func (r *run) end() {
+	r.group.close()
+	if r.toHub != nil {
+		r.toHub.Close()
+	}
+	for _, fd := range r.pidfds {
+		if fd >= 0 {
+			unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // its launcher's end has done so already
+			for ended := false; !ended; {
+				ended = ends(fd, time.Second)
+			}
+			unix.Close(fd)
+		}
+	}
+}
+
+// ends waits for a process to end.
+func ends(pidfd int, limit time.Duration) bool {
+	if pidfd < 0 {
+		return true
+	}
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(limit.Milliseconds()))
+	return err == nil && n > 0
+}

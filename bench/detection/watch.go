@@ -1,0 +1,243 @@
+package detection
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// settle is how long the members are left alone before anything is measured.
+func (s *Setting) settle() time.Duration { return max(300*time.Millisecond, 5*s.Period) }
+
+// afterwards is how long they are watched after all have learnt of the fault.
+func (s *Setting) afterwards() time.Duration { return min(2*s.Timeout, time.Second) }
+
+// sample is what a member has used up to a time.
+type sample struct {
+	at   int64 // monotonic
+	sent int64
+	cpu  time.Duration
+	ok   bool
+}
+
+// watch counts messages, processor time and false suspicions while nothing
+// happens.
+func (r *run) watch(row *Row) error {
+	r.sleep(r.settle())
+	before, err := r.sample()
+	if err != nil {
+		return err
+	}
+	began := len(r.accused())
+	r.sleep(r.Quiet)
+	after, err := r.sample()
+	if err != nil {
+		return err
+	}
+	row.QuietSuspicions = len(r.accused()) - began
+	members := 0
+	for i := range r.N {
+		if !before[i].ok || !after[i].ok {
+			continue
+		}
+		took := float64(after[i].at - before[i].at)
+		members++
+		row.MemberHours += took / float64(time.Hour)
+		row.Messages += float64(after[i].sent-before[i].sent) / took * float64(r.Period)
+		row.CPU += 100 * float64(after[i].cpu-before[i].cpu) / took
+	}
+	if members == 0 {
+		return errors.New("no member has lived through the quiet time")
+	}
+	row.Messages /= float64(members)
+	row.CPU /= float64(members)
+	return r.ctx.Err()
+}
+
+// sleep waits, unless the run ends.
+func (r *run) sleep(d time.Duration) {
+	r.wait(d, func() bool { return false })
+}
+
+// sample asks every live member for a sample.
+func (r *run) sample() ([]sample, error) {
+	samples := make([]sample, r.N)
+	want := make([]int64, r.N)
+	for i := range samples {
+		if samples[i].ok = !ends(r.pidfds[i], 0); !samples[i].ok {
+			continue
+		}
+		want[i] = r.board.word(i, wordSamples).Load() + 1
+		if err := unix.PidfdSendSignal(r.pidfds[i], unix.SIGUSR1, nil, 0); err == unix.ESRCH {
+			samples[i].ok = false
+		} else if err != nil {
+			return nil, os.NewSyscallError("pidfd_send_signal", err)
+		}
+		cpu, err := processorTime(int(r.board.word(i, wordPid).Load()))
+		if err != nil {
+			samples[i].ok = false // it has just died
+		}
+		samples[i].cpu = cpu
+	}
+	late := -1
+	if !r.wait(sampleLimit, func() bool {
+		for i := range samples {
+			if samples[i].ok && r.board.word(i, wordSamples).Load() < want[i] {
+				if ends(r.pidfds[i], 0) {
+					samples[i].ok = false
+					continue
+				}
+				late = i
+				return false
+			}
+		}
+		return true
+	}) {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, r.group.err(fmt.Sprintf("member %d gave no sample within %v", late, sampleLimit))
+	}
+	for i := range samples {
+		samples[i].at = r.board.word(i, wordSampleAt).Load()
+		samples[i].sent = r.board.word(i, wordSampled).Load()
+	}
+	return samples, nil
+}
+
+// clockTick is the unit of /proc's times: Linux tells programs 1/100 s
+// everywhere, whatever the kernel's own.
+const clockTick = 10 * time.Millisecond
+
+// processorTime is what a process has used, in the program and in the kernel.
+func processorTime(pid int) (time.Duration, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	// The second field is a name in parentheses, which may contain anything.
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	var ticks int64
+	for _, f := range []int{11, 12} { // utime and stime: 14 and 15 of all
+		if len(fields) <= f {
+			return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
+		}
+		n, err := strconv.ParseInt(string(fields[f]), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * clockTick, nil
+}
+
+// strike hits a member and waits until all others know.
+func (r *run) strike(row *Row) error {
+	gone := r.accused()
+	var candidates []int
+	for i := range r.N {
+		if !gone[i] && !ends(r.pidfds[i], 0) {
+			candidates = append(candidates, i)
+		}
+	}
+	if len(candidates) < 3 {
+		return fmt.Errorf("only %d members are left that nobody takes for dead", len(candidates))
+	}
+	r.victim = candidates[r.rng.IntN(len(candidates))]
+	if err := r.hit(); err != nil {
+		return err
+	}
+	struck := r.board.struck()
+	r.wait(r.limit(), func() bool {
+		if struck.Load() == 0 {
+			return false
+		}
+		for _, i := range candidates {
+			if i != r.victim && r.board.last(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
+				return false
+			}
+		}
+		return true
+	})
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if struck.Load() == 0 {
+		return r.group.err("the switch didn't cut the link")
+	}
+	r.sleep(r.afterwards())
+	row.knowledge(r.knowledge(candidates))
+	return r.ctx.Err()
+}
+
+// hit does the fault.
+func (r *run) hit() error {
+	if r.Fault == Partition {
+		_, err := fmt.Fprintln(r.toHub, r.victim)
+		return err
+	}
+	signal := unix.SIGKILL
+	if r.Fault == Stop {
+		signal = unix.SIGSTOP
+	}
+	r.board.struck().Store(monotonic())
+	if err := unix.PidfdSendSignal(r.pidfds[r.victim], signal, nil, 0); err != nil {
+		return os.NewSyscallError("pidfd_send_signal", err)
+	}
+	return nil
+}
+
+// knowledge is how long after the fault each live member learnt of it, sorted;
+// missing is how many didn't.
+func (r *run) knowledge(candidates []int) (times []time.Duration, missing int) {
+	struck := r.board.struck().Load()
+	for _, i := range candidates {
+		switch at := r.board.last(i, r.victim).Load(); {
+		case i == r.victim || ends(r.pidfds[i], 0):
+		case at == 0:
+			missing++
+		default:
+			times = append(times, time.Duration(at-struck))
+		}
+	}
+	slices.Sort(times)
+	return times, missing
+}
+
+// accused are the members that were taken for dead while they lived, by any
+// member that hadn't been struck itself.
+func (r *run) accused() map[int]bool {
+	struck := r.board.struck().Load()
+	all := make(map[int]bool)
+	for by := range r.N {
+		for of := range r.N {
+			at := r.board.first(by, of).Load()
+			switch {
+			case at == 0:
+			case of == r.victim && at >= struck: // it was
+			case by == r.victim && at >= struck: // it was the one cut off, or on its way down
+			default:
+				all[of] = true
+			}
+		}
+	}
+	return all
+}
+
+// unaccountedEnds is an error if a member has ended that nobody took for dead:
+// then it isn't the detectors that were measured.
+func (r *run) unaccountedEnds() error {
+	accused := r.accused()
+	for i, fd := range r.pidfds {
+		if i != r.victim && !accused[i] && ends(fd, 0) {
+			return r.group.err(fmt.Sprintf("member %d has ended by itself", i))
+		}
+	}
+	return nil
+}
