@@ -20,8 +20,8 @@ import (
 
 // broadcastFlags are the flags of "sim broadcast", as given.
 type broadcastFlags struct {
-	procs, latency, overhead, k, distance, delay int
-	tree, numbering, correction, start           string
+	procs, latency, overhead, k, delay           int
+	tree, numbering, correction, start, distance string
 	failed                                       []int
 	failedCount                                  int
 	seed                                         uint64
@@ -84,7 +84,7 @@ table is wrong.`,
 	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
 	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked, opportunistic, optimized, delayed or failure-proof")
 	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked and delayed) or overlapped (of the others)")
-	flags.IntVar(&f.distance, "distance", 2, "neighbours on each side that opportunistic and optimized correction send to")
+	flags.StringVar(&f.distance, "distance", "2", "neighbours on each side that opportunistic and optimized correction send to; `L:R` for\nothers on the left than on the right, as in 0:4 for one direction")
 	flags.IntVar(&f.delay, "delay", 0, "how long delayed correction waits for its right neighbour, in steps")
 	flags.IntSliceVar(&f.failed, "failed", nil, "processes that are dead, separated by commas")
 	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
@@ -122,7 +122,7 @@ func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
 	if caveat := c.Caveat(); caveat != "" {
 		fmt.Fprintf(os.Stderr, "banyan: note: %s\n", caveat)
 	}
-	t := logp.Table{Columns: logp.AllColumns(), Rows: []logp.Row{{Case: c, Outcome: outcome}}}
+	t := logp.NewTable(logp.Row{Case: c, Outcome: outcome})
 	return t.Write(cmd.OutOrStdout(), logp.Format(f.format))
 }
 
@@ -150,10 +150,13 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	if c.Tree.NeedsK() || flags.Changed("k") {
 		c.K = f.k
 	}
-	if flags.Changed("distance") {
-		c.Distance = f.distance
-	} else if c.Correction.HasDistance() {
-		c.Distance = min(f.distance, max(1, c.Procs-1))
+	if flags.Changed("distance") || c.Correction.HasDistance() {
+		if err := c.SetDistance(f.distance); err != nil {
+			return c, flagError(&logp.FieldError{Field: "distance", Err: err})
+		}
+		if !flags.Changed("distance") {
+			c.Distance = min(c.Distance, max(1, c.Procs-1))
+		}
 	}
 	c.Delay = f.delay
 	start := f.start
@@ -197,6 +200,9 @@ func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--%s has no meaning with --cases: the table says what to simulate", name)
 		}
+	}
+	if err := new(logp.Case).SetDistance(f.distance); err != nil {
+		return fmt.Errorf("--distance: %w", err)
 	}
 	file, err := os.Open(f.cases)
 	if err != nil {

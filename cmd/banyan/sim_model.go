@@ -37,9 +37,14 @@ func (m *modelFlags) register(flags *pflag.FlagSet) {
 func (m *modelFlags) apply(c *logp.Case, seed uint64) error {
 	var err error
 	c.Model = m.model
-	c.Model.Nodes.Seed, c.Model.NoiseSeed = seed, seed
 	if c.Model.Nodes.Placement, err = logp.ParsePlacement(m.placement); err != nil {
 		return fmt.Errorf("--placement: %w", err)
+	}
+	if c.Model.Nodes.Placement == logp.Shuffled {
+		c.Model.Nodes.Seed = seed
+	}
+	if c.Model.Noise != 0 {
+		c.Model.NoiseSeed = seed
 	}
 	if c.Crashes, err = logp.ParseCrashes(m.crashes, c.Procs); err != nil {
 		return fmt.Errorf("--crash: %w", err)

@@ -36,7 +36,7 @@ func TestCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	table, err := ReadTable(file, 0)
+	table, err := ReadTable(file, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,12 @@ type Case struct {
 	Numbering         topology.Numbering
 	Gossip            broadcast.Gossip // if that is the Tree, else nothing
 	Correction        broadcast.Correction
-	Distance          int // of optimised and opportunistic correction, else 0
-	Delay             int // of delayed correction, in steps, else 0
+	// Distance is that of optimised and opportunistic correction, else 0. If Unequal
+	// it is to the right only, and LeftDistance to the left; one of them may be 0.
+	Distance     int
+	Unequal      bool
+	LeftDistance int
+	Delay        int // of delayed correction, in steps, else 0
 	// Synchronised correction starts at the fault-free end of dissemination; after
 	// gossip, when nobody can be coloured by it any more.
 	Synchronised bool
@@ -84,8 +88,6 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		return config, nil, fieldError("k", "%d: a %s tree has none", c.K, c.Tree)
 	case c.Synchronised && !c.Correction.Corrects():
 		return config, nil, fieldError("start", "correction %s has no start to synchronise", c.Correction)
-	case !c.Correction.HasDistance() && c.Distance != 0:
-		return config, nil, fieldError("distance", "%d: correction %s has none", c.Distance, c.Correction)
 	case c.Delay < 0 || c.Delay > math.MaxInt32:
 		return config, nil, fieldError("delay", "%d: want 0 to %d", c.Delay, math.MaxInt32)
 	case c.Correction != broadcast.Delayed && c.Delay != 0:
@@ -95,6 +97,9 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 	if err != nil {
 		return config, nil, &FieldError{"tree", err}
 	}
+	if err := c.validateDistance(); err != nil {
+		return config, nil, err
+	}
 	if err := c.validateGossip(); err != nil {
 		return config, nil, err
 	}
@@ -102,8 +107,8 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		return config, nil, err
 	}
 	config = broadcast.Config{
-		Tree: tree, Gossip: c.Gossip, Correction: c.Correction, Distance: c.Distance, Synchronised: c.Synchronised,
-		Delay: proto.Time(c.Delay),
+		Tree: tree, Gossip: c.Gossip, Correction: c.Correction, Synchronised: c.Synchronised,
+		Distance: c.Distance, Unequal: c.Unequal, LeftDistance: c.LeftDistance, Delay: proto.Time(c.Delay),
 	}
 	if c.Synchronised && c.Tree == Gossip {
 		config.CorrectAt = c.gossipEnd()

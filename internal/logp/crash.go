@@ -2,6 +2,7 @@ package logp
 
 import (
 	"fmt"
+	"strings"
 
 	"banyan/internal/fault"
 )
@@ -35,6 +36,15 @@ func ParseCrashes(text string, procs int) ([]Crash, error) {
 		}
 	}
 	return crashes, nil
+}
+
+// FormatCrashes is the inverse of ParseCrashes.
+func FormatCrashes(crashes []Crash) string {
+	var text []string
+	for _, c := range crashes {
+		text = append(text, fmt.Sprintf("kill rank=%d at=%v", c.Proc, c.At))
+	}
+	return strings.Join(text, "; ")
 }
 
 func (c Crash) validate(procs int) error {

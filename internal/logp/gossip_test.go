@@ -41,7 +41,8 @@ func TestGossipEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCase(t)
 		c.Tree, c.K, c.Numbering = Gossip, 0, topology.Interleaved
-		c.Correction, c.Synchronised, c.Distance, c.Delay = broadcast.Checked, true, 0, 0
+		c.Correction, c.Synchronised, c.Delay = broadcast.Checked, true, 0
+		c.Distance, c.Unequal, c.LeftDistance = 0, false, 0
 		c.Gossip = broadcast.Gossip{Seed: rapid.Uint64().Draw(t, "gossip seed")}
 		if rapid.Bool().Draw(t, "timed") {
 			c.Gossip.Until = proto.Time(rapid.IntRange(1, 60).Draw(t, "until"))

@@ -54,6 +54,8 @@ func (n Nodes) validate(procs int) error {
 		return fieldError("node_size", "%d: want 1 to %d, or 0 for no nodes", n.Size, procs)
 	case int(n.Placement) >= len(placements):
 		return fieldError("placement", "unknown %v", n.Placement)
+	case n.Size == 0 && n.Placement != Consecutive:
+		return fieldError("placement", "%v: there are no nodes", n.Placement)
 	}
 	return nil
 }

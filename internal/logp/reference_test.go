@@ -15,7 +15,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := ReadTable(bytes.NewReader(want), 0)
+	table, err := ReadTable(bytes.NewReader(want), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,14 @@ func drawCase(t *rapid.T) Case {
 		c.Delay = rapid.IntRange(0, 20).Draw(t, "delay")
 	}
 	if c.Correction.HasDistance() {
-		c.Distance = rapid.IntRange(1, max(1, min(5, c.Procs-1))).Draw(t, "distance")
+		most := max(1, min(5, c.Procs-1))
+		c.Distance = rapid.IntRange(1, most).Draw(t, "distance")
+		if c.Unequal = rapid.Bool().Draw(t, "unequal"); c.Unequal {
+			c.Distance, c.LeftDistance = rapid.IntRange(0, most).Draw(t, "right"), rapid.IntRange(1, most).Draw(t, "left")
+			if c.Distance == c.LeftDistance {
+				c.Unequal, c.LeftDistance = false, 0
+			}
+		}
 	}
 	dead := rapid.IntRange(0, c.Procs-1).Draw(t, "dead")
 	if err := c.FailRandom(dead/3, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)); err != nil {

@@ -10,23 +10,7 @@ import (
 	"strings"
 
 	"banyan/internal/proto/broadcast"
-	"banyan/internal/topology"
 )
-
-// Columns of a table of cases and outcomes. "k" is empty where the tree has
-// none, "start" is "-" where there are no corrections, "failed" is numbers
-// separated by spaces.
-var (
-	caseColumns    = []string{"procs", "L", "o", "tree", "k", "numbering", "correction", "start", "failed"}
-	outcomeColumns = []string{"messages", "unreached", "coloring", "quiescence"}
-	// optionalColumns may be there too.
-	optionalColumns = []string{"distance", "max_gap"}
-)
-
-// AllColumns are those of a table that wasn't read.
-func AllColumns() []string {
-	return slices.Concat(caseColumns, optionalColumns[:1], outcomeColumns, optionalColumns[1:])
-}
 
 // Table is cases and what is known of their outcomes.
 type Table struct {
@@ -43,10 +27,10 @@ type Row struct {
 }
 
 // ReadTable reads a table as CSV. Its first line names the columns, in any
-// order; those of the outcome may be missing. distance is that of optimised
-// corrections where the table has no column for it. Every case is valid. Errors
+// order; those of the outcome may be missing. distance is that of opportunistic
+// corrections, as for [Case.SetDistance], where the table has no column for it. Every case is valid. Errors
 // name line and column.
-func ReadTable(r io.Reader, distance int) (*Table, error) {
+func ReadTable(r io.Reader, distance string) (*Table, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	header, err := in.Read()
@@ -78,82 +62,69 @@ func ReadTable(r io.Reader, distance int) (*Table, error) {
 	}
 }
 
-func checkColumns(columns []string) error {
-	for i, c := range columns {
-		if slices.Contains(columns[:i], c) {
-			return fmt.Errorf("column %q is there twice", c)
+func checkColumns(names []string) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("column %q is there twice", name)
 		}
-		if !slices.Contains(AllColumns(), c) {
-			return fmt.Errorf("unknown column %q: want %s", c, strings.Join(AllColumns(), ","))
+		if _, known := columnNamed(name); !known {
+			return fmt.Errorf("unknown column %q: want %s", name, strings.Join(AllColumns(), ","))
 		}
 	}
-	for _, c := range caseColumns {
-		if !slices.Contains(columns, c) {
-			return fmt.Errorf("column %q is missing", c)
+	for _, c := range columns {
+		if c.use == needed && !slices.Contains(names, c.name) {
+			return fmt.Errorf("column %q is missing", c.name)
 		}
 	}
 	return nil
 }
 
-func readRow(columns, record []string, distance int) (Row, error) {
-	row := Row{Expected: map[string]string{}}
-	distanceGiven := slices.Contains(columns, "distance")
-	start := ""
-	for i, field := range record {
-		column := columns[i]
-		var err error
-		switch column {
-		case "start":
-			start = field
-		case "messages", "unreached", "coloring", "quiescence", "max_gap":
-			if field != "" {
-				_, err = strconv.Atoi(field)
-				row.Expected[column] = field
-			}
-		default:
-			err = row.setField(column, field)
-		}
-		if err != nil {
-			return row, &FieldError{column, err}
-		}
+// AllColumns are all that a table may have.
+func AllColumns() []string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
 	}
-	if row.Correction.HasDistance() && !distanceGiven {
-		row.Distance = distance
-	}
-	var err error
-	if row.Synchronised, err = ParseStart(start, row.Correction); err != nil {
-		return row, &FieldError{"start", err}
-	}
-	return row, row.Validate()
+	return names
 }
 
-// setField sets the part of a case that a column holds.
-func (c *Case) setField(column, field string) (err error) {
-	switch column {
-	case "procs":
-		c.Procs, err = strconv.Atoi(field)
-	case "L":
-		c.Latency, err = strconv.Atoi(field)
-	case "o":
-		c.Overhead, err = strconv.Atoi(field)
-	case "tree":
-		c.Tree = TreeKind(field)
-	case "k":
-		if field != "" {
-			c.K, err = strconv.Atoi(field)
+// NewTable is a table of cases that weren't read. It has the columns that all tables
+// have, distance and max_gap, and those others that some row fills.
+func NewTable(rows ...Row) *Table {
+	t := &Table{Rows: rows}
+	for _, c := range columns {
+		if slices.ContainsFunc(rows, func(r Row) bool { return c.filled(&r) }) || c.use == needed || c.name == "distance" {
+			t.Columns = append(t.Columns, c.name)
 		}
-	case "distance":
-		if field != "" {
-			c.Distance, err = strconv.Atoi(field)
-		}
-	case "numbering":
-		c.Numbering, err = topology.ParseNumbering(field)
-	case "correction":
-		c.Correction, err = broadcast.ParseCorrection(field)
-	case "failed":
-		c.Failed, err = ParseProcesses(strings.Fields(field))
 	}
-	return err
+	return t
+}
+
+func readRow(names, record []string, distance string) (Row, error) {
+	row := Row{Expected: map[string]string{}}
+	for _, c := range columns {
+		i := slices.Index(names, c.name)
+		if i < 0 {
+			if c.name == "distance" && row.Correction.HasDistance() {
+				if err := row.SetDistance(distance); err != nil {
+					return row, &FieldError{c.name, err}
+				}
+			}
+			continue
+		}
+		field := record[i]
+		var err error
+		if c.set != nil {
+			err = c.set(&row.Case, field)
+		} else if field != "" {
+			row.Expected[c.name] = field
+			_, err = parseNumber(field)
+		}
+		if err != nil {
+			return row, &FieldError{c.name, err}
+		}
+	}
+	return row, row.Validate()
 }
 
 // ParseStart reads the start of a correction: "synchronized", "overlapped", or
@@ -185,68 +156,22 @@ func ParseProcesses(fields []string) ([]int, error) {
 	return processes, nil
 }
 
-// start is the inverse of ParseStart.
-func (c *Case) start() string {
-	switch {
-	case !c.Correction.Corrects():
-		return "-"
-	case c.Synchronised:
-		return "synchronized"
-	}
-	return "overlapped"
-}
-
 // Field is what a row has in a column.
-func (r *Row) Field(column string) string {
-	switch column {
-	case "procs":
-		return strconv.Itoa(r.Procs)
-	case "L":
-		return strconv.Itoa(r.Latency)
-	case "o":
-		return strconv.Itoa(r.Overhead)
-	case "tree":
-		return string(r.Tree)
-	case "k":
-		return unlessZero(r.K)
-	case "distance":
-		return unlessZero(r.Distance)
-	case "numbering":
-		return r.Numbering.String()
-	case "correction":
-		return r.Correction.String()
-	case "start":
-		return r.start()
-	case "failed":
-		return strings.Trim(fmt.Sprint(r.Failed), "[]")
-	case "messages":
-		return strconv.Itoa(r.Outcome.Messages)
-	case "unreached":
-		return strconv.Itoa(r.Outcome.Unreached)
-	case "coloring":
-		return strconv.FormatInt(int64(r.Outcome.Coloring), 10)
-	case "quiescence":
-		return strconv.FormatInt(int64(r.Outcome.Quiescence), 10)
-	case "max_gap":
-		return strconv.Itoa(r.Outcome.MaxGap)
-	}
-	return ""
-}
-
-func unlessZero(n int) string {
-	if n == 0 {
+func (r *Row) Field(name string) string {
+	c, known := columnNamed(name)
+	if !known {
 		return ""
 	}
-	return strconv.Itoa(n)
+	return c.text(r)
 }
 
 // Difference says how the outcome differs from what was expected, or "".
 func (r *Row) Difference() string {
 	var d []string
-	for _, column := range AllColumns() {
-		want, given := r.Expected[column]
-		if got := r.Field(column); given && got != want {
-			d = append(d, fmt.Sprintf("%s is %s, the table says %s", column, got, want))
+	for _, c := range columns {
+		want, given := r.Expected[c.name]
+		if got := c.text(r); given && got != want {
+			d = append(d, fmt.Sprintf("%s is %s, the table says %s", c.name, got, want))
 		}
 	}
 	return strings.Join(d, "; ")
@@ -270,9 +195,9 @@ func (t *Table) Run(s *Simulator, done func(rows int)) error {
 
 // AddOutcomeColumns adds the columns of the outcome that the table lacks.
 func (t *Table) AddOutcomeColumns() {
-	for _, c := range outcomeColumns {
-		if !slices.Contains(t.Columns, c) {
-			t.Columns = append(t.Columns, c)
+	for _, c := range columns {
+		if c.use == outcome && !slices.Contains(t.Columns, c.name) {
+			t.Columns = append(t.Columns, c.name)
 		}
 	}
 }

@@ -2,9 +2,15 @@ package logp
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"banyan/internal/fault"
 )
 
 const header = "procs,L,o,tree,k,numbering,correction,start,failed\n"
@@ -26,7 +32,7 @@ func TestReadTableErrors(t *testing.T) {
 		strings.TrimSpace(header) + ",messages\n8,2,1,binomial,,interleaved,none,-,,some\n":        "line 2: messages: ",
 		strings.TrimSpace(header) + ",distance\n8,2,1,binomial,,interleaved,checked,overlapped,,1": "line 2: distance: 1: correction checked has none",
 	} {
-		if _, err := ReadTable(strings.NewReader(text), 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadTable(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)
 		}
 	}
@@ -35,7 +41,7 @@ func TestReadTableErrors(t *testing.T) {
 // TestColumnsInAnyOrder: and a distance for all where the table has none.
 func TestColumnsInAnyOrder(t *testing.T) {
 	text := "failed,start,correction,numbering,k,tree,o,L,procs,quiescence\n3 5,overlapped,optimized,inorder,3,lame,1,2,16,7\n"
-	table, err := ReadTable(strings.NewReader(text), 4)
+	table, err := ReadTable(strings.NewReader(text), "4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +62,73 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestTableRoundTrip: whatever a case has, its row says all of it, and so does its
+// JSON.
+func TestTableRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCase(t)
+		drawModel(t, &c)
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		table := NewTable(Row{Case: c, Outcome: Outcome{Messages: 3, Crashed: 1}})
+		var text bytes.Buffer
+		if err := table.Write(&text, CSV); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadTable(bytes.NewReader(text.Bytes()), "")
+		if err != nil {
+			t.Fatalf("%v in %s", err, &text)
+		}
+		got := again.Rows[0].Case
+		if len(c.Failed) == 0 {
+			c.Failed, got.Failed = nil, nil
+		}
+		if !reflect.DeepEqual(got, c) {
+			t.Fatalf("read %+v, was %+v", got, c)
+		}
+		text.Reset()
+		if err := table.Write(&text, JSON); err != nil {
+			t.Fatal(err)
+		}
+		var objects []map[string]any
+		if err := json.Unmarshal(text.Bytes(), &objects); err != nil || len(objects) != 1 {
+			t.Fatalf("%v in %s", err, &text)
+		}
+		for _, column := range table.Columns {
+			if _, there := objects[0][column]; !there && table.Rows[0].Field(column) != "" {
+				t.Fatalf("JSON lacks %s: %s", column, &text)
+			}
+		}
+	})
+}
+
+// drawModel gives a case crashes and what is beyond plain LogP.
+func drawModel(t *rapid.T, c *Case) {
+	for range rapid.IntRange(0, 2).Draw(t, "crashes") {
+		if c.Procs > 1 {
+			c.Crashes = append(c.Crashes, Crash{
+				rapid.IntRange(1, c.Procs-1).Draw(t, "crashes"),
+				fault.Trigger{Kind: rapid.SampledFrom([]fault.TriggerKind{fault.AtStep, fault.AtSend}).Draw(t, "by"), N: int64(rapid.IntRange(1, 40).Draw(t, "at"))},
+			})
+		}
+	}
+	if rapid.Bool().Draw(t, "gapped") {
+		c.Model.Gap = c.Overhead + rapid.IntRange(0, 3).Draw(t, "gap")
+	}
+	if rapid.Bool().Draw(t, "noisy") {
+		c.Model.Noise, c.Model.NoiseSeed = rapid.IntRange(1, 9).Draw(t, "noise"), rapid.Uint64().Draw(t, "noise seed")
+	}
+	if rapid.Bool().Draw(t, "nodes") {
+		c.Model.Nodes = Nodes{
+			Size:      rapid.IntRange(1, c.Procs).Draw(t, "node size"),
+			Placement: rapid.SampledFrom([]Placement{Consecutive, Shuffled, Striped}).Draw(t, "placement"),
+			Seed:      rapid.Uint64().Draw(t, "node seed"),
+		}
+		c.Model.LatencyWithin = rapid.IntRange(0, 9).Draw(t, "within")
+	}
+}
+
 // FuzzReadTable: what is read can be written, and read again as the same.
 func FuzzReadTable(f *testing.F) {
 	seed, err := os.ReadFile(reference)
@@ -65,7 +138,7 @@ func FuzzReadTable(f *testing.F) {
 	f.Add(seed[:2000])
 	f.Add([]byte(header + "8,2,1,lame,3,inorder,optimized,overlapped,1 2 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := ReadTable(bytes.NewReader(data), 1)
+		table, err := ReadTable(bytes.NewReader(data), "1")
 		if err != nil {
 			return
 		}
@@ -74,7 +147,7 @@ func FuzzReadTable(f *testing.F) {
 		if err := table.Write(&once, CSV); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadTable(bytes.NewReader(once.Bytes()), 1)
+		again, err := ReadTable(bytes.NewReader(once.Bytes()), "1")
 		if err != nil {
 			t.Fatalf("%v in %q", err, once.String())
 		}

@@ -1,6 +1,7 @@
 package logp
 
 import (
+	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -96,39 +97,38 @@ func cut(s string) string {
 	return s
 }
 
-// object is a row in JSON, whatever columns the table has.
-type object struct {
-	Procs      int    `json:"procs"`
-	Latency    int    `json:"L"`
-	Overhead   int    `json:"o"`
-	Tree       string `json:"tree"`
-	K          int    `json:"k,omitempty"`
-	Numbering  string `json:"numbering"`
-	Correction string `json:"correction"`
-	Distance   int    `json:"distance,omitempty"`
-	Start      string `json:"start"`
-	Failed     []int  `json:"failed"`
-	Messages   int    `json:"messages"`
-	Unreached  int    `json:"unreached"`
-	Coloring   int64  `json:"coloring"`
-	Quiescence int64  `json:"quiescence"`
-	MaxGap     int    `json:"max_gap"`
+// writeJSON writes an object for each row, with all columns that it fills, whatever
+// columns the table has.
+func (t *Table) writeJSON(w io.Writer) error {
+	out := bufio.NewWriter(w) // keeps its first error
+	out.WriteByte('[')
+	for i := range t.Rows {
+		out.WriteString(separator(i > 0) + "  {")
+		some := false
+		for _, c := range columns {
+			if !c.filled(&t.Rows[i]) && c.name != "failed" { // that is a list, if an empty one
+				continue
+			}
+			text, err := json.Marshal(c.get(&t.Rows[i]))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%s    %q: %s", separator(some), c.name, text)
+			some = true
+		}
+		out.WriteString("\n  }")
+	}
+	if len(t.Rows) > 0 {
+		out.WriteByte('\n')
+	}
+	out.WriteString("]\n")
+	return out.Flush()
 }
 
-func (t *Table) writeJSON(w io.Writer) error {
-	objects := make([]object, len(t.Rows))
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		objects[i] = object{
-			Procs: r.Procs, Latency: r.Latency, Overhead: r.Overhead,
-			Tree: string(r.Tree), K: r.K, Numbering: r.Numbering.String(),
-			Correction: r.Correction.String(), Distance: r.Distance, Start: r.start(),
-			Failed:   append([]int{}, r.Failed...),
-			Messages: r.Outcome.Messages, Unreached: r.Outcome.Unreached,
-			Coloring: int64(r.Outcome.Coloring), Quiescence: int64(r.Outcome.Quiescence), MaxGap: r.Outcome.MaxGap,
-		}
+// separator ends what came before, if there is something, and its line.
+func separator(some bool) string {
+	if some {
+		return ",\n"
 	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(objects)
+	return "\n"
 }

@@ -70,6 +70,6 @@
 // But for FailureProof, deaths are covered if they happen before a process's first
 // message; a process that dies between two messages may leave others uncoloured
 // (Stream mends that, with a failure detector). Acknowledged trees with a dead
-// process never become quiet at the root. Only machines whose driver asks each for
-// its own Deadline can overlap delayed correction.
+// process never become quiet at the root. Overlapped delayed correction needs a
+// driver that asks each machine for its own Deadline, as the simulator does.
 package broadcast
