@@ -65,7 +65,8 @@ type Transport interface {
 	// Fence cuts a peer off for good: its frames, old and new, are dropped,
 	// and it is told why as soon as it asks (EvidenceObituary there). From
 	// the return on, the place that Sink.Dest gave for its payload is left
-	// alone, and nothing more is told of it but what was borrowed (Sent).
+	// alone, and nothing more is told of it but what was borrowed (Sent), and
+	// Closed with EvidenceObituary should it have fenced this process in turn.
 	Fence(p proto.Proc)
 
 	// Drain waits at most limit until what is queued has left the process and
@@ -98,7 +99,8 @@ type Sink interface {
 	// Sent gives a borrowed payload back.
 	Sent(to proto.Proc, token uint64)
 
-	// Closed says that nothing more comes from a peer, once per peer, after
+	// Closed says that nothing more comes from a peer, once per peer (but for
+	// an obituary, which may follow), after
 	// all that was borrowed for it was given back. If an Arrived is
 	// outstanding, it never comes, and the place that Dest named is free.
 	Closed(peer proto.Proc, why Evidence)

@@ -3,6 +3,7 @@ package tcp
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -71,13 +72,15 @@ type board struct {
 
 	fresh atomic.Bool // there is news
 
-	mu    sync.Mutex
-	links []link
-	list  []news
+	mu       sync.Mutex
+	links    []link
+	excluded time.Time     // when a link was fenced last
+	settle   time.Duration // without another one, until the standing counts
+	list     []news
 }
 
-func newBoard(self proto.Proc, n int, ring func()) *board {
-	return &board{self: self, ring: ring, links: make([]link, n)}
+func newBoard(self proto.Proc, n int, settle time.Duration, ring func()) *board {
+	return &board{self: self, ring: ring, links: make([]link, n), settle: settle}
 }
 
 // startDial says whether a dial may start, and that it does.
@@ -124,6 +127,8 @@ func (b *board) judge(from proto.Proc, why purpose) verdict {
 		return goneHere
 	}
 	switch l := b.links[from]; {
+	case why == toTell:
+		return heeded
 	case l == fenced:
 		return obituary
 	case l == over || why != toConnect:
@@ -143,6 +148,9 @@ func (b *board) set(p proto.Proc, l link) {
 	defer b.mu.Unlock()
 	if b.links[p] != fenced {
 		b.links[p] = l
+		if l == fenced {
+			b.excluded = time.Now()
+		}
 	}
 }
 

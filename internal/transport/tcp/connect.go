@@ -74,7 +74,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		if !d.board.dialling(to) {
 			return failed
 		}
-		fd, v, err := d.try(ctx, to, card, toConnect)
+		fd, v, _, err := d.try(ctx, to, card, toConnect)
 		switch {
 		case err == nil && v == accepted:
 			return news{peer: to, kind: connected, fd: fd}
@@ -100,22 +100,22 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 }
 
 // try dials once. The socket is the caller's if the verdict is accepted.
-func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (int, verdict, error) {
+func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (int, verdict, standing, error) {
 	var nd net.Dialer
 	conn, err := nd.DialContext(ctx, "tcp", card.Addr)
 	if err != nil {
-		return -1, 0, err
+		return -1, 0, standing{}, err
 	}
 	defer conn.Close()
 	// The end of ctx ends the handshake, too.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	v, err := d.dial(conn, to, card.Incarnation, why)
+	v, s, err := d.dial(conn, to, card.Incarnation, why)
 	if err != nil || v != accepted {
-		return -1, v, err
+		return -1, v, s, err
 	}
 	fd, err := takeOver(conn.(*net.TCPConn))
-	return fd, v, err
+	return fd, v, s, err
 }
 
 // watch opens the handle of a peer's process.
@@ -149,9 +149,7 @@ func (d *dialler) ask(ctx context.Context, p proto.Proc) verdict {
 	if err != nil {
 		return goneHere
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	_, v, err := d.try(ctx, p, card, toAsk)
+	v, _, err := d.question(ctx, p, card, toAsk)
 	if err != nil {
 		return goneHere
 	}

@@ -52,6 +52,8 @@ type purpose uint8
 const (
 	toConnect purpose = 1 + iota
 	toAsk             // only why the connection that there was has ended
+	toCompare         // which side of a partition is to stop (partition.go)
+	toTell            // that the acceptor is excluded
 )
 
 // verdict is the acceptor's answer to a dialler that it knows to be of the job.
@@ -63,6 +65,7 @@ const (
 	duplicate         // there is a connection already
 	goneHere          // there was a connection, and it isn't made again
 	obituary          // the dialler is fenced: it counts as dead
+	heeded            // the acceptor knows now that it is excluded
 	verdictEnd
 )
 
@@ -70,7 +73,7 @@ func (v verdict) String() string {
 	if v == 0 || v >= verdictEnd {
 		return fmt.Sprintf("verdict %d", uint8(v))
 	}
-	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "obituary"}[v]
+	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "obituary", "heeded"}[v]
 }
 
 var (
@@ -87,7 +90,8 @@ type party struct {
 	host        [32]byte // digest of Card.Host
 	pid         int
 	start       uint64
-	min, max    uint16 // versions
+	min, max    uint16          // versions
+	standing    func() standing // in a partition, for verdicts; nil: none
 }
 
 // hello is the dialler's first message.
@@ -164,8 +168,9 @@ func (p *party) prove(role string, said ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// dial runs the dialler's side.
-func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation uint64, why purpose) (verdict, error) {
+// dial runs the dialler's side. It returns the verdict and the acceptor's
+// standing.
+func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation uint64, why purpose) (verdict, standing, error) {
 	h := hello{
 		min: p.min, max: p.max, purpose: why, job: p.job, from: p.self, to: to,
 		fromIncarnation: p.incarnation, toIncarnation: toIncarnation, host: p.host, pid: p.pid, start: p.start,
@@ -173,33 +178,33 @@ func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation uint64, wh
 	rand.Read(h.nonce[:])
 	said := h.encode()
 	if _, err := conn.Write(said); err != nil {
-		return 0, fmt.Errorf("hello: %w", err)
+		return 0, standing{}, fmt.Errorf("hello: %w", err)
 	}
 
 	challenge := make([]byte, challengeSize)
 	if _, err := io.ReadFull(conn, challenge); err != nil {
-		return 0, fmt.Errorf("challenge: %w", err)
+		return 0, standing{}, fmt.Errorf("challenge: %w", err)
 	}
 	if [8]byte(challenge) != handshakeMagic {
-		return 0, fmt.Errorf("challenge: %w", errStranger)
+		return 0, standing{}, fmt.Errorf("challenge: %w", errStranger)
 	}
 	min, max, chosen := binary.LittleEndian.Uint16(challenge[8:]), binary.LittleEndian.Uint16(challenge[10:]), binary.LittleEndian.Uint16(challenge[12:])
 	if chosen == 0 || chosen != chooseVersion(p.min, p.max, min, max) {
-		return 0, versionError(p, min, max)
+		return 0, standing{}, versionError(p, min, max)
 	}
 
 	proof := p.prove("dialler", said, challenge)
 	if _, err := conn.Write(proof); err != nil {
-		return 0, fmt.Errorf("proof: %w", err)
+		return 0, standing{}, fmt.Errorf("proof: %w", err)
 	}
 	answer := make([]byte, verdictSize)
 	if _, err := io.ReadFull(conn, answer); err != nil {
-		return 0, fmt.Errorf("verdict (is the job's secret the same?): %w", err)
+		return 0, standing{}, fmt.Errorf("verdict (is the job's secret the same?): %w", err)
 	}
 	if !hmac.Equal(answer[8:], p.prove("acceptor", said, challenge, proof, answer[:8])) {
-		return 0, fmt.Errorf("verdict: %w", errStranger)
+		return 0, standing{}, fmt.Errorf("verdict: %w", errStranger)
 	}
-	return verdict(answer[0]), nil
+	return verdict(answer[0]), decodeStanding(answer[1:], to), nil
 }
 
 // accept runs the acceptor's side. It asks judge for the verdict once it knows
@@ -250,7 +255,10 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 	}
 
 	v := judge(&h)
-	answer := append([]byte{byte(v)}, make([]byte, 7)...)
+	answer := append([]byte{byte(v)}, make([]byte, standingSize)...)
+	if p.standing != nil {
+		p.standing().encode(answer[1:])
+	}
 	answer = append(answer, p.prove("acceptor", said, challenge, proof, answer)...)
 	if _, err := conn.Write(answer); err != nil {
 		return &h, v, fmt.Errorf("verdict: %w", err)

@@ -63,7 +63,7 @@ func shake(dialler, acceptor *party, to *party, why purpose, judge func(*hello) 
 		o.hello, o.accepted, o.acceptErr = acceptor.accept(far, judge)
 	}()
 	rec := &recorder{Conn: near}
-	o.dialled, o.dialErr = dialler.dial(rec, to.self, to.incarnation, why)
+	o.dialled, _, o.dialErr = dialler.dial(rec, to.self, to.incarnation, why)
 	near.Close()
 	<-done
 	o.toAcceptor, o.toDiall = rec.written.Bytes(), rec.read.Bytes()
@@ -142,7 +142,7 @@ func TestForgedVerdict(t *testing.T) {
 		io.ReadFull(far, proof)
 		far.Write(append([]byte{byte(accepted), 0, 0, 0, 0, 0, 0, 0}, proof...)) // the dialler's own, reflected
 	}()
-	if v, err := testParty(1).dial(near, 2, 12, toConnect); !errors.Is(err, errStranger) || v != 0 {
+	if v, _, err := testParty(1).dial(near, 2, 12, toConnect); !errors.Is(err, errStranger) || v != 0 {
 		t.Errorf("got %v, %v", v, err)
 	}
 	near.Close()

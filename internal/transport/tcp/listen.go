@@ -96,6 +96,9 @@ func (l *listener) greet(conn *net.TCPConn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	h, v, err := l.accept(conn, func(h *hello) verdict { return l.board.judge(h.from, h.purpose) })
+	if v == heeded {
+		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceObituary})
+	}
 	if v != accepted {
 		if err != nil {
 			l.refusal(err, conn.RemoteAddr())

@@ -223,11 +223,11 @@ func (t *Transport) leave(p *peer, why transport.Evidence) {
 // Fence implements transport.Transport.
 func (t *Transport) Fence(who proto.Proc) {
 	p := t.peer(who)
+	t.board.set(who, fenced) // even if it's gone: it may ask
 	if p.state >= gone {
 		return
 	}
 	p.state = outcast
 	t.hangUp(p)
 	t.unwatch(p)
-	t.board.set(who, fenced)
 }

@@ -164,6 +164,10 @@ func (t *Transport) tellEnds() {
 		p := t.peer(n.peer)
 		switch {
 		case p.state >= gone:
+			if n.kind == ended && n.why == transport.EvidenceObituary {
+				t.moved++
+				t.sink.Closed(p.proc, n.why)
+			}
 		case n.kind == ended:
 			t.leave(p, n.why)
 		case p.state == live && n.kind == quiet:

@@ -97,7 +97,7 @@ func TestStrangers(t *testing.T) {
 			conn.(*net.TCPConn).CloseWrite()
 		}},
 		{"one with a wrong secret", "proof: not of this job", func(conn net.Conn) {
-			if v, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
+			if v, _, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
 				t.Errorf("a wrong secret gets %v", v)
 			}
 		}},
@@ -186,7 +186,7 @@ func TestCorruptPeer(t *testing.T) {
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	fd, v, err := d.try(context.Background(), 1, victim.Card(), toConnect)
+	fd, v, _, err := d.try(context.Background(), 1, victim.Card(), toConnect)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}

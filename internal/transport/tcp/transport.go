@@ -12,7 +12,8 @@
 // whoever else holds its sockets open. When a connection ends and no pidfd tells
 // why, the peer is asked: if it has fenced us it says so. All else is
 // EvidenceLost; so is the Close of a process that lives on for longer than
-// exitGrace, which is why who leaves in order says goodbye in a frame.
+// exitGrace, which is why who leaves in order says goodbye in a frame. A fenced
+// process that can't be reached now is told of it when it can (partition.go).
 //
 // # Limits
 //
@@ -52,6 +53,9 @@ type Config struct {
 	// Host is the address, or the name of one, to listen at, as others reach
 	// it. The default is 127.0.0.1: peers on this host only.
 	Host string
+	// Settle is how long a process must have fenced nobody before it speaks
+	// for its side of a partition (Tell). The default is 3 s.
+	Settle time.Duration
 	// Resolve finds another Proc's card. It is called on several goroutines,
 	// and may block; Close waits for it.
 	Resolve func(proto.Proc) (Card, error)
@@ -119,6 +123,9 @@ func Listen(cfg Config) (*Transport, error) {
 	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
 		return nil, fmt.Errorf("tcp: %s isn't an address that others can reach", cfg.Host)
 	}
+	if cfg.Settle == 0 {
+		cfg.Settle = 3 * time.Second
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -148,7 +155,7 @@ func Listen(cfg Config) (*Transport, error) {
 
 	t := &Transport{
 		n: cfg.N, card: card, poller: poller, socket: socket, log: cfg.Logger.With("self", int(cfg.Self)),
-		board:  newBoard(cfg.Self, cfg.N, poller.wake),
+		board:  newBoard(cfg.Self, cfg.N, cfg.Settle, poller.wake),
 		peers:  make([]*peer, cfg.N),
 		buffer: stream.NewBuffer(readSize),
 		pace:   pace{hot: proto.NoProc},
@@ -157,6 +164,7 @@ func Listen(cfg Config) (*Transport, error) {
 		party: party{
 			self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
 			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
+			standing: t.board.standing,
 		},
 		card: card, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
 	}
