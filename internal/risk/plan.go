@@ -81,9 +81,9 @@ func (l Limit) String() string {
 }
 
 const (
-	// beats is the recommended δ/η, the paper's ratio (section 5.3): nine
+	// Beats is the recommended δ/η, the paper's ratio (section 5.3): nine
 	// heartbeats in a row must be missing before anyone is suspected.
-	beats = 10
+	Beats = 10
 	// portPeriods is the least η/τ: with η ≥ 3τ broadcasts find room between
 	// heartbeats on a one-port node (section 3.1.2), on which B(n) rests.
 	portPeriods = 3
@@ -103,7 +103,7 @@ func Recommend(g Goal) (Plan, error) {
 	if p.LeastTimeout > p.LargestTimeout {
 		return p, g.infeasible(&p)
 	}
-	p.Timeout = min(max(beats*p.Period, p.LeastTimeout), p.LargestTimeout)
+	p.Timeout = min(max(Beats*p.Period, p.LeastTimeout), p.LargestTimeout)
 
 	// The last heartbeat left up to η before the failure, on average η/2, and
 	// took up to τ; δ runs from its arrival.
