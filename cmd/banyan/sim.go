@@ -12,6 +12,6 @@ the latency L.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sim.AddCommand(newSimBroadcastCommand(), newSimCampaignCommand())
+	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand())
 	return sim
 }

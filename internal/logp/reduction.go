@@ -53,7 +53,11 @@ func (c *Reduction) prepare() (reduction.Config, Set, error) {
 		Hop:  proto.Time(2*c.Case.Overhead + max(c.Case.Latency, m.LatencyWithin) + m.Noise),
 	}
 	if err := config.Prepare(); err != nil {
-		return config, nil, &FieldError{"distance", err} // or the tree's children, as it says
+		plain := config
+		if plain.Distance = 0; plain.Prepare() != nil {
+			return config, nil, &FieldError{"tree", err}
+		}
+		return config, nil, &FieldError{"distance", err}
 	}
 	return config, failed, nil
 }

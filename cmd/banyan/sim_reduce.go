@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/logp"
+	"banyan/internal/topology"
+	"banyan/internal/trace"
+)
+
+// reduceFlags are the flags of "sim reduce", as given.
+type reduceFlags struct {
+	c               logp.Reduction
+	tree, numbering string
+	k               int
+	failedCount     int
+	failedRate      float64
+	seed            uint64
+	format, trace   string
+	model           modelFlags
+}
+
+func newSimReduceCommand() *cobra.Command {
+	var f reduceFlags
+	cmd := &cobra.Command{
+		Use:   "reduce",
+		Short: "Simulate a reduction along a corrected tree",
+		Long: `Simulates one reduction: contributions of all processes are combined at process 0,
+although some are dead, without a failure detector. Everyone first sends a copy of its
+contribution to its neighbours on the ring, then a tree is climbed; who is silent is given
+up at a time known in advance. A sum takes what the dead cut off from their neighbours' copies in a
+second climb, so that nothing is counted twice; with --idempotent (a maximum) all copies
+are combined in the first. See docs/reduction.md.
+
+Printed are the messages sent; the latency, after which the root has the result; the
+quiescence, after which nothing is under way; the live processes, the contributions included, the
+live ones missing, those of which the root knows by name that it hasn't them, and the longest list of
+silent processes in a message.`,
+		Example: `  # a sum over 1,024 processes, and with ten of them dead
+  banyan sim reduce --procs 1024
+  banyan sim reduce --procs 1024 --failed-count 10 --seed 7
+
+  # a maximum, of which 2 % are dead, over the optimal tree; for a program
+  banyan sim reduce --procs 65536 --tree optimal --idempotent --failed-rate 2% --format json
+
+  # a plain tree, without copies: what two deaths cost
+  banyan sim reduce --procs 1024 --distance 0 --failed 1,6
+
+  # a death on the way, and a picture of it
+  banyan sim reduce --procs 16 --crash 'kill rank=1 at=step:5' --trace run.jsonl
+  banyan trace run.jsonl --svg run.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := logp.Format(f.format).Validate(); err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			if err := f.complete(cmd.Flags()); err != nil {
+				return err
+			}
+			o, err := f.simulate()
+			if err != nil {
+				return err
+			}
+			return writeReduction(cmd.OutOrStdout(), logp.Format(f.format), reductionRow{&f.c, o})
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.c.Case.Procs, "procs", 64, "number of processes")
+	flags.IntVar(&f.c.Case.Latency, "latency", 2, "latency `L` of a message, in steps")
+	flags.IntVar(&f.c.Case.Overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
+	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal")
+	flags.IntVar(&f.k, "k", 2, "children in a k-ary tree, order of a Lamé tree")
+	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
+	flags.IntVar(&f.c.Distance, "distance", 2, "neighbours on each side that get a copy, 0 for a plain tree")
+	flags.BoolVar(&f.c.Idempotent, "idempotent", false, "the operation may count a contribution twice, as a maximum may")
+	flags.IntSliceVar(&f.c.Case.Failed, "failed", nil, "processes that are dead, separated by commas")
+	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
+	flags.Var((*rateFlag)(&f.failedRate), "failed-rate", "such a part of all as more dead processes, chosen at random, as in `2%`")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
+	f.model.register(flags)
+	return cmd
+}
+
+// complete makes a case of the flags.
+func (f *reduceFlags) complete(flags *pflag.FlagSet) error {
+	c := &f.c.Case
+	c.Tree = logp.TreeKind(f.tree)
+	var err error
+	if c.Numbering, err = topology.ParseNumbering(f.numbering); err != nil {
+		return fmt.Errorf("--numbering: %w", err)
+	}
+	if c.Tree.NeedsK() || flags.Changed("k") {
+		c.K = f.k
+	}
+	if !flags.Changed("distance") {
+		f.c.Distance = min(f.c.Distance, max(1, c.Procs-1))
+	}
+	if err := f.c.Validate(); err != nil {
+		return flagError(err)
+	}
+	if f.failedCount != 0 && f.failedRate != 0 {
+		return errors.New("--failed-rate: --failed-count says it already")
+	}
+	count := f.failedCount + int(math.Round(f.failedRate*float64(c.Procs)))
+	if err := c.FailRandom(count, rand.NewPCG(f.seed, 0)); err != nil {
+		if f.failedRate != 0 {
+			return fmt.Errorf("--failed-rate: %w", err)
+		}
+		return fmt.Errorf("--failed-count: %w", err)
+	}
+	return f.model.apply(c, f.seed)
+}
+
+func (f *reduceFlags) simulate() (logp.ReductionOutcome, error) {
+	progress := newProgress(-1, "messages")
+	defer progress.clear()
+	s := logp.Simulator{Progress: progress.set}
+	if f.trace == "" {
+		o, err := s.Reduce(&f.c, nil)
+		return o, flagError(err)
+	}
+	file, err := os.Create(f.trace)
+	if err != nil {
+		return logp.ReductionOutcome{}, fmt.Errorf("--trace: %w", err)
+	}
+	t := trace.NewWriter(file, f.c.TraceHeader())
+	o, err := s.Reduce(&f.c, t)
+	if err == nil {
+		err = t.Flush()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return o, flagError(err)
+}
+
+// rateFlag is a part of a whole, written as a fraction or with a percent sign.
+type rateFlag float64
+
+func (r *rateFlag) String() string { return fmt.Sprintf("%g%%", float64(*r)*100) }
+func (r *rateFlag) Type() string   { return "rate" }
+
+func (r *rateFlag) Set(s string) error {
+	digits, percent := strings.CutSuffix(s, "%")
+	rate, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		rate /= 100
+	}
+	if err != nil || !(rate >= 0 && rate < 1) {
+		return errors.New("want a part of all processes as in 2% or 0.02, below all")
+	}
+	*r = rateFlag(rate)
+	return nil
+}
+
+// reductionRow is a reduction and what came of it.
+type reductionRow struct {
+	c *logp.Reduction
+	o logp.ReductionOutcome
+}
+
+var reductionColumns = []column[reductionRow]{
+	{"procs", func(r *reductionRow) any { return r.c.Case.Procs }},
+	{"L", func(r *reductionRow) any { return r.c.Case.Latency }},
+	{"o", func(r *reductionRow) any { return r.c.Case.Overhead }},
+	{"tree", func(r *reductionRow) any { return string(r.c.Case.Tree) }},
+	{"k", func(r *reductionRow) any {
+		if r.c.Case.K == 0 {
+			return nil
+		}
+		return r.c.Case.K
+	}},
+	{"numbering", func(r *reductionRow) any { return r.c.Case.Numbering.String() }},
+	{"distance", func(r *reductionRow) any { return r.c.Distance }},
+	{"idempotent", func(r *reductionRow) any { return r.c.Idempotent }},
+	{"failed_count", func(r *reductionRow) any { return r.c.Case.Procs - r.o.Live - r.o.Crashed }},
+	{"messages", func(r *reductionRow) any { return r.o.Messages }},
+	{"latency", func(r *reductionRow) any { return int(r.o.Latency) }},
+	{"quiescence", func(r *reductionRow) any { return int(r.o.Quiescence) }},
+	{"live", func(r *reductionRow) any { return r.o.Live }},
+	{"included", func(r *reductionRow) any { return r.o.Included }},
+	{"missing", func(r *reductionRow) any { return r.o.Missing }},
+	{"named", func(r *reductionRow) any { return r.o.Named }},
+	{"mended", func(r *reductionRow) any { return r.o.Mended }},
+	{"longest_list", func(r *reductionRow) any { return r.o.Longest }},
+	{"crashed", func(r *reductionRow) any { return r.o.Crashed }},
+}
+
+// writeReduction writes one reduction; for people a line for each column.
+func writeReduction(w io.Writer, format logp.Format, row reductionRow) error {
+	if format != logp.Text {
+		return writeRows(w, format, reductionColumns, []reductionRow{row})
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, text := range texts(reductionColumns, &row, 4) {
+		if text != "" {
+			fmt.Fprintf(out, "%s\t%s\n", reductionColumns[i].name, text)
+		}
+	}
+	return out.Flush()
+}
