@@ -5,7 +5,6 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
-	"banyan/internal/wire"
 )
 
 // lostPeer is a peer whose connection broke. It may be a death that is about to
@@ -18,7 +17,7 @@ type lostPeer struct {
 
 // Evidence says that a process has certainly died.
 func (p *Process) Evidence(q proto.Proc) {
-	p.detector.Evidence(p.now, q, &p.detectorOut)
+	p.detector.Evidence(p.now, q, 0, &p.detectorOut)
 	p.runDetector()
 }
 
@@ -28,7 +27,7 @@ func (p *Process) Left(q proto.Proc) {
 		return
 	}
 	p.left[q] = true
-	p.detector.Left(p.now, q, &p.detectorOut)
+	p.detector.Left(p.now, q, 0, &p.detectorOut)
 	p.runDetector()
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
@@ -63,33 +62,6 @@ func (p *Process) expireLost() {
 	}
 }
 
-// runDetector carries out what the detector asked for.
-func (p *Process) runDetector() {
-	// A reported death is handled after the frames: whoever else must be told
-	// is told first. Handling one never calls the detector.
-	for i := range p.detectorOut {
-		a := &p.detectorOut[i]
-		switch a.Kind {
-		case detector.SendHeartbeat:
-			p.send(a.To, p.nextHeader(wire.KindHeartbeat), nil, 0)
-		case detector.SendObserve:
-			p.send(a.To, p.nextHeader(wire.KindObserve), nil, 0)
-		case detector.SendDeaths:
-			p.scratch = wire.AppendProcs(p.scratch[:0], a.Dead)
-			p.send(a.To, p.nextHeader(wire.KindDeaths), p.scratch, 0)
-			p.scratch = p.scratch[:0]
-		case detector.SendObituary:
-			p.send(a.To, p.nextHeader(wire.KindObituary), nil, 0)
-		}
-	}
-	for i := range p.detectorOut {
-		if a := &p.detectorOut[i]; a.Kind == detector.ReportDeath {
-			p.died(a.Report)
-		}
-	}
-	p.detectorOut = p.detectorOut[:0]
-}
-
 // died carries a death to everyone it concerns.
 func (p *Process) died(r detector.Report) {
 	q := r.Proc
@@ -99,7 +71,7 @@ func (p *Process) died(r detector.Report) {
 	p.told[q] = true
 	if r.Cause == detector.CauseSilence {
 		// It may be stopped, not dead: what it says when it wakes is not heard.
-		p.send(q, p.nextHeader(wire.KindObituary), nil, 0)
+		p.sendObituary(q, r.Incarnation)
 	}
 	p.net.Fence(q)
 	p.voidTransfers(q)

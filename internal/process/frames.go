@@ -42,7 +42,7 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 	p.met[from] = true
 	switch {
 	case !p.detector.Alive(from) && !p.left[from]:
-		p.detector.Stranger(p.now, from, &p.detectorOut)
+		p.detector.Stranger(p.now, from, 0, &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
 		p.messageArrived(from, h, payload, owned)
@@ -76,22 +76,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 			p.replica.Acked(from, a.Context, a.Seq, a.Single, &p.replicaOut)
 		}
 		p.runReplica()
-	case wire.KindHeartbeat:
-		p.detector.Heartbeat(p.now, from, &p.detectorOut)
-		p.runDetector()
-	case wire.KindObserve:
-		p.detector.Observe(p.now, from, &p.detectorOut)
-		p.runDetector()
-	case wire.KindDeaths:
-		dead, err := wire.DecodeProcs(p.procs[:0], payload)
-		if err != nil || !p.known(dead) {
-			return
-		}
-		p.procs = dead
-		p.detector.Deaths(p.now, from, dead, &p.detectorOut)
-		p.runDetector()
-	case wire.KindObituary:
-		p.fence(from)
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
+		p.detectorArrived(from, h, payload)
 	case wire.KindDone:
 		p.farewell.Done(from, &p.farewellOut)
 		p.runFarewell()
@@ -103,16 +89,6 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 	case wire.KindAbort:
 		p.host.Aborted(from, int(h.Tag))
 	}
-}
-
-// known tells whether all procs are processes of the job.
-func (p *Process) known(procs []proto.Proc) bool {
-	for _, q := range procs {
-		if q < 0 || int(q) >= p.cfg.Layout.Procs() {
-			return false
-		}
-	}
-	return true
 }
 
 // Closed implements transport.Sink.

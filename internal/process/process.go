@@ -127,7 +127,6 @@ type Process struct {
 	header      wire.Header
 	scratch     []byte
 	acks        []wire.Ack
-	procs       []proto.Proc
 
 	met       []bool // by Proc: a frame went there or came from there
 	left      []bool // by Proc: said goodbye
@@ -169,7 +168,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
 	}
 	p.detector = detector.New(detector.Config{
-		Self: cfg.Self, N: n, Period: cfg.Period, Timeout: cfg.Timeout,
+		Self: cfg.Self, View: firstView(&cfg), Period: cfg.Period, Timeout: cfg.Timeout,
 	}, now, &p.detectorOut)
 	p.runDetector()
 	return p

@@ -19,7 +19,7 @@ import (
 
 // Version is the version of the frame format. Peers agree on a protocol version
 // when they connect; this byte only confirms it.
-const Version = 1
+const Version = 2
 
 const magic = 0xBA
 
@@ -116,6 +116,10 @@ func (h *Header) Check() error {
 	case KindData:
 		if h.Offset > h.Total || uint64(h.Length) > h.Total-h.Offset {
 			return fmt.Errorf("%w: data with %d bytes at %d of %d", ErrCorrupt, h.Length, h.Offset, h.Total)
+		}
+	case KindNews:
+		if h.Src < 0 || h.Flags > 1 || uint32(h.Tag) >= 32 {
+			return fmt.Errorf("%w: %v of %d by tree %d of cube %d", ErrCorrupt, h.Kind, h.Src, h.Tag, h.Flags)
 		}
 	case KindTree, KindCorrection, KindCorrectionOffer, KindBroadcastPull, KindBroadcastMissing, KindBroadcastReport:
 		return h.checkRanks()

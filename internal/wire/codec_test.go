@@ -32,6 +32,8 @@ func drawHeader(t *rapid.T) Header {
 	switch h.Kind {
 	case KindEager:
 		h.Total = uint64(h.Length)
+	case KindNews:
+		h.Flags, h.Tag = h.Flags%2, h.Tag&31
 	case KindData:
 		h.Total = uint64(h.Length) + rapid.Uint64Range(0, 1<<60).Draw(t, "more")
 		h.Offset = rapid.Uint64Range(0, h.Total-uint64(h.Length)).Draw(t, "at")
@@ -60,7 +62,7 @@ func TestHeaderLayout(t *testing.T) {
 	var got [HeaderSize]byte
 	EncodeHeader(got[:], &h)
 	want := []byte{
-		0xBA, 1, 4, 2, 3, 0, 0, 0,
+		0xBA, 2, 4, 2, 3, 0, 0, 0,
 		4, 0, 0, 0, 0, 0, 0, 0,
 		5, 0, 0, 0, 0, 0, 0, 0,
 		6, 0, 0, 0, 7, 0, 0, 0,
@@ -87,7 +89,11 @@ func TestDecodeRefuses(t *testing.T) {
 		"too long":          {header: Header{Kind: KindTree, Length: MaxPayload + 1}, says: "the limit is"},
 		"payload on done":   {header: Header{Kind: KindDone, Length: 1}, says: "done with a payload"},
 		"torn ack":          {header: Header{Kind: KindAck, Length: AckSize + 1}, says: "ack with a payload"},
-		"torn deaths":       {header: Header{Kind: KindDeaths, Length: 3}, says: "deaths with a payload"},
+		"torn news":         {header: Header{Kind: KindNews, Length: 12}, says: "news with a payload"},
+		"torn reconcile":    {header: Header{Kind: KindReconcile, Length: 4}, says: "reconcile with a payload"},
+		"third cube":        {header: Header{Kind: KindNews, Flags: 2}, says: "cube 2"},
+		"tree too many":     {header: Header{Kind: KindNews, Tag: 32}, says: "tree 32"},
+		"news of nobody":    {header: Header{Kind: KindNews, Src: -1}, says: "news of -1"},
 		"eager in part":     {header: Header{Kind: KindEager, Length: 3, Total: 4}, says: "3 of 4"},
 		"eager from nobody": {header: Header{Kind: KindEager, Src: -1}, says: "from -1"},
 		"offer to nobody":   {header: Header{Kind: KindOffer, Dst: -1}, says: "to -1"},

@@ -52,13 +52,22 @@ const (
 
 	// Failure detection (internal/proto/detector).
 
-	// KindHeartbeat tells the observer that the sender lives.
+	// Seq is the sender's view and Aux its incarnation, both of 32 bits.
+
+	// KindHeartbeat tells the observer that the sender lives. Context is the
+	// hash and Total the number of those it knows to be gone.
 	KindHeartbeat
 	// KindObserve tells a process that the sender now observes it.
 	KindObserve
-	// KindDeaths spreads deaths. The payload is a list of Procs.
-	KindDeaths
-	// KindObituary tells its receiver that the job counts it among the dead.
+	// KindNews is a copy of a broadcast of deaths. Src is its source (a Proc),
+	// Tag the tree, Flags the cube. The payload is a list of Gone records, sorted
+	// by position on the view's ring.
+	KindNews
+	// KindReconcile tells all deaths known to the sender. Flags (1: answer in
+	// kind). Same payload.
+	KindReconcile
+	// KindObituary tells its receiver that the job counts its incarnations up
+	// to Aux among the dead.
 	KindObituary
 
 	// Leaving (internal/proto/farewell).
@@ -111,3 +120,14 @@ type Ack struct {
 
 // AckSize is the length of an encoded Ack in bytes.
 const AckSize = 24
+
+// Gone is one record in the payload of KindNews and KindReconcile, GoneSize bytes: a
+// process that is gone in its incarnations up to one.
+type Gone struct {
+	Proc        proto.Proc
+	Incarnation uint32
+	Left        bool // in order; else it died
+}
+
+// GoneSize is the length of an encoded Gone in bytes.
+const GoneSize = 8

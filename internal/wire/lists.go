@@ -7,9 +7,6 @@ import (
 	"banyan/internal/proto"
 )
 
-// ProcSize is the length of an encoded Proc in a list in bytes.
-const ProcSize = 4
-
 // AppendAck appends one encoded record to the payload of a KindAck.
 func AppendAck(b []byte, a Ack) []byte {
 	b = binary.LittleEndian.AppendUint64(b, a.Context)
@@ -42,28 +39,28 @@ func DecodeAcks(dst []Ack, payload []byte) ([]Ack, error) {
 	return whole, nil
 }
 
-// AppendProcs appends the encoded list to the payload of a KindDeaths.
-func AppendProcs(b []byte, procs []proto.Proc) []byte {
-	for _, p := range procs {
-		b = binary.LittleEndian.AppendUint32(b, uint32(p))
+// goneLeft is the bit of an encoded Proc that says that it left in order.
+const goneLeft = 1 << 31
+
+// AppendGone appends one encoded record to the payload of a KindNews or
+// KindReconcile.
+func AppendGone(b []byte, g Gone) []byte {
+	p := uint32(g.Proc)
+	if g.Left {
+		p |= goneLeft
 	}
-	return b
+	b = binary.LittleEndian.AppendUint32(b, p)
+	return binary.LittleEndian.AppendUint32(b, g.Incarnation)
 }
 
-// DecodeProcs appends the list in the payload of a KindDeaths to dst. Whether
-// the job has such a Proc is for the caller to check; none is negative. The
-// error wraps ErrCorrupt; dst comes back as it was then.
-func DecodeProcs(dst []proto.Proc, payload []byte) ([]proto.Proc, error) {
-	if len(payload)%ProcSize != 0 {
-		return dst, fmt.Errorf("%w: a list of processes in %d bytes", ErrCorrupt, len(payload))
+// DecodeGone is the record at the start of an encoded list, of which the header's
+// check says that it is whole. Whether the job has such a Proc is for the caller to
+// check; none is negative.
+func DecodeGone(payload []byte) Gone {
+	p := binary.LittleEndian.Uint32(payload)
+	return Gone{
+		Proc:        proto.Proc(p &^ goneLeft),
+		Incarnation: binary.LittleEndian.Uint32(payload[4:]),
+		Left:        p&goneLeft != 0,
 	}
-	whole := dst
-	for ; len(payload) > 0; payload = payload[ProcSize:] {
-		p := proto.Proc(binary.LittleEndian.Uint32(payload))
-		if p < 0 {
-			return dst, fmt.Errorf("%w: process %d in a list", ErrCorrupt, int32(p))
-		}
-		whole = append(whole, p)
-	}
-	return whole, nil
 }

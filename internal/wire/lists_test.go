@@ -31,15 +31,26 @@ func TestAcksRoundTrip(t *testing.T) {
 	})
 }
 
-func TestProcsRoundTrip(t *testing.T) {
+func TestGoneRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) proto.Proc {
-			return proto.Proc(rapid.Int32Range(0, 1<<31-1).Draw(t, "proc"))
-		})).Draw(t, "procs")
-		before := []proto.Proc{3}
-		got, err := DecodeProcs(before, AppendProcs(nil, want))
-		if err != nil || !slices.Equal(got, append(before, want...)) {
-			t.Fatalf("got %v, %v, want %v", got, err, want)
+		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Gone {
+			return Gone{
+				Proc:        proto.Proc(rapid.Int32Range(0, 1<<31-1).Draw(t, "proc")),
+				Incarnation: rapid.Uint32().Draw(t, "incarnation"),
+				Left:        rapid.Bool().Draw(t, "left"),
+			}
+		})).Draw(t, "gone")
+		var payload []byte
+		for _, g := range want {
+			payload = AppendGone(payload, g)
+		}
+		if len(payload) != len(want)*GoneSize {
+			t.Fatalf("%d records take %d bytes", len(want), len(payload))
+		}
+		for i := range want {
+			if got := DecodeGone(payload[i*GoneSize:]); got != want[i] {
+				t.Fatalf("got %+v, want %+v", got, want[i])
+			}
 		}
 	})
 }
@@ -53,22 +64,16 @@ func TestListsRefuse(t *testing.T) {
 			t.Errorf("acks %x: %v, %v", payload, got, err)
 		}
 	}
-	for _, payload := range [][]byte{{1, 2, 3}, {1, 0, 0, 0, 0, 0, 0, 0x80}} {
-		if got, err := DecodeProcs(nil, payload); !errors.Is(err, ErrCorrupt) || len(got) != 0 {
-			t.Errorf("processes %x: %v, %v", payload, got, err)
-		}
-	}
 }
 
 func TestListsDoNotAllocate(t *testing.T) {
 	payload := make([]byte, 0, 16*AckSize)
 	acks := make([]Ack, 0, 16)
-	procs := make([]proto.Proc, 0, 16)
 	if n := testing.AllocsPerRun(100, func() {
 		payload = AppendAck(payload[:0], Ack{Context: 1, Seq: 2})
 		acks, _ = DecodeAcks(acks[:0], payload)
-		payload = AppendProcs(payload[:0], []proto.Proc{1, 2, 3})
-		procs, _ = DecodeProcs(procs[:0], payload)
+		payload = AppendGone(payload[:0], Gone{Proc: 1, Left: true})
+		_ = DecodeGone(payload)
 	}); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
@@ -76,7 +81,7 @@ func TestListsDoNotAllocate(t *testing.T) {
 
 func FuzzDecodeLists(f *testing.F) {
 	f.Add(AppendAck(nil, Ack{Context: 1, Seq: 2, Single: true}))
-	f.Add(AppendProcs(nil, []proto.Proc{1, 2, 3}))
+	f.Add(AppendGone(AppendGone(nil, Gone{Proc: 1, Incarnation: 2}), Gone{Proc: 3, Left: true}))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if acks, err := DecodeAcks(nil, payload); err == nil {
 			var again []byte
@@ -87,8 +92,17 @@ func FuzzDecodeLists(f *testing.F) {
 				t.Fatalf("acks %x encode to %x", payload, again)
 			}
 		}
-		if procs, err := DecodeProcs(nil, payload); err == nil && !bytes.Equal(AppendProcs(nil, procs), payload) {
-			t.Fatalf("processes %x encode to %x", payload, AppendProcs(nil, procs))
+		var again []byte
+		whole := len(payload) / GoneSize * GoneSize
+		for at := 0; at < whole; at += GoneSize {
+			g := DecodeGone(payload[at:])
+			if g.Proc < 0 {
+				t.Fatalf("%x is process %d", payload[at:], int32(g.Proc))
+			}
+			again = AppendGone(again, g)
+		}
+		if !bytes.Equal(again, payload[:whole]) {
+			t.Fatalf("those gone %x encode to %x", payload, again)
 		}
 	})
 }

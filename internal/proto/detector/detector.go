@@ -1,205 +1,101 @@
-// Package detector finds deaths and tells every live process: a ring of
-// heartbeats with one observer for each process, after Bosilca et al., "A
-// Failure Detector for HPC Platforms" (2017), section 2, algorithm 1.
-//
-// Every process (the emitter) sends a heartbeat each η to the next live process
-// on the ring (its observer), which takes δ of silence for a death. A death may
-// also be known from certain evidence, such as the kernel's; that is always
-// first. Whoever learns of a death reports it at once; the observer of the dead
-// process tells all the others.
-//
-// # Spreading
-//
-// The paper spreads a death along hypercubes. This first cut has the observer
-// send its whole list of deaths straight to every live process, and so needs
-// neither labels nor the paper's bound on overlapping deaths. One rule makes it
-// reliable. Call the run of gone processes directly before a live one on the
-// ring its segment:
-//
-//	A process tells everyone of each death in its segment itself, however
-//	it learned of it, unless one that left in order has done so.
-//
-// Let d be dead, and r the nearest process after d that lives for good. All
-// between them are gone, so r finds out about them one by one, by silence if by
-// nothing else, until d is in its segment. Then r tells all, and no death can
-// cut that short, for r lives. A process that left in order had told all before
-// it said goodbye, on the same ordered channels.
-//
-// After the last of f deaths every live process knows them all within f·2δ, the
-// time in which a process walks a segment with f deaths that nobody has evidence
-// of, plus two transits.
-//
-// One death is one broadcast of n-2 messages. Processes other than the observer
-// that hold evidence act on it but tell nobody, unless they hear nothing for a
-// back-off of η for each live process between the dead one and themselves (at
-// most δ). It is for the case that the observer has neither evidence nor, yet,
-// a reason to doubt.
-//
-// # Invariants
-//
-//   - The set of the dead only grows. A process that left never becomes dead,
-//     nor the other way round.
-//   - The emitter is the nearest process before this one that isn't known to
-//     be gone. A new emitter is told so, and has 2δ.
-//   - The observer moves clockwise only: a late NEWOBSERVER of a nearer
-//     process doesn't bring it back.
-//   - Every death is reported once.
-//   - A process whose own loop was stopped suspects nobody for what it missed.
-//
-// # Limits
-//
-// It needs δ > η + τ + jitter, τ being the longest transit of a message; to
-// recognise its own stalls also δ ≥ 4η + 2τ (see wake). The fan-out of a broadcast
-// is O(n). Ring order is the order of Procs: the m processes of a dead host cost
-// (2m-1)δ where there is no evidence. There are no incarnations: a Proc that is
-// gone stays gone.
 package detector
 
-import "banyan/internal/proto"
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
 
 // Config says who the process is and how patient.
 type Config struct {
-	Self proto.Proc
-	N    int // processes in the job, numbered 0…N-1
+	Self        proto.Proc
+	Incarnation uint32 // of this process, as in the view
+	View        *View  // with Self in it
 	// Period (η) is the time between heartbeats, Timeout (δ) the silence that
 	// is taken for a death.
 	Period, Timeout proto.Time
 }
 
-// ActionKind says what the driver is to do.
-type ActionKind uint8
-
-// Kinds of actions, with the fields in use.
-const (
-	// SendHeartbeat tells the observer To that this process lives.
-	SendHeartbeat ActionKind = iota
-	// SendObserve tells To that this process now observes it.
-	SendObserve
-	// SendDeaths tells To of all deaths known here, Dead.
-	SendDeaths
-	// SendObituary tells To that the job counts it among the dead.
-	SendObituary
-	// ReportDeath tells the layers above of a death, Report, once each.
-	ReportDeath
-)
-
-// Action is one thing to do.
-type Action struct {
-	Kind ActionKind
-	To   proto.Proc
-	// Dead is the machine's own list in the order of learning. It is valid
-	// until the next call.
-	Dead   []proto.Proc
-	Report Report
-}
-
-// Actions is what calls append to; the caller owns and empties it.
-type Actions []Action
-
-// Cause is how a death became known.
-type Cause uint8
-
-// Causes of a report.
-const (
-	// CauseEvidence is certain knowledge of this process.
-	CauseEvidence Cause = iota
-	// CauseSilence is a time-out of this process as observer.
-	CauseSilence
-	// CauseTold is another process's word.
-	CauseTold
-)
-
-func (c Cause) String() string {
-	switch c {
-	case CauseEvidence:
-		return "evidence"
-	case CauseSilence:
-		return "silence"
-	default:
-		return "told"
-	}
-}
-
-// Report is a death as this process learned of it.
-type Report struct {
-	Proc  proto.Proc
-	Cause Cause
-	// Silent is the time since the last heartbeat, or since the process
-	// became the emitter if there was none. For CauseSilence.
-	Silent proto.Time
-	By     proto.Proc // who told; this process itself for the other causes
-}
-
-type status uint8
-
-const (
-	live status = iota
-	dead
-	left
-)
-
-// Machine is the detector of one process.
+// Machine is the detector of one process. Its size doesn't depend on the number
+// of processes, but for those gone. [Machine.Start] makes a zero Machine ready.
 type Machine struct {
-	cfg    Config
-	status []status
-	dead   []proto.Proc // in the order of learning
+	cfg Config
+
+	// gone is who is known to be gone. It is changed in place only while
+	// nobody else has it.
+	gone   roll
+	shared bool
+	hash   uint64 // of the digest
+	// tellers[i] is who is known to have told everyone of gone[i]: this
+	// process, or else the source of a broadcast with it that came by. NoProc if
+	// nobody.
+	tellers []proto.Proc
+	held    []holding // deaths to tell of unless somebody else does
 
 	emitter  proto.Proc // NoProc if no other process is left
-	observer proto.Proc
-	beatAt   proto.Time // the next heartbeat is due
+	observer proto.Proc // NoProc too
+	guest    proto.Proc // gets heartbeats too: its view differs (see Install)
+	excused  []proto.Proc
 
-	heard     proto.Time // last heartbeat of the emitter, or since when it is one
-	wait      proto.Time // δ, or 2δ until the first heartbeat of an emitter
-	suspectAt proto.Time
+	unheard    bool       // no heartbeat of this emitter yet
+	heard      proto.Time // its last heartbeat, or since when it is the emitter
+	suspectAt  proto.Time // Never while it is excused
+	beatAt     proto.Time // the next heartbeat is due
+	guestUntil proto.Time
 
-	// teller[d] is who is known to have told everyone of d's death: this
-	// process, or else the last from which the news came. NoProc if nobody.
-	teller []proto.Proc
-	held   []evidence
+	doubt uint64 // the emitter's and the own digest when they last differed; 0: they agreed
 }
 
-// New makes the machine of a process that starts, with all others alive. The
+// New makes the machine of a process that starts, with all members of the view alive. The
 // first heartbeat goes out at once.
 func New(cfg Config, now proto.Time, out *Actions) *Machine {
-	m := &Machine{
-		cfg:      cfg,
-		status:   make([]status, cfg.N),
-		dead:     make([]proto.Proc, 0, cfg.N),
-		teller:   make([]proto.Proc, cfg.N),
-		emitter:  proto.NoProc,
-		observer: proto.NoProc,
-	}
-	for p := range m.teller {
-		m.teller[p] = proto.NoProc
-	}
-	if cfg.N > 1 {
-		m.observer = m.next(cfg.Self)
-		m.observe(now, m.prev(cfg.Self))
-		m.beatAt = now
-		m.beat(now, out)
-	}
+	m := new(Machine)
+	m.Start(cfg, now, out)
 	return m
 }
 
-// Alive tells whether a process isn't known to have died. One that has left in
-// order didn't die.
-func (m *Machine) Alive(p proto.Proc) bool { return m.status[p] != dead }
+// Start is New in place, for those who keep many machines in one slice.
+func (m *Machine) Start(cfg Config, now proto.Time, out *Actions) {
+	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, guest: proto.NoProc}
+	if ring := cfg.View.Ring; ring.Len() > 1 {
+		m.observer = ring.Next(cfg.Self)
+		m.observe(now, ring.Prev(cfg.Self))
+		m.beatAt = now
+		m.beat(now, out)
+	}
+}
 
-// Dead gives the processes known to be dead in the order of learning. The slice
-// is valid until the next call that may change the machine.
-func (m *Machine) Dead() []proto.Proc { return m.dead }
+// Alive tells whether a process is a member and isn't known to have died. One that
+// has left in order didn't die.
+func (m *Machine) Alive(p proto.Proc) bool {
+	if len(m.gone) == 0 {
+		return m.cfg.View.Ring.Position(p) >= 0
+	}
+	e, gone := m.lookup(p)
+	return (!gone || e.Left) && m.cfg.View.Ring.Position(p) >= 0
+}
+
+// Gone gives the members known to be gone, by position on the ring. Nobody may
+// change the slice; it is valid until the next call.
+func (m *Machine) Gone() []Entry { return m.gone }
+
+// Emitter and Observer are the neighbours on the ring, NoProc if there are none.
+func (m *Machine) Emitter() proto.Proc { return m.emitter }
+
+// Observer is who gets this process's heartbeats.
+func (m *Machine) Observer() proto.Proc { return m.observer }
 
 // Deadline is when Tick has to be called next, Never if alone.
 func (m *Machine) Deadline() proto.Time {
 	d := proto.Never
-	if m.observer != proto.NoProc {
+	if m.observer != proto.NoProc || m.guest != proto.NoProc {
 		d = m.beatAt
 	}
 	if m.emitter != proto.NoProc {
 		d = min(d, m.suspectAt)
 	}
-	for _, e := range m.held {
-		d = min(d, e.tellAt)
+	for i := range m.held {
+		d = min(d, m.held[i].tellAt)
 	}
 	return d
 }
@@ -208,104 +104,157 @@ func (m *Machine) Deadline() proto.Time {
 // handed over first.
 func (m *Machine) Tick(now proto.Time, out *Actions) {
 	m.wake(now)
-	if m.observer != proto.NoProc && now >= m.beatAt {
+	if now >= m.beatAt {
 		m.beat(now, out)
 	}
 	if m.emitter != proto.NoProc && now >= m.suspectAt {
-		m.learn(Report{Proc: m.emitter, Cause: CauseSilence, Silent: now - m.heard, By: m.cfg.Self}, out)
-		m.settle(now, out)
+		m.suspect(now, out)
 	}
-	for _, e := range m.held {
-		if now >= e.tellAt {
-			m.tellAll(out)
+	for i := range m.held {
+		if now >= m.held[i].tellAt {
+			m.broadcast(out)
 			break
 		}
 	}
 }
 
-// Heartbeat takes a heartbeat (task T2).
-func (m *Machine) Heartbeat(now proto.Time, from proto.Proc, out *Actions) {
+// Evidence takes certain knowledge of the death of a process in all incarnations
+// up to one. What is no news is ignored.
+func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation uint32, out *Actions) {
 	m.wake(now)
-	if m.status[from] == dead {
-		m.Stranger(now, from, out)
-		return
+	e := Entry{Proc: p, Incarnation: incarnation}
+	if p != m.cfg.Self && m.learn(e, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
+		m.hold(now, p)
+		m.settle(now, out)
 	}
-	if from == m.emitter {
-		m.heard, m.wait, m.suspectAt = now, m.cfg.Timeout, now+m.cfg.Timeout
-	}
-}
-
-// Observe takes the news that a process observes this one (NEWOBSERVER, task
-// T4). It is believed if that process is farther clockwise than the present
-// observer: those between are gone, and a nearer one is late.
-func (m *Machine) Observe(now proto.Time, from proto.Proc, out *Actions) {
-	m.wake(now)
-	switch {
-	case m.status[from] == dead:
-		m.Stranger(now, from, out)
-	case m.status[from] == left || from == m.cfg.Self:
-	case m.observer == proto.NoProc || m.ahead(from) >= m.ahead(m.observer):
-		m.observer = from
-		m.beat(now, out)
-	}
-}
-
-// Deaths takes another process's list of deaths (task T5). The whole list
-// counts. Processes that aren't of the job are ignored, and so is this process
-// itself, for which an obituary is meant.
-func (m *Machine) Deaths(now proto.Time, from proto.Proc, list []proto.Proc, out *Actions) {
-	m.wake(now)
-	if m.status[from] == dead {
-		m.Stranger(now, from, out)
-		return
-	}
-	for _, d := range list {
-		if d < 0 || int(d) >= m.cfg.N || d == m.cfg.Self {
-			continue
-		}
-		m.learn(Report{Proc: d, Cause: CauseTold, By: from}, out)
-		m.hasTold(from, d)
-	}
-	m.settle(now, out)
-}
-
-// Evidence takes certain knowledge of a death.
-func (m *Machine) Evidence(now proto.Time, p proto.Proc, out *Actions) {
-	m.wake(now)
-	if p == m.cfg.Self || m.status[p] != live {
-		return
-	}
-	m.learn(Report{Proc: p, Cause: CauseEvidence, By: m.cfg.Self}, out)
-	m.hold(now, p)
-	m.settle(now, out)
 }
 
 // Left takes the goodbye of a process: it leaves the ring, and is not dead.
-func (m *Machine) Left(now proto.Time, p proto.Proc, out *Actions) {
+func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation uint32, out *Actions) {
 	m.wake(now)
-	if p == m.cfg.Self || m.status[p] != live {
-		return
-	}
-	m.status[p] = left
-	m.settle(now, out)
-}
-
-// Stranger answers a frame of any kind that came from a process known dead: it
-// lives after all, or did when it sent, and must learn that it is excluded.
-func (m *Machine) Stranger(_ proto.Time, from proto.Proc, out *Actions) {
-	if m.status[from] == dead {
-		*out = append(*out, Action{Kind: SendObituary, To: from})
+	if p != m.cfg.Self && m.learn(Entry{p, incarnation, true}, Report{}, out) {
+		m.settle(now, out)
 	}
 }
 
-// learn notes and reports a death that is new.
-func (m *Machine) learn(r Report, out *Actions) {
-	if m.status[r.Proc] != live {
+// Stranger answers a frame of any kind that came from an excluded incarnation: it
+// lives after all, or did when it sent, and must learn that it is excluded. The first
+// frame of a higher incarnation tells that the lower ones are dead.
+func (m *Machine) Stranger(now proto.Time, from proto.Proc, incarnation uint32, out *Actions) {
+	m.wake(now)
+	m.admits(now, from, m.cfg.View.Number, incarnation, out)
+}
+
+// Obituary takes another process's word that this one is dead, in its incarnations
+// up to one.
+func (m *Machine) Obituary(_ proto.Time, from proto.Proc, incarnation uint32, out *Actions) {
+	if incarnation >= m.cfg.Incarnation {
+		*out = append(*out, Action{Kind: ReportFenced, Report: Report{Proc: m.cfg.Self, By: from}})
+	}
+}
+
+// Excuse says that a process is known to be stopped for a while, as by a
+// debugger, or no longer. Its silence then means nothing. Afterwards it has 2δ.
+func (m *Machine) Excuse(now proto.Time, p proto.Proc, excused bool) {
+	m.wake(now)
+	i := slices.Index(m.excused, p)
+	switch {
+	case excused && i < 0:
+		m.excused = append(m.excused, p)
+	case !excused && i >= 0:
+		m.excused = slices.Delete(m.excused, i, i+1)
+	default:
 		return
 	}
-	m.status[r.Proc] = dead
-	m.dead = append(m.dead, r.Proc)
-	*out = append(*out, Action{Kind: ReportDeath, Report: r})
+	if p == m.emitter {
+		m.observe(now, p)
+	}
+}
+
+// lookup is the entry of a process that is known to be gone.
+func (m *Machine) lookup(p proto.Proc) (e Entry, ok bool) {
+	i, ok := m.gone.find(m.cfg.View.Ring, p)
+	if ok {
+		e = m.gone[i]
+	}
+	return e, ok
+}
+
+// live tells whether a member isn't known to be gone.
+func (m *Machine) live(p proto.Proc) bool {
+	_, gone := m.lookup(p)
+	return !gone
+}
+
+// admits tells whether a message is to be heard: its sender is a member in its present
+// incarnation and not known to have died. Who is excluded is told so, unless it has
+// a newer view, in which it may be a member. Those who left are heard: what they said
+// before they left may come after the news of it.
+func (m *Machine) admits(now proto.Time, from proto.Proc, view, incarnation uint32, out *Actions) bool {
+	position := m.cfg.View.Ring.Position(from)
+	if position < 0 {
+		if view <= m.cfg.View.Number {
+			*out = append(*out, Action{Kind: SendObituary, To: from, Incarnation: incarnation})
+		}
+		return false
+	}
+	if last, excluded := m.excludes(from, incarnation); excluded {
+		*out = append(*out, Action{Kind: SendObituary, To: from, Incarnation: last})
+		return false
+	}
+	if incarnation > m.cfg.View.incarnation(position) {
+		m.Evidence(now, from, incarnation-1, out)
+		return false
+	}
+	return true
+}
+
+// excludes tells whether an incarnation is known to be dead, and up to which
+// they are.
+func (m *Machine) excludes(p proto.Proc, incarnation uint32) (last uint32, yes bool) {
+	position := m.cfg.View.Ring.Position(p)
+	if position < 0 {
+		return 0, false
+	}
+	if current := m.cfg.View.incarnation(position); incarnation < current {
+		return current - 1, true
+	}
+	e, gone := m.lookup(p)
+	return e.Incarnation, gone && !e.Left && incarnation <= e.Incarnation
+}
+
+// learn notes that a member is gone, and reports it if it died. It returns false if
+// that is no news.
+func (m *Machine) learn(e Entry, r Report, out *Actions) bool {
+	ring := m.cfg.View.Ring
+	position := ring.Position(e.Proc)
+	if position < 0 || e.Incarnation < m.cfg.View.incarnation(position) {
+		return false
+	}
+	i, known := m.gone.find(ring, e.Proc)
+	if known && m.gone[i].Incarnation >= e.Incarnation {
+		return false
+	}
+	if m.shared {
+		m.gone, m.shared = append(make(roll, 0, len(m.gone)+1), m.gone...), false
+	}
+	if known { // a later incarnation has come and gone
+		m.hash += e.hash() - m.gone[i].hash()
+		m.gone[i].Incarnation = e.Incarnation
+		return false
+	}
+	m.gone = slices.Insert(m.gone, i, e)
+	m.tellers = slices.Insert(m.tellers, i, proto.NoProc)
+	m.hash += e.hash()
+	m.report(e, r, out)
+	return true
+}
+
+func (m *Machine) report(e Entry, r Report, out *Actions) {
+	if !e.Left {
+		r.Proc, r.Incarnation = e.Proc, e.Incarnation
+		*out = append(*out, Action{Kind: ReportDeath, Report: r})
+	}
 }
 
 // settle follows every change of the set of those gone: it closes the ring and
@@ -313,6 +262,14 @@ func (m *Machine) learn(r Report, out *Actions) {
 func (m *Machine) settle(now proto.Time, out *Actions) {
 	m.reconnect(now, out)
 	if m.owesNews() {
-		m.tellAll(out)
+		m.broadcast(out)
 	}
+}
+
+// digest is that of those known to be gone.
+func (m *Machine) digest() Digest { return Digest{uint32(len(m.gone)), m.hash} }
+
+// stamp is what each message says of its sender.
+func (m *Machine) stamp() Beat {
+	return Beat{View: m.cfg.View.Number, Incarnation: m.cfg.Incarnation, Digest: m.digest()}
 }

@@ -1,0 +1,121 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/topology"
+	"banyan/internal/wire"
+)
+
+// wantsReply in the flags of a KindReconcile asks for the same in return.
+const wantsReply = 1
+
+// firstView is the view that a job starts with: all its processes.
+func firstView(cfg *Config) *detector.View {
+	n := cfg.Layout.Procs()
+	if len(cfg.Hosts) == n {
+		return &detector.View{Ring: topology.InterleavedRing(cfg.Hosts)}
+	}
+	return &detector.View{Ring: topology.IdentityRing(n)}
+}
+
+// Excuse says that a process is known to be stopped, as by a debugger, or no
+// longer: its silence is not taken for death.
+func (p *Process) Excuse(q proto.Proc, excused bool) {
+	p.detector.Excuse(p.now, q, excused)
+}
+
+// runDetector carries out what the detector asked for.
+func (p *Process) runDetector() {
+	// A reported death is handled after the frames: whoever else must be told
+	// is told first. Handling one never calls the detector.
+	for i := range p.detectorOut {
+		a := &p.detectorOut[i]
+		switch a.Kind {
+		case detector.SendHeartbeat:
+			h := p.stamped(wire.KindHeartbeat, a.Beat.View, a.Beat.Incarnation)
+			h.Context, h.Total = a.Beat.Digest.Hash, uint64(a.Beat.Digest.Count)
+			p.send(a.To, h, nil, 0)
+		case detector.SendObserve:
+			p.send(a.To, p.stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil, 0)
+		case detector.SendNews, detector.SendReconcile:
+			p.sendBulletin(a)
+		case detector.SendObituary:
+			p.sendObituary(a.To, a.Incarnation)
+		}
+	}
+	for i := range p.detectorOut {
+		switch a := &p.detectorOut[i]; a.Kind {
+		case detector.ReportDeath:
+			p.died(a.Report)
+		case detector.ReportFenced:
+			p.fence(a.Report.By)
+		}
+	}
+	p.detectorOut = p.detectorOut[:0]
+}
+
+// stamped is the header of a frame of the detector.
+func (p *Process) stamped(k wire.Kind, view, incarnation uint32) *wire.Header {
+	h := p.nextHeader(k)
+	h.Seq, h.Aux = uint64(view), int32(incarnation)
+	return h
+}
+
+func (p *Process) sendBulletin(a *detector.Action) {
+	b := &a.Bulletin
+	h := p.stamped(wire.KindReconcile, b.View, b.Incarnation)
+	if a.Kind == detector.SendNews {
+		h.Kind, h.Src, h.Tag, h.Flags = wire.KindNews, proto.Rank(b.Source), int32(b.Tree), b.Cube
+	} else if a.Ask {
+		h.Flags = wantsReply
+	}
+	p.scratch = p.scratch[:0]
+	for _, e := range b.Gone {
+		p.scratch = wire.AppendGone(p.scratch, wire.Gone(e))
+	}
+	p.send(a.To, h, p.scratch, 0)
+	p.scratch = p.scratch[:0]
+}
+
+func (p *Process) sendObituary(to proto.Proc, incarnation uint32) {
+	h := p.nextHeader(wire.KindObituary)
+	h.Aux = int32(incarnation)
+	p.send(to, h, nil, 0)
+}
+
+// detectorArrived routes the frames of the detector.
+func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
+	beat := detector.Beat{
+		View: uint32(h.Seq), Incarnation: uint32(h.Aux),
+		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
+	}
+	switch h.Kind {
+	case wire.KindHeartbeat:
+		p.detector.Heartbeat(p.now, from, beat, &p.detectorOut)
+	case wire.KindObserve:
+		p.detector.Observe(p.now, from, beat, &p.detectorOut)
+	case wire.KindNews, wire.KindReconcile:
+		b := detector.Bulletin{
+			View: beat.View, Incarnation: beat.Incarnation,
+			Source: proto.Proc(h.Src), Cube: h.Flags, Tree: uint8(h.Tag), Gone: decodeGone(payload),
+		}
+		if h.Kind == wire.KindNews {
+			p.detector.News(p.now, from, b, &p.detectorOut)
+		} else {
+			p.detector.Reconcile(p.now, from, b, h.Flags == wantsReply, &p.detectorOut)
+		}
+	case wire.KindObituary:
+		p.detector.Obituary(p.now, from, beat.Incarnation, &p.detectorOut)
+	}
+	p.runDetector()
+}
+
+// decodeGone makes a list of its own for each bulletin: the detector may keep it.
+func decodeGone(payload []byte) []detector.Entry {
+	gone := make([]detector.Entry, len(payload)/wire.GoneSize)
+	for i := range gone {
+		gone[i] = detector.Entry(wire.DecodeGone(payload[i*wire.GoneSize:]))
+	}
+	return gone
+}

@@ -1,0 +1,103 @@
+package detector
+
+import "banyan/internal/proto"
+
+// ActionKind says what the driver is to do.
+type ActionKind uint8
+
+// Kinds of actions, with the fields in use.
+const (
+	// SendHeartbeat tells the observer To that this process lives: Beat.
+	SendHeartbeat ActionKind = iota
+	// SendObserve tells To that this process now observes it (the paper's
+	// NEWOBSERVER): Beat.
+	SendObserve
+	// SendNews is a copy of a broadcast (BCASTMSG) on its way to To: Bulletin.
+	SendNews
+	// SendReconcile tells To everything known here: Bulletin but for Source,
+	// Cube and Tree; Ask.
+	SendReconcile
+	// SendObituary tells To that the job counts its incarnations up to
+	// Incarnation among the dead.
+	SendObituary
+	// ReportDeath tells the layers above of a death, Report, once each.
+	ReportDeath
+	// ReportFenced tells them that the job holds this process for dead:
+	// Report.By says so.
+	ReportFenced
+
+	actionKinds
+)
+
+// Beat is what a heartbeat says.
+type Beat struct {
+	View        uint32 // the sender's
+	Incarnation uint32 // the sender's
+	Digest      Digest // of those it knows to be gone
+}
+
+// Bulletin is a copy of a broadcast, along one tree of one hypercube
+// ([banyan/internal/topology.Hypercubes]).
+//
+// Gone is shared by all who send, carry, have or had the bulletin, in a simulation even
+// by all processes: nobody ever changes it, and a machine may keep it. A driver that
+// decodes bulletins gives each a slice of its own.
+type Bulletin struct {
+	View        uint32 // whose members the labels count; the source's and the sender's
+	Incarnation uint32 // the sender's, who may have it from another
+	Source      proto.Proc
+	Cube, Tree  uint8
+	// Gone is everyone known to the source to be gone, sorted by position on
+	// the view's ring. The view's other members take part in the broadcast, whatever
+	// those who pass it on know.
+	Gone []Entry
+}
+
+// Action is one thing to do.
+type Action struct {
+	Kind        ActionKind
+	Ask         bool
+	To          proto.Proc
+	Incarnation uint32
+	Beat        Beat
+	Bulletin    Bulletin
+	Report      Report
+}
+
+// Actions is what calls append to; the caller owns and empties it.
+type Actions []Action
+
+// Cause is how a death became known.
+type Cause uint8
+
+// Causes of a report.
+const (
+	// CauseEvidence is certain knowledge of this process.
+	CauseEvidence Cause = iota
+	// CauseSilence is a time-out of this process as observer.
+	CauseSilence
+	// CauseTold is another process's word.
+	CauseTold
+)
+
+func (c Cause) String() string {
+	switch c {
+	case CauseEvidence:
+		return "evidence"
+	case CauseSilence:
+		return "silence"
+	default:
+		return "told"
+	}
+}
+
+// Report is a death as this process learned of it.
+type Report struct {
+	Proc        proto.Proc
+	Incarnation uint32 // the last that is known to be dead
+	Cause       Cause
+	// Silent is the time since the last heartbeat, or since the process
+	// became the emitter if there was none. For CauseSilence.
+	Silent proto.Time
+	By     proto.Proc // whose word it is; this process itself for the other causes
+}

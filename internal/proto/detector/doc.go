@@ -1,0 +1,89 @@
+// Package detector finds deaths and tells every live process: a ring of
+// heartbeats with one observer for each process, and a reliable broadcast over two
+// hypercubes, after Bosilca et al., "A Failure Detector for HPC Platforms"
+// (RR-9024, 2017), section 2, algorithm 1.
+//
+// Every process (the emitter) sends a heartbeat each η to the next live process
+// on the ring (its observer), which takes δ of silence for a death. A death may
+// also be known from certain evidence, such as the kernel's; that is always
+// first. Whoever learns of a death reports it at once; the observer of the dead
+// process broadcasts it.
+//
+// # Where the paper, taken literally, breaks
+//
+// Its task T5 takes one death from a message that lists many, and leaves the
+// ring as it was. literal_test.go runs it so, and sees it fail. The rules here:
+//
+//   - A broadcast carries the source's whole list of those gone, and all of it
+//     counts. The view's members that aren't in the list take part, labelled clockwise
+//     from the source: the same labels for all, whatever they know. A copy goes on by
+//     cube, tree and label alone (see [banyan/internal/topology.Hypercubes]), so
+//     nobody remembers broadcasts. It reaches all live participants if at most
+//     ⌊log2 n⌋-1 of n are dead.
+//   - Whoever learns of a death closes its part of the ring at once.
+//   - NEWOBSERVER is believed only if it comes from farther clockwise than the
+//     present observer.
+//   - Duty. Call the run of those gone directly before a live process on the ring
+//     its segment. A process broadcasts each death in its segment itself, however it
+//     learned of it, unless one that left in order has done so.
+//   - Any other death that it has heard of in no broadcast is held: it acts on it
+//     at once, but tells it only after a back-off of η for each live process
+//     between the dead one and itself (at most δ), unless a broadcast with it comes by.
+//   - A heartbeat carries a digest of those known to be gone. If it differs from the
+//     observer's, and neither has changed by the next one, both send each
+//     other all they know. What is new is held.
+//
+// # Why everyone learns of every death
+//
+// Let d be dead, and r the nearest process after d that lives for good. All
+// between them are gone, so r finds out about them one by one, by silence if by
+// nothing else, until d is in its segment. Then it is r's duty to broadcast d, and no
+// death can cut that short, for r lives; and if at most k-1 participants die
+// meanwhile, it reaches all that live. A process between them that left in order had
+// done the same before it said goodbye. So the rules above need no
+// "broadcast on what the sender didn't know": that is the duty of somebody, or
+// held.
+//
+// Each death is broadcast by those who are its observer, one after the
+// other as they die: f(f+1)/2 broadcasts for f deaths (corollary 1), and one
+// for one death, even if all have evidence of it. Theorem 1 bounds the time until all
+// live processes know all f ≤ ⌊log2 n⌋-1 deaths:
+//
+//	T(f) ≤ f(f+1)δ + fτ + f(f+1)/2·8τ·log2 n
+//
+// If more die at once, a broadcast may miss some processes; the digests find them.
+// A quiet system sends one heartbeat for each process and η, and nothing else.
+//
+// # Views and incarnations
+//
+// A process is meant in one incarnation: who starts again after a death, or after
+// having been held for dead, is a new one. A view says who takes part, and in which
+// incarnation; membership decides on views, and [Machine.Install] makes one the base list. A
+// message of another view counts for what it says of (process, incarnation), but its
+// labels mean nothing. A message from a higher incarnation tells that the lower
+// ones are dead.
+//
+// # Invariants
+//
+//   - Within a view the set of those gone only grows. A process that left never
+//     becomes dead, nor the other way round.
+//   - The emitter is the nearest process before this one that isn't known to
+//     be gone. A new emitter is told so, and has 2δ.
+//   - The observer moves clockwise only, within a view.
+//   - Every death is reported once.
+//   - Every death known here has been broadcast by this process, or come by in
+//     a broadcast, or is held.
+//   - A process whose own loop was stopped suspects nobody for what it missed,
+//     and nobody suspects one that is excused.
+//   - A frame from an excluded incarnation is answered with an obituary; one that
+//     gets an obituary, or reads its own name in a list, reports that it is fenced.
+//
+// # Limits
+//
+// It needs δ > η + τ + jitter, τ being the longest transit of a message (the
+// paper's δ > τ is too weak), and to recognise its own stalls δ ≥ 4η + 2τ (see
+// wake). One broadcast among n takes up to 2k(2^k-1) messages, k = ⌊log2 n⌋. The first
+// broadcast of several is not faster for the others: d neighbours on the ring that
+// die at once without evidence cost up to (2d-1)δ. So the ring should be interleaved by
+// host ([banyan/internal/topology.InterleavedRing]).
+package detector

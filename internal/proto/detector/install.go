@@ -1,0 +1,63 @@
+package detector
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Install makes a view the base list from now on: membership has agreed on it. An
+// older one is ignored. Who is gone and no member of the new view in that
+// incarnation is forgotten; a member whose incarnation is higher than the one that died
+// is live.
+//
+// Others install the view earlier or later. Until they do, two processes may count on this
+// one's heartbeats: its observer by the old ring and the one by the new. So the old
+// one gets them as a guest for 2δ more, and a process of a newer view that has
+// asked for them gets them until the view is installed here.
+func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
+	m.wake(now)
+	if v.Number <= m.cfg.View.Number {
+		return
+	}
+	self := m.cfg.Self
+	if at := v.Ring.Position(self); at < 0 || v.incarnation(at) > m.cfg.Incarnation {
+		*out = append(*out, Action{Kind: ReportFenced, Report: Report{Proc: self, By: self}})
+		return
+	}
+	before, emitter := m.cfg.View, m.emitter
+	m.cfg.View = v
+	m.carryOver()
+	if m.observer != proto.NoProc && m.guest == proto.NoProc {
+		m.guest, m.guestUntil = m.observer, now+2*m.cfg.Timeout
+	} else if m.guestUntil == proto.Never {
+		m.guestUntil = now + 2*m.cfg.Timeout
+	}
+
+	m.observer = m.clockwise(v.Ring.Next(self))
+	m.emitter = m.counterclockwise(v.Ring.Prev(self))
+	if e := m.emitter; e != proto.NoProc && (e != emitter || v.of(e) != before.of(e)) {
+		m.observe(now, e)
+		*out = append(*out, Action{Kind: SendObserve, To: e, Beat: m.stamp()})
+	}
+	m.settle(now, out)
+}
+
+// carryOver sorts those gone by the new ring, without those who are no members.
+func (m *Machine) carryOver() {
+	ring := m.cfg.View.Ring
+	gone, tellers := make(roll, 0, len(m.gone)), make([]proto.Proc, 0, len(m.gone))
+	m.hash = 0
+	for i, e := range m.gone {
+		at := ring.Position(e.Proc)
+		if at < 0 || e.Incarnation < m.cfg.View.incarnation(at) {
+			continue
+		}
+		j, _ := gone.find(ring, e.Proc)
+		gone = slices.Insert(gone, j, e)
+		tellers = slices.Insert(tellers, j, m.tellers[i])
+		m.hash += e.hash()
+	}
+	m.gone, m.tellers, m.shared, m.doubt = gone, tellers, false, 0
+	m.held = slices.DeleteFunc(m.held, func(h holding) bool { _, gone := m.lookup(h.proc); return !gone })
+}
