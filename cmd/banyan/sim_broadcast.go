@@ -16,6 +16,7 @@ import (
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
+	"banyan/internal/trace/summary"
 )
 
 // broadcastFlags are the flags of "sim broadcast", as given.
@@ -35,15 +36,31 @@ func newSimBroadcastCommand() *cobra.Command {
 	var f broadcastFlags
 	cmd := &cobra.Command{
 		Use:   "broadcast",
-		Short: "Simulate a broadcast along a corrected tree",
-		Long: `Simulates one broadcast, or with --cases a table of them, and prints the messages
-sent, the live processes never reached, the coloring latency (the last live
-process has the message), the quiescence latency (nothing is under way any more)
-and the longest gap that the tree left on the ring. Times are in steps.
+		Short: "Simulate a broadcast along a corrected tree, or by corrected gossip",
+		Long: `Simulates one broadcast and prints a summary, or with --cases a table of broadcasts.
+Times are in steps. The root, process 0, has the message from the start; a process
+is coloured when it has received it.
 
-A table is CSV with the columns procs, L, o, tree, k, numbering, correction, start
-and failed (numbers separated by spaces), in any order; distance and the outcome
-(messages, unreached, coloring, quiescence, max_gap) may be there too.
+  messages    sent by all, also to dead processes: how many that is a process, and
+              what for: dissemination (along the tree, or gossip), correction (round
+              the ring), acknowledgement; how many were lost at dead processes
+  unreached   live processes that were never coloured; by what the others were
+  coloring    coloring latency: when the last live process was coloured
+  quiescence  quiescence latency: when nothing was under way any more, the end of the
+              last receive, or an arrival at a dead process
+  max_gap     the longest run round the ring of processes that dissemination did not
+              reach, dead or not; how many such gaps there were, by length
+  histogram   how many processes were coloured when
+
+With --format (table, csv, json) there is instead a row with all parameters and
+messages, unreached, coloring, quiescence, max_gap and, where some were to crash,
+crashed: how many did.
+
+A table for --cases is CSV with the columns procs, L, o, tree, k, numbering, correction,
+start and failed (numbers separated by spaces), in any order; these may be there too:
+distance, delay, gossip_time, gossip_rounds, gossip_seed, crashes (as for --crash), gap,
+node_size, placement, node_seed, latency_within, noise, noise_seed, and the outcome,
+which --check compares.
 
 Exit codes: 0; 1 if --check finds a difference; 2 if the command line or the
 table is wrong.`,
@@ -52,6 +69,10 @@ table is wrong.`,
 
   # the same, with 20 dead processes chosen by a seed, and a trace of all messages
   banyan sim broadcast --procs 1024 --correction checked --failed-count 20 --seed 7 --trace run.jsonl
+
+  # gossip for 20 steps in place of a tree; corrections to three neighbours, in one direction
+  banyan sim broadcast --procs 1024 --gossip-time 20
+  banyan sim broadcast --procs 1024 --correction optimized --distance 0:3
 
   # what it costs to reach everybody although processes may die meanwhile
   banyan sim broadcast --procs 1024 --correction failure-proof
@@ -63,10 +84,13 @@ table is wrong.`,
   banyan sim broadcast --cases internal/logp/testdata/logp-broadcast.csv --check --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := logp.Format(f.format).Validate(); err != nil && f.format != "" {
 				return fmt.Errorf("--format: %w", err)
 			}
 			if f.cases != "" {
+				if f.format == "" {
+					f.format = string(logp.Text)
+				}
 				return simulateCases(cmd, &f)
 			}
 			return simulateBroadcast(cmd, &f)
@@ -89,7 +113,7 @@ table is wrong.`,
 	flags.IntSliceVar(&f.failed, "failed", nil, "processes that are dead, separated by commas")
 	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	flags.StringVar(&f.format, "format", "", "table, csv or json: a row of all parameters and results; without it one broadcast has a\nsummary, --cases a table")
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
 	flags.StringVar(&f.cases, "cases", "", "simulate every row of a table, `FILE`.csv")
 	flags.BoolVar(&f.check, "check", false, "with --cases: compare with the outcomes in the table")
@@ -109,6 +133,11 @@ func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
 	simulator := logp.Simulator{}
 	progress := newProgress(-1, "messages")
 	simulator.Progress = progress.set
+	var told *summary.Summary
+	if f.format == "" {
+		told = summary.New(c.Procs)
+		simulator.Listener = told
+	}
 	var outcome logp.Outcome
 	if f.trace == "" {
 		outcome, err = simulator.Run(&c, nil)
@@ -121,6 +150,10 @@ func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
 	}
 	if caveat := c.Caveat(); caveat != "" {
 		fmt.Fprintf(os.Stderr, "banyan: note: %s\n", caveat)
+	}
+	if told != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", c.Describe())
+		return told.Write(cmd.OutOrStdout())
 	}
 	t := logp.NewTable(logp.Row{Case: c, Outcome: outcome})
 	return t.Write(cmd.OutOrStdout(), logp.Format(f.format))

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
@@ -148,6 +149,38 @@ func (c *Case) tree() (topology.Tree, error) {
 		return topology.Binomial(c.Procs, c.Numbering)
 	}
 	return topology.Tree{}, fmt.Errorf("unknown tree %q: want binomial, kary, lame, optimal or gossip", c.Tree)
+}
+
+// Describe says in one line what is to be simulated.
+func (c *Case) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d processes, ", c.Procs)
+	switch {
+	case c.Tree == Gossip && c.Gossip.Rounds > 0:
+		fmt.Fprintf(&b, "gossip for %d rounds", c.Gossip.Rounds)
+	case c.Tree == Gossip:
+		fmt.Fprintf(&b, "gossip until %d", c.Gossip.Until)
+	case c.Tree.NeedsK():
+		fmt.Fprintf(&b, "%s tree (k = %d, %v)", c.Tree, c.K, c.Numbering)
+	default:
+		fmt.Fprintf(&b, "%s tree (%v)", c.Tree, c.Numbering)
+	}
+	switch {
+	case !c.Correction.Corrects():
+		fmt.Fprintf(&b, ", correction %v", c.Correction)
+	case c.Correction.HasDistance():
+		fmt.Fprintf(&b, ", %v correction (distance %s, %s)", c.Correction, c.distance(), c.startName())
+	default:
+		fmt.Fprintf(&b, ", %v correction (%s)", c.Correction, c.startName())
+	}
+	fmt.Fprintf(&b, ", L = %d, o = %d", c.Latency, c.Overhead)
+	if n := len(c.Failed); n > 0 {
+		fmt.Fprintf(&b, ", %d dead", n)
+	}
+	if n := len(c.Crashes); n > 0 {
+		fmt.Fprintf(&b, ", %d to crash", n)
+	}
+	return b.String()
 }
 
 // Caveat is what a user should know of a case that is valid but unusual, or "".

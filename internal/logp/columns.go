@@ -42,7 +42,7 @@ var columns = []column{
 	number("k", optional, func(c *Case) *int { return &c.K }).as(needed),
 	{"numbering", needed, (*Row).numbering, (*Case).setNumbering},
 	{"correction", needed, func(r *Row) any { return r.Correction.String() }, (*Case).setCorrection},
-	{"start", needed, (*Row).start, (*Case).setStart},
+	{"start", needed, func(r *Row) any { return r.startName() }, (*Case).setStart},
 	{"failed", needed, func(r *Row) any { return append([]int{}, r.Failed...) }, (*Case).setFailed},
 
 	{"distance", optional, (*Row).distanceField, (*Case).SetDistance},
@@ -159,11 +159,12 @@ func (c *Case) setCorrection(s string) (err error) {
 	return err
 }
 
-func (r *Row) start() any {
+// startName is the inverse of [ParseStart].
+func (c *Case) startName() string {
 	switch {
-	case !r.Correction.Corrects():
+	case !c.Correction.Corrects():
 		return "-"
-	case r.Synchronised:
+	case c.Synchronised:
 		return "synchronized"
 	}
 	return "overlapped"

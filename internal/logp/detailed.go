@@ -26,6 +26,7 @@ type Detailed struct {
 	stats   Activity
 	trace   *trace.Writer
 	tick    func(messages int)
+	kinds   *kindCounts // counted if not nil
 }
 
 func (d *Detailed) reset(procs int, m *model, failed Set, plan []Crash) {
@@ -134,6 +135,7 @@ func (d *Detailed) crash(p int) {
 }
 
 func (d *Detailed) drop(m Machines, x Message) {
+	d.stats.Lost++
 	d.stats.Quiescence = d.now
 	if d.trace != nil {
 		record(d.trace, m, d.now, trace.Drop, x.To(), x.From(), x.Kind())
@@ -208,6 +210,9 @@ func (d *Detailed) begin(m Machines, x Message) {
 	d.events.add(d.now+d.model.gap, maySend, NewMessage(0, x.From(), 0))
 	d.events.add(d.now+d.model.overhead+d.model.travel(x), arrives, x)
 	d.stats.Messages++
+	if d.kinds != nil {
+		d.kinds[x.Kind()]++
+	}
 	if d.tick != nil && d.stats.Messages%progressEvery == 0 {
 		d.tick(d.stats.Messages)
 	}

@@ -39,5 +39,6 @@ func (m Message) Kind() uint8 { return uint8(m) }
 // Activity is what happened on a network.
 type Activity struct {
 	Messages   int        // sent, also to dead processes
+	Lost       int        // of these, at dead processes
 	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
 }

@@ -27,6 +27,7 @@ type Network struct {
 	stats Activity
 	trace *trace.Writer
 	tick  func(messages int)
+	kinds *kindCounts // counted if not nil
 }
 
 const (
@@ -191,6 +192,9 @@ func (n *Network) ask(m Machines, asked []int32) {
 			record(n.trace, m, n.now, trace.Send, x.From(), x.To(), x.Kind())
 		}
 	}
+	if n.kinds != nil {
+		n.kinds.add(messages)
+	}
 	before := n.stats.Messages
 	n.stats.Messages += len(messages)
 	if n.tick != nil && before/progressEvery != n.stats.Messages/progressEvery {
@@ -214,6 +218,7 @@ func (n *Network) arrive(m Machines, b *batch) {
 			case *f&isDead == 0:
 				n.wait(x)
 			default:
+				n.stats.Lost++
 				n.stats.Quiescence = n.now
 				if n.trace != nil {
 					record(n.trace, m, n.now, trace.Drop, x.To(), x.From(), x.Kind())

@@ -29,7 +29,10 @@ type Outcome struct {
 type Simulator struct {
 	// Progress, if set, is called now and then with the messages sent so far.
 	Progress func(messages int)
+	// Listener, if set, is told of each run when it is over.
+	Listener Listener
 
+	kinds    kindCounts // of the last run, if there is a listener
 	network  Network
 	detailed Detailed
 	run      run
@@ -58,9 +61,16 @@ func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Out
 		config.CorrectAt = s.disseminationEnd(c, &config.Tree)
 	}
 	s.network.reset(c.Procs, latency, overhead, failed)
-	s.network.trace, s.network.tick = t, s.Progress
-	s.run.start(config, failed, t)
+	s.network.trace, s.network.tick, s.network.kinds = t, s.Progress, nil
+	if s.Listener != nil {
+		s.kinds = kindCounts{}
+		s.network.kinds = &s.kinds
+	}
+	s.run.start(config, failed, t, s.Listener != nil)
 	activity := s.network.run(as(&s.run))
+	if s.Listener != nil {
+		s.tell(activity, failed.Has)
+	}
 	return Outcome{
 		Messages:   activity.Messages,
 		Quiescence: activity.Quiescence,
@@ -78,10 +88,16 @@ func (s *Simulator) runDetailed(c *Case, config broadcast.Config, failed Set, t 
 		config.CorrectAt = s.walk(&config.Tree, m)
 	}
 	s.detailed.reset(c.Procs, m, failed, c.Crashes)
-	s.detailed.trace, s.detailed.tick = t, s.Progress
-	s.run.start(config, failed, t)
-	s.run.times = make([]proto.Time, c.Procs)
+	s.detailed.trace, s.detailed.tick, s.detailed.kinds = t, s.Progress, nil
+	if s.Listener != nil {
+		s.kinds = kindCounts{}
+		s.detailed.kinds = &s.kinds
+	}
+	s.run.start(config, failed, t, true)
 	activity := s.detailed.run(as(&s.run))
+	if s.Listener != nil {
+		s.tell(activity, func(p int) bool { return s.detailed.flags[p]&isDead != 0 })
+	}
 	o := Outcome{
 		Messages:   activity.Messages,
 		Quiescence: activity.Quiescence,
@@ -116,12 +132,18 @@ type run struct {
 	coloured int
 	last     proto.Time   // when the last of them was
 	waits    []proto.Time // when somebody may have something to send, ascending
-	times    []proto.Time // when each was, if that is wanted
 	trace    *trace.Writer
+
+	timed      bool         // keep the following
+	times      []proto.Time // when each process was coloured
+	colouredBy []uint8      // and by which kind of message
 }
 
-func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
-	r.config, r.coloured, r.last, r.waits, r.times, r.trace = config, 1, 0, r.waits[:0], nil, t
+func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer, timed bool) {
+	r.config, r.coloured, r.last, r.waits, r.trace, r.timed = config, 1, 0, r.waits[:0], t, timed
+	if procs := config.Tree.Procs(); timed && len(r.times) != procs {
+		r.times, r.colouredBy = make([]proto.Time, procs), make([]uint8, procs)
+	}
 	if procs := config.Tree.Procs(); len(r.states) != procs {
 		r.states = makeHuge[broadcast.State](procs)
 	}
@@ -131,13 +153,13 @@ func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer) {
 			t.Write(trace.Event{Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
 		}
 	}
-	r.colour(0, 0)
+	r.colour(0, 0, uint8(broadcast.KindTree))
 }
 
-func (r *run) colour(now proto.Time, p int) {
+func (r *run) colour(now proto.Time, p int, kind uint8) {
 	r.last = now
-	if r.times != nil {
-		r.times[p] = now
+	if r.timed {
+		r.times[p], r.colouredBy[p] = now, kind
 	}
 	if r.trace != nil {
 		r.trace.Write(trace.Event{Time: now, Proc: proto.Proc(p), Event: trace.Coloured, Peer: proto.NoProc})
@@ -148,7 +170,7 @@ func (r *run) Receive(now proto.Time, messages []Message) {
 	for _, x := range messages {
 		if r.config.Receive(&r.states[x.To()], x.From(), broadcast.Kind(x.Kind())) {
 			r.coloured++
-			r.colour(now, x.To())
+			r.colour(now, x.To(), x.Kind())
 		}
 	}
 }

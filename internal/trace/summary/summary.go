@@ -2,9 +2,9 @@
 // messages, latencies, gaps, and a histogram of when processes were coloured.
 //
 // It counts events as they come ([Summary.Add], which a [trace.Writer] or
-// [trace.Read] can call) and keeps eleven bytes a process, none a message; so it serves
-// millions of processes. The numbers are those of logp.Outcome, which a test
-// compares.
+// [trace.Read] can call), or is a logp.Listener, which is far cheaper: it is told at the
+// end. It keeps eleven bytes a process, none a message; so it serves millions of
+// processes. The numbers are those of logp.Outcome, which a test compares.
 package summary
 
 import (
@@ -15,13 +15,14 @@ import (
 // A Summary is what is known of a broadcast.
 type Summary struct {
 	Messages   [trace.Purposes]int // sent
-	Lost       int                 // at dead processes
 	Coloured   [trace.Purposes]int // processes, by what coloured them; the root by dissemination
 	Dead       int                 // processes, at the end
 	Quiescence proto.Time          // the end of the last receive, or arrival at a dead process
 
 	at    []proto.Time // when each process was coloured; Never if it wasn't
 	state []state
+	lost  int // messages at dead processes
+	told  int // how many processes it was told of by Process
 }
 
 // state is what is known of a process.
@@ -50,7 +51,7 @@ func (s *Summary) Add(e trace.Event) {
 		p.reached = p.reached || p.last == trace.Dissemination
 		s.Quiescence = max(s.Quiescence, e.Time)
 	case trace.Drop:
-		s.Lost++
+		s.lost++
 		s.Quiescence = max(s.Quiescence, e.Time)
 	case trace.Coloured:
 		if s.at[e.Proc] != proto.Never {
@@ -68,8 +69,29 @@ func (s *Summary) Add(e trace.Event) {
 	}
 }
 
-// Sent is how many messages were sent.
-func (s *Summary) Sent() (n int) {
+// Sent, with the next three, makes a Summary a logp.Listener.
+func (s *Summary) Sent(purpose trace.Purpose, messages int) { s.Messages[purpose] += messages }
+
+// Lost counts messages that arrived at dead processes.
+func (s *Summary) Lost(messages int) { s.lost += messages }
+
+// Quiet says when all was over.
+func (s *Summary) Quiet(at proto.Time) { s.Quiescence = max(s.Quiescence, at) }
+
+// Process says all of the next process.
+func (s *Summary) Process(coloured proto.Time, by trace.Purpose, reached, dead bool) {
+	s.at[s.told], s.state[s.told] = coloured, state{reached: reached, dead: dead}
+	s.told++
+	if coloured != proto.Never {
+		s.Coloured[by]++
+	}
+	if dead {
+		s.Dead++
+	}
+}
+
+// Total is how many messages were sent.
+func (s *Summary) Total() (n int) {
 	for _, k := range s.Messages {
 		n += k
 	}

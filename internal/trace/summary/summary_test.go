@@ -1,10 +1,12 @@
 package summary
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"banyan/internal/logp"
@@ -31,11 +33,23 @@ func compare(t *testing.T, c *logp.Case) {
 	s, want := simulate(t, c)
 	longest, _ := s.gapText()
 	got := logp.Outcome{
-		Messages: s.Sent(), Unreached: s.Unreached(), Coloring: s.Coloring(), Quiescence: s.Quiescence, MaxGap: longest,
+		Messages: s.Total(), Unreached: s.Unreached(), Coloring: s.Coloring(), Quiescence: s.Quiescence, MaxGap: longest,
 		Crashed: s.Dead - len(c.Failed),
 	}
 	if got != want {
 		t.Errorf("%+v: %+v, the simulator says %+v", c, got, want)
+	}
+	told := New(c.Procs)
+	simulator := logp.Simulator{Listener: told}
+	if again, err := simulator.Run(c, nil); err != nil || again != want {
+		t.Fatalf("%+v with a listener: %+v (%v), without %+v", c, again, err, want)
+	}
+	var events, listener strings.Builder
+	if err := errors.Join(s.Write(&events), told.Write(&listener)); err != nil {
+		t.Fatal(err)
+	}
+	if events.String() != listener.String() {
+		t.Errorf("%+v: of events\n%s\nof a listener\n%s", c, &events, &listener)
 	}
 }
 
@@ -58,6 +72,9 @@ func TestAgainstOutcome(t *testing.T) {
 				t.Fatal(err)
 			}
 			compare(t, &c)
+			gossip := c
+			gossip.Tree, gossip.Gossip = logp.Gossip, broadcast.Gossip{Rounds: 5}
+			compare(t, &gossip)
 			if procs <= 6 {
 				continue
 			}

@@ -19,8 +19,8 @@ func (s *Summary) Write(w io.Writer) error {
 		text := fmt.Sprintf("%-11s %-8v %s", name, value, note)
 		fmt.Fprintln(out, strings.TrimRight(text, " ")) // a Writer keeps its first error
 	}
-	line("messages", s.Sent(), fmt.Sprintf("%.1f a process: %s%s", float64(s.Sent())/float64(max(1, len(s.at))),
-		list(s.Messages), some(s.Lost, "; %d lost at dead processes")))
+	line("messages", s.Total(), fmt.Sprintf("%.1f a process: %s%s", float64(s.Total())/float64(max(1, len(s.at))),
+		list(s.Messages), some(s.lost, "; %d lost at dead processes")))
 	line("unreached", s.Unreached(), fmt.Sprintf("of %d live; coloured by %s", s.Live(), list(s.Coloured)))
 	sorted := s.times()
 	line("coloring", s.Coloring(), fmt.Sprintf("half at %d, 90 %% at %d, 99 %% at %d",
@@ -58,7 +58,7 @@ func list(counts [trace.Purposes]int) string {
 
 // times are when processes were coloured, the earliest first.
 func (s *Summary) times() []proto.Time {
-	var times []proto.Time
+	times := make([]proto.Time, 0, len(s.at))
 	for _, at := range s.at {
 		if at != proto.Never {
 			times = append(times, at)
