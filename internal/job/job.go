@@ -53,6 +53,11 @@ const (
 	// keep the keeper from running for milliseconds.
 	minProcs = 16
 
+	// settleFactor times δ is how long a process must have excluded nobody
+	// before it speaks for its side of a partition: one that finds the others
+	// silent one by one takes 2δ for each.
+	settleFactor = 3
+
 	secretKey = "banyan-secret-"
 	cardKey   = "banyan-card-"
 )
@@ -76,6 +81,8 @@ type Job struct {
 	options Options
 	pmi     *pmi.Client
 	control *control.Conn
+	tcp     *tcp.Transport // nil in a job of one
+	log     *slog.Logger
 	leaving atomic.Bool
 	left    atomic.Bool   // Leave was called
 	done    chan struct{} // closed by Leave: watch no longer
@@ -92,7 +99,7 @@ func Join(o Options) (*Job, error) {
 		return nil, err
 	}
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
-	j := &Job{options: o, done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
+	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
 	if err := j.join(); err != nil {
 		if j.pmi != nil {
 			j.pmi.Abort(1, err.Error())
@@ -165,6 +172,15 @@ func (j *Job) config() (progress.Config, error) {
 	}, nil
 }
 
+// logger is where this process tells what concerns its user: the program's own
+// log, or, if BANYAN_DEBUG is set, stderr, with every death and how it was found.
+func logger() *slog.Logger {
+	if os.Getenv("BANYAN_DEBUG") == "" {
+		return slog.Default()
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
 // connect shares the secret, opens the transport and starts the engine.
 func (j *Job) connect(cfg progress.Config) error {
 	var own [32]byte
@@ -181,7 +197,7 @@ func (j *Job) connect(cfg progress.Config) error {
 	}
 	hosts, err := j.pmi.Hosts()
 	if err != nil {
-		slog.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
+		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
 	cfg.Process.Hosts = hosts
 	address, err := listenAddress(hosts)
@@ -189,8 +205,8 @@ func (j *Job) connect(cfg progress.Config) error {
 		return err
 	}
 	tr, err := tcp.Listen(tcp.Config{
-		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: slog.Default(),
-		Host: address, Resolve: j.resolve,
+		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
+		Host: address, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
 	})
 	if err != nil {
 		return err
@@ -202,6 +218,7 @@ func (j *Job) connect(cfg progress.Config) error {
 		tr.Close()
 		return err
 	}
+	j.tcp = tr
 	j.Engine = progress.New(cfg, tr)
 	return nil
 }

@@ -55,6 +55,14 @@ func (j *Job) handle(e progress.Event) {
 	}
 	switch e.Kind {
 	case progress.Died:
+		r := e.Report
+		j.log.Debug("a process died", "self", int(j.self), "proc", int(r.Proc), "cause", r.Cause,
+			"silent", time.Duration(r.Silent), "by", int(r.By))
+		if j.control == nil && r.Cause == detector.CauseSilence && j.tcp != nil {
+			// Nobody kills it. If it lives it must stop as soon as it can
+			// be reached.
+			go j.tcp.Tell(r.Proc)
+		}
 		if j.control != nil && e.Report.Cause != detector.CauseTold {
 			j.control.Send(control.Message{
 				Type: control.Suspect, Proc: e.Report.Proc, Silent: time.Duration(e.Report.Silent),
@@ -72,18 +80,19 @@ func (j *Job) handle(e progress.Event) {
 }
 
 // end leaves the job's end to the launcher, or, if there is none or it doesn't
-// act, ends this process.
+// act, ends this process. Only this one: what it knows may be one side's view of a
+// cut network, and the others find out what concerns them.
 func (j *Job) end(code int, why string) {
 	if j.leaving.Load() {
 		return
 	}
 	if j.control != nil {
 		time.Sleep(endGrace)
+		if j.pmi != nil {
+			j.pmi.Abort(code, why)
+		}
 	} else if why != "" {
 		fmt.Fprintf(os.Stderr, "banyan: process %d: %s\n", j.self, why)
-	}
-	if j.pmi != nil {
-		j.pmi.Abort(code, why)
 	}
 	j.exit(code)
 }

@@ -1,15 +1,22 @@
 package multihost_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
 	"banyan/internal/multihost"
+	"banyan/mpi"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(roundsVariable) != "" {
+		mpi.Main(program, mpi.SurviveRankLoss())
+	}
 	if code, done := multihost.Reexec(); done {
 		os.Exit(code)
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "8") // they wait, mostly
 	os.Exit(m.Run())
 }

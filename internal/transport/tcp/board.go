@@ -74,7 +74,7 @@ type board struct {
 
 	mu       sync.Mutex
 	links    []link
-	excluded time.Time     // when a link was fenced last
+	excluded time.Time     // when a peer was fenced last that isn't certainly dead
 	settle   time.Duration // without another one, until the standing counts
 	list     []news
 }
@@ -142,15 +142,23 @@ func (b *board) judge(from proto.Proc, why purpose) verdict {
 	return accepted
 }
 
+// fence is for peers that the owner fenced. Those that have ended for certain
+// don't tell of a partition.
+func (b *board) fence(p proto.Proc, certain bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.links[p] = fenced
+	if !certain {
+		b.excluded = time.Now()
+	}
+}
+
 // set is for ends that the owner saw or made. A fence stays.
 func (b *board) set(p proto.Proc, l link) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.links[p] != fenced {
 		b.links[p] = l
-		if l == fenced {
-			b.excluded = time.Now()
-		}
 	}
 }
 

@@ -215,6 +215,7 @@ func (t *Transport) leave(p *peer, why transport.Evidence) {
 	t.unwatch(p)
 	t.board.set(p.proc, over)
 	p.state = gone
+	p.exited = p.exited || why == transport.EvidenceExited
 	t.settle()
 	t.moved++
 	t.sink.Closed(p.proc, why)
@@ -223,9 +224,12 @@ func (t *Transport) leave(p *peer, why transport.Evidence) {
 // Fence implements transport.Transport.
 func (t *Transport) Fence(who proto.Proc) {
 	p := t.peer(who)
-	t.board.set(who, fenced) // even if it's gone: it may ask
-	if p.state >= gone {
+	if p.state == outcast {
 		return
+	}
+	t.board.fence(who, p.exited)
+	if p.state == gone {
+		return // it may ask all the same
 	}
 	p.state = outcast
 	t.hangUp(p)

@@ -1,0 +1,160 @@
+package multihost_test
+
+import (
+	"testing"
+	"time"
+
+	"banyan/internal/multihost"
+)
+
+// What these tests assert is specified in docs/detector.md, "Several hosts".
+
+const (
+	period  = 50 * time.Millisecond
+	timeout = 500 * time.Millisecond
+)
+
+// threeHosts has two processes on each of three hosts. Any two hosts have a
+// replica of each rank.
+var threeHosts = setting{
+	ranks: 3, replicas: 2, rounds: 350, place: []int32{0, 0, 1, 1, 2, 2},
+	period: period, timeout: timeout,
+}
+
+// A host that the others don't hear is excluded, in time, whatever it hears
+// itself. When the network is as it was, its processes are told so and stop. The
+// others end with the undisturbed result.
+func TestVanishedHost(t *testing.T) {
+	t.Parallel()
+	cut := multihost.Link{Cut: true}
+	for _, tc := range []struct {
+		name     string
+		out, in  multihost.Link // from the host, to the host
+		healLate bool           // when it has found all the others silent
+	}{
+		{"a cut, healed at once", cut, cut, false},
+		{"a cut, healed late", cut, cut, true},
+		{"unheard", cut, multihost.Link{}, false},
+		{"slower than the time-out", multihost.Link{Delay: 3 * timeout}, multihost.Link{Delay: 3 * timeout}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			n := network(t, 3, 1)
+			r := start(t, n, threeHosts)
+			vanished, rest := []int{4, 5}, []int{0, 1, 2, 3}
+			set := func(out, in multihost.Link) {
+				for h := range 2 {
+					n.Set(2, h, out)
+					n.Set(h, 2, in)
+				}
+			}
+			at := time.Now()
+			set(tc.out, tc.in)
+			known := r.awaitKnowledge(rest, vanished).Sub(at)
+			t.Logf("known after %v", known)
+			// The last heartbeat may just have come, and the machine be busy.
+			if bound := 3*timeout + period + timeout; known > bound {
+				t.Errorf("it takes %v to know of a vanished host, more than %v", known, bound)
+			}
+			if tc.healLate {
+				r.awaitKnowledge(vanished, rest)
+			}
+			set(multihost.Link{}, multihost.Link{})
+			r.expectExcluded(vanished)
+			r.expectResults(rest)
+			r.expectNoDeaths(rest, vanished...)
+		})
+	}
+}
+
+// A process that hears nobody but is heard is believed: it takes its emitter with
+// it. Both are excluded, and both stop.
+func TestDeafHost(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	r := start(t, n, setting{
+		ranks: 2, replicas: 3, rounds: 350, place: []int32{0, 0, 0, 1, 1, 2},
+		period: period, timeout: timeout,
+	})
+	for h := range 2 {
+		n.Set(h, 2, multihost.Link{Cut: true})
+	}
+	const deaf = 5
+	r.awaitKnowledge([]int{0, 1}, []int{deaf})
+	for h := range 2 {
+		n.Set(h, 2, multihost.Link{})
+	}
+	r.expectExcluded([]int{deaf})
+	var excluded, rest []int
+	for p, m := range r.members[:deaf] {
+		if code := r.exit(p); code == 0 {
+			rest = append(rest, p)
+			m.end <- code
+		} else {
+			excluded = append(excluded, p)
+			m.end <- code
+		}
+	}
+	r.expectExcluded(excluded)
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, append(excluded, deaf)...)
+	if len(excluded) > 1 {
+		t.Errorf("one deaf process took %v with it", excluded)
+	}
+}
+
+// Two halves that don't hear each other both go on, each with its replica of
+// every rank. When the cut heals, the one without the lowest process stops.
+func TestHalves(t *testing.T) {
+	t.Parallel()
+	n := network(t, 2, 1)
+	r := start(t, n, setting{
+		ranks: 3, replicas: 2, rounds: 350, place: []int32{0, 0, 0, 1, 1, 1},
+		period: period, timeout: timeout,
+	})
+	lower, upper := []int{0, 1, 2}, []int{3, 4, 5}
+	n.SetBoth([]int{0}, []int{1}, multihost.Link{Cut: true})
+	r.awaitKnowledge(lower, upper)
+	r.awaitKnowledge(upper, lower)
+	// Both go on.
+	for _, m := range r.members {
+		from := m.progress()
+		r.await("both halves go on", func() bool { return m.progress() > from+5 })
+	}
+	n.SetBoth([]int{0}, []int{1}, multihost.Link{})
+	r.expectExcluded(upper)
+	r.expectResults(lower)
+	r.expectNoDeaths(lower, upper...)
+}
+
+// Nobody is suspected over a network that is slow and loses packets, but within
+// what the defaults allow for.
+func TestBadNetwork(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 7)
+	s := threeHosts
+	s.rounds, s.period, s.timeout = 60, 100*time.Millisecond, time.Second // the defaults
+	r := start(t, n, s)
+	all := []int{0, 1, 2}
+	bad := multihost.Link{Delay: 20 * time.Millisecond, Loss: 0.02}
+	n.SetBoth(all, all, bad)
+	time.Sleep(2 * time.Second)
+	spike := bad
+	spike.Delay = 500 * time.Millisecond
+	n.SetBoth(all, all, spike)
+	time.Sleep(time.Second)
+	n.SetBoth(all, all, bad)
+	everybody := []int{0, 1, 2, 3, 4, 5}
+	r.expectResults(everybody)
+	r.expectNoDeaths(everybody)
+	lost := 0
+	for from := range 3 {
+		for to := range 3 {
+			_, l := n.Carried(from, to)
+			lost += l
+		}
+	}
+	if lost == 0 {
+		t.Error("no packet was lost: nothing was tested")
+	}
+}
