@@ -13,12 +13,13 @@ import (
 type Detailed struct {
 	model  *model
 	now    proto.Time
+	slab   slab // of all lists
 	events schedule
 	toSend agenda
 
 	flags     []uint8
-	waiting   []queue[Message] // arrived, while the process couldn't receive
-	sendsLeft []int32          // before the process crashes; none: no such plan
+	waiting   []list  // arrived, while the process couldn't receive
+	sendsLeft []int32 // before the process crashes; none: no such plan
 	asked     [chunk]int32
 	answers   [chunk]Message
 
@@ -31,17 +32,19 @@ type Detailed struct {
 
 func (d *Detailed) reset(procs int, m *model, failed Set, plan []Crash) {
 	d.model, d.now, d.crashed, d.stats = m, 0, 0, Activity{}
+	d.slab.reset()
+	d.events.slab = &d.slab
 	d.events.clear()
 	if len(d.flags) != procs {
 		d.flags = make([]uint8, procs)
-		d.waiting = make([]queue[Message], procs)
+		d.waiting = make([]list, procs)
 		d.sendsLeft = make([]int32, procs)
 		d.toSend = newAgenda(procs)
 	}
 	clear(d.flags)
 	failed.each(func(p int) { d.flags[p] = isDead })
 	for p := range procs {
-		d.waiting[p].clear()
+		d.waiting[p] = emptyList
 		d.sendsLeft[p] = none
 	}
 	for _, c := range plan {
@@ -80,8 +83,8 @@ func (d *Detailed) run(m Machines) Activity {
 func (d *Detailed) happen(m Machines) {
 	now := d.events.take()
 	for stage, events := range now.events {
-		for _, x := range events {
-			d.handle(m, eventStage(stage), x)
+		for !events.empty() {
+			d.handle(m, eventStage(stage), d.slab.pop(&events))
 		}
 	}
 	d.events.release(now)
@@ -108,7 +111,7 @@ func (d *Detailed) handle(m Machines, stage eventStage, x Message) {
 		case dead:
 			d.drop(m, x)
 		case d.flags[p]&isReceiving != 0:
-			d.waiting[p].push(x)
+			d.slab.push(&d.waiting[p], x)
 		default:
 			d.receive(x)
 		}
@@ -127,7 +130,7 @@ func (d *Detailed) crash(p int) {
 		return
 	}
 	d.flags[p] |= isDead
-	d.waiting[p].clear()
+	d.slab.drop(&d.waiting[p])
 	d.crashed++
 	if d.trace != nil {
 		d.trace.Write(trace.Event{Time: d.now, Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
@@ -169,8 +172,8 @@ func (d *Detailed) received(m Machines, x Message) {
 
 // receiveNext begins the receive of the message that has waited longest.
 func (d *Detailed) receiveNext(p int) {
-	if w := &d.waiting[p]; w.size > 0 {
-		d.receive(w.pop())
+	if w := &d.waiting[p]; !w.empty() {
+		d.receive(d.slab.pop(w))
 	} else {
 		d.flags[p] &^= isReceiving
 	}

@@ -23,14 +23,17 @@ const (
 // moment is the events of one instant, by stage.
 type moment struct {
 	time   proto.Time
-	events [stages][]Message
+	events [stages]list
 }
+
+var noEvents = [stages]list{emptyList, emptyList, emptyList, emptyList, emptyList}
 
 // schedule is what is to happen. Many events share few moments, which are kept in
 // order.
 type schedule struct {
 	due  []*moment
 	free []*moment
+	slab *slab // of the events
 }
 
 // add adds an event, at a later time than that of any moment taken out.
@@ -39,15 +42,16 @@ func (s *schedule) add(at proto.Time, stage eventStage, x Message) {
 		return int(m.time - at)
 	})
 	if !found {
-		m := &moment{}
-		if n := len(s.free); n > 0 {
-			m, s.free = s.free[n-1], s.free[:n-1]
+		if len(s.free) == 0 {
+			s.free = append(s.free, new(moment))
 		}
-		m.time = at
+		last := len(s.free) - 1
+		m := s.free[last]
+		s.free = s.free[:last]
+		m.time, m.events = at, noEvents
 		s.due = slices.Insert(s.due, i, m)
 	}
-	events := &s.due[i].events[stage]
-	*events = append(*events, x)
+	s.slab.push(&s.due[i].events[stage], x)
 }
 
 // next is the time of the next event, or Never.
@@ -58,22 +62,18 @@ func (s *schedule) next() proto.Time {
 	return s.due[0].time
 }
 
-// take takes out the next moment, which is to be released when it is over.
+// take takes out the next moment, which is to be released when its events are
+// taken out of the slab.
 func (s *schedule) take() *moment {
 	m := s.due[0]
 	s.due = slices.Delete(s.due, 0, 1)
 	return m
 }
 
-func (s *schedule) release(m *moment) {
-	for i := range m.events {
-		m.events[i] = m.events[i][:0]
-	}
-	s.free = append(s.free, m)
-}
+func (s *schedule) release(m *moment) { s.free = append(s.free, m) }
 
+// clear forgets all events, as does whoever has reset the slab.
 func (s *schedule) clear() {
-	for len(s.due) > 0 {
-		s.release(s.take())
-	}
+	s.free = append(s.free, s.due...)
+	s.due = s.due[:0]
 }

@@ -16,9 +16,11 @@ func TestSchedule(t *testing.T) {
 		stage eventStage
 		x     Message
 	}
-	var s schedule
+	var memory slab
+	s := schedule{slab: &memory}
 	rapid.Check(t, func(t *rapid.T) {
 		s.clear()
+		memory.reset()
 		var want, got []event
 		for i := range rapid.IntRange(0, 200).Draw(t, "events") {
 			e := event{
@@ -39,8 +41,8 @@ func TestSchedule(t *testing.T) {
 			next := s.next()
 			m := s.take()
 			for stage, events := range m.events {
-				for _, x := range events {
-					got = append(got, event{next, eventStage(stage), x})
+				for !events.empty() {
+					got = append(got, event{next, eventStage(stage), memory.pop(&events)})
 				}
 			}
 			s.release(m)

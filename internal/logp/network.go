@@ -17,10 +17,9 @@ type Network struct {
 	late   stage[Message] // being received after they had to wait
 	toSend agenda         // who is asked for a message at this instant
 
-	flags   []uint8   // of each process
-	waiting []list    // of each process; nil if there never was one
-	slots   []arrival // of all lists
-	free    int32     // the first free slot, or none
+	flags   []uint8 // of each process
+	waiting []list  // of each process that isAwaited; nil if there never was one
+	slab    slab    // of all lists
 	asked   [chunk]int32
 	answers [chunk]Message
 
@@ -36,16 +35,6 @@ const (
 	isAwaited               // messages have arrived while it was receiving: it has a list
 	isDead
 )
-
-// list is a queue of slots. It means something only where the process isAwaited.
-type list struct{ head, tail int32 }
-
-type arrival struct {
-	message Message
-	next    int32
-}
-
-const none = -1
 
 // chunk is how many processes are asked for a message at once: few enough for
 // the nearest cache.
@@ -70,7 +59,7 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 	n.wire.room(roomFor(procs, latency, overhead))
 	clear(n.flags)
 	failed.each(func(p int) { n.flags[p] = isDead })
-	n.slots, n.free = n.slots[:0], none
+	n.slab.reset()
 }
 
 // roomFor is how many messages there are if everybody sends all the time, within
@@ -259,37 +248,25 @@ func (n *Network) received(m Machines, messages []Message) {
 
 // wait puts a message at the end of its receiver's list.
 func (n *Network) wait(x Message) {
-	i := n.free
-	if i != none {
-		n.free = n.slots[i].next
-	} else {
-		i = int32(len(n.slots))
-		n.slots = append(n.slots, arrival{})
-	}
-	n.slots[i] = arrival{x, none}
 	if n.waiting == nil {
 		n.waiting = make([]list, len(n.flags))
 	}
 	l, f := &n.waiting[x.To()], &n.flags[x.To()]
 	if *f&isAwaited == 0 {
 		*f |= isAwaited
-		l.head = i
-	} else {
-		n.slots[l.tail].next = i
+		*l = emptyList
 	}
-	l.tail = i
+	n.slab.push(l, x)
 }
 
 // longestWaiting takes the first message of a process's list.
 func (n *Network) longestWaiting(p int) Message {
 	l := &n.waiting[p]
-	i := l.head
-	s := &n.slots[i]
-	if l.head = s.next; l.head == none {
+	x := n.slab.pop(l)
+	if l.empty() {
 		n.flags[p] &^= isAwaited
 	}
-	s.next, n.free = n.free, i
-	return s.message
+	return x
 }
 
 // record writes an event of a process and a message to or from a peer.
