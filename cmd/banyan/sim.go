@@ -5,13 +5,13 @@ import "github.com/spf13/cobra"
 func newSimCommand() *cobra.Command {
 	sim := &cobra.Command{
 		Use:   "sim",
-		Short: "Simulate protocols in LogP time",
-		Long: `The simulator runs the code that real jobs run, in the time of the LogP model:
-sending and receiving take a process the overhead o each, a message travels for
-the latency L.`,
+		Short: "Simulate protocols",
+		Long: `The simulators run the code that real jobs run. Broadcasts and reductions run in the time
+of the LogP model: sending and receiving take a process the overhead o each, a message
+travels for the latency L. The failure detector runs under the one-port model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand())
+	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand(), newSimDetectorCommand())
 	return sim
 }

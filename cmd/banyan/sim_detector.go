@@ -1,0 +1,332 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto"
+	"banyan/internal/risk"
+	"banyan/internal/stabilisation"
+)
+
+// detectorFlags are the flags of "sim detector", as given.
+type detectorFlags struct {
+	nodes                []int
+	period, timeout, tau risk.Seconds
+	failures             string
+	within, gap, mtbf    risk.Seconds
+	wholeHost            bool
+	hostSize             int
+	ring, engine, format string
+	runs, workers        int
+	seed                 uint64
+	each                 bool
+}
+
+func newSimDetectorCommand() *cobra.Command {
+	f := detectorFlags{period: 10, timeout: 60, tau: 1e-6}
+	cmd := &cobra.Command{
+		Use:   "detector",
+		Short: "Simulate the failure detector until all know of all failures",
+		Long: `Simulates the failure detector under the one-port model: a node sends and receives one
+message at a time, and each takes a time drawn from (0, τ]. In each run one node fails at time
+0, and others later, by one of four laws:
+
+  --failures N --within W   N in all, the others at times drawn from (0, W]
+  --failures N --gap G      N in all, one after the other, G apart on average
+  --mtbf M                  each node fails once in M on average, until all is known
+  --host-failure            all nodes of one host, at once
+
+A run ends when the configuration is stable: every live node knows of every failure.
+Printed are the time until all know of the first failure and until all know of all, the
+failures that had struck by then, broadcasts and messages (since the first failure), and
+theorem 1's bound T(f) (Bosilca et al., RR-9024).
+
+The abstract engine computes when time-outs expire, as the authors' simulator did, and takes a
+fraction of a millisecond for a run of any size; its numbers of heartbeats and news are
+computed. The machine engine runs the detector of real jobs, each heartbeat of each
+node. Both play the same failures for the same seed.
+
+Spans are numbers with a unit: y, d, h, m, s, ms, us, ns.
+
+Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
+		Example: `  # 16 of 256,000 nodes fail within 50 s, 1,000 times (figure 4a's largest point)
+  banyan sim detector --nodes 256000 --failures max --runs 1000
+
+  # the same by the machines themselves, once
+  banyan sim detector --nodes 256000 --failures max --engine machine
+
+  # nodes that fail once a year each (figure 5)
+  banyan sim detector --nodes 32000,64000,128000,256000 --mtbf 1y --runs 10000
+
+  # what a dead host of 16 costs on a ring by rank, and on one that is interleaved
+  banyan sim detector --nodes 1024 --host-size 16 --host-failure --ring rank
+  banyan sim detector --nodes 1024 --host-size 16 --host-failure --ring interleaved
+
+  # each run's outcome, to be drawn
+  banyan sim detector --nodes 4096 --failures 11 --runs 10000 --each --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := logp.Format(f.format).Validate(); err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			campaigns, err := f.campaigns(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return f.simulate(context.Background(), cmd.OutOrStdout(), campaigns)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntSliceVar(&f.nodes, "nodes", []int{1024}, "number of nodes, or several")
+	flags.Var(&f.period, "period", "time between heartbeats, η")
+	flags.Var(&f.timeout, "timeout", "silence that is taken for a death, δ")
+	flags.Var(&f.tau, "tau", "longest time of a message, τ")
+	flags.StringVar(&f.failures, "failures", "1", "failures in each run, or max for the ⌊log2 n⌋ - 1 that theorem 1 covers")
+	flags.Var(&f.within, "within", "window in which they strike (default δ - η: before the first is detected)")
+	flags.Var(&f.gap, "gap", "they strike one after the other, so far apart on average")
+	flags.Var(&f.mtbf, "mtbf", "nodes fail at random, once in this time each on average")
+	flags.BoolVar(&f.wholeHost, "host-failure", false, "a whole host fails")
+	flags.IntVar(&f.hostSize, "host-size", 1, "nodes that share a host, in the order of ranks")
+	flags.StringVar(&f.ring, "ring", "rank", "order of the ring: rank, or interleaved by host")
+	flags.StringVar(&f.engine, "engine", "abstract", "abstract or machine")
+	flags.IntVar(&f.runs, "runs", 1, "runs for each number of nodes")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is drawn")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at a time")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	flags.BoolVar(&f.each, "each", false, "print each run, not a summary")
+	return cmd
+}
+
+// nanoseconds are those of a span; too many give more than any setting may be.
+func nanoseconds(s risk.Seconds) proto.Time {
+	if ns := float64(s) * 1e9; ns < float64(stabilisation.MaxTime) {
+		return proto.Time(ns + 0.5)
+	}
+	return proto.Never
+}
+
+// campaigns makes a campaign for each number of nodes.
+func (f *detectorFlags) campaigns(flags *pflag.FlagSet) ([]stabilisation.Campaign, error) {
+	s := stabilisation.Settings{
+		Period: nanoseconds(f.period), Timeout: nanoseconds(f.timeout), Tau: nanoseconds(f.tau), HostSize: f.hostSize,
+	}
+	if err := f.law(&s, flags); err != nil {
+		return nil, err
+	}
+	switch f.ring {
+	case "rank":
+	case "interleaved":
+		s.Order = stabilisation.Interleaved
+	default:
+		return nil, fmt.Errorf("--ring: unknown order %q: want rank or interleaved", f.ring)
+	}
+	engine := stabilisation.Abstract
+	switch f.engine {
+	case "abstract":
+	case "machine":
+		engine = stabilisation.Machine
+	default:
+		return nil, fmt.Errorf("--engine: unknown engine %q: want abstract or machine", f.engine)
+	}
+	if len(f.nodes) == 0 {
+		return nil, errors.New("--nodes: want at least one number")
+	}
+	var campaigns []stabilisation.Campaign
+	for _, n := range f.nodes {
+		c := stabilisation.Campaign{Settings: s, Engine: engine, Runs: f.runs, Seed: f.seed, Workers: f.workers}
+		c.Nodes = n
+		if c.Failures == 0 {
+			c.Failures = max(1, c.MostFailures())
+		}
+		if err := c.Validate(); err != nil {
+			return nil, fmt.Errorf("--%w", err) // fields are called as the flags
+		}
+		campaigns = append(campaigns, c)
+	}
+	return campaigns, nil
+}
+
+// law sets when nodes fail. 0 failures stand for the most that are covered.
+func (f *detectorFlags) law(s *stabilisation.Settings, flags *pflag.FlagSet) error {
+	s.Law, s.Failures = stabilisation.Forced, 1
+	chosen := "failures"
+	for _, other := range []struct {
+		flag string
+		law  stabilisation.Law
+	}{{"gap", stabilisation.Paced}, {"mtbf", stabilisation.Exponential}, {"host-failure", stabilisation.WholeHost}} {
+		if !flags.Changed(other.flag) {
+			continue
+		}
+		if s.Law != stabilisation.Forced {
+			return fmt.Errorf("--%s: excludes --%s: failures follow one law", other.flag, chosen)
+		}
+		s.Law, chosen = other.law, other.flag
+	}
+	if flags.Changed("failures") && (s.Law == stabilisation.Exponential || s.Law == stabilisation.WholeHost) {
+		return fmt.Errorf("--failures: has no meaning with --%s, which says how many fail", chosen)
+	}
+	if flags.Changed("within") && s.Law != stabilisation.Forced {
+		return fmt.Errorf("--within: has no meaning with --%s, which says when they fail", chosen)
+	}
+	if flags.Changed("host-failure") && !f.wholeHost {
+		return errors.New("--host-failure: false: leave it out")
+	}
+	if f.failures == "max" {
+		s.Failures = 0
+	} else {
+		n, err := strconv.Atoi(f.failures)
+		if err != nil || n < 1 {
+			return fmt.Errorf("--failures: %q: want a number from 1, or max", f.failures)
+		}
+		s.Failures = n
+	}
+	s.Gap, s.MTBF = nanoseconds(f.gap), nanoseconds(f.mtbf)
+	if s.Within = nanoseconds(f.within); !flags.Changed("within") {
+		s.Within = max(1, s.Timeout-s.Period)
+	}
+	return nil
+}
+
+// detectorRow is what is printed of a campaign, or with --each of a run.
+type detectorRow struct {
+	*stabilisation.Campaign
+	run     int
+	summary stabilisation.Summary
+	stabilisation.Outcome
+}
+
+func (f *detectorFlags) simulate(ctx context.Context, w io.Writer, campaigns []stabilisation.Campaign) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	progress := newProgress(f.runs*len(campaigns), "detectors")
+	var summaries, runs []detectorRow
+	for i := range campaigns {
+		c := &campaigns[i]
+		outcomes, err := c.Run(ctx, func(done int) { progress.set(i*f.runs + done) })
+		if err != nil {
+			progress.clear()
+			if errors.Is(err, context.Canceled) {
+				return &exitError{1, errors.New("interrupted")}
+			}
+			return err
+		}
+		summaries = append(summaries, detectorRow{Campaign: c, summary: c.Summarise(outcomes)})
+		if f.each {
+			for run := range outcomes {
+				runs = append(runs, detectorRow{Campaign: c, run: run, Outcome: outcomes[run]})
+			}
+		}
+	}
+	progress.clear()
+	switch format := logp.Format(f.format); {
+	case f.each:
+		return writeRows(w, format, detectorRunColumns, runs)
+	case format == logp.Text && len(summaries) == 1:
+		return explainStabilisation(w, &summaries[0])
+	default:
+		return writeRows(w, format, detectorColumns, summaries)
+	}
+}
+
+// detectorColumns are those of summaries. Times are in seconds.
+var detectorColumns = []column[detectorRow]{
+	{"nodes", func(r *detectorRow) any { return r.Nodes }},
+	{"runs", func(r *detectorRow) any { return r.summary.Runs }},
+	{"unstable", func(r *detectorRow) any { return r.summary.Unstable }},
+	{"first_s", func(r *detectorRow) any { return r.summary.First.Mean }},
+	{"first_error", func(r *detectorRow) any { return r.summary.First.Error }},
+	{"all_s", func(r *detectorRow) any { return r.summary.All.Mean }},
+	{"all_error", func(r *detectorRow) any { return r.summary.All.Error }},
+	{"all_greatest_s", func(r *detectorRow) any { return r.summary.All.Greatest }},
+	{"failures", func(r *detectorRow) any { return r.summary.Failures.Mean }},
+	{"broadcasts", func(r *detectorRow) any { return r.summary.Broadcasts.Mean }},
+	{"heartbeats", func(r *detectorRow) any { return r.summary.Heartbeats.Mean }},
+	{"observes", func(r *detectorRow) any { return r.summary.Observes.Mean }},
+	{"news", func(r *detectorRow) any { return r.summary.News.Mean }},
+	{"others", func(r *detectorRow) any { return r.summary.Others.Mean }},
+	{"of_bound", func(r *detectorRow) any { return r.summary.OfBound }},
+	{"exceeded", func(r *detectorRow) any { return r.summary.Exceeded }},
+	{"beyond", func(r *detectorRow) any { return r.summary.Beyond }},
+}
+
+// detectorRunColumns are those of single runs.
+var detectorRunColumns = []column[detectorRow]{
+	{"nodes", func(r *detectorRow) any { return r.Nodes }},
+	{"run", func(r *detectorRow) any { return r.run }},
+	{"stable", func(r *detectorRow) any { return r.Stable }},
+	{"first_s", func(r *detectorRow) any { return float64(r.First) / 1e9 }},
+	{"all_s", func(r *detectorRow) any { return float64(r.All) / 1e9 }},
+	{"failures", func(r *detectorRow) any { return r.Outcome.Failures }},
+	{"broadcasts", func(r *detectorRow) any { return r.Broadcasts }},
+	{"heartbeats", func(r *detectorRow) any { return r.Messages.Heartbeats }},
+	{"observes", func(r *detectorRow) any { return r.Messages.Observes }},
+	{"news", func(r *detectorRow) any { return r.Messages.News }},
+	{"others", func(r *detectorRow) any { return r.Messages.Others }},
+	{"bound_s", func(r *detectorRow) any { return r.Bound(r.Outcome.Failures) / 1e9 }},
+}
+
+// explainStabilisation writes one campaign for people.
+func explainStabilisation(w io.Writer, r *detectorRow) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	m := &r.summary
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("runs", "%d of %d nodes", m.Runs, r.Nodes)
+	if m.Unstable > 0 {
+		line("unstable", "%d runs were given up; the rest is of the others", m.Unstable)
+	}
+	if m.Unstable < m.Runs {
+		spread := func(name string, s *stabilisation.Spread, unit string) {
+			value := func(v float64) string { return significant(v) + unit }
+			text := value(s.Mean)
+			if s.Least != s.Greatest {
+				text += fmt.Sprintf(" ± %.2g, from %s to %s", s.Error, value(s.Least), value(s.Greatest))
+			}
+			line(name, "%s", text)
+		}
+		spread("all know first", &m.First, " s")
+		spread("all know all", &m.All, " s")
+		spread("failures", &m.Failures, "")
+		spread("broadcasts", &m.Broadcasts, "")
+		spread("heartbeats", &m.Heartbeats, "")
+		spread("observes", &m.Observes, "")
+		spread("news", &m.News, "")
+		spread("others", &m.Others, "")
+	}
+	most := r.MostFailures()
+	switch {
+	case m.Beyond == m.Runs:
+		line("theorem 1", "covers %d failures; there were more", most)
+	default:
+		line("theorem 1", "%d runs exceeded their bound; at most %.3g %% of it was taken", m.Exceeded, 100*m.OfBound)
+	}
+	if m.Beyond > 0 && m.Beyond < m.Runs {
+		line("", "%d runs had more than the %d failures that it covers", m.Beyond, most)
+	}
+	return out.Flush()
+}
+
+// significant writes all of a number's whole part, and of its fraction so much that there are
+// five digits.
+func significant(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, 4-int(math.Log10(max(1, v)))), 64)
+}

@@ -1,0 +1,88 @@
+package stabilisation
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"banyan/internal/proto"
+)
+
+// tolerance is how far the engines may be apart in a run with so many failures: each says when
+// time-outs expire, to the message; how long messages take they draw for themselves. On
+// the way to the last node's knowledge there are at most as many broadcasts and reconnections
+// as theorem 1 allows time for.
+func tolerance(s *Settings, failures int) proto.Time {
+	timeouts := float64(failures*(failures+1)) * float64(s.Timeout)
+	return proto.Time(s.Bound(failures)-timeouts) + 2*s.Tau
+}
+
+// TestAgainstMachines: both engines give the same runs: stable or not, with the same
+// failures and broadcasts, where theorem 1 covers them (beyond, a broadcast may miss
+// nodes, which the abstraction doesn't know), and times that differ by what messages take.
+func TestAgainstMachines(t *testing.T) {
+	type engines struct{ abstract, machines Outcome }
+	apart := proto.Time(0)
+	runs := 0
+	for _, n := range []int{4, 5, 8, 11, 16, 30, 64} {
+		base := lowNoise(n)
+		base.HostSize = min(3, base.MostFailures())
+		laws := map[string]Settings{}
+		for f := 1; f <= base.MostFailures(); f++ {
+			for _, within := range []proto.Time{second, 50 * second, 300 * second} {
+				s := base
+				s.Failures, s.Within = f, within
+				laws[fmt.Sprintf("%d within %d s", f, within/second)] = s
+			}
+			s := base
+			s.Law, s.Failures, s.Gap = Paced, f, 20*second
+			laws[fmt.Sprintf("%d paced", f)] = s
+		}
+		s := base
+		s.Law, s.MTBF = Exponential, 100*proto.Time(n)*second
+		laws["exponential"] = s
+		s = base
+		s.Law = WholeHost
+		laws["host"] = s
+		s.Order = Interleaved
+		laws["host, interleaved"] = s
+		for name, s := range laws {
+			abstraction, machines := Abstract.New(&s), Machine.New(&s)
+			for seed := range uint64(40) {
+				var o engines
+				var err error
+				if o.abstract, err = abstraction.Run(context.Background(), NewScenario(&s, seed)); err != nil {
+					t.Fatal(err)
+				}
+				if o.machines, err = machines.Run(context.Background(), NewScenario(&s, seed)); err != nil {
+					t.Fatal(err)
+				}
+				runs++
+				a, m := o.abstract, o.machines
+				off := max(a.First-m.First, m.First-a.First, a.All-m.All, m.All-a.All)
+				apart = max(apart, off)
+				if !a.Stable || !m.Stable || m.False > 0 || a.Failures != m.Failures || a.Broadcasts != m.Broadcasts ||
+					a.Messages.Observes != m.Messages.Observes || off > tolerance(&s, a.Failures) {
+					t.Errorf("n = %d, %s, seed %d:\nabstract %+v\nmachines %+v", n, name, seed, a, m)
+				}
+			}
+		}
+	}
+	t.Logf("%d runs, at most %d ns apart", runs, apart)
+}
+
+func BenchmarkMachines(b *testing.B) {
+	s := lowNoise(16000)
+	s.Failures, s.Within = 12, 50*second
+	m := NewMachines(&s)
+	seed := uint64(0)
+	events := 0
+	for b.Loop() {
+		seed++
+		if _, err := m.Run(context.Background(), NewScenario(&s, seed)); err != nil {
+			b.Fatal(err)
+		}
+		events += m.network.Events
+	}
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+}

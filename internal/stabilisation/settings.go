@@ -1,0 +1,142 @@
+package stabilisation
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"banyan/internal/proto"
+	"banyan/internal/topology"
+)
+
+// Settings say what is simulated. Times are in nanoseconds.
+type Settings struct {
+	Nodes   int
+	Period  proto.Time // η
+	Timeout proto.Time // δ
+	Tau     proto.Time // τ
+	Order   Order
+	// HostSize is how many nodes share a host: 0…HostSize-1 the first, and so on.
+	HostSize int
+
+	Law Law
+	// Failures is how many are forced. For Forced and Paced.
+	Failures int
+	// Within is the window in which forced failures strike after the first.
+	Within proto.Time
+	// Gap is the mean time between two failures. For Paced.
+	Gap proto.Time
+	// MTBF is the mean time between failures of one node, μ. For Exponential.
+	MTBF proto.Time
+}
+
+// Order is that of the ring.
+type Order uint8
+
+// Orders of the ring.
+const (
+	ByRank      Order = iota
+	Interleaved       // neighbours on different hosts
+)
+
+// Law says which nodes fail when. In each the first fails at time 0, and all victims are
+// drawn evenly from the live nodes, unless it says otherwise.
+type Law uint8
+
+// Laws of failures.
+const (
+	// Forced failures strike at times drawn evenly from a window.
+	Forced Law = iota
+	// Paced failures strike one after the other, after exponentially distributed gaps, up to a
+	// number.
+	Paced
+	// Exponential failures strike with the rate n/μ until all are known to all.
+	Exponential
+	// WholeHost is the failure of all nodes of a host at once.
+	WholeHost
+)
+
+// FieldError says which setting is wrong.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap gives what is wrong with it.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Limits of a simulation.
+const (
+	MaxNodes = 1 << 22
+	// MaxTime bounds every setting that is a time, so that sums don't overflow: 73 years.
+	MaxTime = proto.Never / 4
+	// maxFailures is how many failures it takes for a run to be given up, since they come faster
+	// than they can be told of.
+	maxFailures = 1000
+)
+
+// Validate returns a *FieldError for a setting that makes no sense.
+func (s *Settings) Validate() error {
+	wrong := func(field, format string, args ...any) error {
+		return &FieldError{field, fmt.Errorf(format, args...)}
+	}
+	for _, t := range []struct {
+		field string
+		time  proto.Time
+		used  bool
+	}{
+		{"period", s.Period, true},
+		{"timeout", s.Timeout, true},
+		{"tau", s.Tau, true},
+		{"within", s.Within, s.Law == Forced && s.Failures > 1},
+		{"gap", s.Gap, s.Law == Paced},
+		{"mtbf", s.MTBF, s.Law == Exponential},
+	} {
+		if t.used && (t.time < 1 || t.time > MaxTime) {
+			return wrong(t.field, "want more than 0, and 73 years at most")
+		}
+	}
+	if s.Nodes < 2 || s.Nodes > MaxNodes {
+		return wrong("nodes", "%d: want 2 to %d", s.Nodes, MaxNodes)
+	}
+	if s.Period < 3*s.Tau {
+		return wrong("period", "want 3τ at least, for other messages to find room between two heartbeats")
+	}
+	if s.Timeout <= s.Period+s.Tau {
+		return wrong("timeout", "want more than η + τ, or live nodes are suspected")
+	}
+	if s.HostSize < 1 || s.HostSize > s.Nodes {
+		return wrong("host-size", "%d: want 1 to %d, the number of nodes", s.HostSize, s.Nodes)
+	}
+	switch s.Law {
+	case Forced, Paced:
+		if most := min(s.Nodes, maxFailures) - 1; s.Failures < 1 || s.Failures > most {
+			return wrong("failures", "%d: want 1 to %d", s.Failures, most)
+		}
+	case WholeHost:
+		if most := min(s.Nodes, maxFailures) - 1; s.HostSize > most {
+			return wrong("host-size", "%d: a whole host of at most %d can fail", s.HostSize, most)
+		}
+	case Exponential:
+	default:
+		return &FieldError{"law", errors.New("there is no such law")}
+	}
+	return nil
+}
+
+// MostFailures is ⌊log2 n⌋ - 1, the most overlapping failures of theorem 1.
+func (s *Settings) MostFailures() int { return bits.Len(uint(s.Nodes)) - 2 }
+
+// ring makes the ring.
+func (s *Settings) ring() *topology.Ring {
+	if s.Order == ByRank || s.HostSize == 1 {
+		return topology.IdentityRing(s.Nodes)
+	}
+	hosts := make([]int32, s.Nodes)
+	for i := range hosts {
+		hosts[i] = int32(i / s.HostSize)
+	}
+	return topology.InterleavedRing(hosts)
+}
