@@ -133,7 +133,7 @@ type tail struct {
 }
 
 // tailKept is how many bytes.
-const tailKept = 2048
+const tailKept = 512
 
 func newTail() *tail { return &tail{} }
 

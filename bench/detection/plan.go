@@ -59,19 +59,23 @@ func (p *Plan) Check() error {
 
 // Run carries a plan out, round by round, and gives each row away. A run that
 // fails is no reason to give the others up: its error is returned with the others
-// at the end. The end of ctx is.
+// at the end, but its setting isn't tried again. The end of ctx is.
 func (p *Plan) Run(ctx context.Context, each func(Row) error) error {
 	var failures []error
+	hopeless := make(map[Setting]bool)
 	rng := rand.New(rand.NewPCG(p.Seed, 0))
 	for run := range p.Runs {
 		seed := rng.Uint64()
 		for _, s := range p.settings() {
+			if hopeless[s] {
+				continue
+			}
 			row, err := Once(ctx, s, p.Again, seed)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				failures = append(failures, err)
+				failures, hopeless[s] = append(failures, err), true
 				continue
 			}
 			row.Run = run

@@ -12,8 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle is how long the members are left alone before anything is measured.
-func (s *Setting) settle() time.Duration { return max(300*time.Millisecond, 5*s.Period) }
+// settle is how long the members are left alone before anything is measured: the
+// more they are, the longer it takes until they have nothing more to say.
+func (s *Setting) settle() time.Duration {
+	return max(100*time.Millisecond, 5*s.Period, time.Duration(s.N)*10*time.Millisecond)
+}
 
 // afterwards is how long they are watched after all have learnt of the fault.
 func (s *Setting) afterwards() time.Duration { return min(2*s.Timeout, time.Second) }
