@@ -40,6 +40,10 @@ by ";":
   random count=2 within=1s seed=7     two processes at random, so that every rank
                                       keeps a replica
 
+A process that is silent for the heartbeat timeout is held for dead, and killed.
+One that computes isn't silent, and one with a debugger attached is excused; --debug
+excuses all, however they are stopped. docs/detector.md tells the rest.
+
 All processes run on this host; several hosts aren't supported yet. Under other
 launchers (mpiexec of MPICH, srun), start programs with those instead.
 
@@ -48,6 +52,7 @@ The environment variable BANYAN_DEBUG=1 has the launcher tell what it does.`
 const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
+  banyan run -n 2 --debug ./program
   banyan run -n 8 --transport inproc ./program`
 
 // runFlags are the flags of banyan run.
@@ -86,8 +91,11 @@ func newRunCommand() *cobra.Command {
 		"how messages travel: auto, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
-	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", launch.DefaultHeartbeatPeriod, "how often processes show that they live")
-	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", launch.DefaultHeartbeatTimeout, "how long a silent process is held for alive")
+	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
+		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launch.DefaultHeartbeatPeriod))
+	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", 0,
+		fmt.Sprintf("how long a silent process is held for alive (default %v, or ten longer periods)", launch.DefaultHeartbeatTimeout))
+	flags.BoolVar(&f.config.Debug, "debug", false, "hold no process for dead because it is silent")
 	return cmd
 }
 

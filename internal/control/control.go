@@ -1,5 +1,6 @@
 // Package control is the lifeline between "banyan run" and each process that it
-// started: certain news of deaths in one direction, wishes in the other.
+// started: certain news of deaths, and of debuggers, in one direction, wishes in the
+// other.
 //
 // The processes of a job don't depend on it. Under another launcher there is no
 // lifeline (FromEnv returns nil), and deaths are known from the processes' own
@@ -65,6 +66,11 @@ const (
 	Death Type = "death"
 	// Left: Proc has ended in order.
 	Left Type = "left"
+	// Traced: a debugger is attached to Proc, which it may stop at any time.
+	// Its silence is no death.
+	Traced Type = "traced"
+	// Untraced: it isn't any more.
+	Untraced Type = "untraced"
 	// Shutdown: the job is being ended; kill follows. Text says why.
 	Shutdown Type = "shutdown"
 )

@@ -40,6 +40,8 @@ func TestEveryMessageArrives(t *testing.T) {
 		{Type: Lost, Proc: 2, Text: "Recv"},
 		{Type: Death, Proc: 1, Signal: 9, Cause: "signal 9 (killed)"},
 		{Type: Left, Proc: 5},
+		{Type: Traced, Proc: 2},
+		{Type: Untraced, Proc: 2},
 		{Type: Shutdown, Text: "interrupted"},
 		{Type: Finalized},
 	}

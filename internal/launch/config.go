@@ -30,8 +30,12 @@ type Config struct {
 
 	Transport string // empty: auto
 	Faults    fault.Plan
-	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ.
-	HeartbeatPeriod, HeartbeatTimeout time.Duration // 0: the defaults
+	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the
+	// default, or what fits the other one.
+	HeartbeatPeriod, HeartbeatTimeout time.Duration
+	// Debug says that nobody is taken for dead by silence: whoever debugs the
+	// program may stop any of its processes in any way.
+	Debug bool
 
 	// Label puts the rank in front of every line of output.
 	Label bool
@@ -41,12 +45,6 @@ type Config struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
-
-// Defaults of the failure detector.
-const (
-	DefaultHeartbeatPeriod  = 100 * time.Millisecond
-	DefaultHeartbeatTimeout = time.Second
-)
 
 // MaxProcs bounds ranks × replicas: one host is to survive a typing error.
 const MaxProcs = 4096
@@ -101,14 +99,8 @@ func (p *plan) checkNumbers() (err error) {
 	case p.Program == "":
 		return errors.New("no program is given")
 	}
-	if p.HeartbeatPeriod == 0 {
-		p.HeartbeatPeriod = DefaultHeartbeatPeriod
-	}
-	if p.HeartbeatTimeout == 0 {
-		p.HeartbeatTimeout = DefaultHeartbeatTimeout
-	}
-	if p.HeartbeatPeriod < 0 || p.HeartbeatTimeout < 2*p.HeartbeatPeriod {
-		return fmt.Errorf("the heartbeat timeout (%v) must be at least twice the period (%v)", p.HeartbeatTimeout, p.HeartbeatPeriod)
+	if err := p.checkHeartbeats(); err != nil {
+		return err
 	}
 	if p.planned, err = p.Faults.Resolve(p.Ranks, p.Replicas); err != nil {
 		return err

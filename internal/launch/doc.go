@@ -17,6 +17,8 @@
 //   - Otherwise its end is a death: by a signal, by an exit code, by an exit
 //     without finalising, or by silence, when another process suspects it and the
 //     launcher kills it. All others are told at once.
+//   - A process to which a debugger is attached isn't taken for dead when it is
+//     silent: all others are told to excuse it (tracer.go).
 //   - A rank whose replicas have all died is lost. That ends the job, unless
 //     the program has said that it handles it.
 //   - If all replicas of a lost rank ended alike, that is the program's own

@@ -96,6 +96,9 @@ func Run(c Config) (*Report, error) {
 		return nil, err
 	}
 	j.attach(output.NewPrinter(c.Stdout, c.Label, lineHold), stderr)
+	if text := p.tight(); text != "" {
+		j.warn(text)
+	}
 	j.planFaults()
 	j.loop(signals)
 	return &j.report, nil

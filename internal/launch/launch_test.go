@@ -88,7 +88,7 @@ func TestBadJobs(t *testing.T) {
 		{"inproc faults", func(c *Config) { c.Transport, c.Faults = "inproc", plan("kill rank=0 at=1s") }, 2, "fault"},
 		{"rank out of range", func(c *Config) { c.Faults = plan("kill rank=9 at=1s") }, 2, "rank 9 is not among"},
 		{"steps", func(c *Config) { c.Faults = plan("kill rank=0 at=step:1") }, 2, "simulated runs only"},
-		{"impatient", func(c *Config) { c.HeartbeatTimeout = time.Millisecond }, 2, "at least twice"},
+		{"impatient", func(c *Config) { c.HeartbeatPeriod, c.HeartbeatTimeout = time.Second, time.Second }, 2, "at least 2 periods"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Config{Ranks: 2, Replicas: 1, Program: "/bin/true", Stdin: strings.NewReader(""),

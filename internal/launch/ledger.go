@@ -24,6 +24,7 @@ type entry struct {
 	ready     bool // it has initialised the library
 	finalized bool // it has said that it leaves
 	fenced    bool // the launcher killed it, for it was silent
+	traced    bool // a debugger is attached to it
 	silent    time.Duration
 	by        proto.Proc // who found it silent; NoProc: the launcher
 	end       ending

@@ -43,6 +43,7 @@ func (s *signals) release() {
 func (j *job) loop(s *signals) {
 	ticker := time.NewTicker(j.HeartbeatTimeout / 2)
 	defer ticker.Stop()
+	tracers := newPatrol(j.HeartbeatTimeout / 4)
 	drained := make(chan struct{})
 	go func() { j.copies.Wait(); close(drained) }()
 	var hurry <-chan time.Time // set when output is no longer waited for
@@ -53,6 +54,8 @@ func (j *job) loop(s *signals) {
 			f()
 		case now := <-ticker.C:
 			j.watch(now)
+		case <-tracers.due:
+			tracers.make(j.watchTracers)
 		case <-s.suspend:
 			j.suspend(s)
 		case sig := <-s.ending:

@@ -33,6 +33,7 @@ const (
 	roleHold   = "hold"   // the same, and a grandchild holds its socket open
 	roleLeave  = "leave"  // sends leaveFrames, drains, exits
 	roleEcho   = "echo"   // sends back what comes, until the parent is gone
+	roleShy    = "shy"    // the same, but doesn't speak first
 	roleMute   = "mute"   // sends one frame and takes nothing
 )
 
@@ -54,7 +55,7 @@ func child(role string) {
 	}
 	fmt.Println(tr.Card())
 
-	s := &childSink{tr: tr, echo: role == roleEcho, place: make([]byte, wire.MaxPayload)}
+	s := &childSink{tr: tr, echo: role == roleEcho || role == roleShy, place: make([]byte, wire.MaxPayload)}
 	number := uint64(0)
 	send := func(size int) {
 		number++
@@ -96,6 +97,11 @@ func child(role string) {
 			tr.Poll(s)
 		}
 		time.Sleep(time.Minute)
+	case roleShy:
+		for !s.closed {
+			tr.Poll(s)
+			tr.Wait(time.Second)
+		}
 	case roleEcho:
 		for send(0); !s.closed; {
 			tr.Poll(s)
@@ -264,6 +270,24 @@ func TestStoppedChild(t *testing.T) {
 	if w.why != transport.EvidenceExited || tr.Queued(1) != 0 {
 		t.Errorf("the evidence is %v, %d bytes wait", w.why, tr.Queued(1))
 	}
+}
+
+// A process that is stopped before the first contact, by a debugger perhaps, and
+// for longer than one waits for a connection, is met when it goes on.
+func TestChildStoppedBeforeContact(t *testing.T) {
+	tr, cmd, _ := startChild(t, roleShy)
+	tr.dialler.limit = 100 * time.Millisecond
+	unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
+	w := &witness{t: t}
+	tr.Send(1, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); tr.Poll(w) {
+		tr.Wait(10 * time.Millisecond)
+	}
+	if w.closed > 0 || w.frames > 0 {
+		t.Errorf("%d ends and %d frames of a stopped process", w.closed, w.frames)
+	}
+	unix.Kill(cmd.Process.Pid, unix.SIGCONT)
+	watch(t, tr, w, "the echo comes", func() bool { return w.frames == 1 })
 }
 
 // A process that died before it was ever contacted is known dead, not waited for.

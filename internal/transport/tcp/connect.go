@@ -14,8 +14,11 @@ import (
 const (
 	// handshakeLimit bounds one handshake.
 	handshakeLimit = 5 * time.Second
-	// dialLimit bounds all attempts to reach a peer.
-	dialLimit = 5 * time.Second
+	// dialLimit bounds all attempts to reach a peer, but for a last one of
+	// lastAttempt: this process may have been stopped in the middle of the one
+	// before.
+	dialLimit   = 5 * time.Second
+	lastAttempt = time.Second
 	// The pause between two attempts doubles from one to the other.
 	firstPause = time.Millisecond
 	lastPause  = 200 * time.Millisecond
@@ -61,12 +64,13 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc) {
 	}
 }
 
-// retry dials until there is a connection or an end of hope.
+// retry dials until there is a connection or an end of hope. A peer on this host
+// that is stopped, in a debugger perhaps, doesn't use up its time: whether it
+// counts as dead is for its observer to say.
 func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
-	ctx, cancel := context.WithTimeout(ctx, d.limit)
-	defer cancel()
 	failed := news{peer: to, kind: ended, why: transport.EvidenceLost}
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+	deadline, last := time.Now().Add(d.limit), false
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		if end.exited || end.pidfd >= 0 && exits(end.pidfd, 0) {
 			failed.why = transport.EvidenceExited
 			return failed
@@ -74,7 +78,9 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		if !d.board.dialling(to) {
 			return failed
 		}
-		fd, v, _, err := d.try(ctx, to, card, toConnect)
+		attempt, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)))
+		fd, v, _, err := d.try(attempt, to, card, toConnect)
+		cancel()
 		switch {
 		case err == nil && v == accepted:
 			return news{peer: to, kind: connected, fd: fd}
@@ -87,15 +93,18 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 			}
 			return failed
 		}
-		select {
-		case <-ctx.Done():
+		if last || ctx.Err() != nil {
 			if err == nil {
 				err = fmt.Errorf("refused: %v", v)
 			}
 			d.refusal(fmt.Errorf("connect to %v at %s: %w", to, card.Addr, err), nil)
 			return failed
-		case <-time.After(pause):
 		}
+		if end.pidfd >= 0 && stopped(card.Pid) {
+			deadline = time.Now().Add(d.limit)
+		}
+		pause(ctx, wait)
+		last = time.Now().After(deadline)
 	}
 }
 

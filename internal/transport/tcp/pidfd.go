@@ -38,19 +38,33 @@ func openPidfd(pid int, start uint64) (int, error) {
 	return -1, err
 }
 
+// stopped says whether a process is stopped, by a signal or a debugger.
+func stopped(pid int) bool {
+	fields, err := stat(pid)
+	return err == nil && (fields[0][0] == 'T' || fields[0][0] == 't')
+}
+
 // startTime is when a process started, in clock ticks since boot.
 func startTime(pid int) (uint64, error) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	fields, err := stat(pid)
 	if err != nil {
 		return 0, err
 	}
-	// The second field, the command in brackets, may hold anything. After the
-	// last bracket the third field starts; the time is the 22nd.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 {
-		return 0, fmt.Errorf("tcp: /proc/%d/stat is %q", pid, stat)
+	return strconv.ParseUint(string(fields[19]), 10, 64) // the 22nd of all
+}
+
+// stat is what the kernel says of a process, from the third field on: its state.
+// The second, the command in brackets, may hold anything.
+func stat(pid int) ([][]byte, error) {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil, err
 	}
-	return strconv.ParseUint(string(fields[19]), 10, 64)
+	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	if len(fields) < 20 {
+		return nil, fmt.Errorf("tcp: /proc/%d/stat is %q", pid, line)
+	}
+	return fields, nil
 }
 
 // exits waits at most limit for the end of a process, and says whether it came.

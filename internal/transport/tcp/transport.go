@@ -19,8 +19,8 @@
 //
 // A process uses a descriptor per connection, two where the peer is on the same
 // host. The traffic isn't encrypted. A host that vanishes is noticed by
-// heartbeats, not here. A peer that is stopped for longer than dialLimit when it
-// is first contacted counts as lost.
+// heartbeats, not here. A peer on another host that is stopped for longer than
+// dialLimit when it is first contacted counts as lost.
 package tcp
 
 import (
