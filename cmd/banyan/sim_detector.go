@@ -33,7 +33,7 @@ type detectorFlags struct {
 	ring, engine, format string
 	runs, workers        int
 	seed                 uint64
-	each                 bool
+	each, fixed          bool
 }
 
 func newSimDetectorCommand() *cobra.Command {
@@ -96,6 +96,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.Var(&f.period, "period", "time between heartbeats, η")
 	flags.Var(&f.timeout, "timeout", "silence that is taken for a death, δ")
 	flags.Var(&f.tau, "tau", "longest time of a message, τ")
+	flags.BoolVar(&f.fixed, "fixed", false, "every message takes τ, not a time drawn from (0, τ]")
 	flags.StringVar(&f.failures, "failures", "1", "failures in each run, or max for the ⌊log2 n⌋ - 1 that theorem 1 covers")
 	flags.Var(&f.within, "within", "window in which they strike (default δ - η: before the first is detected)")
 	flags.Var(&f.gap, "gap", "they strike one after the other, so far apart on average")
@@ -123,7 +124,7 @@ func nanoseconds(s risk.Seconds) proto.Time {
 // campaigns makes a campaign for each number of nodes.
 func (f *detectorFlags) campaigns(flags *pflag.FlagSet) ([]stabilisation.Campaign, error) {
 	s := stabilisation.Settings{
-		Period: nanoseconds(f.period), Timeout: nanoseconds(f.timeout), Tau: nanoseconds(f.tau), HostSize: f.hostSize,
+		Period: nanoseconds(f.period), Timeout: nanoseconds(f.timeout), Tau: nanoseconds(f.tau), Fixed: f.fixed, HostSize: f.hostSize,
 	}
 	if err := f.law(&s, flags); err != nil {
 		return nil, err
@@ -248,8 +249,10 @@ var detectorColumns = []column[detectorRow]{
 	{"nodes", func(r *detectorRow) any { return r.Nodes }},
 	{"runs", func(r *detectorRow) any { return r.summary.Runs }},
 	{"unstable", func(r *detectorRow) any { return r.summary.Unstable }},
+	{"false", func(r *detectorRow) any { return r.summary.False }},
 	{"first_s", func(r *detectorRow) any { return r.summary.First.Mean }},
 	{"first_error", func(r *detectorRow) any { return r.summary.First.Error }},
+	{"telling_s", func(r *detectorRow) any { return r.summary.Telling.Mean }},
 	{"all_s", func(r *detectorRow) any { return r.summary.All.Mean }},
 	{"all_error", func(r *detectorRow) any { return r.summary.All.Error }},
 	{"all_greatest_s", func(r *detectorRow) any { return r.summary.All.Greatest }},
@@ -269,6 +272,7 @@ var detectorRunColumns = []column[detectorRow]{
 	{"nodes", func(r *detectorRow) any { return r.Nodes }},
 	{"run", func(r *detectorRow) any { return r.run }},
 	{"stable", func(r *detectorRow) any { return r.Stable }},
+	{"detected_s", func(r *detectorRow) any { return float64(r.Detected) / 1e9 }},
 	{"first_s", func(r *detectorRow) any { return float64(r.First) / 1e9 }},
 	{"all_s", func(r *detectorRow) any { return float64(r.All) / 1e9 }},
 	{"failures", func(r *detectorRow) any { return r.Outcome.Failures }},
@@ -291,6 +295,9 @@ func explainStabilisation(w io.Writer, r *detectorRow) error {
 	if m.Unstable > 0 {
 		line("unstable", "%d runs were given up; the rest is of the others", m.Unstable)
 	}
+	if m.False > 0 {
+		line("false suspicions", "%d", m.False)
+	}
 	if m.Unstable < m.Runs {
 		spread := func(name string, s *stabilisation.Spread, unit string) {
 			value := func(v float64) string { return significant(v) + unit }
@@ -301,6 +308,7 @@ func explainStabilisation(w io.Writer, r *detectorRow) error {
 			line(name, "%s", text)
 		}
 		spread("all know first", &m.First, " s")
+		spread("from its detection", &m.Telling, " s")
 		spread("all know all", &m.All, " s")
 		spread("failures", &m.Failures, "")
 		spread("broadcasts", &m.Broadcasts, "")

@@ -133,7 +133,11 @@ func (a *Abstraction) step() bool {
 		a.arrive(b)
 	case suspecting >= 0:
 		o := &a.owners[suspecting]
-		o.knows = o.knows.with(a.whoDied(o.emitter))
+		dead := a.whoDied(o.emitter)
+		if dead == 0 && a.outcome.Detected == 0 {
+			a.outcome.Detected = a.now - a.Onset()
+		}
+		o.knows = o.knows.with(dead)
 		a.reconnect(o)
 		a.tell(o)
 	default:
@@ -289,4 +293,9 @@ func (a *Abstraction) before(position int) int {
 }
 
 // transfer is the time of a message.
-func (a *Abstraction) transfer() proto.Time { return 1 + proto.Time(a.rng.Int64N(int64(a.Tau))) }
+func (a *Abstraction) transfer() proto.Time {
+	if a.Fixed {
+		return a.Tau
+	}
+	return 1 + proto.Time(a.rng.Int64N(int64(a.Tau)))
+}

@@ -44,7 +44,7 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	m.Scenario, m.outcome, m.struck, m.live = s, Outcome{}, m.struck[:0], s.Nodes
 	clear(m.machines)
 	clear(m.started)
-	cfg := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Seed: s.Seed}
+	cfg := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Fixed: s.Fixed, Seed: s.Seed}
 	var err error
 	if m.network == nil {
 		m.network, err = oneport.New(cfg, m)
@@ -183,6 +183,9 @@ func (m *Machines) learned(now proto.Time, dead proto.Proc) {
 	for i := range m.struck {
 		if m.struck[i].node == dead {
 			m.struck[i].by++
+			if i == 0 && m.outcome.Detected == 0 {
+				m.outcome.Detected = now - m.Onset()
+			}
 			m.judge(now)
 			return
 		}

@@ -59,7 +59,7 @@ func TestAgainstMachines(t *testing.T) {
 				}
 				runs++
 				a, m := o.abstract, o.machines
-				off := max(a.First-m.First, m.First-a.First, a.All-m.All, m.All-a.All)
+				off := max(a.First-m.First, m.First-a.First, a.All-m.All, m.All-a.All, a.Detected-m.Detected, m.Detected-a.Detected)
 				apart = max(apart, off)
 				if !a.Stable || !m.Stable || m.False > 0 || a.Failures != m.Failures || a.Broadcasts != m.Broadcasts ||
 					a.Messages.Observes != m.Messages.Observes || off > tolerance(&s, a.Failures) {

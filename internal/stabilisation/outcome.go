@@ -12,8 +12,10 @@ type Outcome struct {
 	// Stable tells whether it came to an end: all live nodes knew of all failures,
 	// and if failures were forced all had struck.
 	Stable bool
-	First  proto.Time // when all live nodes knew of the first failure
-	All    proto.Time // and of all, that is, the configuration was stable
+	// Detected is when the first live node knew of the first failure.
+	Detected proto.Time
+	First    proto.Time // when all live nodes knew of the first failure
+	All      proto.Time // and of all, that is, the configuration was stable
 	// Failures is how many had struck by then, with the first.
 	Failures int
 	// Broadcasts is how many were begun.

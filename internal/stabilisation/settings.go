@@ -15,6 +15,7 @@ type Settings struct {
 	Period  proto.Time // η
 	Timeout proto.Time // δ
 	Tau     proto.Time // τ
+	Fixed   bool       // each message takes τ, not a time drawn from (0, τ]
 	Order   Order
 	// HostSize is how many nodes share a host: 0…HostSize-1 the first, and so on.
 	HostSize int

@@ -42,13 +42,15 @@ func NewSpread(values []float64) Spread {
 type Summary struct {
 	Runs     int
 	Unstable int // runs that didn't
+	False    int // live nodes that were taken for dead
 	Exceeded int // runs that took longer than theorem 1 allows
 	Beyond   int // runs with more failures than it covers
 	// OfBound is the largest share that a run took of the time that theorem 1 allows it.
 	OfBound float64
 
-	First, All, Failures, Broadcasts   Spread
-	Heartbeats, Observes, News, Others Spread
+	// Telling is from the detection of the first failure until all know of it.
+	First, Telling, All, Failures, Broadcasts Spread
+	Heartbeats, Observes, News, Others        Spread
 }
 
 // Summarise describes outcomes.
@@ -57,6 +59,7 @@ func (s *Settings) Summarise(outcomes []Outcome) Summary {
 	var stable []Outcome
 	for i := range outcomes {
 		o := &outcomes[i]
+		m.False += o.False
 		if s.Exceeds(o) {
 			m.Exceeded++
 		}
@@ -79,6 +82,7 @@ func (s *Settings) Summarise(outcomes []Outcome) Summary {
 		value  func(*Outcome) float64
 	}{
 		{&m.First, func(o *Outcome) float64 { return float64(o.First) / 1e9 }},
+		{&m.Telling, func(o *Outcome) float64 { return float64(o.First-o.Detected) / 1e9 }},
 		{&m.All, func(o *Outcome) float64 { return float64(o.All) / 1e9 }},
 		{&m.Failures, func(o *Outcome) float64 { return float64(o.Failures) }},
 		{&m.Broadcasts, func(o *Outcome) float64 { return float64(o.Broadcasts) }},
