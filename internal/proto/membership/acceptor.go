@@ -1,0 +1,161 @@
+package membership
+
+import "banyan/internal/proto"
+
+// What every member does: it passes on what comes down the tree, promises and
+// accepts, and gathers the answers of its subtree on their way up. It waits for
+// its children without a time-out. If one dies the detector tells the
+// coordinator, which begins again without it.
+
+// order takes a Collect or a Propose.
+func (m *Machine) order(now proto.Time, x *Message, out *Actions) {
+	coordinator := x.Base.Members[x.Ballot.Position]
+	switch {
+	case m.view == nil && !x.Base.Has(m.cfg.Self):
+		return
+	case m.view == nil || x.Base.Number > m.view.Number:
+		// The commit was lost with the one that should have passed it on.
+		if !x.Base.Has(m.cfg.Self) {
+			m.exclude(out)
+			return
+		}
+		m.install(x.Base, false, out)
+	case x.Base.Number < m.view.Number:
+		m.bringUp(coordinator, out)
+		return
+	}
+	if departed(m.gone, coordinator) >= 0 {
+		return // whom this process holds for gone it doesn't help any more
+	}
+	if x.Ballot.Less(m.promised) {
+		m.send(coordinator, &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
+		return
+	}
+	t := m.tree(x.Base, x.Skip)
+	place := t.place(m.cfg.Self)
+	if place < 0 {
+		return // the coordinator holds this process for gone; it will hear of it
+	}
+	m.promised = x.Ballot
+	m.round = round{ballot: x.Ballot, kind: x.Kind, root: place == 0}
+	if place > 0 {
+		m.round.parent = t.member(t.parent(place))
+	}
+	if x.Kind == Propose {
+		m.accepted, m.proposal = x.Ballot, x.View
+	} else if m.proposal != nil {
+		m.round.best, m.round.view = m.accepted, m.proposal
+	}
+	m.noteCertain(x.Skip)
+	m.round.awaiting = m.forward(&t, place, x, out)
+	m.complete(now, out)
+}
+
+// noteCertain lets the answer say what is certain about those who are skipped
+// for their silence.
+func (m *Machine) noteCertain(skip []Departure) {
+	for _, d := range skip {
+		if i := departed(m.gone, d.Member); i >= 0 && d.Why == Silent && m.gone[i].Why != Silent {
+			m.round.certain = append(m.round.certain, m.gone[i])
+		}
+	}
+}
+
+// answer takes a Report or an Ack of a child.
+func (m *Machine) answer(now proto.Time, x *Message, out *Actions) {
+	r := &m.round
+	if m.view == nil || x.Number != m.view.Number+1 || r.kind == 0 || x.Ballot != r.ballot || r.awaiting == 0 {
+		return
+	}
+	r.awaiting--
+	r.certain = append(r.certain, x.Gone...)
+	if x.View != nil && (r.view == nil || r.best.Less(x.Accepted)) {
+		r.best, r.view = x.Accepted, x.View
+	}
+	m.complete(now, out)
+}
+
+// complete answers for the subtree when all of it has answered.
+func (m *Machine) complete(now proto.Time, out *Actions) {
+	r := &m.round
+	switch {
+	case r.awaiting > 0:
+	case r.root:
+		m.learn(r.certain)
+		if r.kind == Collect {
+			m.collected(now, out)
+		} else {
+			m.decided(now, out)
+		}
+	case r.kind == Collect:
+		m.send(r.parent, &Message{Kind: Report, Number: m.view.Number + 1, Ballot: r.ballot, View: r.view, Accepted: r.best, Gone: r.certain}, out)
+	default:
+		m.send(r.parent, &Message{Kind: Ack, Number: m.view.Number + 1, Ballot: r.ballot, Gone: r.certain}, out)
+	}
+}
+
+// commit takes the decision on a view.
+func (m *Machine) commit(x *Message, out *Actions) {
+	if m.view != nil && x.View.Number <= m.view.Number {
+		return
+	}
+	if !x.View.Has(m.cfg.Self) {
+		if m.view != nil {
+			m.exclude(out)
+		}
+		return
+	}
+	m.install(x.View, false, out)
+	if x.Kind == Current {
+		return // it is for this process alone
+	}
+	t := m.tree(x.View, x.Skip)
+	if place := t.place(m.cfg.Self); place >= 0 {
+		m.forward(&t, place, x, out)
+	}
+}
+
+// bringUp sends the view in force to somebody who lags behind.
+func (m *Machine) bringUp(to Member, out *Actions) {
+	if m.view.Has(to) {
+		m.send(to, &Message{Kind: Current, Number: m.view.Number, View: m.view}, out)
+	} else {
+		m.send(to, &Message{Kind: Obituary, Number: m.view.Number}, out)
+	}
+}
+
+// inquiry takes the coordinator's question who is certainly gone.
+func (m *Machine) inquiry(x *Message, out *Actions) {
+	if m.view == nil || x.Base.Number != m.view.Number {
+		return
+	}
+	t := m.tree(x.Base, x.Skip)
+	place := t.place(m.cfg.Self)
+	if place < 0 {
+		return
+	}
+	m.asker, m.asked = x.Base.Members[x.Ballot.Position], true
+	m.forward(&t, place, x, out)
+	var known []Departure
+	for _, d := range x.Skip {
+		if i := departed(m.gone, d.Member); i >= 0 && d.Why == Silent && m.gone[i].Why != Silent {
+			known = append(known, m.gone[i])
+		}
+	}
+	if len(known) > 0 && m.asker != m.cfg.Self {
+		m.send(m.asker, &Message{Kind: Certain, Gone: known}, out)
+	}
+}
+
+// halted: the coordinator has given up.
+func (m *Machine) halted(x *Message, out *Actions) {
+	if m.view == nil || x.Base.Number != m.view.Number {
+		return
+	}
+	t := m.tree(x.Base, x.Skip)
+	if place := t.place(m.cfg.Self); place >= 0 {
+		m.forward(&t, place, x, out)
+		m.over = true
+		*out = append(*out, Action{Kind: Halted, View: m.view, Gone: x.Skip})
+	}
+}

@@ -1,0 +1,182 @@
+package membership
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// lead is what a coordinator knows of its work on the view after this one. A
+// coordinator that follows another first collects what has been accepted, under
+// a takeover of its own; the first of a view needn't.
+type lead struct {
+	position  uint32
+	takeover  uint32
+	attempt   uint32
+	collected bool        // all have promised this takeover
+	adopted   *View       // what they had accepted, if anything: no other may be proposed
+	skip      []Departure // who was left out of the present round
+	busy      bool        // there is one
+	stalled   bool        // there can't be one
+	until     proto.Time  // when patience ends
+}
+
+func (l *lead) reset(v *View, self Member) {
+	*l = lead{position: uint32(v.Position(self)), until: proto.Never}
+	l.collected = l.position == 0
+}
+
+// drive does the coordinator's duty, if it is this process's and there is
+// something to change. It is called after every event.
+func (m *Machine) drive(now proto.Time, out *Actions) {
+	if m.over || m.view == nil {
+		return
+	}
+	if c, _ := m.Coordinator(); c != m.cfg.Self {
+		m.lead.busy = false
+		return
+	}
+	if m.lead.busy && m.round.ballot == m.ballot() && !m.lost(m.lead.skip) {
+		return // wait for the answers
+	}
+	if m.changes() {
+		m.begin(now, out)
+	}
+}
+
+func (m *Machine) ballot() Ballot {
+	return Ballot{m.lead.takeover, m.lead.position, m.lead.attempt}
+}
+
+// lost says whether somebody is gone who isn't in a list.
+func (m *Machine) lost(list []Departure) bool {
+	for _, d := range m.gone {
+		if m.view.Has(d.Member) && departed(list, d.Member) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// changes says whether the next view would differ from this one.
+func (m *Machine) changes() bool {
+	return m.lost(nil) || len(m.leaves) > 0 || slices.ContainsFunc(m.joins, m.welcome)
+}
+
+// welcome says of one who asked to be let in whether that still makes sense.
+func (m *Machine) welcome(x Member) bool { return departed(m.gone, x) < 0 }
+
+// begin begins a round: it collects if it must, else it proposes.
+func (m *Machine) begin(now proto.Time, out *Actions) {
+	l := &m.lead
+	l.busy = false
+	more := m.lost(l.skip)
+	l.skip = nil // of its own: messages share it
+	for _, d := range m.gone {
+		if m.view.Has(d.Member) {
+			l.skip = append(l.skip, d)
+		}
+	}
+	if !m.cfg.quorum(m.view, l.skip) {
+		m.stall(now, more, out)
+		return
+	}
+	l.stalled, l.until = false, proto.Never
+	if m.promised.Takeover > l.takeover || m.promised.Takeover == l.takeover && m.promised.Position > l.position {
+		// Another one has been at it.
+		l.takeover, l.attempt, l.collected, l.adopted = m.promised.Takeover+1, 0, false, nil
+	} else if l.takeover == 0 && l.position > 0 {
+		l.takeover = 1
+	}
+	l.attempt++
+	l.busy = true
+	x := &Message{Kind: Collect, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: l.skip}
+	if l.collected {
+		x.Kind, x.View = Propose, l.adopted
+		if x.View == nil {
+			x.View = m.desired()
+		}
+	}
+	m.order(now, x, out)
+}
+
+// desired is the view that this process would have next.
+func (m *Machine) desired() *View {
+	gone := slices.Clone(m.lead.skip)
+	for _, x := range m.leaves {
+		if m.view.Has(x) && departed(gone, x) < 0 {
+			gone = append(gone, Departure{x, Left})
+		}
+	}
+	var joined []Member
+	for _, x := range m.joins {
+		if m.welcome(x) {
+			joined = append(joined, x)
+		}
+	}
+	return m.view.Next(gone, joined)
+}
+
+// collected ends a Collect. What has the highest ballot may have been decided
+// on, so it must be proposed again; if there is nothing, this process is free.
+func (m *Machine) collected(now proto.Time, out *Actions) {
+	m.lead.collected, m.lead.adopted = true, m.round.view
+	m.lead.busy = false
+	m.begin(now, out)
+}
+
+// decided ends a Propose: everybody who lives has accepted.
+func (m *Machine) decided(now proto.Time, out *Actions) {
+	base, next, skip := m.view, m.proposal, m.lead.skip
+	x := &Message{Kind: Commit, Number: next.Number, View: next, Skip: skip}
+	for _, y := range base.Members {
+		// Who is merely silent may live, and ought to know.
+		if i := departed(skip, y); y != m.cfg.Self && !next.Has(y) && (i < 0 || skip[i].Why == Silent) {
+			m.send(y, &Message{Kind: Obituary, Number: next.Number}, out)
+		}
+	}
+	t := m.tree(next, skip)
+	if !next.Has(m.cfg.Self) {
+		// It leaves, or adopted what somebody proposed who held it for gone.
+		if t.size() > 0 {
+			m.send(t.member(0), x, out)
+		}
+		m.exclude(out)
+		return
+	}
+	x.From = m.cfg.Self
+	m.forward(&t, 0, x, out)
+	m.install(next, true, out)
+	m.drive(now, out)
+}
+
+// rejected takes the word that a higher ballot is about.
+func (m *Machine) rejected(now proto.Time, x *Message, out *Actions) {
+	l := &m.lead
+	if m.view == nil || x.Number != m.view.Number+1 || !l.busy || !m.ballot().Less(x.Accepted) {
+		return
+	}
+	l.takeover, l.attempt, l.collected, l.adopted, l.busy = x.Accepted.Takeover+1, 0, false, nil, false
+	m.drive(now, out)
+}
+
+// stall says that there is no quorum, asks who knows for certain of the silent,
+// and after a while gives up. More tells that somebody else is gone.
+func (m *Machine) stall(now proto.Time, more bool, out *Actions) {
+	l := &m.lead
+	if !l.stalled {
+		l.stalled = true
+		if m.cfg.Patience > 0 {
+			l.until = now + m.cfg.Patience
+		}
+		*out = append(*out, Action{Kind: Stalled, View: m.view, Gone: l.skip})
+	} else if !more {
+		return
+	}
+	m.inquiry(&Message{Kind: Ask, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: l.skip}, out)
+}
+
+// halt gives up, with all who are on this side.
+func (m *Machine) halt(out *Actions) {
+	m.halted(&Message{Kind: Halt, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: m.lead.skip}, out)
+}

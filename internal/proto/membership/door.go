@@ -1,0 +1,109 @@
+package membership
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// door is how one who joins finds the coordinator: it asks those it knows of,
+// one after the other, follows a redirection, and asks again if nobody answers
+// in time, since it is no member yet whose death, or whose coordinator's, the
+// detector would tell of.
+type door struct {
+	contacts []Member
+	next     int
+	retryAt  proto.Time
+}
+
+// NewJoiner makes the machine of a process that wants to be let in by any of the
+// contacts. It panics if the Config isn't valid or there is no contact.
+func NewJoiner(cfg Config, contacts []Member, now proto.Time, out *Actions) *Machine {
+	m := newMachine(cfg)
+	if len(contacts) == 0 {
+		panic("membership: nobody to ask to be let in")
+	}
+	m.door.contacts = slices.Clone(contacts)
+	m.knock(now, out)
+	return m
+}
+
+// knock asks the next contact.
+func (m *Machine) knock(now proto.Time, out *Actions) {
+	d := &m.door
+	to := d.contacts[d.next%len(d.contacts)]
+	d.next++
+	m.ask(now, to, out)
+}
+
+func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
+	m.door.retryAt = proto.Never
+	if m.cfg.Retry > 0 {
+		m.door.retryAt = now + m.cfg.Retry
+	}
+	m.send(to, &Message{Kind: Join}, out)
+}
+
+// turnedAway takes the answer of somebody who can't or won't let this process in.
+func (m *Machine) turnedAway(now proto.Time, x *Message, out *Actions) {
+	switch {
+	case m.view != nil:
+	case x.Kind == Refuse:
+		m.over = true
+		*out = append(*out, Action{Kind: Refused})
+	default:
+		m.ask(now, x.Member, out)
+	}
+}
+
+// admit takes somebody's wish to be let in. Whoever asks twice, here or there, is
+// let in once, for a life has one name.
+func (m *Machine) admit(x *Message, out *Actions) {
+	if m.view == nil {
+		return
+	}
+	if m.view.Has(x.From) {
+		m.bringUp(x.From, out) // the commit was lost
+		return
+	}
+	// A new life means that the one before is over, whoever may have noticed.
+	if p := x.From.Proc; p == m.cfg.Self.Proc {
+		m.exclude(out)
+		return
+	} else if m.view.hasProc(p) {
+		m.note(Departure{m.view.Members[m.view.positions[p]], Died})
+	}
+	if c, _ := m.Coordinator(); c != m.cfg.Self {
+		m.send(x.From, &Message{Kind: Redirect, Member: c}, out)
+		return
+	}
+	m.joins = slices.DeleteFunc(m.joins, func(y Member) bool { return y.Proc == x.From.Proc && y.Incarnation < x.From.Incarnation })
+	if !slices.ContainsFunc(m.joins, func(y Member) bool { return y.Proc == x.From.Proc }) {
+		m.joins = append(m.joins, x.From)
+	}
+}
+
+// Leave says goodbye. The process stays until it is released, and counts until
+// then.
+func (m *Machine) Leave(now proto.Time, out *Actions) {
+	if m.over || m.leaving {
+		return
+	}
+	m.leaving = true
+	if m.view == nil {
+		m.exclude(out)
+		return
+	}
+	m.askToLeave(out)
+	m.drive(now, out)
+}
+
+func (m *Machine) askToLeave(out *Actions) {
+	switch c, ok := m.Coordinator(); {
+	case !ok:
+	case c != m.cfg.Self:
+		m.send(c, &Message{Kind: Leave}, out)
+	case !slices.Contains(m.leaves, c):
+		m.leaves = append(m.leaves, c)
+	}
+}

@@ -1,0 +1,287 @@
+package membership
+
+import (
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Config says who the process is.
+type Config struct {
+	Self Member
+	// Arity is how many children a member has in the tree, a power of two; 2
+	// if 0.
+	Arity int
+	// Patience is how long a coordinator without a quorum waits for it to become
+	// certain that the silent are dead. Never if 0.
+	Patience proto.Time
+	// Retry is how long one who wants to join waits for an answer.
+	Retry proto.Time
+
+	quorum func(*View, []Departure) bool // tests try others than View.Quorum
+}
+
+// Validate says what is wrong with a Config.
+func (c *Config) Validate() error {
+	switch {
+	case c.Arity < 0 || c.Arity&(c.Arity-1) != 0 || c.Arity == 1:
+		return fmt.Errorf("arity %d: want a power of two, from 2", c.Arity)
+	case c.Patience < 0:
+		return fmt.Errorf("patience %d: want 0 or more", c.Patience)
+	case c.Retry < 0:
+		return fmt.Errorf("retry %d: want 0 or more", c.Retry)
+	}
+	return nil
+}
+
+// Machine is the membership of one process.
+type Machine struct {
+	cfg  Config
+	view *View // nil until somebody who joins is let in
+	over bool  // excluded, released or halted
+
+	gone    []Departure // who is known to be gone and isn't excluded by view yet
+	joins   []Member    // who wants to join, and asked here
+	leaves  []Member    // who wants to leave, and asked here
+	leaving bool        // this process does
+
+	// What follows concerns the view after this one. Once promised, no lower
+	// ballot is listened to.
+	promised Ballot
+	accepted Ballot
+	proposal *View // accepted last, under accepted
+	round    round
+	lead     lead
+
+	asker   Member      // the coordinator that wants to know of certain deaths
+	asked   bool        // there is one
+	door    door        // of one who joins
+	skipped []int32     // reused
+	certain []Departure // reused
+}
+
+// round is this process's part in the tree for one ballot.
+type round struct {
+	ballot   Ballot
+	kind     Kind // Collect or Propose; 0: none
+	parent   Member
+	root     bool
+	awaiting int // children that haven't answered
+	best     Ballot
+	view     *View       // accepted under best by somebody below
+	certain  []Departure // known below
+}
+
+// New makes the machine of a member of a first view, which everybody makes for
+// himself. It panics if self isn't a member or the Config isn't valid.
+func New(cfg Config, first *View) *Machine {
+	m := newMachine(cfg)
+	if !first.Has(cfg.Self) {
+		panic(fmt.Sprintf("membership: %v is no member of the first view", cfg.Self))
+	}
+	m.view = first
+	m.lead.reset(first, cfg.Self)
+	return m
+}
+
+func newMachine(cfg Config) *Machine {
+	if err := cfg.Validate(); err != nil {
+		panic("membership: " + err.Error())
+	}
+	if cfg.Arity == 0 {
+		cfg.Arity = 2
+	}
+	if cfg.quorum == nil {
+		cfg.quorum = (*View).Quorum
+	}
+	return &Machine{cfg: cfg, lead: lead{until: proto.Never}, door: door{retryAt: proto.Never}}
+}
+
+// View is the view in force, nil before one who joins has been let in.
+func (m *Machine) View() *View { return m.view }
+
+// Over says that this process has been excluded or released, or has halted.
+func (m *Machine) Over() bool { return m.over }
+
+// Coordinator is the most senior member that isn't known to be gone; false if
+// there is no view yet.
+func (m *Machine) Coordinator() (Member, bool) {
+	if m.view != nil {
+		for _, x := range m.view.Members {
+			if departed(m.gone, x) < 0 {
+				return x, true
+			}
+		}
+	}
+	return Member{}, false
+}
+
+// Deadline is when Tick is to be called next, or proto.Never.
+func (m *Machine) Deadline() proto.Time {
+	if m.over {
+		return proto.Never
+	}
+	return min(m.lead.until, m.door.retryAt)
+}
+
+// Tick lets time pass.
+func (m *Machine) Tick(now proto.Time, out *Actions) {
+	if m.over {
+		return
+	}
+	if now >= m.lead.until {
+		m.halt(out)
+		return
+	}
+	if now >= m.door.retryAt {
+		m.knock(now, out)
+	}
+}
+
+// Departed takes the word of the detector, or of who saw it, that somebody is
+// gone. What is certain replaces what was only feared.
+func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
+	if m.over || x == m.cfg.Self || !m.note(Departure{x, why}) {
+		return
+	}
+	if m.asked && m.asker != m.cfg.Self && why != Silent {
+		m.send(m.asker, &Message{Kind: Certain, Gone: []Departure{{x, why}}}, out)
+	}
+	if m.leaving {
+		m.askToLeave(out) // the coordinator may be another one now
+	}
+	m.drive(now, out)
+}
+
+// note notes a departure, and says whether it is news.
+func (m *Machine) note(d Departure) bool {
+	if m.view != nil && m.view.Excludes(d.Member) {
+		return false
+	}
+	if i := departed(m.gone, d.Member); i >= 0 {
+		if m.gone[i].Why != Silent || d.Why == Silent {
+			return false
+		}
+		m.gone[i].Why = d.Why
+		return true
+	}
+	m.gone = append(m.gone, d)
+	return true
+}
+
+// Receive handles a message.
+func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
+	switch {
+	case m.over:
+		return
+	case m.view != nil && m.view.Excludes(x.From):
+		if x.Kind == Join {
+			m.send(x.From, &Message{Kind: Refuse, Number: m.view.Number}, out)
+		} else if x.Kind != Obituary {
+			m.send(x.From, &Message{Kind: Obituary, Number: m.view.Number}, out)
+		}
+		return
+	}
+	switch x.Kind {
+	case Collect, Propose:
+		m.order(now, x, out)
+	case Report, Ack:
+		m.answer(now, x, out)
+	case Commit, Current:
+		m.commit(x, out)
+	case Reject:
+		m.rejected(now, x, out)
+	case Ask:
+		m.inquiry(x, out)
+	case Certain:
+		m.learn(x.Gone)
+	case Halt:
+		m.halted(x, out)
+		return
+	case Join:
+		m.admit(x, out)
+	case Redirect, Refuse:
+		m.turnedAway(now, x, out)
+	case Leave:
+		if m.view != nil && m.view.Has(x.From) && !slices.Contains(m.leaves, x.From) {
+			m.leaves = append(m.leaves, x.From)
+		}
+	case Obituary:
+		m.obituary(x, out)
+	}
+	m.drive(now, out)
+}
+
+// learn takes certain departures that others know of.
+func (m *Machine) learn(gone []Departure) {
+	for _, d := range gone {
+		if d.Member != m.cfg.Self && d.Why != Silent {
+			m.note(d)
+		}
+	}
+}
+
+// obituary: the sender has a view without this process.
+func (m *Machine) obituary(x *Message, out *Actions) {
+	if m.view == nil || x.Number <= m.view.Number {
+		return // this process is in a later view
+	}
+	m.exclude(out)
+}
+
+func (m *Machine) exclude(out *Actions) {
+	m.over = true
+	kind := Excluded
+	if m.leaving {
+		kind = Released
+	}
+	*out = append(*out, Action{Kind: kind, View: m.view})
+}
+
+// send sends a message of this process.
+func (m *Machine) send(to Member, x *Message, out *Actions) {
+	x.From = m.cfg.Self
+	*out = append(*out, Action{Kind: Send, To: to, Message: x})
+}
+
+// tree is that of a message, valid until the next call.
+func (m *Machine) tree(view *View, skip []Departure) tree {
+	m.skipped = m.skipped[:0]
+	for _, d := range skip {
+		if i := view.Position(d.Member); i >= 0 {
+			m.skipped = append(m.skipped, int32(i))
+		}
+	}
+	slices.Sort(m.skipped)
+	return tree{view, m.skipped, m.cfg.Arity}
+}
+
+// forward sends a message to the children of a place, and says to how many.
+func (m *Machine) forward(t *tree, place int, x *Message, out *Actions) int {
+	first, end := t.children(place)
+	if first < end && x.From != m.cfg.Self {
+		passed := *x
+		x = &passed
+	}
+	for i := first; i < end; i++ {
+		m.send(t.member(i), x, out)
+	}
+	return end - first
+}
+
+// install puts a view in force.
+func (m *Machine) install(v *View, stable bool, out *Actions) {
+	m.view = v
+	m.gone = slices.DeleteFunc(m.gone, func(d Departure) bool { return v.Excludes(d.Member) })
+	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
+	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
+	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{}
+	m.asked = false
+	m.door.retryAt = proto.Never
+	m.lead.reset(v, m.cfg.Self)
+	*out = append(*out, Action{Kind: Install, View: v, Stable: stable})
+	if m.leaving {
+		m.askToLeave(out)
+	}
+}

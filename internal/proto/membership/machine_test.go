@@ -1,0 +1,149 @@
+package membership
+
+import (
+	"testing"
+
+	"banyan/internal/proto"
+)
+
+// quiet lets a world run in a fixed order until nothing is left to happen but
+// faults.
+func quiet(t *testing.T, w *world) {
+	t.Helper()
+	for {
+		events := w.Events(nil)
+		i := 0
+		for i < len(events) && (events[i].kind == 'c' || events[i].kind == 'x') {
+			i++
+		}
+		if i == len(events) {
+			return
+		}
+		if err := w.Apply(events[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMessages: one death costs 2(n-1) messages to agree and n-1 to commit, for
+// the n that live, and nothing else, whatever the tree.
+func TestMessages(t *testing.T) {
+	for _, arity := range []int{2, 4, 8} {
+		for n := 2; n <= 40; n++ {
+			w := newWorld(rules{members: n, crashes: 1, why: Died, arity: arity})
+			if err := w.Apply(event{kind: 'c', p: n / 2}); err != nil {
+				t.Fatal(err)
+			}
+			quiet(t, w)
+			if err := w.End(); err != nil {
+				t.Fatal(err)
+			}
+			want := n - 2 // to all who live but the coordinator
+			if w.messages != 3*want || w.sent[Propose] != want || w.sent[Ack] != want || w.sent[Commit] != want {
+				t.Errorf("n = %d, arity %d: %v, want %d each", n, arity, w.sent, want)
+			}
+		}
+	}
+}
+
+// TestCoordinatorDies: its successor asks first, 2(n-1) messages more.
+func TestCoordinatorDies(t *testing.T) {
+	for n := 2; n <= 40; n++ {
+		w := newWorld(rules{members: n, crashes: 1, why: Died})
+		if err := w.Apply(event{kind: 'c', p: 0}); err != nil {
+			t.Fatal(err)
+		}
+		quiet(t, w)
+		if err := w.End(); err != nil {
+			t.Fatal(err)
+		}
+		if live := n - 1; w.messages != 5*(live-1) {
+			t.Errorf("n = %d: %v, want %d in all", n, w.sent, 5*(live-1))
+		}
+	}
+}
+
+// TestOneViewForMany: deaths that are known together make one view.
+func TestOneViewForMany(t *testing.T) {
+	w := newWorld(rules{members: 20, crashes: 8, why: Died})
+	for p := 5; p < 13; p++ {
+		if err := w.Apply(event{kind: 'c', p: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p := 19; p >= 0; p-- {
+		for q := 5; q < 13 && w.states[p] == living; q++ {
+			if err := w.Apply(event{kind: 't', p: p, q: q}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	quiet(t, w)
+	if err := w.End(); err != nil {
+		t.Fatal(err)
+	}
+	// The coordinator was told of one before the others: at most one view each.
+	if got := w.at[0]; got != 2 {
+		t.Errorf("view %d", got)
+	}
+}
+
+// TestPatience: a side without a quorum says who is silent, and stops.
+func TestPatience(t *testing.T) {
+	v := FirstView(5)
+	m := New(Config{Self: v.Members[3], Patience: 100}, v)
+	var out Actions
+	for p := range 3 {
+		m.Departed(10, v.Members[p], Silent, &out)
+	}
+	if len(out) != 2 || out[0].Kind != Stalled || len(out[0].Gone) != 3 || out[1].Message.Kind != Ask || out[1].To != v.Members[4] {
+		t.Fatalf("%v", out)
+	}
+	if d := m.Deadline(); d != 110 {
+		t.Fatalf("deadline %d", d)
+	}
+	out = out[:0]
+	m.Tick(109, &out)
+	if len(out) > 0 || m.Over() {
+		t.Fatalf("%v before its time", out)
+	}
+	m.Tick(110, &out)
+	if len(out) != 2 || out[0].Message.Kind != Halt || out[1].Kind != Halted || !m.Over() || m.Deadline() != proto.Never {
+		t.Fatalf("%v", out)
+	}
+}
+
+// TestCertaintyEndsAStall: the launcher has killed the silent in the meantime.
+func TestCertaintyEndsAStall(t *testing.T) {
+	v := FirstView(3)
+	m := New(Config{Self: v.Members[2], Patience: 100}, v)
+	var out Actions
+	m.Departed(0, v.Members[0], Silent, &out)
+	m.Departed(0, v.Members[1], Silent, &out)
+	m.Departed(50, v.Members[1], Died, &out)
+	if m.View() != v {
+		t.Fatal("one of three goes on while another is silent")
+	}
+	m.Departed(60, v.Members[0], Died, &out)
+	if m.View().Number != 2 || len(m.View().Members) != 1 || m.Deadline() != proto.Never {
+		t.Fatalf("%s, deadline %d", show(m.View()), m.Deadline())
+	}
+}
+
+func TestStaleIncarnationIsRefused(t *testing.T) {
+	v := FirstView(2).Next([]Departure{{Member{1, 0}, Died}}, nil)
+	m := New(Config{Self: v.Members[0]}, v)
+	var out Actions
+	m.Receive(0, &Message{Kind: Join, From: Member{1, 0}}, &out)
+	if len(out) != 1 || out[0].Message.Kind != Refuse || m.View() != v {
+		t.Fatalf("%v", out)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []Config{{Arity: 3}, {Arity: 1}, {Arity: -2}, {Patience: -1}, {Retry: -1}} {
+		if c.Validate() == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package membership
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Kind is the kind of a message.
+type Kind uint8
+
+const (
+	// Collect: what have you accepted for the view after Base? Down the tree.
+	Collect Kind = iota + 1
+	// Report answers it for a subtree: View, accepted under Accepted, or none.
+	Report
+	// Propose: let View follow Base. Down the tree.
+	Propose
+	// Ack: a subtree has accepted.
+	Ack
+	// Commit: View is the next one. Down the tree of View.
+	Commit
+	// Current: View is in force. To somebody who lags behind.
+	Current
+	// Reject: a higher ballot, Accepted, is promised. To the coordinator.
+	Reject
+	// Ask: does anybody know for certain of those in Skip? Down the tree.
+	Ask
+	// Certain: these have gone for certain, Gone. To the coordinator.
+	Certain
+	// Halt: too few are left to go on. Down the tree.
+	Halt
+	// Join: let From in.
+	Join
+	// Redirect: ask Member to let you in.
+	Redirect
+	// Refuse: this incarnation can't be let in.
+	Refuse
+	// Leave: let From go.
+	Leave
+	// Obituary: you are out, by a view that the sender has installed.
+	Obituary
+)
+
+var kinds = [...]string{Collect: "collect", Report: "report", Propose: "propose", Ack: "ack", Commit: "commit", Current: "current",
+	Reject: "reject", Ask: "ask", Certain: "certain", Halt: "halt", Join: "join", Redirect: "redirect",
+	Refuse: "refuse", Leave: "leave", Obituary: "obituary"}
+
+func (k Kind) String() string {
+	if int(k) < len(kinds) && kinds[k] != "" {
+		return kinds[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Ballot orders the proposals for one view. Position is of the coordinator in
+// the view before.
+type Ballot struct{ Takeover, Position, Attempt uint32 }
+
+// Less says whether a ballot gives way to another.
+func (b Ballot) Less(other Ballot) bool {
+	return cmp.Or(cmp.Compare(b.Takeover, other.Takeover), cmp.Compare(b.Position, other.Position),
+		cmp.Compare(b.Attempt, other.Attempt)) < 0
+}
+
+func (b Ballot) String() string { return fmt.Sprintf("%d/%d/%d", b.Takeover, b.Position, b.Attempt) }
+
+// Message is from a process to another. It isn't changed once sent, nor are the
+// slices in it: whoever forwards one sends the same.
+type Message struct {
+	Kind Kind
+	From Member
+	// Number is that of the view to be decided on, or decided (Commit).
+	Number   uint64
+	Ballot   Ballot
+	Base     *View       // Collect, Propose, Ask, Halt: the view before
+	Skip     []Departure // the members of Base, or of View (Commit), who aren't in the tree
+	View     *View       // Propose, Commit, Report
+	Accepted Ballot      // Report, Reject
+	Gone     []Departure // Report, Ack, Certain: for certain
+	Member   Member      // Redirect
+}
+
+// ActionKind says what the driver is to do.
+type ActionKind uint8
+
+const (
+	// Send Message to To, in that life only.
+	Send ActionKind = iota
+	// Install: View is in force from now on.
+	Install
+	// Excluded: the others go on without this process, which must stop. It may
+	// join again under a higher incarnation.
+	Excluded
+	// Released: this process asked to leave, and may.
+	Released
+	// Stalled: no view can be agreed on, since too many are Silent, in Gone.
+	Stalled
+	// Halted: that has lasted for Patience; this process must stop.
+	Halted
+	// Refused: this process can't join, its incarnation being over.
+	Refused
+)
+
+// Action is one thing to do.
+type Action struct {
+	Kind    ActionKind
+	To      Member
+	Message *Message
+	View    *View
+	Gone    []Departure
+	// Stable says of Install that this process is the coordinator and that all
+	// have acknowledged: the paper's end of stabilisation.
+	Stable bool
+}
+
+// Actions is what calls append to; the caller owns and empties it.
+type Actions []Action

@@ -1,0 +1,52 @@
+package membership
+
+// tree is the radix tree over the members of a view that aren't skipped: the
+// i-th of them has the children a·i+1 to a·i+a. With a = 2^b the digits of i
+// to the base a are the way from the root to it, which makes everything here
+// arithmetic on positions; nothing is stored.
+type tree struct {
+	view    *View
+	skipped []int32 // positions in view, ascending
+	arity   int
+}
+
+// size is how many are in the tree.
+func (t *tree) size() int { return len(t.view.Members) - len(t.skipped) }
+
+// member is who is at a place of the tree.
+func (t *tree) member(place int) Member {
+	position := place
+	for _, s := range t.skipped {
+		if int(s) > position {
+			break
+		}
+		position++
+	}
+	return t.view.Members[position]
+}
+
+// place is where a member is in the tree, or -1.
+func (t *tree) place(m Member) int {
+	position := t.view.Position(m)
+	if position < 0 {
+		return -1
+	}
+	place := position
+	for _, s := range t.skipped {
+		switch {
+		case int(s) == position:
+			return -1
+		case int(s) < position:
+			place--
+		}
+	}
+	return place
+}
+
+// children is the range of places of somebody's children.
+func (t *tree) children(place int) (first, end int) {
+	return min(t.arity*place+1, t.size()), min(t.arity*(place+1)+1, t.size())
+}
+
+// parent is the place of somebody's parent; the root has none.
+func (t *tree) parent(place int) int { return (place - 1) / t.arity }

@@ -1,0 +1,213 @@
+package membership
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Member is one life of a process. A process that comes back keeps its Proc and
+// gets a higher incarnation.
+type Member struct {
+	Proc        proto.Proc
+	Incarnation uint32
+}
+
+func (m Member) String() string { return fmt.Sprintf("%d.%d", m.Proc, m.Incarnation) }
+
+// Why says how a member went.
+type Why uint8
+
+const (
+	// Silent: it hasn't been heard of. It may live, beyond a cut.
+	Silent Why = iota
+	// Died: somebody saw it end.
+	Died
+	// Left: it said goodbye.
+	Left
+)
+
+func (w Why) String() string {
+	switch w {
+	case Silent:
+		return "silent"
+	case Died:
+		return "died"
+	case Left:
+		return "left"
+	}
+	return fmt.Sprintf("why %d", uint8(w))
+}
+
+// Departure is a member that is gone.
+type Departure struct {
+	Member
+	Why Why
+}
+
+// View is who is in. Views are numbered without holes, and there is one of each
+// number. A View isn't changed once made, and is shared.
+type View struct {
+	Number uint64
+	// Members are in the order of seniority, those who came in first first. The
+	// place in it is a member's position; that of 0 is the coordinator's.
+	Members []Member
+	// Joined and Gone are the changes from the view before.
+	Joined []Member
+	Gone   []Departure
+	// Past has the last incarnation of each process that was a member and isn't
+	// now, by Proc.
+	Past []Member
+
+	positions []int32 // by Proc, -1 for who is no member
+}
+
+// FirstView is the view with which a job of n processes begins. Everyone makes
+// it without a message.
+func FirstView(n int) *View {
+	v := &View{Number: 1, Members: make([]Member, n)}
+	for p := range v.Members {
+		v.Members[p].Proc = proto.Proc(p)
+	}
+	v.index()
+	return v
+}
+
+// NewView makes a view that has come in a message. It returns an error that
+// says what is wrong with it.
+func NewView(number uint64, members, joined []Member, gone []Departure, past []Member) (*View, error) {
+	v := &View{Number: number, Members: members, Joined: joined, Gone: gone, Past: past}
+	if number == 0 {
+		return nil, fmt.Errorf("a view numbered 0")
+	}
+	highest := proto.NoProc
+	for _, m := range members {
+		if m.Proc < 0 || m.Proc > maxProc {
+			return nil, fmt.Errorf("view %d: member %v: want a process from 0 to %d", number, m, maxProc)
+		}
+		highest = max(highest, m.Proc)
+	}
+	if highest == proto.NoProc {
+		return nil, fmt.Errorf("view %d has no members", number)
+	}
+	v.index()
+	for i, m := range members {
+		if v.positions[m.Proc] != int32(i) {
+			return nil, fmt.Errorf("view %d: process %d is a member twice", number, m.Proc)
+		}
+	}
+	for i, m := range past {
+		if i > 0 && past[i-1].Proc >= m.Proc {
+			return nil, fmt.Errorf("view %d: past members aren't in order at %v", number, m)
+		}
+		if v.hasProc(m.Proc) {
+			return nil, fmt.Errorf("view %d: process %d is a member, and past", number, m.Proc)
+		}
+	}
+	for i, m := range joined {
+		if at := len(members) - len(joined) + i; at < 0 || members[at] != m {
+			return nil, fmt.Errorf("view %d: %v has joined but isn't among the youngest", number, m)
+		}
+	}
+	for _, g := range gone {
+		if v.Has(g.Member) {
+			return nil, fmt.Errorf("view %d: %v is a member, and gone", number, g.Member)
+		}
+	}
+	return v, nil
+}
+
+// maxProc bounds the table of positions of a view that came in a message.
+const maxProc = 1<<24 - 1
+
+func (v *View) index() {
+	highest := proto.Proc(-1)
+	for _, m := range v.Members {
+		highest = max(highest, m.Proc)
+	}
+	v.positions = make([]int32, highest+1)
+	for i := range v.positions {
+		v.positions[i] = -1
+	}
+	for i, m := range v.Members {
+		v.positions[m.Proc] = int32(i)
+	}
+}
+
+func (v *View) hasProc(p proto.Proc) bool {
+	return p >= 0 && int(p) < len(v.positions) && v.positions[p] >= 0
+}
+
+// Position is a member's place in the order of seniority, -1 if it is no member.
+func (v *View) Position(m Member) int {
+	if !v.hasProc(m.Proc) {
+		return -1
+	}
+	if i := v.positions[m.Proc]; v.Members[i] == m {
+		return int(i)
+	}
+	return -1
+}
+
+// Has says whether somebody is a member.
+func (v *View) Has(m Member) bool { return v.Position(m) >= 0 }
+
+// Excludes says whether a life is over as far as the view knows: it was a member
+// once, or a later life of the same process was or is.
+func (v *View) Excludes(m Member) bool {
+	if v.hasProc(m.Proc) {
+		return v.Members[v.positions[m.Proc]].Incarnation > m.Incarnation
+	}
+	i, found := slices.BinarySearchFunc(v.Past, m.Proc, func(x Member, p proto.Proc) int { return cmp.Compare(x.Proc, p) })
+	return found && v.Past[i].Incarnation >= m.Incarnation
+}
+
+// Next is the view after this one, without those who are gone and with those
+// who join, in their order. Somebody who joins under the name of a member
+// replaces it.
+func (v *View) Next(gone []Departure, joined []Member) *View {
+	w := &View{Number: v.Number + 1, Gone: slices.Clone(gone), Joined: slices.Clone(joined)}
+	w.Members = make([]Member, 0, len(v.Members)-len(gone)+len(joined))
+	w.Past = slices.Clone(v.Past)
+	for _, m := range v.Members {
+		if departed(gone, m) < 0 {
+			w.Members = append(w.Members, m)
+		} else {
+			w.Past = append(w.Past, m)
+		}
+	}
+	w.Members = append(w.Members, joined...)
+	w.index()
+	w.Past = slices.DeleteFunc(w.Past, func(m Member) bool { return w.hasProc(m.Proc) })
+	slices.SortFunc(w.Past, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Proc, b.Proc), -cmp.Compare(a.Incarnation, b.Incarnation))
+	})
+	w.Past = slices.CompactFunc(w.Past, func(a, b Member) bool { return a.Proc == b.Proc })
+	return w
+}
+
+// departed is where somebody is in a list of those gone, or -1.
+func departed(gone []Departure, m Member) int {
+	return slices.IndexFunc(gone, func(d Departure) bool { return d.Member == m })
+}
+
+// Quorum says whether the members of a view that aren't gone may decide on the
+// next one: if all who are gone surely are, if the others are more than half
+// of the view, or if they are half of it and the most senior member is one of
+// them. See package doc for why it is no more lenient.
+func (v *View) Quorum(gone []Departure) bool {
+	here, silent, first := len(v.Members), false, true
+	for _, d := range gone {
+		switch v.Position(d.Member) {
+		case -1:
+			continue
+		case 0:
+			first = false
+		}
+		here--
+		silent = silent || d.Why == Silent
+	}
+	return !silent || 2*here > len(v.Members) || 2*here == len(v.Members) && first
+}
