@@ -50,6 +50,7 @@ var layers = []layer{
 
 	// The one-port driver, for failure detectors.
 	{"internal/oneport", []string{"internal/proto"}},
+	{"internal/qos", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/oneport", "internal/parallel"}},
 	{"internal/stabilisation", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/parallel", "internal/oneport"}},
 
 	// The real driver, from the network up to the program.
@@ -70,7 +71,7 @@ var layers = []layer{
 
 	{"bench", []string{"mpi"}},
 	{"bench/detection", []string{"internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
