@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,8 +23,7 @@ import (
 type broadcastFlags struct {
 	procs, latency, overhead, k, delay           int
 	tree, numbering, correction, start, distance string
-	failed                                       []int
-	failedCount                                  int
+	failed                                       failedFlags
 	seed                                         uint64
 	format, trace, cases                         string
 	check                                        bool
@@ -110,8 +109,7 @@ table is wrong.`,
 	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked and delayed) or overlapped (of the others)")
 	flags.StringVar(&f.distance, "distance", "2", "neighbours on each side that opportunistic and optimized correction send to; `L:R` for\nothers on the left than on the right, as in 0:4 for one direction")
 	flags.IntVar(&f.delay, "delay", 0, "how long delayed correction waits for its right neighbour, in steps")
-	flags.IntSliceVar(&f.failed, "failed", nil, "processes that are dead, separated by commas")
-	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
+	f.failed.register(flags)
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	flags.StringVar(&f.format, "format", "", "table, csv or json: a row of all parameters and results; without it one broadcast has a\nsummary, --cases a table")
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
@@ -163,7 +161,7 @@ func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
 func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	c := logp.Case{
 		Procs: f.procs, Latency: f.latency, Overhead: f.overhead,
-		Tree: logp.TreeKind(f.tree), Failed: f.failed,
+		Tree: logp.TreeKind(f.tree),
 	}
 	var err error
 	if c.Numbering, err = topology.ParseNumbering(f.numbering); err != nil {
@@ -199,11 +197,8 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	if c.Synchronised, err = logp.ParseStart(start, c.Correction); err != nil {
 		return c, flagError(&logp.FieldError{Field: "start", Err: err})
 	}
-	if err := c.Validate(); err != nil {
-		return c, flagError(err)
-	}
-	if err := c.FailRandom(f.failedCount, rand.NewPCG(f.seed, 0)); err != nil {
-		return c, fmt.Errorf("--failed-count: %w", err)
+	if err := f.failed.apply(&c, f.seed); err != nil {
+		return c, err
 	}
 	return c, f.model.apply(&c, f.seed)
 }
@@ -228,8 +223,8 @@ func runTraced(s *logp.Simulator, c *logp.Case, path string) (logp.Outcome, erro
 // simulateCases runs a table.
 func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 	for _, name := range append([]string{
-		"procs", "latency", "overhead", "tree", "k", "gossip-time", "gossip-rounds", "numbering", "correction", "start", "failed", "failed-count", "seed", "trace",
-	}, modelFlagNames...) {
+		"procs", "latency", "overhead", "tree", "k", "gossip-time", "gossip-rounds", "numbering", "correction", "start", "seed", "trace",
+	}, slices.Concat(failedFlagNames, modelFlagNames)...) {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--%s has no meaning with --cases: the table says what to simulate", name)
 		}

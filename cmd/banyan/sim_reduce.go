@@ -1,14 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"os"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -24,8 +19,7 @@ type reduceFlags struct {
 	c               logp.Reduction
 	tree, numbering string
 	k               int
-	failedCount     int
-	failedRate      float64
+	failed          failedFlags
 	seed            uint64
 	format, trace   string
 	model           modelFlags
@@ -85,9 +79,7 @@ silent processes in a message.`,
 	flags.StringVar(&f.numbering, "numbering", "interleaved", "interleaved or inorder")
 	flags.IntVar(&f.c.Distance, "distance", 2, "neighbours on each side that get a copy, 0 for a plain tree")
 	flags.BoolVar(&f.c.Idempotent, "idempotent", false, "the operation may count a contribution twice, as a maximum may")
-	flags.IntSliceVar(&f.c.Case.Failed, "failed", nil, "processes that are dead, separated by commas")
-	flags.IntVar(&f.failedCount, "failed-count", 0, "so many more dead processes, chosen at random")
-	flags.Var((*rateFlag)(&f.failedRate), "failed-rate", "such a part of all as more dead processes, chosen at random, as in `2%`")
+	f.failed.register(flags)
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	flags.StringVar(&f.format, "format", "table", "table, csv or json")
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
@@ -112,15 +104,8 @@ func (f *reduceFlags) complete(flags *pflag.FlagSet) error {
 	if err := f.c.Validate(); err != nil {
 		return flagError(err)
 	}
-	if f.failedCount != 0 && f.failedRate != 0 {
-		return errors.New("--failed-rate: --failed-count says it already")
-	}
-	count := f.failedCount + int(math.Round(f.failedRate*float64(c.Procs)))
-	if err := c.FailRandom(count, rand.NewPCG(f.seed, 0)); err != nil {
-		if f.failedRate != 0 {
-			return fmt.Errorf("--failed-rate: %w", err)
-		}
-		return fmt.Errorf("--failed-count: %w", err)
+	if err := f.failed.apply(c, f.seed); err != nil {
+		return err
 	}
 	return f.model.apply(c, f.seed)
 }
@@ -146,25 +131,6 @@ func (f *reduceFlags) simulate() (logp.ReductionOutcome, error) {
 		err = closed
 	}
 	return o, flagError(err)
-}
-
-// rateFlag is a part of a whole, written as a fraction or with a percent sign.
-type rateFlag float64
-
-func (r *rateFlag) String() string { return fmt.Sprintf("%g%%", float64(*r)*100) }
-func (r *rateFlag) Type() string   { return "rate" }
-
-func (r *rateFlag) Set(s string) error {
-	digits, percent := strings.CutSuffix(s, "%")
-	rate, err := strconv.ParseFloat(digits, 64)
-	if percent {
-		rate /= 100
-	}
-	if err != nil || !(rate >= 0 && rate < 1) {
-		return errors.New("want a part of all processes as in 2% or 0.02, below all")
-	}
-	*r = rateFlag(rate)
-	return nil
 }
 
 // reductionRow is a reduction and what came of it.
