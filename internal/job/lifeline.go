@@ -16,7 +16,7 @@ import (
 // can't go on, before it ends itself.
 const endGrace = 2 * time.Second
 
-// listen hears the launcher: certain deaths, departures, and its own end.
+// listen hears the launcher: certain deaths, departures, debuggers, and its own end.
 func (j *Job) listen() {
 	for {
 		m, err := j.control.Receive()
@@ -32,6 +32,8 @@ func (j *Job) listen() {
 			j.Engine.Evidence(m.Proc)
 		case control.Left:
 			j.Engine.Left(m.Proc)
+		case control.Traced, control.Untraced:
+			j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 		}
 	}
 }

@@ -143,6 +143,11 @@ func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.
 // Evidence says that a process has certainly died.
 func (e *Engine) Evidence(q proto.Proc) { e.tell(func(p *process.Process) { p.Evidence(q) }) }
 
+// Excuse says that a process may be stopped by a debugger, or no longer.
+func (e *Engine) Excuse(q proto.Proc, excused bool) {
+	e.tell(func(p *process.Process) { p.Excuse(q, excused) })
+}
+
 // Left says that a process has left in order.
 func (e *Engine) Left(q proto.Proc) { e.tell(func(p *process.Process) { p.Left(q) }) }
 
