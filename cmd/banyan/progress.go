@@ -14,15 +14,19 @@ const patience = 2 * time.Second
 // longer than its patience.
 type progress struct {
 	total int
-	unit  string
+	what  string // is going on
 	began time.Time
 	bar   *progressbar.ProgressBar
 	off   bool
 }
 
-// newProgress counts up to total, or up to nobody knows what if that is -1.
+// newProgress counts what is simulated up to total, or up to nobody knows what if that is -1.
 func newProgress(total int, unit string) *progress {
-	return &progress{total: total, unit: unit, began: time.Now(), off: !isTerminal(os.Stderr)}
+	return newProgressOf(total, "simulating "+unit)
+}
+
+func newProgressOf(total int, what string) *progress {
+	return &progress{total: total, what: what, began: time.Now(), off: !isTerminal(os.Stderr)}
 }
 
 // set says how much is done.
@@ -33,7 +37,7 @@ func (p *progress) set(done int) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(p.total,
 			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionSetDescription("simulating "+p.unit),
+			progressbar.OptionSetDescription(p.what),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionSetPredictTime(false), // it doesn't know when the command began

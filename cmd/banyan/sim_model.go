@@ -16,15 +16,17 @@ type modelFlags struct {
 	model       logp.Model
 	placement   string
 	failedNodes int
+	crashCount  int
 }
 
 // modelFlagNames are those that have no meaning with a table.
 var modelFlagNames = []string{
-	"crash", "gap", "node-size", "placement", "latency-within", "failed-nodes", "noise",
+	"crash", "crash-count", "gap", "node-size", "placement", "latency-within", "failed-nodes", "noise",
 }
 
 func (m *modelFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&m.crashes, "crash", "", "processes that die on the way, as in `\"kill rank=3 at=step:12; kill rank=5 at=send:2\"`")
+	flags.IntVar(&m.crashCount, "crash-count", 0, "so many more that die on the way, and when, chosen at random")
 	flags.IntVar(&m.model.Gap, "gap", 0, "gap `g` between sends, and between receives, of a process; 0 is the overhead")
 	flags.IntVar(&m.model.Nodes.Size, "node-size", 0, "processes of a node; 0: no nodes")
 	flags.StringVar(&m.placement, "placement", logp.Consecutive.String(), "of processes on nodes: consecutive, shuffled (by the seed) or striped")
@@ -52,6 +54,15 @@ func (m *modelFlags) apply(c *logp.Case, seed uint64) error {
 	if m.failedNodes != 0 {
 		if err := c.FailNodes(m.failedNodes, rand.NewPCG(seed, 1)); err != nil {
 			return flagError(err)
+		}
+	}
+	if m.crashCount != 0 {
+		until, err := new(logp.Simulator).Undisturbed(*c)
+		if err != nil {
+			return flagError(err)
+		}
+		if err := c.CrashRandom(m.crashCount, until, rand.NewPCG(seed, 2)); err != nil {
+			return fmt.Errorf("--crash-count: %w", err)
 		}
 	}
 	return flagError(c.Validate())

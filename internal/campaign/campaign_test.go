@@ -17,6 +17,27 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// varied and nodes have what small hasn't.
+const varied = `
+runs: 2
+procs: 40
+tree: [binomial, kary:4, gossip:14, gossip-rounds:5]
+correction: [none, checked, opportunistic:0:3, optimized:2, failure-proof]
+failed: [0, 10%]
+`
+
+const nodes = `
+runs: 2
+procs: 40
+node_size: [0, 8]
+placement: [consecutive, shuffled, striped]
+latency_within: 1
+crashes: [0, 3]
+gap: [0, 3]
+noise: [0, 2]
+correction: [checked, delayed:8]
+`
+
 const small = `
 seed: 7
 runs: 5
@@ -46,7 +67,7 @@ func results(t *testing.T, s *Spec, workers int) string {
 	return read(t, path)
 }
 
-func read(t *testing.T, path string) string {
+func read(t tester, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -62,12 +83,16 @@ func TestPoints(t *testing.T) {
 	if want := 2 * 3 * (1 + 2 + 2) * 3; len(s.Points) != want {
 		t.Errorf("%d points, want %d", len(s.Points), want)
 	}
+	// Without nodes it doesn't matter how processes are placed on them.
+	if n, want := len(parse(t, nodes).Points), (1+3)*2*2*2*2; n != want {
+		t.Errorf("%d points with nodes, want %d", n, want)
+	}
 	text := results(t, s, 2)
 	if n := strings.Count(text, "\n"); n != 1+s.Total() {
 		t.Errorf("%d lines for %d broadcasts", n, s.Total())
 	}
 	for _, part := range []string{
-		"\n64,2,1,binomial,,interleaved,none,,-,0,0,", "\n100,2,1,kary,4,interleaved,optimized,2,overlapped,10,4,",
+		"\n64,2,1,binomial,,interleaved,none,,-,0,,,,,,,,,0,0,0,", "\n100,2,1,kary,4,interleaved,optimized,2,overlapped,10,,,,,,,,,0,0,4,",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no line with %q", part)
@@ -77,21 +102,45 @@ func TestPoints(t *testing.T) {
 
 // TestEqualsEngine: each line is what the engine says for the seed on it.
 func TestEqualsEngine(t *testing.T) {
-	s := parse(t, small)
-	lines := strings.Split(results(t, s, 2), "\n")
-	var engine logp.Simulator
-	for row := range s.Total() {
-		p, run := s.at(row)
-		c := p.Case
-		if err := c.FailRandom(p.Dead, rand.NewPCG(s.seed(p, run), 0)); err != nil {
-			t.Fatal(err)
+	for _, text := range []string{small, varied, nodes} {
+		s := parse(t, text)
+		lines := strings.Split(results(t, s, 2), "\n")
+		var engine logp.Simulator
+		crashed := 0
+		for row := range s.Total() {
+			p, run := s.at(row)
+			seed := s.seed(p, run)
+			c := p.Case
+			if c.Tree == logp.Gossip {
+				c.Gossip.Seed = seed
+			}
+			c.Model.NoiseSeed, c.Model.Nodes.Seed = seed, seed
+			if err := c.FailRandom(p.Dead, rand.NewPCG(seed, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if p.DeadNodes > 0 {
+				if err := c.FailNodes(p.DeadNodes, rand.NewPCG(seed, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			until, err := engine.Undisturbed(p.Case)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.CrashRandom(p.Crashes, until, rand.NewPCG(seed, 2)); err != nil {
+				t.Fatal(err)
+			}
+			o, err := engine.Run(&c, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			crashed += o.Crashed
+			if want := strings.TrimSuffix(s.line(row, o), "\n"); lines[row+1] != want {
+				t.Fatalf("%s, want %s", lines[row+1], want)
+			}
 		}
-		o, err := engine.Run(&c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := strings.TrimSuffix(s.line(row, o), "\n"); lines[row+1] != want {
-			t.Fatalf("%s, want %s", lines[row+1], want)
+		if text == nodes && crashed == 0 {
+			t.Error("nobody ever crashed")
 		}
 	}
 }
@@ -247,6 +296,20 @@ func TestBadSpecs(t *testing.T) {
 		"runs: 1\nprocs: 8\nfailed: NaN%\n":                      "line 3: failed: ",
 		"runs: 1\nprocs: 8\nfailed: -1%\n":                       "line 3: failed: ",
 		"runs: 1\nprocs: 8\nfailed: x%\n":                        "line 3: failed: ",
+		"runs: 1\nprocs: 8\ntree: gossip\n":                      "line 3: tree: 0: gossip wants a time",
+		"runs: 1\nprocs: 8\ntree: gossip:0\n":                    "line 3: tree: ",
+		"runs: 1\nprocs: 8\ntree: gossip-rounds:99\n":            "line 3: tree: 99: want 1 to",
+		"runs: 1\nprocs: 8\ncorrection: optimized:1:x\n":         "line 3: correction: ",
+		"runs: 1\nprocs: 8\ncorrection: checked:2\n":             "line 3: correction: 2: correction checked has none",
+		"runs: 1\nprocs: 8\ncorrection: delayed:-1\n":            "line 3: correction: ",
+		"runs: 1\nprocs: 8\no: 2\ngap: 1\n":                      "line 4: gap: gap 1",
+		"runs: 1\nprocs: 8\nnode_size: 9\n":                      "line 3: node_size: 9: want",
+		"runs: 1\nprocs: 8\nplacement: odd\n":                    "line 3: placement: ",
+		"runs: 1\nprocs: 8\nlatency_within: 1\n":                 "line 3: latency_within: 1: there are no nodes",
+		"runs: 1\nprocs: 8\nfailed_nodes: 1\n":                   "node_size: 0: there are no nodes to fail",
+		"runs: 1\nprocs: 8\nnode_size: 4\nfailed_nodes: 2\n":     "line 4: failed_nodes: 2: want 0 to 1",
+		"runs: 1\nprocs: 8\nnoise: -1\n":                         "line 3: noise: -1",
+		"runs: 1\nprocs: 8\nfailed: 3\ncrashes: 5\n":             "line 4: crashes: 5 of 8",
 		"runs: 1\nprocs: [8\n":                                   "line",
 		"runs: 9223372036854775807\nprocs: 8\nfailed: [0, 1]\n":  "line 1: runs: 9223372036854775807 of 2 points",
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"banyan/internal/incremental"
 	"banyan/internal/logp"
+	"banyan/internal/proto"
 )
 
 // aheadPerWorker is how many rows of each worker may wait for an earlier one.
@@ -140,23 +141,57 @@ type worker struct {
 	point     *Point // that of the last one
 	evaluator *incremental.Evaluator
 	engine    logp.Simulator // where the evaluator is nil
+	until     proto.Time     // the point's crashes are up to then
 }
 
 func (w *worker) run(row int) (logp.Outcome, error) {
 	p, run := w.spec.at(row)
 	if p != w.point {
-		evaluator, err := incremental.New(&p.Case)
-		if err != nil && !errors.Is(err, incremental.ErrNotCovered) {
+		if err := w.begin(p); err != nil {
 			return logp.Outcome{}, err
 		}
-		w.point, w.evaluator = p, evaluator
 	}
-	c := p.Case
-	if err := c.FailRandom(p.Dead, rand.NewPCG(w.spec.seed(p, run), 0)); err != nil {
+	c, err := w.draw(p, w.spec.seed(p, run))
+	if err != nil {
 		return logp.Outcome{}, err
 	}
 	if w.evaluator != nil {
 		return w.evaluator.Run(c.Failed)
 	}
 	return w.engine.Run(&c, nil)
+}
+
+// begin prepares for the runs of a point.
+func (w *worker) begin(p *Point) (err error) {
+	w.evaluator = nil
+	if p.Crashes > 0 {
+		w.until, err = w.engine.Undisturbed(p.Case)
+	} else if w.evaluator, err = incremental.New(&p.Case); errors.Is(err, incremental.ErrNotCovered) {
+		err = nil
+	}
+	w.point = p
+	return err
+}
+
+// draw makes the case of one run, as banyan sim broadcast does for a seed.
+func (w *worker) draw(p *Point, seed uint64) (logp.Case, error) {
+	c := p.Case
+	if c.Tree == logp.Gossip {
+		c.Gossip.Seed = seed
+	}
+	if c.Model.Noise > 0 {
+		c.Model.NoiseSeed = seed
+	}
+	if c.Model.Nodes.Size > 0 {
+		c.Model.Nodes.Seed = seed
+	}
+	if err := c.FailRandom(p.Dead, rand.NewPCG(seed, 0)); err != nil {
+		return c, err
+	}
+	if p.DeadNodes > 0 {
+		if err := c.FailNodes(p.DeadNodes, rand.NewPCG(seed, 1)); err != nil {
+			return c, err
+		}
+	}
+	return c, c.CrashRandom(p.Crashes, w.until, rand.NewPCG(seed, 2))
 }

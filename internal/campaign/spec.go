@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"banyan/internal/logp"
+	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/topology"
 )
@@ -25,9 +27,12 @@ type Spec struct {
 
 // Point is one combination of parameters.
 type Point struct {
-	Case logp.Case // without Failed
-	Dead int       // how many processes are dead in each run
-	text string    // its columns
+	Case      logp.Case // without Failed, Crashes and seeds
+	Dead      int       // how many processes are dead in each run,
+	DeadNodes int       // and how many nodes besides
+	Crashes   int       // how many processes die on the way
+	text      string    // its columns
+	key       string    // what its seeds are made of
 }
 
 // Total is the number of broadcasts.
@@ -40,6 +45,8 @@ const maxTotal = 1 << 40
 var fields = []struct{ name, otherwise string }{
 	{"seed", "1"}, {"runs", ""}, {"procs", ""}, {"L", "2"}, {"o", "1"}, {"tree", "binomial"},
 	{"numbering", "interleaved"}, {"correction", "checked"}, {"start", "default"}, {"failed", "0"},
+	{"failed_nodes", "0"}, {"crashes", "0"}, {"gap", "0"}, {"node_size", "0"},
+	{"placement", "consecutive"}, {"latency_within", "0"}, {"noise", "0"},
 }
 
 // value is a scalar of a spec, and where it is.
@@ -178,7 +185,7 @@ func (s *Spec) combine(values raw) error {
 			name := specField(field.Field)
 			return values.wrong(name, chosen[name], field.Err)
 		}
-		if p.text = p.columns(); !known[p.text] {
+		if p.text, p.key = p.columns(); !known[p.text] {
 			known[p.text] = true
 			s.Points = append(s.Points, p)
 		}
@@ -190,9 +197,9 @@ func (s *Spec) combine(values raw) error {
 // specField is the field that a part of a case was read from.
 func specField(part string) string {
 	switch part {
-	case "k":
+	case "k", "gossip_time", "gossip_rounds":
 		return "tree"
-	case "distance":
+	case "distance", "delay":
 		return "correction"
 	}
 	return part
@@ -200,38 +207,35 @@ func specField(part string) string {
 
 // point makes one point. Its error is a *logp.FieldError.
 func point(chosen map[string]value) (p Point, err error) {
-	wrong := func(field string, err error) error { return &logp.FieldError{Field: field, Err: err} }
 	c := &p.Case
 	for _, n := range []struct {
 		field string
 		to    *int
-	}{{"procs", &c.Procs}, {"L", &c.Latency}, {"o", &c.Overhead}} {
+	}{
+		{"procs", &c.Procs}, {"L", &c.Latency}, {"o", &c.Overhead}, {"failed_nodes", &p.DeadNodes}, {"gap", &c.Model.Gap},
+		{"node_size", &c.Model.Nodes.Size}, {"latency_within", &c.Model.LatencyWithin}, {"noise", &c.Model.Noise},
+	} {
 		text := chosen[n.field].text
 		if *n.to, err = strconv.Atoi(text); err != nil {
 			return p, wrong(n.field, fmt.Errorf("%q is no number", text))
 		}
 	}
-	name, k, err := parameter(chosen["tree"].text)
-	if err != nil {
-		return p, wrong("tree", err)
+	for _, part := range []struct {
+		field string
+		set   func(*logp.Case, string) error
+	}{
+		{"tree", setTree}, {"numbering", setNumbering}, {"correction", setCorrection}, {"start", setStart}, {"placement", setPlacement},
+	} {
+		if err := part.set(c, chosen[part.field].text); err != nil {
+			return p, wrong(part.field, err)
+		}
 	}
-	c.Tree, c.K = logp.TreeKind(name), k
-	if c.Numbering, err = topology.ParseNumbering(chosen["numbering"].text); err != nil {
-		return p, wrong("numbering", err)
-	}
-	name, c.Distance, err = parameter(chosen["correction"].text)
-	if err != nil {
-		return p, wrong("correction", err)
-	}
-	if c.Correction, err = broadcast.ParseCorrection(name); err != nil {
-		return p, wrong("correction", err)
-	}
-	start := chosen["start"].text
-	if start == "default" || !c.Correction.Corrects() {
-		start = c.Correction.DefaultStart()
-	}
-	if c.Synchronised, err = logp.ParseStart(start, c.Correction); err != nil {
-		return p, wrong("start", err)
+	// Where a spec asks for no nodes among others, what they are like doesn't matter.
+	if c.Model.Nodes.Size == 0 {
+		c.Model.Nodes.Placement = 0
+		if chosen["node_size"].line != 0 {
+			c.Model.LatencyWithin = 0
+		}
 	}
 	if err := c.Validate(); err != nil {
 		return p, err
@@ -239,7 +243,74 @@ func point(chosen map[string]value) (p Point, err error) {
 	if p.Dead, err = deadCount(chosen["failed"].text, c.Procs); err != nil {
 		return p, wrong("failed", err)
 	}
+	if p.DeadNodes != 0 {
+		drawn := *c
+		if err := drawn.FailNodes(p.DeadNodes, rand.NewPCG(0, 0)); err != nil {
+			return p, err
+		}
+	}
+	if p.Crashes, err = deadCount(chosen["crashes"].text, c.Procs); err != nil {
+		return p, wrong("crashes", err)
+	}
+	if dead := p.Dead + p.DeadNodes*c.Model.Nodes.Size; p.Crashes > max(0, c.Procs-1-dead) {
+		return p, wrong("crashes", fmt.Errorf("%d of %d processes, of which up to %d are dead and one is the root", p.Crashes, c.Procs, dead))
+	}
 	return p, nil
+}
+
+func wrong(field string, err error) error { return &logp.FieldError{Field: field, Err: err} }
+
+// setTree reads "binomial", "kary:4", or "gossip:20" for so many steps and
+// "gossip-rounds:12" for so many rounds.
+func setTree(c *logp.Case, text string) error {
+	name, number, err := parameter(text)
+	switch name {
+	case "gossip":
+		c.Tree, c.Gossip.Until = logp.Gossip, proto.Time(number)
+	case "gossip-rounds":
+		c.Tree, c.Gossip.Rounds = logp.Gossip, number
+	default:
+		c.Tree, c.K = logp.TreeKind(name), number
+	}
+	return err
+}
+
+// setNumbering reads a numbering. Gossip has none.
+func setNumbering(c *logp.Case, text string) (err error) {
+	c.Numbering, err = topology.ParseNumbering(text)
+	if c.Tree == logp.Gossip {
+		c.Numbering = topology.Interleaved
+	}
+	return err
+}
+
+// setCorrection reads "checked", "optimized:2", "opportunistic:0:4" for other distances to the
+// left than to the right, or "delayed:8" for a delay.
+func setCorrection(c *logp.Case, text string) (err error) {
+	name, number, given := strings.Cut(text, ":")
+	if c.Correction, err = broadcast.ParseCorrection(name); err != nil || !given {
+		return err
+	}
+	if c.Correction == broadcast.Delayed {
+		if c.Delay, err = strconv.Atoi(number); err != nil || c.Delay < 0 {
+			return fmt.Errorf("%q: want delayed:N with N from 0 on", text)
+		}
+		return nil
+	}
+	return c.SetDistance(number)
+}
+
+func setStart(c *logp.Case, text string) (err error) {
+	if text == "default" || !c.Correction.Corrects() {
+		text = c.Correction.DefaultStart()
+	}
+	c.Synchronised, err = logp.ParseStart(text, c.Correction)
+	return err
+}
+
+func setPlacement(c *logp.Case, text string) (err error) {
+	c.Model.Nodes.Placement, err = logp.ParsePlacement(text)
+	return err
 }
 
 // parameter splits "kary:4" into the name and the number, 0 if there is none.
@@ -249,7 +320,7 @@ func parameter(text string) (name string, number int, err error) {
 		return name, 0, nil
 	}
 	if number, err = strconv.Atoi(digits); err != nil || number < 1 {
-		return "", 0, fmt.Errorf("%q: want %s:N with N from 1 on", text, name)
+		return name, 0, fmt.Errorf("%q: want %s:N with N from 1 on", text, name)
 	}
 	return name, number, nil
 }

@@ -1,0 +1,50 @@
+package logp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"banyan/internal/fault"
+	"banyan/internal/proto"
+)
+
+// CrashRandom adds count processes, of those other than the root that are neither dead nor to
+// crash so far, that crash on the way, each at a step from 0 to until, all as likely: the
+// same ones for the same source.
+func (c *Case) CrashRandom(count int, until proto.Time, source rand.Source) error {
+	taken := NewSet(c.Procs)
+	for _, f := range c.Failed {
+		taken.Add(f)
+	}
+	for _, crash := range c.Crashes {
+		taken.Add(crash.Proc)
+	}
+	var live []int
+	for p := 1; p < c.Procs; p++ {
+		if !taken.Has(p) {
+			live = append(live, p)
+		}
+	}
+	if count < 0 || count > len(live) {
+		return fmt.Errorf("%d: want 0 to %d", count, len(live))
+	}
+	random := rand.New(source)
+	c.Crashes = slices.Clone(c.Crashes)
+	for i := range count {
+		j := i + random.IntN(len(live)-i)
+		live[i], live[j] = live[j], live[i]
+		at := fault.Trigger{Kind: fault.AtStep, N: random.Int64N(int64(until) + 1)}
+		c.Crashes = append(c.Crashes, Crash{live[i], at})
+	}
+	return nil
+}
+
+// Undisturbed is how long a case takes, until quiescence, if nobody is dead or dies. Seeds are
+// 0, so that it is the same for cases that differ in these and in their failures.
+func (s *Simulator) Undisturbed(c Case) (proto.Time, error) {
+	c.Failed, c.Crashes = nil, nil
+	c.Gossip.Seed, c.Model.NoiseSeed, c.Model.Nodes.Seed = 0, 0, 0
+	o, err := s.Run(&c, nil)
+	return o.Quiescence, err
+}
