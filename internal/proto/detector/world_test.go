@@ -47,6 +47,9 @@ type world struct {
 	nodes  []*node
 	sent   [actionKinds]int
 	quiet  bool // all transits take τ, and nobody is late
+	// slow makes transits up to this long, any number at a time: channels that
+	// aren't ordered, as in section 3.1.1.
+	slow proto.Time
 
 	// holders decides who gets evidence of a death, and how late.
 	holders func(holder, dead proto.Proc) (delay proto.Time, ok bool)
@@ -218,12 +221,17 @@ func (w *world) send(a *node) {
 	if !w.quiet {
 		transit = 1 + proto.Time(w.rng.IntN(tau))
 	}
+	to := w.nodes[act.To]
+	if w.slow > 0 {
+		w.at(w.now+1+proto.Time(w.rng.Int64N(int64(w.slow))), func() { w.step(to, func() { w.receive(to, a.self, act) }) })
+		w.send(a)
+		return
+	}
 	a.sending = true
 	w.at(w.now+transit, func() {
 		a.sending = false
 		w.send(a)
 	})
-	to := w.nodes[act.To]
 	if w.lost != nil && w.lost(a.self, act) {
 		return
 	}
