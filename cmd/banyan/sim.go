@@ -12,6 +12,6 @@ travels for the latency L. The failure detector runs under the one-port model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand(), newSimDetectorCommand())
+	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand(), newSimDetectorCommand(), newSimQualityCommand(), newSimProbingCommand())
 	return sim
 }

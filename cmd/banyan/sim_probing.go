@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"banyan/internal/logp"
+	"banyan/internal/probing"
+)
+
+// probingFlags are the flags of "sim probing", as given.
+type probingFlags struct {
+	nodes         []int
+	runs, workers int
+	seed          uint64
+	risk          float64
+	format        string
+}
+
+func newSimProbingCommand() *cobra.Command {
+	var f probingFlags
+	cmd := &cobra.Command{
+		Use:   "probing",
+		Short: "How many rounds of random probes reach everybody, and how many hit one",
+		Long: `In a round of a randomised failure detector each node probes one other, chosen at
+random. This command simulates how many rounds pass until every node has been probed, and how
+many probes hit the most probed node in a round, which a time-out must allow for (Bosilca et al.,
+RR-9024, figures 6 and 7). Beside them are the exact probability that a node isn't probed in a
+round, and the rounds after which a given node (rounds_one), or any of them (rounds_all), has not
+been probed with a probability of no more than --risk.
+
+Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
+		Example: `  # the sizes of which the report's text speaks
+  banyan sim probing --nodes 20000,100000 --runs 1000
+
+  # both figures, with 10,000 runs a point as in the report: some minutes
+  banyan sim probing --nodes 1000,4000,16000,64000,100000,256000 --runs 10000 --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := logp.Format(f.format).Validate(); err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			return f.run(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntSliceVar(&f.nodes, "nodes", []int{100_000}, "number of nodes, or several")
+	flags.IntVar(&f.runs, "runs", 1000, "runs of each size and quantity")
+	flags.Float64Var(&f.risk, "risk", 1e-9, "accepted probability that a node isn't probed")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs simulated at a time")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+// probingRow is a size with what came of it.
+type probingRow struct {
+	nodes        int
+	risk         float64
+	rounds, most probing.Histogram
+}
+
+func (f *probingFlags) run(w io.Writer) error {
+	switch {
+	case !(f.risk > 0 && f.risk < 1):
+		return fmt.Errorf("--risk: %g: want a probability above 0 and below 1", f.risk)
+	case f.workers < 1:
+		return fmt.Errorf("--workers: %d: want at least 1", f.workers)
+	case f.runs < 1:
+		return fmt.Errorf("--runs: %d: want at least 1", f.runs)
+	}
+	for _, n := range f.nodes {
+		spec := probing.Spec{Nodes: n, Runs: f.runs}
+		if err := spec.Validate(); err != nil {
+			return fmt.Errorf("--nodes: %w", err)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	progress := newProgress(2*f.runs*len(f.nodes), "rounds")
+	defer progress.clear()
+	rows := make([]probingRow, 0, len(f.nodes))
+	before := 0
+	for _, n := range f.nodes {
+		spec := probing.Spec{Nodes: n, Runs: f.runs, Seed: f.seed, Workers: f.workers}
+		spec.Done = func(runs int) { progress.set(before + runs) }
+		row := probingRow{nodes: n, risk: f.risk}
+		var err error
+		if row.rounds, err = probing.RoundsUntilAll(ctx, spec); err == nil {
+			before += f.runs
+			row.most, err = probing.MostProbes(ctx, spec)
+			before += f.runs
+		}
+		if errors.Is(err, context.Canceled) {
+			return &exitError{1, errors.New("interrupted")}
+		}
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	progress.clear()
+	return writeRows(w, logp.Format(f.format), probingColumns, rows)
+}
+
+var probingColumns = []column[probingRow]{
+	{"nodes", func(r *probingRow) any { return r.nodes }},
+	{"unprobed", func(r *probingRow) any { return probing.Unprobed(r.nodes) }},
+	{"rounds_one", func(r *probingRow) any { return probing.RoundsForOne(r.nodes, r.risk) }},
+	{"rounds_all", func(r *probingRow) any { return probing.RoundsForAll(r.nodes, r.risk) }},
+	{"rounds_theory", func(r *probingRow) any { return probing.MeanRounds(r.nodes) }},
+	{"runs", func(r *probingRow) any { return r.rounds.Runs() }},
+	{"rounds_mean", func(r *probingRow) any { return mean(&r.rounds) }},
+	{"rounds_half_width", func(r *probingRow) any { return halfWidth(&r.rounds) }},
+	{"rounds_max", func(r *probingRow) any { return r.rounds.Quantile(1) }},
+	{"most_mean", func(r *probingRow) any { return mean(&r.most) }},
+	{"most_half_width", func(r *probingRow) any { return halfWidth(&r.most) }},
+	{"most_max", func(r *probingRow) any { return r.most.Quantile(1) }},
+}
+
+func mean(h *probing.Histogram) float64 {
+	m, _ := h.Mean()
+	return m
+}
+
+// halfWidth is nil for a single run.
+func halfWidth(h *probing.Histogram) any {
+	_, half := h.Mean()
+	return number(half, h.Runs() > 1)
+}
