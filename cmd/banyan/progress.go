@@ -42,6 +42,7 @@ func (p *progress) set(done int) {
 			progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionSetPredictTime(false), // it doesn't know when the command began
 			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionFullWidth(),
 			progressbar.OptionClearOnFinish(),
 		)
 	}

@@ -129,32 +129,44 @@ func simulateCampaign(cmd *cobra.Command, path, out string, workers int) error {
 // file held before it began doesn't count for that.
 type campaignBar struct {
 	off        bool
-	begun      bool
+	began      time.Time
 	from, done int
 	bar        *progressbar.ProgressBar
 }
 
 // set is a campaign.Progress.
 func (b *campaignBar) set(done, total int) {
-	if !b.begun {
-		b.begun, b.from = true, done
+	if b.began.IsZero() {
+		b.began, b.from = time.Now(), done
 	}
 	b.done = done
 	if b.off || b.from == total {
 		return
 	}
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions(total-b.from,
+		b.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionSetDescription("simulating broadcasts"),
 			progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false), // it would count what was done before
 			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionFullWidth(),
 			progressbar.OptionClearOnFinish(),
 		)
 	}
+	b.bar.Describe("broadcasts" + b.left(total))
 	// A terminal that can't be written to is no reason to stop.
-	_ = b.bar.Set(done - b.from)
+	_ = b.bar.Set(done)
+}
+
+// left is about how long it will take, once that can be told.
+func (b *campaignBar) left(total int) string {
+	passed := time.Since(b.began)
+	if b.done == b.from || passed < time.Second {
+		return ""
+	}
+	left := time.Duration(float64(passed) / float64(b.done-b.from) * float64(total-b.done))
+	return fmt.Sprintf(", %v left", left.Round(time.Second))
 }
 
 // clear takes the bar away.
