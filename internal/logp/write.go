@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -77,15 +78,13 @@ func (t *Table) writeText(w io.Writer) error {
 		}
 		return out.Flush()
 	}
-	for _, c := range t.Columns {
-		fmt.Fprintf(out, "%s\t", c)
-	}
-	fmt.Fprintln(out)
+	fmt.Fprintln(out, strings.Join(t.Columns, "\t"))
 	for i := range t.Rows {
-		for _, field := range t.fields(i) {
-			fmt.Fprintf(out, "%s\t", cut(field))
+		fields := t.fields(i)
+		for j := range fields {
+			fields[j] = cut(fields[j])
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintln(out, strings.Join(fields, "\t"))
 	}
 	return out.Flush()
 }

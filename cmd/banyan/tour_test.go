@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fence is a block of a document between lines of three backquotes.
+type fence struct {
+	language    string
+	first, last int // lines inside, from first up to but not last
+}
+
+func fences(lines []string) (blocks []fence) {
+	open := -1
+	for i, line := range lines {
+		language, is := strings.CutPrefix(line, "```")
+		switch {
+		case !is:
+		case open < 0:
+			blocks, open = append(blocks, fence{language: language, first: i + 1}), i
+		default:
+			blocks[len(blocks)-1].last, open = i, -1
+		}
+	}
+	return blocks
+}
+
+// TestTour runs the commands of docs/simulation.md, one block after the other. A block
+// of text that follows is what they print: BANYAN_UPDATE=docs writes it anew.
+func TestTour(t *testing.T) {
+	const path = "../../docs/simulation.md"
+	document, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(document), "\n")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	blocks := fences(lines)
+	var updated []string
+	done, commands, shown := 0, 0, 0
+	for i, b := range blocks {
+		if b.language != "sh" {
+			continue
+		}
+		commands++
+		var stdout, stderr bytes.Buffer
+		run := exec.CommandContext(ctx, "sh", "-eu")
+		run.Dir, run.Stdin = dir, strings.NewReader(strings.Join(lines[b.first:b.last], "\n")+"\n")
+		run.Stdout, run.Stderr = &stdout, &stderr
+		if err := run.Run(); err != nil {
+			t.Fatalf("line %d of %s: %v: %s", b.first+1, filepath.Base(path), err, &stderr)
+		}
+		if i+1 == len(blocks) || blocks[i+1].language != "text" || blocks[i+1].first > b.last+3 {
+			continue
+		}
+		shown++
+		text := blocks[i+1]
+		got := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
+		if want := strings.Join(lines[text.first:text.last], "\n"); strings.Join(got, "\n") != want {
+			t.Errorf("line %d of %s: printed\n%s\nnot\n%s", text.first+1, filepath.Base(path), &stdout, want)
+		}
+		updated = append(append(updated, lines[done:text.first]...), got...)
+		done = text.last
+	}
+	if commands < 10 || shown < 5 {
+		t.Errorf("only %d blocks of commands and %d of what they print", commands, shown)
+	}
+	if os.Getenv("BANYAN_UPDATE") == "docs" {
+		if err := os.WriteFile(path, []byte(strings.Join(append(updated, lines[done:]...), "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
