@@ -18,6 +18,9 @@ func TestBeyondTheBound(t *testing.T) {
 	for seed := range seeds {
 		n := 8 + int(seed%57)
 		w := newWorld(n, seed)
+		if seed%3 == 1 {
+			w.slow = eta
+		}
 		if seed%2 == 0 {
 			w.holders = func(_, _ proto.Proc) (proto.Time, bool) { return proto.Time(w.rng.IntN(eta)), w.rng.IntN(8) == 0 }
 		}

@@ -34,14 +34,13 @@ type Machine struct {
 
 	emitter  proto.Proc // NoProc if no other process is left
 	observer proto.Proc // NoProc too
-	guest    proto.Proc // gets heartbeats too: its view differs (see Install)
+	guests   []guest    // get heartbeats too: their views differ (see Install)
 	excused  []proto.Proc
 
-	unheard    bool       // no heartbeat of this emitter yet
-	heard      proto.Time // its last heartbeat, or since when it is the emitter
-	suspectAt  proto.Time // Never while it is excused
-	beatAt     proto.Time // the next heartbeat is due
-	guestUntil proto.Time
+	unheard   bool       // no heartbeat of this emitter yet
+	heard     proto.Time // its last heartbeat, or since when it is the emitter
+	suspectAt proto.Time // Never while it is excused
+	beatAt    proto.Time // the next heartbeat is due
 
 	doubt uint64 // the emitter's and the own digest when they last differed; 0: they agreed
 }
@@ -56,7 +55,7 @@ func New(cfg Config, now proto.Time, out *Actions) *Machine {
 
 // Start is New in place, for those who keep many machines in one slice.
 func (m *Machine) Start(cfg Config, now proto.Time, out *Actions) {
-	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, guest: proto.NoProc}
+	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc}
 	if ring := cfg.View.Ring; ring.Len() > 1 {
 		m.observer = ring.Next(cfg.Self)
 		m.observe(now, ring.Prev(cfg.Self))
@@ -88,7 +87,7 @@ func (m *Machine) Observer() proto.Proc { return m.observer }
 // Deadline is when Tick has to be called next, Never if alone.
 func (m *Machine) Deadline() proto.Time {
 	d := proto.Never
-	if m.observer != proto.NoProc || m.guest != proto.NoProc {
+	if m.observer != proto.NoProc || len(m.guests) > 0 {
 		d = m.beatAt
 	}
 	if m.emitter != proto.NoProc {

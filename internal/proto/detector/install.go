@@ -9,7 +9,7 @@ import (
 // Install makes a view the base list from now on: membership has agreed on it. An
 // older one is ignored. Who is gone and no member of the new view in that
 // incarnation is forgotten; a member whose incarnation is higher than the one that died
-// is live.
+// is live, and its former one reported as dead if that isn't known yet.
 //
 // Others install the view earlier or later. Until they do, two processes may count on this
 // one's heartbeats: its observer by the old ring and the one by the new. So the old
@@ -26,14 +26,15 @@ func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
 		return
 	}
 	before, emitter := m.cfg.View, m.emitter
+	m.reportReplaced(v, out)
 	m.cfg.View = v
 	m.carryOver()
-	if m.observer != proto.NoProc && m.guest == proto.NoProc {
-		m.guest, m.guestUntil = m.observer, now+2*m.cfg.Timeout
-	} else if m.guestUntil == proto.Never {
-		m.guestUntil = now + 2*m.cfg.Timeout
+	for i := range m.guests {
+		m.guests[i].until = min(m.guests[i].until, now+2*m.cfg.Timeout)
 	}
-
+	if m.observer != proto.NoProc {
+		m.guests = append(m.guests, guest{m.observer, now + 2*m.cfg.Timeout})
+	}
 	m.observer = m.clockwise(v.Ring.Next(self))
 	m.emitter = m.counterclockwise(v.Ring.Prev(self))
 	if e := m.emitter; e != proto.NoProc && (e != emitter || v.of(e) != before.of(e)) {
@@ -41,6 +42,18 @@ func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
 		*out = append(*out, Action{Kind: SendObserve, To: e, Beat: m.stamp()})
 	}
 	m.settle(now, out)
+}
+
+// reportReplaced reports the members of the present view that the next one has in a
+// higher incarnation.
+func (m *Machine) reportReplaced(next *View, out *Actions) {
+	for at, incarnation := range next.Incarnations {
+		p := next.Ring.At(at)
+		was := m.cfg.View.Ring.Position(p)
+		if was >= 0 && incarnation > m.cfg.View.incarnation(was) && m.live(p) {
+			m.report(Entry{Proc: p, Incarnation: incarnation - 1}, Report{Cause: CauseTold, By: m.cfg.Self}, out)
+		}
+	}
 }
 
 // carryOver sorts those gone by the new ring, without those who are no members.

@@ -43,23 +43,33 @@ func (m *Machine) Observe(now proto.Time, from proto.Proc, b Beat, out *Actions)
 	}
 }
 
+// guest is a process of another view that counts on heartbeats of this one.
+type guest struct {
+	proc  proto.Proc
+	until proto.Time
+}
+
 // invite makes a process a guest and sends it a first heartbeat.
-func (m *Machine) invite(now proto.Time, guest proto.Proc, until proto.Time, out *Actions) {
-	m.guest, m.guestUntil = guest, until
+func (m *Machine) invite(now proto.Time, p proto.Proc, until proto.Time, out *Actions) {
+	m.guests = slices.DeleteFunc(m.guests, func(g guest) bool { return g.proc == p })
+	m.guests = append(m.guests, guest{p, until})
 	m.beat(now, out)
 }
 
 // beat sends a heartbeat (task T1) and sets the time of the next. The rhythm is kept
 // where a call is a little late; heartbeats that were missed aren't made up for.
 func (m *Machine) beat(now proto.Time, out *Actions) {
-	if now > m.guestUntil {
-		m.guest = proto.NoProc
-	}
 	if m.observer != proto.NoProc {
 		*out = append(*out, Action{Kind: SendHeartbeat, To: m.observer, Beat: m.stamp()})
 	}
-	if m.guest != proto.NoProc && m.guest != m.observer {
-		*out = append(*out, Action{Kind: SendHeartbeat, To: m.guest, Beat: m.stamp()})
+	for i := 0; i < len(m.guests); i++ {
+		switch g := m.guests[i]; {
+		case now > g.until || g.proc == m.observer || !m.live(g.proc):
+			m.guests = slices.Delete(m.guests, i, i+1)
+			i--
+		default:
+			*out = append(*out, Action{Kind: SendHeartbeat, To: g.proc, Beat: m.stamp()})
+		}
 	}
 	if due := m.beatAt + m.cfg.Period; m.beatAt <= now && now < due {
 		m.beatAt = due
@@ -95,14 +105,11 @@ func (m *Machine) suspect(now proto.Time, out *Actions) {
 	m.settle(now, out)
 }
 
-// reconnect replaces an emitter, an observer and a guest that are gone by the next
+// reconnect replaces an emitter and an observer that are gone by the next
 // process in their direction, if there is one.
 func (m *Machine) reconnect(now proto.Time, out *Actions) {
 	if len(m.gone) == 0 {
 		return
-	}
-	if m.guest != proto.NoProc && !m.live(m.guest) {
-		m.guest = proto.NoProc
 	}
 	if m.observer != proto.NoProc && !m.live(m.observer) {
 		m.observer = m.clockwise(m.observer)

@@ -167,3 +167,17 @@ func TestCrashPointsOfThree(t *testing.T) {
 		}
 	}
 }
+
+// In channels that don't keep order, and with transits of up to η, everyone
+// learns all the same, and nobody is taken for dead who isn't.
+func TestChannelsWithoutOrder(t *testing.T) {
+	for seed := range uint64(100) {
+		w := newWorld(16, seed)
+		w.slow = eta
+		w.overlap(3)
+		w.runUntil(w.now + 20*delta)
+		if w.checkStable(); w.problem != "" {
+			t.Fatalf("seed %d: %s", seed, w.problem)
+		}
+	}
+}

@@ -55,6 +55,8 @@ type world struct {
 	holders func(holder, dead proto.Proc) (delay proto.Time, ok bool)
 	// lost decides which messages are lost, though the model loses none.
 	lost func(from proto.Proc, a *Action) bool
+	// onReport takes reports in place of the world's own count.
+	onReport func(a *node, r Report)
 
 	next, prev []proto.Proc // the nearest that live
 	dead       int
@@ -267,6 +269,10 @@ func (w *world) step(a *node, handle func()) {
 }
 
 func (w *world) reported(a *node, r Report) {
+	if w.onReport != nil {
+		w.onReport(a, r)
+		return
+	}
 	if _, ok := a.reports[r.Proc]; ok {
 		w.fail("%v reported %v twice", a.self, r.Proc)
 	}
