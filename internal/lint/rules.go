@@ -32,6 +32,7 @@ var layers = []layer{
 	{"internal/topology", []string{"internal/proto"}},
 	{"internal/proto/*", []string{"internal/proto", "internal/topology"}}, // never each other
 	{"internal/wire", []string{"internal/proto"}},
+	{"internal/wire/views", []string{"internal/proto", "internal/proto/membership"}},
 	{"internal/fault", []string{"internal/proto"}},
 	{"internal/trace", []string{"internal/proto"}},
 	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
@@ -61,13 +62,13 @@ var layers = []layer{
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/transport"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process"}},
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
-		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault"}},
+		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
 	{"mpi", []string{"internal/process", "internal/progress", "internal/job", "internal/comm"}},
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/launch/output", nil},
-	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto"}},
+	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto", "internal/trace"}},
 
 	{"bench", []string{"mpi"}},
 	{"bench/detection", []string{"internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
@@ -96,7 +97,7 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/launch/...", "bench/detection", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

@@ -68,8 +68,8 @@
 //
 // # Limits
 //
-// A View takes 8 bytes for each member, 4 for each process number up to the
-// highest, and 8 for each process that was a member once. A proposal carries two
+// A View takes 12 bytes for each member, and 8 for each process that was a member
+// once. A proposal carries two
 // views, so its size is linear in the members.
 //
 // While a network is cut, nobody should be let in on one side whose members may

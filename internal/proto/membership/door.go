@@ -70,8 +70,8 @@ func (m *Machine) admit(x *Message, out *Actions) {
 	if p := x.From.Proc; p == m.cfg.Self.Proc {
 		m.exclude(out)
 		return
-	} else if m.view.hasProc(p) {
-		m.note(Departure{m.view.Members[m.view.positions[p]], Died})
+	} else if i := m.view.life(p); i >= 0 {
+		m.note(Departure{m.view.Members[i], Died})
 	}
 	if c, _ := m.Coordinator(); c != m.cfg.Self {
 		m.send(x.From, &Message{Kind: Redirect, Member: c}, out)

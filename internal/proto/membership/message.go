@@ -115,3 +115,47 @@ type Action struct {
 
 // Actions is what calls append to; the caller owns and empties it.
 type Actions []Action
+
+// Validate says what is wrong with a message that has come from outside.
+func (x *Message) Validate() error {
+	if x.Kind == 0 || int(x.Kind) >= len(kinds) {
+		return fmt.Errorf("a membership message of unknown kind %d", uint8(x.Kind))
+	}
+	if x.From.Proc < 0 {
+		return fmt.Errorf("a %v from process %d", x.Kind, x.From.Proc)
+	}
+	for _, list := range [][]Departure{x.Skip, x.Gone} {
+		for _, d := range list {
+			if d.Why > Left {
+				return fmt.Errorf("a %v with an unknown why of %v: %d", x.Kind, d.Member, uint8(d.Why))
+			}
+		}
+	}
+	switch x.Kind {
+	case Collect, Propose, Ask, Halt:
+		switch {
+		case x.Base == nil:
+			return fmt.Errorf("a %v with no view before", x.Kind)
+		case x.Number != x.Base.Number+1:
+			return fmt.Errorf("a %v of number %d after view %d", x.Kind, x.Number, x.Base.Number)
+		case int(x.Ballot.Position) >= len(x.Base.Members):
+			return fmt.Errorf("a %v of a coordinator at position %d of %d", x.Kind, x.Ballot.Position, len(x.Base.Members))
+		}
+	}
+	switch x.Kind {
+	case Propose, Commit, Current:
+		switch {
+		case x.View == nil:
+			return fmt.Errorf("a %v with no view", x.Kind)
+		case x.Kind == Propose && x.View.Number != x.Number:
+			return fmt.Errorf("a propose of view after view %d: %d", x.Base.Number, x.View.Number)
+		case x.View.Number != x.Number:
+			return fmt.Errorf("a %v of number %d with view %d", x.Kind, x.Number, x.View.Number)
+		}
+	case Report:
+		if x.View != nil && x.View.Number != x.Number {
+			return fmt.Errorf("a report of number %d with view %d", x.Number, x.View.Number)
+		}
+	}
+	return nil
+}

@@ -61,7 +61,7 @@ type View struct {
 	// now, by Proc.
 	Past []Member
 
-	positions []int32 // by Proc, -1 for who is no member
+	order []int32 // positions by Proc, ascending
 }
 
 // FirstView is the view with which a job of n processes begins. Everyone makes
@@ -82,19 +82,17 @@ func NewView(number uint64, members, joined []Member, gone []Departure, past []M
 	if number == 0 {
 		return nil, fmt.Errorf("a view numbered 0")
 	}
-	highest := proto.NoProc
-	for _, m := range members {
-		if m.Proc < 0 || m.Proc > maxProc {
-			return nil, fmt.Errorf("view %d: member %v: want a process from 0 to %d", number, m, maxProc)
-		}
-		highest = max(highest, m.Proc)
-	}
-	if highest == proto.NoProc {
+	if len(members) == 0 {
 		return nil, fmt.Errorf("view %d has no members", number)
 	}
+	for _, m := range members {
+		if m.Proc < 0 {
+			return nil, fmt.Errorf("view %d: member %v: want a process from 0", number, m)
+		}
+	}
 	v.index()
-	for i, m := range members {
-		if v.positions[m.Proc] != int32(i) {
+	for i := 1; i < len(v.order); i++ {
+		if m := members[v.order[i]]; m.Proc == members[v.order[i-1]].Proc {
 			return nil, fmt.Errorf("view %d: process %d is a member twice", number, m.Proc)
 		}
 	}
@@ -102,7 +100,7 @@ func NewView(number uint64, members, joined []Member, gone []Departure, past []M
 		if i > 0 && past[i-1].Proc >= m.Proc {
 			return nil, fmt.Errorf("view %d: past members aren't in order at %v", number, m)
 		}
-		if v.hasProc(m.Proc) {
+		if v.life(m.Proc) >= 0 {
 			return nil, fmt.Errorf("view %d: process %d is a member, and past", number, m.Proc)
 		}
 	}
@@ -119,34 +117,31 @@ func NewView(number uint64, members, joined []Member, gone []Departure, past []M
 	return v, nil
 }
 
-// maxProc bounds the table of positions of a view that came in a message.
-const maxProc = 1<<24 - 1
-
 func (v *View) index() {
-	highest := proto.Proc(-1)
-	for _, m := range v.Members {
-		highest = max(highest, m.Proc)
+	v.order = make([]int32, len(v.Members))
+	for i := range v.order {
+		v.order[i] = int32(i)
 	}
-	v.positions = make([]int32, highest+1)
-	for i := range v.positions {
-		v.positions[i] = -1
-	}
-	for i, m := range v.Members {
-		v.positions[m.Proc] = int32(i)
-	}
+	slices.SortFunc(v.order, func(a, b int32) int { return cmp.Compare(v.Members[a].Proc, v.Members[b].Proc) })
 }
 
-func (v *View) hasProc(p proto.Proc) bool {
-	return p >= 0 && int(p) < len(v.positions) && v.positions[p] >= 0
+// life is the position of the present life of a process, or -1.
+func (v *View) life(p proto.Proc) int {
+	// In a young view everybody is at the place of his number.
+	if p >= 0 && int(p) < len(v.Members) && v.Members[p].Proc == p {
+		return int(p)
+	}
+	i, found := slices.BinarySearchFunc(v.order, p, func(i int32, p proto.Proc) int { return cmp.Compare(v.Members[i].Proc, p) })
+	if !found {
+		return -1
+	}
+	return int(v.order[i])
 }
 
 // Position is a member's place in the order of seniority, -1 if it is no member.
 func (v *View) Position(m Member) int {
-	if !v.hasProc(m.Proc) {
-		return -1
-	}
-	if i := v.positions[m.Proc]; v.Members[i] == m {
-		return int(i)
+	if i := v.life(m.Proc); i >= 0 && v.Members[i] == m {
+		return i
 	}
 	return -1
 }
@@ -157,8 +152,8 @@ func (v *View) Has(m Member) bool { return v.Position(m) >= 0 }
 // Excludes says whether a life is over as far as the view knows: it was a member
 // once, or a later life of the same process was or is.
 func (v *View) Excludes(m Member) bool {
-	if v.hasProc(m.Proc) {
-		return v.Members[v.positions[m.Proc]].Incarnation > m.Incarnation
+	if i := v.life(m.Proc); i >= 0 {
+		return v.Members[i].Incarnation > m.Incarnation
 	}
 	i, found := slices.BinarySearchFunc(v.Past, m.Proc, func(x Member, p proto.Proc) int { return cmp.Compare(x.Proc, p) })
 	return found && v.Past[i].Incarnation >= m.Incarnation
@@ -180,7 +175,7 @@ func (v *View) Next(gone []Departure, joined []Member) *View {
 	}
 	w.Members = append(w.Members, joined...)
 	w.index()
-	w.Past = slices.DeleteFunc(w.Past, func(m Member) bool { return w.hasProc(m.Proc) })
+	w.Past = slices.DeleteFunc(w.Past, func(m Member) bool { return w.life(m.Proc) >= 0 })
 	slices.SortFunc(w.Past, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.Proc, b.Proc), -cmp.Compare(a.Incarnation, b.Incarnation))
 	})

@@ -85,7 +85,6 @@ func TestNewViewRefuses(t *testing.T) {
 		{1, nil, nil, nil, nil, "no members"},
 		{2, []Member{a, {0, 1}}, nil, nil, nil, "a member twice"},
 		{2, []Member{{-1, 0}}, nil, nil, nil, "want a process"},
-		{2, []Member{{maxProc + 1, 0}}, nil, nil, nil, "want a process"},
 		{2, []Member{a}, nil, []Member{a}, nil, "a member, and past"},
 		{2, []Member{a}, nil, []Member{{2, 0}, {1, 0}}, nil, "in order"},
 		{2, []Member{a, b}, []Member{a}, nil, nil, "youngest"},
@@ -107,7 +106,7 @@ func TestNewViewRefuses(t *testing.T) {
 // TestMemory holds the package doc to its bytes per member.
 func TestMemory(t *testing.T) {
 	v := FirstView(1000)
-	if got := len(v.Members)*int(unsafe.Sizeof(Member{})) + len(v.positions)*4; got != 12*1000 {
+	if got := len(v.Members)*int(unsafe.Sizeof(Member{})) + len(v.order)*4; got != 12*1000 {
 		t.Errorf("%d bytes for 1,000 members", got)
 	}
 }
