@@ -11,6 +11,6 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newRunCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand())
+	root.AddCommand(newRunCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand(), newReproduceCommand())
 	return root
 }

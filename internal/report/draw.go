@@ -243,12 +243,19 @@ func (a *Axis) fit(x *plot.Axis) {
 	}
 }
 
+// linearTicks writes some five values, multiples of 1, 2 or 5 times a power of ten.
 func linearTicks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = Number(ticks[i].Value)
+	power := math.Pow10(int(math.Floor(math.Log10((high - low) / 5))))
+	step := 10 * power
+	for _, times := range []float64{1, 2, 5} {
+		if (high-low)/(times*power) <= 8 {
+			step = times * power
+			break
 		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: Number(i * step)})
 	}
 	return ticks
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 )
 
 // Report is the outcome of a reproduction.
@@ -70,9 +72,21 @@ func Difference(paper, ours float64) string {
 	case d == 0:
 		return "0"
 	case paper == 0:
-		return fmt.Sprintf("%+.3g", d)
+		return signed(d, 3)
 	}
-	return fmt.Sprintf("%+.3g (%+.2g %%)", d, d/paper*100)
+	return fmt.Sprintf("%s (%s %%)", signed(d, 3), signed(d/math.Abs(paper)*100, 2))
+}
+
+// signed writes a number with its sign and so many significant digits.
+func signed(v float64, digits int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		rounded = v // not even a number
+	}
+	if rounded > 0 {
+		return "+" + Number(rounded)
+	}
+	return Number(rounded)
 }
 
 // Prepare makes a directory for a report, if need be, and finds out whether files

@@ -198,7 +198,7 @@ func TestDifference(t *testing.T) {
 	for _, c := range []struct {
 		paper, ours float64
 		want        string
-	}{{8, 8, "0"}, {8, 10, "+2 (+25 %)"}, {0, 3, "+3"}, {100, 99.5, "-0.5 (-0.5 %)"}} {
+	}{{8, 8, "0"}, {8, 10, "+2 (+25 %)"}, {0, 3, "+3"}, {100, 99.5, "−0.5 (−0.5 %)"}, {2600, 4000, "+1,400 (+54 %)"}, {2600, 0, "−2,600 (−100 %)"}, {-4, -2, "+2 (+50 %)"}} {
 		if got := Difference(c.paper, c.ours); got != c.want {
 			t.Errorf("%g and %g: %q, want %q", c.paper, c.ours, got, c.want)
 		}

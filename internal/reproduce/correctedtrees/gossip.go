@@ -1,0 +1,178 @@
+package correctedtrees
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+)
+
+// gossipCase is Corrected Gossip to so many processes.
+func gossipCase(procs int, c broadcast.Correction, distance int) logp.Case {
+	return logp.Case{
+		Procs: procs, Latency: latency, Overhead: overhead, Tree: logp.Gossip,
+		Correction: c, Distance: distance, Synchronised: true,
+	}
+}
+
+// studyGossipSize finds the gossip times for so many processes, and what they cost.
+func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSize, error) {
+	about := fmt.Sprintf("gossip, %d processes", procs)
+	c := gossipCase(procs, broadcast.Checked, 0)
+	until, err := e.fastest(ctx, about, c)
+	if err != nil {
+		return nil, err
+	}
+	found := gossipSize{fastest: int(until)}
+	c.Gossip.Until = until
+	outcomes, err := e.repeat(ctx, about, c, 0, e.EngineRuns)
+	if err != nil {
+		return nil, err
+	}
+	found.quiescence, found.coloring, found.messages = sample{}, sample{}, sample{}
+	for _, o := range outcomes {
+		found.quiescence[int(o.Quiescence)]++
+		found.coloring[int(o.Coloring)]++
+		found.messages[o.Messages]++
+	}
+	for _, d := range distances {
+		c := gossipCase(procs, broadcast.Opportunistic, d)
+		runs := e.SafeRuns // the paper's statement is about its largest number of processes
+		if procs < e.Procs {
+			runs = max(1, runs/10)
+		}
+		step := fmt.Sprintf("%s: time that is safe for distance %d", about, d)
+		search := e.search(ctx, step, c, runs)
+		if c.Gossip.Until, err = search.Safe(); err != nil {
+			return nil, err
+		}
+		outcomes, err := e.repeat(ctx, about, c, 0, e.EngineRuns)
+		if err != nil {
+			return nil, err
+		}
+		safe := gossipSafe{int(c.Gossip.Until), sample{}, sample{}}
+		for _, o := range outcomes {
+			safe.quiescence[int(o.Quiescence)]++
+			safe.messages[o.Messages]++
+		}
+		found.safe = append(found.safe, safe)
+	}
+	return &found, nil
+}
+
+// fastest is the gossip time with the lowest average quiescence latency.
+func (e *experiment) fastest(ctx context.Context, about string, c logp.Case) (proto.Time, error) {
+	search := e.search(ctx, about+": fastest time", c, e.SearchRuns)
+	until, _, err := search.Fastest()
+	return until, err
+}
+
+// search is a search for a gossip time that ends with a context.
+func (e *experiment) search(ctx context.Context, step string, c logp.Case, runs int) *logp.GossipSearch {
+	c.Gossip.Seed = e.seedOf("search", 0)
+	done := 0
+	return &logp.GossipSearch{Case: c, Runs: runs, Workers: e.Workers, Progress: func() error {
+		done++
+		e.progress(step, done%(runs+1), runs) // a search for the fastest time goes round some times
+		return context.Cause(ctx)
+	}}
+}
+
+// repeat runs a case with other dead, and other gossip, each time.
+func (e *experiment) repeat(ctx context.Context, step string, c logp.Case, dead, runs int) ([]logp.Outcome, error) {
+	outcomes := make([]logp.Outcome, runs)
+	progress := func(done int) { e.progress(step, done, runs) }
+	err := parallel(ctx, e.Workers, runs, progress, func() (func(int) error, func()) {
+		var engine logp.Simulator
+		return func(i int) (err error) {
+			c, seed := c, e.seedOf("gossip", i)
+			if c.Tree == logp.Gossip {
+				c.Gossip.Seed = seed
+			}
+			if err := c.FailRandom(dead, rand.NewPCG(seed, 0)); err != nil {
+				return err
+			}
+			outcomes[i], err = engine.Run(&c, nil)
+			return err
+		}, func() {}
+	})
+	return outcomes, err
+}
+
+// highRate is the share of dead processes, in percent, at which gossip may be faster than an optimal
+// tree, section 4.3.
+const highRate = 10
+
+// gossipStudy is Corrected Gossip with checked correction and dead processes.
+type gossipStudy struct {
+	fixed    map[float64]*gossipFaults // by the rate: the time is the best one without faults
+	adapted  map[float64]*gossipFaults // the time is the best one at this rate
+	highTree sample                    // quiescence of the optimal tree at highRate
+}
+
+type gossipFaults struct {
+	time                 int
+	quiescence, messages sample
+	unreached            int // broadcasts that left somebody uncoloured
+}
+
+func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
+	study := gossipStudy{fixed: map[float64]*gossipFaults{}, adapted: map[float64]*gossipFaults{}}
+	c := gossipCase(e.Procs, broadcast.Checked, 0)
+	best, err := e.fastest(ctx, "gossip without faults", c)
+	if err != nil {
+		return err
+	}
+	for _, rate := range slices.Concat(rates, []float64{highRate}) {
+		about := fmt.Sprintf("gossip, %g %% dead", rate)
+		dead := deadAt(rate, e.Procs)
+		if study.fixed[rate], err = e.gossipFaults(ctx, about, best, dead); err != nil {
+			return err
+		}
+		searched := c
+		if err := searched.FailRandom(dead, rand.NewPCG(e.seedOf("dead", 0), 0)); err != nil {
+			return err
+		}
+		until, err := e.fastest(ctx, about, searched)
+		if err != nil {
+			return err
+		}
+		if study.adapted[rate], err = e.gossipFaults(ctx, about, until, dead); err != nil {
+			return err
+		}
+	}
+	optimal := trees[len(trees)-1].broadcastCase(e.Procs, checked)
+	outcomes, err := e.repeat(ctx, fmt.Sprintf("optimal tree, %d %% dead", highRate), optimal, deadAt(highRate, e.Procs), e.EngineRuns)
+	if err != nil {
+		return err
+	}
+	study.highTree = sample{}
+	for _, o := range outcomes {
+		study.highTree[int(o.Quiescence)]++
+	}
+	s.gossip = study
+	return nil
+}
+
+// gossipFaults gossips for a time, with so many dead, again and again.
+func (e *experiment) gossipFaults(ctx context.Context, about string, until proto.Time, dead int) (*gossipFaults, error) {
+	c := gossipCase(e.Procs, broadcast.Checked, 0)
+	c.Gossip.Until = until
+	outcomes, err := e.repeat(ctx, about, c, dead, e.EngineRuns)
+	if err != nil {
+		return nil, err
+	}
+	found := gossipFaults{int(until), sample{}, sample{}, 0}
+	for _, o := range outcomes {
+		found.quiescence[int(o.Quiescence)]++
+		found.messages[o.Messages]++
+		if o.Unreached > 0 {
+			found.unreached++
+		}
+	}
+	return &found, nil
+}
