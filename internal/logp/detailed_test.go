@@ -355,3 +355,31 @@ func TestNodes(t *testing.T) {
 		t.Error("there are no nodes")
 	}
 }
+
+// TestPromisesUnderAnyModel: what corrections promise holds with any gap, nodes and
+// noise, after a tree or gossip: failure-proof correction reaches everyone whoever
+// crashes, checked and delayed correction if nobody does.
+func TestPromisesUnderAnyModel(t *testing.T) {
+	var s Simulator
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCase(t)
+		drawModel(t, &c)
+		c.Distance, c.Unequal, c.LeftDistance, c.Delay = 0, false, 0, 0
+		switch c.Correction = rapid.SampledFrom([]broadcast.Correction{broadcast.Checked, broadcast.Delayed, broadcast.FailureProof}).Draw(t, "which"); {
+		case c.Correction == broadcast.Delayed && c.Tree == Gossip:
+			c.Correction = broadcast.FailureProof
+		case c.Correction == broadcast.Delayed:
+			c.Delay = rapid.IntRange(0, 20).Draw(t, "wait")
+		}
+		if c.Correction != broadcast.FailureProof {
+			c.Crashes = nil
+		}
+		o, err := s.Run(&c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Unreached != 0 {
+			t.Fatalf("%s: %+v: %d live processes unreached", c.Describe(), c, o.Unreached)
+		}
+	})
+}
