@@ -29,7 +29,10 @@ func Local(n int, run func(world *Comm) error, options ...LocalOption) error {
 	if cfg.Ranks < 1 || cfg.Replicas < 1 {
 		return fmt.Errorf("mpi: Local: %d ranks of %d replicas: both must be 1 or more", cfg.Ranks, cfg.Replicas)
 	}
-	members := job.Local(cfg)
+	members, err := job.Local(cfg)
+	if err != nil {
+		return fmt.Errorf("mpi: Local: %w", err)
+	}
 	errs := make([]error, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {

@@ -104,8 +104,9 @@ func (p *Process) Finalize() error { return p.job.Leave() }
 // rank's end, so the job ends with it unless other replicas of the rank go on.
 func Main(run func(world *Comm) error, options ...Option) {
 	program := filepath.Base(os.Args[0])
+	complain := func(err error) { fmt.Fprintf(os.Stderr, "%s: %v\n", program, err) }
 	fail := func(err error) {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		complain(err)
 		os.Exit(1)
 	}
 	if n, err := job.LocalRanks(); err != nil {
@@ -125,7 +126,11 @@ func Main(run func(world *Comm) error, options ...Option) {
 		if !errors.As(err, &e) {
 			err = fmt.Errorf("rank %d: %w", p.World().Rank(), err)
 		}
-		fail(err)
+		complain(err)
+		if errors.Is(err, ErrRankLost) {
+			p.job.AwaitEnd()
+		}
+		os.Exit(1)
 	}
 	if err := p.Finalize(); err != nil {
 		fail(err)

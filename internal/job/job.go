@@ -162,14 +162,16 @@ func (j *Job) config() (progress.Config, error) {
 	if err != nil {
 		return progress.Config{}, err
 	}
-	return progress.Config{
+	cfg := progress.Config{
 		Process: process.Config{
 			Self: j.self, Layout: j.layout,
 			Period: proto.Time(period), Timeout: proto.Time(timeout),
 		},
 		Crowded:    j.layout.Procs() > runtime.NumCPU(),
 		BeforeSend: strike,
-	}, nil
+	}
+	err = record(&cfg.Process)
+	return cfg, err
 }
 
 // logger is where this process tells what concerns its user: the program's own

@@ -99,6 +99,16 @@ func (j *Job) end(code int, why string) {
 	j.exit(code)
 }
 
+// AwaitEnd waits for the end that the loss of a rank brings to the job, if the
+// program hasn't asked to survive it. It's for a program that can't go on without
+// the rank: its own exit, a moment before the launcher knows of the loss, would be
+// reported as the cause.
+func (j *Job) AwaitEnd() {
+	if !j.options.SurviveRankLoss {
+		time.Sleep(2 * endGrace) // end is quicker
+	}
+}
+
 // Abort ends the whole job with an exit code. It doesn't return.
 func (j *Job) Abort(code int, why string) {
 	j.leaving.Store(true)

@@ -24,27 +24,41 @@ type Member struct {
 	net    *inproc.Network
 }
 
-// Local makes the processes of a local job.
-func Local(cfg LocalConfig) []*Member {
+// Local makes the processes of a local job. Those of banyan run --transport inproc are
+// recorded if it says so.
+func Local(cfg LocalConfig) ([]*Member, error) {
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
+	launched, err := LocalRanks()
+	if err != nil {
+		return nil, err
+	}
 	layout := replica.Layout{Ranks: cfg.Ranks, Degree: cfg.Replicas}
+	configs := make([]process.Config, layout.Procs())
+	for i := range configs {
+		configs[i] = process.Config{
+			Self: proto.Proc(i), Layout: layout,
+			Period: proto.Time(DefaultPeriod), Timeout: proto.Time(DefaultTimeout),
+		}
+		if launched > 0 {
+			if err := record(&configs[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	net := inproc.NewNetwork(layout.Procs())
 	members := make([]*Member, layout.Procs())
 	for i := range members {
 		p := proto.Proc(i)
 		members[i] = &Member{
 			Engine: progress.New(progress.Config{
-				Process: process.Config{
-					Self: p, Layout: layout,
-					Period: proto.Time(DefaultPeriod), Timeout: proto.Time(DefaultTimeout),
-				},
+				Process: configs[i],
 				Crowded: layout.Procs() > runtime.NumCPU(),
 			}, net.Endpoint(p)),
 			self: p,
 			net:  net,
 		}
 	}
-	return members
+	return members, nil
 }
 
 // Leave waits until everyone is ready to leave, and leaves.

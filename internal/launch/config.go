@@ -40,6 +40,9 @@ type Config struct {
 	// Label puts the rank in front of every line of output.
 	Label bool
 
+	// Trace is the file for the trace of all frames, empty for none.
+	Trace string
+
 	// Stdin goes to every replica of rank 0. A Read that is still waiting when
 	// the job ends is abandoned.
 	Stdin          io.Reader

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +36,15 @@ func TestMain(m *testing.M) {
 		panic("a process of a job must have the role of a program")
 	case role == "launcher":
 		os.Exit(launcher())
+	case role == "debugger":
+		pid, _ := strconv.Atoi(os.Args[1])
+		if err := debug(pid); err != nil {
+			fmt.Println(err)
+		}
+		os.Exit(0)
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "8") // they wait, mostly
 	os.Exit(m.Run())
 }
 
@@ -98,6 +107,9 @@ func (m *mpi) orphaned() {
 // program runs one of the programs of the tests.
 func program(name string, args []string) int {
 	switch name {
+	case "live": // real ranks, see silence_test.go
+		d, _ := time.ParseDuration(args[1])
+		live(args[0], d)
 	case "print": // text as given
 		os.Stdout.WriteString(args[0])
 	case "exit": // with a code, having written to both outputs

@@ -37,11 +37,12 @@ const (
 // job is a running job. All fields belong to the loop, except as said.
 type job struct {
 	*plan
-	ledger *ledger
-	procs  []*process
-	server *pmi.Server // may be called from anywhere
-	feeder *feeder     // may be called from anywhere
-	notes  *queue[string]
+	ledger    *ledger
+	recording *recording // nil: no trace
+	procs     []*process
+	server    *pmi.Server // may be called from anywhere
+	feeder    *feeder     // may be called from anywhere
+	notes     *queue[string]
 
 	// events are what the loop is to do next, told by everybody else.
 	events chan func()
@@ -66,15 +67,20 @@ func Run(c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	recording, err := p.record()
+	if err != nil {
+		return nil, err
+	}
 	stderr := output.NewPrinter(c.Stderr, c.Label, lineHold)
 	j := &job{
-		plan:     p,
-		ledger:   newLedger(p.size/p.Replicas, p.Replicas),
-		notes:    newQueue(func(s string) { stderr.Note("banyan: " + s + "\n") }),
-		events:   make(chan func(), 64),
-		over:     make(chan struct{}),
-		injected: make(map[proto.Proc]time.Time),
-		stopped:  make(map[proto.Proc]time.Time),
+		plan:      p,
+		recording: recording,
+		ledger:    newLedger(p.size/p.Replicas, p.Replicas),
+		notes:     newQueue(func(s string) { stderr.Note("banyan: " + s + "\n") }),
+		events:    make(chan func(), 64),
+		over:      make(chan struct{}),
+		injected:  make(map[proto.Proc]time.Time),
+		stopped:   make(map[proto.Proc]time.Time),
 		report: Report{
 			Command: append([]string{c.Program}, c.Args...), Ranks: c.Ranks, Replicas: c.Replicas,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
@@ -91,6 +97,7 @@ func Run(c Config) (*Report, error) {
 	defer close(release)
 	onLastingThread(release, func() { err = j.startAll() })
 	if err != nil {
+		recording.discard()
 		j.notes.close()
 		<-j.notes.drained
 		return nil, err
@@ -161,7 +168,7 @@ func startError(program string, err error) error {
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
 	"BANYAN_REPLICAS", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
-	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT",
+	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
 
 // inherited is the environment that the processes have from the launcher: of
@@ -194,6 +201,7 @@ func (j *job) environment(id proto.Proc) []string {
 		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
 		"BANYAN_HEARTBEAT_TIMEOUT=" + j.HeartbeatTimeout.String(),
 	}
+	env = append(env, j.recording.environment()...)
 	if j.inproc() {
 		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.Ranks))
 	}

@@ -124,6 +124,9 @@ func (j *job) finish(drained <-chan struct{}) {
 	}
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
+	if err := j.recording.merge(j.plan); err != nil {
+		j.warn(fmt.Sprintf("the trace: %v", err))
+	}
 	if !j.ending {
 		r.LostRanks = j.ledger.lostRanks()
 		r.ExitCode = j.ledger.exitCode()

@@ -1,0 +1,108 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/trace"
+)
+
+// recording is the traces of a job while it runs: each process writes one of its own, in a
+// directory beside the file that is to hold all of them. If the launcher is killed the
+// directory stays.
+type recording struct {
+	file  *os.File
+	dir   string // absolute
+	begin int64  // CLOCK_MONOTONIC, in nanoseconds
+}
+
+// record prepares for the traces, if there are to be any.
+func (p *plan) record() (*recording, error) {
+	if p.Trace == "" {
+		return nil, nil
+	}
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return nil, &StartError{1, fmt.Errorf("the trace: clock_gettime: %w", err)}
+	}
+	path, err := filepath.Abs(p.Trace)
+	if err != nil {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".parts-")
+	if err != nil {
+		file.Close()
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
+	}
+	return &recording{file, dir, now.Nano()}, nil
+}
+
+// environment is what the processes are told of it.
+func (r *recording) environment() []string {
+	if r == nil {
+		return nil
+	}
+	return []string{traceVariable + "=" + r.dir, traceBeginVariable + "=" + strconv.FormatInt(r.begin, 10)}
+}
+
+const (
+	traceVariable      = "BANYAN_TRACE"
+	traceBeginVariable = "BANYAN_TRACE_BEGIN"
+)
+
+// discard forgets a recording of a job that didn't start.
+func (r *recording) discard() {
+	if r == nil {
+		return
+	}
+	r.file.Close()
+	os.RemoveAll(r.dir) // empty, or as good as that
+	os.Remove(r.file.Name())
+}
+
+// merge makes the one trace, when nobody writes any more.
+func (r *recording) merge(p *plan) error {
+	if r == nil {
+		return nil
+	}
+	procs := p.Ranks * p.Replicas
+	var parts []io.Reader
+	for i := range procs {
+		file, err := os.Open(filepath.Join(r.dir, strconv.Itoa(i)+".jsonl"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it died early, or doesn't use the library
+		}
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		parts = append(parts, file)
+	}
+	h := trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
+		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.Ranks, p.Replicas, p.Transport)}
+	if _, err := trace.Merge(r.file, h, parts...); err != nil {
+		return errors.Join(err, r.file.Close())
+	}
+	if err := r.file.Close(); err != nil {
+		return err
+	}
+	if len(parts) == 0 {
+		return errors.New("no process has recorded anything: does the program use the library?")
+	}
+	return os.RemoveAll(r.dir)
+}
+
+// oneWord keeps a name from being taken for several.
+func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }
