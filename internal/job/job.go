@@ -154,9 +154,12 @@ func (j *Job) config() (progress.Config, error) {
 	if err != nil {
 		return progress.Config{}, err
 	}
-	timeout, err := durationVariable("BANYAN_HEARTBEAT_TIMEOUT", DefaultTimeout)
+	timeout, err := durationVariable("BANYAN_HEARTBEAT_TIMEOUT", max(DefaultTimeout, DefaultTimeout/DefaultPeriod*period))
 	if err != nil {
 		return progress.Config{}, err
+	}
+	if timeout < 2*period { // banyan run says more about it
+		return progress.Config{}, fmt.Errorf("BANYAN_HEARTBEAT_TIMEOUT=%v must be at least twice BANYAN_HEARTBEAT_PERIOD=%v", timeout, period)
 	}
 	strike, err := strikes()
 	if err != nil {

@@ -159,6 +159,7 @@ func TestBadEnvironment(t *testing.T) {
 	for variable, message := range map[string]string{
 		"BANYAN_REPLICAS=0":            "positive number",
 		"BANYAN_HEARTBEAT_PERIOD=soon": "positive duration",
+		"BANYAN_HEARTBEAT_TIMEOUT=1ms": "at least twice",
 		"BANYAN_LOCAL_RANKS=x":         "positive number",
 		"PMI_FD=99":                    "",
 	} {
