@@ -26,9 +26,17 @@ func (p *Process) Left(q proto.Proc) {
 	if p.left[q] {
 		return
 	}
-	p.left[q] = true
+	p.departed(q)
 	p.detector.Left(p.now, q, 0, &p.detectorOut)
 	p.runDetector()
+}
+
+// departed carries the end of a process that left in order to all it concerns.
+func (p *Process) departed(q proto.Proc) {
+	if p.left[q] {
+		return
+	}
+	p.left[q] = true
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
 	p.farewell.Gone(q, &p.farewellOut)

@@ -48,6 +48,8 @@ func (p *Process) runDetector() {
 		switch a := &p.detectorOut[i]; a.Kind {
 		case detector.ReportDeath:
 			p.died(a.Report)
+		case detector.ReportLeft:
+			p.departed(a.Report.Proc)
 		case detector.ReportFenced:
 			p.fence(a.Report.By)
 		}

@@ -22,6 +22,8 @@ const (
 	SendObituary
 	// ReportDeath tells the layers above of a death, Report, once each.
 	ReportDeath
+	// ReportLeft tells them that Report.Proc has left in order, once each.
+	ReportLeft
 	// ReportFenced tells them that the job holds this process for dead:
 	// Report.By says so.
 	ReportFenced
@@ -91,10 +93,10 @@ func (c Cause) String() string {
 	}
 }
 
-// Report is a death as this process learned of it.
+// Report is a death, or an end in order, as this process learned of it.
 type Report struct {
 	Proc        proto.Proc
-	Incarnation uint32 // the last that is known to be dead
+	Incarnation uint32 // the last that is known to be gone
 	Cause       Cause
 	// Silent is the time since the last heartbeat, or since the process
 	// became the emitter if there was none. For CauseSilence.

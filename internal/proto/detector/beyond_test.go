@@ -74,6 +74,28 @@ func TestDigestsMendLostNews(t *testing.T) {
 	}
 }
 
+// A goodbye that not all hear (those who never met the leaver, and have no launcher to
+// tell them) is told by the others before its silence is taken for death.
+func TestGoodbyesAreTold(t *testing.T) {
+	for seed := range uint64(40) {
+		const n = 16
+		w := newWorld(n, seed)
+		leaver := proto.Proc(w.rng.IntN(n))
+		// Its observer has met it.
+		w.deaf = func(p proto.Proc) bool { return p != w.next[leaver] && w.rng.IntN(2) == 0 }
+		w.at(2*eta, func() { w.leave(leaver) })
+		w.runUntil(10 * delta)
+		if w.checkStable(); w.problem != "" {
+			t.Fatalf("seed %d: %s", seed, w.problem)
+		}
+		for _, a := range w.nodes {
+			if a.goodbyes != 1 && a.self != leaver {
+				t.Fatalf("seed %d: %v hears %d goodbyes", seed, a.self, a.goodbyes)
+			}
+		}
+	}
+}
+
 // Random jobs: deaths, evidence for some, stalls too short to be fatal, processes
 // that leave.
 func TestEveryoneLearnsOfEveryDeath(t *testing.T) {

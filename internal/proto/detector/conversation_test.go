@@ -168,6 +168,8 @@ func describe(out Actions) string {
 				fmt.Fprintf(&b, ", silent for %d", r.Silent)
 			}
 			b.WriteString(")")
+		case ReportLeft:
+			fmt.Fprintf(&b, "report: %v has left (%v, by %d)", a.Report.Proc, a.Report.Cause, a.Report.By)
 		case ReportFenced:
 			fmt.Fprintf(&b, "report: fenced by %d", a.Report.By)
 		}

@@ -128,10 +128,11 @@ func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation uint32, out
 	}
 }
 
-// Left takes the goodbye of a process: it leaves the ring, and is not dead.
+// Left takes the goodbye of a process: it leaves the ring, and is not dead. Others may
+// hear of it from this one.
 func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation uint32, out *Actions) {
 	m.wake(now)
-	if p != m.cfg.Self && m.learn(Entry{p, incarnation, true}, Report{}, out) {
+	if p != m.cfg.Self && m.learn(Entry{p, incarnation, true}, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
 		m.settle(now, out)
 	}
 }
@@ -222,8 +223,8 @@ func (m *Machine) excludes(p proto.Proc, incarnation uint32) (last uint32, yes b
 	return e.Incarnation, gone && !e.Left && incarnation <= e.Incarnation
 }
 
-// learn notes that a member is gone, and reports it if it died. It returns false if
-// that is no news.
+// learn notes and reports that a member is gone. It returns false if that is
+// no news.
 func (m *Machine) learn(e Entry, r Report, out *Actions) bool {
 	ring := m.cfg.View.Ring
 	position := ring.Position(e.Proc)
@@ -250,10 +251,12 @@ func (m *Machine) learn(e Entry, r Report, out *Actions) bool {
 }
 
 func (m *Machine) report(e Entry, r Report, out *Actions) {
-	if !e.Left {
-		r.Proc, r.Incarnation = e.Proc, e.Incarnation
-		*out = append(*out, Action{Kind: ReportDeath, Report: r})
+	kind := ReportDeath
+	if e.Left {
+		kind = ReportLeft
 	}
+	r.Proc, r.Incarnation = e.Proc, e.Incarnation
+	*out = append(*out, Action{Kind: kind, Report: r})
 }
 
 // settle follows every change of the set of those gone: it closes the ring and

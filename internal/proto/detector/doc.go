@@ -70,7 +70,7 @@
 //   - The emitter is the nearest process before this one that isn't known to
 //     be gone. A new emitter is told so, and has 2δ.
 //   - The observer moves clockwise only, within a view.
-//   - Every death is reported once.
+//   - Every death is reported once, and so is every end in order.
 //   - Every death known here has been broadcast by this process, or come by in
 //     a broadcast, or is held.
 //   - A process whose own loop was stopped suspects nobody for what it missed,

@@ -51,7 +51,7 @@ func (m *Machine) News(now proto.Time, from proto.Proc, b Bulletin, out *Actions
 	}
 	ring, gone := m.cfg.View.Ring, roll(b.Gone)
 	cubes := topology.NewHypercubes(max(ring.Len()-len(gone), 1))
-	if ring.Position(b.Source) < 0 || b.Cube >= topology.Cubes || int(b.Tree) >= cubes.Trees() {
+	if b.Source == m.cfg.Self || ring.Position(b.Source) < 0 || b.Cube >= topology.Cubes || int(b.Tree) >= cubes.Trees() {
 		return
 	}
 	if !known && !gone.valid(ring) {

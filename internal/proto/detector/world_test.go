@@ -55,6 +55,8 @@ type world struct {
 	holders func(holder, dead proto.Proc) (delay proto.Time, ok bool)
 	// lost decides which messages are lost, though the model loses none.
 	lost func(from proto.Proc, a *Action) bool
+	// deaf doesn't hear goodbyes.
+	deaf func(p proto.Proc) bool
 	// onReport takes reports in place of the world's own count.
 	onReport func(a *node, r Report)
 
@@ -75,6 +77,7 @@ type node struct {
 	self    proto.Proc
 	gone    bool // crashed or left
 	died    bool
+	left    bool
 	fenced  bool // was told that it is dead
 	stalled bool
 	wrong   bool
@@ -87,7 +90,9 @@ type node struct {
 	free    proto.Time // receives no more than one at a time
 	reports map[proto.Proc]Report
 	known   int // true deaths reported
-	out     Actions
+	// goodbyes is how many ends in order were reported.
+	goodbyes int
+	out      Actions
 }
 
 type event struct {
@@ -170,6 +175,11 @@ func (w *world) perform(a *node) {
 		switch act.Kind {
 		case ReportDeath:
 			w.reported(a, act.Report)
+		case ReportLeft:
+			if !w.nodes[act.Report.Proc].left {
+				w.fail("%v: %v hasn't left", a.self, act.Report.Proc)
+			}
+			a.goodbyes++
 		case ReportFenced:
 			a.fenced = true
 			w.vanish(a)
@@ -397,9 +407,10 @@ func (w *world) leave(p proto.Proc) {
 	if a.gone {
 		return
 	}
+	a.left = true
 	w.unknown -= w.dead - a.known
 	for _, b := range w.nodes {
-		if b != a {
+		if b != a && (w.deaf == nil || !w.deaf(b.self)) {
 			w.at(w.now+1+proto.Time(w.rng.IntN(tau)), func() {
 				w.step(b, func() { b.m.Left(w.now, p, 0, &b.out) })
 			})
