@@ -30,7 +30,7 @@ func randomCase(seed uint64) logp.Case {
 		c.Latency, c.Overhead = 2, 1
 	}
 	if c.Tree.NeedsK() {
-		c.K = 1 + random.IntN(5)
+		c.K = 2 + random.IntN(5)
 	}
 	if random.IntN(4) == 0 {
 		c.Numbering = topology.InOrder

@@ -83,8 +83,10 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		return config, nil, fieldError("L", "latency %d: want 0 to %d", c.Latency, math.MaxInt32)
 	case c.Overhead < 1 || c.Overhead > math.MaxInt32:
 		return config, nil, fieldError("o", "overhead %d: want 1 to %d", c.Overhead, math.MaxInt32)
-	case c.Tree.NeedsK() && c.K < 1:
-		return config, nil, fieldError("k", "%d: a %s tree wants at least 1", c.K, c.Tree)
+	case c.Tree == KAry && c.K < 2: // 1 would be a chain
+		return config, nil, fieldError("k", "%d: a kary tree wants at least 2", c.K)
+	case c.Tree == Lame && c.K < 1: // 1 is binomial
+		return config, nil, fieldError("k", "%d: a lame tree wants at least 1", c.K)
 	case !c.Tree.NeedsK() && c.K != 0:
 		return config, nil, fieldError("k", "%d: a %s tree has none", c.K, c.Tree)
 	case c.Synchronised && !c.Correction.Corrects():

@@ -13,10 +13,10 @@ import (
 func search(c broadcast.Correction, workers int) *GossipSearch {
 	g := &GossipSearch{
 		Case: Case{
-			Procs: 400, Latency: 2, Overhead: 1, Tree: Gossip,
+			Procs: 200, Latency: 2, Overhead: 1, Tree: Gossip,
 			Gossip: broadcast.Gossip{Seed: 100}, Correction: c, Synchronised: true,
 		},
-		Runs: 40, Workers: workers,
+		Runs: 20, Workers: workers,
 	}
 	if c.HasDistance() {
 		g.Case.Distance = 2

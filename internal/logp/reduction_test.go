@@ -21,7 +21,7 @@ func times(sum uint64, p int) int { return int(sum >> (5 * p) & 31) }
 var reductionTrees = []struct {
 	tree TreeKind
 	k    int
-}{{Binomial, 0}, {KAry, 1}, {KAry, 2}, {KAry, 4}, {Lame, 2}, {Lame, 3}, {Optimal, 0}}
+}{{Binomial, 0}, {KAry, 3}, {KAry, 2}, {KAry, 4}, {Lame, 2}, {Lame, 3}, {Optimal, 0}}
 
 // eachReduction makes every kind of reduction of up to so many processes.
 func eachReduction(procs int, visit func(Reduction)) {

@@ -34,7 +34,10 @@ func drawCase(t *rapid.T) Case {
 		}
 	}
 	if c.Tree.NeedsK() {
-		c.K = rapid.IntRange(1, 9).Draw(t, "k")
+		c.K = 1 + rapid.IntRange(0, 8).Draw(t, "k")
+		if c.Tree == KAry {
+			c.K++
+		}
 	}
 	if c.Correction.Corrects() {
 		c.Synchronised = rapid.Bool().Draw(t, "synchronised")
