@@ -40,8 +40,9 @@ bench: build ## latency, bandwidth, allocations of messages; the simulator's spe
 	bin/banyan bench messages
 	go test -run '^$$' -bench . -benchmem ./bench
 
-soak: tools ## random faults, soaktime=10m
+soak: tools ## random faults, and no false suspicion under load, soaktime=10m each
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
+	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each
 	scripts/fuzz.sh $(fuzztime)

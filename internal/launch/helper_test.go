@@ -110,6 +110,9 @@ func program(name string, args []string) int {
 	case "live": // real ranks, see silence_test.go
 		d, _ := time.ParseDuration(args[1])
 		live(args[0], d)
+	case "talk", "calculate": // see soak_test.go
+		d, _ := time.ParseDuration(args[0])
+		map[string]func(time.Duration){"talk": talk, "calculate": calculate}[name](d)
 	case "print": // text as given
 		os.Stdout.WriteString(args[0])
 	case "exit": // with a code, having written to both outputs
