@@ -25,7 +25,7 @@ report: one page of HTML that begins with all claims, the paper's numbers beside
 ours; every figure as SVG and PNG; all data as CSV.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(newReproduceCorrectedTreesCommand())
+	cmd.AddCommand(newReproduceCorrectedTreesCommand(), newReproduceFailureDetectorCommand())
 	return cmd
 }
 

@@ -53,6 +53,7 @@ var layers = []layer{
 	{"internal/oneport", []string{"internal/proto"}},
 	{"internal/qos", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/oneport", "internal/parallel"}},
 	{"internal/stabilisation", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/parallel", "internal/oneport"}},
+	{"internal/reproduce/failuredetector", []string{"internal/report", "internal/proto", "internal/risk", "internal/probing", "internal/stabilisation"}},
 
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
@@ -73,7 +74,7 @@ var layers = []layer{
 	{"bench", []string{"mpi"}},
 	{"bench/detection", []string{"internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/fault",
-		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees"}},
+		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
 	{"internal/explore", nil},   // the driver for tests
