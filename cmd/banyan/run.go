@@ -47,11 +47,13 @@ excuses all, however they are stopped. docs/detector.md tells the rest.
 All processes run on this host; several hosts aren't supported yet. Under other
 launchers (mpiexec of MPICH, srun), start programs with those instead.
 
-The environment variable BANYAN_DEBUG=1 has the launcher tell what it does.`
+The environment variable BANYAN_DEBUG=1 has the launcher tell what it does, and
+the processes which deaths they learn of, and how.`
 
 const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
+  banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 2 --debug ./program
   banyan run -n 8 --transport inproc ./program`
 
@@ -90,6 +92,7 @@ func newRunCommand() *cobra.Command {
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
 		"how messages travel: auto, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
+	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
 	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
 		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launch.DefaultHeartbeatPeriod))

@@ -19,9 +19,9 @@ import (
 // directory beside the file that is to hold all of them. If the launcher is killed the
 // directory stays.
 type recording struct {
-	file  *os.File
-	dir   string // absolute
-	begin int64  // CLOCK_MONOTONIC, in nanoseconds
+	path  string // of the file, absolute
+	dir   string
+	begin int64 // CLOCK_MONOTONIC, in nanoseconds
 }
 
 // record prepares for the traces, if there are to be any.
@@ -37,16 +37,11 @@ func (p *plan) record() (*recording, error) {
 	if err != nil {
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
-	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".parts-")
 	if err != nil {
-		file.Close()
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
 	}
-	return &recording{file, dir, now.Nano()}, nil
+	return &recording{path, dir, now.Nano()}, nil
 }
 
 // environment is what the processes are told of it.
@@ -64,12 +59,9 @@ const (
 
 // discard forgets a recording of a job that didn't start.
 func (r *recording) discard() {
-	if r == nil {
-		return
+	if r != nil {
+		os.RemoveAll(r.dir) // as good as empty
 	}
-	r.file.Close()
-	os.RemoveAll(r.dir) // empty, or as good as that
-	os.Remove(r.file.Name())
 }
 
 // merge makes the one trace, when nobody writes any more.
@@ -77,31 +69,42 @@ func (r *recording) merge(p *plan) error {
 	if r == nil {
 		return nil
 	}
+	parts, err := r.mergeParts(p)
+	if err != nil {
+		return fmt.Errorf("%w; its parts are in %s", err, r.dir)
+	}
+	if parts == 0 {
+		err = errors.New("no process has recorded anything: does the program use the library?")
+	}
+	return errors.Join(err, os.RemoveAll(r.dir))
+}
+
+func (r *recording) mergeParts(p *plan) (parts int, err error) {
 	procs := p.Ranks * p.Replicas
-	var parts []io.Reader
+	var readers []io.Reader
 	for i := range procs {
 		file, err := os.Open(filepath.Join(r.dir, strconv.Itoa(i)+".jsonl"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it died early, or doesn't use the library
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		defer file.Close()
-		parts = append(parts, file)
+		readers = append(readers, file)
 	}
-	h := trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
-		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.Ranks, p.Replicas, p.Transport)}
-	if _, err := trace.Merge(r.file, h, parts...); err != nil {
-		return errors.Join(err, r.file.Close())
+	whole := filepath.Join(r.dir, "whole.jsonl")
+	file, err := os.Create(whole)
+	if err != nil {
+		return 0, err
 	}
-	if err := r.file.Close(); err != nil {
-		return err
+	_, err = trace.Merge(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
+		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.Ranks, p.Replicas, p.Transport,
+	)}, readers...)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return 0, err
 	}
-	if len(parts) == 0 {
-		return errors.New("no process has recorded anything: does the program use the library?")
-	}
-	return os.RemoveAll(r.dir)
+	return len(readers), os.Rename(whole, r.path)
 }
 
 // oneWord keeps a name from being taken for several.

@@ -186,6 +186,9 @@ func (p *Process) runStream(c *context) {
 			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
 			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
 		case broadcast.Coloured:
+			if p.cfg.Recorder != nil {
+				p.cfg.Recorder.Coloured()
+			}
 			p.coloured(c, a.Frame.Number, a.Frame.Payload)
 		case broadcast.Failed:
 			p.broadcastFailed(c, a.Frame.Number, c.members[a.To])

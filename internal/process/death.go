@@ -77,6 +77,9 @@ func (p *Process) died(r detector.Report) {
 		return
 	}
 	p.told[q] = true
+	if p.cfg.Recorder != nil {
+		p.cfg.Recorder.Died(q)
+	}
 	if r.Cause == detector.CauseSilence {
 		// It may be stopped, not dead: what it says when it wakes is not heard.
 		p.sendObituary(q, r.Incarnation)

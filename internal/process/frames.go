@@ -26,6 +26,7 @@ func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 // Arrived implements transport.Sink.
 func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	if h.Kind == wire.KindData {
+		p.received(from, h.Kind)
 		if !p.told[from] {
 			p.fragment(from, h)
 		}
@@ -40,6 +41,7 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 // the pool and is passed on or given back here.
 func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
 	p.met[from] = true
+	p.received(from, h.Kind)
 	switch {
 	case !p.detector.Alive(from) && !p.left[from]:
 		p.detector.Stranger(p.now, from, 0, &p.detectorOut)

@@ -88,6 +88,8 @@ type Config struct {
 	// Hosts is the number of the host of each process, for the order of the
 	// ring of heartbeats; nil if unknown. It is the same at all processes.
 	Hosts []int32
+	// Recorder records what happens; nil if nobody wants to know.
+	Recorder Recorder
 }
 
 // Process is one process of a job. It implements transport.Sink.
@@ -230,6 +232,9 @@ func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint
 	}
 	p.met[to] = true
 	p.FramesSent++
+	if p.cfg.Recorder != nil {
+		p.cfg.Recorder.Sent(to, h.Kind)
+	}
 	p.net.Send(to, h, payload, token)
 }
 

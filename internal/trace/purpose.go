@@ -24,7 +24,7 @@ func PurposeOf(kind string) Purpose {
 	switch base {
 	case "tree", "gossip":
 		return Dissemination
-	case "left", "right", "correction":
+	case "left", "right", "correction", "correction-offer":
 		return Correction
 	case "ack":
 		return Acknowledgement

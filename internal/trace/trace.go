@@ -32,17 +32,18 @@
 //
 // # Real runs
 //
-// A real trace holds one broadcast, or several that nobody wants to tell apart. Its
-// driver is "real", its unit "ns", its positions those of the broadcast's members.
-// Send is when a process hands the frame to its transport, receive when the frame
-// reaches the broadcast's machine, coloured when that machine delivers, dead when
-// the process learns from its detector that another is (the earliest counts). No
-// driver sees how long the processor was busy, so there is no o, and no L.
+// A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns",
+// its positions are the job's processes, and the kinds of its messages those of all frames
+// between them (internal/wire): eager, tree, correction, heartbeat, …. Send is when a process
+// hands the frame to its transport, receive when the frame is routed to a machine, coloured
+// when a broadcast's machine delivers, or the root begins (of several broadcasts each is noted, and
+// the earliest counts in pictures), dead when a process learns that another is (the earliest counts,
+// too). No driver sees how long the processor was busy, so there is no o, and no L.
 //
-// Each process records into a file of its own, so that nothing is shared and a crash
-// costs at most the last, unflushed lines; the job's trace is their events merged by
-// time under one header. Times count from a moment that all agree on, on
-// the clock that all processes of a host share (CLOCK_MONOTONIC). Between hosts,
+// Each process records into a file of its own, one write for each event, so that nothing is shared
+// and a process that is killed has recorded all that it did; the job's trace is their
+// events in the order of their times, under one header ([Merge]). Times count from the launcher's
+// start, on the clock that all processes of a host share (CLOCK_MONOTONIC). Between hosts,
 // clocks differ by more than a message takes: a recorder should correct its own by half
 // of a round trip to process 0, and readers must bear a receive before its send.
 package trace

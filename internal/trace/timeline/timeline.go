@@ -28,7 +28,7 @@
 // # Limits
 //
 // [MaxProcs] processes and [MaxMessages] messages, which is far more than can be
-// seen at once. Memory and time are linear in both.
+// seen at once: of a longer run [ReadPart] takes a [Part]. Memory and time are linear in both.
 package timeline
 
 import (
@@ -70,8 +70,11 @@ type Timeline struct {
 }
 
 // Read reads a trace. Errors name the line.
-func Read(r io.Reader) (*Timeline, error) {
-	b := builder{open: map[channel][]int{}, line: 1}
+func Read(r io.Reader) (*Timeline, error) { return ReadPart(r, Part{}) }
+
+// ReadPart reads a part of a trace.
+func ReadPart(r io.Reader, part Part) (*Timeline, error) {
+	b := builder{open: map[channel][]int{}, line: 1, part: part}
 	if _, err := trace.ReadFrom(r, b.start, b.event); err != nil {
 		return nil, err
 	}
@@ -90,9 +93,11 @@ type channel struct {
 // builder makes a timeline of events.
 type builder struct {
 	Timeline
-	line int
-	last proto.Time        // of the last event
-	open map[channel][]int // messages that were sent and haven't ended, oldest first
+	part  Part
+	line  int
+	last  proto.Time        // of the last event
+	first proto.Time        // of a real trace's first event
+	open  map[channel][]int // messages that were sent and haven't ended, oldest first
 }
 
 // start takes the header. Its errors, and those of event, get the line from trace.
@@ -134,6 +139,7 @@ func (b *builder) event(e trace.Event) error {
 	b.line++
 	h := &b.Header
 	simulated := h.Driver == "logp"
+	whole := simulated && b.part.whole()
 	switch {
 	case e.Time < 0 || e.Time > maxTime:
 		return fmt.Errorf("t: %d is no time", e.Time)
@@ -142,10 +148,17 @@ func (b *builder) event(e trace.Event) error {
 	case e.Proc < 0 || int(e.Proc) >= h.Procs:
 		return fmt.Errorf("proc: %d: want 0 to %d", e.Proc, h.Procs-1)
 	}
-	if b.line == 2 && !simulated {
-		b.Begin, b.End = e.Time, e.Time
+	if b.line == 2 {
+		if !simulated {
+			b.first = e.Time
+		}
+		b.Begin = b.first + b.part.From
+		b.End = b.Begin
 	}
 	b.last = e.Time
+	if !b.part.clip(&e, b.first) {
+		return nil
+	}
 	b.Begin, b.End = min(b.Begin, e.Time), max(b.End, e.Time)
 	switch e.Event {
 	case trace.Coloured:
@@ -156,13 +169,13 @@ func (b *builder) event(e trace.Event) error {
 		if e.Peer < 0 || int(e.Peer) >= h.Procs {
 			return fmt.Errorf("peer: %d: want 0 to %d", e.Peer, h.Procs-1)
 		}
-		return b.message(e, simulated)
+		return b.message(e, whole)
 	}
 	return nil // readers skip what they don't know
 }
 
 // message begins or ends one.
-func (b *builder) message(e trace.Event, simulated bool) error {
+func (b *builder) message(e trace.Event, whole bool) error {
 	m := Message{From: e.Peer, To: e.Proc, Kind: e.Kind, Sent: proto.Never, Ended: e.Time, Dropped: e.Event == trace.Drop, line: b.line}
 	if e.Event == trace.Send {
 		m = Message{From: e.Proc, To: e.Peer, Kind: e.Kind, Sent: e.Time, Ended: proto.Never, line: b.line}
@@ -175,11 +188,11 @@ func (b *builder) message(e trace.Event, simulated bool) error {
 		b.open[c] = open[1:]
 		return nil
 	}
-	if e.Event != trace.Send && simulated {
+	if e.Event != trace.Send && whole {
 		return fmt.Errorf("process %d has a message (%s) from %d that %d hasn't sent", m.To, m.Kind, m.From, m.From)
 	}
 	if len(b.Messages) == MaxMessages {
-		return fmt.Errorf("more than %d messages are too many for a picture", MaxMessages)
+		return fmt.Errorf("more than %d messages are too many for a picture: choose a part", MaxMessages)
 	}
 	if e.Event == trace.Send {
 		b.open[c] = append(b.open[c], len(b.Messages))
@@ -190,7 +203,10 @@ func (b *builder) message(e trace.Event, simulated bool) error {
 
 // finish looks for messages without an end.
 func (b *builder) finish() error {
-	if b.Header.Driver != "logp" {
+	if !b.part.whole() && b.line > 1 && len(b.Messages) == 0 {
+		return fmt.Errorf("no messages from %d to %d of the kinds %v", b.part.From, b.part.To, b.part.Kinds)
+	}
+	if b.Header.Driver != "logp" || !b.part.whole() {
 		return nil
 	}
 	for i := range b.Messages {

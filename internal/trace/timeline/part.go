@@ -1,0 +1,40 @@
+package timeline
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/trace"
+)
+
+// Part is what of a trace is drawn: of a long run nobody wants all. The zero Part is
+// everything.
+type Part struct {
+	// From and To are times, in the trace's unit, from its beginning: of a real
+	// trace that is its first event. To is 0 for the end.
+	From, To proto.Time
+	// Kinds are those of the messages, none for all.
+	Kinds []string
+}
+
+func (p *Part) whole() bool { return p.From == 0 && p.To == 0 && len(p.Kinds) == 0 }
+
+// clip says whether an event belongs to the part of a trace that begins at some
+// time. Who was coloured or dead before is so from the part's beginning.
+func (p *Part) clip(e *trace.Event, begin proto.Time) bool {
+	from := begin + p.From
+	if p.From == 0 {
+		from = 0 // clocks may differ: the first event needn't be the earliest
+	}
+	message := e.Peer != proto.NoProc
+	switch {
+	case p.To != 0 && e.Time > begin+p.To:
+		return false
+	case e.Time < from && message:
+		return false
+	case message:
+		return len(p.Kinds) == 0 || slices.Contains(p.Kinds, e.Kind)
+	}
+	e.Time = max(e.Time, from)
+	return true
+}
