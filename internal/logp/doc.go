@@ -37,7 +37,8 @@
 // [Network] is plain LogP, for any [Machines]; [Detailed] is all else, and does
 // the same as a Network, event for event, where there is nothing else.
 // [Simulator] runs one broadcast, a Case, on whichever will do and says what
-// happened. [Table] reads and writes plain cases and their outcomes as CSV.
+// happened: in an [Outcome], to a [Listener], in a trace. [Table] reads and writes
+// cases and their outcomes as CSV. [GossipSearch] finds out for how long to gossip.
 //
 // # Costs and limits
 //

@@ -129,6 +129,22 @@ func drawModel(t *rapid.T, c *Case) {
 	}
 }
 
+// richRows have something in every column, between them.
+var richRows = []string{
+	"8,2,1,gossip,,-,failure-proof,overlapped,1 2,,,9,,7,kill rank=3 at=send:2; kill rank=4 at=step:9,2,3,striped,,1,4,5,9,0,1,2,3,1\n",
+	"8,2,1,gossip,,-,opportunistic,synchronized,,0:4,,,5,7,,,,,,,,,,,,,,\n",
+	"8,2,1,binomial,,interleaved,delayed,synchronized,,,6,,,,,,2,shuffled,18446744073709551615,0,,,,,,,,\n",
+}
+
+func TestRichRows(t *testing.T) {
+	all := strings.Join(AllColumns(), ",") + "\n"
+	for _, row := range richRows {
+		if _, err := ReadTable(strings.NewReader(all+row), ""); err != nil {
+			t.Errorf("%v in %s", err, row)
+		}
+	}
+}
+
 // FuzzReadTable: what is read can be written, and read again as the same.
 func FuzzReadTable(f *testing.F) {
 	seed, err := os.ReadFile(reference)
@@ -137,6 +153,9 @@ func FuzzReadTable(f *testing.F) {
 	}
 	f.Add(seed[:2000])
 	f.Add([]byte(header + "8,2,1,lame,3,inorder,optimized,overlapped,1 2 2\n"))
+	for _, row := range richRows {
+		f.Add([]byte(strings.Join(AllColumns(), ",") + "\n" + row))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table, err := ReadTable(bytes.NewReader(data), "1")
 		if err != nil {
