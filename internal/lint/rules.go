@@ -32,7 +32,7 @@ var layers = []layer{
 	{"internal/topology", []string{"internal/proto"}},
 	{"internal/proto/*", []string{"internal/proto", "internal/topology"}}, // never each other
 	{"internal/wire", []string{"internal/proto"}},
-	{"internal/wire/views", []string{"internal/proto", "internal/proto/membership"}},
+	{"internal/wire/views", []string{"internal/proto", "internal/proto/*"}},
 	{"internal/fault", []string{"internal/proto"}},
 	{"internal/trace", []string{"internal/proto"}},
 	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
