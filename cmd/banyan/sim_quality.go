@@ -43,7 +43,7 @@ it sends as many. For each detector, time-out and combination of conditions it m
 95 % confidence intervals (Chen, Toueg and Aguilera, IEEE Trans. Computers 51(5), 2002):
 
   first, all   detection time: from a death until the first live node declares it, and
-               until all do
+               until all do; of several deaths, the last
   mistakes     false declarations of death: how many, their rate for one node and η, the mean
                time from one to the next (recurrence) and how long one lasts (duration)
   accuracy     the share of time in which a live node isn't declared dead

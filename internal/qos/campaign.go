@@ -65,9 +65,11 @@ type Row struct {
 	Scenario Scenario
 	Subject  Subject
 
-	First, All Sample // T_D: until the first live process knows, and until all do
-	Undetected int    // deaths not known to all within the patience
-	Wrongly    int    // deaths that somebody had declared before; not in the samples
+	// T_D: until the first live process knows of the death, or of the last known of
+	// several, and until all do.
+	First, All Sample
+	Undetected int // runs with a death not known to all within the patience
+	Wrongly    int // runs with a death that somebody had declared before; not in the samples
 
 	Mistakes Rate   // for each node and η
 	Duration Sample // T_M, of those that ended
@@ -192,16 +194,22 @@ func (p *point) row(scene *Scenario) Row {
 	unit := float64(scene.Period)
 	var first, all []float64
 	for _, run := range p.detections {
+		wrongly, one, everyone := false, proto.Time(0), proto.Time(0)
 		for _, d := range run {
-			switch {
-			case d.Wrongly:
-				r.Wrongly++
-			case d.All == proto.Never:
-				r.Undetected++
-			default:
-				first = append(first, float64(d.First-d.At)/unit)
-				all = append(all, float64(d.All-d.At)/unit)
+			wrongly = wrongly || d.Wrongly
+			one, everyone = max(one, d.First-d.At), max(everyone, d.All-d.At)
+			if d.All == proto.Never {
+				everyone = proto.Never
 			}
+		}
+		switch {
+		case wrongly:
+			r.Wrongly++
+		case everyone == proto.Never:
+			r.Undetected++
+		default:
+			first = append(first, float64(one)/unit)
+			all = append(all, float64(everyone)/unit)
 		}
 	}
 	r.First, r.All = summarise(first), summarise(all)

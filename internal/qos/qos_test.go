@@ -139,7 +139,7 @@ func TestNeighbours(t *testing.T) {
 	scene.Deaths = 3
 	rows := compare(t, small(scene))
 	r := find(t, rows, Ring)
-	if r.All.Count != 300 || r.All.Max > 5*2.5+0.2 || r.All.Max < 4*2.5 {
+	if r.All.Count != 100 || r.All.Max > 5*2.5+0.2 || r.All.Max < 4*2.5 {
 		t.Errorf("ring: all know after %+v", r.All)
 	}
 	one, three := find(t, compare(t, small(calm())), Swim), find(t, rows, Swim)
