@@ -57,7 +57,7 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	m.network.Run(s.Onset() - 1)
 	before := m.network.Sent
 	m.fail()
-	for !m.outcome.Stable && m.network.Now() < m.giveUp() && len(m.struck) < maxFailures {
+	for !m.outcome.Stable && m.outcome.False == 0 && m.network.Now() < m.giveUp() && len(m.struck) < maxFailures {
 		m.network.Run(min(m.network.Now()+s.Period, m.giveUp()))
 		if err := ctx.Err(); err != nil {
 			return Outcome{}, err
@@ -67,6 +67,23 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	m.network.Run(m.network.Now() + 8*s.Tau*proto.Time(s.MostFailures()+2)) // the last broadcast ends
 	m.outcome.Messages = m.messages(&before)
 	return m.outcome, nil
+}
+
+// Quiet plays a scenario of forced failures and then counts what the live nodes, of
+// whom it says how many there are, send in a number of periods after it has calmed down.
+func (m *Machines) Quiet(ctx context.Context, s *Scenario, periods int) (sent Messages, live int, err error) {
+	if _, err := m.Run(ctx, s); err != nil {
+		return Messages{}, 0, err
+	}
+	m.network.Run(m.network.Now() + s.Period)
+	before := m.network.Sent
+	for range periods {
+		m.network.Run(m.network.Now() + s.Period)
+		if err := ctx.Err(); err != nil {
+			return Messages{}, 0, err
+		}
+	}
+	return m.messages(&before), m.live, nil
 }
 
 // fail lets the next failure strike when its time comes.
@@ -148,13 +165,7 @@ func (m *Machines) Crashed(now proto.Time, node int32) {
 			m.struck[i].by--
 		}
 	}
-	k := known{node: proto.Proc(node), since: proto.Never}
-	for p := range m.machines { // somebody may have suspected it before
-		if m.outcome.False > 0 && m.network.Alive(int32(p)) && !m.machines[p].Alive(k.node) {
-			k.by++
-		}
-	}
-	m.struck = append(m.struck, k)
+	m.struck = append(m.struck, known{node: proto.Proc(node), since: proto.Never})
 	m.fail()
 	m.judge(now)
 }
@@ -166,8 +177,7 @@ func (m *Machines) carryOut(now proto.Time, node int32, out *[]oneport.Send[fram
 		switch a := &m.actions[i]; a.Kind {
 		case detector.ReportDeath:
 			m.learned(now, a.Report.Proc)
-		case detector.ReportFenced:
-			m.outcome.False++
+		case detector.ReportFenced: // whoever suspected it has been counted
 		default:
 			source = source || a.Kind == detector.SendNews && a.Bulletin.Source == proto.Proc(node)
 			*out = append(*out, oneport.Send[frame]{To: int32(a.To), Message: newFrame(a)})
@@ -191,6 +201,7 @@ func (m *Machines) learned(now proto.Time, dead proto.Proc) {
 		}
 	}
 	m.outcome.False++
+	m.network.Halt()
 }
 
 // judge finds out what all live nodes know, and whether the configuration is stable.

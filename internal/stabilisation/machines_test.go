@@ -71,6 +71,39 @@ func TestAgainstMachines(t *testing.T) {
 	t.Logf("%d runs, at most %d ns apart", runs, apart)
 }
 
+// TestQuiet: when all is told, each live node sends one heartbeat in a period, and nothing else.
+func TestQuiet(t *testing.T) {
+	for _, n := range []int{2, 3, 17, 100} {
+		s := lowNoise(n)
+		s.Failures, s.Within = max(1, s.MostFailures()), 100*second
+		for seed := range uint64(5) {
+			sent, live, err := NewMachines(&s).Quiet(context.Background(), NewScenario(&s, seed), 7)
+			want := Messages{Heartbeats: 7 * live}
+			if live == 1 {
+				want = Messages{}
+			}
+			if err != nil || live != n-s.Failures || sent != want {
+				t.Errorf("n = %d: %d live nodes sent %+v in 7 periods; %v", n, live, sent, err)
+			}
+		}
+	}
+}
+
+// TestFalseSuspicion: a time-out that is no longer than the period, which Validate forbids,
+// is found out.
+func TestFalseSuspicion(t *testing.T) {
+	s := lowNoise(10)
+	s.Timeout = s.Period - 1
+	if s.Validate() == nil {
+		t.Error("settings with δ < η are valid")
+	}
+	s.Timeout = s.Period / 3
+	o, err := NewMachines(&s).Run(context.Background(), NewScenario(&s, 1))
+	if err != nil || o.Stable || o.False == 0 {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
 func BenchmarkMachines(b *testing.B) {
 	s := lowNoise(16000)
 	s.Failures, s.Within = 12, 50*second

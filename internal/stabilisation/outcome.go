@@ -20,7 +20,7 @@ type Outcome struct {
 	Failures int
 	// Broadcasts is how many were begun.
 	Broadcasts int
-	// False is how often a live node was taken for dead.
+	// False is how often a live node was taken for dead, which ends a run at the next event.
 	False    int
 	Messages Messages
 }
