@@ -70,6 +70,7 @@ type Event struct {
 type Engine struct {
 	cfg     Config
 	tr      transport.Transport
+	doze    func(limit time.Duration) // the keeper's way to wait in tr
 	start   time.Time
 	events  chan Event
 	stop    chan struct{}
@@ -97,6 +98,10 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		stop:   make(chan struct{}),
 	}
 	e.awake.L = &e.mu
+	e.doze = tr.Wait
+	if d, ok := tr.(interface{ Doze(time.Duration) }); ok {
+		e.doze = d.Doze
+	}
 	e.p = process.New(cfg.Process, 0, tr, host{e})
 	e.stopped.Add(1)
 	go e.keep()

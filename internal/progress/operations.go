@@ -226,7 +226,7 @@ func (e *Engine) try() {
 		yield()
 		e.mu.Lock()
 	default:
-		e.sleep(min(e.untilDeadline(), testSleep))
+		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))
 	}
 }
 

@@ -92,14 +92,15 @@ func (e *Engine) block() {
 		e.awake.Wait()
 		return
 	}
-	e.sleep(e.untilDeadline())
+	e.sleep(e.tr.Wait, e.untilDeadline())
 }
 
-// sleep blocks in the transport. The lock is given up meanwhile.
-func (e *Engine) sleep(limit time.Duration) {
+// sleep blocks in the transport, by its Wait or doze. The lock is given up
+// meanwhile.
+func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	e.sleeping = true
 	e.mu.Unlock()
-	e.tr.Wait(limit)
+	wait(limit)
 	e.mu.Lock()
 	e.sleeping = false
 	if !e.closed {
@@ -155,7 +156,7 @@ func (e *Engine) takeOver() {
 		}
 		mine := e.polls
 		e.keeperSleeps = true
-		e.sleep(e.untilDeadline())
+		e.sleep(e.doze, e.untilDeadline())
 		e.keeperSleeps = false
 		if e.waiters > 0 || e.polls != mine {
 			return

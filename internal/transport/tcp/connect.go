@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"banyan/internal/proto"
 	"banyan/internal/transport"
 )
@@ -139,30 +141,29 @@ func (d *dialler) watch(sameHost bool, pid int, start uint64) handle {
 // inquire finds out why a peer's connection has ended: did its process exit,
 // has it fenced us, or is it just lost? It closes the pidfd.
 func (d *dialler) inquire(ctx context.Context, p proto.Proc, pidfd int) {
-	verdict := news{peer: p, kind: ended, why: transport.EvidenceLost}
-	if pidfd >= 0 {
-		if exits(pidfd, exitGrace) {
-			verdict.why = transport.EvidenceExited
-		}
-		handle{pidfd: pidfd}.close()
-	}
-	if verdict.why == transport.EvidenceLost && d.ask(ctx, p) == obituary {
-		verdict.why = transport.EvidenceObituary
-	}
-	d.board.post(verdict)
+	d.board.post(news{peer: p, kind: ended, why: d.inquest(ctx, p, pidfd)})
 }
 
-// ask dials a peer just to hear its verdict.
-func (d *dialler) ask(ctx context.Context, p proto.Proc) verdict {
+func (d *dialler) inquest(ctx context.Context, p proto.Proc, pidfd int) transport.Evidence {
+	if pidfd >= 0 {
+		defer handle{pidfd: pidfd}.close()
+		if exits(pidfd, exitGrace) {
+			return transport.EvidenceExited
+		}
+	}
 	card, err := d.resolve(p)
 	if err != nil {
-		return goneHere
+		return transport.EvidenceLost
 	}
-	v, _, err := d.question(ctx, p, card, toAsk)
-	if err != nil {
-		return goneHere
+	switch v, _, err := d.question(ctx, p, card, toAsk); {
+	case err == nil && v == obituary:
+		return transport.EvidenceObituary
+	case pidfd < 0 && errors.Is(err, unix.ECONNREFUSED):
+		// The other host answers that nobody listens: a process keeps its
+		// listener as long as it lives.
+		return transport.EvidenceExited
 	}
-	return v
+	return transport.EvidenceLost
 }
 
 // hush tells the owner when a dead peer's stream should have ended.

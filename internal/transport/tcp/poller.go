@@ -2,8 +2,10 @@ package tcp
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -28,7 +30,9 @@ const (
 // who waits says so, then looks at woken. At least one sees the other.
 type poller struct {
 	epoll   int
-	alarm   int // an eventfd
+	file    *os.File        // epoll, as the runtime's own poller knows it
+	raw     syscall.RawConn // file's
+	alarm   int             // an eventfd
 	waiting atomic.Bool
 	woken   atomic.Bool // wake was called, no wait has ended by it yet
 	entry   sync.Mutex  // held by the one in wait
@@ -50,7 +54,18 @@ func newPoller() (*poller, error) {
 		unix.Close(p.epoll)
 		return nil, fmt.Errorf("tcp: eventfd: %w", err)
 	}
-	if err := p.add(p.alarm, theAlarm, proto.NoProc); err != nil {
+	err = p.add(p.alarm, theAlarm, proto.NoProc)
+	if err == nil {
+		err = unix.SetNonblock(p.epoll, true) // or the runtime won't have it
+	}
+	if err == nil {
+		p.file = os.NewFile(uintptr(p.epoll), "epoll")
+		p.raw, err = p.file.SyscallConn()
+	}
+	if err == nil {
+		err = p.file.SetReadDeadline(time.Time{}) // can it be waited for?
+	}
+	if err != nil {
 		unix.Close(p.epoll)
 		unix.Close(p.alarm)
 		return nil, err
@@ -111,15 +126,49 @@ func (p *poller) wait(limit time.Duration) {
 		}
 		// An error, EINTR say, is an early return.
 		n, _ := unix.EpollWait(p.epoll, p.seen[:], timeout)
-		for i := range max(n, 0) {
-			if subject(p.seen[i].Pad) == theAlarm {
-				var count [8]byte
-				unix.Read(p.alarm, count[:])
-			}
-		}
+		p.quieten(n)
 	}
 	p.waiting.Store(false)
 	p.woken.Store(false)
+}
+
+// doze is wait for one who waits long and often. It parks the goroutine in the
+// runtime's poller. That takes longer to begin and to end than a system call
+// that blocks, but for those the runtime keeps a thread looking, which on an
+// otherwise idle process costs more than everything else together.
+func (p *poller) doze(limit time.Duration) {
+	var deadline time.Time
+	if limit >= 0 {
+		deadline = time.Now().Add(limit)
+	}
+	p.entry.Lock()
+	defer p.entry.Unlock()
+	p.waiting.Store(true)
+	if !p.woken.Load() {
+		// An error of either is an early return, as is the end of the time.
+		_ = p.file.SetReadDeadline(deadline)
+		_ = p.raw.Read(func(fd uintptr) bool {
+			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, fd,
+				uintptr(unsafe.Pointer(&p.seen[0])), uintptr(len(p.seen)), 0, 0, 0)
+			if errno != 0 {
+				return true
+			}
+			p.quieten(int(n))
+			return n > 0
+		})
+	}
+	p.waiting.Store(false)
+	p.woken.Store(false)
+}
+
+// quieten takes the alarm back, if it is among the first n events seen.
+func (p *poller) quieten(n int) {
+	for i := range max(n, 0) {
+		if subject(p.seen[i].Pad) == theAlarm {
+			var count [8]byte
+			unix.Read(p.alarm, count[:])
+		}
+	}
 }
 
 // wake ends a wait.
@@ -145,7 +194,7 @@ func (p *poller) close() {
 	p.ring.Unlock()
 	p.woken.Store(true)
 	unix.Close(p.alarm)
-	unix.Close(p.epoll)
+	p.file.Close()
 	p.epoll, p.alarm = -1, -1
 	p.entry.Unlock()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -79,6 +80,21 @@ func TestConformance(t *testing.T) {
 	if after := openFiles(t); after > before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
+}
+
+// dozer is a transport whose owner always waits by Doze.
+type dozer struct{ *Transport }
+
+func (d dozer) Wait(limit time.Duration) { d.Doze(limit) }
+
+func TestConformanceDozing(t *testing.T) {
+	transporttest.Run(t, func(t *testing.T, n int) *transporttest.Job {
+		job := newJob(t, n)
+		for i, tr := range job.Procs {
+			job.Procs[i] = dozer{tr.(*Transport)}
+		}
+		return job
+	})
 }
 
 // openFiles is how many descriptors this process has.

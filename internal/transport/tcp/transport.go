@@ -10,7 +10,8 @@
 //
 // A peer on the same host is watched by a pidfd, which tells of its end at once,
 // whoever else holds its sockets open. When a connection ends and no pidfd tells
-// why, the peer is asked: if it has fenced us it says so. All else is
+// why, the peer is asked: if it has fenced us it says so, and if another host
+// answers that nobody listens at its port, it has ended. All else is
 // EvidenceLost; so is the Close of a process that lives on for longer than
 // exitGrace, which is why who leaves in order says goodbye in a frame. A fenced
 // process that can't be reached now is told of it when it can (partition.go).
@@ -204,6 +205,10 @@ func (t *Transport) Queued(to proto.Proc) int {
 
 // Wait implements transport.Transport. Its grain is a millisecond.
 func (t *Transport) Wait(limit time.Duration) { t.poller.wait(limit) }
+
+// Doze is Wait for one who waits long and often: it costs the process less, and
+// takes a little longer.
+func (t *Transport) Doze(limit time.Duration) { t.poller.doze(limit) }
 
 // Wake implements transport.Transport.
 func (t *Transport) Wake() { t.poller.wake() }
