@@ -8,6 +8,7 @@ import (
 	"banyan/internal/job"
 	"banyan/internal/launch"
 	"banyan/internal/progress"
+	"banyan/internal/proto/detector"
 )
 
 // joinBanyan makes the process a member of a job. The job's program is what
@@ -18,7 +19,7 @@ func (t task) joinBanyan(b *board, address string) (sent func() int64, err error
 		SurviveRankLoss: true,
 		Heard: func(e progress.Event) {
 			if e.Kind == progress.Died {
-				b.learn(t.Member, int(e.Report.Proc))
+				b.learn(t.Member, int(e.Report.Proc), int(e.Report.Cause))
 			}
 		},
 	})
@@ -27,6 +28,9 @@ func (t task) joinBanyan(b *board, address string) (sent func() int64, err error
 	}
 	return func() int64 { return int64(j.Engine.FramesSent()) }, nil
 }
+
+// causeOf tells how a member of Banyan came to take another for dead.
+func causeOf(how int64) string { return detector.Cause(how).String() }
 
 // launch is what banyan run would do with the members.
 func (t task) launch() error {

@@ -41,8 +41,8 @@ const (
 )
 
 // rowWords is how long a row is: for each other member, the time it was first
-// taken for dead and the time it was last.
-func rowWords(n int) int { return rowHead + 2*n }
+// taken for dead, how it came to that, and the time it was last.
+func rowWords(n int) int { return rowHead + 3*n }
 
 // Words before the first row.
 const (
@@ -111,14 +111,18 @@ func (b *board) word(member, word int) *atomic.Int64 {
 	return &b.words[boardHead+member*rowWords(b.n)+word]
 }
 
-// first and last are when a member took another for dead, 0 for never.
-func (b *board) first(by, of int) *atomic.Int64 { return b.word(by, rowHead+2*of) }
-func (b *board) last(by, of int) *atomic.Int64  { return b.word(by, rowHead+2*of+1) }
+// first and last are when a member took another for dead, 0 for never; how is a
+// number of the system's for the reason of the first.
+func (b *board) first(by, of int) *atomic.Int64 { return b.word(by, rowHead+3*of) }
+func (b *board) how(by, of int) *atomic.Int64   { return b.word(by, rowHead+3*of+1) }
+func (b *board) last(by, of int) *atomic.Int64  { return b.word(by, rowHead+3*of+2) }
 
 // learn notes that a member takes another for dead now.
-func (b *board) learn(by, of int) {
+func (b *board) learn(by, of, how int) {
 	now := monotonic()
-	b.first(by, of).CompareAndSwap(0, now)
+	if b.first(by, of).CompareAndSwap(0, now) {
+		b.how(by, of).Store(int64(how))
+	}
 	b.last(by, of).Store(now)
 }
 

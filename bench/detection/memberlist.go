@@ -108,7 +108,7 @@ func (w *witness) NotifyUpdate(*memberlist.Node) {}
 
 func (w *witness) NotifyLeave(n *memberlist.Node) {
 	if i, err := strconv.Atoi(n.Name); err == nil && i >= 0 && i < w.board.n {
-		w.board.learn(w.member, i)
+		w.board.learn(w.member, i, 0)
 	}
 }
 

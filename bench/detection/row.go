@@ -18,11 +18,24 @@ type Row struct {
 	// FalseSuspicions are the live members that were taken for dead, all
 	// through the run; QuietSuspicions, those of them in the quiet time.
 	FalseSuspicions, QuietSuspicions int
+	// Accusations are the first of each of these.
+	Accusations []Accusation
 	// MemberHours is the quiet time of all members together.
 	MemberHours float64
 	// Messages and CPU are a member's in the quiet time: messages a period,
 	// percent of one core.
 	Messages, CPU float64
+}
+
+// Accusation is a false suspicion.
+type Accusation struct {
+	Of, By int
+	// Up is when, from the time on when all members were up.
+	Up time.Duration
+	// Cause is how it came about, where the system tells.
+	Cause string `json:",omitempty"`
+
+	at int64 // monotonic
 }
 
 // knowledge enters the members' times, which are sorted.

@@ -32,7 +32,8 @@ type run struct {
 	pidfds []int
 	toHub  *os.File // partitions: the switch's standard input
 	rng    *rand.Rand
-	victim int // -1 until one is chosen
+	upAt   int64 // monotonic: when all were up
+	victim int   // -1 until one is chosen
 }
 
 // Once runs a setting once. The victim is drawn from the seed. Again is how to
@@ -72,6 +73,7 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 	if err := r.start(); err != nil {
 		return Row{}, err
 	}
+	r.upAt = monotonic()
 	row = Row{Setting: s}
 	if err := r.watch(&row); err != nil {
 		return Row{}, err
@@ -81,7 +83,8 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 			return Row{}, err
 		}
 	}
-	row.FalseSuspicions = len(r.accused())
+	row.Accusations = r.accusations()
+	row.FalseSuspicions = len(row.Accusations)
 	return row, r.unaccountedEnds()
 }
 
@@ -218,7 +221,7 @@ func (r *run) await(what string, state int64) error {
 		if r.System.isBanyan() {
 			gone := r.accused()
 			for _, i := range r.board.missing(state) {
-				if !gone[i] {
+				if _, ok := gone[i]; !ok {
 					return false
 				}
 			}

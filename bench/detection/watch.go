@@ -2,8 +2,10 @@ package detection
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -145,7 +147,7 @@ func (r *run) strike(row *Row) error {
 	gone := r.accused()
 	var candidates []int
 	for i := range r.N {
-		if !gone[i] && !ends(r.pidfds[i], 0) {
+		if _, ok := gone[i]; !ok && !ends(r.pidfds[i], 0) {
 			candidates = append(candidates, i)
 		}
 	}
@@ -214,10 +216,10 @@ func (r *run) knowledge(candidates []int) (times []time.Duration, missing int) {
 }
 
 // accused are the members that were taken for dead while they lived, by any
-// member that hadn't been struck itself.
-func (r *run) accused() map[int]bool {
+// member that hadn't been struck itself, each with its first accusation.
+func (r *run) accused() map[int]Accusation {
 	struck := r.board.struck().Load()
-	all := make(map[int]bool)
+	all := make(map[int]Accusation)
 	for by := range r.N {
 		for of := range r.N {
 			at := r.board.first(by, of).Load()
@@ -226,8 +228,25 @@ func (r *run) accused() map[int]bool {
 			case of == r.victim && at >= struck: // it was
 			case by == r.victim && at >= struck: // it was the one cut off, or on its way down
 			default:
-				all[of] = true
+				if a, ok := all[of]; !ok || at < a.at {
+					all[of] = Accusation{Of: of, By: by, at: at}
+				}
 			}
+		}
+	}
+	return all
+}
+
+// accusations are the first ones of each accused, in the order of time.
+func (r *run) accusations() []Accusation {
+	all := slices.SortedFunc(maps.Values(r.accused()), func(a, b Accusation) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Of, b.Of))
+	})
+	for i := range all {
+		a := &all[i]
+		a.Up = time.Duration(a.at - r.upAt)
+		if r.System.isBanyan() {
+			a.Cause = causeOf(r.board.how(a.By, a.Of).Load())
 		}
 	}
 	return all
@@ -238,7 +257,7 @@ func (r *run) accused() map[int]bool {
 func (r *run) unaccountedEnds() error {
 	accused := r.accused()
 	for i, fd := range r.pidfds {
-		if i != r.victim && !accused[i] && ends(fd, 0) {
+		if _, ok := accused[i]; i != r.victim && !ok && ends(fd, 0) {
 			return r.group.err(fmt.Sprintf("member %d has ended by itself", i))
 		}
 	}
