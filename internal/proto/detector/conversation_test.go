@@ -12,12 +12,12 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestConversations runs the scripts in testdata: one machine, and what it
+// TestConversations runs the scripts in testdata/rules: one machine, and what it
 // answers. A command is an input with its time; the output ends with the state
 // of the ring. η is 100 and δ 1000. A list has entries such as 3, 3@1 (in its incarnation
 // 1) and 3left.
 func TestConversations(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var m *Machine
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			number := func(name string) int {

@@ -192,6 +192,9 @@ func (m *Machine) live(p proto.Proc) bool {
 // before they left may come after the news of it.
 func (m *Machine) admits(now proto.Time, from proto.Proc, view, incarnation uint32, out *Actions) bool {
 	position := m.cfg.View.Ring.Position(from)
+	if from == m.cfg.Self {
+		return false
+	}
 	if position < 0 {
 		if view <= m.cfg.View.Number {
 			*out = append(*out, Action{Kind: SendObituary, To: from, Incarnation: incarnation})

@@ -189,6 +189,11 @@ func (w *world) perform(a *node) {
 		}
 	}
 	a.out = a.out[:0]
+	if m, ok := a.m.(*Machine); ok && !a.gone && len(w.nodes) <= 64 {
+		if err := m.invariants(); err != nil {
+			w.fail("%v: %v", a.self, err)
+		}
+	}
 	w.send(a)
 	w.schedule(a)
 	w.check(a.self)
