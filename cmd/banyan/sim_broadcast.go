@@ -44,7 +44,8 @@ is coloured when it has received it.
               what for: dissemination (along the tree, or gossip), correction (round
               the ring), acknowledgement; how many were lost at dead processes
   unreached   live processes that were never coloured; by what the others were
-  coloring    coloring latency: when the last live process was coloured
+  coloring    coloring latency: when the last live process was coloured; by when half,
+              90 % and 99 % of the coloured ones were
   quiescence  quiescence latency: when nothing was under way any more, the end of the
               last receive, or an arrival at a dead process
   max_gap     the longest run round the ring of processes that dissemination did not
@@ -100,7 +101,7 @@ table is wrong.`,
 	flags.IntVar(&f.procs, "procs", 64, "number of processes")
 	flags.IntVar(&f.latency, "latency", 2, "latency `L` of a message, in steps")
 	flags.IntVar(&f.overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
-	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal, or gossip")
+	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame, optimal or gossip")
 	flags.IntVar(&f.k, "k", 2, "children in a k-ary tree, order of a Lamé tree")
 	flags.IntVar(&f.gossipTime, "gossip-time", 0, "gossip in place of a tree, for so many steps")
 	flags.IntVar(&f.gossipRounds, "gossip-rounds", 0, "gossip in place of a tree, for so many rounds")
@@ -108,7 +109,7 @@ table is wrong.`,
 	flags.StringVar(&f.correction, "correction", "checked", "none, ack, checked, opportunistic, optimized, delayed or failure-proof")
 	flags.StringVar(&f.start, "start", "", "when corrections start: synchronized (default of checked and delayed) or overlapped (of the others)")
 	flags.StringVar(&f.distance, "distance", "2", "neighbours on each side that opportunistic and optimized correction send to; `L:R` for\nothers on the left than on the right, as in 0:4 for one direction")
-	flags.IntVar(&f.delay, "delay", 0, "how long delayed correction waits for its right neighbour, in steps")
+	flags.IntVar(&f.delay, "delay", 0, "how long delayed correction waits for its right neighbour, in steps (default 2o + L, what a\nmessage takes)")
 	f.failed.register(flags)
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
 	flags.StringVar(&f.format, "format", "", "table, csv or json: a row of all parameters and results; without it one broadcast has a\nsummary, --cases a table")
@@ -189,7 +190,9 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 			c.Distance = min(c.Distance, max(1, c.Procs-1))
 		}
 	}
-	c.Delay = f.delay
+	if c.Delay = f.delay; c.Correction == broadcast.Delayed && !flags.Changed("delay") {
+		c.Delay = 2*c.Overhead + c.Latency
+	}
 	start := f.start
 	if start == "" {
 		start = c.Correction.DefaultStart()

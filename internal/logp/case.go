@@ -156,7 +156,11 @@ func (c *Case) tree() (topology.Tree, error) {
 // Describe says in one line what is to be simulated.
 func (c *Case) Describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d processes, ", c.Procs)
+	plural := "es"
+	if c.Procs == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(&b, "%d process%s, ", c.Procs, plural)
 	switch {
 	case c.Tree == Gossip && c.Gossip.Rounds > 0:
 		fmt.Fprintf(&b, "gossip for %d rounds", c.Gossip.Rounds)
@@ -168,8 +172,12 @@ func (c *Case) Describe() string {
 		fmt.Fprintf(&b, "%s tree (%v)", c.Tree, c.Numbering)
 	}
 	switch {
-	case !c.Correction.Corrects():
-		fmt.Fprintf(&b, ", correction %v", c.Correction)
+	case c.Correction == broadcast.NoCorrection:
+		b.WriteString(", no correction")
+	case c.Correction == broadcast.Acknowledged:
+		b.WriteString(", acknowledged")
+	case c.Correction == broadcast.Delayed:
+		fmt.Fprintf(&b, ", delayed correction (by %d, %s)", c.Delay, c.startName())
 	case c.Correction.HasDistance():
 		fmt.Fprintf(&b, ", %v correction (distance %s, %s)", c.Correction, c.distance(), c.startName())
 	default:
