@@ -67,7 +67,7 @@ func results(t *testing.T, s *Spec, workers int) string {
 	return read(t, path)
 }
 
-func read(t tester, path string) string {
+func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,18 +14,10 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	"pgregory.net/rapid"
 )
 
-// tester is a *testing.T or a *rapid.T.
-type tester interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
-}
-
 // withParquet runs a spec, or what is missing of it, and makes the Parquet file.
-func withParquet(t tester, s *Spec, path string) {
+func withParquet(t *testing.T, s *Spec, path string) {
 	t.Helper()
 	if err := s.Run(context.Background(), Journal(path), 2, nil); err != nil {
 		t.Fatal(err)
@@ -159,7 +153,8 @@ func TestParquetAfterAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.parquet")
 	withParquet(t, s, path)
 	wantCSV, want := read(t, Journal(path)), read(t, path)
-	again := func(t tester, what string) {
+	again := func(what string) {
+		t.Helper()
 		withParquet(t, s, path)
 		if read(t, path) != want || read(t, Journal(path)) != wantCSV {
 			t.Fatalf("%s: something else comes out", what)
@@ -170,22 +165,28 @@ func TestParquetAfterAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for size := 0; size < len(wantCSV); size += 11 {
+	for size := 0; size < len(wantCSV); size += 61 {
 		write(Journal(path), wantCSV[:size])
-		again(t, strconv.Itoa(size)+" bytes of the journal")
+		again(strconv.Itoa(size) + " bytes of the journal")
 	}
 	unfinished := filepath.Join(filepath.Dir(path), ".results.parquet.unfinished")
-	rapid.Check(t, func(t *rapid.T) {
-		write(Journal(path), wantCSV[:rapid.IntRange(0, len(wantCSV)).Draw(t, "journal")])
-		write(unfinished, want[:rapid.IntRange(0, len(want)).Draw(t, "unfinished")])
+	random := rand.New(rand.NewPCG(1, 1))
+	runs := 20
+	if os.Getenv("BANYAN_EXPLORE") == "long" {
+		runs = 2000
+	}
+	for run := range runs {
+		journal, left := random.IntN(len(wantCSV)+1), random.IntN(len(want)+1)
+		write(Journal(path), wantCSV[:journal])
+		write(unfinished, want[:left])
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if rapid.Bool().Draw(t, "old") {
+		if random.IntN(2) == 0 {
 			write(path, "something older")
 		}
-		again(t, "after a kill")
-	})
+		again(fmt.Sprintf("run %d: %d bytes of the journal, %d of the unfinished file", run, journal, left))
+	}
 	if _, err := os.Stat(unfinished); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the unfinished file is left: %v", err)
 	}
