@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/fault"
 	"banyan/internal/logp"
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
@@ -227,6 +228,9 @@ func TestRefuses(t *testing.T) {
 		"overlapped":   func(c *logp.Case) { c.Synchronised = false },
 		"optimised":    func(c *logp.Case) { c.Correction, c.Distance = broadcast.Optimised, 2 },
 		"acknowledged": func(c *logp.Case) { c.Correction, c.Synchronised = broadcast.Acknowledged, false },
+		"gossip":       func(c *logp.Case) { c.Tree, c.Gossip = logp.Gossip, broadcast.Gossip{Until: 20} },
+		"noise":        func(c *logp.Case) { c.Model.Noise = 1 },
+		"crashes":      func(c *logp.Case) { c.Crashes = []logp.Crash{{Proc: 1, At: fault.Trigger{Kind: fault.AtStep}}} },
 		"too small":    func(c *logp.Case) { c.Procs = 4 },
 		"too far":      func(c *logp.Case) { c.Latency = 62 },
 	} {

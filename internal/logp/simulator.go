@@ -29,7 +29,7 @@ type Outcome struct {
 type Simulator struct {
 	// Progress, if set, is called now and then with the messages sent so far.
 	Progress func(messages int)
-	// Listener, if set, is told of each run when it is over.
+	// Listener, if set, is told of each broadcast when it is over.
 	Listener Listener
 
 	kinds    kindCounts // of the last run, if there is a listener
