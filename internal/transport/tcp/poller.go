@@ -2,10 +2,8 @@ package tcp
 
 import (
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -30,9 +28,8 @@ const (
 // who waits says so, then looks at woken. At least one sees the other.
 type poller struct {
 	epoll   int
-	file    *os.File        // epoll, as the runtime's own poller knows it
-	raw     syscall.RawConn // file's
-	alarm   int             // an eventfd
+	alarm   int // an eventfd
+	bed     bed
 	waiting atomic.Bool
 	woken   atomic.Bool // wake was called, no wait has ended by it yet
 	entry   sync.Mutex  // held by the one in wait
@@ -56,14 +53,7 @@ func newPoller() (*poller, error) {
 	}
 	err = p.add(p.alarm, theAlarm, proto.NoProc)
 	if err == nil {
-		err = unix.SetNonblock(p.epoll, true) // or the runtime won't have it
-	}
-	if err == nil {
-		p.file = os.NewFile(uintptr(p.epoll), "epoll")
-		p.raw, err = p.file.SyscallConn()
-	}
-	if err == nil {
-		err = p.file.SetReadDeadline(time.Time{}) // can it be waited for?
+		err = p.bed.make(p.epoll)
 	}
 	if err != nil {
 		unix.Close(p.epoll)
@@ -132,23 +122,14 @@ func (p *poller) wait(limit time.Duration) {
 	p.woken.Store(false)
 }
 
-// doze is wait for one who waits long and often. It parks the goroutine in the
-// runtime's poller. That takes longer to begin and to end than a system call
-// that blocks, but for those the runtime keeps a thread looking, which on an
-// otherwise idle process costs more than everything else together.
+// doze is wait for one who waits long and often; see bed.
 func (p *poller) doze(limit time.Duration) {
-	var deadline time.Time
-	if limit >= 0 {
-		deadline = time.Now().Add(limit)
-	}
 	p.entry.Lock()
 	defer p.entry.Unlock()
 	p.waiting.Store(true)
 	if !p.woken.Load() {
-		// An error of either is an early return, as is the end of the time.
-		_ = p.file.SetReadDeadline(deadline)
-		_ = p.raw.Read(func(fd uintptr) bool {
-			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, fd,
+		p.bed.sleep(limit, func() bool {
+			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
 				uintptr(unsafe.Pointer(&p.seen[0])), uintptr(len(p.seen)), 0, 0, 0)
 			if errno != 0 {
 				return true
@@ -194,7 +175,8 @@ func (p *poller) close() {
 	p.ring.Unlock()
 	p.woken.Store(true)
 	unix.Close(p.alarm)
-	p.file.Close()
+	unix.Close(p.epoll)
+	p.bed.close()
 	p.epoll, p.alarm = -1, -1
 	p.entry.Unlock()
 }
