@@ -81,10 +81,6 @@ func takeOver(c *net.TCPConn) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("tcp: take over: %w", err)
 	}
-	// Heartbeats are a thin stream: after an outage it takes the kernel less
-	// time to try again if each try doesn't double the wait. Without it a
-	// short outage would look like a death; the job does without, too.
-//	unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_THIN_LINEAR_TIMEOUTS, 1)
 	return fd, nil
 }
 
