@@ -50,11 +50,9 @@ func TestGossipEnd(t *testing.T) {
 			c.Gossip.Rounds = rapid.IntRange(1, 12).Draw(t, "rounds")
 		}
 		if rapid.Bool().Draw(t, "model") {
+			drawModel(t, &c)
+			c.Model.Noise = 0
 			c.Model.Gap = c.Overhead + rapid.IntRange(0, 30).Draw(t, "gap")
-			c.Model.Nodes.Size = rapid.IntRange(0, c.Procs).Draw(t, "nodes")
-			if c.Model.Nodes.Size > 0 {
-				c.Model.LatencyWithin = rapid.IntRange(0, 20).Draw(t, "within")
-			}
 		}
 		last, correction := lastByGossip(t, &s, &c)
 		if end := c.gossipEnd(); last > end || c.Procs > 1 && correction < end {

@@ -183,15 +183,21 @@ func TestAcknowledgedWithDead(t *testing.T) {
 // TestNoAllocation: what a simulator that was used before allocates doesn't
 // grow with the messages.
 func TestNoAllocation(t *testing.T) {
-	var s Simulator
-	c := Case{Procs: 4096, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Checked, Synchronised: true}
-	n := testing.AllocsPerRun(5, func() {
-		if _, err := s.Run(&c, nil); err != nil {
-			t.Fatal(err)
+	tree := Case{Procs: 4096, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Checked, Synchronised: true}
+	gossip := tree
+	gossip.Tree, gossip.Gossip = Gossip, broadcast.Gossip{Until: 30}
+	delayed := tree
+	delayed.Correction, delayed.Delay, delayed.Synchronised = broadcast.Delayed, 3, false
+	for _, c := range []Case{tree, gossip, delayed} {
+		var s Simulator
+		n := testing.AllocsPerRun(5, func() {
+			if _, err := s.Run(&c, nil); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n > 20 {
+			t.Errorf("%s: %v allocations", c.Describe(), n)
 		}
-	})
-	if n > 20 {
-		t.Errorf("%v allocations for a broadcast of 24,575 messages", n)
 	}
 }
 
