@@ -58,7 +58,7 @@ wrong or a file can't be written.`,
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "banyan: this takes about %s with %d workers\n", roughly(takes), f.workers)
-			kept := fmt.Sprintf("%s has what was simulated along trees with dead processes; the same command goes on from there, and begins the rest anew", f.out)
+			kept := fmt.Sprintf("%s has the broadcasts with dead processes so far; the same command goes on from there, and begins the rest anew", f.out)
 			return reproduce(cmd, &f, kept, func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 				return correctedtrees.Run(ctx, f.out, p, progress)
 			})

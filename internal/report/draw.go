@@ -68,9 +68,14 @@ func (f *Figure) draw() (svg, png []byte, err error) {
 		box := legend.Rectangle(inner)
 		room := box.Size().X
 		if room > 0 {
-			room += vg.Points(12)
+			room = room*1.12 + vg.Points(12) // the reader's type may be wider
 		}
-		p.Draw(draw.Crop(inner, 0, -room, 0, 0))
+		label := f.yLabel(p)
+		strip := label.Height(f.Y.Label) + vg.Points(4)
+		plain := draw.Crop(inner, strip, -room, 0, 0)
+		p.Draw(plain)
+		data := p.DataCanvas(plain)
+		all.FillText(label, vg.Point{X: inner.Min.X + label.Height(f.Y.Label) - label.FontExtents().Descent, Y: data.Center().Y}, f.Y.Label)
 		legend.Draw(draw.Crop(inner, inner.Size().X-room+vg.Points(10), 0, 0, -vg.Points(24)))
 	}
 	vector := vgsvg.New(width, height)
@@ -89,6 +94,16 @@ func (f *Figure) draw() (svg, png []byte, err error) {
 	return []byte(text), r.Bytes(), nil
 }
 
+// yLabel is the style of the label of the vertical axis. We draw it ourselves: gonum
+// takes it to stand in the middle of a logarithmic axis's values, far up, and
+// makes room for it there.
+func (f *Figure) yLabel(p *plot.Plot) draw.TextStyle {
+	style := p.Y.Label.TextStyle
+	style.Rotation += math.Pi / 2
+	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+	return style
+}
+
 func sans(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
@@ -98,6 +113,7 @@ func (f *Figure) plot() (*plot.Plot, *plot.Legend, error) {
 	p.Title.Text, p.Title.TextStyle.Font, p.Title.Padding = f.Title, sans(titleSize), vg.Points(8)
 	f.X.set(&p.X)
 	f.Y.set(&p.Y)
+	p.Y.Label.Text = ""
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{0xe0}, color.Gray{0xe0}
 	p.Add(grid)
@@ -282,6 +298,9 @@ func logTicks(low, high float64) []plot.Tick {
 
 // Number writes a value for people: at most six digits, thousands separated.
 func Number(v float64) string {
+	if v == 0 {
+		return "0" // whatever its sign
+	}
 	text := strconv.FormatFloat(v, 'g', 6, 64)
 	if math.Abs(v) >= 1e4 && math.Abs(v) < 1e15 {
 		text = strconv.FormatFloat(math.Round(v), 'f', 0, 64)

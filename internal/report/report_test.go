@@ -206,6 +206,9 @@ func TestDifference(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
+	if got := Number(math.Copysign(0, -1)); got != "0" {
+		t.Errorf("minus nothing: %q", got)
+	}
 	for v, want := range map[float64]string{
 		0: "0", 0.01: "0.01", 12.5: "12.5", 1000: "1,000", 65536: "65,536", 1234567: "1,234,567", -20000: "−20,000", 999: "999", 4e20: "4e+20", 1234.5: "1234.5",
 	} {

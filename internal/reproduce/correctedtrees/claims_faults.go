@@ -84,12 +84,12 @@ func (e *experiment) growthClaim(f *faultStudy) report.Claim {
 }
 
 func (e *experiment) gossipGrowthClaim(s *gossipStudy) report.Claim {
-	fixed, half := growth(s.fixed[lowest()].quiescence, s.fixed[highest()].quiescence)
+	fixed, half := growth(s.at(lowest(), e.Procs).quiescence, s.at(highest(), e.Procs).quiescence)
 	adapted, half2 := growth(s.adapted[lowest()].quiescence, s.adapted[highest()].quiescence)
 	within := func(grown, half float64) bool { return grown+half >= 3.5 && grown-half < 4.5 }
 	return report.Claim{
 		Where: "section 4.3, figure 8", What: "the same of Corrected Gossip", Paper: "4 %",
-		Ours:       fmt.Sprintf("%.1f ± %.1f %% with one gossip time (%d steps), %.1f ± %.1f %% with the fastest for each rate", fixed, half, s.fixed[lowest()].time, adapted, half2),
+		Ours:       fmt.Sprintf("%.1f ± %.1f %% with one gossip time (%d steps), %.1f ± %.1f %% with the fastest for each rate", fixed, half, s.at(lowest(), e.Procs).time, adapted, half2),
 		Difference: fmt.Sprintf("%+.1f points", fixed-4), Verdict: verdict(within(fixed, half) || within(adapted, half2)),
 		Explanation: "The paper doesn't say whether the gossip time was adapted to the rate. Latencies are whole steps, and a step of gossip time is 2 % of the latency: how the time was chosen decides.",
 	}
@@ -130,7 +130,7 @@ func (e *experiment) messageDropClaim(s *studies) report.Claim {
 		drops = drops && to < from
 		return fmt.Sprintf("%.2f → %.2f", from, to)
 	})
-	from, to := s.gossip.fixed[lowest()].messages.mean()/float64(e.Procs), s.gossip.fixed[highest()].messages.mean()/float64(e.Procs)
+	from, to := s.gossip.at(lowest(), e.Procs).messages.mean()/float64(e.Procs), s.gossip.at(highest(), e.Procs).messages.mean()/float64(e.Procs)
 	return report.Claim{
 		Where: "section 4.3, figure 9", What: "messages per process drop from 0.01 % to 4 % dead, and trees send fewer than gossip", Paper: "yes",
 		Ours:        fmt.Sprintf("%s, gossip %.2f → %.2f", ours, from, to),

@@ -8,11 +8,11 @@
 //
 // # How
 //
-// The package holds no protocol. Broadcasts with dead processes on trees are campaigns
+// The package holds no protocol. Broadcasts with dead processes are campaigns
 // (internal/campaign) below the report's directory, in runs: a spec and a file of
 // results each, so that every broadcast has a seed, and whoever was interrupted goes on.
 // They evaluate checked correction incrementally and run the rest on the
-// engine. Gossip and broadcasts without faults are run by the engine here.
+// engine. Broadcasts without faults are run by the engine here.
 // The one shortcut is [reach]: whom overlapped opportunistic correction leaves
 // uncoloured, as reachability, for as many broadcasts as the paper's.
 //
@@ -25,6 +25,6 @@
 // # Limits
 //
 // The paper's pictures are lost: claims are those of its text and table. Parts that aren't
-// campaigns (gossip, broadcasts without faults, who is left uncoloured) begin anew after an
-// interruption. Memory: 16 bytes for each broadcast with checked correction.
+// campaigns (broadcasts without faults, the search for gossip times, who is left uncoloured)
+// begin anew after an interruption. Memory: 16 bytes for each broadcast with checked correction.
 package correctedtrees

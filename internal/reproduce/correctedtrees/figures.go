@@ -201,7 +201,7 @@ func (e *experiment) overRates(s *studies, f *report.Figure, unit float64, ofChe
 	}
 	series := report.Series{Name: "gossip, checked", Look: gossipLook, Spread: report.Whiskers}
 	for _, rate := range rates {
-		x := ofGossip(s.gossip.fixed[rate])
+		x := ofGossip(s.gossip.at(rate, e.Procs))
 		series.Points = append(series.Points, meanPoint(rate, x, unit))
 		row("gossip", checked.name, rate, x)
 	}

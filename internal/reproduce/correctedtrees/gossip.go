@@ -29,7 +29,7 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 	}
 	found := gossipSize{fastest: int(until)}
 	c.Gossip.Until = until
-	outcomes, err := e.repeat(ctx, about, c, 0, e.EngineRuns)
+	outcomes, err := e.repeat(ctx, about, c)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 		if c.Gossip.Until, err = search.Safe(); err != nil {
 			return nil, err
 		}
-		outcomes, err := e.repeat(ctx, about, c, 0, e.EngineRuns)
+		outcomes, err := e.repeat(ctx, about, c)
 		if err != nil {
 			return nil, err
 		}
@@ -82,20 +82,15 @@ func (e *experiment) search(ctx context.Context, step string, c logp.Case, runs 
 	}}
 }
 
-// repeat runs a case with other dead, and other gossip, each time.
-func (e *experiment) repeat(ctx context.Context, step string, c logp.Case, dead, runs int) ([]logp.Outcome, error) {
-	outcomes := make([]logp.Outcome, runs)
-	progress := func(done int) { e.progress(step, done, runs) }
-	err := parallel(ctx, e.Workers, runs, progress, func() (func(int) error, func()) {
+// repeat gossips again and again, nobody dead.
+func (e *experiment) repeat(ctx context.Context, step string, c logp.Case) ([]logp.Outcome, error) {
+	outcomes := make([]logp.Outcome, e.EngineRuns)
+	progress := func(done int) { e.progress(step, done, e.EngineRuns) }
+	err := parallel(ctx, e.Workers, e.EngineRuns, progress, func() (func(int) error, func()) {
 		var engine logp.Simulator
 		return func(i int) (err error) {
-			c, seed := c, e.seedOf("gossip", i)
-			if c.Tree == logp.Gossip {
-				c.Gossip.Seed = seed
-			}
-			if err := c.FailRandom(dead, rand.NewPCG(seed, 0)); err != nil {
-				return err
-			}
+			c := c
+			c.Gossip.Seed = e.seedOf("gossip", i)
 			outcomes[i], err = engine.Run(&c, nil)
 			return err
 		}, func() {}
@@ -109,30 +104,30 @@ const highRate = 10
 
 // gossipStudy is Corrected Gossip with checked correction and dead processes.
 type gossipStudy struct {
-	fixed    map[float64]*gossipFaults // by the rate: the time is the best one without faults
-	adapted  map[float64]*gossipFaults // the time is the best one at this rate
+	fixed    map[int]*gossipFaults     // by the number of dead: the time is the best one without faults
+	adapted  map[float64]*gossipFaults // by the rate: the time is the best one at this rate
 	highTree sample                    // quiescence of the optimal tree at highRate
 }
 
 type gossipFaults struct {
 	time                 int
 	quiescence, messages sample
-	unreached            int // broadcasts that left somebody uncoloured
 }
 
 func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
-	study := gossipStudy{fixed: map[float64]*gossipFaults{}, adapted: map[float64]*gossipFaults{}}
+	study := gossipStudy{adapted: map[float64]*gossipFaults{}}
 	c := gossipCase(e.Procs, broadcast.Checked, 0)
-	best, err := e.fastest(ctx, "gossip without faults", c)
+	best, err := e.fastest(ctx, "gossip", c)
 	if err != nil {
 		return err
 	}
+	all := e.deadCounts()
+	if study.fixed, err = e.gossipFaults(ctx, "gossip", "gossip with faults", best, all); err != nil {
+		return err
+	}
 	for _, rate := range slices.Concat(rates, []float64{highRate}) {
-		about := fmt.Sprintf("gossip, %g %% dead", rate)
 		dead := deadAt(rate, e.Procs)
-		if study.fixed[rate], err = e.gossipFaults(ctx, about, best, dead); err != nil {
-			return err
-		}
+		about := fmt.Sprintf("gossip, %d dead", dead)
 		searched := c
 		if err := searched.FailRandom(dead, rand.NewPCG(e.seedOf("dead", 0), 0)); err != nil {
 			return err
@@ -141,38 +136,37 @@ func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
 		if err != nil {
 			return err
 		}
-		if study.adapted[rate], err = e.gossipFaults(ctx, about, until, dead); err != nil {
+		found, err := e.gossipFaults(ctx, fmt.Sprintf("gossip-adapted-%d", dead), about, until, []int{dead})
+		if err != nil {
 			return err
 		}
-	}
-	optimal := trees[len(trees)-1].broadcastCase(e.Procs, checked)
-	outcomes, err := e.repeat(ctx, fmt.Sprintf("optimal tree, %d %% dead", highRate), optimal, deadAt(highRate, e.Procs), e.EngineRuns)
-	if err != nil {
-		return err
+		study.adapted[rate] = found[dead]
 	}
 	study.highTree = sample{}
-	for _, o := range outcomes {
-		study.highTree[int(o.Quiescence)]++
-	}
+	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %d\n",
+		e.Runs, e.Procs, trees[len(trees)-1].spec, deadAt(highRate, e.Procs))
+	err = e.campaign(ctx, "optimal-high", fmt.Sprintf("optimal tree, %d %% dead", highRate), fields, func(r *result) error {
+		study.highTree[r.quiescence]++
+		return nil
+	})
 	s.gossip = study
-	return nil
+	return err
 }
 
-// gossipFaults gossips for a time, with so many dead, again and again.
-func (e *experiment) gossipFaults(ctx context.Context, about string, until proto.Time, dead int) (*gossipFaults, error) {
-	c := gossipCase(e.Procs, broadcast.Checked, 0)
-	c.Gossip.Until = until
-	outcomes, err := e.repeat(ctx, about, c, dead, e.EngineRuns)
-	if err != nil {
-		return nil, err
+// gossipFaults gossips for a time, with each of some numbers of dead processes.
+func (e *experiment) gossipFaults(ctx context.Context, name, step string, until proto.Time, dead []int) (map[int]*gossipFaults, error) {
+	found := map[int]*gossipFaults{}
+	for _, d := range dead {
+		found[d] = &gossipFaults{int(until), sample{}, sample{}}
 	}
-	found := gossipFaults{int(until), sample{}, sample{}, 0}
-	for _, o := range outcomes {
-		found.quiescence[int(o.Quiescence)]++
-		found.messages[o.Messages]++
-		if o.Unreached > 0 {
-			found.unreached++
-		}
-	}
-	return &found, nil
+	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: gossip:%d\ncorrection: checked\nstart: synchronized\nfailed: %s\n", e.EngineRuns, e.Procs, until, list(dead))
+	err := e.campaign(ctx, name, step, fields, func(r *result) error {
+		found[r.dead].quiescence[r.quiescence]++
+		found[r.dead].messages[r.messages]++
+		return nil
+	})
+	return found, err
 }
+
+// at is gossip with the time that is best without faults, at a fault rate.
+func (s *gossipStudy) at(rate float64, procs int) *gossipFaults { return s.fixed[deadAt(rate, procs)] }
