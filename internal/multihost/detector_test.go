@@ -11,7 +11,7 @@ import (
 
 const (
 	period  = 50 * time.Millisecond
-	timeout = 500 * time.Millisecond
+	timeout = 750 * time.Millisecond
 )
 
 // threeHosts has two processes on each of three hosts. Any two hosts have a
@@ -104,6 +104,26 @@ func TestDeafHost(t *testing.T) {
 	}
 }
 
+// The death of a process on another host is known long before its silence says
+// so, although no launcher tells: its host refuses connections to it.
+func TestKilledOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.rounds, s.timeout = 100, 20*time.Second
+	r := start(t, n, s)
+	killed, rest := 4, []int{0, 1, 2, 3, 5}
+	at := time.Now()
+	r.members[killed].kill()
+	known := r.awaitKnowledge(rest, []int{killed}).Sub(at)
+	t.Logf("known after %v", known)
+	if known > s.timeout/4 {
+		t.Errorf("it takes %v to know of a death", known)
+	}
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, killed)
+}
+
 // Two halves that don't hear each other both go on, each with its replica of
 // every rank. When the cut heals, the one without the lowest process stops.
 func TestHalves(t *testing.T) {
@@ -128,6 +148,22 @@ func TestHalves(t *testing.T) {
 	r.expectNoDeaths(lower, upper...)
 }
 
+// Nobody is suspected because of an outage of a third of the time-out. It looks
+// twice as long: that is how TCP finds out that it is over.
+func TestShortOutage(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.rounds, s.timeout = 200, 2*time.Second
+	r := start(t, n, s)
+	all, everybody := []int{0, 1, 2}, []int{0, 1, 2, 3, 4, 5}
+	n.SetBoth(all, all, multihost.Link{Cut: true})
+	time.Sleep(s.timeout / 3)
+	n.SetBoth(all, all, multihost.Link{})
+	r.expectResults(everybody)
+	r.expectNoDeaths(everybody)
+}
+
 // Nobody is suspected over a network that is slow and loses packets, but within
 // what the defaults allow for.
 func TestBadNetwork(t *testing.T) {
@@ -141,7 +177,7 @@ func TestBadNetwork(t *testing.T) {
 	n.SetBoth(all, all, bad)
 	time.Sleep(2 * time.Second)
 	spike := bad
-	spike.Delay = 500 * time.Millisecond
+	spike.Delay = s.timeout / 4
 	n.SetBoth(all, all, spike)
 	time.Sleep(time.Second)
 	n.SetBoth(all, all, bad)

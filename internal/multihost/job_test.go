@@ -78,6 +78,7 @@ type member struct {
 	proc   int
 	stdout bytes.Buffer
 	end    chan int // its exit code, once
+	kill   func() error
 
 	mu     sync.Mutex
 	round  int               // it has come so far, -1: not begun
@@ -164,7 +165,8 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 			t.Fatal(err)
 		}
 		theirs.Close()
-		t.Cleanup(func() { cmd.Process.Kill() })
+		m.kill = cmd.Process.Kill
+		t.Cleanup(func() { m.kill() })
 		go server.Serve(i, ours)
 		go func() {
 			m.listen(stderr)
