@@ -308,7 +308,7 @@ func explainStabilisation(w io.Writer, r *detectorRow) error {
 			line(name, "%s", text)
 		}
 		spread("all know first", &m.First, " s")
-		spread("from its detection", &m.Telling, " s")
+		line("from its detection", "%v", risk.Seconds(m.Telling.Mean))
 		spread("all know all", &m.All, " s")
 		spread("failures", &m.Failures, "")
 		spread("broadcasts", &m.Broadcasts, "")
