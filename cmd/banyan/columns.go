@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"banyan/internal/logp"
@@ -43,13 +44,12 @@ func writeRows[T any](w io.Writer, format logp.Format, columns []column[T], rows
 	case logp.Text:
 		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		line := func(fields []string) {
-			for _, f := range fields {
+			for i, f := range fields {
 				if f == "" {
-					f = "-"
+					fields[i] = "-"
 				}
-				fmt.Fprintf(out, "%s\t", f)
 			}
-			fmt.Fprintln(out)
+			fmt.Fprintln(out, strings.Join(fields, "\t")) // no tab, so no blanks, at the end
 		}
 		line(names(columns))
 		for i := range rows {

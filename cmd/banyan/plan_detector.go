@@ -36,7 +36,7 @@ with no more than the accepted risk (Bosilca et al., RR-9024, section 3.3, figur
 recommends η and δ:
 
   η   as short as --rate allows, and at least 3τ;
-  δ   10η, so that nine heartbeats in a row may be late or missing; no less than
+  δ   10η, so that several heartbeats in a row may be missing; no less than
       η + τ + jitter, lest a late heartbeat is taken for a death, and than 4η + 2τ,
       which the detector needs to tell its own stall from another's silence; no
       more than the risk allows.
@@ -165,7 +165,8 @@ func timeoutReason(p *risk.Plan) string {
 	case p.Timeout == p.LeastTimeout:
 		return fmt.Sprintf("the least that is accurate, %.3g η", beats)
 	default:
-		return fmt.Sprintf("%.3gη: %d heartbeats in a row may be late or missing", beats, int(beats+0.5)-1)
+		missing := int(float64((p.Timeout-p.Tau-p.Jitter)/p.Period)) - 1
+		return fmt.Sprintf("%.3gη: %d heartbeats in a row may be missing and the next late", beats, missing)
 	}
 }
 

@@ -32,10 +32,21 @@ func fences(lines []string) (blocks []fence) {
 	return blocks
 }
 
-// TestTour runs the commands of docs/simulation.md, one block after the other. A block
-// of text that follows is what they print: BANYAN_UPDATE=docs writes it anew.
-func TestTour(t *testing.T) {
-	const path = "../../docs/simulation.md"
+// TestTours runs the commands of documents, one block after the other. A block of
+// text that follows is what they print: BANYAN_UPDATE=docs writes it anew.
+func TestTours(t *testing.T) {
+	for _, d := range []struct {
+		name            string
+		commands, shown int // blocks of each, at least
+	}{
+		{"simulation.md", 10, 5},
+		{"detector-quality.md", 5, 4},
+	} {
+		t.Run(d.name, func(t *testing.T) { tour(t, "../../docs/"+d.name, d.commands, d.shown) })
+	}
+}
+
+func tour(t *testing.T, path string, leastCommands, leastShown int) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +82,7 @@ func TestTour(t *testing.T) {
 		updated = append(append(updated, lines[done:text.first]...), got...)
 		done = text.last
 	}
-	if commands < 10 || shown < 5 {
+	if commands < leastCommands || shown < leastShown {
 		t.Errorf("only %d blocks of commands and %d of what they print", commands, shown)
 	}
 	if os.Getenv("BANYAN_UPDATE") == "docs" {

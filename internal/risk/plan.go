@@ -81,8 +81,8 @@ func (l Limit) String() string {
 }
 
 const (
-	// Beats is the recommended δ/η, the paper's ratio (section 5.3): nine
-	// heartbeats in a row must be missing before anyone is suspected.
+	// Beats is the recommended δ/η, the paper's ratio (section 5.3): eight
+	// heartbeats in a row may be missing, and the next late, before anyone is suspected.
 	Beats = 10
 	// portPeriods is the least η/τ: with η ≥ 3τ broadcasts find room between
 	// heartbeats on a one-port node (section 3.1.2), on which B(n) rests.
