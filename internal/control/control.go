@@ -42,7 +42,8 @@ type Type string
 const (
 	// Ready: the library is initialised. From here on an exit without
 	// Finalized is a death, and the process takes part in the detection of
-	// failures.
+	// failures. Pid is the process that says so: a child of the one that the
+	// launcher has started if that is a debugger, say, or a shell.
 	Ready Type = "ready"
 	// Survive: the program handles the loss of ranks itself, so that losing
 	// one doesn't end the job.
@@ -80,6 +81,7 @@ type Message struct {
 	Type   Type          `json:"type"`
 	Proc   proto.Proc    `json:"proc,omitempty"`
 	Code   int           `json:"code,omitempty"`
+	Pid    int           `json:"pid,omitempty"`
 	Signal int           `json:"signal,omitempty"`
 	Cause  string        `json:"cause,omitempty"` // of a Death, in words
 	Text   string        `json:"text,omitempty"`

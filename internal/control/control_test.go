@@ -32,7 +32,7 @@ func pair(t *testing.T) (near, far *Conn) {
 func TestEveryMessageArrives(t *testing.T) {
 	near, far := pair(t)
 	messages := []Message{
-		{Type: Ready},
+		{Type: Ready, Pid: 4711},
 		{Type: Survive},
 		{Type: Suspect, Proc: 3, Silent: 1024 * time.Millisecond},
 		{Type: Suspect, Proc: 0, Silent: time.Second},

@@ -143,7 +143,7 @@ func (j *Job) join() (err error) {
 		if j.options.SurviveRankLoss {
 			j.control.Send(control.Message{Type: control.Survive})
 		}
-		return j.control.Send(control.Message{Type: control.Ready})
+		return j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()})
 	}
 	return nil
 }

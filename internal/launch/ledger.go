@@ -22,6 +22,7 @@ type ledger struct {
 // entry is the account of one process.
 type entry struct {
 	ready     bool // it has initialised the library
+	pid       int  // the process that has said so, if it did
 	finalized bool // it has said that it leaves
 	fenced    bool // the launcher killed it, for it was silent
 	traced    bool // a debugger is attached to it

@@ -135,7 +135,7 @@ func (j *job) heard(p *process, m control.Message) {
 	e := &j.ledger.entries[p.id]
 	switch m.Type {
 	case control.Ready:
-		e.ready = true
+		e.ready, e.pid = true, m.Pid
 	case control.Survive:
 		j.ledger.survive = true
 	case control.Finalized:

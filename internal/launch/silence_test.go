@@ -190,6 +190,17 @@ func TestStopped(t *testing.T) {
 		detach()
 		j.expectNoDeath()
 	})
+	t.Run("by a debugger, below a shell", func(t *testing.T) {
+		t.Parallel()
+		c := complete(Config{}, []string{"live", "sleeps", testSilence.String()})
+		c.Args = append([]string{"-c", `"$0" "$@"; exit $?`, c.Program}, c.Args...)
+		c.Program = "sh"
+		j := startLive(t, c, "", 0)
+		detach := attach(t, j.pids()[1])
+		time.Sleep(testSilence)
+		detach()
+		j.expectNoDeath()
+	})
 	t.Run("by a debugger, and then by a signal", func(t *testing.T) {
 		t.Parallel()
 		j := startLive(t, Config{}, "sleeps", 2*testSilence)

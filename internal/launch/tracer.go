@@ -20,7 +20,7 @@ import (
 func (j *job) watchTracers() {
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
-		traced := e.end.kind == running && p.traced()
+		traced := e.end.kind == running && p.traced(e.pid)
 		if traced == e.traced {
 			continue
 		}
@@ -34,14 +34,19 @@ func (j *job) watchTracers() {
 	}
 }
 
-// traced says whether a debugger is attached to the process.
-func (p *process) traced() bool {
+// traced says whether a debugger is attached to the process, or to the one that
+// speaks in its place, unless speaker is 0.
+func (p *process) traced(speaker int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reaped {
-		return false // the number may be another's
+		return false // the numbers may be others'
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	return isTraced(p.pid) || speaker != 0 && speaker != p.pid && isTraced(speaker)
+}
+
+func isTraced(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && tracerOf(status) != "0"
 }
 
