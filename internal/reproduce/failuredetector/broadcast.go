@@ -12,12 +12,12 @@ import (
 func (e *experiment) studyBroadcast() (part, error) {
 	figure := report.Figure{
 		Name: "broadcast", Title: "How long a broadcast takes under the one-port model",
-		Caption: "From the detection of one failure until all live nodes know of it, by the machines, in units of τ. Dots: every message takes τ; crosses: a time drawn from (0, τ].",
+		Caption: "From the detection of one failure until all live nodes know of it, by the machines, in units of τ.",
 		X:       report.Axis{Label: "nodes", Log: true}, Y: report.Axis{Label: "time (τ)"},
 	}
 	measured := map[bool]*report.Series{
 		true:  {Name: "messages of τ", Style: report.Points, Look: 1},
-		false: {Name: "messages of up to τ", Style: report.Points, Look: 2},
+		false: {Name: "messages of (0, τ]", Style: report.Points, Look: 2},
 	}
 	bounds := []report.Series{{Name: "4 log2 n: two cubes", Style: report.Line, Look: 3}, {Name: "8 log2 n: with heartbeats between", Style: report.Line, Dashed: true, Look: 4}}
 	worst, largest, longest := 0.0, 0, 0.0

@@ -121,6 +121,9 @@ func measured(s stabilisation.Spread, unit string) string {
 	return fmt.Sprintf("%.4g ± %.2g%s", s.Mean, s.Error, unit)
 }
 
+// drawnRuns is how many runs of the machines make a point of a figure. The tables have all.
+const drawnRuns = 10
+
 // point is a mean with its confidence interval.
 func point(n int, s stabilisation.Spread) report.Point {
 	return report.Point{X: float64(n), Y: s.Mean, Low: s.Mean - s.Error, High: s.Mean + s.Error}

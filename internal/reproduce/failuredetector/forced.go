@@ -94,11 +94,8 @@ func (s *forcedStudy) simulate(law forcedLaw) error {
 			outcomes[share.Nodes] = o
 		}
 		runs := share.Forced
-		if law == pace { // the other law says what there is to say
-			runs = (runs + 9) / 10
-		}
-		if share.Nodes == fullSize && runs < 2 && law == pace {
-			runs = 0
+		if law == pace && share.Nodes > 1024 { // the other law says what there is to say
+			runs /= 2
 		}
 		if runs == 0 {
 			s.machines[law] = append(s.machines[law], stabilisation.Summary{})
@@ -194,7 +191,7 @@ func (s *forcedStudy) part() (part, error) {
 		}
 		machines := report.Series{Name: "machines: " + q.name, Style: report.Points, Spread: report.Whiskers, Look: i + 4}
 		for j, share := range s.Machines {
-			if m := &s.machines[q.law][j]; m.Runs > 0 {
+			if m := &s.machines[q.law][j]; m.Runs >= drawnRuns {
 				machines.Points = append(machines.Points, point(share.Nodes, q.of(m)))
 			}
 		}

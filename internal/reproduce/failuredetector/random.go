@@ -124,7 +124,7 @@ func (s *randomStudy) part() (part, error) {
 			line.Points = append(line.Points, report.Point{X: float64(n), Y: q.theory(float64(n))})
 		}
 		for j, share := range s.Machines {
-			if share.Nodes >= randomSizes[0] { // the smaller ones would be one heap
+			if share.Nodes >= randomSizes[0] && s.machines[j].Runs >= drawnRuns { // the smaller ones would be one heap
 				machines.Points = append(machines.Points, point(share.Nodes, q.of(&s.machines[j])))
 			}
 		}
