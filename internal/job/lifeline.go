@@ -75,15 +75,15 @@ func (j *Job) handle(e progress.Event) {
 			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree))
 		}
 	case progress.Fenced:
-		j.end(1, fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
+		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
 	case progress.Aborted:
 		j.end(e.Code, "")
 	}
 }
 
-// end leaves the job's end to the launcher, or, if there is none or it doesn't
-// act, ends this process. Only this one: what it knows may be one side's view of a
-// cut network, and the others find out what concerns them.
+// end leaves the job's end to the launcher. If there is none, it ends this process.
+// Only this one: what it knows may be one side's view of a cut network, and the
+// others find out what concerns them.
 func (j *Job) end(code int, why string) {
 	if j.leaving.Load() {
 		return
@@ -91,12 +91,25 @@ func (j *Job) end(code int, why string) {
 	if j.control != nil {
 		time.Sleep(endGrace)
 		if j.pmi != nil {
-			j.pmi.Abort(code, why)
+			j.pmi.Abort(code, why) // it knows better than the launcher
 		}
 	} else if why != "" {
 		fmt.Fprintf(os.Stderr, "banyan: process %d: %s\n", j.self, why)
 	}
 	j.exit(code)
+}
+
+// stop ends this process, without which the job goes on. The launcher, if there
+// is one, is about to kill it.
+func (j *Job) stop(why string) {
+	if j.leaving.Load() {
+		return
+	}
+	if j.control != nil {
+		time.Sleep(endGrace)
+	}
+	fmt.Fprintf(os.Stderr, "banyan: process %d: %s\n", j.self, why)
+	j.exit(1)
 }
 
 // AwaitEnd waits for the end that the loss of a rank brings to the job, if the
