@@ -101,6 +101,9 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.Var(&f.within, "within", "window in which they strike (default δ - η: before the first is detected)")
 	flags.Var(&f.gap, "gap", "they strike one after the other, so far apart on average")
 	flags.Var(&f.mtbf, "mtbf", "nodes fail at random, once in this time each on average")
+	for _, name := range []string{"within", "gap", "mtbf"} {
+		flags.Lookup(name).DefValue = "" // that of 0s says nothing
+	}
 	flags.BoolVar(&f.wholeHost, "host-failure", false, "a whole host fails")
 	flags.IntVar(&f.hostSize, "host-size", 1, "nodes that share a host, in the order of ranks")
 	flags.StringVar(&f.ring, "ring", "rank", "order of the ring: rank, or interleaved by host")
@@ -292,7 +295,10 @@ func explainStabilisation(w io.Writer, r *detectorRow) error {
 		fmt.Fprintf(out, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("runs", "%d of %d nodes", m.Runs, r.Nodes)
-	if m.Unstable > 0 {
+	switch {
+	case m.Unstable == m.Runs:
+		line("unstable", "all runs were given up")
+	case m.Unstable > 0:
 		line("unstable", "%d runs were given up; the rest is of the others", m.Unstable)
 	}
 	if m.False > 0 {
