@@ -8,14 +8,17 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"banyan/internal/logp"
 	"banyan/internal/proto"
 	"banyan/internal/qos"
+	"banyan/internal/report"
 )
 
 // qualityFlags are the flags of "sim quality", as given.
@@ -27,7 +30,7 @@ type qualityFlags struct {
 	deaths                              []int
 	systems                             []string
 	within                              float64
-	format                              string
+	out, format, command                string
 	spec                                qos.Spec
 }
 
@@ -63,8 +66,8 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   # about a node less than once in 5,000 periods
   banyan sim quality --stall 200ms --within 2e-4
 
-  # the curves of detection time against mistakes, to be drawn
-  banyan sim quality --loss 0,0.01,0.05,0.1 --timeouts 1.5,2.5,3.5,4.5,5.5,6.5,8.5,10.5 --format csv
+  # the curves of detection time against mistakes, as a page
+  banyan sim quality --loss 0.01,0.05,0.1 --timeouts 1.5,2.5,3.5,4.5,5.5,6.5,8.5,10.5 --out curves
 
   # four neighbours on the ring die together; 1 % of all links are broken
   banyan sim quality --deaths 4
@@ -73,6 +76,12 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := logp.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
+			}
+			f.command = "banyan sim quality" + given(cmd.Flags())
+			if f.out != "" {
+				if err := report.Prepare(f.out); err != nil {
+					return fmt.Errorf("--out: %w", err)
+				}
 			}
 			return f.run(cmd.OutOrStdout())
 		},
@@ -98,8 +107,31 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.Float64Var(&f.within, "within", 0, "only the fastest of each system with at most so many mistakes for a node and η, with 97.5 % confidence")
 	flags.Uint64Var(&f.spec.Seed, "seed", 1, "seed of everything random")
 	flags.IntVar(&f.spec.Workers, "workers", runtime.NumCPU(), "runs simulated at a time")
+	flags.StringVar(&f.out, "out", "", "also draw the curves, as a page in `DIR`")
 	flags.StringVar(&f.format, "format", "table", "table, csv or json")
 	return cmd
+}
+
+// given are the flags of the command line that make a difference to the page.
+func given(flags *pflag.FlagSet) string {
+	var text strings.Builder
+	flags.Visit(func(flag *pflag.Flag) {
+		value := flag.Value.String()
+		switch list, isList := flag.Value.(pflag.SliceValue); {
+		case flag.Name == "workers" || flag.Name == "format":
+			return
+		case isList:
+			items := list.GetSlice()
+			for i, item := range items {
+				if strings.Contains(item, ".") && strings.Trim(item, "0123456789.") == "" { // six decimals
+					items[i] = strings.TrimRight(strings.TrimRight(item, "0"), ".")
+				}
+			}
+			value = strings.Join(items, ",")
+		}
+		text.WriteString(" --" + flag.Name + " " + value)
+	})
+	return text.String()
 }
 
 func (f *qualityFlags) run(w io.Writer) error {
@@ -131,6 +163,11 @@ func (f *qualityFlags) run(w io.Writer) error {
 		return fmt.Errorf("--%w", err)
 	case err != nil:
 		return err
+	}
+	if f.out != "" {
+		if err := qos.Curves(rows, f.command).Write(f.out); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
 	}
 	if f.within > 0 {
 		rows = qos.Fastest(rows, f.within)

@@ -51,7 +51,7 @@ var layers = []layer{
 
 	// The one-port driver, for failure detectors.
 	{"internal/oneport", []string{"internal/proto"}},
-	{"internal/qos", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/oneport", "internal/parallel"}},
+	{"internal/qos", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/oneport", "internal/parallel", "internal/report"}},
 	{"internal/stabilisation", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/parallel", "internal/oneport"}},
 	{"internal/reproduce/failuredetector", []string{"internal/report", "internal/proto", "internal/risk", "internal/probing", "internal/stabilisation"}},
 
