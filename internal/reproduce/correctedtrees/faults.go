@@ -20,6 +20,9 @@ type faultStudy struct {
 	// leave a live process uncoloured; example is one of them, or "".
 	outside, unreached int
 	example            string
+	// down are the quiescence latencies of each tree at the lowest rate, with as many dead as
+	// its share rounded down.
+	down []sample
 }
 
 // point is a tree, by its place, and a number of dead processes.
@@ -61,6 +64,21 @@ func (e *experiment) studyFaults(ctx context.Context, s *studies) error {
 		}
 		study.add(tree, r, r.quiescence-starts[tree])
 		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for range trees {
+		study.down = append(study.down, sample{})
+	}
+	fields = fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %d\n",
+		e.Runs, e.Procs, treeList(), deadBelow(lowest(), e.Procs))
+	err = e.campaign(ctx, "rounded-down", "lowest rate, rounded down", fields, func(r *result) error {
+		tree, err := treeNamed(r.tree)
+		if err == nil {
+			study.down[tree][r.quiescence]++
+		}
+		return err
 	})
 	s.faults = study
 	return err

@@ -80,6 +80,9 @@ func deadAt(rate float64, procs int) int {
 	return int(math.Round(rate / 100 * float64(procs)))
 }
 
+// deadBelow is the same, rounded down.
+func deadBelow(rate float64, procs int) int { return int(rate / 100 * float64(procs)) }
+
 // Validate says what is wrong with parameters.
 func (p *Parameters) Validate() error {
 	switch {

@@ -19,7 +19,7 @@ func (e *experiment) report(s *studies) *report.Report {
 				"The paper's pictures were not at hand; it is compared with what its text and table say.",
 			"Broadcasts with checked correction along trees are evaluated incrementally: only what the dead change, which tests show to be equal to the event-driven engine, message for message. " +
 				"Whom opportunistic correction leaves uncoloured is computed for the dead of the same broadcasts, as reachability, which a test shows to be equal to the engine as well. All else is run by the engine.",
-			fmt.Sprintf("A fault rate is a number of dead processes: its share of P, rounded to the nearest. 0.01 %% of %s is %d.", number(e.Procs), deadAt(lowest(), e.Procs)),
+			fmt.Sprintf("A fault rate is a number of dead processes: its share of P, rounded to the nearest. 0.01 %% of %s is %d; for the standard deviation, for which that matters, also %d.", number(e.Procs), deadAt(lowest(), e.Procs), deadBelow(lowest(), e.Procs)),
 			"Means have 95 % confidence intervals by the normal approximation; percentiles are order statistics, with distribution-free intervals between order statistics; shares have Wilson's interval. " +
 				"Each broadcast with dead processes is a line of runs/*.csv with its seed, by which banyan sim broadcast repeats it.",
 		},
@@ -50,7 +50,6 @@ func (e *experiment) settings() []report.Setting {
 	return []report.Setting{
 		{Name: "network", Value: fmt.Sprintf("L = %d, o = %d, g = o", latency, overhead)},
 		{Name: "processes", Value: number(e.Procs)},
-		{Name: "trees", Value: byTree(func(int) string { return "" })},
 		{Name: "checked correction", Value: number(e.Runs) + " broadcasts for each tree and fault rate"},
 		{Name: "opportunistic correction, gossip", Value: number(e.EngineRuns) + " broadcasts for each point"},
 		{Name: "figure 1b", Value: number(e.NumberingRuns) + " broadcasts for each point"},

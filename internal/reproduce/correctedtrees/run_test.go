@@ -220,5 +220,8 @@ func TestDeadAt(t *testing.T) {
 		if got := deadAt(rate, 1<<16); got != want[i] {
 			t.Errorf("%g %%: %d dead, want %d", rate, got, want[i])
 		}
+		if got := deadBelow(rate, 1<<16); got != want[i] && got != want[i]-1 {
+			t.Errorf("%g %%: %d dead rounded down", rate, got)
+		}
 	}
 }
