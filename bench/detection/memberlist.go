@@ -51,7 +51,8 @@ func nodeScale(n int) float64 { return max(1, math.Log10(float64(n))) }
 func (t task) joinMemberlist(b *board, address string) (sent func() int64, err error) {
 	c := memberlistConfig(&t.Setting)
 	c.Name = strconv.Itoa(t.Member)
-	c.Events = &witness{b, t.Member}
+	seen := &witness{board: b, member: t.Member, met: make([]bool, t.N)}
+	c.Events = seen
 	inner, err := memberlist.NewNetTransport(&memberlist.NetTransportConfig{
 		BindAddrs: []string{address}, Logger: c.Logger,
 	})
@@ -73,8 +74,9 @@ func (t task) joinMemberlist(b *board, address string) (sent func() int64, err e
 		}
 	}
 	b.word(t.Member, wordState).Store(joined)
-	if !waitFor(nil, startLimit, func() bool { return list.NumMembers() == t.N }) {
-		return nil, fmt.Errorf("knows %d of %d members after %v", list.NumMembers(), t.N, startLimit)
+	// Not all at once: where some are always taken for dead, that never comes.
+	if !waitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
+		return nil, fmt.Errorf("has met %d of %d members after %v", seen.count.Load(), t.N, startLimit)
 	}
 	return messages.Load, nil
 }
@@ -101,15 +103,31 @@ func (t task) joinFounder(b *board, list *memberlist.Memberlist) (err error) {
 type witness struct {
 	board  *board
 	member int
+	met    []bool       // by member; memberlist calls one method at a time
+	count  atomic.Int32 // of met
 }
 
-func (w *witness) NotifyJoin(*memberlist.Node)   {}
-func (w *witness) NotifyUpdate(*memberlist.Node) {}
+// NotifyJoin hears of a member for the first time, or again.
+func (w *witness) NotifyJoin(n *memberlist.Node) {
+	if i, ok := w.of(n); ok && !w.met[i] {
+		w.met[i] = true
+		w.count.Add(1)
+	}
+}
 
+// NotifyLeave hears that a member is held for dead: here, none ever leaves.
 func (w *witness) NotifyLeave(n *memberlist.Node) {
-	if i, err := strconv.Atoi(n.Name); err == nil && i >= 0 && i < w.board.n {
+	if i, ok := w.of(n); ok {
 		w.board.learn(w.member, i, 0)
 	}
+}
+
+func (w *witness) NotifyUpdate(*memberlist.Node) {}
+
+// of is which member a node is.
+func (w *witness) of(n *memberlist.Node) (int, bool) {
+	i, err := strconv.Atoi(n.Name)
+	return i, err == nil && i >= 0 && i < w.board.n
 }
 
 // counting is a transport that counts what it sends: packets, and writes to
