@@ -306,12 +306,13 @@ func TestBadSpecs(t *testing.T) {
 		"runs: 1\nprocs: 8\nnode_size: 9\n":                      "line 3: node_size: 9: want",
 		"runs: 1\nprocs: 8\nplacement: odd\n":                    "line 3: placement: ",
 		"runs: 1\nprocs: 8\nlatency_within: 1\n":                 "line 3: latency_within: 1: there are no nodes",
-		"runs: 1\nprocs: 8\nfailed_nodes: 1\n":                   "node_size: 0: there are no nodes to fail",
+		"runs: 1\nprocs: 8\nfailed_nodes: 1\n":                   "line 3: failed_nodes: 1: there are no nodes",
 		"runs: 1\nprocs: 8\nnode_size: 4\nfailed_nodes: 2\n":     "line 4: failed_nodes: 2: want 0 to 1",
 		"runs: 1\nprocs: 8\nnoise: -1\n":                         "line 3: noise: -1",
 		"runs: 1\nprocs: 8\nfailed: 3\ncrashes: 5\n":             "line 4: crashes: 5 of 8",
-		"runs: 1\nprocs: [8\n":                                   "line",
-		"runs: 9223372036854775807\nprocs: 8\nfailed: [0, 1]\n":  "line 1: runs: 9223372036854775807 of 2 points",
+		"runs: 1\nprocs: 8\nL: [" + strings.Repeat("1, ", 999) + "2]\nnoise: [" + strings.Repeat("1, ", 999) + "2]\n": "line 4: noise: more than 262144 combinations",
+		"runs: 1\nprocs: [8\n":                                  "line",
+		"runs: 9223372036854775807\nprocs: 8\nfailed: [0, 1]\n": "line 1: runs: 9223372036854775807 of 2 points",
 	} {
 		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,8 +37,11 @@ type Point struct {
 // Total is the number of broadcasts.
 func (s *Spec) Total() int { return len(s.Points) * s.Runs }
 
-// maxTotal bounds a campaign: more would be a mistake in the spec.
-const maxTotal = 1 << 40
+// maxTotal and maxPoints bound a campaign: more would be a mistake in the spec.
+const (
+	maxTotal  = 1 << 40
+	maxPoints = 1 << 18
+)
 
 // fields are the keys of a spec with their defaults, "" if they must be there.
 var fields = []struct{ name, otherwise string }{
@@ -162,6 +164,12 @@ func (s *Spec) readCounts(values raw) error {
 
 // combine makes the points: every combination, those that come out equal once.
 func (s *Spec) combine(values raw) error {
+	combinations := 1
+	for _, f := range fields {
+		if combinations *= len(values[f.name]); combinations > maxPoints {
+			return values.wrong(f.name, values[f.name][0], fmt.Errorf("more than %d combinations with those of the other fields", maxPoints))
+		}
+	}
 	known := map[string]bool{}
 	chosen := map[string]value{}
 	var choose func(depth int) error
@@ -244,9 +252,11 @@ func point(chosen map[string]value) (p Point, err error) {
 		return p, wrong("failed", err)
 	}
 	if p.DeadNodes != 0 {
-		drawn := *c
-		if err := drawn.FailNodes(p.DeadNodes, rand.NewPCG(0, 0)); err != nil {
-			return p, err
+		if c.Model.Nodes.Size == 0 {
+			return p, wrong("failed_nodes", fmt.Errorf("%d: there are no nodes", p.DeadNodes))
+		}
+		if others := c.Model.Nodes.Count(c.Procs) - 1; p.DeadNodes < 0 || p.DeadNodes > others {
+			return p, wrong("failed_nodes", fmt.Errorf("%d: want 0 to %d, since the root lives", p.DeadNodes, others))
 		}
 	}
 	if p.Crashes, err = deadCount(chosen["crashes"].text, c.Procs); err != nil {
