@@ -44,7 +44,8 @@
 //
 // # Limits
 //
-// One machine; no element types but numbers and bool; no non-blocking
+// banyan run starts processes on one machine, other launchers on several (see
+// docs/detector.md); no element types but numbers and bool; no non-blocking
 // collectives; a dead replica isn't replaced. Messages that nobody has received
 // yet are kept without a bound.
 package mpi

@@ -68,6 +68,21 @@ func TestVanishedHost(t *testing.T) {
 	}
 }
 
+// On a host that vanished for good, processes that can't do without the others end by
+// themselves. The others aren't ended by that, although all have one PMI server.
+func TestVanishedHostEnds(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.mortal, s.rounds = true, 150
+	r := start(t, n, s)
+	vanished, rest := []int{4, 5}, []int{0, 1, 2, 3}
+	n.SetBoth([]int{0, 1}, []int{2}, multihost.Link{Cut: true})
+	r.expectFailure(vanished, "rank 0 is lost")
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, vanished...)
+}
+
 // A process that hears nobody but is heard is believed: it takes its emitter with
 // it. Both are excluded, and both stop.
 func TestDeafHost(t *testing.T) {

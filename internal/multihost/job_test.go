@@ -25,10 +25,13 @@ import (
 // apart.
 const roundsVariable = "MULTIHOST_TEST_ROUNDS"
 
+// surviveVariable has the program survive the loss of ranks.
+const surviveVariable = "MULTIHOST_TEST_SURVIVE"
+
 const pause = 20 * time.Millisecond
 
 // program adds up numbers. Should a rank be lost, it waits for the end that its
-// process comes to.
+// process comes to, of that or another reason.
 func program(world *mpi.Comm) error {
 	rounds, err := strconv.Atoi(os.Getenv(roundsVariable))
 	if err != nil {
@@ -63,6 +66,7 @@ type setting struct {
 	ranks, replicas, rounds int
 	place                   []int32       // the host of each process
 	period, timeout         time.Duration // η and δ
+	mortal                  bool          // the loss of a rank ends a process
 }
 
 // run is a running job, started as a launcher does that knows nothing of deaths
@@ -161,6 +165,9 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 			"PMI_FD=3", fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", len(s.place)),
 			fmt.Sprint("BANYAN_REPLICAS=", s.replicas), "GORACE=atexit_sleep_ms=0",
 			fmt.Sprint("BANYAN_HEARTBEAT_PERIOD=", s.period), fmt.Sprint("BANYAN_HEARTBEAT_TIMEOUT=", s.timeout))
+		if !s.mortal {
+			cmd.Env = append(cmd.Env, surviveVariable+"=1")
+		}
 		if err := n.Host(int(host)).Start(cmd); err != nil {
 			t.Fatal(err)
 		}
@@ -240,9 +247,15 @@ func (r *run) expectResults(some []int) {
 // expectExcluded says that some processes are told that they are excluded, and stop.
 func (r *run) expectExcluded(some []int) {
 	r.t.Helper()
+	r.expectFailure(some, "of the job holds this one for dead: it stops")
+}
+
+// expectFailure says that some processes end badly, with a message.
+func (r *run) expectFailure(some []int, message string) {
+	r.t.Helper()
 	for _, p := range some {
 		m := r.members[p]
-		if code := r.exit(p); code != 1 || !strings.Contains(m.words, "of the job holds this one for dead: it stops") || m.stdout.Len() > 0 {
+		if code := r.exit(p); code != 1 || !strings.Contains(m.words, message) || m.stdout.Len() > 0 {
 			r.t.Errorf("exit code %d, output %q: %v", code, m.stdout.String(), m)
 		}
 	}

@@ -11,7 +11,10 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(roundsVariable) != "" {
-		mpi.Main(program, mpi.SurviveRankLoss())
+		if os.Getenv(surviveVariable) != "" {
+			mpi.Main(program, mpi.SurviveRankLoss())
+		}
+		mpi.Main(program)
 	}
 	if code, done := multihost.Reexec(); done {
 		os.Exit(code)
