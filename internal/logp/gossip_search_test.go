@@ -13,10 +13,10 @@ import (
 func search(c broadcast.Correction, workers int) *GossipSearch {
 	g := &GossipSearch{
 		Case: Case{
-			Procs: 200, Latency: 2, Overhead: 1, Tree: Gossip,
+			Procs: 100, Latency: 2, Overhead: 1, Tree: Gossip,
 			Gossip: broadcast.Gossip{Seed: 100}, Correction: c, Synchronised: true,
 		},
-		Runs: 20, Workers: workers,
+		Runs: 10, Workers: workers,
 	}
 	if c.HasDistance() {
 		g.Case.Distance = 2
@@ -46,7 +46,7 @@ func average(t *testing.T, g *GossipSearch, until proto.Time) (latency float64, 
 // three steps apart, so that not every time makes a difference.
 func TestFastestGossip(t *testing.T) {
 	for _, overhead := range []int{1, 3} {
-		averages := make([]float64, 60*overhead)
+		averages := make([]float64, 40*overhead)
 		for other := 1; other < len(averages); other++ {
 			g := search(broadcast.Checked, 1)
 			g.Case.Overhead = overhead
