@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 
 	"banyan/internal/process"
 	"banyan/internal/progress"
@@ -11,6 +12,10 @@ import (
 	"banyan/internal/proto/replica"
 	"banyan/internal/transport/inproc"
 )
+
+// localTimeout is longer than any job. Goroutines of one process are silent only
+// if the machine holds up them all; if one dies, inproc tells.
+const localTimeout = 100_000 * time.Hour
 
 // LocalConfig is a job whose processes are goroutines of this one.
 type LocalConfig struct {
@@ -37,7 +42,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	for i := range configs {
 		configs[i] = process.Config{
 			Self: proto.Proc(i), Layout: layout,
-			Period: proto.Time(DefaultPeriod), Timeout: proto.Time(DefaultTimeout),
+			Period: proto.Time(DefaultPeriod), Timeout: proto.Time(localTimeout),
 		}
 		if launched > 0 {
 			if err := record(&configs[i]); err != nil {
