@@ -2,6 +2,7 @@ package correctedtrees
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/logp"
@@ -15,6 +16,33 @@ func verdict(agrees bool) report.Verdict {
 	}
 	return report.Differs
 }
+
+// judge compares a confidence interval with what rounds to the paper's number. An interval that
+// is more than twice as wide can't tell.
+func judge(low, high, paperLow, paperHigh float64) report.Verdict {
+	switch {
+	case high < paperLow || low >= paperHigh:
+		return report.Differs
+	case high-low > 2*(paperHigh-paperLow):
+		return report.Open
+	}
+	return report.Agrees
+}
+
+// either is the verdict on a claim that can be read in several ways: it agrees if one reading does, and
+// differs if all do.
+func either(readings ...report.Verdict) report.Verdict {
+	switch {
+	case slices.Contains(readings, report.Agrees):
+		return report.Agrees
+	case slices.Contains(readings, report.Open):
+		return report.Open
+	}
+	return report.Differs
+}
+
+// tooFew ends the explanation of an open verdict.
+const tooFew = " Too few broadcasts to tell."
 
 // largest is the number of processes that claims about one are about.
 func (s *faultFreeStudy) largest() int { return s.sizes[len(s.sizes)-1] }

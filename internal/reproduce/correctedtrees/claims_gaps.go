@@ -30,7 +30,7 @@ func (e *experiment) gapClaims(f *faultStudy) []report.Claim {
 		Explanation: byTree(func(i int) string { return fmt.Sprintf("%d", f.at(i, highest()).maxGap.above(20)) }) + " at 4 %.",
 	}
 	if wide < 20 {
-		binomial.Verdict, binomial.Explanation = report.Open, "Too few broadcasts to tell."
+		binomial.Verdict, binomial.Explanation = report.Open, strings.TrimSpace(tooFew)
 	}
 	return []report.Claim{{
 		Where: "section 4.3", What: "broadcasts whose longest gap is above 10", Paper: "under 1 %",
@@ -76,7 +76,7 @@ func (e *experiment) uncolouredClaims(s *studies) []report.Claim {
 			Explanation: "All trees together.",
 		}
 		if total < 100 {
-			few.Verdict, few.Explanation = report.Open, "Too few broadcasts to tell."
+			few.Verdict, few.Explanation = report.Open, strings.TrimSpace(tooFew)
 		}
 		claims = append(claims, few, report.Claim{
 			Where: "section 4.3", What: "opportunistic correction colours all below 1 % dead", Paper: "always",
@@ -111,6 +111,9 @@ func (e *experiment) uncolouredClaim(s *studies, d int) report.Claim {
 	} else {
 		c.Explanation += " So the paper's count doesn't fit 4 on each side, which is what its text says: a process would stay uncoloured only if it and its 8 nearest were cut off, P·F⁹."
 	}
+	if c.Verdict == report.Open {
+		c.Explanation += tooFew
+	}
 	return c
 }
 
@@ -137,7 +140,7 @@ func (e *experiment) rareClaim(s *studies, d int) report.Claim {
 	}
 	if fits && n < paperRuns {
 		c.Verdict = report.Open
-		c.Explanation += " Too few broadcasts to tell."
+		c.Explanation += tooFew
 	}
 	return c
 }
