@@ -23,7 +23,7 @@ import (
 
 // qualityFlags are the flags of "sim quality", as given.
 type qualityFlags struct {
-	nodes                               int
+	nodes                               []int
 	period, tau, retransmit, stallEvery time.Duration
 	loss, cut                           []float64
 	stall                               []time.Duration
@@ -88,7 +88,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&f.nodes, "nodes", 64, "number of nodes")
+	flags.IntSliceVar(&f.nodes, "nodes", []int{64}, "number of nodes, or several")
 	flags.DurationVar(&f.period, "period", 100*time.Millisecond, "heartbeat period η of the ring")
 	flags.DurationVar(&f.tau, "tau", time.Millisecond, "longest time τ of a message")
 	flags.Float64SliceVar(&f.loss, "loss", []float64{0}, "probability that a message is lost, or several")
@@ -181,27 +181,32 @@ func (f *qualityFlags) run(w io.Writer) error {
 
 // scenarios are all combinations of the conditions.
 func (f *qualityFlags) scenarios() []qos.Scenario {
-	var list []qos.Scenario
-	for _, loss := range f.loss {
-		for _, stall := range f.stall {
-			for _, cut := range f.cut {
-				for _, deaths := range f.deaths {
-					list = append(list, qos.Scenario{
-						Nodes: f.nodes, Period: proto.Time(f.period), Tau: proto.Time(f.tau),
-						Loss: loss, Retransmit: proto.Time(f.retransmit),
-						Stall: proto.Time(stall), StallEvery: proto.Time(f.stallEvery),
-						Cut: cut, Deaths: deaths,
-					})
-				}
-			}
+	list := []qos.Scenario{{
+		Period: proto.Time(f.period), Tau: proto.Time(f.tau),
+		Retransmit: proto.Time(f.retransmit), StallEvery: proto.Time(f.stallEvery),
+	}}
+	list = vary(list, f.nodes, func(s *qos.Scenario, n int) { s.Nodes = n })
+	list = vary(list, f.loss, func(s *qos.Scenario, p float64) { s.Loss = p })
+	list = vary(list, f.stall, func(s *qos.Scenario, d time.Duration) { s.Stall = proto.Time(d) })
+	list = vary(list, f.cut, func(s *qos.Scenario, p float64) { s.Cut = p })
+	return vary(list, f.deaths, func(s *qos.Scenario, n int) { s.Deaths = n })
+}
+
+// vary makes of each scenario one for each value.
+func vary[T any](list []qos.Scenario, values []T, set func(*qos.Scenario, T)) []qos.Scenario {
+	var varied []qos.Scenario
+	for _, s := range list {
+		for _, v := range values {
+			set(&s, v)
+			varied = append(varied, s)
 		}
 	}
-	return list
+	return varied
 }
 
 // qualityColumns are those of csv and json. Times are in η unless the name has a unit.
 var qualityColumns = []column[qos.Row]{
-	{"nodes", func(r *qos.Row) any { return r.Scenario.Nodes }},
+	nodesColumn,
 	{"period_ms", func(r *qos.Row) any { return float64(r.Scenario.Period) / 1e6 }},
 	{"tau_ms", func(r *qos.Row) any { return float64(r.Scenario.Tau) / 1e6 }},
 	lossColumn, stallColumn,
@@ -235,6 +240,7 @@ var qualityColumns = []column[qos.Row]{
 }
 
 var (
+	nodesColumn    = column[qos.Row]{"nodes", func(r *qos.Row) any { return r.Scenario.Nodes }}
 	lossColumn     = column[qos.Row]{"loss", func(r *qos.Row) any { return r.Scenario.Loss }}
 	stallColumn    = column[qos.Row]{"stall_ms", func(r *qos.Row) any { return float64(r.Scenario.Stall) / 1e6 }}
 	cutColumn      = column[qos.Row]{"cut", func(r *qos.Row) any { return r.Scenario.Cut }}
@@ -260,7 +266,7 @@ func (f *qualityFlags) textColumns() []column[qos.Row] {
 		varied bool
 		column column[qos.Row]
 	}{
-		{len(f.loss) > 1, lossColumn}, {len(f.stall) > 1, stallColumn},
+		{len(f.nodes) > 1, nodesColumn}, {len(f.loss) > 1, lossColumn}, {len(f.stall) > 1, stallColumn},
 		{len(f.cut) > 1, cutColumn}, {len(f.deaths) > 1, deathsColumn},
 		{true, systemColumn},
 		{len(f.spec.Mediators) > 1, column[qos.Row]{"mediators", func(r *qos.Row) any { return r.Subject.Mediators }}},
