@@ -65,6 +65,9 @@ func absent(what string, d time.Duration) {
 			go compute()
 		}
 		compute()
+	case "computes with GOMAXPROCS=1":
+		runtime.GOMAXPROCS(1)
+		compute()
 	case "is in a long call": // Go knows of it, as of every call of C
 		ts := unix.NsecToTimespec(int64(d))
 		unix.Nanosleep(&ts, nil)
@@ -142,7 +145,7 @@ func (j *liveJob) expectNoDeath() {
 
 // Whoever doesn't call the library shows all the same that it lives.
 func TestAbsentIsNotSilent(t *testing.T) {
-	for _, what := range []string{"computes", "computes with many goroutines", "is in a long call",
+	for _, what := range []string{"computes", "computes with many goroutines", "computes with GOMAXPROCS=1", "is in a long call",
 		"is in a long call that Go doesn't know of"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
