@@ -2,6 +2,7 @@ package failuredetector
 
 import (
 	"fmt"
+	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -52,3 +53,12 @@ func (f *fit) at(n float64) float64 {
 }
 
 func square(x float64) float64 { return x * x }
+
+func constant(float64) float64    { return 1 }
+func inverse(n float64) float64   { return 1 / n }
+func logarithm(n float64) float64 { return float64(bits.Len(uint(n)) - 1) }
+
+// observers is the mean number of failures but the first that hit its observer, and neighbours
+// that of pairs of failures that are neighbours on the ring, for ⌊log2 n⌋ - 1 failures.
+func observers(n float64) float64  { return (logarithm(n) - 2) / n }
+func neighbours(n float64) float64 { return (logarithm(n) - 1) * (logarithm(n) - 2) / n }
