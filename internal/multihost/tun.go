@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	tunName = "wire0"
-	// prefixBits is how many bits all hosts of a network share.
-	prefixBits = 24
-)
+const tunName = "wire0"
+
+// netmask covers all hosts of a network.
+var netmask = netip.AddrFrom4([4]byte{255, 255, 255, 0})
 
 // openTun makes a TUN device in the network namespace of the calling thread, and
 // returns its other end: every read is a packet that the namespace sent, every
@@ -43,7 +42,6 @@ func setUp(name string, addr netip.Addr) error {
 		return fmt.Errorf("a socket: %w", err)
 	}
 	defer unix.Close(fd)
-	mask := netip.AddrFrom4([4]byte{255, 255, 255, 0}) // prefixBits
 	for _, set := range []struct {
 		name    string
 		request uint
@@ -51,7 +49,7 @@ func setUp(name string, addr netip.Addr) error {
 	}{
 		{"lo", unix.SIOCSIFFLAGS, flags(unix.IFF_UP)},
 		{name, unix.SIOCSIFADDR, address(addr)},
-		{name, unix.SIOCSIFNETMASK, address(mask)},
+		{name, unix.SIOCSIFNETMASK, address(netmask)},
 		{name, unix.SIOCSIFFLAGS, flags(unix.IFF_UP | unix.IFF_RUNNING)},
 	} {
 		r, err := unix.NewIfreq(set.name)
