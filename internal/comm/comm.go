@@ -56,6 +56,9 @@ type Comm struct {
 	scratch  [][]byte
 }
 
+// Engine is where the communicator's operations run.
+func (c *Comm) Engine() *progress.Engine { return c.eng }
+
 // World is the communicator of all ranks.
 func World(eng *progress.Engine) (*Comm, error) {
 	n, _ := eng.Layout()

@@ -53,6 +53,9 @@ const (
 	Suspect Type = "suspect"
 	// Finalized: the process left in order. An exit with code 0 is no death.
 	Finalized Type = "finalized"
+	// View: a view of the job is in force: Number, with so many Members, without
+	// those Gone, and why. The coordinator says so, once for each.
+	View Type = "view"
 	// Abort: end the job with Code, because of Text.
 	Abort Type = "abort"
 	// Lost: the program was told that the rank of Proc is lost. Text says in
@@ -86,6 +89,16 @@ type Message struct {
 	Cause  string        `json:"cause,omitempty"` // of a Death, in words
 	Text   string        `json:"text,omitempty"`
 	Silent time.Duration `json:"silent_ns,omitempty"`
+
+	Number  uint64 `json:"number,omitempty"`
+	Members int    `json:"members,omitempty"`
+	Gone    []Gone `json:"gone,omitempty"`
+}
+
+// Gone is a process that a view does without, and why: "died", "silent" or "left".
+type Gone struct {
+	Proc proto.Proc `json:"proc"`
+	Why  string     `json:"why"`
 }
 
 // FDVariable is the environment variable that holds the descriptor.

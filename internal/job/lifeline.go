@@ -74,11 +74,28 @@ func (j *Job) handle(e progress.Event) {
 		if !j.options.SurviveRankLoss {
 			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree))
 		}
+	case progress.Viewed:
+		j.viewed(e)
+	case progress.Minority:
+		j.stop(fmt.Sprintf("%d of %d processes are gone, some of them silent: they may go on without this side, which stops",
+			len(e.Gone), len(e.View.Members)))
 	case progress.Fenced:
 		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
 	case progress.Aborted:
 		j.end(e.Code, "")
 	}
+}
+
+// viewed tells the launcher of a view, if this process brought it about.
+func (j *Job) viewed(e progress.Event) {
+	if j.control == nil || !e.Coordinator {
+		return
+	}
+	m := control.Message{Type: control.View, Number: e.View.Number, Members: len(e.View.Members)}
+	for _, g := range e.View.Gone {
+		m.Gone = append(m.Gone, control.Gone{Proc: g.Proc, Why: g.Why.String()})
+	}
+	j.control.Send(m)
 }
 
 // end leaves the job's end to the launcher. If there is none, it ends this process.

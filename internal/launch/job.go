@@ -84,7 +84,7 @@ func Run(c Config) (*Report, error) {
 		report: Report{
 			Command: append([]string{c.Program}, c.Args...), Ranks: c.Ranks, Replicas: c.Replicas,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
-			Deaths: []Death{}, Faults: []Fault{}, Warnings: []string{},
+			Deaths: []Death{}, Views: []View{}, Faults: []Fault{}, Warnings: []string{},
 		},
 	}
 	defer close(j.over)

@@ -144,11 +144,22 @@ func (j *job) heard(p *process, m control.Message) {
 		j.abort(p, m.Code, m.Text)
 	case control.Suspect:
 		j.suspected(p, m)
+	case control.View:
+		j.viewed(m)
 	case control.Lost:
 		if j.ledger.valid(m.Proc) {
 			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.rank(m.Proc), m.Text))
 		}
 	}
+}
+
+// viewed notes a view for the report.
+func (j *job) viewed(m control.Message) {
+	v := View{Number: m.Number, Members: m.Members, Gone: []Gone{}, At: Seconds(time.Since(j.started))}
+	for _, g := range m.Gone {
+		v.Gone = append(v.Gone, Gone{int(g.Proc), g.Why})
+	}
+	j.report.Views = append(j.report.Views, v)
 }
 
 // suspected takes a suspicion. The word of a process that is itself held for

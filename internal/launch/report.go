@@ -23,6 +23,7 @@ type Report struct {
 	// LostRanks are those that no replica of survived.
 	LostRanks []int    `json:"lost_ranks"`
 	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
+	Views     []View   `json:"views"`    // after the first, as the coordinators told
 	Faults    []Fault  `json:"faults"`   // as planned
 	Warnings  []string `json:"warnings"` // and other remarks
 }
@@ -34,6 +35,20 @@ const (
 	OutcomeAborted     = "aborted"     // by the program
 	OutcomeInterrupted = "interrupted" // by a signal to the launcher
 )
+
+// View is a view of the job: who is in, as all members agreed.
+type View struct {
+	Number  uint64  `json:"number"`
+	Members int     `json:"members"`
+	Gone    []Gone  `json:"gone"` // since the view before
+	At      Seconds `json:"at_s"` // when its coordinator had told the launcher
+}
+
+// Gone is a process that a view does without.
+type Gone struct {
+	Process int    `json:"process"`
+	Why     string `json:"why"` // "died" for certain, "silent" or "left"
+}
 
 // Death is the death of one process.
 type Death struct {

@@ -60,12 +60,12 @@ var layers = []layer{
 	{"internal/transport/stream", []string{"internal/proto", "internal/wire", "internal/transport"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
-	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/transport"}},
+	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process"}},
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
 		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
-	{"mpi", []string{"internal/process", "internal/progress", "internal/job", "internal/comm"}},
+	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/launch/output", nil},

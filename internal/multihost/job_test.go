@@ -250,6 +250,23 @@ func (r *run) expectExcluded(some []int) {
 	r.expectFailure(some, "of the job holds this one for dead: it stops")
 }
 
+// expectStopped says that some processes stop, be it that they are told that they
+// are excluded or that they find too few of the others.
+func (r *run) expectStopped(some []int) {
+	r.t.Helper()
+	for _, p := range some {
+		m := r.members[p]
+		code := r.exit(p)
+		told := strings.Contains(m.words, "of the job holds this one for dead: it stops")
+		if code != 1 || !told && !strings.Contains(m.words, minority) || m.stdout.Len() > 0 {
+			r.t.Errorf("exit code %d, output %q: %v", code, m.stdout.String(), m)
+		}
+	}
+}
+
+// minority is what a process says that gives up for want of a quorum.
+const minority = "they may go on without this side, which stops"
+
 // expectFailure says that some processes end badly, with a message.
 func (r *run) expectFailure(some []int, message string) {
 	r.t.Helper()

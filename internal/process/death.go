@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
 )
 
 // lostPeer is a peer whose connection broke. It may be a death that is about to
@@ -17,6 +18,14 @@ type lostPeer struct {
 
 // Evidence says that a process has certainly died.
 func (p *Process) Evidence(q proto.Proc) {
+	if !p.left[q] {
+		p.gone(q, membership.Died) // even if its death was only feared before
+	}
+	p.suspect(q)
+}
+
+// suspect says that a process is to be taken for dead.
+func (p *Process) suspect(q proto.Proc) {
 	p.detector.Evidence(p.now, q, 0, &p.detectorOut)
 	p.runDetector()
 }
@@ -63,7 +72,7 @@ func (p *Process) expireLost() {
 			i++
 			continue
 		} else if alive {
-			p.Evidence(l.proc)
+			p.suspect(l.proc)
 		}
 		p.lost[i] = p.lost[len(p.lost)-1]
 		p.lost = p.lost[:len(p.lost)-1]
@@ -103,6 +112,7 @@ func (p *Process) died(r detector.Report) {
 	}
 	p.farewell.Gone(q, &p.farewellOut)
 	p.runFarewell()
+	p.gone(q, membership.Silent)
 }
 
 // rankLost ends every wait that can't end well without the rank.

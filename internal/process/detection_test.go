@@ -16,6 +16,9 @@ type payloads struct {
 }
 
 func (w *payloads) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+	if h.Kind == wire.KindMembership {
+		return // they follow each death
+	}
 	w.wiretap.Send(to, h, payload, token)
 	var list []wire.Gone
 	for ; len(payload) > 0; payload = payload[wire.GoneSize:] {

@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
 	"banyan/internal/transport"
 	"banyan/internal/wire"
@@ -25,12 +26,14 @@ func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
 		w.tokens = append(w.tokens, token)
 	}
 }
-func (w *wiretap) Queued(proto.Proc) int   { return 0 }
-func (w *wiretap) Fence(q proto.Proc)      { w.fenced = append(w.fenced, q) }
-func (w *wiretap) Died(detector.Report)    {}
-func (w *wiretap) RankLost(proto.Rank)     {}
-func (w *wiretap) Fenced(proto.Proc)       {}
-func (w *wiretap) Aborted(proto.Proc, int) {}
+func (w *wiretap) Queued(proto.Proc) int           { return 0 }
+func (w *wiretap) Fence(q proto.Proc)              { w.fenced = append(w.fenced, q) }
+func (w *wiretap) Died(detector.Report)            {}
+func (w *wiretap) Viewed(*membership.View, bool)   {}
+func (w *wiretap) Minority([]membership.Departure) {}
+func (w *wiretap) RankLost(proto.Rank)             {}
+func (w *wiretap) Fenced(proto.Proc)               {}
+func (w *wiretap) Aborted(proto.Proc, int)         {}
 
 // last is the newest frame of a kind.
 func (w *wiretap) last(k wire.Kind) *wire.Header {

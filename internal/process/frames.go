@@ -80,6 +80,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.runReplica()
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
 		p.detectorArrived(from, h, payload)
+	case wire.KindMembership:
+		p.membershipArrived(from, payload)
 	case wire.KindDone:
 		p.farewell.Done(from, &p.farewellOut)
 		p.runFarewell()

@@ -30,6 +30,7 @@ import (
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/farewell"
 	"banyan/internal/proto/match"
+	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
 	"banyan/internal/wire"
 )
@@ -73,6 +74,12 @@ type Host interface {
 	Died(r detector.Report)
 	// RankLost follows Died when no replica of the rank is left.
 	RankLost(r proto.Rank)
+	// Viewed is called for each view after the first that comes into force
+	// here. Coordinator says that this process brought it about.
+	Viewed(v *membership.View, coordinator bool)
+	// Minority is called when too few members are left, those gone being
+	// merely silent, to go on: this process must stop.
+	Minority(gone []membership.Departure)
 	// Fenced is called when the job holds this very process for dead.
 	Fenced(by proto.Proc)
 	// Aborted is called when a process of the job called Abort.
@@ -103,6 +110,7 @@ type Process struct {
 	replica  *replica.Machine
 	detector *detector.Machine
 	farewell *farewell.Machine
+	members  *membership.Machine
 	match    *match.Queues
 	clock    *causal.Clock // replicated jobs only
 
@@ -126,6 +134,7 @@ type Process struct {
 	replicaOut  replica.Actions
 	detectorOut detector.Actions
 	farewellOut farewell.Actions
+	membersOut  membership.Actions
 	header      wire.Header
 	scratch     []byte
 	acks        []wire.Ack
@@ -158,6 +167,9 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		now:      now,
 		replica:  replica.New(cfg.Layout, cfg.Self),
 		farewell: farewell.New(cfg.Self, n),
+		members: membership.New(membership.Config{
+			Self: membership.Member{Proc: cfg.Self}, Patience: 2 * cfg.Timeout,
+		}, membership.FirstView(n)),
 		match:    match.New(),
 		contexts: make(map[uint64]*context),
 		orphans:  make(map[uint64][]orphan),
@@ -187,7 +199,7 @@ func (p *Process) At(now proto.Time) { p.now = now }
 
 // Deadline is the time of the next Tick that is needed.
 func (p *Process) Deadline() proto.Time {
-	d := p.detector.Deadline()
+	d := min(p.detector.Deadline(), p.members.Deadline())
 	for _, c := range p.active {
 		d = min(d, c.stream.Deadline())
 	}
@@ -201,6 +213,10 @@ func (p *Process) Deadline() proto.Time {
 func (p *Process) Tick() {
 	p.detector.Tick(p.now, &p.detectorOut)
 	p.runDetector()
+	if p.now >= p.members.Deadline() {
+		p.members.Tick(p.now, &p.membersOut)
+		p.runMembership()
+	}
 	for _, c := range p.active {
 		c.stream.Tick(p.now, &c.out)
 		p.runStream(c)

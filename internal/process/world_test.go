@@ -7,6 +7,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
 	"banyan/internal/transport"
 	"banyan/internal/wire"
@@ -96,10 +97,12 @@ func (n *node) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
 	hh.Length = uint32(len(payload))
 	n.w.push(n.self, to, packet{header: hh, payload: append([]byte(nil), payload...), token: token})
 }
-func (n *node) Queued(proto.Proc) int { return 0 }
-func (n *node) Fence(q proto.Proc)    { n.fenced[q] = true }
-func (n *node) Died(detector.Report)  {}
-func (n *node) RankLost(r proto.Rank) { n.lost = append(n.lost, r) }
+func (n *node) Queued(proto.Proc) int           { return 0 }
+func (n *node) Fence(q proto.Proc)              { n.fenced[q] = true }
+func (n *node) Died(detector.Report)            {}
+func (n *node) Viewed(*membership.View, bool)   {}
+func (n *node) Minority([]membership.Departure) {}
+func (n *node) RankLost(r proto.Rank)           { n.lost = append(n.lost, r) }
 func (n *node) Fenced(by proto.Proc) {
 	n.w.t.Fatalf("%v was fenced by %v although it lives", n.self, by)
 }

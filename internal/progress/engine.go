@@ -32,6 +32,7 @@ import (
 	"banyan/internal/process"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
 	"banyan/internal/transport"
 )
 
@@ -55,6 +56,8 @@ const (
 	RankLost                  // no replica of Rank is left
 	Fenced                    // this process is held for dead, By whom
 	Aborted                   // By called Abort with Code
+	Viewed                    // View is in force; Coordinator: this process brought it about
+	Minority                  // this process must stop: too many are silent, in Gone
 )
 
 // Event is something that concerns the process as a whole.
@@ -64,6 +67,10 @@ type Event struct {
 	Rank   proto.Rank
 	By     proto.Proc
 	Code   int
+
+	View        *membership.View
+	Coordinator bool
+	Gone        []membership.Departure
 }
 
 // Engine drives one process.
@@ -86,6 +93,8 @@ type Engine struct {
 	keeperSleeps bool   // it is the keeper
 	emptyTests   int    // Tests in a row that found nothing
 	closed       bool
+	views        []*membership.View // that have come into force, from the first on
+	viewed       chan struct{}      // closed when there is another one
 }
 
 // New starts an engine and its keeper. The transport becomes the engine's.
@@ -94,7 +103,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		cfg:    cfg,
 		tr:     tr,
 		start:  time.Now(),
-		events: make(chan Event, 2*cfg.Process.Layout.Procs()+8),
+		events: make(chan Event, 3*cfg.Process.Layout.Procs()+8),
 		stop:   make(chan struct{}),
 	}
 	e.awake.L = &e.mu
@@ -102,7 +111,9 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	if d, ok := tr.(interface{ Doze(time.Duration) }); ok {
 		e.doze = d.Doze
 	}
+	e.viewed = make(chan struct{})
 	e.p = process.New(cfg.Process, 0, tr, host{e})
+	e.views = append(e.views, e.p.View())
 	e.stopped.Add(1)
 	go e.keep()
 	return e
@@ -110,6 +121,19 @@ func New(cfg Config, tr transport.Transport) *Engine {
 
 // Events brings what concerns the process as a whole. It is never closed.
 func (e *Engine) Events() <-chan Event { return e.events }
+
+// Views gives the views that have come into force here after that of a number, in
+// order, and a channel that is closed when there is another one. Nobody may
+// change what is returned.
+func (e *Engine) Views(after uint64) (views []*membership.View, more <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := len(e.views)
+	for i > 0 && e.views[i-1].Number > after {
+		i--
+	}
+	return e.views[i:len(e.views):len(e.views)], e.viewed
+}
 
 // host puts what the process tells into the channel. Each death, loss and fence
 // is told once and fits; an abort that doesn't is one of many.
@@ -122,9 +146,18 @@ func (h host) put(ev Event) {
 	}
 }
 
-func (h host) Died(r detector.Report)          { h.put(Event{Kind: Died, Report: r}) }
-func (h host) RankLost(r proto.Rank)           { h.put(Event{Kind: RankLost, Rank: r}) }
-func (h host) Fenced(by proto.Proc)            { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
+func (h host) RankLost(r proto.Rank)  { h.put(Event{Kind: RankLost, Rank: r}) }
+func (h host) Fenced(by proto.Proc)   { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Minority(gone []membership.Departure) {
+	h.put(Event{Kind: Minority, View: h.e.p.View(), Gone: gone})
+}
+func (h host) Viewed(v *membership.View, coordinator bool) {
+	h.e.views = append(h.e.views, v)
+	close(h.e.viewed)
+	h.e.viewed = make(chan struct{})
+	h.put(Event{Kind: Viewed, View: v, Coordinator: coordinator})
+}
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 
 func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }

@@ -70,6 +70,11 @@ const (
 	// to Aux among the dead.
 	KindObituary
 
+	// Membership (internal/proto/membership).
+
+	// KindMembership carries one of its messages (internal/wire/views).
+	KindMembership
+
 	// Leaving (internal/proto/farewell).
 
 	// KindDone says that the sender has finished and been flushed.

@@ -28,6 +28,7 @@ var kinds = [kindEnd]payloadShape{
 	KindNews:             {"news", GoneSize},
 	KindReconcile:        {"reconcile", GoneSize},
 	KindObituary:         {"obituary", 0},
+	KindMembership:       {"membership", anyBytes},
 	KindDone:             {"done", 0},
 	KindAllDone:          {"all-done", 0},
 	KindGoodbye:          {"goodbye", 0},

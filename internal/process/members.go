@@ -1,0 +1,54 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
+	"banyan/internal/wire"
+	"banyan/internal/wire/views"
+)
+
+// View is the view in force here.
+func (p *Process) View() *membership.View { return p.members.View() }
+
+// gone tells the membership of a death. That somebody leaves in order is no change
+// of view: all do, once farewell has found that all are through.
+func (p *Process) gone(q proto.Proc, why membership.Why) {
+	if p.finished || p.fenced {
+		return
+	}
+	p.members.Departed(p.now, membership.Member{Proc: q}, why, &p.membersOut)
+	p.runMembership()
+}
+
+// membershipArrived takes a message about views. One that an honest process
+// can't have sent is dropped.
+func (p *Process) membershipArrived(from proto.Proc, payload []byte) {
+	x, err := views.Decode(payload)
+	if err != nil || x.From.Proc != from || p.finished || p.fenced {
+		return
+	}
+	p.members.Receive(p.now, x, &p.membersOut)
+	p.runMembership()
+}
+
+// runMembership carries out what the membership asked for. The detector keeps the
+// first view as its base list: nobody joins yet.
+func (p *Process) runMembership() {
+	for i := range p.membersOut {
+		switch a := &p.membersOut[i]; a.Kind {
+		case membership.Send:
+			p.scratch = views.Append(p.scratch[:0], a.Message)
+			p.send(a.To.Proc, p.nextHeader(wire.KindMembership), p.scratch, 0)
+			p.scratch = p.scratch[:0]
+		case membership.Install:
+			p.host.Viewed(a.View, a.Stable)
+		case membership.Excluded:
+			p.fence(proto.NoProc)
+		case membership.Halted:
+			p.host.Minority(a.Gone)
+			p.fence(proto.NoProc)
+		}
+		p.membersOut[i] = membership.Action{}
+	}
+	p.membersOut = p.membersOut[:0]
+}
