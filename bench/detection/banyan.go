@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"banyan/internal/job"
 	"banyan/internal/launch"
@@ -45,6 +46,9 @@ func (t task) launch() error {
 	})
 	if err != nil {
 		return err
+	}
+	if b, err := openBoard(t.Board, t.N); err == nil && b.anyAccused() {
+		time.Sleep(24 * time.Hour) // all have been taken for dead: a result, not a failure
 	}
 	return fmt.Errorf("the job of members is over: %s %s", report.Outcome, report.Reason)
 }

@@ -126,6 +126,18 @@ func (b *board) learn(by, of, how int) {
 	b.last(by, of).Store(now)
 }
 
+// anyAccused tells whether any member has ever taken another for dead.
+func (b *board) anyAccused() bool {
+	for by := range b.n {
+		for of := range b.n {
+			if b.first(by, of).Load() != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // missing lists the members that haven't come as far as a state.
 func (b *board) missing(state int64) []int {
 	var m []int

@@ -15,6 +15,9 @@ type Row struct {
 	// run's bound: Last is unknown if there are any.
 	First, Last    time.Duration
 	Known, Missing int
+	// Spoilt says that there was no fault, since too few members were left
+	// that nobody took for dead.
+	Spoilt bool
 	// FalseSuspicions are the live members that were taken for dead, all
 	// through the run; QuietSuspicions, those of them in the quiet time.
 	FalseSuspicions, QuietSuspicions int

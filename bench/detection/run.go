@@ -85,7 +85,12 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 	}
 	row.Accusations = r.accusations()
 	row.FalseSuspicions = len(row.Accusations)
-	return row, r.unaccountedEnds()
+	select {
+	case <-r.group.failed:
+		return Row{}, r.group.err("")
+	default:
+		return row, r.unaccountedEnds()
+	}
 }
 
 // checkDescriptors makes sure that a launcher of n members can hold what it

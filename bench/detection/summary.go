@@ -74,7 +74,7 @@ func (s *Summary) add(r *Row) {
 	s.MemberHours += r.MemberHours
 	s.Messages += r.Messages
 	s.CPU += r.CPU
-	if r.Fault == None {
+	if r.Fault == None || r.Spoilt {
 		return
 	}
 	first, last := math.Inf(1), math.Inf(1)

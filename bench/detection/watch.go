@@ -3,7 +3,6 @@ package detection
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -47,8 +46,15 @@ func (r *run) watch(row *Row) error {
 	}
 	row.QuietSuspicions = len(r.accused()) - began
 	members := 0
+	gone := r.accused()
 	for i := range r.N {
-		if !before[i].ok || !after[i].ok {
+		switch a, ok := gone[i]; {
+		case !before[i].ok:
+			continue
+		case !after[i].ok && ok: // its end was the suspicion's doing
+			row.MemberHours += max(0, float64(a.at-before[i].at)) / float64(time.Hour)
+			continue
+		case !after[i].ok:
 			continue
 		}
 		took := float64(after[i].at - before[i].at)
@@ -57,11 +63,8 @@ func (r *run) watch(row *Row) error {
 		row.Messages += float64(after[i].sent-before[i].sent) / took * float64(r.Period)
 		row.CPU += 100 * float64(after[i].cpu-before[i].cpu) / took
 	}
-	if members == 0 {
-		return errors.New("no member has lived through the quiet time")
-	}
-	row.Messages /= float64(members)
-	row.CPU /= float64(members)
+	row.Messages /= float64(max(members, 1))
+	row.CPU /= float64(max(members, 1))
 	return r.ctx.Err()
 }
 
@@ -151,8 +154,8 @@ func (r *run) strike(row *Row) error {
 			candidates = append(candidates, i)
 		}
 	}
-	if len(candidates) < 3 {
-		return fmt.Errorf("only %d members are left that nobody takes for dead", len(candidates))
+	if row.Spoilt = len(candidates) < 3; row.Spoilt {
+		return nil
 	}
 	r.victim = candidates[r.rng.IntN(len(candidates))]
 	if err := r.hit(); err != nil {
