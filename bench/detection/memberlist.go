@@ -109,7 +109,12 @@ type witness struct {
 
 // NotifyJoin hears of a member for the first time, or again.
 func (w *witness) NotifyJoin(n *memberlist.Node) {
-	if i, ok := w.of(n); ok && !w.met[i] {
+	i, ok := w.of(n)
+	if !ok {
+		return
+	}
+	w.board.takeBack(w.member, i)
+	if !w.met[i] {
 		w.met[i] = true
 		w.count.Add(1)
 	}

@@ -38,13 +38,13 @@ func (r *run) watch(row *Row) error {
 	if err != nil {
 		return err
 	}
-	began := len(r.accused())
+	began := monotonic()
 	r.sleep(r.Quiet)
 	after, err := r.sample()
 	if err != nil {
 		return err
 	}
-	row.QuietSuspicions = len(r.accused()) - began
+	row.QuietSuspicions = r.suspected(began)
 	members := 0
 	gone := r.accused()
 	for i := range r.N {
@@ -147,14 +147,21 @@ func processorTime(pid int) (time.Duration, error) {
 
 // strike hits a member and waits until all others know.
 func (r *run) strike(row *Row) error {
-	gone := r.accused()
-	var candidates []int
+	var candidates, observers []int
 	for i := range r.N {
-		if _, ok := gone[i]; !ok && !ends(r.pidfds[i], 0) {
+		if ends(r.pidfds[i], 0) {
+			continue
+		}
+		doubted := r.doubted(i)
+		if !doubted {
 			candidates = append(candidates, i)
 		}
+		// The peer's can prove it wrong; Banyan's is on its way out.
+		if !doubted || !r.System.isBanyan() {
+			observers = append(observers, i)
+		}
 	}
-	if row.Spoilt = len(candidates) < 3; row.Spoilt {
+	if row.Spoilt = len(candidates) == 0 || len(observers) < 3; row.Spoilt {
 		return nil
 	}
 	r.victim = candidates[r.rng.IntN(len(candidates))]
@@ -166,8 +173,8 @@ func (r *run) strike(row *Row) error {
 		if struck.Load() == 0 {
 			return false
 		}
-		for _, i := range candidates {
-			if i != r.victim && r.board.last(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
+		for _, i := range observers {
+			if i != r.victim && r.board.since(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
 				return false
 			}
 		}
@@ -180,7 +187,7 @@ func (r *run) strike(row *Row) error {
 		return r.group.err("the switch didn't cut the link")
 	}
 	r.sleep(r.afterwards())
-	row.knowledge(r.knowledge(candidates))
+	row.knowledge(r.knowledge(observers))
 	return r.ctx.Err()
 }
 
@@ -203,10 +210,10 @@ func (r *run) hit() error {
 
 // knowledge is how long after the fault each live member learnt of it, sorted;
 // missing is how many didn't.
-func (r *run) knowledge(candidates []int) (times []time.Duration, missing int) {
+func (r *run) knowledge(observers []int) (times []time.Duration, missing int) {
 	struck := r.board.struck().Load()
-	for _, i := range candidates {
-		switch at := r.board.last(i, r.victim).Load(); {
+	for _, i := range observers {
+		switch at := r.board.since(i, r.victim).Load(); {
 		case i == r.victim || ends(r.pidfds[i], 0):
 		case at == 0:
 			missing++
@@ -238,6 +245,34 @@ func (r *run) accused() map[int]Accusation {
 		}
 	}
 	return all
+}
+
+// suspected is how many members were taken for dead from some time on. The word
+// of a death that somebody else found before then doesn't count.
+func (r *run) suspected(from int64) int {
+	count := 0
+	for of := range r.N {
+		newly, known := false, false
+		for by := range r.N {
+			newly = newly || r.board.latest(by, of).Load() >= from
+			first := r.board.first(by, of).Load()
+			known = known || first != 0 && first < from
+		}
+		if newly && !(known && r.System.isBanyan()) {
+			count++
+		}
+	}
+	return count
+}
+
+// doubted says whether any member takes one for dead now.
+func (r *run) doubted(of int) bool {
+	for by := range r.N {
+		if r.board.since(by, of).Load() != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // accusations are the first ones of each accused, in the order of time.
