@@ -18,6 +18,9 @@ type Machines struct {
 	started  []bool
 	actions  detector.Actions
 
+	ctx   context.Context
+	calls int // of machines
+
 	struck  []known // the failures, in order
 	live    int
 	outcome Outcome
@@ -42,6 +45,7 @@ func NewMachines(s *Settings) *Machines {
 // Run plays a scenario.
 func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	m.Scenario, m.outcome, m.struck, m.live = s, Outcome{}, m.struck[:0], s.Nodes
+	m.ctx, m.calls = ctx, 0
 	clear(m.machines)
 	clear(m.started)
 	cfg := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Fixed: s.Fixed, Seed: s.Seed}
@@ -55,6 +59,9 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 		return Outcome{}, err
 	}
 	m.network.Run(s.Onset() - 1)
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
 	before := m.network.Sent
 	m.fail()
 	for !m.outcome.Stable && m.outcome.False == 0 && m.network.Now() < m.giveUp() && len(m.struck) < maxFailures {
@@ -172,6 +179,10 @@ func (m *Machines) Crashed(now proto.Time, node int32) {
 
 // carryOut does what a node's machine says.
 func (m *Machines) carryOut(now proto.Time, node int32, out *[]oneport.Send[frame]) {
+	// A broadcast takes microseconds, and its simulation many seconds.
+	if m.calls++; m.calls%(1<<16) == 0 && m.ctx.Err() != nil {
+		m.network.Halt()
+	}
 	source := false
 	for i := range m.actions {
 		switch a := &m.actions[i]; a.Kind {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"banyan/internal/proto"
 )
@@ -102,6 +103,28 @@ func TestFalseSuspicion(t *testing.T) {
 	if err != nil || o.Stable || o.False == 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
+}
+
+// TestInterrupted: a run ends with its context, not with its scenario.
+func TestInterrupted(t *testing.T) {
+	s := lowNoise(20000)
+	ctx, cancel := context.WithCancel(context.Background())
+	m := NewMachines(&s)
+	go func() {
+		for ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+			cancel()
+		}
+	}()
+	for seed := range uint64(100) {
+		if _, err := m.Run(ctx, NewScenario(&s, seed)); err != nil {
+			if err != context.Canceled {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("100 runs weren't interrupted")
 }
 
 func BenchmarkMachines(b *testing.B) {
