@@ -10,13 +10,13 @@ import (
 // wantsReply in the flags of a KindReconcile asks for the same in return.
 const wantsReply = 1
 
-// firstView is the view that a job starts with: all its processes.
-func firstView(cfg *Config) *detector.View {
+// ringOf is the ring that a job starts with, of all its processes.
+func ringOf(cfg *Config) *topology.Ring {
 	n := cfg.Layout.Procs()
 	if len(cfg.Hosts) == n {
-		return &detector.View{Ring: topology.InterleavedRing(cfg.Hosts)}
+		return topology.InterleavedRing(cfg.Hosts)
 	}
-	return &detector.View{Ring: topology.IdentityRing(n)}
+	return topology.IdentityRing(n)
 }
 
 // Excuse says that a process is known to be stopped, as by a debugger, or no
@@ -33,9 +33,8 @@ func (p *Process) runDetector() {
 		a := &p.detectorOut[i]
 		switch a.Kind {
 		case detector.SendHeartbeat:
-			h := p.stamped(wire.KindHeartbeat, a.Beat.View, a.Beat.Incarnation)
-			h.Context, h.Total = a.Beat.Digest.Hash, uint64(a.Beat.Digest.Count)
-			p.send(a.To, h, nil, 0)
+			p.sendHeartbeat(a.To, a.Beat)
+			p.introduce(a.Beat)
 		case detector.SendObserve:
 			p.send(a.To, p.stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil, 0)
 		case detector.SendNews, detector.SendReconcile:
@@ -55,6 +54,27 @@ func (p *Process) runDetector() {
 		}
 	}
 	p.detectorOut = p.detectorOut[:0]
+}
+
+func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
+	h := p.stamped(wire.KindHeartbeat, b.View, b.Incarnation)
+	h.Context, h.Total = b.Digest.Hash, uint64(b.Digest.Count)
+	p.send(to, h, nil, 0)
+}
+
+// introduce sends one more heartbeat along with each of the first few, to the process at
+// distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours,
+// and to connect only then would take longer than all the rest.
+func (p *Process) introduce(b detector.Beat) {
+	distance := 1 << p.introduced // the first of all went to the observer
+	if distance >= p.ring.Len() || p.finishing {
+		return
+	}
+	p.introduced++
+	to := p.ring.At((p.ring.Position(p.cfg.Self) + distance) % p.ring.Len())
+	if distance > 1 && p.detector.Alive(to) && !p.left[to] {
+		p.sendHeartbeat(to, b)
+	}
 }
 
 // stamped is the header of a frame of the detector.

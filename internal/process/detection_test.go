@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"testing"
 
 	"banyan/internal/proto"
@@ -49,6 +50,19 @@ func TestRingInterleavedByHost(t *testing.T) {
 	_, w := eight()
 	if len(w.to) != 1 || w.headers[0].Kind != wire.KindHeartbeat || w.to[0] != 2 {
 		t.Errorf("the first frame is a %v to %v", w.headers[0].Kind, w.to)
+	}
+}
+
+// With each of its first heartbeats a process meets one more of those to whom
+// it would pass on news; then it sends heartbeats only to its observer.
+func TestIntroductions(t *testing.T) {
+	p, w := eight()
+	for now := proto.Time(100e6); now <= 500e6; now += 100e6 {
+		p.At(now)
+		p.Tick()
+	}
+	if want := []proto.Proc{2, 2, 4, 2, 1, 2, 2, 2}; !slices.Equal(w.to, want) {
+		t.Errorf("heartbeats to %d, want %d", w.to, want)
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"banyan/internal/proto/match"
 	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
+	"banyan/internal/topology"
 	"banyan/internal/wire"
 )
 
@@ -109,6 +110,7 @@ type Process struct {
 
 	replica  *replica.Machine
 	detector *detector.Machine
+	ring     *topology.Ring // that of the detector's first view
 	farewell *farewell.Machine
 	members  *membership.Machine
 	match    *match.Queues
@@ -144,9 +146,11 @@ type Process struct {
 	told      []bool // by Proc: death handled
 	finishing bool   // the program is through: refuse offers
 	bereft    bool   // a rank is lost
-	finished  bool   // every live process is through
-	fenced    bool
-	closed    bool
+	// introduced counts those at distance 2, 4, 8… on the ring that were met.
+	introduced int
+	finished   bool // every live process is through
+	fenced     bool
+	closed     bool
 
 	// FramesSent counts the frames handed to the network.
 	FramesSent uint64
@@ -165,6 +169,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		net:      net,
 		host:     host,
 		now:      now,
+		ring:     ringOf(&cfg),
 		replica:  replica.New(cfg.Layout, cfg.Self),
 		farewell: farewell.New(cfg.Self, n),
 		members: membership.New(membership.Config{
@@ -182,7 +187,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
 	}
 	p.detector = detector.New(detector.Config{
-		Self: cfg.Self, View: firstView(&cfg), Period: cfg.Period, Timeout: cfg.Timeout,
+		Self: cfg.Self, View: &detector.View{Ring: p.ring}, Period: cfg.Period, Timeout: cfg.Timeout,
 	}, now, &p.detectorOut)
 	p.runDetector()
 	return p
