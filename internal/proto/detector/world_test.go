@@ -3,7 +3,7 @@ package detector
 import (
 	"container/heap"
 	"fmt"
-	"math/bits"
+	"math"
 	"math/rand/v2"
 
 	"banyan/internal/proto"
@@ -398,12 +398,11 @@ func (w *world) checkStable() {
 	}
 }
 
-// bound is T(f), the paper's equation 1, for n processes. Each suspicion may come later by
-// the jitter, which the paper's model doesn't have.
+// bound is T(f), the paper's equation 1, for n processes. That a suspicion comes later by
+// the jitter, which the paper's model doesn't have, must find room in it.
 func bound(n, f int) proto.Time {
-	log := proto.Time(bits.Len(uint(n - 1))) // rounded up
-	t := proto.Time(f)
-	return t*(t+1)*(delta+jitter) + t*tau + t*(t+1)/2*8*tau*log
+	broadcast := 8 * tau * math.Log2(float64(n))
+	return proto.Time(f*(f+1)*delta + f*tau + int(float64(f*(f+1)/2)*broadcast))
 }
 
 // leave lets a process say goodbye to all and go.
