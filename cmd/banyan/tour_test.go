@@ -33,7 +33,9 @@ func fences(lines []string) (blocks []fence) {
 }
 
 // TestTours runs the commands of documents, one block after the other. A block of
-// text that follows is what they print: BANYAN_UPDATE=docs writes it anew.
+// text that follows is what they print: BANYAN_UPDATE=docs writes it anew. Blocks of
+// "console", a command after "$ " and what it prints, take long, and run only with
+// BANYAN_TOUR=long.
 func TestTours(t *testing.T) {
 	for _, d := range []struct {
 		name            string
@@ -52,29 +54,41 @@ func tour(t *testing.T, path string, leastCommands, leastShown int) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(document), "\n")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	patience, long := time.Minute, os.Getenv("BANYAN_TOUR") == "long"
+	if long {
+		patience = time.Hour
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dir := t.TempDir()
 	blocks := fences(lines)
 	var updated []string
 	done, commands, shown := 0, 0, 0
 	for i, b := range blocks {
-		if b.language != "sh" {
+		script, text := lines[b.first:b.last], fence{}
+		switch {
+		case b.language == "sh":
+			if i+1 < len(blocks) && blocks[i+1].language == "text" && blocks[i+1].first <= b.last+3 {
+				text = blocks[i+1]
+			}
+		case b.language == "console" && long:
+			script = []string{strings.TrimPrefix(script[0], "$ ")}
+			text = fence{first: b.first + 1, last: b.last}
+		default:
 			continue
 		}
 		commands++
 		var stdout, stderr bytes.Buffer
 		run := exec.CommandContext(ctx, "sh", "-eu")
-		run.Dir, run.Stdin = dir, strings.NewReader(strings.Join(lines[b.first:b.last], "\n")+"\n")
+		run.Dir, run.Stdin = dir, strings.NewReader(strings.Join(script, "\n")+"\n")
 		run.Stdout, run.Stderr = &stdout, &stderr
 		if err := run.Run(); err != nil {
 			t.Fatalf("line %d of %s: %v: %s", b.first+1, filepath.Base(path), err, &stderr)
 		}
-		if i+1 == len(blocks) || blocks[i+1].language != "text" || blocks[i+1].first > b.last+3 {
+		if text.first == 0 {
 			continue
 		}
 		shown++
-		text := blocks[i+1]
 		got := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
 		if want := strings.Join(lines[text.first:text.last], "\n"); strings.Join(got, "\n") != want {
 			t.Errorf("line %d of %s: printed\n%s\nnot\n%s", text.first+1, filepath.Base(path), &stdout, want)
