@@ -38,12 +38,14 @@ var layers = []layer{
 	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
 	{"internal/pmi", nil},
 	{"internal/report", nil},
-	{"internal/risk", nil}, // arithmetic for planning
+	{"internal/risk", nil},                           // arithmetic for planning
+	{"internal/viewtime", []string{"internal/risk"}}, // the same, for views
 	{"internal/parallel", nil},
 	{"internal/probing", []string{"internal/parallel"}},
 
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
+	{"internal/viewsim", []string{"internal/proto", "internal/proto/*", "internal/parallel"}},
 	{"internal/incremental", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp"}},
 	{"internal/campaign", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp", "internal/incremental"}},
 	{"internal/reproduce/correctedtrees", []string{"internal/report", "internal/proto", "internal/proto/*", "internal/topology",
@@ -73,7 +75,7 @@ var layers = []layer{
 
 	{"bench", []string{"mpi"}},
 	{"bench/detection", []string{"internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
@@ -104,7 +106,7 @@ var dependencies = []dependency{
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).
