@@ -21,19 +21,23 @@ import (
 	"banyan/mpi"
 )
 
-// roundsVariable has the test binary be a program of a job: that many sums, 20 ms
-// apart.
+// roundsVariable has the test binary be a program of a job: that many sums.
 const roundsVariable = "MULTIHOST_TEST_ROUNDS"
+
+// pauseVariable is the time between two sums.
+const pauseVariable = "MULTIHOST_TEST_PAUSE"
 
 // surviveVariable has the program survive the loss of ranks.
 const surviveVariable = "MULTIHOST_TEST_SURVIVE"
-
-const pause = 20 * time.Millisecond
 
 // program adds up numbers. Should a rank be lost, it waits for the end that its
 // process comes to, of that or another reason.
 func program(world *mpi.Comm) error {
 	rounds, err := strconv.Atoi(os.Getenv(roundsVariable))
+	if err != nil {
+		return err
+	}
+	pause, err := time.ParseDuration(os.Getenv(pauseVariable))
 	if err != nil {
 		return err
 	}
@@ -66,6 +70,7 @@ type setting struct {
 	ranks, replicas, rounds int
 	place                   []int32       // the host of each process
 	period, timeout         time.Duration // η and δ
+	pause                   time.Duration // between rounds
 	mortal                  bool          // the loss of a rank ends a process
 }
 
@@ -93,16 +98,19 @@ type member struct {
 
 var deathLine = regexp.MustCompile(`msg="a process died" self=\d+ proc=(\d+) cause=(\w+)`)
 
-// listen reads what a process says on stderr.
-func (m *member) listen(from io.Reader) {
+// listen reads what a process says on stderr. Deaths that it learns of after its
+// last round don't count: without a launcher's word, the end of one that has left
+// may look like that.
+func (m *member) listen(from io.Reader, last int) {
 	for s := bufio.NewScanner(from); s.Scan(); {
 		line := s.Text()
 		m.mu.Lock()
 		if round, ok := strings.CutPrefix(line, "round "); ok {
 			m.round, _ = strconv.Atoi(round)
 		} else if d := deathLine.FindStringSubmatch(line); d != nil {
-			q, _ := strconv.Atoi(d[1])
-			m.deaths[q], m.causes[q] = time.Now(), d[2]
+			if q, _ := strconv.Atoi(d[1]); m.round < last {
+				m.deaths[q], m.causes[q] = time.Now(), d[2]
+			}
 		} else {
 			m.words += line + "\n"
 		}
@@ -161,7 +169,7 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), "BANYAN_DEBUG=1",
+		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), fmt.Sprint(pauseVariable, "=", s.pause), "BANYAN_DEBUG=1",
 			"PMI_FD=3", fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", len(s.place)),
 			fmt.Sprint("BANYAN_REPLICAS=", s.replicas), "GORACE=atexit_sleep_ms=0",
 			fmt.Sprint("BANYAN_HEARTBEAT_PERIOD=", s.period), fmt.Sprint("BANYAN_HEARTBEAT_TIMEOUT=", s.timeout))
@@ -176,7 +184,7 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 		t.Cleanup(func() { m.kill() })
 		go server.Serve(i, ours)
 		go func() {
-			m.listen(stderr)
+			m.listen(stderr, s.rounds-1)
 			cmd.Wait()
 			server.Gone(i)
 			m.end <- cmd.ProcessState.ExitCode()
