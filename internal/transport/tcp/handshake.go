@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -213,11 +215,12 @@ func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation uint64, wh
 // verdict if that may not have reached the dialler.
 func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, verdict, error) {
 	said := make([]byte, helloSize)
-	if _, err := io.ReadFull(conn, said[:len(handshakeMagic)]); err != nil {
-		return nil, 0, fmt.Errorf("hello: %w", err)
-	}
-	if [8]byte(said) != handshakeMagic {
+	n, err := io.ReadFull(conn, said[:len(handshakeMagic)])
+	if !bytes.HasPrefix(handshakeMagic[:], said[:n]) {
 		return nil, 0, fmt.Errorf("hello: %w", errStranger)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("hello: %w", err)
 	}
 	if _, err := io.ReadFull(conn, said[len(handshakeMagic):]); err != nil {
 		return nil, 0, fmt.Errorf("hello: %w", err)
@@ -225,6 +228,11 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 	var h hello
 	if err := h.decode(said); err != nil {
 		return nil, 0, fmt.Errorf("hello: %w", err)
+	}
+	// Who isn't for us is told so only after the proof, but may hang up before it.
+	var foreign error
+	if h.job != p.job || h.to != p.self || h.toIncarnation != p.incarnation {
+		foreign = fmt.Errorf("hello for %v, incarnation %d, of job %x: %w", h.to, h.toIncarnation, h.job, errStranger)
 	}
 
 	chosen := chooseVersion(p.min, p.max, h.min, h.max)
@@ -237,7 +245,7 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 	challenge = challenge[:challengeSize]
 	rand.Read(challenge[challengeSize-nonceSize:])
 	if _, err := conn.Write(challenge); err != nil {
-		return nil, 0, fmt.Errorf("challenge: %w", err)
+		return nil, 0, cmp.Or(foreign, fmt.Errorf("challenge: %w", err))
 	}
 	if chosen == 0 {
 		return nil, 0, versionError(p, h.min, h.max)
@@ -245,13 +253,13 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 
 	proof := make([]byte, proofSize)
 	if _, err := io.ReadFull(conn, proof); err != nil {
-		return nil, 0, fmt.Errorf("proof: %w", err)
+		return nil, 0, cmp.Or(foreign, fmt.Errorf("proof: %w", err))
 	}
 	if !hmac.Equal(proof, p.prove("dialler", said, challenge)) {
 		return nil, 0, fmt.Errorf("proof: %w", errStranger)
 	}
-	if h.job != p.job || h.to != p.self || h.toIncarnation != p.incarnation {
-		return nil, 0, fmt.Errorf("hello for %v, incarnation %d, of job %x: %w", h.to, h.toIncarnation, h.job, errStranger)
+	if foreign != nil {
+		return nil, 0, foreign
 	}
 
 	v := judge(&h)

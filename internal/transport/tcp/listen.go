@@ -3,9 +3,13 @@ package tcp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"banyan/internal/transport"
 )
@@ -85,6 +89,16 @@ func (l *listener) admit(conn net.Conn) bool {
 	return true
 }
 
+// errHungUp is a dialler's that left while all it had said was right. Peers do
+// that: a job's end cuts their dials short, as does a death.
+var errHungUp = errors.New("the dialler hung up")
+
+// hungUp says whether a handshake of the acceptor failed because of that.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE)
+}
+
 // greet runs the handshake with who has connected, and passes the connection on
 // if it is accepted.
 func (l *listener) greet(conn *net.TCPConn) {
@@ -100,6 +114,9 @@ func (l *listener) greet(conn *net.TCPConn) {
 		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceObituary})
 	}
 	if v != accepted {
+		if hungUp(err) {
+			err = fmt.Errorf("%w: %w", errHungUp, err)
+		}
 		if err != nil {
 			l.refusal(err, conn.RemoteAddr())
 		}

@@ -33,7 +33,7 @@ func (j *journal) Write(b []byte) (int, error) {
 func (j *journal) lines() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return strings.Split(strings.TrimSpace(j.text.String()), "\n")
+	return strings.FieldsFunc(j.text.String(), func(r rune) bool { return r == '\n' })
 }
 
 func (j *journal) logger() *slog.Logger {
@@ -75,7 +75,9 @@ func (c *crowd) talk() {
 	c.until("the frame has arrived", func() bool { return c.witnesses[1].frames == want })
 }
 
-// A stranger is refused, logged once, and disturbs nobody.
+// A stranger is refused, warned of once, and disturbs nobody. Who hangs up before
+// he has said anything wrong is no stranger: a peer does it whose job ends while it
+// dials. He doesn't use up the warning either.
 func TestStrangers(t *testing.T) {
 	var log journal
 	c := newCrowd(t, 2, func(cfg *Config) {
@@ -86,43 +88,71 @@ func TestStrangers(t *testing.T) {
 	card := c.transports[1].Card()
 	stranger := testParty(0)
 	stranger.incarnation = 0
-	strangers := []struct {
-		name, reason string
-		visit        func(conn net.Conn)
-	}{
-		{"a browser", "not of this job", func(conn net.Conn) { conn.Write([]byte("GET / HTTP/1.1\r\nHost: there\r\n\r\n")) }},
-		{"nobody", "hello: EOF", func(conn net.Conn) { conn.(*net.TCPConn).CloseWrite() }},
-		{"a babbler", "hello: unexpected EOF", func(conn net.Conn) {
-			conn.Write(append(handshakeMagic[:], 1))
+	// greeting is the first message of somebody who means this job, or another one.
+	greeting := func(job byte) []byte {
+		h := hello{
+			min: minVersion, max: maxVersion, purpose: toConnect, job: c.transports[1].dialler.job, to: 1,
+			toIncarnation: card.Incarnation,
+		}
+		h.job[0] += job
+		return h.encode()
+	}
+	// leaves says something and hangs up.
+	leaves := func(said []byte) func(net.Conn) {
+		return func(conn net.Conn) {
+			conn.Write(said)
 			conn.(*net.TCPConn).CloseWrite()
+		}
+	}
+	strangers := []struct {
+		name, level, reason string
+		visit               func(conn net.Conn)
+	}{
+		{"a peer that ends before its hello", "DEBUG", "hung up: hello: EOF", leaves(nil)},
+		{"a peer that ends in its hello", "DEBUG", "hung up: hello: unexpected EOF", leaves(greeting(0)[:20])},
+		{"a peer that ends before its proof", "DEBUG", "hung up: proof: EOF", leaves(greeting(0))},
+		{"a peer that ends in its proof", "DEBUG", "hung up: proof: unexpected EOF", leaves(append(greeting(0), 1))},
+		{"a peer that is killed", "DEBUG", "connection reset by peer", func(conn net.Conn) {
+			conn.(*net.TCPConn).SetLinger(0)
+			conn.Close()
 		}},
-		{"one with a wrong secret", "proof: not of this job", func(conn net.Conn) {
+		{"a browser", "WARN", "not of this job", func(conn net.Conn) { conn.Write([]byte("GET / HTTP/1.1\r\nHost: there\r\n\r\n")) }},
+		{"a browser that hangs up", "WARN", "hello: not of this job", leaves([]byte("GET"))},
+		{"one of another job", "WARN", "not of this job", leaves(greeting(1))},
+		{"one with a wrong secret", "WARN", "proof: not of this job", func(conn net.Conn) {
 			if v, _, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
 				t.Errorf("a wrong secret gets %v", v)
 			}
 		}},
 	}
-	for i, s := range strangers {
+	warned := &c.transports[1].refused // so the next one isn't
+	visit := func(name, level, reason string, visit func(net.Conn)) {
+		t.Helper()
+		before := len(log.lines())
 		conn, err := net.Dial("tcp", card.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(10 * time.Second))
-		s.visit(conn)
+		visit(conn)
 		io.Copy(io.Discard, conn) // until it is shown the door
-		conn.Close()
-		c.until("it is logged", func() bool { return len(log.lines()) > i || i == 0 && log.lines()[0] != "" })
-		line := log.lines()[i]
-		level := "level=DEBUG"
-		if i == 0 {
-			level = "level=WARN"
-		}
-		if !strings.Contains(line, s.reason) || !strings.Contains(line, level) {
-			t.Errorf("%s: logged is %s", s.name, line)
+		c.until("it is logged", func() bool { return len(log.lines()) > before })
+		if line := log.lines()[before]; !strings.Contains(line, reason) || !strings.Contains(line, "level="+level) {
+			t.Errorf("%s: logged is %s", name, line)
 		}
 		c.talk()
 	}
-	if lines := log.lines(); len(lines) != len(strangers) {
+	for _, s := range strangers {
+		warned.Store(false)
+		visit(s.name, s.level, s.reason, s.visit)
+		if warned.Load() != (s.level == "WARN") {
+			t.Errorf("%s: has used up the warning: %v", s.name, warned.Load())
+		}
+	}
+	last := strangers[len(strangers)-1]
+	visit("the same again", "DEBUG", last.reason, last.visit)
+	if lines := log.lines(); len(lines) != len(strangers)+1 {
 		t.Errorf("logged is %q", lines)
 	}
 }

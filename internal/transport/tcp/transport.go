@@ -179,13 +179,14 @@ func Listen(cfg Config) (*Transport, error) {
 func (t *Transport) Card() Card { return t.card }
 
 // logRefusal logs why somebody wasn't connected, once each: the first at level
-// warn, the others, of which a stranger could make many, at level debug.
+// warn, the others, of which a stranger could make many, at level debug. So is
+// who only hung up, which tells nothing of the next one.
 func (t *Transport) logRefusal(err error, from net.Addr) {
 	if t.ctx.Err() != nil {
 		return // it failed because of Close
 	}
 	level := slog.LevelDebug
-	if !t.refused.Swap(true) {
+	if !errors.Is(err, errHungUp) && !t.refused.Swap(true) {
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("reason", err.Error())}
