@@ -1,0 +1,163 @@
+package viewsim
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
+)
+
+// banyan is a run of Banyan's machines. Each process has one life, so its
+// incarnation is 0.
+type banyan struct {
+	settings *Settings
+	network  *network[*membership.Message]
+	machines []*membership.Machine
+	views    map[uint64]*membership.View // the first that was installed, of each number
+	out      membership.Actions
+	clock    clock
+	Outcome
+}
+
+func member(p proto.Proc) membership.Member { return membership.Member{Proc: p} }
+
+func playBanyan(s *Settings, random *rand.Rand) Outcome {
+	deaths := s.deaths(random)
+	processes := s.Nodes
+	if s.Fault.Kind == Join {
+		processes++
+	}
+	b := &banyan{
+		settings: s, network: newNetwork[*membership.Message](s, processes, deaths),
+		machines: make([]*membership.Machine, processes), views: map[uint64]*membership.View{}, clock: newClock(),
+	}
+	first := membership.FirstView(s.Nodes)
+	b.views[first.Number] = first
+	for p := range s.Nodes {
+		b.machines[p] = membership.New(membership.Config{Self: member(proto.Proc(p)), Arity: s.Arity}, first)
+	}
+	tellOf(b.network, s, deaths, random)
+	if s.Fault.Kind == Join {
+		p, contact := proto.Proc(s.Nodes), proto.Proc(random.IntN(s.Nodes))
+		b.machines[p] = membership.NewJoiner(membership.Config{Self: member(p), Arity: s.Arity}, []membership.Member{member(contact)}, 0, &b.out)
+		b.carry(0, p, false)
+	}
+	b.network.run(b)
+	b.end()
+	return b.Outcome
+}
+
+// tellOf has everyone told of the deaths.
+func tellOf[M any](n *network[M], s *Settings, deaths []death, random *rand.Rand) {
+	var none M
+	for _, d := range deaths {
+		for p := range n.dies {
+			if proto.Proc(p) != d.node {
+				n.add(d.at+s.Detection+proto.Time(random.Int64N(int64(s.Spread)+1)), tell, proto.Proc(p), d.node, none)
+			}
+		}
+	}
+}
+
+func (b *banyan) receive(now proto.Time, p, _ proto.Proc, x *membership.Message) {
+	b.machines[p].Receive(now, x, &b.out)
+	b.carry(now, p, goesDown(x.Kind))
+}
+
+// goesDown says whether a message carries a change down the tree.
+func goesDown(k membership.Kind) bool { return k == membership.Propose || k == membership.Collect }
+
+func (b *banyan) told(now proto.Time, p, dead proto.Proc) {
+	b.machines[p].Departed(now, member(dead), membership.Died, &b.out)
+	b.carry(now, p, false)
+}
+
+// carry carries out what a machine wants; passes says that it passes a change on that
+// it was told of, and doesn't begin one.
+func (b *banyan) carry(now proto.Time, p proto.Proc, passes bool) {
+	computes := passes
+	if passes {
+		b.network.compute(now, p, b.settings.Compute)
+	}
+	for _, a := range b.out {
+		switch a.Kind {
+		case membership.Send:
+			x := a.Message
+			if goesDown(x.Kind) {
+				b.clock.begin(now)
+				if !computes {
+					b.network.compute(now, p, b.settings.Compute)
+					computes = true
+				}
+			}
+			if b.network.send(now, p, a.To.Proc, x) {
+				b.count(x.Kind)
+			}
+		case membership.Install:
+			b.install(now, a)
+		}
+	}
+	clear(b.out)
+	b.out = b.out[:0]
+}
+
+func (b *banyan) install(now proto.Time, a membership.Action) {
+	b.clock.installed = now
+	if a.Stable {
+		b.clock.begin(now) // a coordinator that is alone sends nothing
+		b.clock.stable = now
+	}
+	if first := b.views[a.View.Number]; first == nil {
+		b.views[a.View.Number] = a.View
+	} else if first != a.View && !slices.Equal(first.Members, a.View.Members) {
+		b.Collided = true
+	}
+}
+
+func (b *banyan) count(k membership.Kind) {
+	t := &b.Traffic
+	switch k {
+	case membership.Propose:
+		t.Propose++
+	case membership.Ack:
+		t.Ack++
+	case membership.Commit:
+		t.Commit++
+	case membership.Collect, membership.Report:
+		t.Takeover++
+	default:
+		t.Other++
+	}
+}
+
+// end says how it ended.
+func (b *banyan) end() {
+	var last *membership.View
+	b.Agreed = true
+	for p, m := range b.machines {
+		if b.network.dies[p] != proto.Never {
+			continue
+		}
+		b.Live++
+		switch v := m.View(); {
+		case v == nil || m.Over():
+			b.Agreed = false
+		case last == nil:
+			last = v
+		case v != last && (v.Number != last.Number || !slices.Equal(v.Members, last.Members)):
+			b.Agreed = false
+		}
+	}
+	if last == nil {
+		b.Agreed = false
+		return
+	}
+	b.Views = int(last.Number) - 1
+	b.Agreed = b.Agreed && len(last.Members) == b.Live
+	for _, m := range last.Members {
+		b.Agreed = b.Agreed && b.network.dies[m.Proc] == proto.Never
+	}
+	b.Waits = !b.Agreed && !b.Collided
+	b.clock.fill(&b.Outcome)
+}
