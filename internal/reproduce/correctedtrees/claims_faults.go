@@ -91,7 +91,7 @@ func (e *experiment) gossipGrowthClaim(s *gossipStudy) report.Claim {
 		Ours:        fmt.Sprintf("%.1f ± %.1f %% with one gossip time (%d steps), %.1f ± %.1f %% with the fastest for each rate", fixed, half, s.at(lowest(), e.Procs).time, adapted, half2),
 		Difference:  fmt.Sprintf("%+.1f and %+.1f points", fixed-4, adapted-4),
 		Verdict:     either(judge(fixed-half, fixed+half, 3.5, 4.5), judge(adapted-half2, adapted+half2, 3.5, 4.5)),
-		Explanation: "The paper doesn't say whether the gossip time was adapted to the rate. Latencies are whole steps, and a step of gossip time is 2 % of the latency: how the time was chosen decides.",
+		Explanation: "The paper doesn't say whether the gossip time was adapted to the rate. Latencies are whole steps, and a step of gossip time is 2 % of the latency. A gossip that ends a step or two before the fastest leaves more to correction, and grows more with the faults.",
 	}
 	if c.Verdict == report.Open {
 		c.Explanation += tooFew
