@@ -168,7 +168,7 @@ func (j *Job) config() (progress.Config, error) {
 	cfg := progress.Config{
 		Process: process.Config{
 			Self: j.self, Layout: j.layout,
-			Period: proto.Time(period), Timeout: proto.Time(timeout),
+			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
 		},
 		Crowded:    j.layout.Procs() > runtime.NumCPU(),
 		BeforeSend: strike,
@@ -242,9 +242,13 @@ func (j *Job) secret() ([]byte, error) {
 	return nil, errors.New("no process has put a secret")
 }
 
-// resolve finds another process's card. It is called when first needed.
+// resolve finds another process's card. It is called when first needed: everybody
+// who lived has put one by then.
 func (j *Job) resolve(p proto.Proc) (tcp.Card, error) {
 	s, err := j.pmi.Get(cardKey + strconv.Itoa(int(p)))
+	if errors.Is(err, pmi.ErrNoKey) {
+		return tcp.Card{}, tcp.ErrNoCard
+	}
 	if err != nil {
 		return tcp.Card{}, err
 	}

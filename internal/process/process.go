@@ -93,6 +93,8 @@ type Config struct {
 	Layout replica.Layout
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
+	// Witness says that a launcher sees every death and tells all processes.
+	Witness bool
 	// Hosts is the number of the host of each process, for the order of the
 	// ring of heartbeats; nil if unknown. It is the same at all processes.
 	Hosts []int32
@@ -173,7 +175,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		replica:  replica.New(cfg.Layout, cfg.Self),
 		farewell: farewell.New(cfg.Self, n),
 		members: membership.New(membership.Config{
-			Self: membership.Member{Proc: cfg.Self}, Patience: 2 * cfg.Timeout,
+			Self: membership.Member{Proc: cfg.Self}, Gather: cfg.Period / 20, Patience: 2 * cfg.Timeout,
 		}, membership.FirstView(n)),
 		match:    match.New(),
 		contexts: make(map[uint64]*context),
@@ -188,6 +190,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	}
 	p.detector = detector.New(detector.Config{
 		Self: cfg.Self, View: &detector.View{Ring: p.ring}, Period: cfg.Period, Timeout: cfg.Timeout,
+		Witness: cfg.Witness,
 	}, now, &p.detectorOut)
 	p.runDetector()
 	return p

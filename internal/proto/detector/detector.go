@@ -14,6 +14,10 @@ type Config struct {
 	// Period (η) is the time between heartbeats, Timeout (δ) the silence that
 	// is taken for a death.
 	Period, Timeout proto.Time
+	// Witness says that somebody, such as a launcher, sees every death, ends those
+	// that are silent, and tells all. Then nobody broadcasts a death before η
+	// has passed: what is told twice is told slower.
+	Witness bool
 }
 
 // Machine is the detector of one process. Its size doesn't depend on the number
@@ -23,9 +27,10 @@ type Machine struct {
 
 	// gone is who is known to be gone. It is changed in place only while
 	// nobody else has it.
-	gone   roll
-	shared bool
-	hash   uint64 // of the digest
+	gone    roll
+	shared  bool
+	unheard bool   // no heartbeat of this emitter yet
+	hash    uint64 // of the digest
 	// tellers[i] is who is known to have told everyone of gone[i]: this
 	// process, or else the source of a broadcast with it that came by. NoProc if
 	// nobody.
@@ -37,7 +42,6 @@ type Machine struct {
 	guests   []guest    // get heartbeats too: their views differ (see Install)
 	excused  []proto.Proc
 
-	unheard   bool       // no heartbeat of this emitter yet
 	heard     proto.Time // its last heartbeat, or since when it is the emitter
 	suspectAt proto.Time // Never while it is excused
 	beatAt    proto.Time // the next heartbeat is due
@@ -266,8 +270,13 @@ func (m *Machine) report(e Entry, r Report, out *Actions) {
 // does this process's duty of telling.
 func (m *Machine) settle(now proto.Time, out *Actions) {
 	m.reconnect(now, out)
-	if m.owesNews() {
+	p, owes := m.owesNews()
+	switch {
+	case !owes:
+	case !m.cfg.Witness:
 		m.broadcast(out)
+	case !slices.ContainsFunc(m.held, func(h holding) bool { return h.proc == p }):
+		m.held = append(m.held, holding{p, now + m.cfg.Period})
 	}
 }
 

@@ -77,6 +77,32 @@ func TestEvidenceEverywhereMakesOneBroadcast(t *testing.T) {
 	}
 }
 
+// Where a launcher tells everyone, the observer's broadcast waits for η, so as
+// not to be in the way, and is the only one all the same.
+func TestWitnessFirst(t *testing.T) {
+	const n, victim = 64, 40
+	w := newWorldOn(topology.IdentityRing(n), 3, func(cfg Config, out *Actions) machine {
+		cfg.Witness = true
+		return New(cfg, 0, out)
+	})
+	w.holders = func(_, _ proto.Proc) (proto.Time, bool) { return 1, true }
+	w.at(500, func() { w.crash(victim) })
+	w.runUntil(500 + eta)
+	if w.sent[SendNews] > 0 {
+		t.Errorf("%d copies of news within η", w.sent[SendNews])
+	}
+	w.runUntil(3 * delta)
+	if w.checkStable(); w.problem != "" {
+		t.Fatal(w.problem)
+	}
+	if w.longest[1] > 2*tau+1 {
+		t.Errorf("unstable for %d", w.longest[1])
+	}
+	if w.sent[SendNews] != copies(n-1) {
+		t.Errorf("%d copies of news, want %d", w.sent[SendNews], copies(n-1))
+	}
+}
+
 // The observer of the dead process has no evidence, those closest to it
 // neither: the first that has some broadcasts after its back-off, and the
 // observer once more, for it can't know that nobody was missed.

@@ -25,7 +25,9 @@
 //     present observer.
 //   - Duty. Call the run of those gone directly before a live process on the ring
 //     its segment. A process broadcasts each death in its segment itself, however it
-//     learned of it, unless one that left in order has done so.
+//     learned of it, unless one that left in order has done so. Where a launcher sees
+//     every death and tells all (Config.Witness), it waits η, so as not to be in
+//     the way.
 //   - Any other death that it has heard of in no broadcast is held: it acts on it
 //     at once, but tells it only after a back-off of η for each live process
 //     between the dead one and itself (at most δ), unless a broadcast with it comes by.
@@ -82,8 +84,8 @@
 //
 // It needs δ > η + τ + jitter, τ being the longest transit of a message (the
 // paper's δ > τ is too weak), and to recognise its own stalls δ ≥ 4η + 2τ (see
-// wake). One broadcast among n takes up to 2k(2^k-1) messages, k = ⌊log2 n⌋. The first
-// broadcast of several is not faster for the others: d neighbours on the ring that
-// die at once without evidence cost up to (2d-1)δ. So the ring should be interleaved by
-// host ([banyan/internal/topology.InterleavedRing]).
+// wake). One broadcast among n takes up to 2k(2^k-1) messages, k = ⌊log2 n⌋. Neighbours on
+// the ring that die at once without evidence, d of them, are found one by one, in up to (2d-1)δ
+// together. So the ring should be interleaved by host
+// ([banyan/internal/topology.InterleavedRing]). Bulletins aren't signed: peers are trusted.
 package detector

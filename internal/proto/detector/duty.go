@@ -10,8 +10,8 @@ type holding struct {
 }
 
 // hold keeps back the news of a death for η for each live process that is closer to the
-// dead one on the ring, at most δ: the closest is its observer, which tells at once, and if
-// that fails not all the others should speak up together.
+// dead one on the ring, at most δ, and for one more where there is a witness: the closest is
+// its observer, which tells first, and if that fails not all the others should speak up together.
 func (m *Machine) hold(now proto.Time, p proto.Proc) {
 	ring, self := m.cfg.View.Ring, m.cfg.Self
 	between := ring.Ahead(p, self) - 1
@@ -23,15 +23,18 @@ func (m *Machine) hold(now proto.Time, p proto.Proc) {
 		}
 		between -= gone
 	}
+	if m.cfg.Witness {
+		between++
+	}
 	wait := min(proto.Time(between)*m.cfg.Period, m.cfg.Timeout)
 	m.held = append(m.held, holding{p, now + wait})
 }
 
-// owesNews tells whether there is a death in this process's segment, the run
+// owesNews gives a death, if there is one, in this process's segment, the run
 // of those gone directly before it, of which neither it nor a process that left in
 // order has told everyone. Others who have told may have died, or may yet die, before
 // they reached all.
-func (m *Machine) owesNews() bool {
+func (m *Machine) owesNews() (p proto.Proc, owes bool) {
 	ring := m.cfg.View.Ring
 	first := m.gone.search(ring, ring.Position(m.cfg.Self))
 	at := m.cfg.Self
@@ -39,11 +42,11 @@ func (m *Machine) owesNews() bool {
 		j := (first - 1 - i + len(m.gone)) % len(m.gone)
 		e := m.gone[j]
 		if at = ring.Prev(at); e.Proc != at {
-			return false
+			return proto.NoProc, false
 		}
 		if t := m.tellers[j]; !e.Left && t != m.cfg.Self && !m.hasLeft(t) {
-			return true
+			return e.Proc, true
 		}
 	}
-	return false
+	return proto.NoProc, false
 }

@@ -19,10 +19,11 @@ type lead struct {
 	busy      bool        // there is one
 	stalled   bool        // there can't be one
 	until     proto.Time  // when patience ends
+	beginAt   proto.Time  // when gathering ends
 }
 
 func (l *lead) reset(v *View, self Member) {
-	*l = lead{position: uint32(v.Position(self)), until: proto.Never}
+	*l = lead{position: uint32(v.Position(self)), until: proto.Never, beginAt: proto.Never}
 	l.collected = l.position == 0
 }
 
@@ -39,7 +40,11 @@ func (m *Machine) drive(now proto.Time, out *Actions) {
 	if m.lead.busy && m.round.ballot == m.ballot() && !m.lost(m.lead.skip) {
 		return // wait for the answers
 	}
-	if m.changes() {
+	switch l := &m.lead; {
+	case !m.changes() || l.beginAt != proto.Never:
+	case l.attempt == 0 && !l.stalled && m.cfg.Gather > 0:
+		l.beginAt = now + m.cfg.Gather
+	default:
 		m.begin(now, out)
 	}
 }

@@ -13,6 +13,9 @@ type Config struct {
 	// Arity is how many children a member has in the tree, a power of two; 2
 	// if 0.
 	Arity int
+	// Gather is how long a coordinator waits, before it begins, for more that is
+	// to change: deaths seldom come alone.
+	Gather proto.Time
 	// Patience is how long a coordinator without a quorum waits for it to become
 	// certain that the silent are dead. Never if 0.
 	Patience proto.Time
@@ -27,6 +30,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.Arity < 0 || c.Arity&(c.Arity-1) != 0 || c.Arity == 1:
 		return fmt.Errorf("arity %d: want a power of two, from 2", c.Arity)
+	case c.Gather < 0:
+		return fmt.Errorf("gathering for %d: want 0 or more", c.Gather)
 	case c.Patience < 0:
 		return fmt.Errorf("patience %d: want 0 or more", c.Patience)
 	case c.Retry < 0:
@@ -95,7 +100,7 @@ func newMachine(cfg Config) *Machine {
 	if cfg.quorum == nil {
 		cfg.quorum = (*View).Quorum
 	}
-	return &Machine{cfg: cfg, lead: lead{until: proto.Never}, door: door{retryAt: proto.Never}}
+	return &Machine{cfg: cfg, lead: lead{until: proto.Never, beginAt: proto.Never}, door: door{retryAt: proto.Never}}
 }
 
 // View is the view in force, nil before one who joins has been let in.
@@ -122,7 +127,7 @@ func (m *Machine) Deadline() proto.Time {
 	if m.over {
 		return proto.Never
 	}
-	return min(m.lead.until, m.door.retryAt)
+	return min(m.lead.until, m.lead.beginAt, m.door.retryAt)
 }
 
 // Tick lets time pass.
@@ -136,6 +141,12 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 	}
 	if now >= m.door.retryAt {
 		m.knock(now, out)
+	}
+	if now >= m.lead.beginAt {
+		m.lead.beginAt = proto.Never
+		if m.changes() {
+			m.begin(now, out)
+		}
 	}
 }
 

@@ -113,6 +113,28 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// TestGather: deaths within a while make one view, though each is told at once.
+func TestGather(t *testing.T) {
+	v := FirstView(4)
+	m := New(Config{Self: v.Members[0], Gather: 5}, v)
+	var out Actions
+	m.Departed(10, v.Members[3], Died, &out)
+	m.Departed(12, v.Members[1], Died, &out)
+	if len(out) > 0 || m.Deadline() != 15 {
+		t.Fatalf("%v, deadline %d", out, m.Deadline())
+	}
+	m.Tick(15, &out)
+	if len(out) != 1 || out[0].Message.Kind != Propose || len(out[0].Message.View.Members) != 2 || m.Deadline() != proto.Never {
+		t.Fatalf("%v, deadline %d", out, m.Deadline())
+	}
+	// A death during the round isn't waited for again.
+	out = out[:0]
+	m.Departed(16, v.Members[2], Died, &out)
+	if m.View().Number != 2 || len(m.View().Members) != 1 {
+		t.Fatalf("%s", show(m.View()))
+	}
+}
+
 // TestCertaintyEndsAStall: the launcher has killed the silent in the meantime.
 func TestCertaintyEndsAStall(t *testing.T) {
 	v := FirstView(3)
@@ -141,7 +163,7 @@ func TestStaleIncarnationIsRefused(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for _, c := range []Config{{Arity: 3}, {Arity: 1}, {Arity: -2}, {Patience: -1}, {Retry: -1}} {
+	for _, c := range []Config{{Arity: 3}, {Arity: 1}, {Arity: -2}, {Patience: -1}, {Gather: -1}, {Retry: -1}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is taken", c)
 		}
