@@ -83,6 +83,7 @@ type Job struct {
 	control *control.Conn
 	tcp     *tcp.Transport // nil in a job of one
 	log     *slog.Logger
+	reaped  []atomic.Bool // by Proc: the launcher told of its death
 	leaving atomic.Bool
 	left    atomic.Bool   // Leave was called
 	done    chan struct{} // closed by Leave: watch no longer
@@ -128,6 +129,7 @@ func (j *Job) join() (err error) {
 	if n := j.layout.Procs(); j.pmi != nil && n != j.pmi.Size() {
 		return fmt.Errorf("%d processes can't be ranks of %d replicas each", j.pmi.Size(), degree)
 	}
+	j.reaped = make([]atomic.Bool, j.layout.Procs())
 	cfg, err := j.config()
 	if err != nil {
 		return err

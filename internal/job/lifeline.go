@@ -29,7 +29,10 @@ func (j *Job) listen() {
 		}
 		switch m.Type {
 		case control.Death:
-			j.Engine.Evidence(m.Proc)
+			if m.Proc >= 0 && int(m.Proc) < len(j.reaped) {
+				j.reaped[m.Proc].Store(true)
+				j.Engine.Evidence(m.Proc)
+			}
 		case control.Left:
 			j.Engine.Left(m.Proc)
 		case control.Traced, control.Untraced:
@@ -65,7 +68,7 @@ func (j *Job) handle(e progress.Event) {
 			// be reached.
 			go j.tcp.Tell(r.Proc)
 		}
-		if j.control != nil && e.Report.Cause != detector.CauseTold {
+		if j.control != nil && e.Report.Cause != detector.CauseTold && !j.reaped[r.Proc].Load() {
 			j.control.Send(control.Message{
 				Type: control.Suspect, Proc: e.Report.Proc, Silent: time.Duration(e.Report.Silent),
 			})
