@@ -6,12 +6,13 @@ func newSimCommand() *cobra.Command {
 	sim := &cobra.Command{
 		Use:   "sim",
 		Short: "Simulate protocols",
-		Long: `The simulators run the code that real jobs run. Broadcasts and reductions run in the time
-of the LogP model: sending and receiving take a process the overhead o each, a message
+		Long: `The simulators run the code that real jobs run. Broadcasts, reductions and the membership run
+in the time of the LogP model: sending and receiving take a process the overhead o each, a message
 travels for the latency L. The failure detector runs under the one-port model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand(), newSimDetectorCommand(), newSimQualityCommand(), newSimProbingCommand())
+	sim.AddCommand(newSimBroadcastCommand(), newSimReduceCommand(), newSimCampaignCommand(), newSimDetectorCommand(), newSimQualityCommand(), newSimProbingCommand(),
+		newSimMembershipCommand())
 	return sim
 }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/logp"
+	"banyan/internal/viewtime"
+)
+
+// viewPlanFlags are the flags of "plan membership", as given.
+type viewPlanFlags struct {
+	nodes, arities []int
+	model          viewtime.Model
+	topology       string
+	fit, format    string
+}
+
+func newPlanMembershipCommand() *cobra.Command {
+	f := viewPlanFlags{model: viewtime.Model{Latency: 4.6e-6, Compute: 2e-6}}
+	cmd := &cobra.Command{
+		Use:   "membership",
+		Short: "How long a view takes to stabilise, and along which tree",
+		Long: `Computes the stabilisation time of a view, from the coordinator's proposal until all have
+acknowledged, along a tree of n nodes with a children each, by the models of Varma et al.,
+"Scalable, Fault-Tolerant Membership for MPI Tasks on HPC Systems" (2006):
+
+  base_us        2·L·(H−1) + Ocp·H, H being the levels of the tree (equations 1 and 2)
+  stabilise_us   the same, refined by what is given:
+    --topology   a torus or a mesh: (H−1) becomes the sum over the levels of the most hops
+                 between a parent and a child (column hops). The paper prints another factor
+                 (H−1), which is a misprint and isn't here.
+    --overhead   sends of a node go one after the other: + (a−1)·o·(H−1). Without it the
+                 flattest tree always seems best.
+    --fit        a switch delays messages by each other: L becomes L·(1 + c·w), w being the
+                 messages of the widest level (column widest). c is fitted to measurements by
+                 least squares.
+
+Nodes are placed row by row, the last coordinate first. The best arity for each number of nodes
+has a * in the last column.
+
+--fit reads a CSV file with a heading; the columns n and stabilise_us are needed. With a column
+arity each row is of that tree, else of the one --arity; with a column fault only rows of fault
+"node" count. What "banyan bench membership" writes will do.
+
+Spans are numbers with a unit: s, ms, us, ns.
+
+Exit codes: 0; 2 if the command line or the file is wrong.`,
+		Example: `  # BlueGene/L: two midplanes of 8x8x8
+  banyan plan membership --nodes 64,256,1024 --arity 2,4 --latency 4.6us --compute 2us --topology torus:8x8x16
+
+  # Gigabit Ethernet, with the time of a send
+  banyan plan membership --nodes 47,1000,10000 --arity 2,4,8,16 --latency 118us --overhead 10us
+
+  # a switch, from measurements
+  banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout(), cmd.Flags()) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntSliceVar(&f.nodes, "nodes", nil, "number of nodes, or several")
+	flags.IntSliceVar(&f.arities, "arity", []int{2, 4, 8}, "children in the tree, a power of two, or several")
+	flags.Var(&f.model.Latency, "latency", "half a round trip between neighbours, L")
+	flags.Var(&f.model.Compute, "compute", "time that a node takes to compute its view, Ocp")
+	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ")
+	flags.Var(&f.model.Overhead, "overhead", "time between two sends of a node, o")
+	flags.StringVar(&f.fit, "fit", "", "CSV `file` of measurements, to fit the contention to")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	if err := cmd.MarkFlagRequired("nodes"); err != nil {
+		panic(err) // there is no such flag
+	}
+	return cmd
+}
+
+// viewPlanRow is a tree.
+type viewPlanRow struct {
+	*viewtime.Model
+	nodes, arity int
+	best         bool
+	fit          *viewtime.Fit // nil if nothing was fitted
+}
+
+func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
+	if err := logp.Format(f.format).Validate(); err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	var err error
+	if f.model.Topology, err = viewtime.ParseTopology(f.topology); err != nil {
+		return fmt.Errorf("--topology: %w", err)
+	}
+	if err := f.model.Validate(); err != nil {
+		return fmt.Errorf("--%w", err) // fields are called as the flags
+	}
+	if len(f.nodes) == 0 || len(f.arities) == 0 {
+		return errors.New("--nodes and --arity: want at least one number each")
+	}
+	for _, n := range f.nodes {
+		for _, arity := range f.arities {
+			if err := f.model.ValidateTree(n, arity); err != nil {
+				return fmt.Errorf("--%w", err)
+			}
+		}
+	}
+	var fit *viewtime.Fit
+	if flags.Changed("fit") {
+		if fit, err = f.fitFile(); err != nil {
+			return fmt.Errorf("--fit: %w", err)
+		}
+		f.model.Contention = fit.Contention
+	}
+	var rows []viewPlanRow
+	for _, n := range f.nodes {
+		best := f.model.Best(n, f.arities)
+		for _, arity := range f.arities {
+			rows = append(rows, viewPlanRow{&f.model, n, arity, arity == best, fit})
+		}
+	}
+	columns := viewPlanColumns
+	if logp.Format(f.format) != logp.Text {
+		columns = append(columns[:len(columns):len(columns)], viewFitColumns...)
+	}
+	if err := writeRows(w, logp.Format(f.format), columns, rows); err != nil || fit == nil || logp.Format(f.format) != logp.Text {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\ncontention c = %.4g, from %d measurements; they are %v off the model (root mean square), %v without contention\n",
+		fit.Contention, fit.Count, fit.Residual, fit.Without)
+	return err
+}
+
+// fitFile fits the contention to the measurements of a file.
+func (f *viewPlanFlags) fitFile() (*viewtime.Fit, error) {
+	file, err := os.Open(f.fit)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	arity := 0
+	if len(f.arities) == 1 {
+		arity = f.arities[0]
+	}
+	measured, err := readMeasurements(file, arity)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.fit, err)
+	}
+	fit, err := f.model.FitContention(measured)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.fit, err)
+	}
+	return &fit, nil
+}
+
+var viewPlanColumns = []column[viewPlanRow]{
+	{"nodes", func(r *viewPlanRow) any { return r.nodes }},
+	{"arity", func(r *viewPlanRow) any { return r.arity }},
+	{"levels", func(r *viewPlanRow) any { return viewtime.Levels(r.nodes, r.arity) }},
+	{"hops", func(r *viewPlanRow) any { return r.Topology.Hops(r.nodes, r.arity) }},
+	{"widest", func(r *viewPlanRow) any { return viewtime.Widest(r.nodes, r.arity) }},
+	{"base_us", func(r *viewPlanRow) any { return float64(r.Base(r.nodes, r.arity)) * 1e6 }},
+	{"stabilise_us", func(r *viewPlanRow) any { return float64(r.Stabilise(r.nodes, r.arity)) * 1e6 }},
+	{"best", func(r *viewPlanRow) any {
+		if r.best {
+			return "*"
+		}
+		return nil
+	}},
+}
+
+// viewFitColumns say what was fitted, where programs read.
+var viewFitColumns = []column[viewPlanRow]{
+	{"contention", func(r *viewPlanRow) any { return number(r.Contention, r.fit != nil) }},
+	{"residual_us", func(r *viewPlanRow) any {
+		if r.fit == nil {
+			return nil
+		}
+		return float64(r.fit.Residual) * 1e6
+	}},
+}

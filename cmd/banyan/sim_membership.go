@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/logp"
+	"banyan/internal/proto"
+	"banyan/internal/risk"
+	"banyan/internal/viewsim"
+	"banyan/internal/viewtime"
+)
+
+// membershipFlags are the flags of "sim membership", as given.
+type membershipFlags struct {
+	nodes, arities             []int
+	fault, protocol, format    string
+	latency, overhead, compute risk.Seconds
+	detection, spread, within  risk.Seconds
+	runs, workers              int
+	seed                       uint64
+}
+
+func newSimMembershipCommand() *cobra.Command {
+	// L + 2o is half a round trip: BlueGene/L's 4.6 µs.
+	f := membershipFlags{latency: 3.6e-6, overhead: 0.5e-6, compute: 2e-6, detection: 1e-3}
+	cmd := &cobra.Command{
+		Use:   "membership",
+		Short: "Simulate a change of view until all have installed it",
+		Long: `Simulates how processes agree on a new view after a fault, in LogP time: sending and
+receiving take a process the overhead o each, one after the other, and a message travels for the
+latency L. The detector is perfect, and tells each process of a death after --detection, or at
+a time drawn for each from there to --spread later.
+
+  --fault node        a process other than the root dies
+  --fault root        the root dies
+  --fault several:K   K die, the root may be one of them, within --within
+  --fault takeover    a process dies, and the root within --within after that is detected
+  --fault join        a process joins, and asks a member drawn at random
+
+Printed are means over the runs that ended well (agreed), of: the time from the coordinator's first
+step until it has all acknowledgements (stable, the time of Varma et al.), until the last
+process has installed the view (installed), and the messages by kind. Beside them is what the
+models say: base, equations 1 and 2 with L + 2o for half a round trip, and fanout, with the time that
+sends one after the other take besides (see "banyan plan membership"). They are for one death; the
+other faults take several rounds.
+
+With --protocol paper the protocol runs as the paper prints it (internal/proto/varma), where it may
+end in different views (agreed and collided tell) or with a root that waits for ever (waits).
+
+Spans are numbers with a unit: s, ms, us, ns.
+
+Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
+		Example: `  # one death, with the paper's constants of BlueGene/L
+  banyan sim membership --nodes 16,64,256,1024 --arity 2,4 --fault node
+
+  # and of Gigabit Ethernet: 118 µs for half a round trip
+  banyan sim membership --nodes 48 --latency 98us --overhead 10us
+
+  # the root dies while it tells of a death: this protocol, and the paper's
+  banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000
+  banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000 --protocol paper`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := logp.Format(f.format).Validate(); err != nil {
+				return fmt.Errorf("--format: %w", err)
+			}
+			campaigns, err := f.campaigns(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return f.simulate(context.Background(), cmd.OutOrStdout(), campaigns)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntSliceVar(&f.nodes, "nodes", []int{1024}, "number of processes, or several")
+	flags.IntSliceVar(&f.arities, "arity", []int{2}, "children in the tree, a power of two, or several")
+	flags.StringVar(&f.fault, "fault", "node", "node, root, several:K, takeover or join")
+	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or paper: as printed")
+	flags.Var(&f.latency, "latency", "time that a message travels, L")
+	flags.Var(&f.overhead, "overhead", "time that a process takes to send, and to receive, o")
+	flags.Var(&f.compute, "compute", "time that a process takes to compute a new view, Ocp")
+	flags.Var(&f.detection, "detection", "time from a death until all are told of it")
+	flags.Var(&f.spread, "spread", "each is told up to so much later")
+	flags.Var(&f.within, "within", "window in which several deaths strike (default as long as one view takes to stabilise)")
+	flags.Lookup("within").DefValue = "" // that of 0s says nothing
+	flags.IntVar(&f.runs, "runs", 10, "runs of each size and arity")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is drawn")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at a time")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+// campaigns makes a campaign for each number of processes and each arity.
+func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, error) {
+	protocol, err := viewsim.ParseProtocol(f.protocol)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	fault, err := viewsim.ParseFault(f.fault)
+	if err != nil {
+		return nil, fmt.Errorf("--fault: %w", err)
+	}
+	if changed := flags.Changed("within"); changed && fault.Kind != viewsim.Several && fault.Kind != viewsim.Takeover {
+		return nil, fmt.Errorf("--within: has no meaning with --fault %v: nothing strikes later", fault)
+	}
+	if len(f.nodes) == 0 || len(f.arities) == 0 {
+		return nil, errors.New("--nodes and --arity: want at least one number each")
+	}
+	for _, x := range []struct {
+		name  string
+		value risk.Seconds
+	}{{"latency", f.latency}, {"overhead", f.overhead}, {"compute", f.compute}, {"detection", f.detection}, {"spread", f.spread}, {"within", f.within}} {
+		if x.value > 1000 || x.name == "overhead" && x.value < 1e-9 {
+			return nil, fmt.Errorf("--%s: %v: want no more than 1000s, and 1ns of overhead at least", x.name, x.value)
+		}
+	}
+	var campaigns []viewsim.Campaign
+	for _, arity := range f.arities {
+		for _, n := range f.nodes {
+			c := viewsim.Campaign{Runs: f.runs, Seed: f.seed, Workers: f.workers}
+			c.Protocol, c.Nodes, c.Arity, c.Fault = protocol, n, arity, fault
+			c.Latency, c.Overhead, c.Compute = nanoseconds(f.latency), nanoseconds(f.overhead), nanoseconds(f.compute)
+			c.Detection, c.Spread, c.Within = nanoseconds(f.detection), nanoseconds(f.spread), nanoseconds(f.within)
+			if err := c.Validate(); err != nil {
+				return nil, fmt.Errorf("--%w", err) // fields are called as the flags
+			}
+			if !flags.Changed("within") {
+				m := viewModel(&c.Settings)
+				c.Within = nanoseconds(m.Stabilise(n, arity))
+			}
+			campaigns = append(campaigns, c)
+		}
+	}
+	return campaigns, nil
+}
+
+// viewModel is the model of a simulation.
+func viewModel(s *viewsim.Settings) viewtime.Model {
+	const ns = 1e-9
+	return viewtime.Model{
+		Latency: risk.Seconds(s.Latency+2*s.Overhead) * ns, Compute: risk.Seconds(s.Compute) * ns, Overhead: risk.Seconds(s.Overhead) * ns,
+	}
+}
+
+// membershipRow is what is printed of a campaign.
+type membershipRow struct {
+	*viewsim.Campaign
+	viewsim.Summary
+}
+
+func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns []viewsim.Campaign) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	progress := newProgress(f.runs*len(campaigns), "changes of view")
+	rows := make([]membershipRow, len(campaigns))
+	for i := range campaigns {
+		c := &campaigns[i]
+		outcomes, err := c.Run(ctx, func(done int) { progress.set(i*f.runs + done) })
+		if err != nil {
+			progress.clear()
+			if errors.Is(err, context.Canceled) {
+				return &exitError{1, errors.New("interrupted")}
+			}
+			return err
+		}
+		rows[i] = membershipRow{c, viewsim.Summarise(outcomes)}
+	}
+	progress.clear()
+	columns := membershipColumns
+	if logp.Format(f.format) == logp.Text {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c column[membershipRow]) bool { return slices.Contains(forPrograms, c.name) })
+	}
+	return writeRows(w, logp.Format(f.format), columns, rows)
+}
+
+// forPrograms are the columns that tables for people do without: what is the same in each row, and what
+// is of little use.
+var forPrograms = []string{"fault", "protocol", "stable_max_us", "installed_max_us"}
+
+// microseconds are those of a time in nanoseconds, nil if there is none.
+func microseconds[T float64 | proto.Time](ns T, is bool) any { return number(float64(ns)/1e3, is) }
+
+// membershipColumns are those of all formats.
+var membershipColumns = []column[membershipRow]{
+	{"nodes", func(r *membershipRow) any { return r.Nodes }},
+	{"arity", func(r *membershipRow) any { return r.Arity }},
+	{"fault", func(r *membershipRow) any { return r.Fault.String() }},
+	{"protocol", func(r *membershipRow) any { return r.Protocol.String() }},
+	{"runs", func(r *membershipRow) any { return r.Summary.Runs }},
+	{"agreed", func(r *membershipRow) any { return r.Agreed }},
+	{"collided", func(r *membershipRow) any { return r.Collided }},
+	{"waits", func(r *membershipRow) any { return r.Waits }},
+	{"stable_us", func(r *membershipRow) any { return microseconds(r.Stable, r.Agreed > 0) }},
+	{"stable_max_us", func(r *membershipRow) any { return microseconds(r.MostStable, r.Agreed > 0) }},
+	{"installed_us", func(r *membershipRow) any { return microseconds(r.Installed, r.Agreed > 0) }},
+	{"installed_max_us", func(r *membershipRow) any { return microseconds(r.MostInstall, r.Agreed > 0) }},
+	{"base_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Base) }},
+	{"fanout_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Stabilise) }},
+	{"views", func(r *membershipRow) any { return number(r.Views, r.Agreed > 0) }},
+	{"propose", func(r *membershipRow) any { return number(r.Propose, r.Agreed > 0) }},
+	{"ack", func(r *membershipRow) any { return number(r.Ack, r.Agreed > 0) }},
+	{"commit", func(r *membershipRow) any { return number(r.Commit, r.Agreed > 0) }},
+	{"takeover", func(r *membershipRow) any { return number(r.Takeover, r.Agreed > 0) }},
+	{"other", func(r *membershipRow) any { return number(r.Other, r.Agreed > 0) }},
+}
+
+// modelled is what a model says of the processes that agree, in microseconds.
+func (r *membershipRow) modelled(time func(*viewtime.Model, int, int) risk.Seconds) any {
+	m := viewModel(&r.Settings)
+	return float64(time(&m, r.Nodes-r.Fault.Deaths(), r.Arity)) * 1e6
+}
