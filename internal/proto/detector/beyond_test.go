@@ -112,7 +112,10 @@ func TestEveryoneLearnsOfEveryDeath(t *testing.T) {
 		for p := range hosts {
 			hosts[p] = int32(p) / 4
 		}
-		w := newWorldOn(topology.InterleavedRing(hosts), seed, nil)
+		w := newWorldOn(topology.InterleavedRing(hosts), seed, func(cfg Config, out *Actions) machine {
+			cfg.Witness = seed%4 == 1
+			return New(cfg, 0, out)
+		})
 		if share := w.rng.IntN(3); share > 0 {
 			w.holders = func(_, _ proto.Proc) (proto.Time, bool) {
 				return proto.Time(w.rng.IntN(delta)), w.rng.IntN(2) < share

@@ -45,6 +45,7 @@ type Machine struct {
 	heard     proto.Time // its last heartbeat, or since when it is the emitter
 	suspectAt proto.Time // Never while it is excused
 	beatAt    proto.Time // the next heartbeat is due
+	oweUntil  proto.Time // its duty of telling is put off until then (see Config.Witness), or Never
 
 	doubt uint64 // the emitter's and the own digest when they last differed; 0: they agreed
 }
@@ -59,7 +60,7 @@ func New(cfg Config, now proto.Time, out *Actions) *Machine {
 
 // Start is New in place, for those who keep many machines in one slice.
 func (m *Machine) Start(cfg Config, now proto.Time, out *Actions) {
-	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc}
+	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, oweUntil: proto.Never}
 	if ring := cfg.View.Ring; ring.Len() > 1 {
 		m.observer = ring.Next(cfg.Self)
 		m.observe(now, ring.Prev(cfg.Self))
@@ -100,7 +101,7 @@ func (m *Machine) Deadline() proto.Time {
 	for i := range m.held {
 		d = min(d, m.held[i].tellAt)
 	}
-	return d
+	return min(d, m.oweUntil)
 }
 
 // Tick lets time pass (tasks T1 and T3). Frames that have arrived should be
@@ -113,11 +114,12 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 	if m.emitter != proto.NoProc && now >= m.suspectAt {
 		m.suspect(now, out)
 	}
+	due := now >= m.oweUntil
 	for i := range m.held {
-		if now >= m.held[i].tellAt {
-			m.broadcast(out)
-			break
-		}
+		due = due || now >= m.held[i].tellAt
+	}
+	if due {
+		m.broadcast(out)
 	}
 }
 
@@ -270,13 +272,12 @@ func (m *Machine) report(e Entry, r Report, out *Actions) {
 // does this process's duty of telling.
 func (m *Machine) settle(now proto.Time, out *Actions) {
 	m.reconnect(now, out)
-	p, owes := m.owesNews()
 	switch {
-	case !owes:
+	case !m.owesNews():
 	case !m.cfg.Witness:
 		m.broadcast(out)
-	case !slices.ContainsFunc(m.held, func(h holding) bool { return h.proc == p }):
-		m.held = append(m.held, holding{p, now + m.cfg.Period})
+	case m.oweUntil == proto.Never:
+		m.oweUntil = now + m.cfg.Period
 	}
 }
 

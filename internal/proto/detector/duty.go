@@ -30,11 +30,11 @@ func (m *Machine) hold(now proto.Time, p proto.Proc) {
 	m.held = append(m.held, holding{p, now + wait})
 }
 
-// owesNews gives a death, if there is one, in this process's segment, the run
+// owesNews tells whether there is a death in this process's segment, the run
 // of those gone directly before it, of which neither it nor a process that left in
 // order has told everyone. Others who have told may have died, or may yet die, before
 // they reached all.
-func (m *Machine) owesNews() (p proto.Proc, owes bool) {
+func (m *Machine) owesNews() bool {
 	ring := m.cfg.View.Ring
 	first := m.gone.search(ring, ring.Position(m.cfg.Self))
 	at := m.cfg.Self
@@ -42,11 +42,11 @@ func (m *Machine) owesNews() (p proto.Proc, owes bool) {
 		j := (first - 1 - i + len(m.gone)) % len(m.gone)
 		e := m.gone[j]
 		if at = ring.Prev(at); e.Proc != at {
-			return proto.NoProc, false
+			return false
 		}
 		if t := m.tellers[j]; !e.Left && t != m.cfg.Self && !m.hasLeft(t) {
-			return e.Proc, true
+			return true
 		}
 	}
-	return proto.NoProc, false
+	return false
 }

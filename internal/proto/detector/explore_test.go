@@ -50,7 +50,7 @@ type step struct {
 
 func (s step) String() string { return s.what + " " + strconv.Itoa(s.p) + " " + strconv.Itoa(s.q) }
 
-func newTimeless(n, deaths int, holds func(holder, dead int) bool) *timeless {
+func newTimeless(n, deaths int, witness bool, holds func(holder, dead int) bool) *timeless {
 	w := &timeless{
 		machines: make([]Machine, n), dead: make([]bool, n), deaths: deaths, links: make([][]parcel, n*n),
 		sent: make([]int, n), heard: make([]int, n), evident: make([]bool, n*n), holds: holds,
@@ -58,7 +58,7 @@ func newTimeless(n, deaths int, holds func(holder, dead int) bool) *timeless {
 	view := &View{Ring: topology.IdentityRing(n)}
 	for p := range w.machines {
 		var out Actions // heartbeats
-		w.machines[p].Start(Config{Self: proto.Proc(p), View: view, Period: eta, Timeout: delta}, 0, &out)
+		w.machines[p].Start(Config{Self: proto.Proc(p), View: view, Period: eta, Timeout: delta, Witness: witness}, 0, &out)
 	}
 	return w
 }
@@ -86,7 +86,7 @@ func (w *timeless) Events(dst []step) []step {
 			continue
 		}
 		m := &w.machines[p]
-		if len(m.held) > 0 {
+		if len(m.held) > 0 || m.oweUntil != proto.Never {
 			dst = append(dst, step{"tell", p, 0})
 		}
 		if e := m.emitter; e != proto.NoProc && w.dead[e] {
@@ -219,7 +219,7 @@ func (w *timeless) End() error {
 func (w *timeless) AppendKey(dst []byte) []byte {
 	for p := range w.machines {
 		m := &w.machines[p]
-		dst = append(dst, 'm', byte(p), byte(m.emitter), byte(m.observer), byte(len(m.gone)), byte(w.sent[p]-w.heard[p]))
+		dst = append(dst, 'm', byte(p), byte(m.emitter), byte(m.observer), byte(len(m.gone)), byte(w.sent[p]-w.heard[p]), byte(boolean(m.oweUntil != proto.Never)))
 		for i, e := range m.gone {
 			dst = append(dst, byte(e.Proc), byte(m.tellers[i]))
 		}
@@ -260,12 +260,14 @@ func everybody(int, int) bool { return true }
 func TestEveryOrderOfFewDeaths(t *testing.T) {
 	for _, c := range []struct {
 		n, deaths int
+		witness   bool
 		holds     func(holder, dead int) bool
 		states    int // at least
 	}{
-		{3, 1, everybody, 50}, {4, 1, nobody, 20}, {4, 1, everybody, 1000}, {5, 1, nobody, 2000}, {6, 1, nobody, 2000}, {4, 2, nobody, 1000},
+		{3, 1, false, everybody, 50}, {4, 1, false, nobody, 20}, {4, 1, false, everybody, 1000}, {5, 1, false, nobody, 2000},
+		{6, 1, false, nobody, 2000}, {4, 2, false, nobody, 1000}, {4, 1, true, everybody, 1000}, {4, 2, true, nobody, 1000},
 	} {
-		stats, err := explore.All(newTimeless(c.n, c.deaths, c.holds), 100_000)
+		stats, err := explore.All(newTimeless(c.n, c.deaths, c.witness, c.holds), 100_000)
 		if err != nil {
 			t.Fatalf("n = %d: %v", c.n, err)
 		}
@@ -285,7 +287,7 @@ func TestSomeOrdersOfMoreDeaths(t *testing.T) {
 		f := topology.NewHypercubes(n).Trees() - 1
 		for seed := range runs {
 			holds := []func(int, int) bool{nobody, everybody, func(h, d int) bool { return (h*7+d)%5 == int(seed%5) }}[seed%3]
-			if err := explore.Random(newTimeless(n, f, holds), seed+1, 1_000_000); err != nil {
+			if err := explore.Random(newTimeless(n, f, seed%2 == 1, holds), seed+1, 1_000_000); err != nil {
 				t.Fatalf("n = %d: %v", n, err)
 			}
 		}
@@ -297,7 +299,7 @@ func TestCanaries(t *testing.T) {
 	for bug, n := range map[canary]int{credulous: 8, narrow: 8} {
 		caught := 0
 		for seed := range uint64(1000) {
-			w := newTimeless(n, topology.NewHypercubes(n).Trees()-1, func(h, d int) bool { return (h*7+d)%5 == int(seed%5) })
+			w := newTimeless(n, topology.NewHypercubes(n).Trees()-1, false, func(h, d int) bool { return (h*7+d)%5 == int(seed%5) })
 			w.canary = bug
 			if explore.Random(w, seed+1, 1_000_000) != nil {
 				caught++

@@ -29,7 +29,7 @@ func (m *Machine) invariants() error {
 			return fmt.Errorf("it holds itself for gone")
 		case e.Incarnation < m.cfg.View.of(e.Proc):
 			return fmt.Errorf("%v is of an incarnation before the view's", e)
-		case !e.Left && m.tellers[i] == proto.NoProc && !held:
+		case !e.Left && m.tellers[i] == proto.NoProc && !held && m.oweUntil == proto.Never:
 			return fmt.Errorf("it knows of %v from nobody who told all, and doesn't hold it", e)
 		}
 	}
@@ -39,7 +39,7 @@ func (m *Machine) invariants() error {
 	if m.observer != proto.NoProc && !m.live(m.observer) {
 		return fmt.Errorf("the observer %v is gone", m.observer)
 	}
-	if _, owes := m.owesNews(); owes && !m.cfg.Witness {
+	if m.owesNews() && m.oweUntil == proto.Never {
 		return fmt.Errorf("it owes news")
 	}
 	return nil

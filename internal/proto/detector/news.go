@@ -22,7 +22,7 @@ func (m *Machine) broadcast(out *Actions) {
 	for i := range m.tellers {
 		m.tellers[i] = m.cfg.Self
 	}
-	m.held = m.held[:0]
+	m.held, m.oweUntil = m.held[:0], proto.Never
 }
 
 // pass sends a bulletin on from this process, which has the given label in it. Those
