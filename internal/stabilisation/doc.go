@@ -9,7 +9,7 @@
 //
 //   - [Machines] runs the detector's machines under the one-port model (package
 //     oneport), every heartbeat and every copy of a broadcast: at 256,000 nodes and 16
-//     failures some 78 million events, 0.4 GB and a minute or two;
+//     failures some 78 million events, 0.5 GB and a minute or two;
 //   - [Abstraction] computes when time-outs expire, as the paper's own simulator did, in
 //     less than a millisecond for any size.
 //
