@@ -246,16 +246,22 @@ func TestVersionMismatchIsSaid(t *testing.T) {
 	}
 }
 
-// A peer that can't be reached is lost after a while, and lends are returned.
+// A peer that can't be reached is lost after a while, and lends are returned. The
+// user is warned, unless it's news of a death.
 func TestUnreachable(t *testing.T) {
-	for name, resolve := range map[string]func(proto.Proc) (Card, error){
-		"no listener": func(proto.Proc) (Card, error) {
+	for name, c := range map[string]struct {
+		level   string
+		resolve func(proto.Proc) (Card, error)
+	}{
+		"no listener": {"WARN", func(proto.Proc) (Card, error) {
 			return Card{Host: "elsewhere/1", Addr: "127.0.0.1:1", Pid: 1}, nil
-		},
-		"no card": cards{{}, {}}.resolve,
+		}},
+		"no card":     {"WARN", cards{{}, {}}.resolve},
+		"died before": {"DEBUG", func(proto.Proc) (Card, error) { return Card{}, ErrNoCard }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Resolve = 2, resolve })[0]
+			var log journal
+			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Resolve, cfg.Logger = 2, c.resolve, log.logger() })[0]
 			tr.dialler.limit = 50 * time.Millisecond
 			w := &witness{t: t}
 			tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 3}, []byte("abc"), 5)
@@ -265,6 +271,9 @@ func TestUnreachable(t *testing.T) {
 			watch(t, tr, w, "the end is told", func() bool { return w.closed == 1 })
 			if w.why != transport.EvidenceLost || tr.Queued(1) != 0 {
 				t.Errorf("%v, %d bytes wait", w.why, tr.Queued(1))
+			}
+			if lines := log.lines(); len(lines) != 1 || !strings.Contains(lines[0], "level="+c.level) {
+				t.Errorf("logged is %q", lines)
 			}
 		})
 	}

@@ -41,6 +41,9 @@ import (
 	"banyan/internal/wire"
 )
 
+// ErrNoCard is Resolve's for a Proc that died before others could reach it.
+var ErrNoCard = errors.New("it died before it joined")
+
 // MinSecret is the shortest allowed secret in bytes.
 const MinSecret = 16
 
@@ -57,8 +60,8 @@ type Config struct {
 	// Settle is how long a process must have fenced nobody before it speaks
 	// for its side of a partition (Tell). The default is 3 s.
 	Settle time.Duration
-	// Resolve finds another Proc's card. It is called on several goroutines,
-	// and may block; Close waits for it.
+	// Resolve finds another Proc's card; its error may be ErrNoCard. It is
+	// called on several goroutines, and may block; Close waits for it.
 	Resolve func(proto.Proc) (Card, error)
 	// Logger is told of refused strangers and failed connections. The default
 	// is none.
@@ -179,14 +182,14 @@ func Listen(cfg Config) (*Transport, error) {
 func (t *Transport) Card() Card { return t.card }
 
 // logRefusal logs why somebody wasn't connected, once each: the first at level
-// warn, the others, of which a stranger could make many, at level debug. So is
-// who only hung up, which tells nothing of the next one.
+// warn, the others, of which a stranger could make many, at level debug. So are
+// peers that died or left meanwhile, which tell nothing of the next one.
 func (t *Transport) logRefusal(err error, from net.Addr) {
 	if t.ctx.Err() != nil {
 		return // it failed because of Close
 	}
 	level := slog.LevelDebug
-	if !errors.Is(err, errHungUp) && !t.refused.Swap(true) {
+	if !errors.Is(err, errHungUp) && !errors.Is(err, ErrNoCard) && !t.refused.Swap(true) {
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("reason", err.Error())}
