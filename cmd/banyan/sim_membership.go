@@ -27,6 +27,7 @@ type membershipFlags struct {
 	fault, protocol, format    string
 	latency, overhead, compute risk.Seconds
 	detection, spread, within  risk.Seconds
+	gather                     risk.Seconds
 	runs, workers              int
 	seed                       uint64
 }
@@ -95,6 +96,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.Var(&f.spread, "spread", "each is told up to so much later")
 	flags.Var(&f.within, "within", "window in which several deaths strike (default as long as one view takes to stabilise)")
 	flags.Lookup("within").DefValue = "" // that of 0s says nothing
+	flags.Var(&f.gather, "gather", "time that a coordinator waits for more deaths before it begins")
 	flags.IntVar(&f.runs, "runs", 10, "runs of each size and arity")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is drawn")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at a time")
@@ -121,7 +123,10 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 	for _, x := range []struct {
 		name  string
 		value risk.Seconds
-	}{{"latency", f.latency}, {"overhead", f.overhead}, {"compute", f.compute}, {"detection", f.detection}, {"spread", f.spread}, {"within", f.within}} {
+	}{
+		{"latency", f.latency}, {"overhead", f.overhead}, {"compute", f.compute}, {"detection", f.detection},
+		{"spread", f.spread}, {"gather", f.gather}, {"within", f.within},
+	} {
 		if x.value > 1000 || x.name == "overhead" && x.value < 1e-9 {
 			return nil, fmt.Errorf("--%s: %v: want no more than 1000s, and 1ns of overhead at least", x.name, x.value)
 		}
@@ -133,6 +138,7 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 			c.Protocol, c.Nodes, c.Arity, c.Fault = protocol, n, arity, fault
 			c.Latency, c.Overhead, c.Compute = nanoseconds(f.latency), nanoseconds(f.overhead), nanoseconds(f.compute)
 			c.Detection, c.Spread, c.Within = nanoseconds(f.detection), nanoseconds(f.spread), nanoseconds(f.within)
+			c.Gather = nanoseconds(f.gather)
 			if err := c.Validate(); err != nil {
 				return nil, fmt.Errorf("--%w", err) // fields are called as the flags
 			}

@@ -14,6 +14,7 @@ type banyan struct {
 	settings *Settings
 	network  *network[*membership.Message]
 	machines []*membership.Machine
+	wakesAt  []proto.Time                // the last deadline of each machine
 	views    map[uint64]*membership.View // the first that was installed, of each number
 	out      membership.Actions
 	clock    clock
@@ -30,22 +31,26 @@ func playBanyan(s *Settings, random *rand.Rand) Outcome {
 	}
 	b := &banyan{
 		settings: s, network: newNetwork[*membership.Message](s, processes, deaths),
-		machines: make([]*membership.Machine, processes), views: map[uint64]*membership.View{}, clock: newClock(),
+		machines: make([]*membership.Machine, processes), wakesAt: make([]proto.Time, processes), views: map[uint64]*membership.View{}, clock: newClock(),
 	}
 	first := membership.FirstView(s.Nodes)
 	b.views[first.Number] = first
 	for p := range s.Nodes {
-		b.machines[p] = membership.New(membership.Config{Self: member(proto.Proc(p)), Arity: s.Arity}, first)
+		b.machines[p] = membership.New(b.config(proto.Proc(p)), first)
 	}
 	tellOf(b.network, s, deaths, random)
 	if s.Fault.Kind == Join {
 		p, contact := proto.Proc(s.Nodes), proto.Proc(random.IntN(s.Nodes))
-		b.machines[p] = membership.NewJoiner(membership.Config{Self: member(p), Arity: s.Arity}, []membership.Member{member(contact)}, 0, &b.out)
+		b.machines[p] = membership.NewJoiner(b.config(p), []membership.Member{member(contact)}, 0, &b.out)
 		b.carry(0, p, false)
 	}
 	b.network.run(b)
 	b.end()
 	return b.Outcome
+}
+
+func (b *banyan) config(p proto.Proc) membership.Config {
+	return membership.Config{Self: member(p), Arity: b.settings.Arity, Gather: b.settings.Gather}
 }
 
 // tellOf has everyone told of the deaths.
@@ -70,6 +75,14 @@ func goesDown(k membership.Kind) bool { return k == membership.Propose || k == m
 
 func (b *banyan) told(now proto.Time, p, dead proto.Proc) {
 	b.machines[p].Departed(now, member(dead), membership.Died, &b.out)
+	b.carry(now, p, false)
+}
+
+func (b *banyan) wake(now proto.Time, p proto.Proc) {
+	if b.machines[p].Deadline() > now {
+		return // it has another one by now
+	}
+	b.machines[p].Tick(now, &b.out)
 	b.carry(now, p, false)
 }
 
@@ -100,6 +113,10 @@ func (b *banyan) carry(now proto.Time, p proto.Proc, passes bool) {
 	}
 	clear(b.out)
 	b.out = b.out[:0]
+	if at := b.machines[p].Deadline(); at != proto.Never && at != b.wakesAt[p] {
+		b.wakesAt[p] = at
+		b.network.wakeAt(at, p)
+	}
 }
 
 func (b *banyan) install(now proto.Time, a membership.Action) {

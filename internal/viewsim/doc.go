@@ -12,8 +12,8 @@
 // acknowledgements and commits. Messages between two processes come in the
 // order in which they were sent. Time is integral, in any unit.
 //
-// At one instant, receives end first, then the detector tells, then messages arrive; of equal
-// events, those that came to be first.
+// At one instant, receives end first, then the detector tells, then deadlines pass, then
+// messages arrive; of equal events, those that came to be first.
 //
 // A process that dies makes no send that begins at that instant or later, and ends no
 // receive; what it has begun to send is sent.
@@ -25,7 +25,7 @@
 // # What is measured
 //
 // Times are from the first step of a coordinator, when it begins to spread a
-// change. [Outcome.Stable] is when the last coordinator has all acknowledgements, the end of the
+// change (gathering is over then). [Outcome.Stable] is when the last coordinator has all acknowledgements, the end of the
 // paper's stabilisation time, and [Outcome.Installed] when the last process has
 // installed the last view.
 //

@@ -6,6 +6,7 @@ import "banyan/internal/proto"
 type player[M any] interface {
 	receive(now proto.Time, p, from proto.Proc, x M)
 	told(now proto.Time, p, dead proto.Proc)
+	wake(now proto.Time, p proto.Proc)
 }
 
 // network is processes that send each other messages in LogP time.
@@ -25,6 +26,7 @@ type stage uint8
 const (
 	received stage = iota // proc has received x from other
 	tell                  // proc is told that other is dead
+	wakes                 // proc has a deadline
 	arrived               // x of other is at proc
 )
 
@@ -66,6 +68,12 @@ func (n *network[M]) send(now proto.Time, from, to proto.Proc, x M) bool {
 	return true
 }
 
+// wakeAt has a process woken.
+func (n *network[M]) wakeAt(at proto.Time, p proto.Proc) {
+	var none M
+	n.add(at, wakes, p, proto.NoProc, none)
+}
+
 // compute keeps a process from sending for so long.
 func (n *network[M]) compute(now proto.Time, p proto.Proc, span proto.Time) {
 	n.sendsAt[p] = max(now, n.sendsAt[p]) + span
@@ -87,6 +95,8 @@ func (n *network[M]) run(p player[M]) {
 			p.receive(e.at, e.proc, e.other, e.x)
 		case tell:
 			p.told(e.at, e.proc, e.other)
+		case wakes:
+			p.wake(e.at, e.proc)
 		}
 	}
 }

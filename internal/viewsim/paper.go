@@ -60,6 +60,8 @@ func (r *paper) told(now proto.Time, p, dead proto.Proc) {
 	r.carry(now, p, false)
 }
 
+func (r *paper) wake(proto.Time, proto.Proc) {} // it has no timers
+
 // carry carries out what a node wants; passes says that it passes a change on that it
 // was told of, and doesn't begin one.
 func (r *paper) carry(now proto.Time, p proto.Proc, passes bool) {

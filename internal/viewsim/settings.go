@@ -92,6 +92,7 @@ type Settings struct {
 	Latency, Overhead proto.Time // L and o
 	Compute           proto.Time // for a process to compute a new view
 	Detection, Spread proto.Time // from a death until all are told of it, at least, and how much later it may be
+	Gather            proto.Time // how long a coordinator of Banyan's waits for more deaths
 	// Within is the window in which deaths strike, of Several and Takeover; the first strikes at 0.
 	// Of Takeover, the window begins when the first death is detected.
 	Within proto.Time
@@ -117,6 +118,8 @@ func (s *Settings) Validate() error {
 		return &FieldError{"nodes", fmt.Errorf("%d: want 1 to %d with protocol %v", s.Nodes, most, s.Protocol)}
 	case s.Arity < 2 || s.Arity > MaxNodes || s.Arity&(s.Arity-1) != 0:
 		return &FieldError{"arity", fmt.Errorf("%d: want a power of two from 2 to %d", s.Arity, MaxNodes)}
+	case s.Gather != 0 && s.Protocol == Paper:
+		return &FieldError{"gather", fmt.Errorf("the paper's protocol gathers nothing")}
 	case s.Fault.Deaths() >= s.Nodes:
 		return &FieldError{"fault", fmt.Errorf("%v: of %d nodes at least one must live", s.Fault, s.Nodes)}
 	}
@@ -126,7 +129,7 @@ func (s *Settings) Validate() error {
 		least proto.Time
 	}{
 		{"latency", s.Latency, 0}, {"overhead", s.Overhead, 1}, {"compute", s.Compute, 0},
-		{"detection", s.Detection, 0}, {"spread", s.Spread, 0}, {"within", s.Within, 0},
+		{"detection", s.Detection, 0}, {"spread", s.Spread, 0}, {"gather", s.Gather, 0}, {"within", s.Within, 0},
 	} {
 		if x.value < x.least || x.value > MaxTime {
 			return &FieldError{x.name, fmt.Errorf("%d: want %d to %d steps", x.value, x.least, MaxTime)}

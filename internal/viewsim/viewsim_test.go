@@ -128,6 +128,23 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestGather: a coordinator that waits a moment needs one round for several deaths, though
+// they are told one after the other. The time counts from its first step.
+func TestGather(t *testing.T) {
+	s := steps(40, 2, "several:4")
+	s.Within, s.Gather = 60, 60
+	for seed := range uint64(40) {
+		o := run(t, s, seed)
+		rounds := 1
+		if o.Traffic.Takeover > 0 {
+			rounds = 2
+		}
+		if m := model(s); !o.Agreed || o.Views != 1 || o.Traffic.Propose != 35 || o.Stable > proto.Time(rounds)*proto.Time(m.Stabilise(36, 2)) {
+			t.Errorf("seed %d: %+v", seed, o)
+		}
+	}
+}
+
 // TestPaper: the protocol as printed is right about one death, and is caught where a
 // root dies while it spreads one. Banyan's isn't, in the same runs.
 func TestPaper(t *testing.T) {
@@ -215,6 +232,7 @@ func (j *journal) receive(now proto.Time, p, from proto.Proc, x int) {
 	j.entries = append(j.entries, entry{now, p, from, x})
 }
 func (j *journal) told(proto.Time, proto.Proc, proto.Proc) {}
+func (j *journal) wake(proto.Time, proto.Proc)             {}
 
 // TestMemory: a process takes no more than 2 KB, messages and views included.
 func TestMemory(t *testing.T) {
@@ -251,6 +269,8 @@ func TestBadSettings(t *testing.T) {
 		{"latency", func(s *Settings) { s.Latency = MaxTime + 1 }},
 		{"overhead", func(s *Settings) { s.Overhead = 0 }},
 		{"compute", func(s *Settings) { s.Compute = -1 }},
+		{"gather", func(s *Settings) { s.Gather = -1 }},
+		{"gather", func(s *Settings) { s.Gather, s.Protocol = 1, Paper }},
 		{"within", func(s *Settings) { s.Within = -1 }},
 	} {
 		s := steps(8, 2, "node")
