@@ -63,7 +63,7 @@ func FuzzMachine(f *testing.F) {
 		var out Actions
 		now := proto.Time(0)
 		m := New(Config{Self: 4, Incarnation: 1, View: &View{Ring: topology.IdentityRing(9),
-			Incarnations: []uint32{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta}, now, &out)
+			Incarnations: []uint32{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta, Witness: next()%2 == 1}, now, &out)
 		for len(in) > 0 {
 			kind, from := next()%8, proto.Proc(next()%11)-1
 			beat := Beat{View: uint32(next() % 3), Incarnation: uint32(next() % 3)}
