@@ -104,6 +104,9 @@ func TestFaults(t *testing.T) {
 		for seed := range seeds {
 			for _, spread := range []proto.Time{0, 30} {
 				s := steps(7+int(seed)*3, 2<<(seed%3), fault)
+				if seed%20 == 9 {
+					s.Nodes = 1024
+				}
 				s.Spread, s.Within = spread, 60
 				o := run(t, s, seed)
 				joined := 0
