@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/internal/logp"
+	"banyan/internal/report"
 	"banyan/internal/viewtime"
 )
 
@@ -19,6 +20,7 @@ type viewPlanFlags struct {
 	model          viewtime.Model
 	topology       string
 	fit, format    string
+	out            string // directory for a chart
 }
 
 func newPlanMembershipCommand() *cobra.Command {
@@ -57,6 +59,9 @@ Exit codes: 0; 2 if the command line or the file is wrong.`,
   # Gigabit Ethernet, with the time of a send
   banyan plan membership --nodes 47,1000,10000 --arity 2,4,8,16 --latency 118us --overhead 10us
 
+  # the same as a chart: stabilisation time over the number of nodes
+  banyan plan membership --nodes 100000 --arity 2,4,8 --latency 118us --overhead 10us --out chart
+
   # a switch, from measurements
   banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv`,
 		Args: cobra.NoArgs,
@@ -71,6 +76,7 @@ Exit codes: 0; 2 if the command line or the file is wrong.`,
 	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ")
 	flags.Var(&f.model.Overhead, "overhead", "time between two sends of a node, o")
 	flags.StringVar(&f.fit, "fit", "", "CSV `file` of measurements, to fit the contention to")
+	flags.StringVar(&f.out, "out", "", "also draw it for up to the largest number of nodes, as a page in `DIR`")
 	flags.StringVar(&f.format, "format", "table", "table, csv or json")
 	if err := cmd.MarkFlagRequired("nodes"); err != nil {
 		panic(err) // there is no such flag
@@ -108,11 +114,20 @@ func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 		}
 	}
 	var fit *viewtime.Fit
+	var measured []viewtime.Measurement
 	if flags.Changed("fit") {
-		if fit, err = f.fitFile(); err != nil {
+		if fit, measured, err = f.fitFile(); err != nil {
 			return fmt.Errorf("--fit: %w", err)
 		}
 		f.model.Contention = fit.Contention
+	}
+	if f.out != "" {
+		if err := report.Prepare(f.out); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		if err := viewChart(&f.model, f.nodes, f.arities, measured, "banyan plan membership"+given(flags)).Write(f.out); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
 	}
 	var rows []viewPlanRow
 	for _, n := range f.nodes {
@@ -134,10 +149,10 @@ func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 }
 
 // fitFile fits the contention to the measurements of a file.
-func (f *viewPlanFlags) fitFile() (*viewtime.Fit, error) {
+func (f *viewPlanFlags) fitFile() (*viewtime.Fit, []viewtime.Measurement, error) {
 	file, err := os.Open(f.fit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
 	arity := 0
@@ -146,13 +161,13 @@ func (f *viewPlanFlags) fitFile() (*viewtime.Fit, error) {
 	}
 	measured, err := readMeasurements(file, arity)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.fit, err)
+		return nil, nil, fmt.Errorf("%s: %w", f.fit, err)
 	}
 	fit, err := f.model.FitContention(measured)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.fit, err)
+		return nil, nil, fmt.Errorf("%s: %w", f.fit, err)
 	}
-	return &fit, nil
+	return &fit, measured, nil
 }
 
 var viewPlanColumns = []column[viewPlanRow]{

@@ -9,7 +9,7 @@ import (
 )
 
 // MaxNodes is the most nodes of a model.
-const MaxNodes = 1 << 24
+const MaxNodes = 1 << 20
 
 // Model is a platform.
 type Model struct {
