@@ -57,7 +57,8 @@ sends one after the other take besides (see "banyan plan membership"). They are 
 other faults take several rounds.
 
 With --protocol paper the protocol runs as the paper prints it (internal/proto/varma), where it may
-end in different views (agreed and collided tell) or with a root that waits for ever (waits).
+end in different views (agreed and collided tell) or with a root that waits for ever (waits). With
+paper-lists a root spreads all deaths that it knows of with each, as the paper's text suggests.
 
 Spans are numbers with a unit: s, ms, us, ns.
 
@@ -88,7 +89,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.IntSliceVar(&f.nodes, "nodes", []int{1024}, "number of processes, or several")
 	flags.IntSliceVar(&f.arities, "arity", []int{2}, "children in the tree, a power of two, or several")
 	flags.StringVar(&f.fault, "fault", "node", "node, root, several:K, takeover or join")
-	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or paper: as printed")
+	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or as printed: paper, paper-lists")
 	flags.Var(&f.latency, "latency", "time that a message travels, L")
 	flags.Var(&f.overhead, "overhead", "time that a process takes to send, and to receive, o")
 	flags.Var(&f.compute, "compute", "time that a process takes to compute a new view, Ocp")

@@ -16,7 +16,7 @@ func Run(s Settings, seed uint64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	if s.Protocol == Paper {
+	if s.Protocol != Banyan {
 		return playPaper(&s, random), nil
 	}
 	return playBanyan(&s, random), nil

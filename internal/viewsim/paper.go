@@ -32,12 +32,14 @@ func playPaper(s *Settings, random *rand.Rand) Outcome {
 	}
 	for p := range s.Nodes {
 		r.nodes = append(r.nodes, varma.New(proto.Proc(p), s.Nodes, s.Arity))
+		r.nodes[p].Lists = s.Protocol == PaperLists
 		r.numbers[p], _ = r.nodes[p].View()
 	}
 	tellOf(r.network, s, deaths, random)
 	if s.Fault.Kind == Join {
 		p := proto.Proc(s.Nodes)
 		r.nodes = append(r.nodes, varma.Join(p, 0, s.Arity, &r.out)) // it knows the root: nobody redirects
+		r.nodes[p].Lists = s.Protocol == PaperLists
 		r.carry(0, p, false)
 	}
 	r.network.run(r)

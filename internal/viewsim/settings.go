@@ -13,20 +13,21 @@ import (
 type Protocol uint8
 
 const (
-	Banyan Protocol = iota // internal/proto/membership
-	Paper                  // internal/proto/varma
+	Banyan     Protocol = iota // internal/proto/membership
+	Paper                      // internal/proto/varma
+	PaperLists                 // the same, with lists of deaths
 )
 
-func (p Protocol) String() string { return [...]string{"banyan", "paper"}[p] }
+func (p Protocol) String() string { return [...]string{"banyan", "paper", "paper-lists"}[p] }
 
 // ParseProtocol reads a protocol's name.
 func ParseProtocol(text string) (Protocol, error) {
-	for _, p := range []Protocol{Banyan, Paper} {
+	for _, p := range []Protocol{Banyan, Paper, PaperLists} {
 		if p.String() == text {
 			return p, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown protocol %q: want banyan or paper", text)
+	return 0, fmt.Errorf("unknown protocol %q: want banyan, paper or paper-lists", text)
 }
 
 // FaultKind is a kind of change.
@@ -110,7 +111,7 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // Validate returns a *FieldError for what makes no sense.
 func (s *Settings) Validate() error {
 	most := MaxNodes
-	if s.Protocol == Paper {
+	if s.Protocol != Banyan {
 		most = MaxPaperNodes
 	}
 	switch {
@@ -118,7 +119,7 @@ func (s *Settings) Validate() error {
 		return &FieldError{"nodes", fmt.Errorf("%d: want 1 to %d with protocol %v", s.Nodes, most, s.Protocol)}
 	case s.Arity < 2 || s.Arity > MaxNodes || s.Arity&(s.Arity-1) != 0:
 		return &FieldError{"arity", fmt.Errorf("%d: want a power of two from 2 to %d", s.Arity, MaxNodes)}
-	case s.Gather != 0 && s.Protocol == Paper:
+	case s.Gather != 0 && s.Protocol != Banyan:
 		return &FieldError{"gather", fmt.Errorf("the paper's protocol gathers nothing")}
 	case s.Fault.Deaths() >= s.Nodes:
 		return &FieldError{"fault", fmt.Errorf("%v: of %d nodes at least one must live", s.Fault, s.Nodes)}

@@ -162,23 +162,29 @@ func TestPaper(t *testing.T) {
 			t.Fatalf("join, seed %d: %+v", seed, o)
 		}
 	}
-	s := steps(20, 2, "takeover")
-	s.Within, s.Spread = 60, 30
-	var campaigns [2]Summary
-	for _, p := range []Protocol{Banyan, Paper} {
-		s.Protocol = p
-		c := Campaign{Settings: s, Runs: 200, Seed: 1, Workers: 2}
-		outcomes, err := c.Run(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, fault := range []string{"takeover", "several:3"} {
+		s := steps(20, 2, fault)
+		s.Within, s.Spread = 60, 30
+		var campaigns [3]Summary
+		for _, p := range []Protocol{Banyan, Paper, PaperLists} {
+			s.Protocol = p
+			c := Campaign{Settings: s, Runs: 200, Seed: 1, Workers: 2}
+			outcomes, err := c.Run(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			campaigns[p] = Summarise(outcomes)
 		}
-		campaigns[p] = Summarise(outcomes)
-	}
-	if m := campaigns[Banyan]; m.Agreed != 200 || m.Collided != 0 || m.Waits != 0 {
-		t.Errorf("banyan: %+v", m)
-	}
-	if m := campaigns[Paper]; m.Agreed == 200 || m.Collided == 0 || m.Waits == 0 {
-		t.Errorf("paper, never caught: %+v", m)
+		if m := campaigns[Banyan]; m.Agreed != 200 || m.Collided != 0 || m.Waits != 0 {
+			t.Errorf("%s, banyan: %+v", fault, m)
+		}
+		if m := campaigns[Paper]; m.Agreed == 200 || m.Collided == 0 || m.Waits == 0 {
+			t.Errorf("%s, paper, never caught: %+v", fault, m)
+		}
+		// Lists of deaths help, and not enough.
+		if m := campaigns[PaperLists]; m.Agreed <= campaigns[Paper].Agreed || m.Collided == 0 || fault == "several:3" && m.Agreed == 200 {
+			t.Errorf("%s, paper with lists: %+v", fault, m)
+		}
 	}
 }
 

@@ -27,7 +27,9 @@
 //
 // What the paper leaves open is read in its favour: a death is one of a set, the
 // tree is over compacted positions, acknowledgements of an old change don't count for
-// a new one. There are no time-outs and no partitions.
+// a new one. Sections 3.5 and 3.6 mention lists of the dead, and a message for a root's death
+// that coincides with others, which figure 3 leaves out: see [Node.Lists]. There are
+// no time-outs and no partitions.
 package varma
 
 import (
@@ -77,6 +79,11 @@ type Actions []Action
 
 // Node is one node.
 type Node struct {
+	// Lists has a root spread, with each death, all others that it knows of. Then the
+	// next root makes up for what one that died had begun; views of one number still
+	// differ on the way, and at the end where nodes are told of deaths at different times.
+	Lists bool
+
 	self    proto.Proc
 	arity   int
 	members []proto.Proc // its view, ascending
@@ -186,7 +193,15 @@ func (m *Node) regroup(nodes []proto.Proc, kind Kind, out *Actions) {
 	if kind == NewNodeJoin {
 		m.take(nil, nodes)
 	} else {
-		m.take(nodes, nil)
+		if m.Lists {
+			nodes = slices.Clone(nodes)
+			for _, p := range m.dead {
+				if !slices.Contains(nodes, p) {
+					nodes = append(nodes, p)
+				}
+			}
+		}
+		m.take(m.those(nodes, true), nil)
 	}
 	m.change++
 	m.spread(proto.NoProc, Message{Kind: kind, Nodes: nodes, Change: m.change}, out)
