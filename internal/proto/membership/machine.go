@@ -59,11 +59,10 @@ type Machine struct {
 	round    round
 	lead     lead
 
-	asker   Member      // the coordinator that wants to know of certain deaths
-	asked   bool        // there is one
-	door    door        // of one who joins
-	skipped []int32     // reused
-	certain []Departure // reused
+	asker   Member  // the coordinator that wants to know of certain deaths
+	asked   bool    // there is one
+	door    door    // of one who joins
+	skipped []int32 // reused
 }
 
 // round is this process's part in the tree for one ballot.
