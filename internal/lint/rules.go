@@ -49,7 +49,7 @@ var layers = []layer{
 	{"internal/incremental", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp"}},
 	{"internal/campaign", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp", "internal/incremental"}},
 	{"internal/reproduce/correctedtrees", []string{"internal/report", "internal/proto", "internal/proto/*", "internal/topology",
-		"internal/logp", "internal/incremental", "internal/campaign"}},
+		"internal/logp", "internal/incremental", "internal/campaign", "internal/parallel"}},
 
 	// The one-port driver, for failure detectors.
 	{"internal/oneport", []string{"internal/proto"}},

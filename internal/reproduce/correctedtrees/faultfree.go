@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"banyan/internal/logp"
+	"banyan/internal/parallel"
 )
 
 // faultFreeStudy is section 4.1: broadcasts to more and more processes, nobody
@@ -55,12 +56,10 @@ func (e *experiment) studyFaultFree(ctx context.Context, s *studies) error {
 	}
 	outcomes := make([]logp.Outcome, len(jobs))
 	progress := func(done int) { e.progress("trees without faults", done, len(jobs)) }
-	err := parallel(ctx, e.Workers, len(jobs), progress, func() (func(int) error, func()) {
-		var engine logp.Simulator
-		return func(i int) (err error) {
-			outcomes[i], err = engine.Run(&jobs[i].c, nil)
-			return err
-		}, func() {}
+	engines := make([]logp.Simulator, e.Workers)
+	err := parallel.Each(ctx, len(jobs), e.Workers, progress, func(worker, i int) (err error) {
+		outcomes[i], err = engines[worker].Run(&jobs[i].c, nil)
+		return err
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"banyan/internal/logp"
+	"banyan/internal/parallel"
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 )
@@ -86,14 +87,12 @@ func (e *experiment) search(ctx context.Context, step string, c logp.Case, runs 
 func (e *experiment) repeat(ctx context.Context, step string, c logp.Case) ([]logp.Outcome, error) {
 	outcomes := make([]logp.Outcome, e.EngineRuns)
 	progress := func(done int) { e.progress(step, done, e.EngineRuns) }
-	err := parallel(ctx, e.Workers, e.EngineRuns, progress, func() (func(int) error, func()) {
-		var engine logp.Simulator
-		return func(i int) (err error) {
-			c := c
-			c.Gossip.Seed = e.seedOf("gossip", i)
-			outcomes[i], err = engine.Run(&c, nil)
-			return err
-		}, func() {}
+	engines := make([]logp.Simulator, e.Workers)
+	err := parallel.Each(ctx, e.EngineRuns, e.Workers, progress, func(worker, i int) (err error) {
+		c := c
+		c.Gossip.Seed = e.seedOf("gossip", i)
+		outcomes[i], err = engines[worker].Run(&c, nil)
+		return err
 	})
 	return outcomes, err
 }

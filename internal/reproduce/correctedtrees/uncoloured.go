@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"banyan/internal/logp"
+	"banyan/internal/parallel"
 )
 
 // uncolouredStudy says, for the dead of every broadcast of the faultStudy, how many live processes
@@ -16,48 +17,59 @@ type uncolouredStudy struct {
 }
 
 func (e *experiment) studyUncoloured(ctx context.Context, s *studies) error {
-	study := uncolouredStudy{}
-	for range distances {
-		study.left = append(study.left, map[point]sample{})
+	workers := make([]uncolouredWorker, e.Workers)
+	for w := range workers {
+		workers[w] = newUncolouredWorker()
 	}
 	runs := s.faults.runs
 	progress := func(done int) { e.progress("opportunistic correction: who is left", done, len(runs)) }
-	err := parallel(ctx, e.Workers, len(runs), progress, func() (func(int) error, func()) {
-		evaluators := make([]*reach, len(trees))
-		var counts []int
-		found := make([]map[point]sample, len(distances))
-		for d := range found {
-			found[d] = map[point]sample{}
-		}
-		one := func(i int) error {
-			r := runs[i]
-			if evaluators[r.tree] == nil {
-				shape, err := trees[r.tree].shape(e.Procs)
-				if err != nil {
-					return err
-				}
-				evaluators[r.tree] = newReach(&shape)
-			}
-			c := logp.Case{Procs: e.Procs}
-			if err := c.FailRandom(int(r.dead), rand.NewPCG(r.seed, 0)); err != nil {
-				return err
-			}
-			counts = evaluators[r.tree].unreached(counts[:0], c.Failed, distances)
-			for d, n := range counts {
-				at(found[d], point{int(r.tree), int(r.dead)})[n]++
-			}
-			return nil
-		}
-		return one, func() {
-			for d := range found {
-				for p, left := range found[d] {
-					at(study.left[d], p).merge(left)
-				}
-			}
-		}
+	err := parallel.Each(ctx, len(runs), e.Workers, progress, func(worker, i int) error {
+		return workers[worker].count(runs[i], e.Procs)
 	})
-	s.uncoloured = study
+	s.uncoloured = workers[0].uncolouredStudy
+	for _, w := range workers[1:] {
+		for d := range w.left {
+			for p, left := range w.left[d] {
+				at(s.uncoloured.left[d], p).merge(left)
+			}
+		}
+	}
 	return err
+}
+
+// uncolouredWorker counts in a study of its own, with memory of its own.
+type uncolouredWorker struct {
+	uncolouredStudy
+	evaluators []*reach // by the tree's place, made when needed
+	counts     []int
+}
+
+func newUncolouredWorker() uncolouredWorker {
+	w := uncolouredWorker{evaluators: make([]*reach, len(trees))}
+	for range distances {
+		w.left = append(w.left, map[point]sample{})
+	}
+	return w
+}
+
+// count adds one broadcast among so many processes.
+func (w *uncolouredWorker) count(r run, procs int) error {
+	if w.evaluators[r.tree] == nil {
+		shape, err := trees[r.tree].shape(procs)
+		if err != nil {
+			return err
+		}
+		w.evaluators[r.tree] = newReach(&shape)
+	}
+	c := logp.Case{Procs: procs}
+	if err := c.FailRandom(int(r.dead), rand.NewPCG(r.seed, 0)); err != nil {
+		return err
+	}
+	w.counts = w.evaluators[r.tree].unreached(w.counts[:0], c.Failed, distances)
+	for d, n := range w.counts {
+		at(w.left[d], point{int(r.tree), int(r.dead)})[n]++
+	}
+	return nil
 }
 
 // at is one of many samples, made when it is asked for.
