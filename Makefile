@@ -8,7 +8,7 @@ export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
 concurrent := ./mpi/... ./internal/progress/... ./internal/transport/... ./internal/launch/... \
-	./internal/campaign
+	./internal/campaign ./internal/parallel
 
 fuzztime ?= 10s
 soaktime ?= 10m

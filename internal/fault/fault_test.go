@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
-	if empty, err := Parse(" ; \n"); err != nil || !empty.Empty() {
+	if empty, err := Parse(" ; \n"); err != nil || len(empty.entries) != 0 {
 		t.Errorf("an empty plan gave %v, %v", empty, err)
 	}
 }

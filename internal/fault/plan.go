@@ -113,9 +113,6 @@ func (e entry) String() string {
 	return e.event.String()
 }
 
-// Empty says whether the plan plans nothing.
-func (p Plan) Empty() bool { return len(p.entries) == 0 }
-
 // String is a plan that Parse reads as the same Plan.
 func (p Plan) String() string {
 	s := make([]string, len(p.entries))

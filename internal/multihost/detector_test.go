@@ -59,7 +59,8 @@ func TestVanishedHost(t *testing.T) {
 			t.Logf("known after %v", known)
 			// Each process of the host has an observer on another one: all are
 			// found at once. By a ring in the order of ranks it would take 3δ.
-			if bound := 2 * timeout; known > bound {
+			// Between them is room for a busy machine.
+			if bound := 5 * timeout / 2; known > bound {
 				t.Errorf("it takes %v to know of a vanished host, more than %v", known, bound)
 			}
 			if tc.healLate {
