@@ -99,6 +99,9 @@ func drawTrace(stdin io.Reader, stdout io.Writer, in, out string, part timeline.
 			return err
 		}
 		defer file.Close()
+		if same(file, out) {
+			return fmt.Errorf("--svg: %s is the trace itself", out)
+		}
 		from = file
 	}
 	t, err := timeline.ReadPart(from, part)
@@ -117,4 +120,14 @@ func drawTrace(stdin io.Reader, stdout io.Writer, in, out string, part timeline.
 		err = closed
 	}
 	return err
+}
+
+// same is whether name is the file.
+func same(file *os.File, name string) bool {
+	a, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(name)
+	return err == nil && os.SameFile(a, b)
 }

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"banyan/internal/proto"
 	"banyan/internal/trace"
@@ -18,6 +20,21 @@ type Part struct {
 }
 
 func (p *Part) whole() bool { return p.From == 0 && p.To == 0 && len(p.Kinds) == 0 }
+
+// which says in words which messages are in the part.
+func (p *Part) which() string {
+	var text string
+	if p.From != 0 {
+		text += fmt.Sprintf(" from %d", p.From)
+	}
+	if p.To != 0 {
+		text += fmt.Sprintf(" to %d", p.To)
+	}
+	if len(p.Kinds) != 0 {
+		text += " of the kinds " + strings.Join(p.Kinds, ", ")
+	}
+	return text
+}
 
 // clip says whether an event belongs to the part of a trace that begins at some
 // time. Who was coloured or dead before is so from the part's beginning.

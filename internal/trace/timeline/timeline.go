@@ -204,7 +204,7 @@ func (b *builder) message(e trace.Event, whole bool) error {
 // finish looks for messages without an end.
 func (b *builder) finish() error {
 	if !b.part.whole() && b.line > 1 && len(b.Messages) == 0 {
-		return fmt.Errorf("no messages from %d to %d of the kinds %v", b.part.From, b.part.To, b.part.Kinds)
+		return fmt.Errorf("no messages%s", b.part.which())
 	}
 	if b.Header.Driver != "logp" || !b.part.whole() {
 		return nil
