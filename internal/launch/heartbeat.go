@@ -44,6 +44,10 @@ func (p *plan) checkHeartbeats() error {
 	case timeout == 0:
 		timeout = max(DefaultHeartbeatTimeout, period*(DefaultHeartbeatTimeout/DefaultHeartbeatPeriod))
 	}
+	if p.HeartbeatPeriod == 0 && period < minHeartbeatPeriod {
+		return fmt.Errorf("the heartbeat timeout must be at least %v where no period is given, not %v",
+			minHeartbeatPeriod*DefaultHeartbeatTimeout/DefaultHeartbeatPeriod, timeout)
+	}
 	if period < minHeartbeatPeriod {
 		return fmt.Errorf("the heartbeat period must be at least %v, not %v", minHeartbeatPeriod, period)
 	}

@@ -37,6 +37,9 @@ func (p *plan) record() (*recording, error) {
 	if err != nil {
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %s is a directory", p.Trace)}
+	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".parts-")
 	if err != nil {
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
