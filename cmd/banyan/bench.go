@@ -26,6 +26,7 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure message passing and failure detection on this machine",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand())
 	return cmd

@@ -24,6 +24,7 @@ func newReproduceCommand() *cobra.Command {
 report: one page of HTML that begins with all claims, the paper's numbers beside
 ours; every figure as SVG and PNG; all data as CSV.`,
 		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newReproduceCorrectedTreesCommand(), newReproduceFailureDetectorCommand())
 	return cmd
