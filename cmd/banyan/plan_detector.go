@@ -66,6 +66,7 @@ Exit codes: 0; 2 if the command line is wrong or no δ satisfies all of it.`,
 	flags.SortFlags = false
 	flags.IntSliceVar(&f.nodes, "nodes", nil, "number of nodes, or several")
 	flags.Var(&f.goal.MTBF, "mtbf-node", "mean time between failures of one node")
+	flags.Lookup("mtbf-node").DefValue = "" // it must be given
 	flags.Var(&f.goal.Tau, "tau", "longest time `span` τ that a message takes")
 	flags.Float64Var(&f.goal.Risk, "risk", f.goal.Risk, "accepted probability of more overlapping failures than are covered")
 	flags.Float64Var(&f.goal.Rate, "rate", f.goal.Rate, "heartbeats a second that each node may send")

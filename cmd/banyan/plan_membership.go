@@ -48,7 +48,7 @@ has a * in the last column.
 
 --fit reads a CSV file with a heading; the columns n and stabilise_us are needed. With a column
 arity each row is of that tree, else of the one --arity; with a column fault only rows of fault
-"node" count. What "banyan bench membership" writes will do.
+"node" count.
 
 Spans are numbers with a unit: s, ms, us, ns.
 
