@@ -7,7 +7,7 @@ SHELL := /bin/bash
 export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
-concurrent := ./mpi/... ./internal/progress/... ./internal/transport/... ./internal/launch/... \
+concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transport/... ./internal/launch/... \
 	./internal/campaign ./internal/parallel
 
 fuzztime ?= 10s
