@@ -39,7 +39,7 @@ func TestHeartbeats(t *testing.T) {
 		{timeout: -ms, want: "negative"},
 		{period: 100 * ms, timeout: 199 * ms, want: "at least 2 periods (of 100ms)"},
 		{period: ms / 2, want: "at least 1ms"},
-		{timeout: ms, want: "at least 1ms"},
+		{timeout: ms, want: "the heartbeat timeout must be at least 10ms"},
 		{timeout: time.Second, debug: true, want: "there is no heartbeat timeout"},
 	} {
 		p := &plan{Config: Config{HeartbeatPeriod: tc.period, HeartbeatTimeout: tc.timeout, Debug: tc.debug}}
