@@ -128,6 +128,10 @@ func (g *Goal) leastTimeout(period Seconds) (Seconds, Limit) {
 
 // infeasible says why no δ fits between its bounds.
 func (g *Goal) infeasible(p *Plan) error {
+	if p.LargestTimeout <= 0 {
+		return &FieldError{"risk", fmt.Errorf("%g: no δ is short enough for it, as one of %d nodes fails every %v: accept more risk, or have fewer or better nodes",
+			g.Risk, g.Nodes, g.Interval())}
+	}
 	fastest, _ := g.leastTimeout(portPeriods * g.Tau)
 	if fastest > p.LargestTimeout {
 		return &FieldError{"risk", fmt.Errorf("%g: δ may be at most %v, but τ = %v and a jitter of %v need at least %v, however short η is: accept more risk, or have fewer or better nodes",
