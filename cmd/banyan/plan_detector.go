@@ -64,7 +64,7 @@ Exit codes: 0; 2 if the command line is wrong or no δ satisfies all of it.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", nil, "number of nodes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", nil, "number of nodes, or several")
 	flags.Var(&f.goal.MTBF, "mtbf-node", "mean time between failures of one node")
 	flags.Lookup("mtbf-node").DefValue = "" // it must be given
 	flags.Var(&f.goal.Tau, "tau", "longest time `span` τ that a message takes")

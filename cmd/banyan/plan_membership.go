@@ -69,7 +69,7 @@ Exit codes: 0; 2 if the command line or the file is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", nil, "number of nodes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", nil, "number of nodes, or several")
 	flags.IntSliceVar(&f.arities, "arity", []int{2, 4, 8}, "children in the tree, a power of two, or several")
 	flags.Var(&f.model.Latency, "latency", "half a round trip between neighbours, L")
 	flags.Var(&f.model.Compute, "compute", "time that a node takes to compute its view, Ocp")

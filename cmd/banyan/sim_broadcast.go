@@ -98,7 +98,7 @@ table is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&f.procs, "procs", 64, "number of processes")
+	flags.IntVarP(&f.procs, "procs", "n", 64, "number of processes")
 	flags.IntVar(&f.latency, "latency", 2, "latency `L` of a message, in steps")
 	flags.IntVar(&f.overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
 	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame, optimal or gossip")

@@ -90,7 +90,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", []int{1024}, "number of nodes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{1024}, "number of nodes, or several")
 	flags.Var(&f.period, "period", "time between heartbeats, η")
 	flags.Var(&f.timeout, "timeout", "silence that is taken for a death, δ")
 	flags.Var(&f.tau, "tau", "longest time of a message, τ")

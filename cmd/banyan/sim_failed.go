@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (f *failedFlags) apply(c *logp.Case, seed uint64) error {
 	if f.count != 0 && f.rate != 0 {
 		return errors.New("--failed-rate: --failed-count says it already")
 	}
-	c.Failed = f.list
+	c.Failed = slices.Compact(slices.Sorted(slices.Values(f.list))) // nobody dies twice
 	if err := c.Validate(); err != nil {
 		return flagError(err)
 	}

@@ -86,7 +86,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", []int{1024}, "number of processes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{1024}, "number of processes, or several")
 	flags.IntSliceVar(&f.arities, "arity", []int{2}, "children in the tree, a power of two, or several")
 	flags.StringVar(&f.fault, "fault", "node", "node, root, several:K, takeover or join")
 	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or as printed: paper, paper-lists")

@@ -53,7 +53,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", []int{100_000}, "number of nodes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{100_000}, "number of nodes, or several")
 	flags.IntVar(&f.runs, "runs", 1000, "runs of each size and quantity")
 	flags.Float64Var(&f.risk, "risk", 1e-9, "accepted probability that a node isn't probed")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")

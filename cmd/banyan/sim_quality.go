@@ -88,7 +88,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVar(&f.nodes, "nodes", []int{64}, "number of nodes, or several")
+	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{64}, "number of nodes, or several")
 	flags.DurationVar(&f.period, "period", 100*time.Millisecond, "heartbeat period η of the ring")
 	flags.DurationVar(&f.tau, "tau", time.Millisecond, "longest time τ of a message")
 	flags.Float64SliceVar(&f.loss, "loss", []float64{0}, "probability that a message is lost, or several")
@@ -138,7 +138,7 @@ func (f *qualityFlags) run(w io.Writer) error {
 	if f.spec.Workers < 1 {
 		return fmt.Errorf("--workers: %d: want at least 1", f.spec.Workers)
 	}
-	if f.within < 0 {
+	if !(f.within >= 0) {
 		return fmt.Errorf("--within: %g: want a rate", f.within)
 	}
 	for _, name := range f.systems {

@@ -71,7 +71,7 @@ silent processes in a message.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&f.c.Case.Procs, "procs", 64, "number of processes")
+	flags.IntVarP(&f.c.Case.Procs, "procs", "n", 64, "number of processes")
 	flags.IntVar(&f.c.Case.Latency, "latency", 2, "latency `L` of a message, in steps")
 	flags.IntVar(&f.c.Case.Overhead, "overhead", 1, "overhead `o` of sending and receiving, in steps")
 	flags.StringVar(&f.tree, "tree", "binomial", "binomial, kary, lame or optimal")
