@@ -152,16 +152,9 @@ func (j *Job) join() (err error) {
 
 // config is the engine's, from the environment.
 func (j *Job) config() (progress.Config, error) {
-	period, err := durationVariable("BANYAN_HEARTBEAT_PERIOD", DefaultPeriod)
+	period, timeout, err := heartbeats()
 	if err != nil {
 		return progress.Config{}, err
-	}
-	timeout, err := durationVariable("BANYAN_HEARTBEAT_TIMEOUT", max(DefaultTimeout, DefaultTimeout/DefaultPeriod*period))
-	if err != nil {
-		return progress.Config{}, err
-	}
-	if timeout < 2*period { // banyan run says more about it
-		return progress.Config{}, fmt.Errorf("BANYAN_HEARTBEAT_TIMEOUT=%v must be at least twice BANYAN_HEARTBEAT_PERIOD=%v", timeout, period)
 	}
 	strike, err := strikes()
 	if err != nil {
@@ -286,6 +279,27 @@ func intVariable(name string, otherwise int) (int, error) {
 		return 0, fmt.Errorf("%s=%q must be a positive number", name, s)
 	}
 	return n, nil
+}
+
+// heartbeats are η and δ. Where only one is given the other follows, as in banyan run.
+func heartbeats() (period, timeout time.Duration, err error) {
+	if timeout, err = durationVariable("BANYAN_HEARTBEAT_TIMEOUT", 0); err != nil {
+		return 0, 0, err
+	}
+	period = DefaultPeriod
+	if timeout != 0 {
+		period = max(time.Millisecond, min(period, timeout/(DefaultTimeout/DefaultPeriod)))
+	}
+	if period, err = durationVariable("BANYAN_HEARTBEAT_PERIOD", period); err != nil {
+		return 0, 0, err
+	}
+	if timeout == 0 {
+		timeout = max(DefaultTimeout, DefaultTimeout/DefaultPeriod*period)
+	}
+	if timeout < 2*period { // banyan run says more about it
+		return 0, 0, fmt.Errorf("BANYAN_HEARTBEAT_TIMEOUT=%v must be at least twice BANYAN_HEARTBEAT_PERIOD=%v", timeout, period)
+	}
+	return period, timeout, nil
 }
 
 func durationVariable(name string, otherwise time.Duration) (time.Duration, error) {
