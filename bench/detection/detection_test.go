@@ -127,6 +127,7 @@ func TestMessagesOfAQuietSystem(t *testing.T) {
 	for system, want := range map[System]struct{ least, most float64 }{Banyan: {0.4, 1.2}, Memberlist: {1, 8}} {
 		s := setting(system, None)
 		s.Quiet = 40 * s.Period
+		s.Timeout = 4 * time.Second // nobody is to be suspected while other tests are at work
 		row := measure(t, s)
 		if row.Messages < want.least || row.Messages > want.most {
 			t.Errorf("%s: %.2f messages of a member in a period, want %g to %g", system, row.Messages, want.least, want.most)
