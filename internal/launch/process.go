@@ -146,9 +146,6 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// stopped says whether the process is stopped now, as by SIGSTOP.
-func (p *process) stopped() bool { return p.is(unix.WSTOPPED) }
-
 // ended says whether the process has ended, reaped or not.
 func (p *process) ended() bool {
 	p.mu.Lock()

@@ -53,11 +53,17 @@ func isTraced(pid int) bool {
 // tracerOf is the process that traces another, "0" if none, by the status that
 // /proc tells of the other.
 func tracerOf(status []byte) string {
-	_, rest, found := bytes.Cut(status, []byte("\nTracerPid:"))
-	if line, _, _ := bytes.Cut(rest, []byte{'\n'}); found {
-		return string(bytes.TrimSpace(line))
+	if tracer, ok := statusField(status, "TracerPid"); ok {
+		return tracer
 	}
 	return "0"
+}
+
+// statusField is a line of a status that /proc tells.
+func statusField(status []byte, name string) (string, bool) {
+	_, rest, found := bytes.Cut(status, []byte("\n"+name+":"))
+	line, _, whole := bytes.Cut(rest, []byte{'\n'})
+	return string(bytes.TrimSpace(line)), found && whole
 }
 
 // patrolShare bounds the share of a core that a patrol takes.
