@@ -5,7 +5,8 @@
 // # The model
 //
 // Sending takes a process the overhead o, then the message travels for the latency
-// L, then receiving takes its receiver o. Sends of a process are serial, and so are its
+// L, then receiving takes its receiver o. Where there are several hops between two ([Settings].Hops), each
+// further one takes L + 2o, as in the distance model. Sends of a process are serial, and so are its
 // receives, in the order of arrival; sends and receives overlap. Whoever takes part in
 // a new view computes for Settings.Compute before he sends anything: the paper's Ocp. It
 // is counted with what goes down the tree (proposals, the collection before a takeover), not with

@@ -12,6 +12,7 @@ type player[M any] interface {
 // network is processes that send each other messages in LogP time.
 type network[M any] struct {
 	latency, overhead proto.Time
+	hops              func(from, to proto.Proc) int // nil: always 1
 
 	dies       []proto.Time // of each process, or Never
 	sendsAt    []proto.Time // when it may begin its next send
@@ -39,7 +40,7 @@ type event[M any] struct {
 
 func newNetwork[M any](s *Settings, processes int, deaths []death) *network[M] {
 	n := &network[M]{
-		latency: s.Latency, overhead: s.Overhead,
+		latency: s.Latency, overhead: s.Overhead, hops: s.Hops,
 		dies: make([]proto.Time, processes), sendsAt: make([]proto.Time, processes), receivesAt: make([]proto.Time, processes),
 	}
 	for p := range n.dies {
@@ -64,8 +65,16 @@ func (n *network[M]) send(now proto.Time, from, to proto.Proc, x M) bool {
 		return false
 	}
 	n.sendsAt[from] = begin + n.overhead
-	n.add(begin+n.overhead+n.latency, arrived, to, from, x)
+	n.add(begin+n.overhead+n.travel(from, to), arrived, to, from, x)
 	return true
+}
+
+// travel is how long a message is under way.
+func (n *network[M]) travel(from, to proto.Proc) proto.Time {
+	if n.hops == nil {
+		return n.latency
+	}
+	return n.latency + proto.Time(n.hops(from, to)-1)*(n.latency+2*n.overhead)
 }
 
 // wakeAt has a process woken.

@@ -97,6 +97,9 @@ type Settings struct {
 	// Within is the window in which deaths strike, of Several and Takeover; the first strikes at 0.
 	// Of Takeover, the window begins when the first death is detected.
 	Within proto.Time
+	// Hops is how many hops lie between two processes, 1 at least; nil: one, between all. Each hop after the
+	// first adds Latency + 2·Overhead, half a round trip between neighbours, to a message's travel.
+	Hops func(from, to proto.Proc) int
 }
 
 // FieldError says which setting is wrong, by the name of the flag that sets it.

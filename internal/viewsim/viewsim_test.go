@@ -3,6 +3,7 @@ package viewsim
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -67,6 +68,41 @@ func TestModel(t *testing.T) {
 			// The commit goes down once more, without computing.
 			if down := proto.Time(levels-1) * (s.Latency + 2*s.Overhead + proto.Time(arity-1)*s.Overhead); o.Installed <= o.Stable-1 || o.Installed > o.Stable+down {
 				t.Errorf("%d live, arity %d: stable at %d, installed at %d", live, arity, o.Stable, o.Installed)
+			}
+		}
+	}
+}
+
+// TestDistance: on a torus the simulated time is at most the distance model's with fan-out, which
+// takes the longest way of each level, and at least that of the longest single way.
+func TestDistance(t *testing.T) {
+	torus := viewtime.Topology{Size: [3]int{4, 4, 8}, Wrap: true}
+	for _, arity := range []int{2, 4, 8} {
+		for live := 2; live < 128; live++ {
+			s := steps(live+1, arity, "node")
+			dead := s.deaths(rand.New(rand.NewPCG(1, 0)))[0].node
+			place := func(p proto.Proc) int { // without the dead: the model's nodes have no holes
+				if p > dead {
+					p--
+				}
+				return int(p)
+			}
+			s.Hops = func(from, to proto.Proc) int { return torus.Distance(place(from), place(to)) }
+			m := model(s)
+			single := m
+			m.Topology = torus
+			longest := 0
+			for p := 1; p < live; p++ {
+				way := 0
+				for q := p; q > 0; q = (q - 1) / arity {
+					way += torus.Distance(q, (q-1)/arity)
+				}
+				longest = max(longest, way)
+			}
+			o := run(t, s, 1)
+			least, most := 2*proto.Time(longest)*proto.Time(m.Latency), proto.Time(m.Stabilise(live, arity))
+			if o.Stable < least || o.Stable > most || o.Stable < proto.Time(single.Base(live, arity)) {
+				t.Errorf("%d live, arity %d: %d steps, want %d to %d", live, arity, o.Stable, least, most)
 			}
 		}
 	}
@@ -226,6 +262,13 @@ func TestNetwork(t *testing.T) {
 	want := []entry{{8, 1, 0, 10}, {10, 1, 2, 12}, {12, 1, 0, 11}, {14, 1, 3, 13}}
 	if !slices.Equal(log.entries, want) {
 		t.Errorf("received %v, want %v", log.entries, want)
+	}
+	// Three hops: two take 4 + 2·2 more each.
+	s.Hops = func(from, to proto.Proc) int { return int(from + to) }
+	far, log := newNetwork[int](s, 3, nil), &journal{}
+	far.send(0, 1, 2, 10)
+	if far.run(log); !slices.Equal(log.entries, []entry{{2 + 4 + 2*8 + 2, 2, 1, 10}}) {
+		t.Errorf("over three hops: %v", log.entries)
 	}
 }
 
