@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os/exec"
 	"time"
 
 	"banyan/internal/fault"
@@ -20,13 +18,19 @@ const (
 
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.
 type Config struct {
-	Ranks    int // n, at least 1
-	Replicas int // of each rank, at least 1
+	// Ranks, Program, Args, Env and Dir are those of the first Part.
+	Ranks    int
 	Program  string
 	Args     []string
-	// Env is the environment to start from; the job's own variables replace
-	// what is there.
-	Env []string
+	Env      []string
+	Dir      string
+	More     []Part // what the ranks after these run
+	Replicas int    // of each rank, at least 1
+
+	// Bind is where processes may run: one of the Bind constants, empty: anywhere.
+	Bind string
+	// Limit ends a job that takes longer; 0: never.
+	Limit time.Duration
 
 	Transport string // empty: auto
 	Faults    fault.Plan
@@ -55,6 +59,7 @@ const MaxProcs = 4096
 // Exit codes of jobs that didn't start, as shells have them.
 const (
 	CodeUsage         = 2   // the job as described makes no sense
+	CodeTimedOut      = 124 // as timeout(1); the job did start
 	CodeNotExecutable = 126 // the program can't be executed
 	CodeNotFound      = 127 // there is no such program
 )
@@ -71,8 +76,9 @@ func (e *StartError) Unwrap() error { return e.Err }
 // plan is a checked Config.
 type plan struct {
 	Config
-	path    string // of the program
-	size    int    // number of processes
+	parts   []part
+	ranks   int // of all parts
+	size    int // number of processes
 	planned []fault.Event
 }
 
@@ -85,27 +91,33 @@ func (c Config) check() (*plan, error) {
 	if err := p.checkNumbers(); err != nil {
 		return nil, &StartError{CodeUsage, err}
 	}
-	if err := p.find(); err != nil {
-		return nil, err
+	for i := range p.parts {
+		if err := p.parts[i].find(); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
 
 func (p *plan) checkNumbers() (err error) {
+	if err := p.divide(); err != nil {
+		return err
+	}
 	switch {
-	case p.Ranks < 1:
-		return fmt.Errorf("a job has at least 1 rank, not %d", p.Ranks)
 	case p.Replicas < 1:
 		return fmt.Errorf("a rank has at least 1 replica, not %d", p.Replicas)
-	case p.Ranks > MaxProcs || p.Replicas > MaxProcs || p.Ranks*p.Replicas > MaxProcs:
-		return fmt.Errorf("%d ranks × %d replicas are more than %d processes", p.Ranks, p.Replicas, MaxProcs)
-	case p.Program == "":
-		return errors.New("no program is given")
+	case p.Replicas > MaxProcs || p.ranks*p.Replicas > MaxProcs:
+		return fmt.Errorf("%d ranks × %d replicas are more than %d processes", p.ranks, p.Replicas, MaxProcs)
+	case p.Limit < 0:
+		return fmt.Errorf("the time limit must not be negative, as %v is", p.Limit)
+	}
+	if err := p.checkBind(); err != nil {
+		return err
 	}
 	if err := p.checkHeartbeats(); err != nil {
 		return err
 	}
-	if p.planned, err = p.Faults.Resolve(p.Ranks, p.Replicas); err != nil {
+	if p.planned, err = p.Faults.Resolve(p.ranks, p.Replicas); err != nil {
 		return err
 	}
 	for _, e := range p.planned {
@@ -113,7 +125,7 @@ func (p *plan) checkNumbers() (err error) {
 			return fmt.Errorf("fault plan (%v): steps exist in simulated runs only", e)
 		}
 	}
-	p.size = p.Ranks * p.Replicas
+	p.size = p.ranks * p.Replicas
 	switch p.Transport {
 	case "":
 		p.Transport = TransportAuto
@@ -130,6 +142,8 @@ func (p *plan) checkNumbers() (err error) {
 func (p *plan) checkInproc() error {
 	p.size = 1
 	switch {
+	case len(p.More) > 0:
+		return errors.New("the transport inproc has all ranks in one process: they can't run several programs")
 	case p.Replicas > 1:
 		return errors.New("the transport inproc has all ranks in one process: replicas would die with it")
 	case len(p.planned) > 0:
@@ -138,21 +152,4 @@ func (p *plan) checkInproc() error {
 		return errors.New("the transport inproc has all ranks in one process: its output can't be told apart by rank")
 	}
 	return nil
-}
-
-// find looks the program up as a shell does.
-func (p *plan) find() error {
-	path, err := exec.LookPath(p.Program)
-	switch {
-	case err == nil:
-		p.path = path
-		return nil
-	case errors.Is(err, fs.ErrPermission):
-		return &StartError{CodeNotExecutable, fmt.Errorf("%s can't be executed: %w", p.Program, errors.Unwrap(err))}
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &StartError{CodeNotFound, fmt.Errorf("%s: there is no such program", p.Program)}
-	case errors.Is(err, exec.ErrDot):
-		return &StartError{CodeNotFound, fmt.Errorf("%s: say ./%s for the one in this directory", p.Program, p.Program)}
-	}
-	return &StartError{CodeNotExecutable, fmt.Errorf("%s can't be executed: %w", p.Program, err)}
 }

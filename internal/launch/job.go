@@ -82,7 +82,7 @@ func Run(c Config) (*Report, error) {
 		injected:  make(map[proto.Proc]time.Time),
 		stopped:   make(map[proto.Proc]time.Time),
 		report: Report{
-			Command: append([]string{c.Program}, c.Args...), Ranks: c.Ranks, Replicas: c.Replicas,
+			Command: p.command(), Ranks: p.ranks, Replicas: c.Replicas,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
 			Deaths: []Death{}, Views: []View{}, Faults: []Fault{}, Warnings: []string{},
 		},
@@ -121,12 +121,18 @@ func (j *job) tell(f func()) {
 
 // startAll starts the processes, all or none.
 func (j *job) startAll() error {
-	argv := append([]string{j.Program}, j.Args...)
-	base := inherited(j.Env)
+	places, err := j.places()
+	if err != nil {
+		return &StartError{1, err}
+	}
 	for i := range j.size {
 		id := proto.Proc(i)
-		env := append(base[:len(base):len(base)], j.environment(id)...)
-		p, err := start(id, j.path, argv, env, j.ledger.rank(id) == 0)
+		part := j.of(int(j.ledger.rank(id)))
+		env := append(inherited(part.Env), j.environment(id)...)
+		if err := places.enter(i); err != nil {
+			return &StartError{1, err}
+		}
+		p, err := start(id, part, env, j.ledger.rank(id) == 0)
 		if err != nil {
 			for _, p := range j.procs {
 				p.signal(syscall.SIGKILL)
@@ -134,7 +140,7 @@ func (j *job) startAll() error {
 				p.wait()
 				p.closeAll()
 			}
-			return startError(j.Program, err)
+			return startError(part.Program, err)
 		}
 		slog.Debug("started", "process", i, "pid", p.pid)
 		j.procs = append(j.procs, p)
@@ -203,7 +209,7 @@ func (j *job) environment(id proto.Proc) []string {
 	}
 	env = append(env, j.recording.environment()...)
 	if j.inproc() {
-		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.Ranks))
+		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.ranks))
 	}
 	if own := fault.ToEnv(j.planned, int(j.ledger.rank(id)), j.ledger.replica(id)); own != "" {
 		env = append(env, fault.Variable+"="+own)

@@ -48,6 +48,10 @@ func (j *job) loop(s *signals) {
 	go func() { j.copies.Wait(); close(drained) }()
 	var hurry <-chan time.Time // set when output is no longer waited for
 	var kill <-chan time.Time
+	var late <-chan time.Time
+	if j.Limit > 0 {
+		late = time.After(j.Limit - time.Since(j.started))
+	}
 	for alive := true; alive; {
 		select {
 		case f := <-j.events:
@@ -66,6 +70,8 @@ func (j *job) loop(s *signals) {
 			kill = time.After(killDelay)
 		case <-kill:
 			j.killAll()
+		case <-late:
+			j.timedOut()
 		case <-drained:
 			alive = false
 		case <-hurry:
@@ -92,6 +98,17 @@ func (j *job) interrupt(sig syscall.Signal) {
 	}
 	j.signalAll(sig)
 	j.signalAll(unix.SIGCONT) // a stopped process doesn't see the signal
+}
+
+// timedOut ends a job that has had its time.
+func (j *job) timedOut() {
+	if j.ending || j.running == 0 {
+		return
+	}
+	reason := fmt.Sprintf("the job has taken longer than its limit of %v", j.Limit)
+	j.note(reason)
+	j.end(OutcomeTimedOut, reason, CodeTimedOut)
+	j.killAll()
 }
 
 // suspend stops the job and the launcher, until somebody continues the

@@ -42,7 +42,7 @@ const (
 
 // start starts a process. The calling thread must live as long as the process.
 // With input, the process gets a pipe as stdin, otherwise /dev/null.
-func start(id proto.Proc, path string, argv, env []string, input bool) (p *process, err error) {
+func start(id proto.Proc, program *part, env []string, input bool) (p *process, err error) {
 	p = &process{id: id, heard: make(chan struct{}), known: make(chan struct{})}
 	var theirs, ours []*os.File
 	defer func() {
@@ -78,7 +78,8 @@ func start(id proto.Proc, path string, argv, env []string, input bool) (p *proce
 	if err != nil {
 		return nil, err
 	}
-	p.handle, err = os.StartProcess(path, argv, &os.ProcAttr{
+	p.handle, err = os.StartProcess(program.path, program.argv(), &os.ProcAttr{
+		Dir:   program.Dir,
 		Env:   env,
 		Files: theirs,
 		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},

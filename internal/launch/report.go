@@ -10,7 +10,7 @@ import (
 // Report is what happened to a job. As JSON, times are in seconds since the
 // start, and what isn't known is left out.
 type Report struct {
-	Command   []string  `json:"command"` // program and arguments
+	Command   []string  `json:"command"` // program and arguments; ":" between several programs
 	Ranks     int       `json:"ranks"`
 	Replicas  int       `json:"replicas"`
 	Transport string    `json:"transport"`
@@ -34,6 +34,7 @@ const (
 	OutcomeRankLost    = "rank lost"   // and the program doesn't handle that
 	OutcomeAborted     = "aborted"     // by the program
 	OutcomeInterrupted = "interrupted" // by a signal to the launcher
+	OutcomeTimedOut    = "timed out"   // it took longer than Config.Limit
 )
 
 // View is a view of the job: who is in, as all members agreed.

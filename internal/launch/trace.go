@@ -83,7 +83,7 @@ func (r *recording) merge(p *plan) error {
 }
 
 func (r *recording) mergeParts(p *plan) (parts int, err error) {
-	procs := p.Ranks * p.Replicas
+	procs := p.size
 	var readers []io.Reader
 	for i := range procs {
 		file, err := os.Open(filepath.Join(r.dir, strconv.Itoa(i)+".jsonl"))
@@ -102,7 +102,7 @@ func (r *recording) mergeParts(p *plan) (parts int, err error) {
 		return 0, err
 	}
 	_, err = trace.Merge(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
-		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.Ranks, p.Replicas, p.Transport,
+		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.ranks, p.Replicas, p.Transport,
 	)}, readers...)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return 0, err
