@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+
+	"banyan/internal/compiler"
 )
 
 func main() { os.Exit(execute()) }
@@ -16,7 +19,15 @@ func main() { os.Exit(execute()) }
 // execute runs the command line and returns the exit code: 0, that of an
 // exitError, or 2 for any other error.
 func execute() int {
-	err := newRootCommand().Execute()
+	root := newRootCommand()
+	name := filepath.Base(os.Args[0])
+	if language, ok := compiler.Named(name); ok {
+		return compile(language, os.Args[1:])
+	}
+	if launcher(name) {
+		root.SetArgs(launcherArgs(os.Args[1:]))
+	}
+	err := root.Execute()
 	if err == nil {
 		return 0
 	}

@@ -6,13 +6,17 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/fault"
 	"banyan/internal/launch"
+	"banyan/internal/mpiexec"
 )
 
 const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
@@ -27,7 +31,8 @@ a rank dies.
 Standard input goes to rank 0 (to all its replicas).
 
 Exit code: that of the program (128 + signal number if it died by a signal); 1 if
-a rank was lost whose replicas ended in different ways; 126 or 127 if the program
+a rank was lost whose replicas ended in different ways; 124 if it took longer than
+--timeout; 126 or 127 if the program
 can't be run or isn't there; 2 if the command line is wrong; 128 + signal number if
 banyan itself was told to end by a signal.
 
@@ -44,8 +49,17 @@ A process that is silent for the heartbeat timeout is held for dead, and killed.
 One that computes isn't silent, and one with a debugger attached is excused; --debug
 excuses all, however they are stopped. docs/detector.md tells the rest.
 
-All processes run on this host; several hosts aren't supported yet. Under other
-launchers (mpiexec of MPICH, srun), start programs with those instead.
+Several programs share a job with ":" between them; the ranks are counted in their
+order. Each has -n, --env, --wdir, --host and --hostfile of its own, all other
+flags stand before the first.
+
+All processes run on this host, so --host and --hostfile may name no other: what
+they say is how many ranks there are, where -n doesn't. Under other launchers
+(mpiexec of MPICH, srun), start programs with those instead.
+
+mpiexec and mpirun are this command under other names. What other MPIs' mpiexec
+calls -np, -genv, -x, -wd, -H or -machinefile is understood, with one dash or two;
+what has no meaning here (--mca, --map-by) is left out, with a remark.
 
 The environment variable BANYAN_DEBUG=1 has the launcher tell what it does, and
 the processes which deaths they learn of, and how.`
@@ -54,43 +68,48 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
+  banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
   banyan run -n 2 --debug ./program
   banyan run -n 8 --transport inproc ./program`
 
 // runFlags are the flags of banyan run.
 type runFlags struct {
-	config launch.Config
-	faults string
-	report string
+	config  launch.Config
+	part    partFlags // of the first program
+	faults  string
+	report  string
+	timeout string
 }
 
 func newRunCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:     "run [flags] PROGRAM [ARGS…]",
+		Use:     "run [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
 		Short:   "Run a program as a job of communicating, possibly replicated processes",
 		Long:    runLong,
 		Example: runExample,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("no program is given (see banyan run --help)")
-			}
-			return nil
-		},
+		// Flags are read by parse, which knows other spellings.
+		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.config.Program, f.config.Args = args[0], args[1:]
+			switch err := f.parse(cmd, args); {
+			case errors.Is(err, pflag.ErrHelp):
+				return cmd.Help()
+			case err != nil:
+				return err
+			}
 			f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
 			return f.run()
 		},
 	}
 	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows PROGRAM is the program's
 	flags.SortFlags = false
-	flags.IntVarP(&f.config.Ranks, "ranks", "n", 1, "number of ranks")
+	f.part.add(flags)
 	flags.IntVar(&f.config.Replicas, "replicas", 1, "processes per rank; more than 1 survive deaths")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
 		"how messages travel: auto, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
+	flags.StringVar(&f.config.Bind, "bind-to", launch.BindNone, "where each process may run: none (anywhere) or core (on one, in turn)")
+	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
 	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
@@ -102,6 +121,56 @@ func newRunCommand() *cobra.Command {
 	return cmd
 }
 
+// parse reads the command line.
+func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
+	var parts []launch.Part
+	for i, segment := range mpiexec.Segments(args) {
+		flags, part := cmd.Flags(), &f.part
+		if i > 0 {
+			flags, part = pflag.NewFlagSet("part", pflag.ContinueOnError), new(partFlags)
+			part.add(flags)
+		}
+		x, err := part.parse(flags, segment)
+		if err != nil {
+			return err
+		}
+		if x.Program == "" && i > 0 {
+			return errors.New("no program is given after \":\"")
+		}
+		parts = append(parts, x)
+	}
+	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
+		return pflag.ErrHelp
+	}
+	c := &f.config
+	c.Ranks, c.Program, c.Args, c.Env, c.Dir = parts[0].Ranks, parts[0].Program, parts[0].Args, parts[0].Env, parts[0].Dir
+	c.More = parts[1:]
+	if c.Program == "" {
+		return errors.New("no program is given (see banyan run --help)")
+	}
+	return f.parseTimeout()
+}
+
+// parseTimeout reads --timeout, or what other launchers' users set for it.
+func (f *runFlags) parseTimeout() error {
+	text, name := f.timeout, "--timeout"
+	if text == "" {
+		text, name = os.Getenv("MPIEXEC_TIMEOUT"), "MPIEXEC_TIMEOUT"
+	}
+	if text == "" {
+		return nil
+	}
+	limit, err := time.ParseDuration(text)
+	if seconds, e := strconv.ParseFloat(text, 64); e == nil {
+		limit, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil || limit <= 0 {
+		return fmt.Errorf("%s is %q: want a time such as 90 (seconds) or 1h30m", name, text)
+	}
+	f.config.Limit = limit
+	return nil
+}
+
 // run runs the job that the flags describe.
 func (f *runFlags) run() (err error) {
 	if os.Getenv("BANYAN_DEBUG") != "" {
@@ -110,7 +179,6 @@ func (f *runFlags) run() (err error) {
 	if f.config.Faults, err = fault.Parse(f.faults); err != nil {
 		return err
 	}
-	f.config.Env = os.Environ()
 	var file *os.File
 	if f.report != "" {
 		// Before the job, so that a bad name doesn't cost its report.

@@ -14,6 +14,8 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"banyan":   func() { os.Exit(execute()) },
+		"mpiexec":  func() { os.Exit(execute()) },
+		"mpicc":    func() { os.Exit(execute()) },
 		"ring":     ring,
 		"survivor": survivor,
 	})

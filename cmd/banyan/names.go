@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/compiler"
+)
+
+// This command has other names, as links to it: mpiexec and mpirun are banyan
+// run; mpicc, mpicxx, mpifort and what else they are called by are compilers.
+
+// launcher says whether a name is one of banyan run.
+func launcher(name string) bool { return name == "mpiexec" || name == "mpirun" }
+
+// launcherArgs are the arguments of banyan for those of mpiexec.
+func launcherArgs(args []string) []string {
+	if len(args) == 1 && slices.Contains([]string{"--version", "-version", "-V"}, args[0]) {
+		return []string{"--version"}
+	}
+	return append([]string{"run"}, args...)
+}
+
+// compile calls the real compiler, or tells its flags. It returns an exit code.
+func compile(language compiler.Language, args []string) int {
+	argv, err := compileCommand(language, args)
+	if err == nil && argv == nil {
+		return 0
+	}
+	if err == nil {
+		err = unix.Exec(argv[0], argv[1:], os.Environ())
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+	return 1
+}
+
+// compileCommand is the path of the compiler and its arguments from 0 on, or nil
+// if a question has been answered.
+func compileCommand(language compiler.Language, args []string) ([]string, error) {
+	self, err := os.Executable() // the kernel has followed links
+	if err != nil {
+		return nil, err
+	}
+	at, err := compiler.Find(filepath.Dir(self))
+	if err != nil {
+		return nil, err
+	}
+	w := &compiler.Wrapper{Language: language, At: at, Getenv: os.Getenv, Version: version()}
+	argv, tell := w.Command(args)
+	if tell != "" {
+		_, err := fmt.Print(tell)
+		return nil, err
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return nil, fmt.Errorf("the compiler %s: %w", argv[0], err)
+	}
+	return append([]string{path}, argv...), nil
+}
+
+// version names the build.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return "Banyan " + s.Value
+			}
+		}
+	}
+	return "Banyan"
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"banyan/internal/launch"
+	"banyan/internal/mpiexec"
+)
+
+// partFlags are the flags that each program of a job has of its own.
+type partFlags struct {
+	ranks     int
+	env       []string
+	wdir      string
+	hosts     string
+	hostsFile string
+}
+
+func (f *partFlags) add(flags *pflag.FlagSet) {
+	flags.SetInterspersed(false) // what follows PROGRAM is the program's
+	flags.IntVarP(&f.ranks, "ranks", "n", 1, "number of ranks")
+	flags.StringArrayVar(&f.env, "env", nil, "set a variable in the program's environment: `NAME=VALUE`, or NAME to hand it on")
+	flags.StringVar(&f.wdir, "wdir", "", "start in `DIRECTORY`")
+	flags.StringVar(&f.hosts, "host", "", "`HOSTS` as in localhost:4; gives -n where that isn't said")
+	flags.StringVar(&f.hostsFile, "hostfile", "", "the same from `FILE`, a host a line, with slots=4 or :4 behind it")
+}
+
+// parse reads what belongs to one program.
+func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, error) {
+	modern, remarks, err := mpiexec.Modern(args, func(name string) (value, ok bool) {
+		flag := flags.Lookup(name)
+		return flag != nil && flag.NoOptDefVal == "", flag != nil
+	})
+	if err != nil {
+		return launch.Part{}, err
+	}
+	if err := flags.Parse(modern); err != nil {
+		return launch.Part{}, err
+	}
+	for _, r := range remarks {
+		fmt.Fprintln(os.Stderr, "banyan:", r)
+	}
+	part := launch.Part{Ranks: f.ranks, Dir: f.wdir, Env: os.Environ()}
+	if rest := flags.Args(); len(rest) > 0 {
+		part.Program, part.Args = rest[0], rest[1:]
+	}
+	for _, variable := range f.env {
+		name, _, set := strings.Cut(variable, "=")
+		if name == "" {
+			return part, fmt.Errorf("--env %q: want NAME=VALUE", variable)
+		}
+		if set { // otherwise it is handed on as it is
+			part.Env = append(part.Env, variable)
+		}
+	}
+	slots, err := f.slots()
+	if slots > 0 && !flags.Changed("ranks") {
+		part.Ranks = slots
+	}
+	return part, err
+}
+
+// slots counts the places on the hosts that are named, 0 if none are.
+func (f *partFlags) slots() (int, error) {
+	here, err := os.Hostname()
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case f.hosts != "" && f.hostsFile != "":
+		return 0, errors.New("give either --host or --hostfile")
+	case f.hosts != "":
+		n, err := mpiexec.Slots(f.hosts, here)
+		if err != nil {
+			return 0, fmt.Errorf("--host: %w", err)
+		}
+		return n, nil
+	case f.hostsFile != "":
+		file, err := os.Open(f.hostsFile)
+		if err != nil {
+			return 0, fmt.Errorf("--hostfile: %w", err)
+		}
+		defer file.Close()
+		n, err := mpiexec.FileSlots(file, here)
+		if err != nil {
+			return 0, fmt.Errorf("--hostfile %s: %w", f.hostsFile, err)
+		}
+		return n, nil
+	}
+	return 0, nil
+}
