@@ -46,6 +46,7 @@ var layers = []layer{
 	// The simulated driver.
 	{"internal/logp", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/trace", "internal/fault"}},
 	{"internal/viewsim", []string{"internal/proto", "internal/proto/*", "internal/parallel"}},
+	{"internal/reproduce/membership", []string{"internal/report", "internal/proto", "internal/risk", "internal/viewtime", "internal/viewsim"}},
 	{"internal/incremental", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp"}},
 	{"internal/campaign", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/logp", "internal/incremental"}},
 	{"internal/reproduce/correctedtrees", []string{"internal/report", "internal/proto", "internal/proto/*", "internal/topology",
