@@ -42,6 +42,28 @@ type orphan struct {
 	payload []byte // pooled
 }
 
+// context finds what is known of a context, or nil.
+func (p *Process) context(id uint64) *context {
+	if c := p.recent; c != nil && c.id == id {
+		return c
+	}
+	return p.lookUp(id)
+}
+
+func (p *Process) lookUp(id uint64) *context {
+	c := p.contexts[id]
+	if c != nil {
+		p.recent = c
+	}
+	return c
+}
+
+// forget removes a context from the tables.
+func (p *Process) forget(c *context) {
+	delete(p.contexts, c.id)
+	p.recent = nil
+}
+
 // OpenContext makes a context known: its members as world ranks in the order of
 // their ranks in the communicator, and whether collectives use it.
 func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
@@ -94,7 +116,7 @@ func (c *context) index(r proto.Rank) int {
 // SegmentLimit bytes, in an unreplicated job. root is an index in the context.
 // It ends when the data is here and this member has sent all it owes.
 func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
-	c := p.contexts[id]
+	c := p.context(id)
 	h, r := p.newRequest(broadcasting)
 	r.buffer, r.context = buffer, id
 	err := p.unusable(id)
@@ -137,7 +159,7 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	if !owned && len(payload) > 0 {
 		payload = p.buffers.copyOf(payload)
 	}
-	c := p.contexts[h.Context]
+	c := p.context(h.Context)
 	if c == nil {
 		if p.cfg.Layout.Degree > 1 || slices.Contains(p.forgotten[:], h.Context) {
 			p.buffers.put(payload)

@@ -25,7 +25,7 @@ const keepForgotten = 64
 // CloseContext forgets a context and what arrived in it. Receives and
 // broadcasts that are under way in it end with ErrFreed.
 func (p *Process) CloseContext(id uint64) {
-	c := p.contexts[id]
+	c := p.context(id)
 	if c == nil || c.closed {
 		return
 	}
@@ -48,13 +48,13 @@ func (p *Process) CloseContext(id uint64) {
 		p.forgetClosed()
 		return
 	}
-	delete(p.contexts, id)
+	p.forget(c)
 	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
 }
 
 // unusable is why the program may not use a context, or nil.
 func (p *Process) unusable(id uint64) error {
-	c := p.contexts[id]
+	c := p.context(id)
 	switch {
 	case p.fenced:
 		return ErrFenced
@@ -93,7 +93,7 @@ func (p *Process) forgetClosed() {
 		if !c.closed || p.awaited(c) {
 			return false
 		}
-		delete(p.contexts, c.id)
+		p.forget(c)
 		p.forgotten[p.forgets%keepForgotten] = c.id
 		p.forgets++
 		return true

@@ -144,6 +144,9 @@ func (p *Process) rankLost(rank proto.Rank) {
 
 // hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
 func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
+	if p.promising(context) {
+		return nil
+	}
 	if err := p.unusable(context); err != nil {
 		return err
 	}
@@ -154,7 +157,7 @@ func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
 		return p.brokenCollective(context)
 	}
 	// Any source might be the lost one.
-	if c := p.contexts[context]; c != nil && c.lost != proto.AnyRank {
+	if c := p.context(context); c != nil && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
 	}
 	return nil
@@ -163,7 +166,7 @@ func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
 // brokenCollective is the error of a point-to-point step of a collective that
 // has lost a member: those who have noticed have left it, so the others must.
 func (p *Process) brokenCollective(context uint64) error {
-	if c := p.contexts[context]; c != nil && c.collective && c.lost != proto.AnyRank {
+	if c := p.context(context); c != nil && c.collective && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
 	}
 	return nil
@@ -186,7 +189,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 	case r.kind == receiving:
-		p.match.Cancel(h.index)
+		p.match.Cancel(r.posted)
 	case r.kind == sending:
 		if m := p.messages.get(r.message); m != nil && r.message != (Handle{}) {
 			if m.transfers > 0 {

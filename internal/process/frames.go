@@ -34,12 +34,14 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	}
 	payload := p.staging[from]
 	p.staging[from] = nil
-	p.route(from, h, payload, true)
+	if !p.route(from, h, payload, true) {
+		p.buffers.put(payload)
+	}
 }
 
 // route hands a frame to the machine it belongs to. An owned payload comes from
-// the pool and is passed on or given back here.
-func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
+// the pool; route reports whether it was kept.
+func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
 	p.met[from] = true
 	p.received(from, h.Kind)
 	switch {
@@ -47,17 +49,14 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 		p.detector.Stranger(p.now, from, 0, &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
-		p.messageArrived(from, h, payload, owned)
-		return
+		return p.messageArrived(from, h, payload, owned)
 	case h.Kind >= wire.KindTree && h.Kind <= wire.KindBroadcastReport:
 		p.broadcastArrived(from, h, payload, owned)
-		return
+		return true
 	default:
 		p.control(from, h, payload)
 	}
-	if owned {
-		p.buffers.put(payload)
-	}
+	return false
 }
 
 // control routes the frames that carry no data of the program.

@@ -12,7 +12,9 @@ func (p *Process) Finish() {
 	p.finishing = true
 	p.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.request == (Handle{}) {
-			p.match.Take(a.envelope)
+			if !a.taken {
+				p.match.Take(a.envelope)
+			}
 			p.refuse(a)
 		}
 	})

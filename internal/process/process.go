@@ -104,11 +104,12 @@ type Config struct {
 
 // Process is one process of a job. It implements transport.Sink.
 type Process struct {
-	cfg  Config
-	rank proto.Rank
-	net  Net
-	host Host
-	now  proto.Time // of the current step
+	cfg        Config
+	rank       proto.Rank
+	replicated bool // ranks have several replicas
+	net        Net
+	host       Host
+	now        proto.Time // of the current step
 
 	replica  *replica.Machine
 	detector *detector.Machine
@@ -125,6 +126,7 @@ type Process struct {
 	buffers   buffers
 
 	contexts  map[uint64]*context
+	recent    *context              // the context looked up last, or nil
 	active    []*context            // contexts whose stream may want to send
 	orphans   map[uint64][]orphan   // broadcast frames of contexts not yet open
 	forgotten [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
@@ -166,14 +168,15 @@ type Process struct {
 func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	n := cfg.Layout.Procs()
 	p := &Process{
-		cfg:      cfg,
-		rank:     cfg.Layout.Rank(cfg.Self),
-		net:      net,
-		host:     host,
-		now:      now,
-		ring:     ringOf(&cfg),
-		replica:  replica.New(cfg.Layout, cfg.Self),
-		farewell: farewell.New(cfg.Self, n),
+		cfg:        cfg,
+		rank:       cfg.Layout.Rank(cfg.Self),
+		replicated: cfg.Layout.Degree > 1,
+		net:        net,
+		host:       host,
+		now:        now,
+		ring:       ringOf(&cfg),
+		replica:    replica.New(cfg.Layout, cfg.Self),
+		farewell:   farewell.New(cfg.Self, n),
 		members: membership.New(membership.Config{
 			Self: membership.Member{Proc: cfg.Self}, Gather: cfg.Period / 20, Patience: 2 * cfg.Timeout,
 		}, membership.FirstView(n)),
@@ -185,7 +188,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		left:     make([]bool, n),
 		told:     make([]bool, n),
 	}
-	if cfg.Layout.Degree > 1 {
+	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
 	}
 	p.detector = detector.New(detector.Config{

@@ -14,29 +14,34 @@ type arrival struct {
 	total    uint64
 	body     []byte // eager: pooled
 	stamp    []byte // with replicas: pooled
+	self     Handle
+	sender   Handle // a synchronous send of this very process, which waits to be matched
+	taken    bool   // by a matched probe
 	// A rendezvous:
 	offered  bool
 	from     proto.Proc // who offers it now
 	senderID uint64     // the sender's handle
 	seq      uint64
-	self     Handle
 	request  Handle // what it is bound to; zero while unexpected
+	wanted   uint64 // how much of it fits the buffer
 	received uint64
 }
 
 // Receive posts a receive. src and tag may be wildcards. The buffer stays
-// borrowed until the request has ended.
+// borrowed until the request has ended. Of a message that is larger the buffer
+// gets what fits, and the request ends with ErrTruncated.
 func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	h, r := p.newRequest(receiving)
 	r.buffer, r.context, r.peer = buffer, context, src
-	r.envelope = match.Envelope{Context: context, Src: src, Tag: tag}
-	if token, ok := p.match.Post(r.envelope, h.index); ok {
+	token, ok := p.match.Post(match.Envelope{Context: context, Src: src, Tag: tag}, h.index)
+	if ok {
 		ah, a := p.arrivals.at(token)
 		p.accept(h, r, ah, a)
 		return h
 	}
+	r.posted = token
 	if err := p.hopelessReceive(context, src); err != nil {
-		p.match.Cancel(h.index)
+		p.match.Cancel(r.posted)
 		p.complete(h, r, err)
 	}
 	return h
@@ -53,6 +58,31 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 	return a.status(), true, nil
 }
 
+// MatchedProbe is a Probe that takes the message: nobody else finds it. The
+// Handle is for ReceiveMatched.
+func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
+	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
+	if !ok {
+		return Handle{}, Status{}, false, p.hopelessReceive(context, src)
+	}
+	ah, a := p.arrivals.at(token)
+	a.taken = true
+	return ah, a.status(), true, nil
+}
+
+// ReceiveMatched receives a message that a MatchedProbe has taken, once.
+func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
+	h, r := p.newRequest(receiving)
+	a := p.arrivals.get(message)
+	if a == nil {
+		p.complete(h, r, ErrMessage)
+		return h
+	}
+	r.buffer, r.context, r.peer = buffer, a.envelope.Context, a.envelope.Src
+	p.accept(h, r, message, a)
+	return h
+}
+
 func (a *arrival) status() Status {
 	return Status{Source: a.envelope.Src, Tag: a.envelope.Tag, Bytes: int(a.total)}
 }
@@ -61,6 +91,7 @@ func (a *arrival) status() Status {
 func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	r.status, r.stamp = a.status(), a.stamp
 	a.stamp = nil
+	p.matched(a)
 	if a.offered {
 		a.request, r.arrival = h, ah
 		if p.told[a.from] { // a substitute offers it again, if there is one
@@ -76,6 +107,14 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	p.dropArrival(ah, a)
 }
 
+// matched ends the synchronous send of this process to itself that an arrival
+// comes from.
+func (p *Process) matched(a *arrival) {
+	if r := p.requests.get(a.sender); r != nil {
+		p.complete(a.sender, r, nil)
+	}
+}
+
 // fill ends a receive with the bytes of a message.
 func (p *Process) fill(h Handle, r *request, body []byte) {
 	if copy(r.buffer, body) < len(body) {
@@ -85,18 +124,29 @@ func (p *Process) fill(h Handle, r *request, body []byte) {
 	p.complete(h, r, nil)
 }
 
-// pull asks the present sender of an offered message for its data.
+// pull asks the present sender of an offered message for as much of its data as
+// the buffer holds.
 func (p *Process) pull(a *arrival, r *request) {
 	h := p.nextHeader(wire.KindPull)
-	h.ID, h.Offset = a.senderID, a.self.bits()
-	a.received = 0
-	if a.total <= uint64(len(r.buffer)) {
-		p.send(a.from, h, nil, 0)
+	a.received, a.wanted = 0, min(a.total, uint64(len(r.buffer)))
+	h.ID, h.Offset, h.Total = a.senderID, a.self.bits(), a.wanted
+	if a.wanted == 0 {
+		h.Flags = discard
+	}
+	p.send(a.from, h, nil, 0)
+	if a.wanted == 0 {
+		p.endRendezvous(a)
+	}
+}
+
+// endRendezvous ends a rendezvous of which all is here that the receive has room
+// for.
+func (p *Process) endRendezvous(a *arrival) {
+	if a.wanted < a.total {
+		p.finishRendezvous(a, ErrTruncated)
 		return
 	}
-	h.Flags = discard
-	p.send(a.from, h, nil, 0)
-	p.finishRendezvous(a, ErrTruncated)
+	p.finishRendezvous(a, nil)
 }
 
 // refuse lets the sender of an offer go that nobody will receive.
@@ -123,38 +173,42 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 func (p *Process) dropArrival(ah Handle, a *arrival) {
 	p.buffers.put(a.body)
 	p.buffers.put(a.stamp)
+	if r := p.requests.get(a.sender); r != nil {
+		p.complete(a.sender, r, ErrFreed) // nobody will take it any more
+	}
 	a.body, a.stamp = nil, nil
 	p.arrivals.put(ah)
 }
 
 // messageArrived routes an eager message or an offer: replication first, then
-// causality, then matching. An owned payload becomes the callee's to give back
-// to the pool.
-func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
-	keep := false
-	defer func() {
-		if owned && !keep {
-			p.buffers.put(payload)
-		}
-	}()
-	if h.Src != p.cfg.Layout.Rank(from) || h.Dst != p.rank || len(payload) != p.firstFrame(h) {
-		return // not this process's: a peer that misroutes harms itself only
+// causality, then matching. It reports whether it kept an owned payload.
+func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+	if h.Dst != p.rank || len(payload) != p.firstFrame(h) {
+		return false // not this process's: a peer that misroutes harms itself only
 	}
-	offered := h.Kind == wire.KindOffer
-	switch p.replica.Arrive(from, h.Context, h.Seq, offered) {
+	if !p.replicated && h.Kind == wire.KindEager {
+		// Who sends eagerly in an unreplicated job is the only one to do so: there
+		// are no duplicates, and the transport keeps the order.
+		return h.Src == proto.Rank(from) && p.deliver(from, h, payload, owned)
+	}
+	if h.Src != p.cfg.Layout.Rank(from) {
+		return false
+	}
+	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept:
 		if p.clock != nil && !p.clock.Ready(payload[len(payload)-p.clock.StampSize():]) {
-			keep = true
+			kept = true
 			p.postpone(from, h, payload, owned)
 			break
 		}
-		keep = p.deliver(from, h, payload, owned)
+		kept = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
 	}
 	if p.replica.AcksOwed() >= acksOwedLimit {
 		p.flushAcks()
 	}
+	return kept
 }
 
 // firstFrame is how long the payload of a message's first frame is.
@@ -172,42 +226,60 @@ func (p *Process) firstFrame(h *wire.Header) int {
 // deliver matches a message new to this process and reports whether it kept
 // the payload.
 func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
-	ah, a := p.arrivals.take()
-	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
-	*a = arrival{envelope: e, total: h.Total, self: ah}
-	if h.Kind == wire.KindOffer {
-		a.offered, a.from, a.senderID, a.seq = true, from, h.ID, h.Seq
-		if p.finishing {
-			p.refuse(a)
-			return false
-		}
-	}
-	if p.clock != nil && h.Kind != wire.KindInvalid {
+	var stamp []byte
+	if p.clock != nil {
 		end := len(payload) - p.clock.StampSize()
-		a.stamp = p.buffers.copyOf(payload[end:])
-		payload = payload[:end]
+		payload, stamp = payload[:end], p.buffers.copyOf(payload[end:])
 	}
-	token, matched := p.match.Arrive(e, ah.index)
-	if !matched {
-		p.Changes++
+	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
+	if h.Kind == wire.KindOffer {
+		p.deliverOffer(from, h, e, stamp)
+		return false
 	}
-	switch {
-	case matched && a.offered:
+	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
-		p.accept(rh, r, ah, a)
-	case matched:
-		rh, r := p.requests.at(token)
-		r.status, r.stamp = a.status(), a.stamp
-		a.stamp = nil
-		p.arrivals.put(ah)
+		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, stamp
 		p.fill(rh, r, payload)
-	case !a.offered && owned:
+		return false
+	}
+	_, a := p.keep(e, h.Total)
+	a.stamp = stamp
+	if owned {
 		a.body = payload
 		return true
-	case !a.offered:
-		a.body = p.buffers.copyOf(payload)
 	}
+	a.body = p.buffers.copyOf(payload)
 	return false
+}
+
+func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
+	ah, a := p.newArrival(e, h.Total)
+	a.offered, a.from, a.senderID, a.seq, a.stamp = true, from, h.ID, h.Seq, stamp
+	if p.finishing {
+		p.refuse(a)
+		return
+	}
+	if token, ok := p.match.Claim(e); ok {
+		rh, r := p.requests.at(token)
+		p.accept(rh, r, ah, a)
+		return
+	}
+	p.match.Keep(e, ah.index)
+	p.Changes++
+}
+
+func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {
+	ah, a := p.arrivals.take()
+	*a = arrival{envelope: e, total: total, self: ah}
+	return ah, a
+}
+
+// keep keeps a message for a receive that is posted later.
+func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
+	ah, a := p.newArrival(e, total)
+	p.match.Keep(e, ah.index)
+	p.Changes++
+	return ah, a
 }
 
 // reoffered turns to a new sender for a message whose first sender died.
@@ -249,8 +321,8 @@ func (p *Process) place(from proto.Proc, h *wire.Header) []byte {
 // wanted is the rendezvous that a fragment belongs to, or nil.
 func (p *Process) wanted(from proto.Proc, h *wire.Header) *arrival {
 	a := p.arrivals.get(handleOf(h.ID))
-	if a == nil || !a.offered || a.from != from || h.Total != a.total ||
-		h.Offset > a.total || a.total-h.Offset < uint64(h.Length) {
+	if a == nil || !a.offered || a.from != from || h.Total != a.wanted ||
+		h.Offset > a.wanted || a.wanted-h.Offset < uint64(h.Length) {
 		return nil
 	}
 	return a
@@ -267,14 +339,28 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 		return
 	}
 	a.received += uint64(h.Length)
-	if a.received == a.total {
-		p.finishRendezvous(a, nil)
+	if a.received == a.wanted {
+		p.endRendezvous(a)
 	}
 }
 
-// sendSelf brings a message of this rank to itself. Every replica does so on
-// its own; neither replication nor causality has a part in it.
-func (p *Process) sendSelf(context uint64, tag int32, data []byte) {
-	h := wire.Header{Context: context, Src: p.rank, Dst: p.rank, Tag: tag, Total: uint64(len(data))}
-	p.deliver(p.cfg.Self, &h, data, false)
+// sendSelf brings a message of this rank to itself, as a copy unless a receive
+// waits for it. Every replica does so on its own; neither replication nor causality
+// has a part in it.
+func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Handle {
+	if token, ok := p.match.Claim(e); ok {
+		rh, r := p.requests.at(token)
+		r.status = Status{Source: e.Src, Tag: e.Tag, Bytes: len(data)}
+		p.fill(rh, r, data)
+		return Handle{}
+	}
+	_, a := p.keep(e, uint64(len(data)))
+	a.body = p.buffers.copyOf(data)
+	if !synchronous {
+		return Handle{}
+	}
+	h, r := p.newRequest(sending)
+	r.peer, r.context = p.rank, e.Context
+	a.sender = h
+	return h
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
-	"banyan/internal/proto/match"
 )
 
 // Status is what a completed receive tells.
@@ -24,6 +23,7 @@ var (
 	ErrCancelled = errors.New("the receive was cancelled")
 	ErrClosed    = errors.New("this process has left the job")
 	ErrFreed     = errors.New("the communicator has been freed")
+	ErrMessage   = errors.New("the matched message has been received already")
 	ErrContext   = errors.New("two communicators have got the same context")
 )
 
@@ -54,12 +54,12 @@ type request struct {
 
 	buffer []byte // the program's: what to send, or where to receive
 
-	peer     proto.Rank     // sending: destination
-	context  uint64         // of the operation
-	envelope match.Envelope // receiving: what was asked for
-	message  Handle         // sending, rendezvous: the retained message
-	arrival  Handle         // receiving, rendezvous: what it is bound to
-	stamp    []byte         // receiving, with replicas: of what was received
+	peer    proto.Rank // sending: destination; receiving: source, or any; broadcasting: root's index
+	context uint64     // of the operation
+	posted  uint32     // receiving: its place among the posted
+	message Handle     // sending, rendezvous: the retained message
+	arrival Handle     // receiving, rendezvous: what it is bound to
+	stamp   []byte     // receiving, with replicas: of what was received
 
 	number   uint64 // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
@@ -105,9 +105,10 @@ func (p *Process) Take(h Handle) (Status, error) {
 // Cancel withdraws a receive that has not been matched.
 func (p *Process) Cancel(h Handle) bool {
 	r := p.requests.get(h)
-	if r == nil || r.done || r.kind != receiving || !p.match.Cancel(h.index) {
+	if r == nil || r.done || r.kind != receiving || r.arrival != (Handle{}) {
 		return false
 	}
+	p.match.Cancel(r.posted)
 	p.complete(h, r, ErrCancelled)
 	return true
 }

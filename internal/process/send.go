@@ -2,6 +2,7 @@ package process
 
 import (
 	"banyan/internal/proto"
+	"banyan/internal/proto/match"
 	"banyan/internal/proto/replica"
 	"banyan/internal/wire"
 )
@@ -24,6 +25,7 @@ type transfer struct {
 	message  Handle
 	receiver uint64 // the receiver's handle, as it came with the pull
 	next     uint64 // offset of the next fragment
+	end      uint64 // how much is wanted
 	inFlight int    // fragments the transport holds
 	void     bool   // the receiver is gone: only the fragments are awaited
 }
@@ -38,65 +40,88 @@ const (
 )
 
 // Send starts sending data to a rank. The data of a message above EagerLimit
-// stays borrowed until the request has ended.
+// stays borrowed until the request has ended; that of others is free at the
+// return. The zero Handle says that all is done.
 func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	h, r := p.newRequest(sending)
-	r.peer, r.context = dst, context
+	return p.start(context, dst, tag, data, len(data) > EagerLimit, false)
+}
+
+// SendSynchronous starts sending data to a rank. The request ends when a receive
+// has taken the message, at every replica of the rank that lives; until then the
+// data stays borrowed.
+func (p *Process) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return p.start(context, dst, tag, data, true, true)
+}
+
+func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, rendezvous, synchronous bool) Handle {
 	if err := p.hopelessSend(context, dst); err != nil {
+		h, r := p.newRequest(sending)
 		p.complete(h, r, err)
 		return h
 	}
-	if dst == p.rank {
-		p.sendSelf(context, tag, data)
-		p.complete(h, r, nil)
-		return h
+	switch {
+	case dst == p.rank:
+		return p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)
+	case rendezvous:
+		return p.sendOffer(context, dst, tag, data)
+	case p.replicated:
+		p.sendRetained(context, dst, tag, data)
+	default:
+		h := p.nextHeader(wire.KindEager)
+		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
+		p.send(proto.Proc(dst), h, data, 0)
 	}
+	if p.hasRoom(dst) {
+		return Handle{}
+	}
+	h, r := p.newRequest(sending)
+	r.peer, r.context = dst, context
+	p.held = append(p.held, h)
+	return h
+}
+
+// sendOffer offers a message, whose data travels when the receiver asks for it.
+func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	h, r := p.newRequest(sending)
 	mh, m := p.messages.take()
 	*m = message{request: h}
+	m.Rendezvous, m.Body = true, data
+	r.peer, r.context, r.message, r.buffer = dst, context, mh, data
+	p.replicate(mh, m, context, dst, tag, len(data), nil)
+	return h
+}
+
+// sendRetained sends a message whole, and keeps a copy for the other replicas of
+// its receiver.
+func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) {
+	mh, m := p.messages.take()
+	*m = message{}
+	p.replicate(mh, m, context, dst, tag, len(data), data)
+}
+
+// replicate hands a message to replication. Its first frame carries body and, with
+// replicas, the stamp.
+func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Rank, tag int32, total int, body []byte) {
 	m.Context, m.Dst, m.Tag = context, dst, tag
-	m.Total, m.User = uint64(len(data)), mh.bits()
-	m.Rendezvous = len(data) > EagerLimit
-	if m.Rendezvous {
-		m.Body = data
-		r.message, r.buffer = mh, data
+	m.Total, m.User = uint64(total), mh.bits()
+	m.wire = body
+	if p.clock != nil {
+		m.wire, m.pooled = p.buffers.get(len(body)+p.clock.StampSize()), true
+		copy(m.wire, body)
+		p.clock.Stamp(m.wire[len(body):])
 	}
-	p.pack(m, data)
 	p.replica.Send(&m.Message, &p.replicaOut)
 	p.runReplica()
 	if p.clock != nil {
 		p.deliverEarly()
 	}
-	if m.Rendezvous {
-		return h
-	}
-	if p.hasRoom(dst) {
-		p.complete(h, r, nil)
-	} else {
-		p.held = append(p.held, h)
-	}
-	return h
-}
-
-// pack makes what the first frame of a message carries. With replicas that is a
-// copy, which is kept for the other ones, and the stamp.
-func (p *Process) pack(m *message, data []byte) {
-	if p.clock == nil {
-		if !m.Rendezvous {
-			m.wire = data // gone before Send returns
-		}
-		return
-	}
-	n := len(data)
-	if m.Rendezvous {
-		n = 0
-	}
-	m.wire, m.pooled = p.buffers.get(n+p.clock.StampSize()), true
-	copy(m.wire, data[:n])
-	p.clock.Stamp(m.wire[n:])
 }
 
 // hopelessSend is why a send can't succeed, or nil.
 func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
+	if p.promising(context) {
+		return nil
+	}
 	if err := p.unusable(context); err != nil {
 		return err
 	}
@@ -106,8 +131,18 @@ func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
 	return p.brokenCollective(context)
 }
 
+// promising tells whether a context is in order and no rank is lost: then no
+// operation is hopeless.
+func (p *Process) promising(context uint64) bool {
+	c := p.context(context)
+	return c != nil && !c.closed && !p.bereft && !p.fenced && !p.closed
+}
+
 // hasRoom tells whether a send to dst may complete at once.
 func (p *Process) hasRoom(dst proto.Rank) bool {
+	if !p.replicated {
+		return p.net.Queued(proto.Proc(dst)) <= queueLimit
+	}
 	if n, bytes := p.replica.Retained(); uint64(n)*retainCost+bytes > retainLimit {
 		return false
 	}
@@ -211,16 +246,16 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	}
 	if m.Body == nil && h.Flags&discard == 0 {
 		w := p.nextHeader(wire.KindData)
-		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, m.Total, int32(m.lost)
+		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, h.Total, int32(m.lost)
 		p.send(from, w, nil, 0)
 	}
-	if m.Body == nil || h.Flags&discard != 0 {
+	if m.Body == nil || h.Flags&discard != 0 || h.Total == 0 {
 		p.replica.Delivered(&m.Message, from, &p.replicaOut)
 		p.runReplica()
 		return
 	}
 	th, t := p.transfers.take()
-	*t = transfer{to: from, message: mh, receiver: h.Offset}
+	*t = transfer{to: from, message: mh, receiver: h.Offset, end: min(h.Total, m.Total)}
 	m.transfers++
 	p.feed(th, t)
 }
@@ -228,10 +263,10 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 // feed hands the transport the next fragments of a transfer.
 func (p *Process) feed(th Handle, t *transfer) {
 	m := p.messages.get(t.message)
-	for t.inFlight < fragmentsInFlight && t.next < m.Total {
-		n := min(m.Total-t.next, fragmentSize)
+	for t.inFlight < fragmentsInFlight && t.next < t.end {
+		n := min(t.end-t.next, fragmentSize)
 		h := p.nextHeader(wire.KindData)
-		h.ID, h.Offset, h.Total = t.receiver, t.next, m.Total
+		h.ID, h.Offset, h.Total = t.receiver, t.next, t.end
 		part := m.Body[t.next : t.next+n]
 		t.next += n
 		t.inFlight++
@@ -247,8 +282,7 @@ func (p *Process) Sent(to proto.Proc, token uint64) {
 		return
 	}
 	t.inFlight--
-	m := p.messages.get(t.message)
-	if !t.void && t.next < m.Total {
+	if !t.void && t.next < t.end {
 		p.feed(th, t)
 		return
 	}

@@ -13,18 +13,20 @@ const (
 	// Messages between ranks (internal/proto/replica, then match).
 
 	// KindEager carries a whole message of Total bytes, then, in replicated
-	// jobs, its stamp (internal/proto/causal). Context, Src, Dst, Tag, Seq, Total.
+	// jobs, its stamp (internal/proto/causal). Context, Src, Dst, Tag, Total;
+	// with replicas Seq.
 	KindEager
-	// KindOffer announces a message too large to send unasked (the request to
-	// send of a rendezvous); the payload is its stamp, if any. Context, Src,
+	// KindOffer announces a message too large to send unasked, or whose sender
+	// waits for it to be matched (the request to send of a rendezvous); the payload
+	// is its stamp, if any. Context, Src,
 	// Dst, Tag, Seq, Total, ID (the sender's handle of the message).
 	KindOffer
 	// KindPull asks for the data of an offer (clear to send). ID (the
-	// sender's handle), Offset (the receiver's handle), Flags (1: no data, the
-	// message isn't wanted).
+	// sender's handle), Offset (the receiver's handle), Total (how many bytes,
+	// from the first), Flags (1: no data).
 	KindPull
 	// KindData carries a fragment of an offered message. ID (the receiver's
-	// handle), Offset, Total; Flags (1: none comes, rank Aux being lost).
+	// handle), Offset, Total (as pulled); Flags (1: none comes, rank Aux being lost).
 	KindData
 	// KindAck acknowledges messages to another replica of their sender. The
 	// payload is a list of Ack records.

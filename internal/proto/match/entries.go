@@ -21,7 +21,7 @@ type membership int
 const (
 	// inLane: the posted or unexpected of a lane.
 	inLane membership = iota
-	// inAll: all posted receives, or all unexpected messages of a context.
+	// inAll: all unexpected messages of a context.
 	inAll
 )
 

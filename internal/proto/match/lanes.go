@@ -25,9 +25,17 @@ type key struct {
 type lanes struct {
 	slab     []lane
 	byKey    map[key]int32
+	recent   [recentLanes]int32 // lanes found last, by slot
 	freeHead int32
 	freeLen  int
 }
+
+// recentLanes is how many lanes are found without a look into the map: a power
+// of two.
+const recentLanes = 64
+
+// slot is where recent may have a lane: neighbours of one context don't meet.
+func (k key) slot() uint64 { return (k.context*0x9e3779b97f4a7c15>>58 + uint64(k.src)) % recentLanes }
 
 func newLanes() lanes {
 	return lanes{slab: make([]lane, 1), byKey: make(map[key]int32)}
@@ -39,7 +47,13 @@ func (s *lanes) at(i int32) *lane { return &s.slab[i] }
 func (s *lanes) context(i int32) *lane { return &s.slab[s.slab[i].whole] }
 
 func (s *lanes) find(context uint64, src proto.Rank) (int32, bool) {
-	i, ok := s.byKey[key{context, src}]
+	k := key{context, src}
+	slot := &s.recent[k.slot()]
+	if l := &s.slab[*slot]; l.key == k && l.used {
+		return *slot, true
+	}
+	i, ok := s.byKey[k]
+	*slot = i
 	return i, ok
 }
 

@@ -16,9 +16,8 @@
 //
 // A lane holds what concerns one source in one context; the lane of AnyRank
 // holds what concerns the whole context. A posted receive is in the lane of the
-// source it names, perhaps AnyRank, and in the list of all posted. An
-// unexpected message is in the lane of its source and in its context's. A
-// message that arrives thus has two candidates, the first that fits in each of
+// source it names, perhaps AnyRank; an unexpected message is in the lane of its
+// source and in its context's. A message that arrives thus has two candidates, the first that fits in each of
 // its lanes, and the stamp says which was posted earlier. Where sources are
 // exact and tags come in order everything is O(1); otherwise the search passes
 // over the entries of the lane that don't fit.
@@ -46,7 +45,6 @@ type Envelope struct {
 type Queues struct {
 	entries entries
 	lanes   lanes
-	posted  list   // all posted receives
 	stamp   uint64 // of the last posted receive
 
 	postedLen, unexpectedLen int
@@ -58,8 +56,8 @@ func New() *Queues {
 }
 
 // Post matches a receive with the earliest unexpected message that fits and
-// removes that, or else queues the receive.
-func (q *Queues) Post(e Envelope, token uint32) (unexpected uint32, matched bool) {
+// removes that; or else queues the receive, and returns its ticket for Cancel.
+func (q *Queues) Post(e Envelope, token uint32) (unexpectedOrTicket uint32, matched bool) {
 	lane := q.lanes.get(e.Context, e.Src)
 	if i := q.firstUnexpected(lane, e); i != 0 {
 		return q.takeUnexpected(i), true
@@ -67,32 +65,36 @@ func (q *Queues) Post(e Envelope, token uint32) (unexpected uint32, matched bool
 	q.stamp++
 	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
 	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
-	q.entries.append(&q.posted, i, inAll)
 	q.lanes.context(lane).load++
 	q.postedLen++
-	return 0, false
+	return uint32(i), false
 }
 
-// Arrive matches a message with the earliest posted receive that it fits and
-// removes that, or else keeps the message as unexpected.
-func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) {
+// Claim removes the earliest posted receive that a message which has arrived
+// fits. Where there is none the message must be kept at once.
+func (q *Queues) Claim(e Envelope) (posted uint32, matched bool) {
 	lane := q.lanes.get(e.Context, e.Src)
 	i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
 	any := q.firstPosted(q.lanes.context(lane).posted, e.Tag)
 	if i == 0 || any != 0 && q.entries.at(any).stamp < q.entries.at(i).stamp {
 		i = any
 	}
-	if i != 0 {
-		posted = q.entries.at(i).token
-		q.removePosted(i)
-		return posted, true
+	if i == 0 {
+		return 0, false
 	}
-	i = q.entries.add(entry{envelope: e, token: token, lane: lane})
+	posted = q.entries.at(i).token
+	q.removePosted(i)
+	return posted, true
+}
+
+// Keep queues a message that fits no posted receive as unexpected.
+func (q *Queues) Keep(e Envelope, token uint32) {
+	lane := q.lanes.get(e.Context, e.Src)
+	i := q.entries.add(entry{envelope: e, token: token, lane: lane})
 	q.entries.append(&q.lanes.at(lane).unexpected, i, inLane)
 	q.entries.append(&q.lanes.context(lane).unexpected, i, inAll)
 	q.lanes.context(lane).load++
 	q.unexpectedLen++
-	return 0, false
 }
 
 // Probe finds the message that a receive would take, and leaves it.
@@ -115,30 +117,8 @@ func (q *Queues) Take(e Envelope) (unexpected uint32, ok bool) {
 	return 0, false
 }
 
-// Cancel withdraws a posted receive, and says whether there was one. It looks
-// through the posted receives from the earliest.
-func (q *Queues) Cancel(token uint32) bool {
-	for i := q.posted.head; i != 0; i = q.entries.next(i, inAll) {
-		if q.entries.at(i).token == token {
-			q.removePosted(i)
-			return true
-		}
-	}
-	return false
-}
-
-// Posted shows all posted receives in the order in which they were posted,
-// until visit returns false. It may withdraw the one that it is shown, and may
-// change nothing else.
-func (q *Queues) Posted(visit func(e Envelope, token uint32) bool) {
-	for i := q.posted.head; i != 0; {
-		e := q.entries.at(i)
-		i = q.entries.next(i, inAll)
-		if !visit(e.envelope, e.token) {
-			return
-		}
-	}
-}
+// Cancel withdraws a receive that is still queued, by its ticket.
+func (q *Queues) Cancel(ticket uint32) { q.removePosted(int32(ticket)) }
 
 // Len is how many receives are posted and how many messages are unexpected.
 func (q *Queues) Len() (posted, unexpected int) { return q.postedLen, q.unexpectedLen }
@@ -191,7 +171,6 @@ func (q *Queues) firstUnexpected(lane int32, e Envelope) int32 {
 func (q *Queues) removePosted(i int32) {
 	lane := q.entries.at(i).lane
 	q.entries.unlink(&q.lanes.at(lane).posted, i, inLane)
-	q.entries.unlink(&q.posted, i, inAll)
 	q.entries.free(i)
 	q.lanes.context(lane).load--
 	q.postedLen--
