@@ -1,22 +1,16 @@
 package detection
 
 import (
-	"fmt"
-	"os"
 	"sync/atomic"
-	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"banyan/bench/processes"
 )
 
 // board is the table that all members share. A row is written by its member
-// alone; the bench reads. Words are 64 bits and atomic, times are monotonic's.
-//
-// It is a memfd, which has no name and vanishes with its last user.
+// alone; the bench reads. Times are processes.Monotonic's.
 type board struct {
-	n     int
-	file  *os.File // the bench's own
-	words []atomic.Int64
+	*processes.Table
+	n int
 }
 
 // Words at the head of a row.
@@ -50,64 +44,29 @@ const (
 	boardHead
 )
 
-func boardBytes(n int) int { return 8 * (boardHead + n*rowWords(n)) }
+func boardWords(n int) int { return boardHead + n*rowWords(n) }
 
 // newBoard makes the table for n members.
 func newBoard(n int) (*board, error) {
-	fd, err := unix.MemfdCreate("banyan bench detector", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
-	}
-	file := os.NewFile(uintptr(fd), "board")
-	if err := file.Truncate(int64(boardBytes(n))); err != nil {
-		file.Close()
-		return nil, err
-	}
-	b, err := mapBoard(file, n)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	b.file = file
-	return b, nil
+	t, err := processes.NewTable("banyan bench detector", boardWords(n))
+	return &board{t, n}, err
 }
-
-// path is where other processes of the same user find the table.
-func (b *board) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.file.Fd()) }
 
 // openBoard maps the table that another process made.
 func openBoard(path string, n int) (*board, error) {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return mapBoard(file, n)
-}
-
-func mapBoard(file *os.File, n int) (*board, error) {
-	b, err := unix.Mmap(int(file.Fd()), 0, boardBytes(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return nil, os.NewSyscallError("mmap", err)
-	}
-	return &board{n: n, words: unsafe.Slice((*atomic.Int64)(unsafe.Pointer(&b[0])), len(b)/8)}, nil
-}
-
-// close releases what the bench holds of the table.
-func (b *board) close() {
-	unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&b.words[0])), 8*len(b.words)))
-	b.file.Close()
+	t, err := processes.OpenTable(path, boardWords(n))
+	return &board{t, n}, err
 }
 
 // struck is the time of the fault.
-func (b *board) struck() *atomic.Int64 { return &b.words[wordStruck] }
+func (b *board) struck() *atomic.Int64 { return b.Word(wordStruck) }
 
 // connected is not 0 when the switch has connected all members.
-func (b *board) connected() *atomic.Int64 { return &b.words[wordConnected] }
+func (b *board) connected() *atomic.Int64 { return b.Word(wordConnected) }
 
 // word is a word at the head of a member's row.
 func (b *board) word(member, word int) *atomic.Int64 {
-	return &b.words[boardHead+member*rowWords(b.n)+word]
+	return b.Word(boardHead + member*rowWords(b.n) + word)
 }
 
 // first and latest are when a member began to take another for dead, 0 for never;
@@ -120,7 +79,7 @@ func (b *board) since(by, of int) *atomic.Int64  { return b.word(by, rowHead+4*o
 
 // learn notes that a member takes another for dead from now on.
 func (b *board) learn(by, of, how int) {
-	now := monotonic()
+	now := processes.Monotonic()
 	if b.first(by, of).CompareAndSwap(0, now) {
 		b.how(by, of).Store(int64(how))
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/bench/processes"
 )
 
 // The test binary is also every process that the bench starts. The argument
@@ -168,11 +170,11 @@ func TestKilled(t *testing.T) {
 	}
 	defer c.Wait()
 	defer c.Process.Kill()
-	if !waitFor(nil, 20*time.Second, func() bool { return len(roles(t)) == members+2 }) {
+	if !processes.WaitFor(nil, 20*time.Second, func() bool { return len(roles(t)) == members+2 }) {
 		t.Fatalf("%d processes came up, want %d members, a launcher and a load", len(roles(t)), members)
 	}
 	c.Process.Kill()
-	if !waitFor(nil, 10*time.Second, func() bool { return len(roles(t)) == 0 }) {
+	if !processes.WaitFor(nil, 10*time.Second, func() bool { return len(roles(t)) == 0 }) {
 		t.Errorf("processes %v have outlived the bench", roles(t))
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/memberlist"
+
+	"banyan/bench/processes"
 )
 
 // memberlistConfig is the peer's configuration: that for a local network
@@ -75,7 +77,7 @@ func (t task) joinMemberlist(b *board, address string) (sent func() int64, err e
 	}
 	b.word(t.Member, wordState).Store(joined)
 	// Not all at once: where some are always taken for dead, that never comes.
-	if !waitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
+	if !processes.WaitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
 		return nil, fmt.Errorf("has met %d of %d members after %v", seen.count.Load(), t.N, startLimit)
 	}
 	return messages.Load, nil
@@ -87,7 +89,7 @@ func (t task) joinFounder(b *board, list *memberlist.Memberlist) (err error) {
 		founder = memberAddress(0)
 	}
 	port := b.word(0, wordPort)
-	if !waitFor(nil, startLimit, func() bool {
+	if !processes.WaitFor(nil, startLimit, func() bool {
 		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= crowd {
 			return false
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/bench/processes"
 )
 
 // The network of a run with the fault Partition: every member lives in a network
@@ -40,7 +42,7 @@ func hubLink(i int) string { return "v" + strconv.Itoa(i) }
 func (t task) plugIn(b *board, address string) error {
 	state := b.word(t.Member, wordState)
 	state.Store(unplugged)
-	if !waitFor(nil, startLimit, func() bool {
+	if !processes.WaitFor(nil, startLimit, func() bool {
 		_, err := net.InterfaceByName(memberLink)
 		return err == nil
 	}) {
@@ -56,7 +58,7 @@ func (t task) plugIn(b *board, address string) error {
 		return err
 	}
 	state.Store(plugged)
-	if !waitFor(nil, startLimit, func() bool { return b.connected().Load() != 0 }) {
+	if !processes.WaitFor(nil, startLimit, func() bool { return b.connected().Load() != 0 }) {
 		return fmt.Errorf("the switch isn't ready after %v", startLimit)
 	}
 	return nil
@@ -97,7 +99,7 @@ func (t task) connect() error {
 	if err := ip(lines...); err != nil {
 		return err
 	}
-	if !waitFor(nil, startLimit, func() bool { return len(b.missing(unplugged)) == 0 }) {
+	if !processes.WaitFor(nil, startLimit, func() bool { return len(b.missing(unplugged)) == 0 }) {
 		return fmt.Errorf("members %v haven't come to the switch after %v", b.missing(unplugged), startLimit)
 	}
 	lines = lines[:0]
@@ -112,7 +114,7 @@ func (t task) connect() error {
 	if err := ip(lines...); err != nil {
 		return err
 	}
-	if !waitFor(nil, startLimit, func() bool { return len(b.missing(plugged)) == 0 }) {
+	if !processes.WaitFor(nil, startLimit, func() bool { return len(b.missing(plugged)) == 0 }) {
 		return fmt.Errorf("members %v haven't plugged in after %v", b.missing(plugged), startLimit)
 	}
 	b.connected().Store(1)
@@ -130,7 +132,7 @@ func (t task) connect() error {
 			return err
 		}
 		link.SetUint16(0) // not IFF_UP
-		b.struck().Store(monotonic())
+		b.struck().Store(processes.Monotonic())
 		if err := unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, link); err != nil {
 			return fmt.Errorf("cutting off member %d: %w", i, err)
 		}

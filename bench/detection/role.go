@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/bench/processes"
 )
 
 // The bench starts its own program again for everything that must be a process
@@ -107,7 +109,7 @@ func (t task) takePart() error {
 	}
 	for range samples {
 		b.word(t.Member, wordSampled).Store(sent())
-		b.word(t.Member, wordSampleAt).Store(monotonic())
+		b.word(t.Member, wordSampleAt).Store(processes.Monotonic())
 		b.word(t.Member, wordSamples).Add(1)
 	}
 	return nil

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"banyan/bench/processes"
 	"banyan/internal/pmi"
 )
 
@@ -26,8 +28,9 @@ const (
 // run is one run of a setting: members come up, are watched, one is struck.
 type run struct {
 	Setting
+	again  []string
 	ctx    context.Context
-	group  *group
+	group  *processes.Group
 	board  *board
 	pidfds []int
 	toHub  *os.File // partitions: the switch's standard input
@@ -61,19 +64,19 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 			return Row{}, err
 		}
 	}
-	r := &run{Setting: s, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), victim: -1}
+	r := &run{Setting: s, again: again, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), victim: -1}
 	if r.board, err = newBoard(s.N); err != nil {
 		return Row{}, err
 	}
-	defer r.board.close()
-	if r.group, err = newGroup(again); err != nil {
+	defer r.board.Close()
+	if r.group, err = processes.NewGroup(again); err != nil {
 		return Row{}, err
 	}
 	defer r.end()
 	if err := r.start(); err != nil {
 		return Row{}, err
 	}
-	r.upAt = monotonic()
+	r.upAt = processes.Monotonic()
 	row = Row{Setting: s}
 	if err := r.watch(&row); err != nil {
 		return Row{}, err
@@ -86,8 +89,8 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 	row.Accusations = r.accusations()
 	row.FalseSuspicions = len(row.Accusations)
 	select {
-	case <-r.group.failed:
-		return Row{}, r.group.err("")
+	case <-r.group.Failed:
+		return Row{}, r.group.Err("")
 	default:
 		return row, r.unaccountedEnds()
 	}
@@ -109,11 +112,11 @@ func checkDescriptors(n int) error {
 
 // start brings the members up, and the load.
 func (r *run) start() (err error) {
-	t := task{Setting: r.Setting, Board: r.board.path(), Namespace: r.Fault == Partition}
+	t := task{Setting: r.Setting, Board: r.board.Path(), Namespace: r.Fault == Partition}
 	for range r.Load {
 		load := t
 		load.Role = roleLoad
-		if _, err := r.group.start(load, options{}); err != nil {
+		if _, err := r.launch(load, processes.Process{}); err != nil {
 			return err
 		}
 	}
@@ -126,14 +129,14 @@ func (r *run) start() (err error) {
 		}
 		defer theirs.Close()
 		r.toHub = ours
-		if _, err := r.group.start(hub, options{stdin: theirs, namespace: true}); err != nil {
+		if _, err := r.launch(hub, processes.Process{Stdin: theirs, Namespace: true}); err != nil {
 			return err
 		}
 	}
 	switch {
 	case r.System == Banyan && !t.Namespace:
 		t.Role = roleLauncher
-		_, err = r.group.start(t, options{})
+		_, err = r.launch(t, processes.Process{})
 	case r.System.isBanyan():
 		err = r.startBare(t)
 	default:
@@ -157,6 +160,14 @@ func (r *run) start() (err error) {
 	return nil
 }
 
+// launch starts a process with a task. A member's end is its own affair: one that is dead, or was
+// taken for dead, is the run's own news.
+func (r *run) launch(t task, p processes.Process) (*exec.Cmd, error) {
+	t.Again = r.again
+	p.Name, p.Env = t.Role, append(p.Env, t.env())
+	return r.group.Start(p)
+}
+
 // startBare starts Banyan's members with PMI and nothing else.
 func (r *run) startBare(t task) error {
 	t.Role = roleMember
@@ -167,9 +178,9 @@ func (r *run) startBare(t task) error {
 			return os.NewSyscallError("socketpair", err)
 		}
 		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
-		_, err = r.group.start(t, options{
-			files: []*os.File{theirs}, namespace: t.Namespace, member: true,
-			env: []string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
+		_, err = r.launch(t, processes.Process{
+			Files: []*os.File{theirs}, Namespace: t.Namespace, MayEnd: true,
+			Env: []string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
 				"BANYAN_REPLICAS=1", "BANYAN_CONTROL_FD=",
 				"BANYAN_HEARTBEAT_PERIOD=" + r.Period.String(), "BANYAN_HEARTBEAT_TIMEOUT=" + r.Timeout.String()},
 		})
@@ -194,7 +205,7 @@ func (r *run) startMemberlist(t task) error {
 			return r.late("join", joined)
 		}
 		t.Member = i
-		if _, err := r.group.start(t, options{namespace: t.Namespace, member: true, env: []string{"PMI_RANK="}}); err != nil {
+		if _, err := r.launch(t, processes.Process{Namespace: t.Namespace, MayEnd: true, Env: []string{"PMI_RANK="}}); err != nil {
 			return err
 		}
 	}
@@ -211,12 +222,12 @@ func (r *run) wait(limit time.Duration, met func() bool) bool {
 		select {
 		case <-r.ctx.Done():
 			close(failed)
-		case <-r.group.failed:
+		case <-r.group.Failed:
 			close(failed)
 		case <-stop:
 		}
 	}()
-	return waitFor(failed, limit, met)
+	return processes.WaitFor(failed, limit, met)
 }
 
 // await waits until all members have come as far as a state, or been taken for
@@ -245,12 +256,12 @@ func (r *run) late(what string, state int64) error {
 		return err
 	}
 	m := r.board.missing(state)
-	return r.group.err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, startLimit))
+	return r.group.Err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, startLimit))
 }
 
 // end kills everything and sees that it is gone.
 func (r *run) end() {
-	r.group.close()
+	r.group.Close()
 	if r.toHub != nil {
 		r.toHub.Close()
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/bench/processes"
 )
 
 // settle is how long the members are left alone before anything is measured: the
@@ -38,7 +40,7 @@ func (r *run) watch(row *Row) error {
 	if err != nil {
 		return err
 	}
-	began := monotonic()
+	began := processes.Monotonic()
 	r.sleep(r.Quiet)
 	after, err := r.sample()
 	if err != nil {
@@ -110,7 +112,7 @@ func (r *run) sample() ([]sample, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
-		return nil, r.group.err(fmt.Sprintf("member %d gave no sample within %v", late, sampleLimit))
+		return nil, r.group.Err(fmt.Sprintf("member %d gave no sample within %v", late, sampleLimit))
 	}
 	for i := range samples {
 		samples[i].at = r.board.word(i, wordSampleAt).Load()
@@ -184,7 +186,7 @@ func (r *run) strike(row *Row) error {
 		return err
 	}
 	if struck.Load() == 0 {
-		return r.group.err("the switch didn't cut the link")
+		return r.group.Err("the switch didn't cut the link")
 	}
 	r.sleep(r.afterwards())
 	row.knowledge(r.knowledge(observers))
@@ -201,7 +203,7 @@ func (r *run) hit() error {
 	if r.Fault == Stop {
 		signal = unix.SIGSTOP
 	}
-	r.board.struck().Store(monotonic())
+	r.board.struck().Store(processes.Monotonic())
 	if err := unix.PidfdSendSignal(r.pidfds[r.victim], signal, nil, 0); err != nil {
 		return os.NewSyscallError("pidfd_send_signal", err)
 	}
@@ -296,7 +298,7 @@ func (r *run) unaccountedEnds() error {
 	accused := r.accused()
 	for i, fd := range r.pidfds {
 		if _, ok := accused[i]; i != r.victim && !ok && ends(fd, 0) {
-			return r.group.err(fmt.Sprintf("member %d has ended by itself", i))
+			return r.group.Err(fmt.Sprintf("member %d has ended by itself", i))
 		}
 	}
 	return nil

@@ -78,7 +78,8 @@ var layers = []layer{
 	{"internal/compiler", nil}, // what mpicc calls
 
 	{"bench", []string{"mpi"}},
-	{"bench/detection", []string{"internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
+	{"bench/processes", nil},
+	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector"}},
 	{"examples/cg/matrixmarket", nil},
@@ -104,7 +105,7 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

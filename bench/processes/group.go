@@ -1,4 +1,4 @@
-package detection
+package processes
 
 import (
 	"bytes"
@@ -14,8 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is the processes of one run. They end with it, and with the bench.
-type group struct {
+// Group is the processes of one run. They end with it, and with the bench.
+type Group struct {
+	// Failed is closed when a process has ended too early.
+	Failed chan struct{}
+
 	again  []string
 	starts chan func() // on a thread that lives as long as the group: see loop
 	words  *tail       // what they have written
@@ -24,19 +27,20 @@ type group struct {
 	mu      sync.Mutex
 	running map[*exec.Cmd]struct{}
 	closing bool
-	failed  chan struct{} // closed when one has ended too early
-	failure string        // valid then
+	failure string // valid when Failed is closed
 	waits   sync.WaitGroup
 }
 
-func newGroup(again []string) (*group, error) {
+// NewGroup makes a group without processes. Again is how to start a process: a program and
+// its arguments.
+func NewGroup(again []string) (*Group, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	g := &group{
+	g := &Group{
 		again: again, starts: make(chan func()), words: newTail(), out: theirs,
-		running: make(map[*exec.Cmd]struct{}), failed: make(chan struct{}),
+		running: make(map[*exec.Cmd]struct{}), Failed: make(chan struct{}),
 	}
 	go g.words.copy(ours)
 	go g.loop()
@@ -45,7 +49,7 @@ func newGroup(again []string) (*group, error) {
 
 // loop starts processes for the others. PDEATHSIG is sent when the thread ends
 // that started a process, so it must be one that lasts.
-func (g *group) loop() {
+func (g *Group) loop() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for f := range g.starts {
@@ -53,32 +57,32 @@ func (g *group) loop() {
 	}
 }
 
-// options of a process to be started.
-type options struct {
-	env       []string
-	files     []*os.File // from descriptor 3 on
-	stdin     *os.File
-	namespace bool // a network of its own
-	member    bool // its end is its own affair
+// Process is one to be started.
+type Process struct {
+	Name      string     // for errors
+	Env       []string   // beside the bench's own
+	Files     []*os.File // from descriptor 3 on
+	Stdin     *os.File
+	Namespace bool // a network of its own
+	MayEnd    bool // its end is no failure
 }
 
-// start starts a process with a task.
-func (g *group) start(t task, o options) (*exec.Cmd, error) {
-	t.Again = g.again
+// Start starts a process.
+func (g *Group) Start(p Process) (*exec.Cmd, error) {
 	c := exec.Command(g.again[0], g.again[1:]...)
-	c.Env = append(append(os.Environ(), o.env...), t.env())
-	c.Stdout, c.Stderr, c.ExtraFiles = g.out, g.out, o.files
-	if o.stdin != nil {
-		c.Stdin = o.stdin
+	c.Env = append(os.Environ(), p.Env...)
+	c.Stdout, c.Stderr, c.ExtraFiles = g.out, g.out, p.Files
+	if p.Stdin != nil {
+		c.Stdin = p.Stdin
 	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if o.namespace {
+	if p.Namespace {
 		c.SysProcAttr.Cloneflags = unix.CLONE_NEWNET
 	}
 	done := make(chan error)
 	g.starts <- func() { done <- c.Start() }
 	if err := <-done; err != nil {
-		return nil, fmt.Errorf("starting a %s: %w", t.Role, err)
+		return nil, fmt.Errorf("starting a %s: %w", p.Name, err)
 	}
 	g.mu.Lock()
 	g.running[c] = struct{}{}
@@ -88,20 +92,19 @@ func (g *group) start(t task, o options) (*exec.Cmd, error) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.running, c)
-		// A member that is dead, or was taken for dead, is the run's own news.
 		if err == nil {
 			err = fmt.Errorf("exit code 0")
 		}
-		if !g.closing && !o.member && g.failure == "" {
-			g.failure = fmt.Sprintf("the %s has ended: %v", t.Role, err)
-			close(g.failed)
+		if !g.closing && !p.MayEnd && g.failure == "" {
+			g.failure = fmt.Sprintf("the %s has ended: %v", p.Name, err)
+			close(g.Failed)
 		}
 	})
 	return c, nil
 }
 
-// err adds what the processes have written to an error.
-func (g *group) err(what string) error {
+// Err adds what the processes have written to an error.
+func (g *Group) Err(what string) error {
 	g.mu.Lock()
 	if g.failure != "" {
 		what = g.failure
@@ -113,8 +116,8 @@ func (g *group) err(what string) error {
 	return fmt.Errorf("%s", what)
 }
 
-// close kills all processes and waits for their ends.
-func (g *group) close() {
+// Close kills all processes and waits for their ends.
+func (g *Group) Close() {
 	g.mu.Lock()
 	g.closing = true
 	for c := range g.running {

@@ -1,0 +1,38 @@
+package processes
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Monotonic is CLOCK_MONOTONIC in nanoseconds: one clock for all processes of a
+// machine.
+func Monotonic() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic("processes: no monotonic clock: " + err.Error()) // every Linux has it
+	}
+	return t.Nano()
+}
+
+// pollPause is how often WaitFor looks.
+const pollPause = 5 * time.Millisecond
+
+// WaitFor looks again and again until met says yes, or the time is up, or stop
+// is closed.
+func WaitFor(stop <-chan struct{}, limit time.Duration, met func() bool) bool {
+	for end := time.Now().Add(limit); ; {
+		if met() {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+		select {
+		case <-stop:
+			return false
+		case <-time.After(pollPause):
+		}
+	}
+}
