@@ -13,7 +13,7 @@ concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transp
 fuzztime ?= 10s
 soaktime ?= 10m
 
-.PHONY: help tools build test lint demo bench soak fuzz cover clean
+.PHONY: help tools build library generate test lint demo bench soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +21,18 @@ help: ## list the targets
 tools:
 	@scripts/tools.sh
 
-build: tools ## the command and the example programs, into bin/
+build: tools library ## the commands, the C library and the example programs, into bin/
 	go build -o bin/ ./cmd/... ./examples/...
+
+# The soname is the standard's: programs built against any implementation of the ABI ask for it.
+library: tools
+	go build -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o bin/libmpi_abi.so.1 ./capi
+	@rm -f bin/libmpi_abi.so.h
+	ln -sf libmpi_abi.so.1 bin/libmpi_abi.so
+	cp abi/mpi.h bin/
+
+generate: tools ## write what is made of abi/mpi-abi.json
+	go generate ./abi
 
 test: lint ## everything that a change must pass
 	go test ./...

@@ -99,7 +99,7 @@ func (c *Comm) Size() int { return len(c.group) }
 // Free gives up the communicator's context. All members call it, each when
 // nothing of its own is under way there.
 func (c *Comm) Free() error {
-	if c.context == worldContext {
+	if c.context == worldContext || c.context == selfContext {
 		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}
 	}
 	c.eng.CloseContext(c.context)

@@ -68,6 +68,11 @@ var layers = []layer{
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
 		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
+	{"abi", nil},
+	{"abi/generate", []string{"abi"}},
+	{"fortran/generate", []string{"abi"}},
+	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm"}},
+	{"capi", []string{"internal/progress", "internal/job", "internal/binding"}},
 	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
 
 	// The launcher knows nothing of the programs it starts.
@@ -133,7 +138,7 @@ var impureNames = map[string][]string{
 // be seen follows.
 const mapOrderMark = "//banyan:maporder"
 
-// maxLines is how long a Go file may be, but for tests.
+// maxLines is how long a Go file may be, but for tests and generated files.
 const maxLines = 500
 
 // longFiles are the files that may be longer, with the number of lines they may have.

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"go/ast"
 	"go/format"
 	"strings"
 )
@@ -19,7 +20,7 @@ func (m *module) checkShape(p *pack) {
 		if longer, ok := longFiles[f.path]; ok {
 			limit = longer
 		}
-		if lines := bytes.Count(f.source, []byte("\n")); lines > limit && !f.test() {
+		if lines := bytes.Count(f.source, []byte("\n")); lines > limit && !f.test() && !ast.IsGenerated(f.syntax) {
 			m.report(f.syntax.Package, "length", "%d lines, more than %d: which concept could have a file of its own?", lines, limit)
 		}
 		if !f.test() {

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"regexp"
+	"strings"
+)
+
+// entries writes the C functions.
+func entries(calls []*call) []byte {
+	var b bytes.Buffer
+	b.WriteString(notice)
+	b.WriteString(`//
+// Each function is PMPI_X, with MPI_X as a weak alias, so that a profiling library may
+// have its own MPI_X. banyan.h says what the macros do.
+
+#include "banyan.h"
+#include "native.h"
+
+`)
+	for _, c := range calls {
+		for _, f := range c.Forms {
+			fmt.Fprintf(&b, "%s\n{\n%s}\n", declaration("P", f.Function), f.body())
+			fmt.Fprintf(&b, "ALIAS(%s, %s, (%s));\n\n", f.Returns, f.Name, f.Params)
+		}
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+var conversion = regexp.MustCompile(`^MPI_\w+_(toint|fromint)$`)
+
+// body is the body of a C function.
+func (f *form) body() string {
+	var args []string
+	for _, p := range f.List {
+		args = append(args, p.Name)
+	}
+	switch m := conversion.FindStringSubmatch(f.Name); {
+	case m != nil && m[1] == "toint":
+		return fmt.Sprintf("\treturn (int)(intptr_t)%s;\n", args[0])
+	case m != nil:
+		return fmt.Sprintf("\treturn (%s)(intptr_t)%s;\n", f.Returns, args[0])
+	case f.Native:
+		return fmt.Sprintf("\treturn native_%s(%s);\n", strings.TrimPrefix(f.Name, "MPI_"), strings.Join(args, ", "))
+	case !f.Call.Go:
+		return f.stub()
+	}
+	args = args[:0]
+	for i, p := range f.Call.Params {
+		c := f.List[i]
+		switch p.Kind {
+		case scalar:
+			args = append(args, c.Name)
+		case handle:
+			args = append(args, "HANDLE("+c.Name+")")
+		case code:
+			args = append(args, "(uintptr_t)"+c.Name)
+		case pointer:
+			args = append(args, "POINTER("+c.Name+")")
+		case counts, out:
+			args = append(args, "POINTER("+c.Name+")", fmt.Sprint(width(c.Type)/8))
+		}
+	}
+	return fmt.Sprintf("\tGUARD(%s);\n\treturn RESULT(banyan_%s(%s));\n", f.Name, f.Call.Method, strings.Join(args, ", "))
+}
+
+// stub is the body of a function that isn't implemented.
+func (f *form) stub() string {
+	var b strings.Builder
+	object := "NO_OBJECT"
+	for i, p := range f.Call.Params {
+		if p.Kind == handle && p.Go == "Comm" && object == "NO_OBJECT" {
+			object = "HANDLE(" + f.List[i].Name + ")"
+		}
+	}
+	if strings.HasPrefix(f.Name, "MPI_T_") {
+		fmt.Fprintf(&b, "\tMISSING_TOOL(%s);\n", f.Name)
+	} else if strings.HasPrefix(f.Name, "MPI_File_") {
+		fmt.Fprintf(&b, "\tMISSING_FILE(%s);\n", f.Name)
+	} else {
+		fmt.Fprintf(&b, "\tMISSING(%s, %s);\n", f.Name, object)
+	}
+	return b.String()
+}
+
+// exports writes the Go functions that the C ones call.
+func exports(calls []*call) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(notice)
+	b.WriteString(`
+package main
+
+import "C"
+
+import (
+	"unsafe"
+
+	"banyan/internal/binding"
+)
+
+`)
+	for _, c := range calls {
+		if !c.Go {
+			continue
+		}
+		if c.Result != "Code" {
+			return nil, fmt.Errorf("binding.Process.%s: only functions that return an error code can be in Go", c.Method)
+		}
+		var params, args []string
+		for _, p := range c.Params {
+			name := "_" + p.Name
+			switch p.Kind {
+			case scalar, code:
+				params, args = append(params, name+" "+p.Go), append(args, name)
+			case handle:
+				params, args = append(params, name+" uintptr"), append(args, "binding."+p.Go+"("+name+")")
+			case pointer:
+				params = append(params, name+" unsafe.Pointer")
+				switch elem := strings.TrimPrefix(p.Go, "*"); {
+				case p.Go == "unsafe.Pointer":
+					args = append(args, name)
+				case strings.ToLower(elem[:1]) == elem[:1]:
+					args = append(args, "("+p.Go+")("+name+")")
+				default:
+					args = append(args, "(*binding."+elem+")("+name+")")
+				}
+			case counts, out:
+				params = append(params, name+" unsafe.Pointer", name+"Wide int32")
+				args = append(args, "binding."+p.Go+"{P: "+name+", Wide: "+name+"Wide != 0}")
+			}
+		}
+		fmt.Fprintf(&b, "//export banyan_%s\nfunc banyan_%s(%s) int32 {\n\treturn int32(process.%s(%s))\n}\n\n",
+			c.Method, c.Method, strings.Join(params, ", "), c.Method, strings.Join(args, ", "))
+	}
+	return format.Source(b.Bytes())
+}

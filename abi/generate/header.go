@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"banyan/abi"
+)
+
+// enums are the types whose constants are enumerators, with the beginnings of
+// their names.
+var enums = []struct{ name, prefix string }{
+	{"MPI_T_cb_safety", "MPI_T_CB_"},
+	{"MPI_T_source_order", "MPI_T_SOURCE_"},
+}
+
+// header writes mpi.h.
+func header(table *abi.Table) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(notice)
+	b.WriteString(`// mpi.h is the interface of libmpi_abi.so.1: the standard ABI of MPI-5.0.
+#ifndef MPI_H_INCLUDED
+#define MPI_H_INCLUDED
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+`)
+	for _, e := range enums {
+		fmt.Fprintf(&b, "typedef enum %s {\n", e.name)
+		for _, c := range table.Constants {
+			if strings.HasPrefix(c.Name, e.prefix) {
+				fmt.Fprintf(&b, "\t%s = %s,\n", c.Name, c.Value)
+			}
+		}
+		fmt.Fprintf(&b, "} %s;\n\n", e.name)
+	}
+	for _, t := range table.Types {
+		if body, name, ok := strings.Cut(t, "} "); ok {
+			body = strings.NewReplacer("{ ", "{\n\t", "; ", ";\n\t").Replace(strings.TrimSpace(body))
+			fmt.Fprintf(&b, "typedef %s\n} %s;\n", strings.Replace(body, "struct", "struct "+name, 1), name)
+			continue
+		}
+		fmt.Fprintf(&b, "typedef %s;\n", t)
+	}
+	b.WriteString("\n")
+	width := 0
+	for _, c := range table.Constants {
+		width = max(width, len(c.Name))
+	}
+	for _, c := range table.Constants {
+		if !enumerator(c.Name) {
+			fmt.Fprintf(&b, "#define %-*s %s\n", width, c.Name, c.Value)
+		}
+	}
+	b.WriteString("\n")
+	for _, prefix := range []string{"", "P"} {
+		for _, f := range table.Functions {
+			fmt.Fprintf(&b, "%s;\n", declaration(prefix, f))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+	return b.Bytes(), nil
+}
+
+func enumerator(name string) bool {
+	for _, e := range enums {
+		if strings.HasPrefix(name, e.prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// declaration is a C function's, with a prefix to its name.
+func declaration(prefix string, f abi.Function) string {
+	return fmt.Sprintf("%s %s%s(%s)", f.Returns, prefix, f.Name, f.Params)
+}

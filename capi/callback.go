@@ -1,0 +1,91 @@
+package main
+
+// The functions of the program that Go calls, through C.
+
+/*
+#include <stdint.h>
+#include "../abi/mpi.h"
+
+static void reduce(uintptr_t fn, void *in, void *inout, int count, uintptr_t datatype)
+{
+	MPI_Datatype d = (MPI_Datatype)datatype;
+	((MPI_User_function *)fn)(in, inout, &count, &d);
+}
+
+static void reduce_c(uintptr_t fn, void *in, void *inout, MPI_Count count, uintptr_t datatype)
+{
+	MPI_Datatype d = (MPI_Datatype)datatype;
+	((MPI_User_function_c *)fn)(in, inout, &count, &d);
+}
+
+// The objects of attributes are handles; as all are pointers, one type does for all.
+static int copy_attribute(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *copied, int *keep)
+{
+	return ((MPI_Comm_copy_attr_function *)fn)((MPI_Comm)object, keyval, (void *)extra, (void *)value, copied, keep);
+}
+
+static int delete_attribute(uintptr_t fn, uintptr_t object, int keyval, uintptr_t value, uintptr_t extra)
+{
+	return ((MPI_Comm_delete_attr_function *)fn)((MPI_Comm)object, keyval, (void *)value, (void *)extra);
+}
+
+static int query_request(uintptr_t fn, uintptr_t extra, MPI_Status *status)
+{
+	return ((MPI_Grequest_query_function *)fn)((void *)extra, status);
+}
+
+static int free_request(uintptr_t fn, uintptr_t extra)
+{
+	return ((MPI_Grequest_free_function *)fn)((void *)extra);
+}
+
+static int cancel_request(uintptr_t fn, uintptr_t extra, int complete)
+{
+	return ((MPI_Grequest_cancel_function *)fn)((void *)extra, complete);
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"banyan/internal/binding"
+)
+
+// callbacks is binding.Callbacks.
+type callbacks struct{}
+
+func (callbacks) Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype binding.Datatype) {
+	if wide {
+		C.reduce_c(C.uintptr_t(fn), in, inout, C.MPI_Count(count), C.uintptr_t(datatype))
+	} else {
+		C.reduce(C.uintptr_t(fn), in, inout, C.int(count), C.uintptr_t(datatype))
+	}
+}
+
+func (callbacks) CopyAttribute(fn, object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, binding.Code) {
+	var copied C.uintptr_t
+	var keep C.int
+	code := C.copy_attribute(C.uintptr_t(fn), C.uintptr_t(object), C.int(keyval), C.uintptr_t(extra), C.uintptr_t(value), &copied, &keep)
+	return uintptr(copied), keep != 0, binding.Code(code)
+}
+
+func (callbacks) DeleteAttribute(fn, object uintptr, keyval int32, value, extra uintptr) binding.Code {
+	return binding.Code(C.delete_attribute(C.uintptr_t(fn), C.uintptr_t(object), C.int(keyval), C.uintptr_t(value), C.uintptr_t(extra)))
+}
+
+func (callbacks) QueryRequest(fn, extra uintptr, status *binding.Status) binding.Code {
+	return binding.Code(C.query_request(C.uintptr_t(fn), C.uintptr_t(extra), (*C.MPI_Status)(unsafe.Pointer(status))))
+}
+
+func (callbacks) FreeRequest(fn, extra uintptr) binding.Code {
+	return binding.Code(C.free_request(C.uintptr_t(fn), C.uintptr_t(extra)))
+}
+
+func (callbacks) CancelRequest(fn, extra uintptr, complete bool) binding.Code {
+	c := C.int(0)
+	if complete {
+		c = 1
+	}
+	return binding.Code(C.cancel_request(C.uintptr_t(fn), C.uintptr_t(extra), c))
+}

@@ -1,0 +1,32 @@
+// Children of fork.
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banyan.h"
+
+int banyan_forked;
+
+static void in_child(void)
+{
+	banyan_forked = 1;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+// banyan_orphan is what a function does in a child: it says so, once, and returns an
+// error. The error handler isn't called: most would end the job, of which the child is
+// no part.
+int banyan_orphan(const char *function)
+{
+	static int said;
+	if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		fprintf(stderr, "banyan: %s is called in pid %d, a child of fork, which is no part of the job: "
+				"only the process that called MPI_Init is\n", function, (int)getpid());
+	return MPI_ERR_OTHER;
+}

@@ -1,0 +1,59 @@
+// Command capi is the C library, libmpi_abi.so.1: the standard ABI of MPI-5.0.
+//
+// It is built by make build, with -buildmode=c-shared. A call of a program goes
+// through three layers:
+//
+//	entry.c (generated)     MPI_Send and PMPI_Send, in C
+//	exports.go (generated)  banyan_Send, the Go function that C calls
+//	package binding         what the function does, in Go without cgo
+//
+// Functions that need no Go are in native.h. The rest of the C here is what makes
+// the Go runtime a polite guest in a C program: see docs/decisions/0017-c-library.md.
+package main
+
+import "C"
+
+import (
+	"fmt"
+	"os"
+
+	"banyan/internal/binding"
+	"banyan/internal/job"
+	"banyan/internal/progress"
+)
+
+// process is the one of this operating-system process.
+var process = binding.New(binding.Host{Join: join, Exit: exit, Callbacks: callbacks{}})
+
+func join() (binding.Job, error) {
+	j, err := job.Join(job.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return member{j}, nil
+}
+
+// member is the job's face towards binding.
+type member struct{ *job.Job }
+
+func (m member) Engine() *progress.Engine { return m.Job.Engine }
+func (m member) Survive()                 {}
+func (m member) Hosts() []int32           { return nil }
+
+func exit(code int, why string) {
+	fmt.Fprintf(os.Stderr, "banyan: %s\n", why)
+	os.Exit(code)
+}
+
+//export banyan_unsupported
+func banyan_unsupported(function *C.char, length int32, comm uintptr) int32 {
+	return int32(process.Unsupported(C.GoStringN(function, C.int(length)), binding.Comm(comm)))
+}
+
+//export banyan_raised
+func banyan_raised(code int32, fn, object *uintptr, err, after *int32) {
+	f, o, e, a := process.Raised(binding.Code(code))
+	*fn, *object, *err, *after = f, o, int32(e), int32(a)
+}
+
+func main() {} // never called

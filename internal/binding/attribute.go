@@ -1,0 +1,5 @@
+package binding
+
+type attributes struct{}
+
+type keyvals struct{}

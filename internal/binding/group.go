@@ -1,0 +1,4 @@
+package binding
+
+// group is a group.
+type group struct{}

@@ -1,0 +1,4 @@
+package binding
+
+// info is an info object.
+type info struct{}
