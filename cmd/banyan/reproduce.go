@@ -26,7 +26,7 @@ ours; every figure as SVG and PNG; all data as CSV.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReproduceCorrectedTreesCommand(), newReproduceFailureDetectorCommand())
+	cmd.AddCommand(newReproduceCorrectedTreesCommand(), newReproduceFailureDetectorCommand(), newReproduceMembershipCommand())
 	return cmd
 }
 

@@ -84,9 +84,10 @@ var layers = []layer{
 
 	{"bench", []string{"mpi"}},
 	{"bench/processes", nil},
+	{"bench/membership", []string{"bench/processes", "internal/risk", "internal/viewtime"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
-		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector"}},
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
+		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
 	{"internal/explore", nil},   // the driver for tests

@@ -25,13 +25,13 @@ func (e *experiment) measured(arity, most int) sizes {
 	models := map[int]Measurement{}
 	for _, m := range e.Measured {
 		if m.Arity == arity && m.Live <= most {
-			times[m.Live] = append(times[m.Live], float64(m.Stabilise)*1e6)
+			times[m.Live] = append(times[m.Live], microseconds(m.Stabilise))
 			models[m.Live] = m
 		}
 	}
 	var all sizes
 	for live, samples := range times {
-		all = append(all, size{live, spreadOf(samples), float64(models[live].Base) * 1e6, float64(models[live].Contention) * 1e6})
+		all = append(all, size{live, spreadOf(samples), microseconds(models[live].Base), microseconds(models[live].Contention)})
 	}
 	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.live, b.live) })
 	return all

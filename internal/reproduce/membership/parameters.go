@@ -20,10 +20,11 @@ type Parameters struct {
 	Largest int // the most nodes of the simulations beyond the paper
 	Faulty  int // runs of the protocol as printed
 
-	// Measured are stabilisation times of the machine at hand, MeasuredBy is how they came
-	// about. There may be none.
-	Measured   []Measurement
-	MeasuredBy string
+	// Measured are stabilisation times of the machine at hand; there may be none. MeasuredBy is how they
+	// came about, MeasuredFrom the file they are from, if they are from one.
+	Measured     []Measurement
+	MeasuredBy   string
+	MeasuredFrom string
 }
 
 // Measurement is one change of view that was measured.

@@ -2,8 +2,10 @@ package membership
 
 import (
 	"fmt"
+	"math"
 
 	"banyan/internal/proto"
+	"banyan/internal/risk"
 	"banyan/internal/viewsim"
 	"banyan/internal/viewtime"
 )
@@ -33,21 +35,24 @@ func (p *platform) halfRoundTrip() proto.Time { return p.latency + 2*p.overhead 
 // base is the paper's base model, distance its distance model, without the printed factor.
 func (p *platform) base(nodes, arity int) float64 {
 	m := p.model()
-	return float64(m.Base(nodes, arity)) * 1e6
+	return microseconds(m.Base(nodes, arity))
 }
 
 func (p *platform) distance(nodes, arity int) float64 {
 	m := p.model()
 	m.Topology = p.topology
-	return float64(m.Stabilise(nodes, arity)) * 1e6
+	return microseconds(m.Stabilise(nodes, arity))
 }
 
 // fanOut is the base model with the time that sends one after the other take.
 func (p *platform) fanOut(nodes, arity int) float64 {
 	m := p.model()
 	m.Overhead = seconds(p.overhead)
-	return float64(m.Stabilise(nodes, arity)) * 1e6
+	return microseconds(m.Stabilise(nodes, arity))
 }
+
+// microseconds are those of a span, to the nanosecond.
+func microseconds(s risk.Seconds) float64 { return math.Round(float64(s)*1e9) / 1e3 }
 
 func (p *platform) model() viewtime.Model {
 	return viewtime.Model{Latency: seconds(p.halfRoundTrip()), Compute: seconds(p.compute)}

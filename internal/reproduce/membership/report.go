@@ -12,6 +12,9 @@ func (e *experiment) report(parts []part) *report.Report {
 	if e.Mode != "default" {
 		flag = " --" + e.Mode
 	}
+	if e.MeasuredFrom != "" {
+		flag += " --measured " + e.MeasuredFrom
+	}
 	measured := e.MeasuredBy
 	if len(e.Measured) == 0 {
 		measured = "nothing"

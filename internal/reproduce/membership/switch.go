@@ -163,7 +163,7 @@ func (e *experiment) extrapolation(where string, arity int, measured sizes) (rep
 	}
 	model.Contention = fit.Contention
 	large := measured[half:]
-	off := large.off(func(s *size) float64 { return float64(model.Stabilise(s.live, arity)) * 1e6 })
+	off := large.off(func(s *size) float64 { return microseconds(model.Stabilise(s.live, arity)) })
 	claim.Ours = fmt.Sprintf("fitted to %d to %d nodes, it is %.0f %% off at %d to %d", measured[0].live, measured[half-1].live, 100*off, large[0].live, large[len(large)-1].live)
 	claim.Verdict = verdict(off < 0.25)
 	return claim, true

@@ -1,0 +1,95 @@
+package membership
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"banyan/internal/risk"
+)
+
+// Row is one change that was measured.
+type Row struct {
+	Setting
+	Run int
+	// Stabilise is from the coordinator's first step until it had all acknowledgements, Commit
+	// until the last member had installed the view.
+	Stabilise, Commit risk.Seconds
+	Messages          int // that all members sent for it
+	// What the models say of this machine.
+	Base, Contention risk.Seconds
+}
+
+// csvHead are the columns of rows as CSV.
+var csvHead = []string{"n", "arity", "fault", "run", "stabilise_us", "commit_us", "messages", "base_model_us", "contention_model_us"}
+
+// WriteCSV writes rows with a heading.
+func WriteCSV(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
+	us := func(s risk.Seconds) string { return strconv.FormatFloat(float64(s)*1e6, 'f', 1, 64) }
+	records := [][]string{csvHead}
+	for _, r := range rows {
+		records = append(records, []string{
+			strconv.Itoa(r.N), strconv.Itoa(r.Arity), r.Fault.String(), strconv.Itoa(r.Run),
+			us(r.Stabilise), us(r.Commit), strconv.Itoa(r.Messages), us(r.Base), us(r.Contention),
+		})
+	}
+	return out.WriteAll(records)
+}
+
+// ReadCSV reads what WriteCSV has written. Errors name the line.
+func ReadCSV(r io.Reader) ([]Row, error) {
+	in := csv.NewReader(r)
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got, want := strings.Join(head, ","), strings.Join(csvHead, ","); got != want {
+		return nil, fmt.Errorf("heading %.200q: want %s, as banyan bench membership --format csv writes", got, want)
+	}
+	var rows []Row
+	for {
+		fields, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := in.FieldPos(0)
+		row, err := parseRow(fields)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		rows = append(rows, row)
+	}
+}
+
+func parseRow(fields []string) (r Row, err error) {
+	for i, to := range []any{&r.N, &r.Arity, &r.Fault, &r.Run, &r.Stabilise, &r.Commit, &r.Messages, &r.Base, &r.Contention} {
+		switch to := to.(type) {
+		case *int:
+			*to, err = strconv.Atoi(fields[i])
+		case *Fault:
+			*to, err = ParseFault(fields[i])
+		case *risk.Seconds:
+			var us float64
+			us, err = strconv.ParseFloat(fields[i], 64)
+			if err == nil && !(us >= 0 && us <= math.MaxFloat32) {
+				err = errors.New("want microseconds")
+			}
+			*to = risk.Seconds(us * 1e-6)
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %.40q: %w", csvHead[i], fields[i], err)
+		}
+	}
+	return r, r.Check()
+}
