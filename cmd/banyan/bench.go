@@ -28,7 +28,7 @@ func newBenchCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand())
+	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand(), newBenchMPICommand())
 	return cmd
 }
 

@@ -61,6 +61,7 @@ var layers = []layer{
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
 	{"internal/transport/stream", []string{"internal/proto", "internal/wire", "internal/transport"}},
+	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream", "internal/transport/shm", "internal/transport/tcp"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport"}},
@@ -85,8 +86,9 @@ var layers = []layer{
 	{"bench", []string{"mpi"}},
 	{"bench/processes", nil},
 	{"bench/membership", []string{"bench/processes", "internal/risk", "internal/viewtime"}},
+	{"bench/peers", nil}, // programs in C
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},

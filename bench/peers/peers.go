@@ -1,0 +1,185 @@
+// Package peers measures MPI libraries beside each other: the same C program
+// (programs/row.c), built by the compiler of each, run in turn, many rounds. What counts is the
+// ratio of two libraries within a round, since a machine's speed changes from minute to
+// minute.
+//
+// # Method
+//
+// A row is a kind of operation, a size and a number of processes. In each round every
+// library runs every row once, in an order that turns with the round. Figures are
+// medians of the rounds with their quartiles; the ratio is the median of the rounds' ratios of ours to
+// the better peer, the one with the lower median. Beside them is the machine's floor: a
+// cache line that two processes hand to and fro (programs/floor.c).
+//
+// # Limits
+//
+// One machine. With more processes than cores the scheduler is measured as well,
+// for all alike.
+package peers
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed programs/row.c
+var rowSource []byte
+
+//go:embed programs/floor.c
+var floorSource []byte
+
+// Library is an MPI library to measure.
+type Library struct {
+	Name string
+	CC   string   // its compiler
+	Exec []string // how it starts programs, up to the number of processes
+	// TCP has it use TCP within the machine, in addition to Exec.
+	TCP []string
+	Env []string
+}
+
+// Libraries are ours, from a directory of programs, and those that Debian has.
+func Libraries(bin string) []Library {
+	return []Library{
+		{Name: "banyan", CC: filepath.Join(bin, "mpicc"), Exec: []string{filepath.Join(bin, "mpiexec"), "-n"},
+			TCP: []string{filepath.Join(bin, "mpiexec"), "--transport", "tcp", "-n"}},
+		{Name: "openmpi", CC: "mpicc.openmpi", Exec: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"},
+			TCP: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-n"},
+			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
+		{Name: "mpich", CC: "mpicc.mpich", Exec: []string{"mpiexec.mpich", "-n"}},
+	}
+}
+
+// Row is what is measured at a time.
+type Row struct {
+	Kind  string // of programs/row.c
+	Bytes int
+	Procs int
+	TCP   bool
+}
+
+func (r Row) String() string {
+	transport := ""
+	if r.TCP {
+		transport = " over tcp"
+	}
+	return fmt.Sprintf("%s of %d bytes, %d processes%s", r.Kind, r.Bytes, r.Procs, transport)
+}
+
+// Rows are those of the project's goals.
+func Rows() []Row {
+	var rows []Row
+	for _, size := range []int{8, 1 << 10, 16 << 10, 128 << 10, 1 << 20, 4 << 20} {
+		rows = append(rows, Row{Kind: "latency", Bytes: size, Procs: 2})
+	}
+	rows = append(rows, Row{Kind: "latency", Bytes: 8, Procs: 2, TCP: true}, Row{Kind: "latency", Bytes: 1 << 20, Procs: 2, TCP: true})
+	for _, size := range []int{8, 16 << 10, 1 << 20} {
+		rows = append(rows, Row{Kind: "stream", Bytes: size, Procs: 2})
+	}
+	for _, procs := range []int{2, 4, 8, 16} {
+		rows = append(rows, Row{Kind: "barrier", Procs: procs})
+	}
+	for _, kind := range []string{"bcast", "allreduce", "alltoall"} {
+		for _, procs := range []int{2, 4} {
+			for _, size := range []int{8, 64 << 10, 1 << 20} {
+				rows = append(rows, Row{Kind: kind, Bytes: size, Procs: procs})
+			}
+		}
+		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 8})
+	}
+	return rows
+}
+
+// Bench is a set of libraries whose programs are built.
+type Bench struct {
+	Libraries []Library
+	programs  []string
+	floor     string
+}
+
+// rowLimit ends a measurement that doesn't end.
+const rowLimit = time.Minute
+
+// Build builds the programs in dir. Libraries whose compiler isn't there are left
+// out and returned.
+func Build(dir string, libraries []Library) (b *Bench, missing []string, err error) {
+	b = new(Bench)
+	source := filepath.Join(dir, "row.c")
+	if err := os.WriteFile(source, rowSource, 0o644); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range libraries {
+		if _, err := exec.LookPath(l.CC); err != nil {
+			missing = append(missing, l.Name)
+			continue
+		}
+		program := filepath.Join(dir, "row-"+l.Name)
+		if err := run(l.CC, "-O2", "-o", program, source); err != nil {
+			return nil, nil, err
+		}
+		b.Libraries, b.programs = append(b.Libraries, l), append(b.programs, program)
+	}
+	b.floor = filepath.Join(dir, "floor")
+	if err := os.WriteFile(b.floor+".c", floorSource, 0o644); err != nil {
+		return nil, nil, err
+	}
+	return b, missing, run("cc", "-O2", "-o", b.floor, b.floor+".c")
+}
+
+func run(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// Floor is the nanoseconds that a cache line takes one way.
+func (b *Bench) Floor(ctx context.Context) (float64, error) {
+	return number(ctx, nil, b.floor)
+}
+
+// Measure measures a row of the library with an index, in nanoseconds of one
+// operation. ok is false if the library has no such row.
+func (b *Bench) Measure(ctx context.Context, library int, r Row) (ns float64, ok bool, err error) {
+	l := b.Libraries[library]
+	start := l.Exec
+	if r.TCP {
+		start = l.TCP
+	}
+	if len(start) == 0 {
+		return 0, false, nil
+	}
+	args := append(start[1:len(start):len(start)], strconv.Itoa(r.Procs), b.programs[library], r.Kind, strconv.Itoa(r.Bytes))
+	ns, err = number(ctx, l.Env, start[0], args...)
+	if err != nil {
+		err = fmt.Errorf("%s, %v: %w", l.Name, r, err)
+	}
+	return ns, true, err
+}
+
+// number runs a program that prints one.
+func number(ctx context.Context, env []string, name string, args ...string) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, rowLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers clean up then
+	cmd.WaitDelay = 5 * time.Second
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("it has taken longer than %v", rowLimit)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+}

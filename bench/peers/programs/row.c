@@ -1,0 +1,122 @@
+/* One measurement of an MPI library: row KIND BYTES. Rank 0 prints the time of one
+   operation in nanoseconds. Every library runs the same source, built by its own mpicc.
+
+   The number of operations is found while running, so that the measured part takes
+   long enough for the clock and never too long. Collectives are timed as loops with a
+   barrier inside: a bare loop of broadcasts would time how far the root may run ahead. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { window = 64 };
+static const double enough = 0.15; /* seconds that are measured */
+
+static int rank, size, bytes;
+static char *out, *in;
+static MPI_Request requests[window];
+
+static void latency(void)
+{
+	if (rank == 0) {
+		MPI_Send(out, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+		MPI_Recv(in, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (rank == 1) {
+		MPI_Recv(in, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(out, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+	}
+}
+
+/* A window of messages in one direction, and an answer. */
+static void stream(void)
+{
+	char answer;
+	if (rank == 0) {
+		for (int i = 0; i < window; i++)
+			MPI_Isend(out, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+		MPI_Recv(&answer, 1, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (rank == 1) {
+		for (int i = 0; i < window; i++)
+			MPI_Irecv(in, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+		MPI_Send(&answer, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+	}
+}
+
+static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
+
+static void broadcast(void)
+{
+	MPI_Bcast(in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void allreduce(void)
+{
+	MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void alltoall(void)
+{
+	MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const struct kind {
+	const char *name;
+	void (*operate)(void);
+	int per; /* messages or operations that one call counts for */
+	int all; /* every rank needs its own block of the buffer */
+} kinds[] = {
+	{"latency", latency, 2, 0},
+	{"stream", stream, window, 0},
+	{"barrier", barrier, 1, 0},
+	{"bcast", broadcast, 1, 0},
+	{"allreduce", allreduce, 1, 0},
+	{"alltoall", alltoall, 1, 1},
+};
+
+static double timed(const struct kind *k, long n)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	double start = MPI_Wtime();
+	for (long i = 0; i < n; i++)
+		k->operate();
+	double took = MPI_Wtime() - start;
+	MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* so that all agree on what comes next */
+	return took;
+}
+
+int main(int argc, char **argv)
+{
+	const struct kind *k = NULL;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(kinds[i].name, argv[1]) == 0)
+			k = &kinds[i];
+	if (k == NULL) {
+		fprintf(stderr, "usage: row latency|stream|barrier|bcast|allreduce|alltoall BYTES\n");
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+	bytes = atoi(argv[2]);
+	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->all ? size : 1);
+	out = malloc(room);
+	in = malloc(room);
+	memset(out, 0, room); /* 0.0, too */
+	memset(in, 0, room);
+
+	long n = 1;
+	double took;
+	while ((took = timed(k, n)) < enough / 8 && n < 1L << 30)
+		n *= 2;
+	n = (long)(n * enough / took) + 1;
+	took = timed(k, n);
+	if (rank == 0)
+		printf("%.2f\n", took * 1e9 / n / k->per);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,62 @@
+package peers
+
+import (
+	"context"
+	"math"
+	"os/exec"
+	"testing"
+)
+
+func TestSpread(t *testing.T) {
+	if got := spread([]float64{4, 1, 3, 2, 5}); got != (Spread{3, 2, 4}) {
+		t.Error(got)
+	}
+	if got := spread([]float64{1, 2}); got != (Spread{1.5, 1.25, 1.75}) {
+		t.Error(got)
+	}
+	if got := spread(nil); !math.IsNaN(got.Median) {
+		t.Error(got)
+	}
+}
+
+func TestResult(t *testing.T) {
+	b := &Bench{Libraries: []Library{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}}
+	x := b.result(Row{}, [][]float64{{10, 20, 30}, {10, 10, 10}, {5, 20, 6}, nil})
+	if x.Better != "c" || x.Ratio.Median != 2 || x.Times[1].Median != 10 || !math.IsNaN(x.Times[3].Median) {
+		t.Errorf("%+v", x)
+	}
+	x = b.result(Row{}, [][]float64{{10}})
+	if x.Better != "" || !math.IsNaN(x.Ratio.Median) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The floor is built and measured; a library that isn't there is told.
+func TestFloor(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("there is no C compiler")
+	}
+	b, missing, err := Build(t.TempDir(), []Library{{Name: "none", CC: "/nonexistent/mpicc"}})
+	if err != nil || len(missing) != 1 || len(b.Libraries) != 0 {
+		t.Fatal(b, missing, err)
+	}
+	if testing.Short() {
+		return
+	}
+	if ns, err := b.Floor(context.Background()); err != nil || ns <= 0 {
+		t.Error(ns, err)
+	}
+}
+
+// A program that prints no number, or doesn't exist, is an error.
+func TestNumber(t *testing.T) {
+	if _, err := number(context.Background(), nil, "echo", "x"); err == nil {
+		t.Error("x is no number")
+	}
+	if _, err := number(context.Background(), nil, "/nonexistent"); err == nil {
+		t.Error("it doesn't exist")
+	}
+	if n, err := number(context.Background(), []string{"N=3"}, "sh", "-c", "echo $N"); err != nil || n != 3 {
+		t.Error(n, err)
+	}
+}

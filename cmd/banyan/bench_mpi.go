@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"banyan/bench/peers"
+	"banyan/internal/logp"
+)
+
+type benchMPIFlags struct {
+	rounds int
+	kinds  []string
+	format string
+}
+
+func newBenchMPICommand() *cobra.Command {
+	var f benchMPIFlags
+	cmd := &cobra.Command{
+		Use:   "mpi",
+		Short: "The C library beside Open MPI and MPICH, on one C program",
+		Long: `Mpi builds one C program with the mpicc of Banyan, and with those of Open MPI and
+MPICH if they are installed (as mpicc.openmpi and mpicc.mpich, the names that Debian gives
+them), and measures all in turn, round after round: ping-pong (one way), streams of messages, barrier,
+broadcast, reduction to all, all-to-all; the collectives as loops with a barrier inside.
+
+The ratio is that of Banyan to the better peer within each round: median and quartiles.
+The floor is a cache line that two processes hand to and fro on this machine.
+
+"make bench-mpi" installs the peers and runs this.`,
+		Example: `  banyan bench mpi
+  banyan bench mpi --kind latency,barrier --rounds 20 --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.rounds, "rounds", 10, "rounds")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall (default all)")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+func (f *benchMPIFlags) run(cmd *cobra.Command) error {
+	format := logp.Format(f.format)
+	if err := format.Validate(); err != nil {
+		return err
+	}
+	if f.rounds < 1 {
+		return fmt.Errorf("--rounds %d: one at least", f.rounds)
+	}
+	rows, err := f.rows()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "banyan-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, missing, err := peers.Build(dir, peers.Libraries(filepath.Dir(self)))
+	if err != nil {
+		return &exitError{1, err}
+	}
+	for _, name := range missing {
+		if name == "banyan" {
+			return &exitError{1, fmt.Errorf("there is no mpicc beside %s: is Banyan built (make build)?", self)}
+		}
+		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	bar := progressbar.NewOptions(f.rounds*len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription("measurements"), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
+	results, floor, err := b.Run(ctx, rows, f.rounds, func() { bar.Add(1) })
+	bar.Finish()
+	if err != nil {
+		return &exitError{1, err}
+	}
+	if err := writeRows(cmd.OutOrStdout(), format, mpiColumns(b.Libraries), results); err != nil {
+		return err
+	}
+	if format == logp.Text {
+		fmt.Fprintf(cmd.OutOrStdout(), "\nTimes in µs of one operation: medians of %d rounds. The floor, a cache line one way: %.3f µs (%.3f–%.3f).\n",
+			f.rounds, floor.Median/1e3, floor.Low/1e3, floor.High/1e3)
+	}
+	return nil
+}
+
+// rows are those of the kinds that are asked for.
+func (f *benchMPIFlags) rows() ([]peers.Row, error) {
+	var rows []peers.Row
+	for _, kind := range f.kinds {
+		n := len(rows)
+		for _, r := range peers.Rows() {
+			if r.Kind == kind {
+				rows = append(rows, r)
+			}
+		}
+		if len(rows) == n {
+			return nil, fmt.Errorf("--kind %q: there are latency, stream, barrier, bcast, allreduce and alltoall", kind)
+		}
+	}
+	if len(f.kinds) == 0 {
+		rows = peers.Rows()
+	}
+	return rows, nil
+}
+
+// mpiColumns are the columns of the table: times in µs.
+func mpiColumns(libraries []peers.Library) []column[peers.Result] {
+	number := func(x float64) any {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return x
+	}
+	columns := []column[peers.Result]{
+		{"kind", func(r *peers.Result) any { return r.Kind }},
+		{"bytes", func(r *peers.Result) any { return r.Bytes }},
+		{"procs", func(r *peers.Result) any { return r.Procs }},
+		{"transport", func(r *peers.Result) any {
+			if r.TCP {
+				return "tcp"
+			}
+			return "auto"
+		}},
+	}
+	for i, l := range libraries {
+		columns = append(columns, column[peers.Result]{strings.ToLower(l.Name) + "_us",
+			func(r *peers.Result) any { return number(r.Times[i].Median / 1e3) }})
+	}
+	return append(columns,
+		column[peers.Result]{"better", func(r *peers.Result) any { return r.Better }},
+		column[peers.Result]{"ratio", func(r *peers.Result) any { return number(r.Ratio.Median) }},
+		column[peers.Result]{"ratio_low", func(r *peers.Result) any { return number(r.Ratio.Low) }},
+		column[peers.Result]{"ratio_high", func(r *peers.Result) any { return number(r.Ratio.High) }})
+}

@@ -1,0 +1,63 @@
+// Command generate makes the Fortran side of the library from the table in
+// package abi: mpif.h and entries.c. Run it with go generate.
+//
+// # What Fortran wants
+//
+// Every argument comes by reference, handles are INTEGERs (the library's own
+// handles fit), strings have a length at the end of the argument list and
+// no end of their own, and the error code is the last argument. A name is in lower case,
+// with an underscore behind it, as gfortran has it. .true. is 1 there, as in C, so that logicals need no
+// translation.
+//
+//go:generate go run . ..
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"banyan/abi"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: generate DIRECTORY")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+// write makes the files in a directory.
+func write(dir string) error {
+	files, err := generate()
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate is the content of each file.
+func generate() (map[string][]byte, error) {
+	table, err := abi.Load()
+	if err != nil {
+		return nil, err
+	}
+	var header, entries bytes.Buffer
+	if err := writeHeader(&header, table); err != nil {
+		return nil, err
+	}
+	if err := writeEntries(&entries, table); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"mpif.h": header.Bytes(), "entries.c": entries.Bytes()}, nil
+}

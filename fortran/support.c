@@ -1,0 +1,139 @@
+/* The Fortran side of the library, as far as it isn't generated: see generate/main.go. */
+#include "support.h"
+
+#include <string.h>
+
+/* The variables of mpif.h. A program has them, too: as common blocks they are one. */
+MPI_Fint banyan_mpi_bottom_;
+MPI_Fint banyan_mpi_in_place_;
+MPI_Fint banyan_mpi_buffer_automatic_;
+MPI_Fint banyan_mpi_status_ignore_[8];
+MPI_Fint banyan_mpi_statuses_ignore_[8];
+MPI_Fint banyan_mpi_errcodes_ignore_[1];
+MPI_Fint banyan_mpi_unweighted_[1];
+MPI_Fint banyan_mpi_weights_empty_[1];
+char banyan_mpi_argv_null_[1];
+char banyan_mpi_argvs_null_[1];
+
+void *banyan_buffer(void *p)
+{
+	if (p == &banyan_mpi_bottom_)
+		return MPI_BOTTOM;
+	if (p == &banyan_mpi_in_place_)
+		return MPI_IN_PLACE;
+	if (p == &banyan_mpi_buffer_automatic_)
+		return MPI_BUFFER_AUTOMATIC;
+	return p;
+}
+
+MPI_Status *banyan_status(MPI_Fint *p)
+{
+	if (p == banyan_mpi_status_ignore_ || p == banyan_mpi_statuses_ignore_)
+		return MPI_STATUS_IGNORE;
+	return (MPI_Status *)p; /* MPI_Status is eight ints, as in mpif.h */
+}
+
+int *banyan_weights(MPI_Fint *p)
+{
+	if (p == banyan_mpi_unweighted_)
+		return MPI_UNWEIGHTED;
+	if (p == banyan_mpi_weights_empty_)
+		return MPI_WEIGHTS_EMPTY;
+	return p;
+}
+
+void *banyan_handles(int n, const MPI_Fint *numbers)
+{
+	intptr_t *handles = malloc((n > 0 ? n : 1) * sizeof *handles);
+	if (handles == NULL)
+		abort();
+	for (int i = 0; i < n; i++)
+		handles[i] = numbers[i];
+	return handles;
+}
+
+void banyan_numbers(int n, void *handles, MPI_Fint *numbers)
+{
+	if (numbers != NULL)
+		for (int i = 0; i < n; i++)
+			numbers[i] = (MPI_Fint)((intptr_t *)handles)[i];
+	free(handles);
+}
+
+char *banyan_string(const char *s, size_t length)
+{
+	while (length > 0 && *s == ' ')
+		s++, length--;
+	while (length > 0 && s[length - 1] == ' ')
+		length--;
+	char *copy = malloc(length + 1);
+	if (copy == NULL)
+		abort();
+	memcpy(copy, s, length);
+	copy[length] = 0;
+	return copy;
+}
+
+void banyan_blank(char *s, size_t length, const char *from)
+{
+	size_t n = strlen(from);
+	if (n > length)
+		n = length;
+	memcpy(s, from, n);
+	memset(s + n, ' ', length - n);
+}
+
+int banyan_peers(MPI_Fint number)
+{
+	MPI_Comm comm = HANDLE(MPI_Comm, number);
+	int inter = 0, n = 0;
+	if (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter)
+		PMPI_Comm_remote_size(comm, &n);
+	else
+		PMPI_Comm_size(comm, &n);
+	return n;
+}
+
+int banyan_neighbours(MPI_Fint number, int destinations)
+{
+	MPI_Comm comm = HANDLE(MPI_Comm, number);
+	int kind = MPI_UNDEFINED, n = 0, rank = 0, in = 0, out = 0, weighted;
+	PMPI_Topo_test(comm, &kind);
+	switch (kind) {
+	case MPI_CART:
+		PMPI_Cartdim_get(comm, &n);
+		return 2 * n;
+	case MPI_GRAPH:
+		PMPI_Comm_rank(comm, &rank);
+		PMPI_Graph_neighbors_count(comm, rank, &n);
+		return n;
+	case MPI_DIST_GRAPH:
+		PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+		return destinations ? out : in;
+	}
+	return 0;
+}
+
+ENTRY(void, mpi_init_, (MPI_Fint *ierror)) { *ierror = PMPI_Init(NULL, NULL); }
+
+ENTRY(void, mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror))
+{
+	*ierror = PMPI_Init_thread(NULL, NULL, *required, provided);
+}
+
+ENTRY(void, mpi_pcontrol_, (MPI_Fint *level)) { PMPI_Pcontrol(*level); }
+
+ENTRY(double, mpi_wtime_, (void)) { return PMPI_Wtime(); }
+ENTRY(double, mpi_wtick_, (void)) { return PMPI_Wtick(); }
+
+/* Where the buffer was is of no use in Fortran. */
+ENTRY(void, mpi_buffer_detach_, (void *buffer, MPI_Fint *size, MPI_Fint *ierror))
+{
+	void *address;
+	(void)buffer;
+	*ierror = PMPI_Buffer_detach(&address, size);
+}
+
+/* An old name, for what keeps a buffer from being moved around by the compiler: the
+   call itself does. */
+ENTRY(void, mpi_f_sync_reg_, (void *buffer)) { (void)buffer; }
