@@ -47,8 +47,8 @@ Nodes are placed row by row, the last coordinate first. The best arity for each 
 has a * in the last column.
 
 --fit reads a CSV file with a heading; the columns n and stabilise_us are needed. With a column
-arity each row is of that tree, else of the one --arity; with a column fault only rows of fault
-"node" count.
+arity each row is of that tree, else of the one --arity; with a column fault, as "banyan bench
+membership" writes it, only rows of fault "node" count, and n is one more than the tree has.
 
 Spans are numbers with a unit: s, ms, us, ns.
 

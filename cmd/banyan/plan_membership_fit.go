@@ -16,8 +16,8 @@ import (
 
 // readMeasurements reads stabilisation times from a CSV file: its columns n and
 // stabilise_us, and arity and fault if it has them. Without arity all are of the
-// given one, unless that is 0. Rows of other faults than "node" are left out, as the model is
-// for one death.
+// given one, unless that is 0. With fault, n are the members before, and rows of other faults
+// than "node" are left out, as the model is for one death; the tree is that of those who are left.
 func readMeasurements(r io.Reader, arity int) ([]viewtime.Measurement, error) {
 	in := csv.NewReader(r)
 	heading, err := in.Read()
@@ -54,6 +54,9 @@ func readMeasurements(r io.Reader, arity int) ([]viewtime.Measurement, error) {
 		m := viewtime.Measurement{Arity: arity}
 		if m.Nodes, err = strconv.Atoi(strings.TrimSpace(fields[nodesAt])); err != nil {
 			return nil, fmt.Errorf("line %d: n: %q: want a number", line, fields[nodesAt])
+		}
+		if faultAt >= 0 {
+			m.Nodes--
 		}
 		if arityAt >= 0 {
 			if m.Arity, err = strconv.Atoi(strings.TrimSpace(fields[arityAt])); err != nil {
