@@ -10,13 +10,14 @@ export GOTOOLCHAIN ?= auto
 concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transport/... ./internal/launch/... \
 	./internal/campaign ./internal/parallel
 
+PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
 
-.PHONY: help tools build library generate test lint demo bench soak fuzz cover clean
+.PHONY: help tools build library generate test lint demo bench bench-mpi soak fuzz cover clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 tools:
 	@scripts/tools.sh
@@ -49,6 +50,10 @@ demo: build ## the main job: kill processes of a program, get the same answer
 bench: build ## latency, bandwidth, allocations of messages; the simulator's speed
 	bin/banyan bench messages
 	go test -run '^$$' -bench . -benchmem ./bench
+
+bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this installs
+	scripts/peers.sh
+	bin/banyan bench mpi
 
 soak: tools ## random faults, and no false suspicion under load, soaktime=10m each
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)

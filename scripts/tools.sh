@@ -20,6 +20,7 @@ provide() { # command package purpose
 
 provide go golang-go "Go compiler, $oldest or newer"
 provide gcc build-essential "C compiler, for the race detector and the C library"
+provide gfortran gfortran "Fortran compiler, for the module mpi"
 
 have=$(cd / && GOTOOLCHAIN=local go env GOVERSION) # outside the module: the Go installed, not the one go.mod names
 have=${have#go}

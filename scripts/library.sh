@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Builds the libraries for C, C++ and Fortran programs, and puts them, the headers and
+# the commands' other names beside bin/banyan:
+#
+#   scripts/library.sh            into bin/, for use from the source tree
+#   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}, with bin/banyan
+#
+# DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
+# mpi and no mpifort to use it; include 'mpif.h' needs neither here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+prefix=${1:-}
+root=${DESTDIR:-}$prefix
+if [ -n "$prefix" ]; then
+	bin=$root/bin lib=$root/lib include=$root/include
+else
+	bin=bin lib=bin include=bin/include
+fi
+mkdir -p "$bin" "$lib" "$include"
+
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+
+# A program that runs has its library mapped: it is replaced, not overwritten.
+put() { # file directory
+	install -m 755 "$1" "$2/.new-$(basename "$1")"
+	mv -f "$2/.new-$(basename "$1")" "$2/$(basename "$1")"
+}
+
+go build -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o "$build/libmpi_abi.so.1" ./capi
+put "$build/libmpi_abi.so.1" "$lib"
+ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
+install -m 644 abi/*.h fortran/mpif.h "$include"
+
+gcc -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpi_abi_fortran.so.1 -o "$build/libmpi_abi_fortran.so.1" \
+	fortran/*.c -L"$lib" -lmpi_abi -Wl,-rpath,'$ORIGIN'
+put "$build/libmpi_abi_fortran.so.1" "$lib"
+ln -sf libmpi_abi_fortran.so.1 "$lib/libmpi_abi_fortran.so"
+if command -v gfortran >/dev/null; then
+	gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi.f90
+	install -m 644 "$build/mpi.mod" "$include"
+fi
+
+[ -z "$prefix" ] || put bin/banyan "$bin"
+for name in mpiexec mpirun mpicc mpicxx mpic++ mpifort mpif77 mpif90; do
+	ln -sf banyan "$bin/$name"
+done
+
+if [ -n "$prefix" ]; then
+	mkdir -p "$lib/pkgconfig"
+	cat >"$lib/pkgconfig/banyan.pc" <<-END
+		prefix=$prefix
+		Name: Banyan
+		Description: MPI programs that outlive the death of processes
+		Version: 0
+		Cflags: -I\${prefix}/include
+		Libs: -L\${prefix}/lib -Wl,-rpath,\${prefix}/lib -lmpi_abi
+	END
+fi

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Installs Debian's Open MPI and MPICH, which "banyan bench mpi" measures beside ours.
+# Both can be there at once: their commands are mpicc.openmpi, mpicc.mpich and so on.
+set -euo pipefail
+
+missing=()
+command -v mpicc.openmpi >/dev/null || missing+=(openmpi-bin libopenmpi-dev)
+command -v mpicc.mpich >/dev/null || missing+=(mpich libmpich-dev)
+[ ${#missing[@]} = 0 ] && exit
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	echo "installing ${missing[*]}" >&2
+	{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}"; } >&2
+else
+	echo "${missing[*]} aren't installed: the benchmark goes without" >&2
+fi
