@@ -14,7 +14,7 @@ PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
 
-.PHONY: help tools build library generate test lint demo bench bench-mpi soak fuzz cover clean
+.PHONY: help tools build install generate test lint demo bench bench-mpi soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,18 +22,15 @@ help: ## list the targets
 tools:
 	@scripts/tools.sh
 
-build: tools library ## the commands, the C library and the example programs, into bin/
+build: tools ## the command, mpicc, mpiexec, the library for C and Fortran, the examples, into bin/
 	go build -o bin/ ./cmd/... ./examples/...
+	scripts/library.sh
 
-# The soname is the standard's: programs built against any implementation of the ABI ask for it.
-library: tools
-	go build -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o bin/libmpi_abi.so.1 ./capi
-	@rm -f bin/libmpi_abi.so.h
-	ln -sf libmpi_abi.so.1 bin/libmpi_abi.so
-	cp abi/mpi.h bin/
+install: build ## banyan, mpicc …, libraries and headers, into PREFIX (default /usr/local)
+	scripts/library.sh $(PREFIX)
 
 generate: tools ## write what is made of abi/mpi-abi.json
-	go generate ./abi
+	go generate ./abi ./fortran/...
 
 test: lint ## everything that a change must pass
 	go test ./...
