@@ -25,6 +25,8 @@ import (
 type membershipFlags struct {
 	nodes, arities             []int
 	fault, protocol, format    string
+	topology                   string
+	places                     viewtime.Topology // that of topology
 	latency, overhead, compute risk.Seconds
 	detection, spread, within  risk.Seconds
 	gather                     risk.Seconds
@@ -40,8 +42,8 @@ func newSimMembershipCommand() *cobra.Command {
 		Short: "Simulate a change of view until all have installed it",
 		Long: `Simulates how processes agree on a new view after a fault, in LogP time: sending and
 receiving take a process the overhead o each, one after the other, and a message travels for the
-latency L. The detector is perfect, and tells each process of a death after --detection, or at
-a time drawn for each from there to --spread later.
+latency L; each further hop of a --topology adds L + 2o. The detector is perfect, and tells each
+process of a death after --detection, or at a time drawn for each from there to --spread later.
 
   --fault node        a process other than the root dies
   --fault root        the root dies
@@ -53,8 +55,8 @@ Printed are means over the runs that ended well (agreed), of: the time from the 
 step until it has all acknowledgements (stable, the time of Varma et al.), until the last
 process has installed the view (installed), and the messages by kind. Beside them is what the
 models say: base, equations 1 and 2 with L + 2o for half a round trip, and fanout, with the time that
-sends one after the other take besides (see "banyan plan membership"). They are for one death; the
-other faults take several rounds.
+sends one after the other take and the hops (see "banyan plan membership"). They are for one death;
+the other faults take several rounds.
 
 With --protocol paper the protocol runs as the paper prints it (internal/proto/varma), where it may
 end in different views (agreed and collided tell) or with a root that waits for ever (waits). With
@@ -68,6 +70,9 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 
   # and of Gigabit Ethernet: 118 µs for half a round trip
   banyan sim membership --nodes 48 --latency 98us --overhead 10us
+
+  # BlueGene/L's torus: beside "banyan plan membership" with the same --topology
+  banyan sim membership --nodes 64,256,1024 --arity 2,4 --topology torus:8x8x16
 
   # the root dies while it tells of a death: this protocol, and the paper's
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000
@@ -92,6 +97,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or as printed: paper, paper-lists")
 	flags.Var(&f.latency, "latency", "time that a message travels, L")
 	flags.Var(&f.overhead, "overhead", "time that a process takes to send, and to receive, o")
+	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ: how many hops a message takes")
 	flags.Var(&f.compute, "compute", "time that a process takes to compute a new view, Ocp")
 	flags.Var(&f.detection, "detection", "time from a death until all are told of it")
 	flags.Var(&f.spread, "spread", "each is told up to so much later")
@@ -118,6 +124,9 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 	if changed := flags.Changed("within"); changed && fault.Kind != viewsim.Several && fault.Kind != viewsim.Takeover {
 		return nil, fmt.Errorf("--within: has no meaning with --fault %v: nothing strikes later", fault)
 	}
+	if f.places, err = viewtime.ParseTopology(f.topology); err != nil {
+		return nil, fmt.Errorf("--topology: %w", err)
+	}
 	if len(f.nodes) == 0 || len(f.arities) == 0 {
 		return nil, errors.New("--nodes and --arity: want at least one number each")
 	}
@@ -140,11 +149,17 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 			c.Latency, c.Overhead, c.Compute = nanoseconds(f.latency), nanoseconds(f.overhead), nanoseconds(f.compute)
 			c.Detection, c.Spread, c.Within = nanoseconds(f.detection), nanoseconds(f.spread), nanoseconds(f.within)
 			c.Gather = nanoseconds(f.gather)
+			if !f.places.Single() {
+				if room := f.places.Nodes(); n+fault.Joining() > room {
+					return nil, fmt.Errorf("--nodes: %d: a %v has room for %d", n, f.places, room)
+				}
+				c.Hops = func(from, to proto.Proc) int { return f.places.Distance(int(from), int(to)) }
+			}
 			if err := c.Validate(); err != nil {
 				return nil, fmt.Errorf("--%w", err) // fields are called as the flags
 			}
 			if !flags.Changed("within") {
-				m := viewModel(&c.Settings)
+				m := viewModel(&c.Settings, f.places)
 				c.Within = nanoseconds(m.Stabilise(n, arity))
 			}
 			campaigns = append(campaigns, c)
@@ -154,10 +169,11 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 }
 
 // viewModel is the model of a simulation.
-func viewModel(s *viewsim.Settings) viewtime.Model {
+func viewModel(s *viewsim.Settings, places viewtime.Topology) viewtime.Model {
 	const ns = 1e-9
 	return viewtime.Model{
-		Latency: risk.Seconds(s.Latency+2*s.Overhead) * ns, Compute: risk.Seconds(s.Compute) * ns, Overhead: risk.Seconds(s.Overhead) * ns,
+		Topology: places,
+		Latency:  risk.Seconds(s.Latency+2*s.Overhead) * ns, Compute: risk.Seconds(s.Compute) * ns, Overhead: risk.Seconds(s.Overhead) * ns,
 	}
 }
 
@@ -165,6 +181,7 @@ func viewModel(s *viewsim.Settings) viewtime.Model {
 type membershipRow struct {
 	*viewsim.Campaign
 	viewsim.Summary
+	places viewtime.Topology
 }
 
 func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns []viewsim.Campaign) error {
@@ -182,7 +199,7 @@ func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns [
 			}
 			return err
 		}
-		rows[i] = membershipRow{c, viewsim.Summarise(outcomes)}
+		rows[i] = membershipRow{c, viewsim.Summarise(outcomes), f.places}
 	}
 	progress.clear()
 	columns := membershipColumns
@@ -225,6 +242,6 @@ var membershipColumns = []column[membershipRow]{
 
 // modelled is what a model says of the processes that agree, in microseconds.
 func (r *membershipRow) modelled(time func(*viewtime.Model, int, int) risk.Seconds) any {
-	m := viewModel(&r.Settings)
+	m := viewModel(&r.Settings, r.places)
 	return float64(time(&m, r.Nodes-r.Fault.Deaths(), r.Arity)) * 1e6
 }

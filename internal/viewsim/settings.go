@@ -78,6 +78,14 @@ func (f Fault) String() string {
 // Deaths is how many die.
 func (f Fault) Deaths() int { return [...]int{1, 1, f.Count, 2, 0}[f.Kind] }
 
+// Joining is how many join.
+func (f Fault) Joining() int {
+	if f.Kind == Join {
+		return 1
+	}
+	return 0
+}
+
 // Limits of a simulation.
 const (
 	MaxNodes      = 1 << 20
