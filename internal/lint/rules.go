@@ -61,7 +61,9 @@ var layers = []layer{
 	// The real driver, from the network up to the program.
 	{"internal/transport", []string{"internal/proto", "internal/wire"}},
 	{"internal/transport/stream", []string{"internal/proto", "internal/wire", "internal/transport"}},
-	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream", "internal/transport/shm", "internal/transport/tcp"}},
+	{"internal/transport/tcp", nil},
+	{"internal/transport/shm", []string{"internal/proto", "internal/wire", "internal/transport"}},
+	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/*"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport"}},
@@ -69,12 +71,19 @@ var layers = []layer{
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
 		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
+	{"internal/softfloat", nil},
+	{"internal/datatype", []string{"internal/softfloat"}},
+	{"internal/reduce", []string{"internal/softfloat", "internal/datatype"}},
 	{"abi", nil},
 	{"abi/generate", []string{"abi"}},
 	{"fortran/generate", []string{"abi"}},
-	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm"}},
+	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce"}},
 	{"capi", []string{"internal/progress", "internal/job", "internal/binding"}},
 	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
+
+	// Groups: the membership for programs without ranks.
+	{"internal/gathering", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views"}},
+	{"group", []string{"internal/gathering", "internal/proto/*"}},
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/launch/output", nil},
@@ -91,7 +100,7 @@ var layers = []layer{
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
-	{"examples/...", []string{"mpi", "examples/cg/matrixmarket"}},
+	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
 	{"internal/explore", nil},   // the driver for tests
 	{"internal/multihost", nil}, // hosts for tests
 	{"internal/lint", nil},
@@ -119,7 +128,7 @@ var dependencies = []dependency{
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime", "internal/softfloat"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).

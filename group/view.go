@@ -1,0 +1,91 @@
+package group
+
+import (
+	"fmt"
+
+	"banyan/internal/gathering"
+	"banyan/internal/proto/membership"
+)
+
+// Identity is one stay of a member in the group.
+type Identity struct {
+	// Name is the member's own choice, and the same after a restart.
+	Name string
+	// Incarnation tells one stay from another. It rises with each stay under a name.
+	Incarnation uint32
+	// Address is where the other members reach it.
+	Address string
+}
+
+func (i Identity) String() string { return fmt.Sprintf("%s.%d", i.Name, i.Incarnation) }
+
+// Cause says how a death became known.
+type Cause uint8
+
+const (
+	// Silent: it hasn't been heard for too long, or couldn't be reached. It may live,
+	// and is told that it is excluded when it can be.
+	Silent Cause = iota
+	// Ended: somebody saw it end.
+	Ended
+)
+
+func (c Cause) String() string {
+	if c == Ended {
+		return "ended"
+	}
+	return "silent"
+}
+
+// Death is the end of a member that hadn't asked to leave.
+type Death struct {
+	Identity
+	Cause Cause
+}
+
+// View is who is in the group: the same for all members that have a view of this
+// number. Nobody may change the slices.
+type View struct {
+	Number uint64
+	// Members are in the order in which they joined.
+	Members []Identity
+	// Joined, Left and Died are the changes from the view before.
+	Joined, Left []Identity
+	Died         []Death
+}
+
+// Position is the place in Members of a name, -1 if it isn't there.
+func (v *View) Position(name string) int {
+	for i := range v.Members {
+		if v.Members[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// viewOf is a view as the program sees it.
+func viewOf(v *membership.View, card func(membership.Member) gathering.Card) View {
+	identity := func(x membership.Member) Identity {
+		c := card(x)
+		return Identity{Name: c.Name, Incarnation: x.Incarnation, Address: c.Address}
+	}
+	w := View{Number: v.Number, Members: make([]Identity, len(v.Members))}
+	for i, x := range v.Members {
+		w.Members[i] = identity(x)
+	}
+	for _, x := range v.Joined {
+		w.Joined = append(w.Joined, identity(x))
+	}
+	for _, d := range v.Gone {
+		switch who := identity(d.Member); d.Why {
+		case membership.Left:
+			w.Left = append(w.Left, who)
+		case membership.Died:
+			w.Died = append(w.Died, Death{who, Ended})
+		default:
+			w.Died = append(w.Died, Death{who, Silent})
+		}
+	}
+	return w
+}

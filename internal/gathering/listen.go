@@ -1,0 +1,167 @@
+package gathering
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"banyan/internal/proto/membership"
+	"banyan/internal/wire"
+)
+
+// maxPending bounds the connections whose handshake isn't over.
+const maxPending = 64
+
+// stream is what comes from one life of one member.
+type stream struct {
+	from membership.Member
+	conn *net.TCPConn
+	said bool // a frame has come
+}
+
+// listen accepts connections until ctx ends.
+func (m *Member) listen() {
+	places := make(chan struct{}, maxPending)
+	for {
+		conn, err := m.socket.AcceptTCP()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // no descriptors left, say
+			m.log.Warn("accept", "err", err)
+			select {
+			case <-m.ctx.Done():
+			case <-time.After(lastPause):
+			}
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+		case <-m.ctx.Done():
+			conn.Close()
+			return
+		}
+		m.background.Go(func() {
+			stop := context.AfterFunc(m.ctx, func() { conn.Close() })
+			defer stop()
+			defer conn.Close()
+			s := m.greet(conn)
+			<-places
+			if s != nil {
+				m.read(s)
+			}
+		})
+	}
+}
+
+// greet runs the handshake with somebody who has connected. It returns a stream if
+// frames are to come.
+func (m *Member) greet(conn *net.TCPConn) *stream {
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	s := &stream{conn: conn}
+	h, a, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
+		reply := make(chan answer, 1)
+		if h.purpose == toJoin {
+			// Others may have to be asked first. The dialler waits no longer.
+			conn.SetDeadline(time.Time{})
+			m.post(func() { m.knocked(h, reply) })
+		} else {
+			m.post(func() { reply <- m.judge(h, s) })
+		}
+		select {
+		case a := <-reply:
+			conn.SetDeadline(time.Now().Add(handshakeLimit))
+			return a, nil
+		case <-time.After(handshakeLimit):
+			return answer{}, errors.New("no answer in time")
+		case <-m.ctx.Done():
+			return answer{}, m.ctx.Err()
+		}
+	})
+	opened := a != nil && a.verdict == welcome && h.purpose == toSend
+	if err != nil {
+		if m.ctx.Err() == nil {
+			m.refuse(conn, err)
+		}
+		if opened {
+			m.post(func() { m.streamEnded(s, false) })
+		}
+		return nil
+	}
+	if !opened {
+		return nil
+	}
+	conn.SetDeadline(time.Time{})
+	return s
+}
+
+// refuse logs why somebody wasn't let in: strangers, of whom there may be many,
+// at level warn once.
+func (m *Member) refuse(conn *net.TCPConn, err error) {
+	log := m.log.Debug
+	if errors.Is(err, errStranger) && !m.warned.Swap(true) {
+		log = m.log.Warn
+	}
+	log("connection refused", "from", conn.RemoteAddr(), "err", err)
+}
+
+// read hands over the frames of a stream, and its end.
+func (m *Member) read(s *stream) {
+	orderly := false
+	err := readFrames(s.conn, func(h wire.Header, payload []byte) {
+		m.post(func() { m.frame(s, &h, payload) })
+	})
+	if errors.Is(err, io.EOF) {
+		orderly = true
+	} else if errors.Is(err, wire.ErrCorrupt) {
+		m.log.Warn("stream ended", "from", s.from, "err", err)
+	}
+	m.post(func() { m.streamEnded(s, orderly) })
+}
+
+// readFrames reads frames until the end, which is io.EOF if it is between two.
+// Each payload is the receiver's.
+func readFrames(r io.Reader, frame func(h wire.Header, payload []byte)) error {
+	in := bufio.NewReaderSize(r, 4096)
+	var head [wire.HeaderSize]byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return err
+		}
+		var h wire.Header
+		if err := wire.DecodeHeader(&h, head[:]); err != nil {
+			return err
+		}
+		if !expected(h.Kind) {
+			return fmt.Errorf("%w: a frame of kind %v", wire.ErrCorrupt, h.Kind)
+		}
+		var payload []byte
+		if h.Length > 0 {
+			payload = make([]byte, h.Length)
+			if _, err := io.ReadFull(in, payload); err != nil {
+				return fmt.Errorf("in a frame: %w", noEOF(err))
+			}
+		}
+		frame(h, payload)
+	}
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// expected says which kinds of frames members send each other.
+func expected(k wire.Kind) bool {
+	switch k {
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindMembership:
+		return true
+	}
+	return false
+}
