@@ -1,0 +1,97 @@
+package datatype
+
+// Count is how many whole instances of t have bytes of data, and false if that
+// isn't a whole number: what MPI_Get_count gives.
+func (t *Type) Count(bytes int64) (int64, bool) {
+	if t.size == 0 {
+		return 0, bytes == 0
+	}
+	return bytes / t.size, bytes%t.size == 0
+}
+
+// ElementsIn is how many elements are in bytes of data that fill instances of t one
+// after another, and false if the last element is incomplete: what MPI_Get_elements
+// gives.
+func (t *Type) ElementsIn(bytes int64) (int64, bool) {
+	if t.size == 0 {
+		return 0, bytes == 0
+	}
+	elements := bytes / t.size * t.elements
+	n := t.typed.node
+	for bytes %= t.size; bytes > 0; {
+		switch n.form {
+		case run:
+			each := n.kind.Size()
+			return elements + bytes/each, bytes%each == 0
+		case loop:
+			elements += bytes / n.child.size * n.child.elements()
+			bytes %= n.child.size
+			n = n.child
+		case list:
+			i := n.find(bytes)
+			for _, it := range n.items[:i] {
+				elements += it.node.elements()
+			}
+			bytes -= n.items[i].from
+			n = n.items[i].node
+		}
+	}
+	return elements, true
+}
+
+// BytesOf is how many bytes the first elements of instances of t, one after another, have:
+// the converse of ElementsIn. It is false if that is too large.
+func (t *Type) BytesOf(elements int64) (int64, bool) {
+	if t.elements == 0 {
+		return 0, elements == 0
+	}
+	var a arith
+	bytes := a.mul(elements/t.elements, t.size)
+	n := t.typed.node
+	for elements %= t.elements; elements > 0; {
+		switch n.form {
+		case run:
+			return a.add(bytes, elements*n.kind.Size()), !a.over
+		case loop:
+			each := n.child.elements()
+			bytes = a.add(bytes, elements/each*n.child.size)
+			elements %= each
+			n = n.child
+		case list:
+			i := 0
+			for ; elements >= n.items[i].node.elements(); i++ {
+				elements -= n.items[i].node.elements()
+				bytes = a.add(bytes, n.items[i].size)
+			}
+			n = n.items[i].node
+		}
+	}
+	return bytes, !a.over
+}
+
+// elements is how many elements a node of a type map has. That takes a walk, but
+// it is only needed where a message ends within an instance.
+func (n *node) elements() (sum int64) {
+	switch n.form {
+	case run:
+		return n.size / n.kind.Size()
+	case loop:
+		return n.count * n.child.elements()
+	}
+	for i := range n.items {
+		sum += n.items[i].node.elements()
+	}
+	return sum
+}
+
+// Bytes is how many bytes of data count instances have, and false if that, or the
+// memory they span, is too large.
+func (t *Type) Bytes(count int64) (int64, bool) {
+	if count == 1 {
+		return t.size, true
+	}
+	var a arith
+	n := a.mul(t.size, count)
+	a.mul(t.ub-t.lb, count)
+	return n, !a.over
+}

@@ -1,0 +1,96 @@
+package datatype
+
+import "unsafe"
+
+// way is the direction of a copy between the program's memory and a message.
+type way bool
+
+const (
+	gather  way = false // pack: from the program's memory
+	scatter way = true  // unpack: to it
+)
+
+// copyRun copies n bytes between mem and the message.
+func copyRun(mem, msg unsafe.Pointer, n int64, w way) {
+	if w == gather {
+		copy(unsafe.Slice((*byte)(msg), n), unsafe.Slice((*byte)(mem), n))
+	} else {
+		copy(unsafe.Slice((*byte)(mem), n), unsafe.Slice((*byte)(msg), n))
+	}
+}
+
+// strided copies count runs of size bytes, at off, off+stride … from base.
+func strided(base unsafe.Pointer, off, stride, count, size int64, msg unsafe.Pointer, w way) {
+	switch size {
+	case 1:
+		words[uint8](base, off, stride, count, msg, w)
+	case 2:
+		words[uint16](base, off, stride, count, msg, w)
+	case 4:
+		words[uint32](base, off, stride, count, msg, w)
+	case 8:
+		words[uint64](base, off, stride, count, msg, w)
+	case 12:
+		words[[3]uint32](base, off, stride, count, msg, w)
+	case 16:
+		words[[2]uint64](base, off, stride, count, msg, w)
+	case 24:
+		words[[3]uint64](base, off, stride, count, msg, w)
+	case 32:
+		words[[4]uint64](base, off, stride, count, msg, w)
+	default:
+		for range count {
+			copyRun(unsafe.Add(base, off), msg, size, w)
+			msg = unsafe.Add(msg, size)
+			off += stride
+		}
+	}
+}
+
+// words is strided for runs that the machine copies in a few moves.
+func words[T any](base unsafe.Pointer, off, stride, count int64, msg unsafe.Pointer, w way) {
+	dense := unsafe.Slice((*T)(msg), count)
+	if w == gather {
+		for i := range dense {
+			dense[i] = *(*T)(unsafe.Add(base, off))
+			off += stride
+		}
+	} else {
+		for i := range dense {
+			*(*T)(unsafe.Add(base, off)) = dense[i]
+			off += stride
+		}
+	}
+}
+
+// scattered copies runs at displacements from off.
+func scattered(base unsafe.Pointer, off int64, items []item, width int64, msg unsafe.Pointer, w way) {
+	switch width {
+	case 4:
+		listed[uint32](base, off, items, msg, w)
+	case 8:
+		listed[uint64](base, off, items, msg, w)
+	case 16:
+		listed[[2]uint64](base, off, items, msg, w)
+	default:
+		for i := range items {
+			it := &items[i]
+			copyRun(unsafe.Add(base, off+it.disp), msg, it.size, w)
+			msg = unsafe.Add(msg, it.size)
+		}
+	}
+}
+
+// listed is scattered for runs of one such size.
+func listed[T any](base unsafe.Pointer, off int64, items []item, msg unsafe.Pointer, w way) {
+	dense := unsafe.Slice((*T)(msg), len(items))
+	if w == gather {
+		for i := range items {
+			dense[i] = *(*T)(unsafe.Add(base, off+items[i].disp))
+		}
+	} else {
+		for i := range items {
+			*(*T)(unsafe.Add(base, off+items[i].disp)) = dense[i]
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package datatype
+
+// Type is a datatype. It never changes.
+type Type struct {
+	shape
+	lb, ub int64
+	made   Contents
+	large  bool // made by a large-count call
+	name   string
+	handle uintptr
+}
+
+// finish makes a type of a shape, unless something was too large.
+func finish(s shape, a *arith, made Contents) (*Type, error) {
+	if err := a.err("the datatype"); err != nil {
+		return nil, err
+	}
+	t := &Type{shape: s, made: made}
+	t.lb, t.ub = t.bounds()
+	if e := t.ub - t.lb; e > limit || e < -limit {
+		a.over = true
+		return nil, a.err("the extent")
+	}
+	return t, nil
+}
+
+// Size is how many bytes of data an instance has.
+func (t *Type) Size() int64 { return t.size }
+
+// Extent is the lower bound, and how far apart the instances of an array lie.
+func (t *Type) Extent() (lb, extent int64) { return t.lb, t.ub - t.lb }
+
+// TrueExtent is where the data begins, and how far it reaches from there.
+func (t *Type) TrueExtent() (lb, extent int64) { return t.trueLB, t.trueUB - t.trueLB }
+
+// Elements is how many elements of the language an instance has; a pair has two.
+func (t *Type) Elements() int64 { return t.elements }
+
+// ExternalSize is how many bytes an instance has in external32.
+func (t *Type) ExternalSize() int64 { return t.external }
+
+// Kind is the kind of all the elements (or of all the pairs), or Mixed.
+func (t *Type) Kind() Kind { return t.kind }
+
+// Basic tells whether the predefined reductions take the type: it is predefined,
+// by name or by a Fortran precision, or a duplicate of such a type.
+func (t *Type) Basic() bool {
+	switch t.made.Combiner {
+	case CombinerNamed, CombinerF90Real, CombinerF90Complex, CombinerF90Integer, CombinerValueIndex:
+		return true
+	case CombinerDup:
+		return t.made.Types[0].Basic()
+	}
+	return false
+}
+
+// Name is the name of a predefined type, as MPI spells it, and empty for others.
+func (t *Type) Name() string { return t.name }
+
+// Handle is the ABI's constant for a predefined type, and 0 for others.
+func (t *Type) Handle() uintptr { return t.handle }
+
+// Span is where count instances lie, relative to the program's address: from first,
+// over length bytes. Both are 0 if there is no data.
+func (t *Type) Span(count int64) (first, length int64) {
+	if count == 0 || t.size == 0 {
+		return 0, 0
+	}
+	last := (count - 1) * (t.ub - t.lb)
+	return t.trueLB + min(last, 0), t.trueUB - t.trueLB + max(last, -last)
+}
+
+// Contiguous tells whether the data of count instances lies in memory as it does in a
+// message, so that it needn't be packed: Size·count bytes from first.
+func (t *Type) Contiguous(count int64) (first int64, ok bool) {
+	n := t.bytes.node
+	if n == nil || count == 0 {
+		return 0, true
+	}
+	return t.bytes.disp, n.form == run && (count == 1 || n.size == t.ub-t.lb)
+}
