@@ -107,7 +107,7 @@ func newRunCommand() *cobra.Command {
 	flags.IntVar(&f.config.Replicas, "replicas", 1, "processes per rank; more than 1 survive deaths")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
-		"how messages travel: auto, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
+		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
 	flags.StringVar(&f.config.Bind, "bind-to", launch.BindNone, "where each process may run: none (anywhere) or core (on one, in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")

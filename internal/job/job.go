@@ -41,7 +41,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/replica"
 	"banyan/internal/transport/inproc"
-	"banyan/internal/transport/tcp"
+	"banyan/internal/transport/mesh"
 )
 
 const (
@@ -81,7 +81,7 @@ type Job struct {
 	options Options
 	pmi     *pmi.Client
 	control *control.Conn
-	tcp     *tcp.Transport // nil in a job of one
+	mesh    *mesh.Transport // nil in a job of one
 	log     *slog.Logger
 	reaped  []atomic.Bool // by Proc: the launcher told of its death
 	leaving atomic.Bool
@@ -204,9 +204,13 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		return err
 	}
-	tr, err := tcp.Listen(tcp.Config{
+	media, err := media()
+	if err != nil {
+		return err
+	}
+	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
-		Host: address, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
+		Host: address, Media: media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
 	})
 	if err != nil {
 		return err
@@ -218,7 +222,7 @@ func (j *Job) connect(cfg progress.Config) error {
 		tr.Close()
 		return err
 	}
-	j.tcp = tr
+	j.mesh = tr
 	j.Engine = progress.New(cfg, tr)
 	return nil
 }
@@ -239,15 +243,29 @@ func (j *Job) secret() ([]byte, error) {
 
 // resolve finds another process's card. It is called when first needed: everybody
 // who lived has put one by then.
-func (j *Job) resolve(p proto.Proc) (tcp.Card, error) {
+func (j *Job) resolve(p proto.Proc) (mesh.Card, error) {
 	s, err := j.pmi.Get(cardKey + strconv.Itoa(int(p)))
 	if errors.Is(err, pmi.ErrNoKey) {
-		return tcp.Card{}, tcp.ErrNoCard
+		return mesh.Card{}, mesh.ErrNoCard
 	}
 	if err != nil {
-		return tcp.Card{}, err
+		return mesh.Card{}, err
 	}
-	return tcp.ParseCard(s)
+	return mesh.ParseCard(s)
+}
+
+// media are those that the job's user allows.
+func media() (mesh.Media, error) {
+	switch wish := os.Getenv("BANYAN_TRANSPORT"); wish {
+	case "", "auto":
+		return mesh.Any, nil
+	case "shm":
+		return mesh.SharedMemory, nil
+	case "tcp":
+		return mesh.Sockets, nil
+	default:
+		return 0, fmt.Errorf("BANYAN_TRANSPORT=%q is no transport; there are auto, shm and tcp", wish)
+	}
 }
 
 // strikes makes the fault plan's events for this process that count sends.

@@ -63,10 +63,10 @@ func (j *Job) handle(e progress.Event) {
 		r := e.Report
 		j.log.Debug("a process died", "self", int(j.self), "proc", int(r.Proc), "cause", r.Cause,
 			"silent", time.Duration(r.Silent), "by", int(r.By))
-		if j.control == nil && r.Cause == detector.CauseSilence && j.tcp != nil {
+		if j.control == nil && r.Cause == detector.CauseSilence && j.mesh != nil {
 			// Nobody kills it. If it lives it must stop as soon as it can
 			// be reached.
-			go j.tcp.Tell(r.Proc)
+			go j.mesh.Tell(r.Proc)
 		}
 		if j.control != nil && e.Report.Cause != detector.CauseTold && !j.reaped[r.Proc].Load() {
 			j.control.Send(control.Message{

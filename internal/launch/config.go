@@ -12,6 +12,7 @@ import (
 // Transports that a job can ask for.
 const (
 	TransportAuto   = "auto"   // whatever is best
+	TransportSHM    = "shm"    // a process per replica, which share memory
 	TransportTCP    = "tcp"    // a process per replica, connected by TCP
 	TransportInproc = "inproc" // all ranks are goroutines of one process
 )
@@ -129,11 +130,11 @@ func (p *plan) checkNumbers() (err error) {
 	switch p.Transport {
 	case "":
 		p.Transport = TransportAuto
-	case TransportAuto, TransportTCP:
+	case TransportAuto, TransportSHM, TransportTCP:
 	case TransportInproc:
 		return p.checkInproc()
 	default:
-		return fmt.Errorf("%q is no transport; there are auto, tcp and inproc", p.Transport)
+		return fmt.Errorf("%q is no transport; there are auto, shm, tcp and inproc", p.Transport)
 	}
 	return nil
 }

@@ -1,30 +1,37 @@
+// Package tcp is the medium between hosts: the sockets of TCP connections, polled
+// from the thread that calls. Package mesh makes the connections.
+//
+// The calls that move data don't tell Go's scheduler (RawSyscall): they never
+// block, and telling costs more than most of them. A send takes any number of
+// runs of bytes in one call, a header and its payload or all of a backlog; a
+// receive fills the place of a large payload and then the common buffer.
+//
+// # Limits
+//
+// Linux. The traffic isn't encrypted.
 package tcp
 
 import (
 	"fmt"
-	"net"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// The sockets are non-blocking and are polled from the caller's thread. The
-// calls below don't tell Go's scheduler (RawSyscall): they never block, and
-// telling costs more than most of them.
+// MaxRuns bounds the runs of bytes in one call.
+const MaxRuns = 32
 
-// maxRuns bounds the runs of bytes in one call.
-const maxRuns = 32
-
-// vector is room for the arguments of one send or receive. It stays with the
-// transport, so that a call allocates nothing.
-type vector struct {
-	iov [maxRuns]unix.Iovec
+// Vector is room for the arguments of one send or receive. It stays with its
+// owner, so that a call allocates nothing.
+type Vector struct {
+	iov [MaxRuns]unix.Iovec
 	msg unix.Msghdr
 }
 
-// send writes runs of bytes, at most maxRuns of them, and returns how many bytes
+// Send writes runs of bytes, at most MaxRuns of them, and returns how many bytes
 // went. It raises no SIGPIPE: the program may have a use of its own for that.
-func (v *vector) send(fd int, runs ...[]byte) (int, unix.Errno) {
+func (v *Vector) Send(fd int, runs ...[]byte) (int, unix.Errno) {
 	count := 0
 	for _, run := range runs {
 		if len(run) > 0 {
@@ -40,8 +47,8 @@ func (v *vector) send(fd int, runs ...[]byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
-// receive reads into direct, until it's full, and then into rest.
-func (v *vector) receive(fd int, direct, rest []byte) (int, unix.Errno) {
+// Receive reads into direct, until it's full, and then into rest.
+func (v *Vector) Receive(fd int, direct, rest []byte) (int, unix.Errno) {
 	if len(direct) == 0 {
 		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(rest))), uintptr(len(rest)))
 		return int(n), errno
@@ -56,15 +63,15 @@ func (v *vector) receive(fd int, direct, rest []byte) (int, unix.Errno) {
 }
 
 // forget lets go of what the runs pointed to.
-func (v *vector) forget(count int) {
+func (v *Vector) forget(count int) {
 	for i := range count {
 		v.iov[i].Base = nil
 	}
 }
 
-// takeOver takes a connection's socket out of the hands of package net.
-func takeOver(c *net.TCPConn) (int, error) {
-	defer c.Close()
+// TakeOver takes a connection's socket out of the hands of package net. The
+// caller closes c.
+func TakeOver(c syscall.Conn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return -1, fmt.Errorf("tcp: take over: %w", err)
@@ -84,8 +91,8 @@ func takeOver(c *net.TCPConn) (int, error) {
 	return fd, nil
 }
 
-// unsent is how many bytes the peer's kernel hasn't acknowledged.
-func unsent(fd int) int {
+// Unsent is how many bytes the peer's kernel hasn't acknowledged.
+func Unsent(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	if err != nil || n == 0 {
 		return 0

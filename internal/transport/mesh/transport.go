@@ -1,10 +1,20 @@
-// Package tcp connects the Procs of a job, on one host or many, by TCP.
+// Package mesh connects the Procs of a job, on one host or many: by shared memory
+// where two can share it, else by TCP.
 //
-// There is one connection per pair, made at the first Send (connect.go,
-// listen.go) by a background goroutine, after both ends have proved that they
-// belong to the job (handshake.go). Then its socket is the owner's, who polls it
-// from the calling thread (socket.go, poller.go): no goroutine stands between a
-// program and its frames.
+// There is one link per pair, made at the first Send (connect.go, listen.go) by a
+// background goroutine, after both ends have proved that they belong to the job
+// (handshake.go). Then it is the owner's, who polls it from the calling thread (links.go,
+// poll.go, poller.go): no goroutine stands between a program and its frames.
+//
+// # Media
+//
+// Which medium a link has follows from the business cards (card.go) of the two, so
+// both ends know it: processes of one kernel, process namespace, and network
+// namespace meet at a unix socket, hand each other the descriptors of rings (package
+// shm), and keep the socket as a lifeline, which ends with the process. All others, those in
+// another container on the same host too, meet at a TCP port and send over its
+// connection (package tcp). A process that gets no shared memory from its kernel
+// publishes no unix socket, and one that can't reach a published one uses TCP.
 //
 // # Deaths
 //
@@ -19,10 +29,11 @@
 // # Limits
 //
 // A process uses a descriptor per connection, two where the peer is on the same
-// host. The traffic isn't encrypted. A host that vanishes is noticed by
+// host, three where memory is shared. The traffic isn't encrypted. A host that vanishes is noticed by
 // heartbeats, not here. A peer on another host that is stopped for longer than
-// dialLimit when it is first contacted counts as lost.
-package tcp
+// dialLimit when it is first contacted counts as lost. Where all peers share memory, a
+// program that polls but never waits learns of a death within maxSkipped polls.
+package mesh
 
 import (
 	"context"
@@ -37,7 +48,9 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
 	"banyan/internal/transport/stream"
+	"banyan/internal/transport/tcp"
 	"banyan/internal/wire"
 )
 
@@ -46,6 +59,16 @@ var ErrNoCard = errors.New("it died before it joined")
 
 // MinSecret is the shortest allowed secret in bytes.
 const MinSecret = 16
+
+// Media says which media may be used.
+type Media uint8
+
+// Media of a Config.
+const (
+	Any          Media = iota // shared memory where it can be had, else sockets
+	Sockets                   // TCP only
+	SharedMemory              // no peer that shares none is reached
+)
 
 // Config is what Listen needs to know.
 type Config struct {
@@ -57,6 +80,8 @@ type Config struct {
 	// Host is the address, or the name of one, to listen at, as others reach
 	// it. The default is 127.0.0.1: peers on this host only.
 	Host string
+	// Media are the media that may be used.
+	Media Media
 	// Settle is how long a process must have fenced nobody before it speaks
 	// for its side of a partition (Tell). The default is 3 s.
 	Settle time.Duration
@@ -84,24 +109,26 @@ type Transport struct {
 	ctx        context.Context // of the background goroutines
 	cancel     context.CancelFunc
 	background sync.WaitGroup
-	socket     net.Listener
+	listeners  []net.Listener
 
 	// The owner's.
 	peers   []*peer // nil until used
 	pool    stream.Pool
 	buffer  *stream.Buffer
-	vector  vector
+	vector  tcp.Vector
 	header  [wire.HeaderSize]byte
 	runs    [][]byte
 	tokens  []uint64
 	given   []loan // payloads to give back at the next Poll
 	news    []news
 	ends    []news // that wait for the next Poll
-	waiting int    // peers whose queue waits for room in the socket
+	sockets int    // live peers that are reached by a socket
+	waiting int    // of them, those whose queue waits for room in the socket
 	pace    pace
-	sink    transport.Sink
-	moved   int
-	closed  bool
+	links
+	sink   transport.Sink
+	moved  int
+	closed bool
 }
 
 // loan is a borrowed payload.
@@ -113,19 +140,19 @@ type loan struct {
 // Listen opens Self's end of the job's network. Others reach it at its Card.
 func Listen(cfg Config) (*Transport, error) {
 	if cfg.N < 1 || cfg.Self < 0 || int(cfg.Self) >= cfg.N {
-		return nil, fmt.Errorf("tcp: %v in a job of %d", cfg.Self, cfg.N)
+		return nil, fmt.Errorf("mesh: %v in a job of %d", cfg.Self, cfg.N)
 	}
 	if len(cfg.Secret) < MinSecret {
-		return nil, fmt.Errorf("tcp: a secret of %d bytes, at least %d are needed", len(cfg.Secret), MinSecret)
+		return nil, fmt.Errorf("mesh: a secret of %d bytes, at least %d are needed", len(cfg.Secret), MinSecret)
 	}
 	if cfg.Resolve == nil {
-		return nil, errors.New("tcp: nobody to resolve other processes")
+		return nil, errors.New("mesh: nobody to resolve other processes")
 	}
 	if cfg.Host == "" {
 		cfg.Host = "127.0.0.1"
 	}
 	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
-		return nil, fmt.Errorf("tcp: %s isn't an address that others can reach", cfg.Host)
+		return nil, fmt.Errorf("mesh: %s isn't an address that others can reach", cfg.Host)
 	}
 	if cfg.Settle == 0 {
 		cfg.Settle = 3 * time.Second
@@ -139,30 +166,23 @@ func Listen(cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	if card.Start, err = startTime(card.Pid); err != nil {
-		return nil, fmt.Errorf("tcp: when did this process start: %w", err)
+		return nil, fmt.Errorf("mesh: when did this process start: %w", err)
 	}
 	poller, err := newPoller()
 	if err != nil {
 		return nil, err
 	}
-	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
-	if err != nil {
-		poller.close()
-		return nil, fmt.Errorf("tcp: %w", err)
-	}
-	card.Addr = socket.Addr().String()
-	if _, err := ParseCard(card.String()); err != nil {
-		poller.close()
-		socket.Close()
-		return nil, err
-	}
-
 	t := &Transport{
-		n: cfg.N, card: card, poller: poller, socket: socket, log: cfg.Logger.With("self", int(cfg.Self)),
+		n: cfg.N, card: card, poller: poller, log: cfg.Logger.With("self", int(cfg.Self)),
 		board:  newBoard(cfg.Self, cfg.N, cfg.Settle, poller.wake),
 		peers:  make([]*peer, cfg.N),
 		buffer: stream.NewBuffer(readSize),
 		pace:   pace{hot: proto.NoProc},
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	if err := t.listen(cfg); err != nil {
+		t.Close()
+		return nil, err
 	}
 	t.dialler = &dialler{
 		party: party{
@@ -170,12 +190,60 @@ func Listen(cfg Config) (*Transport, error) {
 			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
 			standing: t.board.standing,
 		},
-		card: card, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
+		card: t.card, media: cfg.Media, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
 	}
-	t.ctx, t.cancel = context.WithCancel(context.Background())
-	l := &listener{dialler: t.dialler, socket: socket, pending: map[net.Conn]time.Time{}}
-	t.background.Go(func() { l.serve(t.ctx) })
+	if t.bells != nil {
+		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Bells: t.bells, Alarm: poller.alarm}
+	}
+	l := &listener{dialler: t.dialler, pending: map[net.Conn]time.Time{}}
+	for _, socket := range t.listeners {
+		t.background.Go(func() { l.serve(t.ctx, socket) })
+	}
 	return t, nil
+}
+
+// listen opens the sockets where others reach this process, and completes its card.
+func (t *Transport) listen(cfg Config) error {
+	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
+	if err != nil {
+		return fmt.Errorf("mesh: %w", err)
+	}
+	t.listeners = append(t.listeners, socket)
+	t.card.Addr = socket.Addr().String()
+	if cfg.Media != Sockets {
+		err := t.share(cfg.N)
+		if err != nil && cfg.Media == SharedMemory {
+			return err
+		}
+		if err != nil {
+			t.log.Debug("no shared memory", "reason", err)
+		}
+	}
+	_, err = ParseCard(t.card.String())
+	return err
+}
+
+// share opens the way to this process for those that can share memory with it.
+func (t *Transport) share(n int) error {
+	local, err := localID()
+	if err != nil {
+		return err
+	}
+	bells, err := shm.NewBells(n)
+	if err != nil {
+		return err
+	}
+	card := Card{Local: local}
+	socket, err := net.Listen("unix", card.socket())
+	if err != nil {
+		bells.Close()
+		return fmt.Errorf("mesh: %w", err)
+	}
+	t.listeners = append(t.listeners, socket)
+	t.card.Local = local
+	t.links = links{bells: bells, skip: make([]uint64, (n+63)/64)}
+	t.poller.bells = bells
+	return nil
 }
 
 // Card is what other Procs need to reach this one; it's for their Resolve.
@@ -196,7 +264,7 @@ func (t *Transport) logRefusal(err error, from net.Addr) {
 	if from != nil {
 		attrs = append(attrs, slog.String("from", from.String()))
 	}
-	t.log.LogAttrs(t.ctx, level, "tcp connection refused", attrs...)
+	t.log.LogAttrs(t.ctx, level, "connection refused", attrs...)
 }
 
 // Queued implements transport.Transport.
@@ -208,11 +276,19 @@ func (t *Transport) Queued(to proto.Proc) int {
 }
 
 // Wait implements transport.Transport. Its grain is a millisecond.
-func (t *Transport) Wait(limit time.Duration) { t.poller.wait(limit) }
+func (t *Transport) Wait(limit time.Duration) {
+	if t.mayWait() {
+		t.poller.wait(limit)
+	}
+}
 
 // Doze is Wait for one who waits long and often: it costs the process less, and
 // takes a little longer.
-func (t *Transport) Doze(limit time.Duration) { t.poller.doze(limit) }
+func (t *Transport) Doze(limit time.Duration) {
+	if t.mayWait() {
+		t.poller.doze(limit)
+	}
+}
 
 // Wake implements transport.Transport.
 func (t *Transport) Wake() { t.poller.wake() }
@@ -238,7 +314,7 @@ func (t *Transport) Drain(limit time.Duration) {
 			if p.outbox.Len() > 0 {
 				t.flush(p)
 			}
-			left = left || p.outbox.Len() > 0 || !p.broken && unsent(p.fd) > 0
+			left = left || p.outbox.Len() > 0 || !p.broken && p.link == nil && tcp.Unsent(p.fd) > 0
 		}
 		if !left || time.Now().After(deadline) {
 			break
@@ -256,7 +332,10 @@ func (t *Transport) Close() error {
 	}
 	t.closed = true
 	t.cancel()
-	err := t.socket.Close()
+	var err error
+	for _, l := range t.listeners {
+		err = errors.Join(err, l.Close())
+	}
 	t.background.Wait()
 	for _, n := range t.board.take(nil) {
 		n.discard()
@@ -268,6 +347,9 @@ func (t *Transport) Close() error {
 		}
 	}
 	t.poller.close()
+	if t.bells != nil {
+		t.bells.Close()
+	}
 	t.peers = make([]*peer, t.n)
 	return err
 }

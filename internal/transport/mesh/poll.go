@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"golang.org/x/sys/unix"
@@ -14,6 +14,8 @@ type pace struct {
 	hot   proto.Proc // who sent last, NoProc: nobody of late
 	reads int        // of the hot peer since the set was asked
 	idle  int        // how often the set was asked since the hot peer sent
+
+	skipped int // Polls since the set was asked
 }
 
 const (
@@ -22,6 +24,12 @@ const (
 	maxReads = 8
 	// A hot peer cools off when the set was asked so often without it.
 	maxIdle = 64
+	// Where nobody is reached by a socket the set is asked once in so many
+	// Polls. Who waits asks it, too.
+	maxSkipped = 256
+	// Of so many Polls in a row that find something in shared memory the last
+	// looks at the sockets all the same.
+	maxBusy = 8
 )
 
 // Poll implements transport.Transport.
@@ -32,12 +40,26 @@ func (t *Transport) Poll(sink transport.Sink) int {
 	t.sink, t.moved = sink, 0
 	t.hear()
 	t.tellEnds()
-	if !t.pollHot() {
-		t.pollAll()
+	if t.pollLinks() {
+		t.pollSockets()
 	}
 	t.settle()
 	t.sink = nil
 	return t.moved
+}
+
+// pollSockets looks at the peers that are reached by sockets, if there are any, and
+// now and then at what else may happen: the end of one that isn't.
+func (t *Transport) pollSockets() {
+	if t.sockets == 0 {
+		if t.pace.skipped++; t.pace.skipped < maxSkipped && !t.poller.stirred.Load() {
+			return
+		}
+	} else if t.pollHot() {
+		return
+	}
+	t.pace.skipped = 0
+	t.pollAll()
 }
 
 // pollHot reads the hot peer, and says whether that does for this time.
@@ -62,6 +84,7 @@ func (t *Transport) pollHot() bool {
 // pollAll asks the epoll set.
 func (t *Transport) pollAll() {
 	t.pace.reads = 0
+	t.poller.stirred.Store(false)
 	if t.pace.idle++; t.pace.idle > maxIdle {
 		t.pace.hot = proto.NoProc
 	}
@@ -80,6 +103,10 @@ func (t *Transport) pollAll() {
 		if p.state == live && e.Events&unix.EPOLLOUT != 0 {
 			t.flush(p)
 		}
+		if p.state == live && p.link != nil {
+			t.endLink(p)
+			continue
+		}
 		if p.state == live && e.Events&^unix.EPOLLOUT != 0 {
 			before := t.moved
 			t.receive(p)
@@ -97,6 +124,10 @@ func (t *Transport) exit(p *peer) {
 	t.unwatch(p)
 	p.exited, p.calm = true, true
 	t.moved++
+	if p.link != nil {
+		t.ends = append(t.ends, news{peer: p.proc, kind: quiet})
+		return
+	}
 	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc) })
 }
 
@@ -134,11 +165,14 @@ func (t *Transport) live(n news) {
 		n.discard() // fenced meanwhile
 		return
 	}
-	p.state, p.fd = live, n.fd
+	p.state, p.fd, p.link = live, n.via.fd, n.via.link
 	t.moved++
-	if err := t.poller.add(n.fd, aSocket, n.peer); err != nil {
-		n.discard()
-		p.fd = -1
+	if p.link == nil {
+		t.sockets++
+	}
+	if err := t.poller.add(p.fd, aSocket, n.peer); err != nil {
+		t.hangUp(p)
+		n.end.close()
 		t.logRefusal(err, nil)
 		t.ends = append(t.ends, news{peer: n.peer, kind: ended, why: transport.EvidenceLost})
 		return
@@ -153,6 +187,10 @@ func (t *Transport) live(n news) {
 			break
 		}
 		p.pidfd = n.end.pidfd
+	}
+	if p.link != nil {
+		t.activate(p)
+		t.bells.Ring(p.proc) // it may have been too early
 	}
 	t.flush(p)
 }
@@ -180,6 +218,10 @@ func (t *Transport) tellEnds() {
 // last looks for the last bytes of an exited peer. If nothing has come since
 // the last look, nothing will.
 func (t *Transport) last(p *peer) {
+	if p.link != nil {
+		t.endLink(p)
+		return
+	}
 	wasCalm := p.calm
 	p.calm = true
 	t.receive(p)

@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 )
 
 // errNoProcess says that the process that was asked for is no more.
-var errNoProcess = errors.New("tcp: no such process")
+var errNoProcess = errors.New("mesh: no such process")
 
 // openPidfd opens a handle of a process, told from others that had the pid
 // before or after by its start time. It becomes readable when the process ends,
@@ -24,7 +24,7 @@ func openPidfd(pid int, start uint64) (int, error) {
 		return -1, errNoProcess
 	}
 	if err != nil {
-		return -1, fmt.Errorf("tcp: pidfd of %d: %w", pid, err)
+		return -1, fmt.Errorf("mesh: pidfd of %d: %w", pid, err)
 	}
 	// Read after the open: if it fits now, the handle is of that process.
 	got, err := startTime(pid)
@@ -62,7 +62,7 @@ func stat(pid int) ([][]byte, error) {
 	}
 	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 {
-		return nil, fmt.Errorf("tcp: /proc/%d/stat is %q", pid, line)
+		return nil, fmt.Errorf("mesh: /proc/%d/stat is %q", pid, line)
 	}
 	return fields, nil
 }

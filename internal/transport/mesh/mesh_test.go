@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"crypto/rand"
@@ -61,8 +61,13 @@ func newTransports(t testing.TB, n int, change func(*Config)) []*Transport {
 	return transports
 }
 
-func newJob(t *testing.T, n int) *transporttest.Job {
-	transports := newTransports(t, n, nil)
+// jobOver makes jobs whose frames travel by some media.
+func jobOver(media Media) transporttest.Factory {
+	return func(t *testing.T, n int) *transporttest.Job { return newJob(t, n, media) }
+}
+
+func newJob(t *testing.T, n int, media Media) *transporttest.Job {
+	transports := newTransports(t, n, func(c *Config) { c.Media = media })
 	job := &transporttest.Job{
 		Crash: func(p proto.Proc) { transports[p].Close() },
 		// The process that all share lives on.
@@ -74,9 +79,17 @@ func newJob(t *testing.T, n int) *transporttest.Job {
 	return job
 }
 
+// all are the media by which the tests run.
+var all = []struct {
+	name  string
+	media Media
+}{{"tcp", Sockets}, {"shm", SharedMemory}}
+
 func TestConformance(t *testing.T) {
 	before := openFiles(t)
-	transporttest.Run(t, newJob)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) { transporttest.Run(t, jobOver(m.media)) })
+	}
 	if after := openFiles(t); after > before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
@@ -88,13 +101,17 @@ type dozer struct{ *Transport }
 func (d dozer) Wait(limit time.Duration) { d.Doze(limit) }
 
 func TestConformanceDozing(t *testing.T) {
-	transporttest.Run(t, func(t *testing.T, n int) *transporttest.Job {
-		job := newJob(t, n)
-		for i, tr := range job.Procs {
-			job.Procs[i] = dozer{tr.(*Transport)}
-		}
-		return job
-	})
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			transporttest.Run(t, func(t *testing.T, n int) *transporttest.Job {
+				job := newJob(t, n, m.media)
+				for i, tr := range job.Procs {
+					job.Procs[i] = dozer{tr.(*Transport)}
+				}
+				return job
+			})
+		})
+	}
 }
 
 // openFiles is how many descriptors this process has.

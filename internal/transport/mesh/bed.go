@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ type bed struct {
 func (b *bed) make(epoll int) error {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return fmt.Errorf("tcp: epoll: %w", err)
+		return fmt.Errorf("mesh: epoll: %w", err)
 	}
 	// The runtime leaves files alone that block.
 	if err = unix.SetNonblock(fd, true); err == nil {
@@ -37,7 +37,7 @@ func (b *bed) make(epoll int) error {
 	}
 	if err != nil {
 		unix.Close(fd)
-		return fmt.Errorf("tcp: epoll: %w", err)
+		return fmt.Errorf("mesh: epoll: %w", err)
 	}
 	b.inner = epoll
 	b.outer = os.NewFile(uintptr(fd), "epoll")
@@ -46,7 +46,7 @@ func (b *bed) make(epoll int) error {
 	}
 	if err != nil {
 		b.outer.Close()
-		return fmt.Errorf("tcp: epoll: %w", err)
+		return fmt.Errorf("mesh: epoll: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
 	"banyan/internal/transport/stream"
+	"banyan/internal/transport/tcp"
 	"banyan/internal/wire"
 )
 
@@ -26,13 +28,16 @@ const (
 type peer struct {
 	proc    proto.Proc
 	state   state
-	asked   bool // unmet: a connection is on its way
-	fd      int  // live: the socket
-	pidfd   int  // -1: the process isn't watched (any more)
-	exited  bool // its process has ended
-	calm    bool // exited: nothing has come since hush was set
-	waiting bool // the queue waits for room in the socket
-	broken  bool // writing failed; what it has sent may still come
+	asked   bool      // unmet: a connection is on its way
+	fd      int       // live: the socket
+	link    *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
+	active  bool      // the link is looked at in every Poll
+	idle    int       // active: how often in a row in vain
+	pidfd   int       // -1: the process isn't watched (any more)
+	exited  bool      // its process has ended
+	calm    bool      // exited: nothing has come since hush was set
+	waiting bool      // the queue waits for room in the socket
+	broken  bool      // writing failed; what it has sent may still come
 	inbox   stream.Inbox
 	outbox  stream.Outbox
 }
@@ -40,7 +45,7 @@ type peer struct {
 func (t *Transport) peer(p proto.Proc) *peer {
 	if t.peers[p] == nil {
 		if p == t.board.self {
-			panic(fmt.Sprintf("tcp: %v is its own peer", p))
+			panic(fmt.Sprintf("mesh: %v is its own peer", p))
 		}
 		t.peers[p] = &peer{proc: p, fd: -1, pidfd: -1}
 	}
@@ -58,10 +63,17 @@ func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token ui
 		t.giveBack(to, token)
 		return
 	}
-	wire.EncodeHeader(t.header[:], h)
 	n := 0
 	if p.state == live && p.outbox.Len() == 0 {
-		n = t.write(p, t.header[:], payload)
+		if p.link != nil && len(payload) <= transport.DirectSize && p.link.Out.Frame(h, payload) {
+			p.link.Ring()
+			t.giveBack(to, token)
+			return
+		}
+		wire.EncodeHeader(t.header[:], h)
+		n = t.pour(p, t.header[:], payload)
+	} else {
+		wire.EncodeHeader(t.header[:], h)
 	}
 	if n == wire.HeaderSize+len(payload) || p.broken {
 		t.giveBack(to, token)
@@ -70,6 +82,10 @@ func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token ui
 	p.outbox.Add(&t.pool, t.header[:], payload, token, n)
 	if p.state == unmet {
 		t.meet(p)
+		return
+	}
+	if p.link != nil {
+		t.flush(p)
 		return
 	}
 	t.awaitRoom(p, true)
@@ -95,10 +111,33 @@ func (t *Transport) giveBack(to proto.Proc, token uint64) {
 	}
 }
 
-// write sends what the socket takes. If writing fails for good the peer is
+// pour sends what the medium takes of a frame.
+func (t *Transport) pour(p *peer, header, payload []byte) int {
+	n := t.write(p, header, payload)
+	if p.link == nil || n < len(header) {
+		return n
+	}
+	for n < len(header)+len(payload) {
+		k := t.write(p, payload[n-len(header):])
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return n
+}
+
+// write sends what the medium takes. If writing fails for good the peer is
 // broken; its end is for receive to find, after what it had sent.
 func (t *Transport) write(p *peer, runs ...[]byte) int {
-	n, errno := t.vector.send(p.fd, runs...)
+	if p.link != nil {
+		n := p.link.Out.Stream(runs...)
+		if n > 0 {
+			p.link.Ring()
+		}
+		return n
+	}
+	n, errno := t.vector.Send(p.fd, runs...)
 	switch errno {
 	case 0:
 		return n
@@ -112,8 +151,11 @@ func (t *Transport) write(p *peer, runs ...[]byte) int {
 
 // flush sends what waits.
 func (t *Transport) flush(p *peer) {
+	if p.link != nil {
+		p.link.Out.Hunger()
+	}
 	for p.outbox.Len() > 0 {
-		t.runs = p.outbox.Bytes(t.runs[:0], maxRuns)
+		t.runs = p.outbox.Bytes(t.runs[:0], tcp.MaxRuns)
 		n := t.write(p, t.runs...)
 		if n == 0 {
 			break
@@ -127,8 +169,15 @@ func (t *Transport) flush(p *peer) {
 	t.awaitRoom(p, p.outbox.Len() > 0)
 }
 
-// awaitRoom has the poller tell when the socket takes more, or no longer.
+// awaitRoom has the poller tell when the socket takes more, or no longer. A ring's
+// reader tells by the bell.
 func (t *Transport) awaitRoom(p *peer, on bool) {
+	if p.link != nil {
+		if !on {
+			p.link.Out.Fed()
+		}
+		return
+	}
 	if p.waiting == on {
 		return
 	}
@@ -149,10 +198,10 @@ func (t *Transport) forget(p *peer) {
 	}
 }
 
-// receive takes in at most one buffer of what a peer has sent.
+// receive takes in at most one buffer of what a peer has sent over its socket.
 func (t *Transport) receive(p *peer) {
 	direct, rest := p.inbox.Space(t.buffer)
-	n, errno := t.vector.receive(p.fd, direct, rest)
+	n, errno := t.vector.Receive(p.fd, direct, rest)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
@@ -194,8 +243,16 @@ func (t *Transport) hangUp(p *peer) {
 			p.waiting = false
 			t.waiting--
 		}
+		if p.link == nil {
+			t.sockets--
+		}
 		t.poller.removeAndClose(p.fd)
 		p.fd = -1
+	}
+	if p.link != nil {
+		t.deactivate(p)
+		p.link.Close()
+		p.link = nil
 	}
 	p.inbox.Stop()
 	t.forget(p)

@@ -1,6 +1,7 @@
-package tcp
+package mesh
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,10 +15,10 @@ import (
 )
 
 // MaxCard is the longest encoded Card in bytes.
-const MaxCard = 200
+const MaxCard = 240
 
 // cardVersion is the first field of an encoded Card.
-const cardVersion = "1"
+const cardVersion = "2"
 
 // Card is the business card of a Proc: what others need to reach it, and to
 // know its death. It's published over PMI, so its text has only printable ASCII
@@ -28,16 +29,32 @@ type Card struct {
 	Pid         int    // in Host's namespace
 	Start       uint64 // when the process started, clock ticks since boot, against reuse of the pid
 	Incarnation uint64
+	// Local is where processes that can share memory meet: the network
+	// namespace and the name of a unix socket in it. Empty: it can't.
+	Local string
+}
+
+// near says whether two processes can share memory.
+func (c Card) near(o Card) bool {
+	here, _, ok := strings.Cut(c.Local, "/")
+	there, _, _ := strings.Cut(o.Local, "/")
+	return ok && c.Host == o.Host && here == there
+}
+
+// socket is the name of the unix socket that Local tells.
+func (c Card) socket() string {
+	_, name, _ := strings.Cut(c.Local, "/")
+	return "@banyan-" + name
 }
 
 // String encodes the card; ParseCard reads it.
 func (c Card) String() string {
-	return fmt.Sprintf("%s,%s,%s,%d,%d,%d", cardVersion, c.Host, c.Addr, c.Pid, c.Start, c.Incarnation)
+	return fmt.Sprintf("%s,%s,%s,%d,%d,%d,%s", cardVersion, c.Host, c.Addr, c.Pid, c.Start, c.Incarnation, c.Local)
 }
 
 // ParseCard reads an encoded card, and accepts nothing but what String writes.
 func ParseCard(s string) (Card, error) {
-	fail := func(why string) (Card, error) { return Card{}, fmt.Errorf("tcp: business card %.200q: %s", s, why) }
+	fail := func(why string) (Card, error) { return Card{}, fmt.Errorf("mesh: business card %.200q: %s", s, why) }
 	if len(s) > MaxCard {
 		return fail("too long")
 	}
@@ -45,10 +62,10 @@ func ParseCard(s string) (Card, error) {
 		return fail("only printable characters but space and '=' are allowed")
 	}
 	fields := strings.Split(s, ",")
-	if len(fields) != 6 || fields[0] != cardVersion {
-		return fail("not six fields of version " + cardVersion)
+	if len(fields) != 7 || fields[0] != cardVersion {
+		return fail("not seven fields of version " + cardVersion)
 	}
-	c := Card{Host: fields[1], Addr: fields[2]}
+	c := Card{Host: fields[1], Addr: fields[2], Local: fields[6]}
 	var errs [3]error
 	c.Pid, errs[0] = strconv.Atoi(fields[3])
 	c.Start, errs[1] = strconv.ParseUint(fields[4], 10, 64)
@@ -59,6 +76,9 @@ func ParseCard(s string) (Card, error) {
 	host, port, err := net.SplitHostPort(c.Addr)
 	if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 || host == "" {
 		return fail("no valid address")
+	}
+	if here, name, ok := strings.Cut(c.Local, "/"); c.Local != "" && (!ok || here == "" || name == "" || len(c.Local) > maxLocal) {
+		return fail("no valid place to meet on the host")
 	}
 	if c.String() != s {
 		return fail("not in canonical form")
@@ -83,18 +103,34 @@ func hostDigest(host string) [32]byte { return sha256.Sum256([]byte(host)) }
 func hostID() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return "", fmt.Errorf("tcp: which boot is this: %w", err)
+		return "", fmt.Errorf("mesh: which boot is this: %w", err)
 	}
 	var ns unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/pid", &ns); err != nil {
-		return "", fmt.Errorf("tcp: which process namespace is this: %w", err)
+		return "", fmt.Errorf("mesh: which process namespace is this: %w", err)
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("tcp: which host is this: %w", err)
+		return "", fmt.Errorf("mesh: which host is this: %w", err)
 	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", name, boot, ns.Dev, ns.Ino))
 	return plainName(name) + "/" + hex.EncodeToString(digest[:8]), nil
+}
+
+// maxLocal is the longest Card.Local in bytes.
+const maxLocal = 40
+
+// localID makes a Card.Local: abstract names of unix sockets are those of a network
+// namespace.
+func localID() (string, error) {
+	var ns unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/net", &ns); err != nil {
+		return "", fmt.Errorf("mesh: which network namespace is this: %w", err)
+	}
+	digest := sha256.Sum256(fmt.Appendf(nil, "%d %d", ns.Dev, ns.Ino))
+	var name [8]byte
+	rand.Read(name[:])
+	return hex.EncodeToString(digest[:8]) + "/" + hex.EncodeToString(name[:]), nil
 }
 
 // plainName is a host's name made fit for a card.

@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
 )
 
 const (
@@ -26,7 +27,6 @@ const (
 // listener takes the incoming connections of a dialler's party.
 type listener struct {
 	*dialler
-	socket net.Listener
 
 	mu      sync.Mutex
 	pending map[net.Conn]time.Time // since when
@@ -34,10 +34,10 @@ type listener struct {
 }
 
 // serve accepts until the socket is closed and ctx ends.
-func (l *listener) serve(ctx context.Context) {
+func (l *listener) serve(ctx context.Context, socket net.Listener) {
 	defer l.running.Wait()
 	for {
-		conn, err := l.socket.Accept()
+		conn, err := socket.Accept()
 		if errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
 			if err == nil {
 				conn.Close()
@@ -55,7 +55,7 @@ func (l *listener) serve(ctx context.Context) {
 		l.running.Go(func() {
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
-			l.greet(conn.(*net.TCPConn))
+			l.greet(conn)
 		})
 	}
 }
@@ -101,7 +101,7 @@ func hungUp(err error) bool {
 
 // greet runs the handshake with who has connected, and passes the connection on
 // if it is accepted.
-func (l *listener) greet(conn *net.TCPConn) {
+func (l *listener) greet(conn net.Conn) {
 	defer func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -109,7 +109,13 @@ func (l *listener) greet(conn *net.TCPConn) {
 	}()
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	h, v, err := l.accept(conn, func(h *hello) verdict { return l.board.judge(h.from, h.purpose) })
+	h, v, err := l.accept(conn, func(h *hello) verdict {
+		if err := checkPeer(conn, h.pid); err != nil {
+			l.refusal(err, nil)
+			return goneHere
+		}
+		return l.board.judge(h.from, h.purpose)
+	})
 	if v == heeded {
 		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceObituary})
 	}
@@ -124,11 +130,20 @@ func (l *listener) greet(conn *net.TCPConn) {
 	}
 	// From here on the link counts as up. Should the verdict not have reached
 	// the peer, the owner will find the connection broken.
-	fd, err := takeOver(conn)
+	end := l.watch(h.host == l.party.host, h.pid, h.start)
+	via, err := l.takeOver(conn, shm.Accept)
 	if err != nil {
+		defer end.close()
+		if hungUp(err) {
+			err = fmt.Errorf("%w: %w", errHungUp, err)
+		}
 		l.refusal(err, conn.RemoteAddr())
-		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceLost})
+		why := transport.EvidenceLost
+		if end.exited || end.pidfd >= 0 && exits(end.pidfd, exitGrace) {
+			why = transport.EvidenceExited
+		}
+		l.board.post(news{peer: h.from, kind: ended, why: why})
 		return
 	}
-	l.board.post(news{peer: h.from, kind: connected, fd: fd, end: l.watch(h.host == l.party.host, h.pid, h.start)})
+	l.board.post(news{peer: h.from, kind: connected, via: via, end: end})
 }

@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"sync"
@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
 )
 
 // link is how far the connection with a peer has come.
@@ -26,7 +27,7 @@ const (
 type news struct {
 	peer proto.Proc
 	kind newsKind
-	fd   int                // connected: the socket, now the owner's
+	via  medium             // connected: now the owner's
 	end  handle             // connected: the peer's process
 	why  transport.Evidence // ended
 }
@@ -38,6 +39,19 @@ const (
 	quiet              // of a dead peer nothing has come for a while
 	ended
 )
+
+// medium is what a connection consists of.
+type medium struct {
+	fd   int       // a socket
+	link *shm.Link // if there is one it carries the frames, and the socket only tells of the end
+}
+
+func (m medium) close() {
+	unix.Close(m.fd)
+	if m.link != nil {
+		m.link.Close()
+	}
+}
 
 // handle is how a peer's process is watched.
 type handle struct {
@@ -54,7 +68,7 @@ func (h handle) close() {
 // discard frees what news of a connection hold, if nobody takes it.
 func (n news) discard() {
 	if n.kind == connected {
-		unix.Close(n.fd)
+		n.via.close()
 		n.end.close()
 	}
 }

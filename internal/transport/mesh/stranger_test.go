@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"bytes"
@@ -212,16 +212,16 @@ func (c *counter) Closed(proto.Proc, transport.Evidence)  { c.ends++ }
 
 // Who belongs to the job but sends nonsense is cut off, alone.
 func TestCorruptPeer(t *testing.T) {
-	c := newCrowd(t, 3, nil)
+	c := newCrowd(t, 3, func(c *Config) { c.Media = Sockets })
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	fd, v, _, err := d.try(context.Background(), 1, victim.Card(), toConnect)
+	via, v, _, err := d.try(context.Background(), 1, victim.Card(), toConnect)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}
-	defer unix.Close(fd)
-	unix.Write(fd, bytes.Repeat([]byte("x"), wire.HeaderSize))
+	defer via.close()
+	unix.Write(via.fd, bytes.Repeat([]byte("x"), wire.HeaderSize))
 	w := c.witnesses[1]
 	c.until("the corrupt one is cut off", func() bool { return w.closed == 1 })
 	if w.why != transport.EvidenceLost {

@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"bufio"

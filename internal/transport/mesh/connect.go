@@ -1,16 +1,20 @@
-package tcp
+package mesh
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
+	"banyan/internal/transport/tcp"
 )
 
 const (
@@ -41,6 +45,8 @@ type dialler struct {
 	card    Card
 	resolve func(proto.Proc) (Card, error)
 	board   *board
+	media   Media
+	own     *shm.Own // nil: no shared memory
 	refusal func(error, net.Addr)
 	limit   time.Duration // dialLimit
 }
@@ -81,11 +87,11 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 			return failed
 		}
 		attempt, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)))
-		fd, v, _, err := d.try(attempt, to, card, toConnect)
+		via, v, _, err := d.try(attempt, to, card, toConnect)
 		cancel()
 		switch {
 		case err == nil && v == accepted:
-			return news{peer: to, kind: connected, fd: fd}
+			return news{peer: to, kind: connected, via: via}
 		case err == nil && v == obituary:
 			failed.why = transport.EvidenceObituary
 			return failed
@@ -110,12 +116,11 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 	}
 }
 
-// try dials once. The socket is the caller's if the verdict is accepted.
-func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (int, verdict, standing, error) {
-	var nd net.Dialer
-	conn, err := nd.DialContext(ctx, "tcp", card.Addr)
+// try dials once. The medium is the caller's if the verdict is accepted.
+func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (medium, verdict, standing, error) {
+	conn, err := d.reach(ctx, card)
 	if err != nil {
-		return -1, 0, standing{}, err
+		return medium{}, 0, standing{}, err
 	}
 	defer conn.Close()
 	// The end of ctx ends the handshake, too.
@@ -123,10 +128,74 @@ func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	v, s, err := d.dial(conn, to, card.Incarnation, why)
 	if err != nil || v != accepted {
-		return -1, v, s, err
+		return medium{}, v, s, err
 	}
-	fd, err := takeOver(conn.(*net.TCPConn))
-	return fd, v, s, err
+	via, err := d.takeOver(conn, shm.Offer)
+	return via, v, s, err
+}
+
+// reach connects to a peer's listener: where memory can be shared, to the one for
+// that. Should it be out of reach all the same, TCP does.
+func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
+	var nd net.Dialer
+	switch {
+	case d.own != nil && d.card.near(card):
+		conn, err := nd.DialContext(ctx, "unix", card.socket())
+		if err == nil {
+			if err = checkPeer(conn, card.Pid); err != nil {
+				conn.Close()
+				return nil, err
+			}
+			return conn, nil
+		}
+		if d.media == SharedMemory || errors.Is(err, unix.EAGAIN) || ctx.Err() != nil {
+			return nil, err
+		}
+	case d.media == SharedMemory:
+		return nil, errors.New("it can't share memory with this process, and no other medium is allowed")
+	}
+	return nd.DialContext(ctx, "tcp", card.Addr)
+}
+
+// takeOver takes a new connection out of the hands of package net. Over a unix
+// socket both ends agree on shared memory, by Offer and Accept.
+func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*shm.Link, error)) (via medium, err error) {
+	local, ok := conn.(*net.UnixConn)
+	if ok {
+		if via.link, err = agree(local, *d.own); err != nil {
+			return medium{}, err
+		}
+	}
+	if via.fd, err = tcp.TakeOver(conn.(syscall.Conn)); err != nil && ok {
+		via.link.Close()
+	}
+	return via, err
+}
+
+// checkPeer says whether the other end of a unix socket is the process it should be.
+func checkPeer(conn net.Conn, pid int) error {
+	local, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil
+	}
+	raw, err := local.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var errno error
+	if err := raw.Control(func(fd uintptr) {
+		peer, errno = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if errno != nil {
+		return errno
+	}
+	if int(peer.Pid) != pid || int(peer.Uid) != os.Geteuid() {
+		return fmt.Errorf("%w: at the other end is process %d of user %d", errStranger, peer.Pid, peer.Uid)
+	}
+	return nil
 }
 
 // watch opens the handle of a peer's process.

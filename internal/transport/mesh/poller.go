@@ -1,4 +1,4 @@
-package tcp
+package mesh
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/transport/shm"
 )
 
 // subject is what a descriptor in the epoll set is.
@@ -30,7 +31,9 @@ type poller struct {
 	epoll   int
 	alarm   int // an eventfd
 	bed     bed
+	bells   *shm.Bells // nil: no shared memory
 	waiting atomic.Bool
+	stirred atomic.Bool // a wait has seen something else than the alarm
 	woken   atomic.Bool // wake was called, no wait has ended by it yet
 	entry   sync.Mutex  // held by the one in wait
 
@@ -45,11 +48,11 @@ func newPoller() (*poller, error) {
 	p := &poller{}
 	var err error
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("tcp: epoll: %w", err)
+		return nil, fmt.Errorf("mesh: epoll: %w", err)
 	}
 	if p.alarm, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		unix.Close(p.epoll)
-		return nil, fmt.Errorf("tcp: eventfd: %w", err)
+		return nil, fmt.Errorf("mesh: eventfd: %w", err)
 	}
 	err = p.add(p.alarm, theAlarm, proto.NoProc)
 	if err == nil {
@@ -70,7 +73,7 @@ func event(what subject, of proto.Proc, events uint32) *unix.EpollEvent {
 // add watches a descriptor for something to read.
 func (p *poller) add(fd int, what subject, of proto.Proc) error {
 	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, event(what, of, unix.EPOLLIN)); err != nil {
-		return fmt.Errorf("tcp: watch %v: %w", of, err)
+		return fmt.Errorf("mesh: watch %v: %w", of, err)
 	}
 	return nil
 }
@@ -108,8 +111,7 @@ func (p *poller) poll() []unix.EpollEvent {
 func (p *poller) wait(limit time.Duration) {
 	p.entry.Lock()
 	defer p.entry.Unlock()
-	p.waiting.Store(true)
-	if !p.woken.Load() {
+	if p.lieDown() {
 		timeout := -1
 		if limit >= 0 {
 			timeout = int(min((limit+time.Millisecond-1)/time.Millisecond, 1<<30))
@@ -117,6 +119,27 @@ func (p *poller) wait(limit time.Duration) {
 		// An error, EINTR say, is an early return.
 		n, _ := unix.EpollWait(p.epoll, p.seen[:], timeout)
 		p.quieten(n)
+	}
+	p.getUp()
+}
+
+// lieDown says that somebody waits, and whether that is still called for.
+func (p *poller) lieDown() bool {
+	p.waiting.Store(true)
+	if p.woken.Load() {
+		return false
+	}
+	if p.bells == nil {
+		return true
+	}
+	p.bells.Sleep(true)
+	return !p.bells.Any()
+}
+
+// getUp says that nobody waits any more.
+func (p *poller) getUp() {
+	if p.bells != nil {
+		p.bells.Sleep(false)
 	}
 	p.waiting.Store(false)
 	p.woken.Store(false)
@@ -126,8 +149,7 @@ func (p *poller) wait(limit time.Duration) {
 func (p *poller) doze(limit time.Duration) {
 	p.entry.Lock()
 	defer p.entry.Unlock()
-	p.waiting.Store(true)
-	if !p.woken.Load() {
+	if p.lieDown() {
 		p.bed.sleep(limit, func() bool {
 			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
 				uintptr(unsafe.Pointer(&p.seen[0])), uintptr(len(p.seen)), 0, 0, 0)
@@ -138,8 +160,7 @@ func (p *poller) doze(limit time.Duration) {
 			return n > 0
 		})
 	}
-	p.waiting.Store(false)
-	p.woken.Store(false)
+	p.getUp()
 }
 
 // quieten takes the alarm back, if it is among the first n events seen.
@@ -148,6 +169,8 @@ func (p *poller) quieten(n int) {
 		if subject(p.seen[i].Pad) == theAlarm {
 			var count [8]byte
 			unix.Read(p.alarm, count[:])
+		} else {
+			p.stirred.Store(true)
 		}
 	}
 }
@@ -177,6 +200,6 @@ func (p *poller) close() {
 	unix.Close(p.alarm)
 	unix.Close(p.epoll)
 	p.bed.close()
-	p.epoll, p.alarm = -1, -1
+	p.epoll, p.alarm, p.bells = -1, -1, nil
 	p.entry.Unlock()
 }

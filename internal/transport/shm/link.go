@@ -1,0 +1,155 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+)
+
+// Own is what a process hands to each peer.
+type Own struct {
+	Self  proto.Proc
+	Procs int // in the job
+	Bells *Bells
+	Alarm int // an eventfd that ends the process's sleep
+}
+
+// Link is what a process shares with one peer.
+type Link struct {
+	Pair
+	bells *Bells // the peer's
+	alarm int    // the peer's
+	self  proto.Proc
+}
+
+// Offer makes the rings and exchanges descriptors with the peer at the other end of
+// a connection, who calls Accept.
+func Offer(conn *net.UnixConn, own Own) (*Link, error) {
+	pair, fd, err := NewPair(RingSize(own.Procs))
+	if err != nil {
+		return nil, err
+	}
+	err = sendDescriptors(conn, fd, own.Bells.fd, own.Alarm)
+	unix.Close(fd)
+	if err != nil {
+		pair.Close()
+		return nil, err
+	}
+	fds, err := receiveDescriptors(conn, 2)
+	if err != nil {
+		pair.Close()
+		return nil, err
+	}
+	return newLink(pair, own, fds[0], fds[1])
+}
+
+// Accept is the other side of Offer.
+func Accept(conn *net.UnixConn, own Own) (*Link, error) {
+	fds, err := receiveDescriptors(conn, 3)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := OpenPair(fds[0])
+	unix.Close(fds[0])
+	if err == nil {
+		if err = sendDescriptors(conn, own.Bells.fd, own.Alarm); err != nil {
+			pair.Close()
+		}
+	}
+	if err != nil {
+		closeAll(fds[1:]...)
+		return nil, err
+	}
+	return newLink(pair, own, fds[1], fds[2])
+}
+
+// newLink takes over the pair and the descriptors.
+func newLink(pair *Pair, own Own, bells, alarm int) (*Link, error) {
+	b, err := openBells(bells, own.Procs)
+	unix.Close(bells)
+	if err == nil && !nonBlocking(alarm) {
+		b.Close()
+		err = errForeign
+	}
+	if err != nil {
+		unix.Close(alarm)
+		pair.Close()
+		return nil, err
+	}
+	return &Link{Pair: *pair, bells: b, alarm: alarm, self: own.Self}, nil
+}
+
+func nonBlocking(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_NONBLOCK != 0
+}
+
+// Ring lets the peer know that there is something for it, and wakes it if it sleeps.
+func (l *Link) Ring() {
+	l.bells.Ring(l.self)
+	if l.bells.Rouse() {
+		one := uint64(1)
+		unix.RawSyscall(unix.SYS_WRITE, uintptr(l.alarm), uintptr(unsafe.Pointer(&one)), 8)
+	}
+}
+
+// Revoked is the peer's.
+func (l *Link) Revoked() uint64 { return l.bells.Revoked() }
+
+// Close ends this side of a link. What is in the rings stays there for the peer.
+func (l *Link) Close() {
+	l.Pair.Close()
+	l.bells.Close()
+	closeAll(l.alarm)
+	l.alarm = -1
+}
+
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// sendDescriptors hands over descriptors, with a byte to go with.
+func sendDescriptors(conn *net.UnixConn, fds ...int) error {
+	_, _, err := conn.WriteMsgUnix([]byte{byte(len(fds))}, unix.UnixRights(fds...), nil)
+	if err != nil {
+		return fmt.Errorf("shm: hand over: %w", err)
+	}
+	return nil
+}
+
+// receiveDescriptors takes just so many descriptors.
+func receiveDescriptors(conn *net.UnixConn, count int) ([]int, error) {
+	var text [1]byte
+	control := make([]byte, unix.CmsgSpace(4*8))
+	n, size, flags, _, err := conn.ReadMsgUnix(text[:], control)
+	if err != nil {
+		return nil, fmt.Errorf("shm: take over: %w", err)
+	}
+	var fds []int
+	messages, err := unix.ParseSocketControlMessage(control[:size])
+	for i := range messages {
+		rights, _ := unix.ParseUnixRights(&messages[i])
+		fds = append(fds, rights...)
+	}
+	if err == nil && n == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && (n != 1 || len(fds) != count || flags&unix.MSG_CTRUNC != 0) {
+		err = errors.New("not the descriptors expected")
+	}
+	if err != nil {
+		closeAll(fds...)
+		return nil, fmt.Errorf("shm: take over: %w", err)
+	}
+	return fds, nil
+}

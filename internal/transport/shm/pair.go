@@ -1,0 +1,97 @@
+package shm
+
+import (
+	"unsafe"
+)
+
+// The rings of a pair are in one memory: a page with what both sides write to, then
+// the data of each ring. A ring's data is mapped twice in a row, so that what
+// goes over its end is in one piece all the same.
+
+const (
+	minRing = 32 << 10
+	maxRing = 256 << 10
+	// ringBudget is how much all rings to one process may take.
+	ringBudget = 8 << 20
+)
+
+// RingSize is the size in bytes of each ring in a job of so many processes.
+func RingSize(procs int) int {
+	size := maxRing
+	for size > minRing && size*procs > ringBudget {
+		size /= 2
+	}
+	return size
+}
+
+// Pair is the two rings between two processes, seen by one of them. Its creator
+// writes to the first one.
+type Pair struct {
+	Out Writer
+	In  Reader
+
+	area area
+}
+
+// controlSize is the distance of two rings' control.
+const controlSize = 512
+
+// NewPair makes the rings and returns the descriptor to hand over.
+func NewPair(ring int) (*Pair, int, error) {
+	fd, err := newMemory("banyan-rings", pageSize+2*ring)
+	if err != nil {
+		return nil, -1, err
+	}
+	p := &Pair{}
+	if err := p.mapRings(fd, ring, 0); err != nil {
+		closeAll(fd)
+		return nil, -1, err
+	}
+	return p, fd, nil
+}
+
+// OpenPair takes part in rings that another process has made. The descriptor
+// stays the caller's.
+func OpenPair(fd int) (*Pair, error) {
+	size, err := memorySize(fd)
+	if err != nil {
+		return nil, err
+	}
+	ring := (size - pageSize) / 2
+	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || size != pageSize+2*ring {
+		return nil, errForeign
+	}
+	p := &Pair{}
+	if err := p.mapRings(fd, ring, 1); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// mapRings maps both rings, of which the one with number out is written to.
+func (p *Pair) mapRings(fd, ring, out int) (err error) {
+	first, second := pageSize, pageSize+2*ring
+	p.area, err = mapArea(fd, pageSize+4*ring,
+		piece{0, 0, pageSize},
+		piece{first, pageSize, ring}, piece{first + ring, pageSize, ring},
+		piece{second, pageSize + ring, ring}, piece{second + ring, pageSize + ring, ring})
+	if err != nil {
+		return err
+	}
+	half := func(number int) half {
+		at := unsafe.Add(p.area.base, number*controlSize)
+		return half{
+			data: unsafe.Add(p.area.base, pageSize+number*2*ring), size: uint64(ring),
+			control: (*control)(at),
+		}
+	}
+	p.Out = Writer{half: half(out), limit: uint64(ring), clear: uint64(ring)}
+	p.In = Reader{half: half(1 - out)}
+	return nil
+}
+
+// Close unmaps the rings. Neither may be used any more.
+func (p *Pair) Close() {
+	p.area.unmap()
+	p.Out, p.In = Writer{}, Reader{}
+}
