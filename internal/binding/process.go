@@ -54,6 +54,7 @@ type Process struct {
 
 	comms       table[communicator]
 	groups      table[group]
+	datatypes   datatypes
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
@@ -70,5 +71,6 @@ func New(host Host) *Process {
 	p := &Process{host: host}
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
+	p.datatypes.init()
 	return p
 }

@@ -1,0 +1,118 @@
+package binding
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+)
+
+// data is a buffer of the program, and the message that it is. A contiguous one is
+// its message; the data of another is packed into, or unpacked from, a buffer from a
+// pool.
+type data struct {
+	bytes []byte // the message
+
+	pooled *[]byte // what bytes is part of, if it isn't the program's memory
+	typ    *datatype
+	buf    unsafe.Pointer
+	count  int64
+}
+
+// maxData is more than the address space of a process holds.
+const maxData = 1 << 47
+
+// outgoing is data to send: packed, if need be. After use it is released.
+func (p *Process) outgoing(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
+	d, code := p.incoming(c, function, buf, count, datatype)
+	if d.pooled != nil {
+		d.typ.Pack(d.bytes, buf, count, 0)
+	}
+	return d, code
+}
+
+// incoming is where to receive data. When a message has arrived it is unpacked, then
+// released.
+func (p *Process) incoming(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
+	o := p.datatype(datatype)
+	if o == nil || count < 0 || !o.committed.Load() {
+		return data{}, p.badData(c, function, count, datatype, o)
+	}
+	size, ok := o.Bytes(count)
+	if !ok || size > maxData {
+		return data{}, p.fail(c, function, ErrCount, "%d elements of %s are more than can be addressed", count, o.title())
+	}
+	d := data{typ: o, buf: buf, count: count}
+	if size == 0 {
+		return d, Success
+	}
+	first, contiguous := o.Contiguous(count)
+	if !contiguous {
+		first, _ = o.Span(count)
+	}
+	at := unsafe.Add(buf, first)
+	if uintptr(at)+4096 < 2*4096 { // the first page, or what the entry points have moved from it
+		return data{}, p.badAddress(c, function, buf)
+	}
+	if contiguous {
+		d.bytes = unsafe.Slice((*byte)(at), size)
+	} else {
+		d.pooled = scratch.take(size)
+		d.bytes = (*d.pooled)[:size]
+	}
+	return d, Success
+}
+
+// badData is the error of a count or a datatype that nothing can be sent with.
+func (p *Process) badData(c *communicator, function string, count int64, datatype Datatype, o *datatype) Code {
+	switch {
+	case o == nil:
+		return p.noType(c, function, datatype)
+	case count < 0:
+		return p.fail(c, function, ErrCount, "the count is %d", count)
+	}
+	return p.fail(c, function, ErrType, "%s has not been committed", o.title())
+}
+
+func (p *Process) badAddress(c *communicator, function string, buf unsafe.Pointer) Code {
+	if isInPlace(buf) {
+		return p.fail(c, function, ErrBuffer, "the buffer is MPI_IN_PLACE, which has no meaning here")
+	}
+	return p.fail(c, function, ErrBuffer, "the buffer is at %#x, where there can be no data", uintptr(buf))
+}
+
+// unpack brings the first n bytes, which have arrived, to the program's buffer.
+func (d *data) unpack(n int64) {
+	if d.pooled != nil {
+		d.typ.Unpack(d.bytes[:n], d.buf, d.count, 0)
+	}
+}
+
+// release gives the message's buffer back, if it has one. The data isn't used
+// afterwards.
+func (d *data) release() {
+	if d.pooled != nil {
+		scratch.give(d.pooled)
+		d.pooled, d.bytes = nil, nil
+	}
+}
+
+// buffers is a pool of buffers by size: powers of two, at least minBuffer.
+type buffers struct{ pools [64]sync.Pool }
+
+const minBuffer = 256
+
+// scratch are buffers for packed messages. What is in them is of no process.
+var scratch buffers
+
+// take gives a buffer of n bytes or more, aligned for every type.
+func (b *buffers) take(n int64) *[]byte {
+	class := bits.Len64(uint64(max(n, minBuffer)) - 1)
+	if s, ok := b.pools[class].Get().(*[]byte); ok {
+		return s
+	}
+	s := make([]byte, 1<<class)
+	return &s
+}
+
+// give takes a buffer back.
+func (b *buffers) give(s *[]byte) { b.pools[bits.Len(uint(len(*s)))-1].Put(s) }
