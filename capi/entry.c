@@ -63,19 +63,22 @@ ALIAS(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, M
 
 int PMPI_Add_error_class(int *errorclass)
 {
-	MISSING(MPI_Add_error_class, NO_OBJECT);
+	GUARD(MPI_Add_error_class);
+	return RESULT(banyan_AddErrorClass(POINTER(errorclass)));
 }
 ALIAS(int, MPI_Add_error_class, (int *errorclass));
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
-	MISSING(MPI_Add_error_code, NO_OBJECT);
+	GUARD(MPI_Add_error_code);
+	return RESULT(banyan_AddErrorCode(errorclass, POINTER(errorcode)));
 }
 ALIAS(int, MPI_Add_error_code, (int errorclass, int *errorcode));
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
-	MISSING(MPI_Add_error_string, NO_OBJECT);
+	GUARD(MPI_Add_error_string);
+	return RESULT(banyan_AddErrorString(errorcode, POINTER(string)));
 }
 ALIAS(int, MPI_Add_error_string, (int errorcode, const char *string));
 
@@ -423,7 +426,8 @@ ALIAS(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count siz
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
-	MISSING(MPI_Comm_call_errhandler, HANDLE(comm));
+	GUARD(MPI_Comm_call_errhandler);
+	return RESULT(banyan_CommCallErrhandler(HANDLE(comm), errorcode));
 }
 ALIAS(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode));
 
@@ -447,7 +451,8 @@ ALIAS(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	MISSING(MPI_Comm_create_errhandler, NO_OBJECT);
+	GUARD(MPI_Comm_create_errhandler);
+	return RESULT(banyan_CommCreateErrhandler((uintptr_t)comm_errhandler_fn, POINTER(errhandler)));
 }
 ALIAS(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler));
 
@@ -531,7 +536,8 @@ ALIAS(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_v
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-	MISSING(MPI_Comm_get_errhandler, HANDLE(comm));
+	GUARD(MPI_Comm_get_errhandler);
+	return RESULT(banyan_CommGetErrhandler(HANDLE(comm), POINTER(errhandler)));
 }
 ALIAS(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler));
 
@@ -610,7 +616,8 @@ ALIAS(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_v
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-	MISSING(MPI_Comm_set_errhandler, HANDLE(comm));
+	GUARD(MPI_Comm_set_errhandler);
+	return RESULT(banyan_CommSetErrhandler(HANDLE(comm), HANDLE(errhandler)));
 }
 ALIAS(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler));
 
@@ -701,19 +708,22 @@ ALIAS(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *o
 
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
-	MISSING(MPI_Errhandler_free, NO_OBJECT);
+	GUARD(MPI_Errhandler_free);
+	return RESULT(banyan_ErrhandlerFree(POINTER(errhandler)));
 }
 ALIAS(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler));
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
-	MISSING(MPI_Error_class, NO_OBJECT);
+	GUARD(MPI_Error_class);
+	return RESULT(banyan_ErrorClass(errorcode, POINTER(errorclass)));
 }
 ALIAS(int, MPI_Error_class, (int errorcode, int *errorclass));
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-	MISSING(MPI_Error_string, NO_OBJECT);
+	GUARD(MPI_Error_string);
+	return RESULT(banyan_ErrorString(errorcode, POINTER(string), POINTER(resultlen)));
 }
 ALIAS(int, MPI_Error_string, (int errorcode, char *string, int *resultlen));
 
@@ -761,7 +771,8 @@ ALIAS(int, MPI_File_close, (MPI_File *fh));
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	MISSING_FILE(MPI_File_create_errhandler);
+	GUARD(MPI_File_create_errhandler);
+	return RESULT(banyan_FileCreateErrhandler((uintptr_t)file_errhandler_fn, POINTER(errhandler)));
 }
 ALIAS(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler));
 
@@ -2484,19 +2495,22 @@ ALIAS(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_
 
 int PMPI_Remove_error_class(int errorclass)
 {
-	MISSING(MPI_Remove_error_class, NO_OBJECT);
+	GUARD(MPI_Remove_error_class);
+	return RESULT(banyan_RemoveErrorClass(errorclass));
 }
 ALIAS(int, MPI_Remove_error_class, (int errorclass));
 
 int PMPI_Remove_error_code(int errorcode)
 {
-	MISSING(MPI_Remove_error_code, NO_OBJECT);
+	GUARD(MPI_Remove_error_code);
+	return RESULT(banyan_RemoveErrorCode(errorcode));
 }
 ALIAS(int, MPI_Remove_error_code, (int errorcode));
 
 int PMPI_Remove_error_string(int errorcode)
 {
-	MISSING(MPI_Remove_error_string, NO_OBJECT);
+	GUARD(MPI_Remove_error_string);
+	return RESULT(banyan_RemoveErrorString(errorcode));
 }
 ALIAS(int, MPI_Remove_error_string, (int errorcode));
 
@@ -2730,7 +2744,8 @@ ALIAS(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode));
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	MISSING(MPI_Session_create_errhandler, NO_OBJECT);
+	GUARD(MPI_Session_create_errhandler);
+	return RESULT(banyan_SessionCreateErrhandler((uintptr_t)session_errhandler_fn, POINTER(errhandler)));
 }
 ALIAS(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler));
 
@@ -2940,7 +2955,8 @@ ALIAS(int, MPI_Topo_test, (MPI_Comm comm, int *status));
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
-	MISSING(MPI_Type_commit, NO_OBJECT);
+	GUARD(MPI_Type_commit);
+	return RESULT(banyan_TypeCommit(POINTER(datatype)));
 }
 ALIAS(int, MPI_Type_commit, (MPI_Datatype *datatype));
 
@@ -3084,13 +3100,15 @@ ALIAS(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval));
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_dup, NO_OBJECT);
+	GUARD(MPI_Type_dup);
+	return RESULT(banyan_TypeDup(HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
-	MISSING(MPI_Type_free, NO_OBJECT);
+	GUARD(MPI_Type_free);
+	return RESULT(banyan_TypeFree(POINTER(datatype)));
 }
 ALIAS(int, MPI_Type_free, (MPI_Datatype *datatype));
 
@@ -3150,7 +3168,8 @@ ALIAS(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Cou
 
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-	MISSING(MPI_Type_get_name, NO_OBJECT);
+	GUARD(MPI_Type_get_name);
+	return RESULT(banyan_TypeGetName(HANDLE(datatype), POINTER(type_name), POINTER(resultlen)));
 }
 ALIAS(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen));
 
@@ -3204,7 +3223,8 @@ ALIAS(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *att
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
-	MISSING(MPI_Type_set_name, NO_OBJECT);
+	GUARD(MPI_Type_set_name);
+	return RESULT(banyan_TypeSetName(HANDLE(datatype), POINTER(type_name)));
 }
 ALIAS(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name));
 
@@ -3354,7 +3374,8 @@ ALIAS(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
-	MISSING(MPI_Win_create_errhandler, NO_OBJECT);
+	GUARD(MPI_Win_create_errhandler);
+	return RESULT(banyan_WinCreateErrhandler((uintptr_t)win_errhandler_fn, POINTER(errhandler)));
 }
 ALIAS(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler));
 

@@ -15,14 +15,69 @@ func banyan_Abort(_comm uintptr, _errorcode int32) int32 {
 	return int32(process.Abort(binding.Comm(_comm), _errorcode))
 }
 
+//export banyan_AddErrorClass
+func banyan_AddErrorClass(_errorclass unsafe.Pointer) int32 {
+	return int32(process.AddErrorClass((*int32)(_errorclass)))
+}
+
+//export banyan_AddErrorCode
+func banyan_AddErrorCode(_errorclass int32, _errorcode unsafe.Pointer) int32 {
+	return int32(process.AddErrorCode(_errorclass, (*int32)(_errorcode)))
+}
+
+//export banyan_AddErrorString
+func banyan_AddErrorString(_errorcode int32, _string_ unsafe.Pointer) int32 {
+	return int32(process.AddErrorString(_errorcode, (*byte)(_string_)))
+}
+
+//export banyan_CommCallErrhandler
+func banyan_CommCallErrhandler(_comm uintptr, _errorcode int32) int32 {
+	return int32(process.CommCallErrhandler(binding.Comm(_comm), _errorcode))
+}
+
+//export banyan_CommCreateErrhandler
+func banyan_CommCreateErrhandler(_commErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.CommCreateErrhandler(_commErrhandlerFn, (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_CommGetErrhandler
+func banyan_CommGetErrhandler(_comm uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.CommGetErrhandler(binding.Comm(_comm), (*binding.Errhandler)(_errhandler)))
+}
+
 //export banyan_CommRank
 func banyan_CommRank(_comm uintptr, _rank unsafe.Pointer) int32 {
 	return int32(process.CommRank(binding.Comm(_comm), (*int32)(_rank)))
 }
 
+//export banyan_CommSetErrhandler
+func banyan_CommSetErrhandler(_comm uintptr, _errhandler uintptr) int32 {
+	return int32(process.CommSetErrhandler(binding.Comm(_comm), binding.Errhandler(_errhandler)))
+}
+
 //export banyan_CommSize
 func banyan_CommSize(_comm uintptr, _size unsafe.Pointer) int32 {
 	return int32(process.CommSize(binding.Comm(_comm), (*int32)(_size)))
+}
+
+//export banyan_ErrhandlerFree
+func banyan_ErrhandlerFree(_errhandler unsafe.Pointer) int32 {
+	return int32(process.ErrhandlerFree((*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_ErrorClass
+func banyan_ErrorClass(_errorcode int32, _errorclass unsafe.Pointer) int32 {
+	return int32(process.ErrorClass(_errorcode, (*int32)(_errorclass)))
+}
+
+//export banyan_ErrorString
+func banyan_ErrorString(_errorcode int32, _string_ unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.ErrorString(_errorcode, (*byte)(_string_), (*int32)(_resultlen)))
+}
+
+//export banyan_FileCreateErrhandler
+func banyan_FileCreateErrhandler(_fileErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.FileCreateErrhandler(_fileErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_Finalize
@@ -58,4 +113,54 @@ func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 //export banyan_QueryThread
 func banyan_QueryThread(_provided unsafe.Pointer) int32 {
 	return int32(process.QueryThread((*int32)(_provided)))
+}
+
+//export banyan_RemoveErrorClass
+func banyan_RemoveErrorClass(_errorclass int32) int32 {
+	return int32(process.RemoveErrorClass(_errorclass))
+}
+
+//export banyan_RemoveErrorCode
+func banyan_RemoveErrorCode(_errorcode int32) int32 {
+	return int32(process.RemoveErrorCode(_errorcode))
+}
+
+//export banyan_RemoveErrorString
+func banyan_RemoveErrorString(_errorcode int32) int32 {
+	return int32(process.RemoveErrorString(_errorcode))
+}
+
+//export banyan_SessionCreateErrhandler
+func banyan_SessionCreateErrhandler(_sessionErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.SessionCreateErrhandler(_sessionErrhandlerFn, (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_TypeCommit
+func banyan_TypeCommit(_datatype unsafe.Pointer) int32 {
+	return int32(process.TypeCommit((*binding.Datatype)(_datatype)))
+}
+
+//export banyan_TypeDup
+func banyan_TypeDup(_oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeDup(binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeFree
+func banyan_TypeFree(_datatype unsafe.Pointer) int32 {
+	return int32(process.TypeFree((*binding.Datatype)(_datatype)))
+}
+
+//export banyan_TypeGetName
+func banyan_TypeGetName(_datatype uintptr, _typeName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.TypeGetName(binding.Datatype(_datatype), (*byte)(_typeName), (*int32)(_resultlen)))
+}
+
+//export banyan_TypeSetName
+func banyan_TypeSetName(_datatype uintptr, _typeName unsafe.Pointer) int32 {
+	return int32(process.TypeSetName(binding.Datatype(_datatype), (*byte)(_typeName)))
+}
+
+//export banyan_WinCreateErrhandler
+func banyan_WinCreateErrhandler(_winErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.WinCreateErrhandler(_winErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }

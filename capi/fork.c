@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "banyan.h"
+#include "guest.h"
 
 int banyan_forked;
 
 static void in_child(void)
 {
 	banyan_forked = 1;
+	banyan_signals_in_child();
 }
 
 __attribute__((constructor)) static void watch_forks(void)

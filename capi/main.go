@@ -11,11 +11,16 @@
 // the Go runtime a polite guest in a C program: see docs/decisions/0017-c-library.md.
 package main
 
+/*
+#cgo CFLAGS: -fexceptions -Wall -Wextra -Wno-unused-parameter -Wno-parentheses
+#include "guest.h"
+*/
 import "C"
 
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"banyan/internal/binding"
 	"banyan/internal/job"
@@ -30,7 +35,22 @@ func join() (binding.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	C.banyan_adopt_handlers()
+	if C.banyan_sigaction_is_ours() == 0 {
+		go adoptHandlers()
+	}
 	return member{j}, nil
+}
+
+// adoptEvery bounds how long a handler of the program may be without an
+// alternative stack where the library can't see it come.
+const adoptEvery = 50 * time.Millisecond
+
+func adoptHandlers() {
+	for {
+		time.Sleep(adoptEvery)
+		C.banyan_adopt_handlers()
+	}
 }
 
 // member is the job's face towards binding.
@@ -40,7 +60,13 @@ func (m member) Engine() *progress.Engine { return m.Job.Engine }
 func (m member) Survive()                 {}
 func (m member) Hosts() []int32           { return nil }
 
+func (m member) Abort(code int, why string) {
+	C.banyan_flush()
+	m.Job.Abort(code, why)
+}
+
 func exit(code int, why string) {
+	C.banyan_flush()
 	fmt.Fprintf(os.Stderr, "banyan: %s\n", why)
 	os.Exit(code)
 }

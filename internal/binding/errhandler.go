@@ -1,13 +1,6 @@
 package binding
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-	"sync"
-
-	"banyan/internal/process"
-)
+import "sync"
 
 // errhandler is an error handler. The predefined ones have no function.
 type errhandler struct {
@@ -70,76 +63,122 @@ func (p *Process) Raised(code Code) (fn, object uintptr, err, after Code) {
 	return s.fn, s.object, s.code, s.after
 }
 
-// fail ends a function with an error: it does what the communicator's error
-// handler says, or, for errors that concern no communicator (c is nil), that of
-// the world. The text says what is wrong, with the value.
-func (p *Process) fail(c *communicator, function string, class Code, format string, args ...any) Code {
+// errhandler is the object of a handle, nil if it has none.
+func (p *Process) errhandler(h Errhandler) *errhandler {
+	switch h {
+	case ErrorsAreFatal:
+		return fatal
+	case ErrorsAbort:
+		return aborts
+	case ErrorsReturn:
+		return returns
+	}
+	return p.errhandlers.get(uintptr(h))
+}
+
+// refer gives the program one more reference to a handler.
+func (p *Process) refer(e *errhandler) Errhandler {
+	if e.fixed != 0 {
+		return e.fixed
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.refs == 0 {
+		e.handle = Errhandler(p.errhandlers.add(e))
+	}
+	e.refs++
+	return e.handle
+}
+
+// CommCreateErrhandler is MPI_Comm_create_errhandler.
+func (p *Process) CommCreateErrhandler(commErrhandlerFn uintptr, errhandler *Errhandler) Code {
+	return p.createErrhandler(kindComm, commErrhandlerFn, errhandler)
+}
+
+// WinCreateErrhandler is MPI_Win_create_errhandler.
+func (p *Process) WinCreateErrhandler(winErrhandlerFn uintptr, errhandler *Errhandler) Code {
+	return p.createErrhandler(kindWin, winErrhandlerFn, errhandler)
+}
+
+// FileCreateErrhandler is MPI_File_create_errhandler.
+func (p *Process) FileCreateErrhandler(fileErrhandlerFn uintptr, errhandler *Errhandler) Code {
+	return p.createErrhandler(kindFile, fileErrhandlerFn, errhandler)
+}
+
+// SessionCreateErrhandler is MPI_Session_create_errhandler.
+func (p *Process) SessionCreateErrhandler(sessionErrhandlerFn uintptr, errhandler *Errhandler) Code {
+	return p.createErrhandler(kindSession, sessionErrhandlerFn, errhandler)
+}
+
+func (p *Process) createErrhandler(kind int, fn uintptr, h *Errhandler) Code {
+	*h = p.refer(&errhandler{object: kind, fn: fn})
+	return Success
+}
+
+// CommSetErrhandler is MPI_Comm_set_errhandler. A program that handles errors is
+// one that goes on when a rank is lost, as far as it can do without it.
+func (p *Process) CommSetErrhandler(comm Comm, errhandler Errhandler) Code {
+	const function = "MPI_Comm_set_errhandler"
+	c := p.communicator(comm)
 	if c == nil {
-		if c = p.world.Load(); c == nil {
-			return p.outOfTime(function)
-		}
-		return p.act(c, class, func() string {
-			return fmt.Sprintf("%s, rank %d: %s (%s)", function, c.comm.Rank(), fmt.Sprintf(format, args...), p.className(class))
-		})
+		return p.noComm(function, comm)
 	}
-	return p.act(c, class, func() string {
-		return fmt.Sprintf("%s on %s, rank %d: %s (%s)", function, c.title(), c.comm.Rank(), fmt.Sprintf(format, args...), p.className(class))
-	})
+	e := p.errhandler(errhandler)
+	if e == nil {
+		return p.noHandle(c, function, ErrErrhandler, "error handler", uintptr(errhandler))
+	}
+	if e.fixed == 0 && e.object != kindComm {
+		return p.fail(c, function, ErrErrhandler, "the error handler is not one for communicators")
+	}
+	c.errhandler.Store(e)
+	if e != fatal && e != aborts && !p.survives.Swap(true) {
+		p.job.Survive()
+	}
+	return Success
 }
 
-// failWith is fail for an error of the machinery below.
-func (p *Process) failWith(c *communicator, function string, err error) Code {
-	if errors.Is(err, process.ErrRankLost) {
-		if h := c.errhandler.Load(); h == fatal || h == aborts {
-			p.job.AwaitEnd()
-		}
+// CommGetErrhandler is MPI_Comm_get_errhandler.
+func (p *Process) CommGetErrhandler(comm Comm, errhandler *Errhandler) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_get_errhandler", comm)
 	}
-	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
+	*errhandler = p.refer(c.errhandler.Load())
+	return Success
 }
 
-// causeOf strips what fail says itself from an error.
-func causeOf(err error) string {
-	s := err.Error()
-	if _, cause, ok := strings.Cut(s, ": "); ok && strings.HasPrefix(s, "rank ") {
-		if _, c, ok := strings.Cut(cause, ": "); ok {
-			return c
-		}
+// CommCallErrhandler is MPI_Comm_call_errhandler.
+func (p *Process) CommCallErrhandler(comm Comm, errorcode int32) Code {
+	const function = "MPI_Comm_call_errhandler"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
 	}
-	return s
-}
-
-// act does what a communicator's error handler says.
-func (p *Process) act(c *communicator, code Code, text func() string) Code {
 	switch h := c.errhandler.Load(); h {
 	case returns:
-		return code
+		return Success
 	case fatal, aborts:
-		p.job.Abort(1, text())
-		return code
+		text, _ := p.codes.describe(Code(errorcode))
+		return p.fail(c, function, Code(errorcode), "%s", text)
 	default:
-		return p.raised.raise(h.fn, uintptr(c.handle), code, code)
+		return p.raised.raise(h.fn, uintptr(c.handle), Code(errorcode), Success)
 	}
 }
 
-// outOfTime is the error of a call before MPI_Init or after MPI_Finalize. There
-// is no communicator whose handler could say otherwise: it ends the process.
-func (p *Process) outOfTime(function string) Code {
-	why := "is called before MPI_Init"
-	if p.state.Load() >= finalising {
-		why = "is called after MPI_Finalize"
+// ErrhandlerFree is MPI_Errhandler_free.
+func (p *Process) ErrhandlerFree(errhandler *Errhandler) Code {
+	const function = "MPI_Errhandler_free"
+	e := p.errhandler(*errhandler)
+	if e == nil {
+		return p.noHandle(nil, function, ErrErrhandler, "error handler", uintptr(*errhandler))
 	}
-	p.host.Exit(1, function+" "+why)
-	return ErrOther
-}
-
-// Unsupported is what a function does that isn't implemented. comm is a
-// communicator of its arguments, or 0.
-func (p *Process) Unsupported(function string, comm Comm) Code {
-	var c *communicator
-	if comm != 0 {
-		if c = p.communicator(comm); c == nil {
-			return p.noComm(function, comm)
+	if e.fixed == 0 {
+		p.mu.Lock()
+		if e.refs--; e.refs == 0 {
+			p.errhandlers.remove(uintptr(e.handle))
 		}
+		p.mu.Unlock()
 	}
-	return p.fail(c, function, ErrUnsupportedOperation, "Banyan doesn't implement this function yet")
+	*errhandler = ErrhandlerNull
+	return Success
 }

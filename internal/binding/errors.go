@@ -3,7 +3,6 @@ package binding
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"banyan/internal/comm"
 	"banyan/internal/process"
@@ -95,48 +94,8 @@ var classes = map[Code][2]string{
 	ErrLastcode:             {"MPI_ERR_LASTCODE", "the last predefined error code"},
 }
 
-// addedCodes are the classes and codes that the program added.
-type addedCodes struct {
-	mu    sync.Mutex
-	next  Code                // the last one made
-	added map[Code]*addedCode // by class or code
-	last  int32               // what MPI_LASTUSEDCODE points to; C reads it
-}
-
-type addedCode struct {
-	class Code // itself for a class
-	codes int  // codes of this class
-	text  string
-}
-
-// classOf gives a code's class.
-func (a *addedCodes) classOf(code Code) (Code, bool) {
-	if _, ok := classes[code]; ok {
-		return code, true
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c := a.added[code]; c != nil {
-		return c.class, true
-	}
-	return ErrUnknown, false
-}
-
-// describe gives the text of a code.
-func (a *addedCodes) describe(code Code) (string, bool) {
-	if c, ok := classes[code]; ok {
-		return c[0] + ": " + c[1], true
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c := a.added[code]; c != nil {
-		return c.text, true
-	}
-	return fmt.Sprintf("%d is no error code", code), false
-}
-
 // className is a class for messages.
-func (p *Process) className(code Code) string {
+func className(code Code) string {
 	if c, ok := classes[code]; ok {
 		return c[0]
 	}

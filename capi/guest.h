@@ -1,0 +1,17 @@
+// guest.h is how the Go side sees signals.c.
+#ifndef BANYAN_GUEST_H
+#define BANYAN_GUEST_H
+
+// banyan_adopt_handlers makes every handler of the program run on the alternative stack.
+void banyan_adopt_handlers(void);
+
+// banyan_sigaction_is_ours says whether the program's calls of sigaction come to this library.
+int banyan_sigaction_is_ours(void);
+
+// banyan_signals_in_child gives a child of fork all its signals back.
+void banyan_signals_in_child(void);
+
+// banyan_flush writes out what the program has printed, if no thread is printing.
+void banyan_flush(void);
+
+#endif

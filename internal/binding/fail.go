@@ -1,0 +1,83 @@
+package binding
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"banyan/internal/process"
+)
+
+// fail ends a function with an error: it does what the communicator's error
+// handler says, or, for errors that concern no communicator (c is nil), that of
+// the world. The text says what is wrong, with the value.
+func (p *Process) fail(c *communicator, function string, class Code, format string, args ...any) Code {
+	if c == nil {
+		if c = p.world.Load(); c == nil {
+			return p.outOfTime(function)
+		}
+		return p.act(c, class, func() string {
+			return fmt.Sprintf("%s, rank %d: %s (%s)", function, c.comm.Rank(), fmt.Sprintf(format, args...), className(class))
+		})
+	}
+	return p.act(c, class, func() string {
+		return fmt.Sprintf("%s on %s, rank %d: %s (%s)", function, c.title(), c.comm.Rank(), fmt.Sprintf(format, args...), className(class))
+	})
+}
+
+// failWith is fail for an error of the machinery below.
+func (p *Process) failWith(c *communicator, function string, err error) Code {
+	if errors.Is(err, process.ErrRankLost) {
+		if h := c.errhandler.Load(); h == fatal || h == aborts {
+			p.job.AwaitEnd()
+		}
+	}
+	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
+}
+
+// causeOf strips what fail says itself from an error.
+func causeOf(err error) string {
+	s := err.Error()
+	if _, cause, ok := strings.Cut(s, ": "); ok && strings.HasPrefix(s, "rank ") {
+		if _, c, ok := strings.Cut(cause, ": "); ok {
+			return c
+		}
+	}
+	return s
+}
+
+// act does what a communicator's error handler says.
+func (p *Process) act(c *communicator, code Code, text func() string) Code {
+	switch h := c.errhandler.Load(); h {
+	case returns:
+		return code
+	case fatal, aborts:
+		p.job.Abort(1, text())
+		return code
+	default:
+		return p.raised.raise(h.fn, uintptr(c.handle), code, code)
+	}
+}
+
+// outOfTime is the error of a call before MPI_Init or after MPI_Finalize. There
+// is no communicator whose handler could say otherwise: it ends the process.
+func (p *Process) outOfTime(function string) Code {
+	why := "is called before MPI_Init"
+	if p.state.Load() >= finalising {
+		why = "is called after MPI_Finalize"
+	}
+	p.host.Exit(1, function+" "+why)
+	return ErrOther
+}
+
+// Unsupported is what a function does that isn't implemented. comm is a
+// communicator of its arguments, or 0.
+func (p *Process) Unsupported(function string, comm Comm) Code {
+	var c *communicator
+	if comm != 0 {
+		if c = p.communicator(comm); c == nil {
+			return p.noComm(function, comm)
+		}
+	}
+	return p.fail(c, function, ErrUnsupportedOperation, "Banyan doesn't implement this function yet")
+}
