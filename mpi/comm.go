@@ -82,4 +82,4 @@ func (c *Comm) Abort(code int, reason error) {
 }
 
 // Barrier returns when every rank has called it.
-func (c *Comm) Barrier() error { return c.c.Barrier() }
+func (c *Comm) Barrier() error { return c.c.Barrier().Run() }

@@ -99,7 +99,14 @@ func Or[T ~bool](inout, in []T) {
 	}
 }
 
-// combine is an Op on memory.
-func combine[T Element](op Op[T]) comm.Combine {
-	return func(left, right []byte) { op(elementsOf[T](left), elementsOf[T](right)) }
+// onMemory is an Op on memory: a comm.Combiner. As it is a function itself, an
+// interface holds it without an allocation.
+type onMemory[T Element] func(inout, in []T)
+
+// Combine folds the right operand into the left.
+func (op onMemory[T]) Combine(left, right []byte) { op(elementsOf[T](left), elementsOf[T](right)) }
+
+// operator is an Op for package comm. It may be the program's own code.
+func operator[T Element](op Op[T]) comm.Op {
+	return comm.Op{Combiner: onMemory[T](op), Size: size[T](), Foreign: true}
 }

@@ -1,8 +1,11 @@
 // Package comm is communicators: who their members are, point-to-point
 // operations between them, and the collective algorithms.
 //
-// Everything is in bytes; package mpi (and later the C library) puts element
-// types on top. Each algorithm has a file of its own with its cost.
+// Everything is in bytes; package mpi and the C library put element types on top.
+// A collective is a Plan: a program of messages and local steps that the engine
+// carries out while the caller waits, or in the background. Each algorithm has a
+// file of its own with its cost: n members, m bytes (of all parts together, where
+// there are parts), α for a message, β for a byte, γ for combining one.
 //
 // # Invariants
 //
@@ -23,7 +26,9 @@
 //
 // # Limits
 //
-// One collective at a time per communicator, as MPI demands. When several
+// Collectives of one communicator are begun one after another, as MPI demands, in
+// the same order at all members; those in the background may overlap. Buffers of one
+// call don't overlap, but where the comments say so. When several
 // goroutines send to the same rank over one communicator, replicas may differ in
 // the order: give each goroutine a communicator of its own (Dup).
 package comm
@@ -52,8 +57,8 @@ type Comm struct {
 
 	mu       sync.Mutex
 	children uint64 // communicators made from this one
-	calls    int32  // collectives begun; their tag
-	scratch  [][]byte
+
+	plans plans
 }
 
 // Engine is where the communicator's operations run.
@@ -104,6 +109,7 @@ func (c *Comm) Free() error {
 	}
 	c.eng.CloseContext(c.context)
 	c.eng.CloseContext(c.context | collectivePart)
+	c.closeLanes()
 	return nil
 }
 
@@ -124,34 +130,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// take gives a scratch buffer of n bytes, aligned for any element type.
-func (c *Comm) take(n int) []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if k := len(c.scratch); k > 0 {
-		b := c.scratch[k-1]
-		c.scratch = c.scratch[:k-1]
-		if cap(b) >= n {
-			return b[:n]
-		}
-	}
-	return alignedBytes(n)
-}
-
-// give takes a scratch buffer back. Large ones are left to the collector.
-func (c *Comm) give(b []byte) {
-	if cap(b) > 1<<20 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.scratch = append(c.scratch, b)
-}
-
-// alignedBytes makes n bytes at an address that suits every element type.
-func alignedBytes(n int) []byte {
-	// The allocator aligns blocks of 16 bytes and more to 16 (to 8 at least).
-	return make([]byte, n, max(n, 16))
 }

@@ -193,13 +193,5 @@ func (c *Comm) checkReceive(op string, source, tag int) error {
 	return nil
 }
 
-// checkRoot is the same for the root of a collective.
-func (c *Comm) checkRoot(op string, root int) error {
-	if root < 0 || root >= len(c.group) {
-		return &Error{op, c.rank, NoPeer, 0, rankError(root, len(c.group))}
-	}
-	return nil
-}
-
 // maxTag is the largest tag.
 const maxTag = 1<<31 - 1

@@ -1,37 +1,42 @@
 package comm
 
 // Scan leaves in recv the combination of the data of all ranks up to and
-// including this one, in rank order.
-//
-// Recursive doubling: after round k each member holds the combination of the
-// 2^(k+1) ranks that end with itself. ⌈log2 n⌉ rounds.
-func (c *Comm) Scan(send, recv []byte, combine Combine) error {
-	const op = "Scan"
+// including this one, in rank order. send may be recv.
+func (c *Comm) Scan(send, recv []byte, op Op) *Plan {
+	p := c.plan("Scan")
 	if len(recv) != len(send) {
-		return c.wrap(op, sizeError("the receive buffer", len(recv), len(send)))
+		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
-	copy(recv, send)
-	k := c.begin()
-	in := c.take(len(recv))
-	defer c.give(in)
-	for d := 1; d < c.Size(); d *= 2 {
-		up, down := c.rank+d, c.rank-d
-		var err error
-		switch {
-		case up < c.Size() && down >= 0:
-			err = k.exchange(up, recv, down, in)
-		case up < c.Size():
-			err = k.send(up, recv)
-		case down >= 0:
-			err = k.recv(down, in)
-		}
-		if err != nil {
-			return c.wrap(op, err)
-		}
-		if down >= 0 {
-			combine(in, recv)
-			copy(recv, in)
+	p.doublingScan(send, recv, op)
+	return p
+}
+
+// doublingScan doubles: after round k each member holds the combination of the
+// 2^(k+1) ranks that end with itself.
+//
+//	⌈log2 n⌉ · (α + m β + m γ)
+func (p *Plan) doublingScan(send, recv []byte, op Op) {
+	p.copy(recv, send)
+	acc, in := recv, p.scratch(len(recv))
+	for d := 1; d < p.size(); d *= 2 {
+		if p.shift(d, acc, in) {
+			p.combine(op, in, acc)
+			acc, in = in, acc
 		}
 	}
-	return nil
+	p.copy(recv, acc)
+}
+
+// shift sends to the member d ahead and receives from the one d behind, as far as
+// there are any; it tells whether it receives.
+func (p *Plan) shift(d int, data, in []byte) bool {
+	up, down := p.rank()+d, p.rank()-d
+	if down >= 0 {
+		p.receive(down, in)
+	}
+	if up < p.size() {
+		p.send(up, data)
+	}
+	p.wait()
+	return down >= 0
 }

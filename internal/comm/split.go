@@ -23,7 +23,7 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	// Before anything can fail: what members make after a failure that not all
 	// have seen must have the same context at all.
 	context := c.child(uint64(colour) + 1)
-	if err := c.Allgatherv(own, all, nil, 1); err != nil {
+	if err := c.Allgather(own, all).Run(); err != nil {
 		return nil, c.wrap(op, err)
 	}
 	if colour == Undefined {
@@ -48,6 +48,15 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	d, err := open(c.eng, context, group)
 	if err != nil {
 		return nil, c.wrap(op, err)
+	}
+	return d, nil
+}
+
+// Dup makes a communicator of the same members with traffic of its own.
+func (c *Comm) Dup() (*Comm, error) {
+	d, err := open(c.eng, c.child(0), append([]proto.Rank(nil), c.group...))
+	if err != nil {
+		return nil, c.wrap("Dup", err)
 	}
 	return d, nil
 }

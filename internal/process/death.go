@@ -175,7 +175,7 @@ func (p *Process) brokenCollective(context uint64) error {
 // fail ends a request with an error, unless its data is on the way already.
 func (p *Process) fail(h Handle, r *request, err error) {
 	switch {
-	case r.done:
+	case r.done || r.kind == composite:
 		return
 	case r.kind == receiving && r.arrival != (Handle{}):
 		a := p.arrivals.get(r.arrival)

@@ -119,11 +119,12 @@ type Process struct {
 	match    *match.Queues
 	clock    *causal.Clock // replicated jobs only
 
-	requests  slab[request]
-	messages  slab[message]
-	arrivals  slab[arrival]
-	transfers slab[transfer]
-	buffers   buffers
+	requests   slab[request]
+	messages   slab[message]
+	arrivals   slab[arrival]
+	transfers  slab[transfer]
+	buffers    buffers
+	composites composites
 
 	contexts  map[uint64]*context
 	recent    *context              // the context looked up last, or nil

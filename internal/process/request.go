@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/causal"
 )
 
 // Status is what a completed receive tells.
@@ -43,6 +44,7 @@ const (
 	sending requestKind = iota
 	receiving
 	broadcasting
+	composite
 )
 
 // request is one operation of the program.
@@ -63,6 +65,8 @@ type request struct {
 
 	number   uint64 // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
+
+	fork *causal.Clock // composite, with replicas
 }
 
 func (p *Process) newRequest(kind requestKind) (Handle, *request) {
@@ -94,8 +98,12 @@ func (p *Process) Take(h Handle) (Status, error) {
 	}
 	s, err := r.status, r.err
 	if r.stamp != nil { // now the program knows of the message
-		p.clock.Received(s.Source, r.stamp)
+		p.causes().Received(s.Source, r.stamp)
 		p.buffers.put(r.stamp)
+	}
+	if r.fork != nil {
+		p.join(r.fork)
+		r.fork = nil
 	}
 	r.buffer, r.err, r.stamp = nil, nil, nil
 	p.requests.put(h)

@@ -108,7 +108,7 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 	if p.clock != nil {
 		m.wire, m.pooled = p.buffers.get(len(body)+p.clock.StampSize()), true
 		copy(m.wire, body)
-		p.clock.Stamp(m.wire[len(body):])
+		p.causes().Stamp(m.wire[len(body):])
 	}
 	p.replica.Send(&m.Message, &p.replicaOut)
 	p.runReplica()

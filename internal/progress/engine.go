@@ -87,11 +87,14 @@ type Engine struct {
 	awake        sync.Cond // signalled when a request ended or the sleeper woke
 	p            *process.Process
 	sends        uint64
-	polls        uint64 // steps taken by anyone
-	waiters      int    // goroutines in until
-	sleeping     bool   // one of them, or the keeper, is in Transport.Wait
-	keeperSleeps bool   // it is the keeper
-	emptyTests   int    // Tests in a row that found nothing
+	polls        uint64      // steps taken by anyone
+	waiters      int         // goroutines in until
+	sleeping     bool        // one of them, or the keeper, is in Transport.Wait
+	keeperSleeps bool        // it is the keeper
+	emptyTests   int         // Tests in a row that found nothing
+	schedules    []*Schedule // that run
+	lent         []*Schedule // of those, with a step due that needs no lock
+	settled      uint64      // Changes when the schedules were looked at last
 	closed       bool
 	views        []*membership.View // that have come into force, from the first on
 	viewed       chan struct{}      // closed when there is another one

@@ -61,13 +61,17 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 // Broadcast takes part in a broadcast; see process.Process.Broadcast.
 func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
 	e.mu.Lock()
+	h := e.broadcast(context, root, buffer)
+	e.mu.Unlock()
+	return h
+}
+
+func (e *Engine) broadcast(context uint64, root int, buffer []byte) Handle {
 	e.sends++
 	if e.cfg.BeforeSend != nil {
 		e.cfg.BeforeSend(e.sends)
 	}
-	h := e.p.Broadcast(context, root, buffer)
-	e.mu.Unlock()
-	return h
+	return e.p.Broadcast(context, root, buffer)
 }
 
 // take is the outcome of an operation that has ended, or never will.
@@ -210,7 +214,7 @@ func (e *Engine) CloseContext(id uint64) {
 // in loops: after some steps in vain the core is offered to others, and later
 // given up for a moment.
 func (e *Engine) try() {
-	if e.closed || e.step() > 0 {
+	if e.closed || e.help(true) || e.step() > 0 {
 		e.emptyTests = 0
 		return
 	}

@@ -33,6 +33,9 @@ func (e *Engine) step() int {
 	if e.polls%clockEvery == 0 {
 		e.tick()
 	}
+	if len(e.schedules) > 0 && e.p.Changes != e.settled {
+		e.runSchedules()
+	}
 	if e.p.Changes != before {
 		e.awake.Broadcast()
 	}
@@ -60,7 +63,7 @@ func (e *Engine) until(met func() bool) {
 		limit = spinsCrowded
 	}
 	for idle := 0; !met() && !e.closed; {
-		if e.step() > 0 {
+		if e.help(true) || e.step() > 0 {
 			idle = 0
 			continue
 		}
@@ -146,7 +149,7 @@ const keeperTick = 2 * time.Millisecond
 // takeOver makes progress until the program does again.
 func (e *Engine) takeOver() {
 	for !e.closed {
-		for e.step() > 0 && !e.closed {
+		for (e.step() > 0 || e.help(false)) && !e.closed {
 			e.mu.Unlock() // between steps the program may come in
 			e.mu.Lock()
 		}

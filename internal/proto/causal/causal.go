@@ -35,6 +35,8 @@
 // substitutes of theirs in a third world (three replicas at least), a receiver there
 // could wait for a send of its own. No such program is known.
 //
+// Operations beside the program count as one event each, when they begin (Fork).
+//
 // A stamp has four bytes for each rank of the job. Goroutines that receive at
 // the same time share a clock: a message may then wait for a send of another
 // goroutine, which delays it.
@@ -50,6 +52,7 @@ import (
 type Clock struct {
 	self proto.Rank
 	past []uint32 // by rank; the own entry counts the own sends
+	fork bool     // of an operation: doesn't count
 }
 
 // New makes the clock of a process of a rank, before anything has happened.
@@ -61,12 +64,14 @@ func New(self proto.Rank, ranks int) *Clock {
 func (c *Clock) StampSize() int { return 4 * len(c.past) }
 
 // Stamp counts a send of this process and writes its stamp, StampSize bytes.
-// The send itself isn't in it: it doesn't precede itself.
+// The send itself isn't in it: it doesn't precede itself. A fork doesn't count it.
 func (c *Clock) Stamp(b []byte) {
 	for i, n := range c.past {
 		binary.LittleEndian.PutUint32(b[4*i:], n)
 	}
-	c.past[c.self]++
+	if !c.fork {
+		c.past[c.self]++
+	}
 }
 
 // Received merges the stamp of a message of src that the program has received.

@@ -1,0 +1,25 @@
+package comm
+
+import "banyan/internal/process"
+
+// pipelined is how many segments of one Bcast are under way at a time.
+const pipelined = 8
+
+// correctedBcast cuts the data into segments that follow each other down the tree
+// (internal/proto/broadcast). All are full but the last, which is not (it may be
+// empty): so members that disagree about the size notice, even at a multiple of the
+// segment size.
+func (c *Comm) correctedBcast(data []byte, root int) *Plan {
+	p := c.plan("Bcast")
+	if err := c.checkRoot(root); err != nil {
+		return p.fail(err)
+	}
+	p.s.Lane = &c.plans.stream
+	segments := len(data)/process.SegmentLimit + 1
+	for i := range segments {
+		p.s.WaitFor(i - pipelined + 1)
+		from := i * process.SegmentLimit
+		p.s.Broadcast(root, data[from:min(from+process.SegmentLimit, len(data))])
+	}
+	return p
+}

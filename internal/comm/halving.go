@@ -1,0 +1,54 @@
+package comm
+
+// span is a range of bytes.
+type span struct{ lo, hi int }
+
+func (s span) of(data []byte) []byte { return data[s.lo:s.hi] }
+
+// split is one step of recursive halving: what a member keeps and what it gives to
+// its peer.
+type split struct{ keep, give span }
+
+// halve is a reduce-scatter by recursive halving over the members that folding
+// left. In each step two members exchange halves of what they have: first
+// neighbours, then pairs of pairs, so that what is combined are always neighbouring
+// blocks, each in rank order. It returns the steps, and where the part that is kept
+// in the last of them is: data or spare.
+//
+// The range may be cut at bounds only, of which there is one more than there are
+// parts.
+//
+//	log2 n · α + (n-1)/n · m (β + γ)
+func (p *Plan) halve(f folded, bounds func(part int) int, parts int, data, spare []byte, op Op) (splits [32]split, left []byte) {
+	lo, hi, steps := 0, parts, 0
+	for d := 1; d < f.power; d *= 2 {
+		mid := lo + (hi-lo)/2
+		lower, upper := span{bounds(lo), bounds(mid)}, span{bounds(mid), bounds(hi)}
+		s := split{keep: lower, give: upper}
+		isUpper := f.me&d != 0
+		if isUpper {
+			s.keep, s.give = upper, lower
+			lo = mid
+		} else {
+			hi = mid
+		}
+		splits[steps] = s
+		steps++
+		peer := f.rank(f.me ^ d)
+		p.exchange(peer, s.give.of(data), peer, s.keep.of(spare))
+		if isUpper { // the peer's block comes first
+			data, spare = spare, data
+		}
+		p.combine(op, s.keep.of(data), s.keep.of(spare))
+	}
+	return splits, data
+}
+
+// log2 of a power of two.
+func log2(power int) int {
+	n := 0
+	for ; power > 1; power /= 2 {
+		n++
+	}
+	return n
+}
