@@ -1,6 +1,10 @@
 package membership
 
-import "banyan/internal/proto"
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
 
 // What every member does: it passes on what comes down the tree, promises and
 // accepts, and gathers the answers of its subtree on their way up. It waits for
@@ -11,33 +15,40 @@ import "banyan/internal/proto"
 func (m *Machine) order(now proto.Time, x *Message, out *Actions) {
 	coordinator := x.Base.Members[x.Ballot.Position]
 	switch {
-	case m.view == nil && !x.Base.Has(m.cfg.Self):
+	case m.view != nil && (!m.view.Has(x.From) || coordinator == m.cfg.Self && x.From != coordinator):
 		return
-	case m.view == nil || x.Base.Number > m.view.Number:
+	case m.view != nil && x.Base.Number < m.view.Number:
+		m.bringUp(coordinator, out)
+		return
+	case m.view != nil && x.Base.Number == m.view.Number && !x.Base.same(m.view):
+		return
+	case !m.cfg.quorum(x.Base, x.Skip):
+		return // nobody honest would begin
+	}
+	t := m.tree(x.Base, x.Skip)
+	place := t.place(m.cfg.Self)
+	if !t.hands(x.From, coordinator, place) {
+		return
+	}
+	if m.view == nil || x.Base.Number > m.view.Number {
 		// The commit was lost with the one that should have passed it on.
-		if !x.Base.Has(m.cfg.Self) {
-			m.exclude(out)
+		if m.view != nil && x.Base.follows(m.view) != nil {
 			return
 		}
 		m.install(x.Base, false, out)
-	case x.Base.Number < m.view.Number:
-		m.bringUp(coordinator, out)
-		return
 	}
 	if departed(m.gone, coordinator) >= 0 {
 		return // whom this process holds for gone it doesn't help any more
+	}
+	if x.Ballot == m.promised {
+		return // each is sent once
 	}
 	if x.Ballot.Less(m.promised) {
 		m.send(coordinator, &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
 		return
 	}
-	t := m.tree(x.Base, x.Skip)
-	place := t.place(m.cfg.Self)
-	if place < 0 {
-		return // the coordinator holds this process for gone; it will hear of it
-	}
 	m.promised = x.Ballot
-	m.round = round{ballot: x.Ballot, kind: x.Kind, root: place == 0}
+	m.round = round{ballot: x.Ballot, kind: x.Kind, root: place == 0, awaiting: m.round.awaiting[:0]}
 	if place > 0 {
 		m.round.parent = t.member(t.parent(place))
 	}
@@ -47,7 +58,10 @@ func (m *Machine) order(now proto.Time, x *Message, out *Actions) {
 		m.round.best, m.round.view = m.accepted, m.proposal
 	}
 	m.noteCertain(x.Skip)
-	m.round.awaiting = m.forward(&t, place, x, out)
+	m.forward(&t, place, x, out)
+	for first, end := t.children(place); first < end; first++ {
+		m.round.awaiting = append(m.round.awaiting, t.member(first))
+	}
 	m.complete(now, out)
 }
 
@@ -64,10 +78,14 @@ func (m *Machine) noteCertain(skip []Departure) {
 // answer takes a Report or an Ack of a child.
 func (m *Machine) answer(now proto.Time, x *Message, out *Actions) {
 	r := &m.round
-	if m.view == nil || x.Number != m.view.Number+1 || r.kind == 0 || x.Ballot != r.ballot || r.awaiting == 0 {
+	if m.view == nil || x.Number != m.view.Number+1 || x.Ballot != r.ballot || (x.Kind == Report) != (r.kind == Collect) {
 		return
 	}
-	r.awaiting--
+	child := slices.Index(r.awaiting, x.From)
+	if child < 0 || x.View != nil && !m.believes(x) {
+		return
+	}
+	r.awaiting = slices.Delete(r.awaiting, child, child+1)
 	r.certain = append(r.certain, x.Gone...)
 	if x.View != nil && (r.view == nil || r.best.Less(x.Accepted)) {
 		r.best, r.view = x.Accepted, x.View
@@ -75,11 +93,19 @@ func (m *Machine) answer(now proto.Time, x *Message, out *Actions) {
 	m.complete(now, out)
 }
 
+// believes says whether what a child reports can have been accepted. A
+// coordinator looks at the view too, which everyone else only passes on.
+func (m *Machine) believes(x *Message) bool {
+	r := &m.round
+	return r.kind == Collect && x.Accepted.Less(r.ballot) &&
+		(!r.root || x.View.same(m.proposal) || x.View.follows(m.view) == nil)
+}
+
 // complete answers for the subtree when all of it has answered.
 func (m *Machine) complete(now proto.Time, out *Actions) {
 	r := &m.round
 	switch {
-	case r.awaiting > 0:
+	case len(r.awaiting) > 0:
 	case r.root:
 		m.learn(r.certain)
 		if r.kind == Collect {
@@ -96,45 +122,48 @@ func (m *Machine) complete(now proto.Time, out *Actions) {
 
 // commit takes the decision on a view.
 func (m *Machine) commit(x *Message, out *Actions) {
-	if m.view != nil && x.View.Number <= m.view.Number {
+	if m.view != nil && x.View.Number <= m.view.Number || !x.View.Has(m.cfg.Self) {
 		return
 	}
-	if !x.View.Has(m.cfg.Self) {
-		if m.view != nil {
-			m.exclude(out)
+	if x.Kind == Current {
+		// For this process alone, which asked to be let in, or coordinates and lags behind.
+		if m.view == nil && x.View.Has(x.From) ||
+			m.hears(x.From) && m.lead.attempt > 0 && x.View.follows(m.view) == nil {
+			m.install(x.View, false, out)
 		}
 		return
 	}
-	m.install(x.View, false, out)
-	if x.Kind == Current {
-		return // it is for this process alone
-	}
 	t := m.tree(x.View, x.Skip)
-	if place := t.place(m.cfg.Self); place >= 0 {
-		m.forward(&t, place, x, out)
+	place := t.place(m.cfg.Self)
+	switch {
+	case place < 0 || place > 0 && x.From != t.member(t.parent(place)):
+		return
+	case m.view != nil && (!m.view.Has(x.From) || !x.View.same(m.proposal)):
+		return // this process would have accepted what all have
 	}
+	m.install(x.View, false, out)
+	m.forward(&t, place, x, out)
 }
 
 // bringUp sends the view in force to somebody who lags behind.
 func (m *Machine) bringUp(to Member, out *Actions) {
-	if m.view.Has(to) {
+	switch {
+	case m.view.Has(to):
 		m.send(to, &Message{Kind: Current, Number: m.view.Number, View: m.view}, out)
-	} else {
+	case m.view.Excludes(to):
 		m.send(to, &Message{Kind: Obituary, Number: m.view.Number}, out)
 	}
 }
 
 // inquiry takes the coordinator's question who is certainly gone.
 func (m *Machine) inquiry(x *Message, out *Actions) {
-	if m.view == nil || x.Base.Number != m.view.Number {
-		return
-	}
 	t := m.tree(x.Base, x.Skip)
 	place := t.place(m.cfg.Self)
-	if place < 0 {
+	coordinator := x.Base.Members[x.Ballot.Position]
+	if !x.Base.same(m.view) || !t.hands(x.From, coordinator, place) {
 		return
 	}
-	m.asker, m.asked = x.Base.Members[x.Ballot.Position], true
+	m.asker, m.asked = coordinator, true
 	m.forward(&t, place, x, out)
 	var known []Departure
 	for _, d := range x.Skip {
@@ -149,13 +178,12 @@ func (m *Machine) inquiry(x *Message, out *Actions) {
 
 // halted: the coordinator has given up.
 func (m *Machine) halted(x *Message, out *Actions) {
-	if m.view == nil || x.Base.Number != m.view.Number {
+	t := m.tree(x.Base, x.Skip)
+	place := t.place(m.cfg.Self)
+	if !x.Base.same(m.view) || !t.hands(x.From, x.Base.Members[x.Ballot.Position], place) || m.cfg.quorum(m.view, x.Skip) {
 		return
 	}
-	t := m.tree(x.Base, x.Skip)
-	if place := t.place(m.cfg.Self); place >= 0 {
-		m.forward(&t, place, x, out)
-		m.over = true
-		*out = append(*out, Action{Kind: Halted, View: m.view, Gone: x.Skip})
-	}
+	m.forward(&t, place, x, out)
+	m.over = true
+	*out = append(*out, Action{Kind: Halted, View: m.view, Gone: x.Skip})
 }

@@ -158,7 +158,7 @@ func (m *Machine) decided(now proto.Time, out *Actions) {
 // rejected takes the word that a higher ballot is about.
 func (m *Machine) rejected(now proto.Time, x *Message, out *Actions) {
 	l := &m.lead
-	if m.view == nil || x.Number != m.view.Number+1 || !l.busy || !m.ballot().Less(x.Accepted) {
+	if !m.hears(x.From) || x.Number != m.view.Number+1 || !l.busy || !m.ballot().Less(x.Accepted) {
 		return
 	}
 	l.takeover, l.attempt, l.collected, l.adopted, l.busy = x.Accepted.Takeover+1, 0, false, nil, false

@@ -66,6 +66,21 @@
 //   - Nobody listens to a life that its view excludes, but for an obituary sent
 //     to it.
 //
+// # What is believed
+//
+// The transport says truly who has sent a message. What comes from somebody who isn't a member
+// changes nothing, but that he may ask to be let in. Of a member is believed what its place
+// entitles it to: orders if it is the parent in the tree of a coordinator with a
+// quorum, each member's own vote once, a decision on what this process has accepted itself, a
+// view only if it follows by its own changes from the one in force. All else is
+// refused without a trace.
+//
+// A member that lies where it is believed can split the others: by claiming to coordinate, by
+// twisting what it hands down, by its vote, by a false word of a death. It can't have one
+// of them install views out of order or without a number between
+// (TestForged, TestLiar). Somebody who isn't let in yet has nothing to compare with:
+// it takes its first view from any member of it.
+//
 // # Limits
 //
 // A View takes 12 bytes for each member, and 8 for each process that was a member

@@ -12,6 +12,7 @@ import (
 // detector would tell of.
 type door struct {
 	contacts []Member
+	asked    Member // last
 	next     int
 	retryAt  proto.Time
 }
@@ -37,7 +38,7 @@ func (m *Machine) knock(now proto.Time, out *Actions) {
 }
 
 func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
-	m.door.retryAt = proto.Never
+	m.door.asked, m.door.retryAt = to, proto.Never
 	if m.cfg.Retry > 0 {
 		m.door.retryAt = now + m.cfg.Retry
 	}
@@ -47,11 +48,11 @@ func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
 // turnedAway takes the answer of somebody who can't or won't let this process in.
 func (m *Machine) turnedAway(now proto.Time, x *Message, out *Actions) {
 	switch {
-	case m.view != nil:
+	case m.view != nil || x.From != m.door.asked && !slices.Contains(m.door.contacts, x.From):
 	case x.Kind == Refuse:
 		m.over = true
 		*out = append(*out, Action{Kind: Refused})
-	default:
+	case x.Member != m.cfg.Self:
 		m.ask(now, x.Member, out)
 	}
 }

@@ -71,7 +71,7 @@ type round struct {
 	kind     Kind // Collect or Propose; 0: none
 	parent   Member
 	root     bool
-	awaiting int // children that haven't answered
+	awaiting []Member // children that haven't answered
 	best     Ballot
 	view     *View       // accepted under best by somebody below
 	certain  []Departure // known below
@@ -205,7 +205,9 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 	case Ask:
 		m.inquiry(x, out)
 	case Certain:
-		m.learn(x.Gone)
+		if m.hears(x.From) {
+			m.learn(x.Gone)
+		}
 	case Halt:
 		m.halted(x, out)
 		return
@@ -214,7 +216,7 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 	case Redirect, Refuse:
 		m.turnedAway(now, x, out)
 	case Leave:
-		if m.view != nil && m.view.Has(x.From) && !slices.Contains(m.leaves, x.From) {
+		if m.hears(x.From) && !slices.Contains(m.leaves, x.From) {
 			m.leaves = append(m.leaves, x.From)
 		}
 	case Obituary:
@@ -223,10 +225,13 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 	m.drive(now, out)
 }
 
+// hears says whether somebody is a member, to whom a member listens.
+func (m *Machine) hears(x Member) bool { return m.view != nil && m.view.Has(x) }
+
 // learn takes certain departures that others know of.
 func (m *Machine) learn(gone []Departure) {
 	for _, d := range gone {
-		if d.Member != m.cfg.Self && d.Why != Silent {
+		if d.Member != m.cfg.Self && d.Why != Silent && m.view.Has(d.Member) {
 			m.note(d)
 		}
 	}
@@ -234,7 +239,7 @@ func (m *Machine) learn(gone []Departure) {
 
 // obituary: the sender has a view without this process.
 func (m *Machine) obituary(x *Message, out *Actions) {
-	if m.view == nil || x.Number <= m.view.Number {
+	if !m.hears(x.From) || x.Number <= m.view.Number {
 		return // this process is in a later view
 	}
 	m.exclude(out)
@@ -264,11 +269,12 @@ func (m *Machine) tree(view *View, skip []Departure) tree {
 		}
 	}
 	slices.Sort(m.skipped)
+	m.skipped = slices.Compact(m.skipped)
 	return tree{view, m.skipped, m.cfg.Arity}
 }
 
-// forward sends a message to the children of a place, and says to how many.
-func (m *Machine) forward(t *tree, place int, x *Message, out *Actions) int {
+// forward sends a message to the children of a place.
+func (m *Machine) forward(t *tree, place int, x *Message, out *Actions) {
 	first, end := t.children(place)
 	if first < end && x.From != m.cfg.Self {
 		passed := *x
@@ -277,7 +283,6 @@ func (m *Machine) forward(t *tree, place int, x *Message, out *Actions) int {
 	for i := first; i < end; i++ {
 		m.send(t.member(i), x, out)
 	}
-	return end - first
 }
 
 // install puts a view in force.
@@ -286,7 +291,7 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.gone = slices.DeleteFunc(m.gone, func(d Departure) bool { return v.Excludes(d.Member) })
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
-	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{}
+	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
 	m.asked = false
 	m.door.retryAt = proto.Never
 	m.lead.reset(v, m.cfg.Self)

@@ -116,7 +116,11 @@ type Action struct {
 // Actions is what calls append to; the caller owns and empties it.
 type Actions []Action
 
-// Validate says what is wrong with a message that has come from outside.
+// mostTakeovers is more than there can be for one view, and leaves room to count on.
+const mostTakeovers = 1 << 31
+
+// Validate says what is wrong with a message that has come from outside. What
+// can be told only by who receives it is the machine's to refuse.
 func (x *Message) Validate() error {
 	if x.Kind == 0 || int(x.Kind) >= len(kinds) {
 		return fmt.Errorf("a membership message of unknown kind %d", uint8(x.Kind))
@@ -131,12 +135,21 @@ func (x *Message) Validate() error {
 			}
 		}
 	}
+	for _, b := range []Ballot{x.Ballot, x.Accepted} {
+		if b.Takeover > mostTakeovers {
+			return fmt.Errorf("a %v of ballot %v: that many takeovers haven't been", x.Kind, b)
+		}
+	}
 	switch x.Kind {
+	case Redirect:
+		if x.Member.Proc < 0 {
+			return fmt.Errorf("a redirect to process %d", x.Member.Proc)
+		}
 	case Collect, Propose, Ask, Halt:
 		switch {
 		case x.Base == nil:
 			return fmt.Errorf("a %v with no view before", x.Kind)
-		case x.Number != x.Base.Number+1:
+		case x.Number != x.Base.Number+1 || x.Number == 0:
 			return fmt.Errorf("a %v of number %d after view %d", x.Kind, x.Number, x.Base.Number)
 		case int(x.Ballot.Position) >= len(x.Base.Members):
 			return fmt.Errorf("a %v of a coordinator at position %d of %d", x.Kind, x.Ballot.Position, len(x.Base.Members))
@@ -151,6 +164,9 @@ func (x *Message) Validate() error {
 			return fmt.Errorf("a propose of view after view %d: %d", x.Base.Number, x.View.Number)
 		case x.View.Number != x.Number:
 			return fmt.Errorf("a %v of number %d with view %d", x.Kind, x.Number, x.View.Number)
+		}
+		if x.Kind == Propose {
+			return x.View.follows(x.Base)
 		}
 	case Report:
 		if x.View != nil && x.View.Number != x.Number {

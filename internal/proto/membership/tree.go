@@ -10,6 +10,18 @@ type tree struct {
 	arity   int
 }
 
+// hands says whether somebody is who hands down the order of a coordinator to a place:
+// its parent in a tree whose root is the coordinator, or that itself.
+func (t *tree) hands(from, coordinator Member, place int) bool {
+	switch {
+	case place < 0 || t.member(0) != coordinator:
+		return false
+	case place == 0:
+		return from == coordinator
+	}
+	return from == t.member(t.parent(place))
+}
+
 // size is how many are in the tree.
 func (t *tree) size() int { return len(t.view.Members) - len(t.skipped) }
 

@@ -164,13 +164,19 @@ func (v *View) Excludes(m Member) bool {
 // replaces it.
 func (v *View) Next(gone []Departure, joined []Member) *View {
 	w := &View{Number: v.Number + 1, Gone: slices.Clone(gone), Joined: slices.Clone(joined)}
-	w.Members = make([]Member, 0, len(v.Members)-len(gone)+len(joined))
+	w.Members = make([]Member, 0, len(v.Members)+len(joined))
 	w.Past = slices.Clone(v.Past)
-	for _, m := range v.Members {
-		if departed(gone, m) < 0 {
-			w.Members = append(w.Members, m)
-		} else {
+	out := make([]bool, len(v.Members))
+	for _, d := range gone {
+		if i := v.Position(d.Member); i >= 0 {
+			out[i] = true
+		}
+	}
+	for i, m := range v.Members {
+		if out[i] {
 			w.Past = append(w.Past, m)
+		} else {
+			w.Members = append(w.Members, m)
 		}
 	}
 	w.Members = append(w.Members, joined...)
@@ -181,6 +187,34 @@ func (v *View) Next(gone []Departure, joined []Member) *View {
 	})
 	w.Past = slices.CompactFunc(w.Past, func(a, b Member) bool { return a.Proc == b.Proc })
 	return w
+}
+
+// follows returns an error if a view can't be the next one after another: who is in
+// must come of its own changes.
+func (v *View) follows(base *View) error {
+	if v.Number != base.Number+1 {
+		return fmt.Errorf("view %d after view %d", v.Number, base.Number)
+	}
+	for _, d := range v.Gone {
+		if !base.Has(d.Member) {
+			return fmt.Errorf("view %d: %v is gone, who was no member", v.Number, d.Member)
+		}
+	}
+	for _, m := range v.Joined {
+		if base.Excludes(m) {
+			return fmt.Errorf("view %d: %v has joined, whose life is over", v.Number, m)
+		}
+	}
+	if !base.Next(v.Gone, v.Joined).same(v) {
+		return fmt.Errorf("view %d doesn't come of view %d by its changes", v.Number, base.Number)
+	}
+	return nil
+}
+
+// same says whether two views have the same members, and have had.
+func (v *View) same(other *View) bool {
+	return v == other || v != nil && other != nil && v.Number == other.Number &&
+		slices.Equal(v.Members, other.Members) && slices.Equal(v.Past, other.Past)
 }
 
 // departed is where somebody is in a list of those gone, or -1.

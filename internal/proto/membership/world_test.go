@@ -2,7 +2,7 @@ package membership
 
 import (
 	"fmt"
-	"maps"
+	"math/bits"
 	"slices"
 
 	"banyan/internal/proto"
@@ -11,24 +11,53 @@ import (
 // world is a few processes, their detector and a network of FIFO channels, for
 // package explore. A crash leaves any prefix of the sends of the process's last
 // step. The detector tells of a death whenever it likes, each process on its
-// own, and lies only where a test cuts the network.
+// own, and lies only where a test cuts the network, or lets it lie.
+//
+// # Fewer states
+//
+// With rules.reduced, states are left out that can't show anything new:
+//
+//   - A process crashes within a step only, or before its first. A crash later on is
+//     the same: nobody can tell, since the word of a death is free to come late, and
+//     what is sent to the process meanwhile is lost either way.
+//   - Of what was sent last, sends to the dead make no difference.
+//   - Where only deaths happen, a message that will never have an effect (of a view
+//     that is past, of a ballot that was given up) is delivered before all else.
+//   - Of whom its view excludes a process needn't be told.
+//   - A view's history counts only as far as somebody may still install its number.
+//
+// TestReduction compares the ends with those of the full exploration.
 type world struct {
 	rules    rules
-	machines []*Machine // by index; nil: not started yet
+	machines []*Machine // by index; nil: not started yet. Cloned before each step
 	members  []Member
 	states   []state
-	told     [][]bool            // told[p][q]: p knows that q is gone
-	channels [][]channel         // channels[p][q]
-	last     [][]int             // to whom the process sent in its last step, in order
-	views    []map[uint64]string // what each process installed, by number
-	at       []uint64            // the number of the view in force, by process
-	crashes  int                 // that may still happen
-	cut      bool                // the network between the sides is
+	told     [][]word    // told[p][q]: what p knows of q
+	channels [][]channel // channels[p][q]
+	last     [][]int     // to whom the process sent in its last step, in order
+	views    [][]viewID  // what each process installed, by number
+	at       []uint64    // the number of the view in force, by process
+	crashes  int         // that may still happen
+	lies     int         // likewise: the word that somebody who lives is silent
+	begun    bool        // something other than a crash has happened
+	cut      bool        // the network between the sides is
+	healed   bool        // it was
 	messages int
 	sent     [Obituary + 1]int
 	now      proto.Time
-	retries  int // that may still happen: in a quiet system, or early
+	retries  int             // that may still happen: in a quiet system, or early
+	seen     *[]*Message     // if not nil: what was sent
+	ends     map[string]bool // if not nil: how it ended, of all worlds of an exploration
 }
+
+// word is what the detector has said of somebody.
+type word uint8
+
+const (
+	nothing word = iota
+	silence
+	certainty
+)
 
 type channel []*Message
 
@@ -56,31 +85,41 @@ type rules struct {
 	// the other is silent.
 	side   uint32
 	cutoff bool
+	oneWay bool // the others still hear the first side, and aren't told
+	heals  bool // the cut may end; what was on its way by then is lost
+	far    bool // a death beyond the cut is never certain
+	lies   int
+	// reduced leaves out states: see world.
+	reduced bool
 	// Known bugs, for canaries.
 	quorum   func(*View, []Departure) bool
 	presumes bool // a new coordinator proposes without collecting first
 }
 
 func newWorld(r rules) *world {
-	w := &world{rules: r, crashes: r.crashes, retries: 6*len(r.joiners) + r.early}
+	w := &world{rules: r, crashes: r.crashes, lies: r.lies, retries: 6*len(r.joiners) + r.early}
 	first := FirstView(r.members)
 	for p := range r.members {
 		m := first.Members[p]
-		w.add(m, New(Config{Self: m, Arity: r.arity, quorum: r.quorum}, first), living)
+		c := Config{Self: m, Arity: r.arity, quorum: r.quorum}
+		if r.divided() {
+			c.Patience = 1
+		}
+		w.add(m, New(c, first), living)
 	}
 	for _, j := range r.joiners {
 		w.add(j, nil, unborn)
 	}
 	n := len(w.machines)
-	w.told, w.channels, w.last = make([][]bool, n), make([][]channel, n), make([][]int, n)
+	w.told, w.channels, w.last = make([][]word, n), make([][]channel, n), make([][]int, n)
 	for p := range n {
-		w.told[p], w.channels[p] = make([]bool, n), make([]channel, n)
+		w.told[p], w.channels[p] = make([]word, n), make([]channel, n)
 	}
 	return w
 }
 
 func (w *world) add(m Member, x *Machine, s state) {
-	w.views = append(w.views, map[uint64]string{})
+	w.views = append(w.views, nil)
 	w.machines, w.members, w.states = append(w.machines, x), append(w.members, m), append(w.states, s)
 	if x != nil {
 		w.at = append(w.at, 1)
@@ -90,30 +129,65 @@ func (w *world) add(m Member, x *Machine, s state) {
 }
 
 type event struct {
-	kind  byte // d: deliver, t: tell, c: crash, j: join, l: leave, x: cut
-	p, q  int  // d: from p to q; t: to p of q; c: p loses its last q sends
+	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, x: cut, h: heal
+	p, q  int  // d: from p to q; t, s: to p of q; c: p loses its last q sends
 	extra string
+	// dies says that whoever takes the step crashes in it, after so many sends.
+	dies  bool
+	after int
+	first uint32 // t, s, d: of whom p, or the receiver, is told before, a bit set
 }
 
 func (e event) String() string {
+	s := fmt.Sprintf("%c%d", e.kind, e.p)
 	switch e.kind {
 	case 'd':
-		return fmt.Sprintf("%d>%d:%s", e.p, e.q, e.extra)
+		s = fmt.Sprintf("%d>%d:%s", e.p, e.q, e.extra)
 	case 't':
-		return fmt.Sprintf("%d!%d", e.p, e.q)
+		s = fmt.Sprintf("%d!%d", e.p, e.q)
+	case 's':
+		s = fmt.Sprintf("%d?%d", e.p, e.q)
 	case 'c':
-		return fmt.Sprintf("crash%d-%d", e.p, e.q)
+		s = fmt.Sprintf("crash%d-%d", e.p, e.q)
 	}
-	return fmt.Sprintf("%c%d", e.kind, e.p)
+	if e.first != 0 {
+		s = fmt.Sprintf("%d!%b,", e.actor(), e.first) + s
+	}
+	if e.dies {
+		s += fmt.Sprintf("†%d", e.after)
+	}
+	return s
+}
+
+// actor is who takes a step by an event, -1 if nobody does.
+func (e event) actor() int {
+	switch e.kind {
+	case 'd':
+		return e.q
+	case 'c', 'x', 'h':
+		return -1
+	}
+	return e.p
 }
 
 func (w *world) Events(dst []event) []event {
 	for p := range w.machines {
 		for q := range w.machines {
 			if c := w.channels[p][q]; len(c) > 0 {
-				dst = append(dst, event{kind: 'd', p: p, q: q, extra: c[0].Kind.String()})
+				e := event{kind: 'd', p: p, q: q, extra: c[0].Kind.String()}
+				if w.rules.reduced && w.idle(c[0], q) {
+					return append(dst[:0], e)
+				}
+				dst = append(dst, e)
+				if w.lazy() && w.orders(c[0], q) {
+					e.first = 1 << w.index(c[0].Base.Members[c[0].Ballot.Position])
+					dst = append(dst, e)
+				}
 			}
 		}
+	}
+	if w.lazy() {
+		dst = w.tells(dst)
 	}
 	for p, x := range w.machines {
 		if w.states[p] == unborn && w.free(p) {
@@ -123,9 +197,18 @@ func (w *world) Events(dst []event) []event {
 			continue
 		}
 		for q := range w.machines {
-			if q != p && !w.told[p][q] && w.gone(p, q) {
+			if w.lazy() || q == p || w.states[q] == unborn || w.knows(p, q) {
+				continue
+			}
+			if w.told[p][q] < certainty && w.certain(p, q) {
 				dst = append(dst, event{kind: 't', p: p, q: q})
 			}
+			if w.told[p][q] == nothing && (w.silent(p, q) || w.lies > 0) {
+				dst = append(dst, event{kind: 's', p: p, q: q})
+			}
+		}
+		if x.lead.until != proto.Never && w.quiet() {
+			dst = append(dst, event{kind: 'p', p: p})
 		}
 		if x.View() == nil && w.retries > 0 && (w.quiet() || w.retries > 6*len(w.rules.joiners)) {
 			dst = append(dst, event{kind: 'r', p: p})
@@ -133,16 +216,162 @@ func (w *world) Events(dst []event) []event {
 		if slices.Contains(w.rules.leavers, p) && !x.leaving {
 			dst = append(dst, event{kind: 'l', p: p})
 		}
-		if w.crashes > 0 && (w.rules.mayDie == nil || slices.Contains(w.rules.mayDie, p)) {
-			for k := range w.droppable(p) + 1 {
-				dst = append(dst, event{kind: 'c', p: p, q: k})
+	}
+	if w.rules.cutoff && !w.cut && !w.healed {
+		dst = append(dst, event{kind: 'x'})
+	}
+	if w.cut && w.rules.heals {
+		dst = append(dst, event{kind: 'h'})
+	}
+	if w.crashes > 0 {
+		dst = w.deaths(dst)
+	}
+	if len(dst) == 0 && w.lazy() {
+		dst = w.rest(dst)
+	}
+	return dst
+}
+
+// lazy says that somebody is told of a death only when it makes a difference.
+func (w *world) lazy() bool { return w.rules.reduced && w.deathsOnly() }
+
+func (w *world) deathsOnly() bool { return w.rules.deathsOnly() }
+
+func (r rules) deathsOnly() bool {
+	return !r.divided() && len(r.leavers)+len(r.joiners) == 0
+}
+
+// orders says whether a message is the order of a coordinator of whose death
+// q might have been told before, and then wouldn't obey.
+func (w *world) orders(x *Message, q int) bool {
+	if x.Kind != Collect && x.Kind != Propose || x.Base.Number < w.machines[q].view.Number {
+		return false
+	}
+	c := w.index(x.Base.Members[x.Ballot.Position])
+	return w.ended(c) && w.told[q][c] == nothing
+}
+
+// tells appends who may be told of whom with an effect: a coordinator, or who becomes
+// one by it, of all who are more senior and of some of the others.
+func (w *world) tells(dst []event) []event {
+	for p, m := range w.machines {
+		if w.states[p] != living {
+			continue
+		}
+		var seniors, juniors uint32
+		waits, position := false, m.view.Position(w.members[p])
+		for i, x := range m.view.Members {
+			q := w.index(x)
+			switch known := w.told[p][q] != nothing; {
+			case q == p || known:
+			case !w.ended(q):
+				waits = waits || i < position
+			case i < position:
+				seniors |= 1 << q
+			default:
+				juniors |= 1 << q
+			}
+		}
+		switch {
+		case waits:
+		case seniors == 0:
+			for q := range w.machines {
+				if juniors>>q&1 == 1 {
+					dst = append(dst, w.tell(p, q, 0))
+				}
+			}
+		default:
+			last := bits.Len32(seniors) - 1
+			seniors &^= 1 << last
+			for some := juniors; ; some = (some - 1) & juniors {
+				dst = append(dst, w.tell(p, last, seniors|some))
+				if some == 0 {
+					break
+				}
 			}
 		}
 	}
-	if w.rules.cutoff && !w.cut {
-		dst = append(dst, event{kind: 'x'})
+	return dst
+}
+
+func (w *world) tell(p, q int, first uint32) event {
+	if w.rules.why == Silent {
+		return event{kind: 's', p: p, q: q, first: first}
+	}
+	return event{kind: 't', p: p, q: q, first: first}
+}
+
+// rest appends a word that is left when nothing else is. It must have no effect.
+func (w *world) rest(dst []event) []event {
+	for p, m := range w.machines {
+		for q := range w.machines {
+			if w.states[p] == living && w.ended(q) && w.told[p][q] == nothing && m.view.Has(w.members[q]) {
+				return append(dst, w.tell(p, q, 0))
+			}
+		}
 	}
 	return dst
+}
+
+// deaths appends the ways in which somebody may die next.
+func (w *world) deaths(dst []event) []event {
+	for p := range w.machines {
+		if w.states[p] != living || !w.mayDie(p) || w.rules.reduced && w.begun {
+			continue
+		}
+		for k := range w.droppable(p) + 1 {
+			dst = append(dst, event{kind: 'c', p: p, q: k})
+		}
+	}
+	if !w.rules.reduced {
+		return dst
+	}
+	for _, e := range dst[:len(dst):len(dst)] {
+		p := e.actor()
+		if p < 0 || !w.mayDie(p) {
+			continue
+		}
+		// The step is tried, to see what it sends.
+		var out Actions
+		w.act(e, clone(w.machines[p]), &out)
+		sends, installs := 0, false
+		for _, a := range out {
+			if installs = installs || a.Kind == Install; a.Kind != Send {
+				continue
+			}
+			if sends++; w.states[w.index(a.To)] == living {
+				dst = append(dst, withDeath(e, sends))
+			}
+		}
+		if installs {
+			dst = append(dst, withDeath(e, 0))
+		}
+	}
+	return dst
+}
+
+func withDeath(e event, after int) event {
+	e.dies, e.after = true, after
+	return e
+}
+
+func (w *world) mayDie(p int) bool {
+	return w.rules.mayDie == nil || slices.Contains(w.rules.mayDie, p)
+}
+
+// idle says of a message to q that it won't have an effect, whenever it comes.
+func (w *world) idle(x *Message, q int) bool {
+	m := w.machines[q]
+	if !w.deathsOnly() || m.view.Excludes(x.From) {
+		return false
+	}
+	switch x.Kind {
+	case Commit, Current, Reject:
+		return x.Number <= m.view.Number
+	case Ack, Report:
+		return x.Number <= m.view.Number || x.Number == m.view.Number+1 && x.Ballot.Less(m.round.ballot)
+	}
+	return false
 }
 
 // free says whether an earlier life of a process, if there was one, is over.
@@ -155,11 +384,18 @@ func (w *world) free(p int) bool {
 	return true
 }
 
+// knows says that p needn't be told of q, whom its view excludes.
+func (w *world) knows(p, q int) bool {
+	v := w.machines[p].View()
+	return w.rules.reduced && v != nil && v.Excludes(w.members[q])
+}
+
 // quiet says that nothing is on its way, and nothing is left to tell.
 func (w *world) quiet() bool {
 	for p := range w.channels {
 		for q := range w.channels[p] {
-			if len(w.channels[p][q]) > 0 || p != q && w.states[p] == living && !w.told[p][q] && w.gone(p, q) {
+			if len(w.channels[p][q]) > 0 || p != q && w.states[p] == living && !w.knows(p, q) &&
+				(w.told[p][q] < certainty && w.certain(p, q) || w.told[p][q] == nothing && w.silent(p, q)) {
 				return false
 			}
 		}
@@ -167,27 +403,31 @@ func (w *world) quiet() bool {
 	return true
 }
 
-// gone says whether p may be told that q is gone. Whoever has left or been
+// certain says whether p may be told for certain that q is gone. Whoever has left or been
 // excluded ends, and the detector tells of that as well.
-func (w *world) gone(p, q int) bool {
-	if w.states[q] == dead || w.states[q] == stopped {
-		return true
-	}
-	return w.cut && !w.together(p, q)
+func (w *world) certain(p, q int) bool {
+	return w.ended(q) && w.rules.why != Silent && !(w.rules.far && w.cut && !w.together(p, q)) ||
+		w.states[q] == stopped && w.machines[q].leaving
 }
 
-func (w *world) why(q int) Why {
-	switch {
-	case w.states[q] == stopped && w.machines[q].leaving:
-		return Left
-	case w.states[q] == dead || w.states[q] == stopped:
-		return w.rules.why
-	}
-	return Silent
+// silent says whether p may be told that q is silent.
+func (w *world) silent(p, q int) bool {
+	return w.ended(q) && w.rules.why == Silent || w.cut && !w.together(p, q) && !(w.rules.oneWay && w.first(q)) ||
+		w.ended(q) && !w.certain(p, q)
 }
+
+func (w *world) ended(q int) bool { return w.states[q] == dead || w.states[q] == stopped }
+
+// lost says whether what p sends to q is, by the cut.
+func (w *world) lost(p, q int) bool {
+	return w.cut && !w.together(p, q) && !(w.rules.oneWay && w.first(p))
+}
+
+// first says whether somebody is on the first side of the cut.
+func (w *world) first(p int) bool { return w.rules.side>>p&1 == 1 }
 
 func (w *world) together(p, q int) bool {
-	return w.rules.side>>p&1 == w.rules.side>>q&1
+	return w.first(p) == w.first(q)
 }
 
 // droppable is how many of the last sends of p haven't been delivered.
@@ -211,49 +451,113 @@ func (w *world) droppable(p int) int {
 func (w *world) index(m Member) int { return slices.Index(w.members, m) }
 
 func (w *world) Apply(e event) error {
-	var out Actions
-	p := e.p
+	w.begun = w.begun || e.kind != 'c'
 	switch e.kind {
-	case 'd':
-		x := w.channels[e.p][e.q][0]
-		w.channels[e.p][e.q] = slices.Clone(w.channels[e.p][e.q][1:])
-		p = e.q
-		if w.cut && !w.together(e.p, e.q) {
-			return nil
-		}
-		w.machines[p].Receive(w.now, x, &out)
-	case 't':
-		w.told[p][e.q] = true
-		w.machines[p].Departed(w.now, w.members[e.q], w.why(e.q), &out)
 	case 'c':
 		for range e.q {
-			l := w.last[p]
+			l := w.last[e.p]
 			q := l[len(l)-1]
-			w.last[p] = l[:len(l)-1]
-			if c := w.channels[p][q]; w.states[q] == living {
-				w.channels[p][q] = slices.Clone(c[:len(c)-1])
+			w.last[e.p] = l[:len(l)-1]
+			if c := w.channels[e.p][q]; w.states[q] == living {
+				w.channels[e.p][q] = slices.Clone(c[:len(c)-1])
 			}
 		}
-		w.end(p, dead)
+		w.end(e.p, dead)
 		w.crashes--
 		return nil
-	case 'j':
-		contacts := FirstView(w.rules.members).Members
-		w.machines[p] = NewJoiner(Config{Self: w.members[p], Arity: w.rules.arity, Retry: 1}, slices.DeleteFunc(contacts, func(m Member) bool { return m.Proc == w.members[p].Proc }), w.now, &out)
-		w.states[p] = living
-	case 'r':
-		w.now, w.retries = w.now+1, w.retries-1
-		w.machines[p].Tick(w.now, &out)
-	case 'l':
-		w.machines[p].Leave(w.now, &out)
 	case 'x':
 		w.cut = true
 		return nil
+	case 'h':
+		for p := range w.channels {
+			for q := range w.channels[p] {
+				if w.lost(p, q) {
+					w.channels[p][q] = nil
+				}
+			}
+		}
+		w.cut, w.healed = false, true
+		return nil
+	}
+	p := e.actor()
+	if e.kind != 'j' {
+		w.machines[p] = clone(w.machines[p])
+	}
+	var out Actions
+	w.machines[p] = w.act(e, w.machines[p], &out)
+	for q := range w.machines {
+		if e.first>>q&1 == 1 {
+			w.told[p][q] = certainty
+		}
+	}
+	switch e.kind {
+	case 'd':
+		w.channels[e.p][e.q] = slices.Clone(w.channels[e.p][e.q][1:])
+	case 't':
+		w.told[p][e.q] = certainty
+	case 's':
+		if w.told[p][e.q] = silence; !w.silent(p, e.q) {
+			w.lies--
+		}
+	case 'j':
+		w.states[p] = living
+	case 'r':
+		w.now, w.retries = w.now+1, w.retries-1
 	}
 	if w.rules.presumes {
 		w.machines[p].lead.collected = true
 	}
-	return w.carryOut(p, out)
+	if e.dies {
+		sends := 0
+		out = slices.DeleteFunc(out, func(a Action) bool {
+			if a.Kind == Send {
+				sends++
+			}
+			return a.Kind == Send && sends > e.after
+		})
+	}
+	if err := w.carryOut(p, out); err != nil {
+		return err
+	}
+	if e.dies {
+		w.end(p, dead)
+		w.crashes--
+	}
+	return nil
+}
+
+// act lets a machine take the step of an event. It changes nothing else.
+func (w *world) act(e event, m *Machine, out *Actions) *Machine {
+	for q := range w.machines {
+		if e.first>>q&1 == 1 {
+			m.Departed(w.now, w.members[q], w.rules.why, out)
+		}
+	}
+	switch e.kind {
+	case 'd':
+		if !w.lost(e.p, e.q) {
+			m.Receive(w.now, w.channels[e.p][e.q][0], out)
+		}
+	case 't':
+		why := Died
+		if w.states[e.q] == stopped && w.machines[e.q].leaving {
+			why = Left
+		}
+		m.Departed(w.now, w.members[e.q], why, out)
+	case 's':
+		m.Departed(w.now, w.members[e.q], Silent, out)
+	case 'j':
+		contacts := FirstView(w.rules.members).Members
+		m = NewJoiner(Config{Self: w.members[e.p], Arity: w.rules.arity, Retry: 1},
+			slices.DeleteFunc(contacts, func(m Member) bool { return m.Proc == w.members[e.p].Proc }), w.now, out)
+	case 'r':
+		m.Tick(w.now+1, out)
+	case 'p':
+		m.Tick(m.lead.until, out)
+	case 'l':
+		m.Leave(w.now, out)
+	}
+	return m
 }
 
 func (w *world) carryOut(p int, out Actions) error {
@@ -272,6 +576,9 @@ func (w *world) carryOut(p int, out Actions) error {
 				return fmt.Errorf("%d sends a %v of %v", p, a.Message.Kind, a.Message.From)
 			}
 			w.messages++
+			if w.seen != nil {
+				*w.seen = append(*w.seen, a.Message)
+			}
 			w.sent[a.Message.Kind]++
 			if w.states[q] == living {
 				w.channels[p][q] = append(slices.Clone(w.channels[p][q]), a.Message)
@@ -307,35 +614,69 @@ func (w *world) installed(p int, v *View) error {
 	w.at[p] = v.Number
 	// Whoever alone went on on the better side of a cut, and has surely ended
 	// since, may have had another view of this number: see Quorum.
-	s := show(v)
-	for q, views := range w.views {
-		if other, ok := views[v.Number]; ok && other != s && (w.states[q] == living || !w.rules.cutoff) {
-			return fmt.Errorf("agreement: %d installs %s, %d %s", p, s, q, other)
+	id := identify(v)
+	for q := range w.views {
+		if other := w.had(q, v.Number); other != 0 && other != id && (w.states[q] == living || !w.divided()) {
+			return fmt.Errorf("agreement: %d installs %s, %d %s", p, show(v), q, texts[other])
 		}
 	}
-	w.views[p][v.Number] = s
+	views := make([]viewID, v.Number+1)
+	copy(views, w.views[p])
+	views[v.Number] = id
+	w.views[p] = views
 	return nil
 }
 
-func show(v *View) string {
-	if v == nil {
-		return "-"
+// divided says whether somebody may be taken for silent who lives.
+func (w *world) divided() bool { return w.rules.divided() }
+
+func (r rules) divided() bool { return r.cutoff || r.lies > 0 }
+
+// had is the view of a number that somebody installed, or 0.
+func (w *world) had(p int, number uint64) viewID {
+	if number < uint64(len(w.views[p])) {
+		return w.views[p][number]
 	}
-	s, ok := shown[v]
-	if !ok {
-		s = fmt.Sprintf("view %d %v +%v -%v past %v", v.Number, v.Members, v.Joined, v.Gone, v.Past)
-		shown[v] = s
-	}
-	return s
+	return 0
 }
 
-// shown keeps the texts of views, which are long and many alike.
-var shown = map[*View]string{}
+// viewID stands for the text of a view in a state's key.
+type viewID uint16
+
+var (
+	identities = map[string]viewID{}
+	texts      = []string{"-"}
+	identified = map[*View]viewID{}
+)
+
+func identify(v *View) viewID {
+	if v == nil {
+		return 0
+	}
+	id, ok := identified[v]
+	if !ok {
+		s := fmt.Sprintf("view %d %v +%v -%v past %v", v.Number, v.Members, v.Joined, v.Gone, v.Past)
+		if id, ok = identities[s]; !ok {
+			id = viewID(len(texts))
+			identities[s], texts = id, append(texts, s)
+		}
+		if len(identified) > 1<<16 {
+			clear(identified) // or nothing that was ever made could be forgotten
+		}
+		identified[v] = id
+	}
+	return id
+}
+
+func show(v *View) string { return texts[identify(v)] }
 
 // End: faults have stopped and all is said, so all who live are in one view,
 // and nobody else is.
 func (w *world) End() error {
-	if w.cut {
+	if w.ends != nil {
+		w.ends[w.outcome()] = true
+	}
+	if w.divided() || w.stalled() {
 		return w.endCut()
 	}
 	var want *View
@@ -359,11 +700,24 @@ func (w *world) End() error {
 	}
 	for p, m := range w.members {
 		in := w.states[p] == living && w.machines[p].View() != nil
-		if want.Has(m) != in && !w.stalled() {
+		if want.Has(m) != in {
 			return fmt.Errorf("%d is %v in the end, but the view is %s", p, w.states[p], show(want))
 		}
 	}
 	return nil
+}
+
+// outcome is who lives, in which view.
+func (w *world) outcome() string {
+	s := ""
+	for p, m := range w.machines {
+		s += fmt.Sprintf("%d: %d", p, w.states[p])
+		if w.states[p] == living {
+			s += " in " + show(m.View())
+		}
+		s += "; "
+	}
+	return s
 }
 
 func (w *world) stalled() bool {
@@ -404,51 +758,43 @@ func (w *world) endCut() error {
 
 func (w *world) Clone() *world {
 	c := *w
-	c.machines = make([]*Machine, len(w.machines))
-	for p, m := range w.machines {
-		if m != nil {
-			c.machines[p] = clone(m)
-		}
-	}
-	c.states, c.at = slices.Clone(w.states), slices.Clone(w.at)
-	c.told, c.channels, c.last = make([][]bool, len(w.told)), make([][]channel, len(w.told)), make([][]int, len(w.told))
+	c.machines, c.states, c.at, c.views = slices.Clone(w.machines), slices.Clone(w.states), slices.Clone(w.at), slices.Clone(w.views)
+	c.told, c.channels, c.last = make([][]word, len(w.told)), make([][]channel, len(w.told)), slices.Clone(w.last)
 	for p := range w.told {
-		c.told[p], c.channels[p], c.last[p] = slices.Clone(w.told[p]), slices.Clone(w.channels[p]), slices.Clone(w.last[p])
-	}
-	c.views = make([]map[uint64]string, len(w.views))
-	for p, v := range w.views {
-		c.views[p] = maps.Clone(v)
+		c.told[p], c.channels[p] = slices.Clone(w.told[p]), slices.Clone(w.channels[p])
 	}
 	return &c
 }
 
 func clone(m *Machine) *Machine {
+	if m == nil {
+		return nil // it is about to begin
+	}
 	c := *m
 	c.gone, c.joins, c.leaves = slices.Clone(m.gone), slices.Clone(m.joins), slices.Clone(m.leaves)
-	c.round.certain = slices.Clone(m.round.certain)
+	c.round.certain, c.round.awaiting = slices.Clone(m.round.certain), slices.Clone(m.round.awaiting)
 	c.skipped = nil
 	return &c
 }
 
 func (w *world) AppendKey(dst []byte) []byte {
+	slowest := ^uint64(0)
 	for p, m := range w.machines {
 		dst = append(dst, '|', byte(w.states[p]))
 		if w.states[p] != living {
 			dst = append(dst, byte(b2i(m != nil && m.leaving)))
+			if w.states[p] == unborn {
+				slowest = 0
+			}
 			continue
 		}
-		r, l := &m.round, &m.lead
-		dst = append(append(dst, show(m.view)...), show(m.proposal)...)
-		dst = append(append(dst, show(r.view)...), show(l.adopted)...)
-		dst = appendDepartures(dst, m.gone, r.certain, l.skip)
-		dst = appendMembers(dst, m.joins, m.leaves, []Member{m.asker, r.parent})
-		dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best)
-		dst = append(dst, byte(r.kind), byte(r.awaiting), byte(l.takeover), byte(l.attempt), byte(m.door.next))
-		for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked} {
-			dst = append(dst, byte(b2i(f)))
-		}
-		for _, f := range w.told[p] {
-			dst = append(dst, byte(b2i(f)))
+		slowest = min(slowest, w.at[p])
+		dst = appendMachine(dst, m)
+		for q, x := range w.told[p] {
+			if w.knows(p, q) {
+				x = nothing
+			}
+			dst = append(dst, byte(x))
 		}
 	}
 	for p := range w.channels {
@@ -458,19 +804,60 @@ func (w *world) AppendKey(dst []byte) []byte {
 				dst = describe(dst, x)
 			}
 		}
-		if w.states[p] == living && w.crashes > 0 {
+		if w.states[p] == living && w.crashes > 0 && !w.rules.reduced {
 			dst = append(dst, '<')
 			for _, q := range w.last[p][len(w.last[p])-w.droppable(p):] {
 				dst = append(dst, byte(q))
 			}
 		}
 	}
-	for p, views := range w.views {
-		for n := uint64(0); n <= w.at[p]; n++ {
-			dst = append(dst, views[n]...)
+	return append(w.appendHistory(dst, slowest), byte(w.crashes), byte(w.lies), byte(b2i(w.cut)), byte(b2i(w.healed)), byte(b2i(w.begun)), byte(w.retries))
+}
+
+// appendHistory appends which views were installed, of the numbers that somebody may
+// install later: the others won't be compared again.
+func (w *world) appendHistory(dst []byte, slowest uint64) []byte {
+	if !w.rules.reduced {
+		slowest = 0
+	}
+	for n := slowest + 1; n < 1<<16; n++ {
+		some := viewID(0)
+		for p := range w.views {
+			if w.states[p] != living && w.divided() {
+				continue
+			}
+			if v := w.had(p, n); v != 0 && (v != some || w.divided()) {
+				some = v
+				dst = appendID(append(dst, '=', byte(n)), v)
+				if w.divided() {
+					dst = append(dst, byte(p))
+				}
+			}
+		}
+		if some == 0 && n > w.highest() {
+			break
 		}
 	}
-	return append(dst, byte(w.crashes), byte(b2i(w.cut)), byte(w.retries))
+	return dst
+}
+
+func (w *world) highest() uint64 { return slices.Max(w.at) }
+
+func appendID(dst []byte, id viewID) []byte { return append(dst, byte(id), byte(id>>8)) }
+
+func appendMachine(dst []byte, m *Machine) []byte {
+	r, l := &m.round, &m.lead
+	for _, v := range []*View{m.view, m.proposal, r.view, l.adopted} {
+		dst = appendID(dst, identify(v))
+	}
+	dst = appendDepartures(dst, m.gone, r.certain, l.skip)
+	dst = appendMembers(dst, m.joins, m.leaves, r.awaiting, []Member{m.asker, r.parent, m.door.asked})
+	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best)
+	dst = append(dst, byte(r.kind), byte(l.takeover), byte(l.attempt), byte(m.door.next))
+	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked} {
+		dst = append(dst, byte(b2i(f)))
+	}
+	return dst
 }
 
 func b2i(b bool) int {
@@ -510,7 +897,7 @@ func appendBallots(dst []byte, ballots ...Ballot) []byte {
 func describe(dst []byte, x *Message) []byte {
 	dst = append(dst, byte(x.Kind), byte(x.Number))
 	dst = appendBallots(dst, x.Ballot, x.Accepted)
-	dst = append(append(dst, show(x.Base)...), show(x.View)...)
+	dst = appendID(appendID(dst, identify(x.Base)), identify(x.View))
 	dst = appendDepartures(dst, x.Skip, x.Gone)
 	return appendMembers(dst, []Member{x.Member})
 }
