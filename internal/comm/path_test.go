@@ -1,6 +1,7 @@
 package comm_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,21 +14,24 @@ import (
 	"banyan/internal/wire"
 )
 
-// wires is a network without any cost of its own: what is sent waits in a slot of
-// the receiver until it polls. All run on one goroutine.
+// wires is a network almost without a cost of its own: what is sent waits in a ring
+// of its pair until the receiver polls.
 type wires struct{ ends []*wireEnd }
 
 type wireEnd struct {
-	net    *wires
-	self   proto.Proc
-	queue  []wireFrame
-	head   int
-	loans  []wireLoan
-	header [wire.HeaderSize]byte
+	net   *wires
+	self  proto.Proc
+	in    []*wireRing // by sender
+	loans []wireLoan
+}
+
+// wireRing has one writer and one reader, each perhaps the keeper of its engine.
+type wireRing struct {
+	tail, head atomic.Uint32
+	frames     [64]wireFrame
 }
 
 type wireFrame struct {
-	from    proto.Proc
 	header  wire.Header
 	payload []byte
 	small   [64]byte
@@ -41,22 +45,30 @@ type wireLoan struct {
 func newWires(n int) *wires {
 	w := &wires{}
 	for q := range n {
-		w.ends = append(w.ends, &wireEnd{net: w, self: proto.Proc(q), queue: make([]wireFrame, 0, 1024)})
+		e := &wireEnd{net: w, self: proto.Proc(q)}
+		for range n {
+			e.in = append(e.in, &wireRing{})
+		}
+		w.ends = append(w.ends, e)
 	}
 	return w
 }
 
 func (e *wireEnd) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
 	h.Length = uint32(len(payload))
-	o := e.net.ends[to]
-	o.queue = append(o.queue, wireFrame{})
-	f := &o.queue[len(o.queue)-1]
-	f.from, f.header = e.self, *h
+	r := e.net.ends[to].in[e.self]
+	tail := r.tail.Load()
+	if tail-r.head.Load() == uint32(len(r.frames)) {
+		panic("the ring is full")
+	}
+	f := &r.frames[tail%uint32(len(r.frames))]
+	f.header = *h
 	if len(payload) <= len(f.small) {
 		f.payload = f.small[:copy(f.small[:], payload)]
 	} else {
 		f.payload = append([]byte(nil), payload...)
 	}
+	r.tail.Store(tail + 1)
 	if token != 0 {
 		e.loans = append(e.loans, wireLoan{to, token})
 	}
@@ -70,19 +82,21 @@ func (e *wireEnd) Poll(sink transport.Sink) int {
 		sink.Sent(e.loans[i].to, e.loans[i].token)
 	}
 	e.loans = append(e.loans[:0], e.loans[n:]...)
-	for ; e.head < len(e.queue); e.head++ {
-		f := &e.queue[e.head]
-		n++
-		if len(f.payload) <= transport.DirectSize {
-			sink.Frame(f.from, &f.header, f.payload)
-			continue
+	for from, r := range e.in {
+		for head := r.head.Load(); head != r.tail.Load(); head++ {
+			f := &r.frames[head%uint32(len(r.frames))]
+			n++
+			if len(f.payload) <= transport.DirectSize {
+				sink.Frame(proto.Proc(from), &f.header, f.payload)
+			} else {
+				if place := sink.Dest(proto.Proc(from), &f.header); place != nil {
+					copy(place, f.payload)
+				}
+				sink.Arrived(proto.Proc(from), &f.header)
+			}
+			r.head.Store(head + 1)
 		}
-		if place := sink.Dest(f.from, &f.header); place != nil {
-			copy(place, f.payload)
-		}
-		sink.Arrived(f.from, &f.header)
 	}
-	e.queue, e.head = e.queue[:0], 0
 	return n
 }
 
@@ -92,7 +106,7 @@ func (e *wireEnd) Fence(proto.Proc)         {}
 func (e *wireEnd) Drain(time.Duration)      {}
 func (e *wireEnd) Close() error             { return nil }
 
-// wired gives the worlds of a job whose processes share one goroutine.
+// wired gives the worlds of a job over wires.
 func wired(tb testing.TB, layout replica.Layout) []*comm.Comm {
 	net := newWires(layout.Procs())
 	var worlds []*comm.Comm
