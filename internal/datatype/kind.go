@@ -56,7 +56,7 @@ const (
 	FloatFloat
 	DoubleDouble
 
-	kinds
+	Kinds // how many there are, the others' upper bound
 )
 
 // kindTraits says how elements of a kind lie in memory and in external32.
@@ -67,7 +67,7 @@ type kindTraits struct {
 	external int64 // bytes in external32
 }
 
-var traits = [kinds]kindTraits{
+var traits = [Kinds]kindTraits{
 	Mixed:         {name: "mixed", align: 1},
 	Byte:          {"byte", 1, 1, 1},
 	Packed:        {"packed", 1, 1, 1},

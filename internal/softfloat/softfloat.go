@@ -44,6 +44,9 @@ func (x Float) IsNaN() bool { return x.class == nan }
 // IsZero tells whether x is 0 or -0.
 func (x Float) IsZero() bool { return x.class == zero }
 
+// Negative tells whether x's sign is set.
+func (x Float) Negative() bool { return x.negative }
+
 // Neg is -x.
 func (x Float) Neg() Float {
 	x.negative = !x.negative
