@@ -39,9 +39,8 @@ func strided(base unsafe.Pointer, off, stride, count, size int64, msg unsafe.Poi
 	case 32:
 		words[[4]uint64](base, off, stride, count, msg, w)
 	default:
-		for range count {
-			copyRun(unsafe.Add(base, off), msg, size, w)
-			msg = unsafe.Add(msg, size)
+		for i := range count {
+			copyRun(unsafe.Add(base, off), unsafe.Add(msg, i*size), size, w)
 			off += stride
 		}
 	}
@@ -73,10 +72,10 @@ func scattered(base unsafe.Pointer, off int64, items []item, width int64, msg un
 	case 16:
 		listed[[2]uint64](base, off, items, msg, w)
 	default:
+		start := items[0].from
 		for i := range items {
 			it := &items[i]
-			copyRun(unsafe.Add(base, off+it.disp), msg, it.size, w)
-			msg = unsafe.Add(msg, it.size)
+			copyRun(unsafe.Add(base, off+it.disp), unsafe.Add(msg, it.from-start), it.size, w)
 		}
 	}
 }
