@@ -9,40 +9,55 @@ import (
 	"banyan/internal/wire"
 )
 
-func BenchmarkTCP(b *testing.B) {
+func BenchmarkTwoThreads(b *testing.B) {
 	// As the runtime does (DESIGN, decision 1).
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	ends := newTransports(b, 2, nil)
-	transporttest.Bench(b, ends[0], ends[1])
+	for _, m := range all {
+		b.Run(m.name, func(b *testing.B) {
+			ends := newTransports(b, 2, func(c *Config) { c.Media = m.media })
+			transporttest.Bench(b, ends[0], ends[1])
+		})
+	}
 }
 
 // BenchmarkIdlePoll is a Poll that finds nothing.
 func BenchmarkIdlePoll(b *testing.B) {
-	c := newTransports(b, 2, nil)
-	c[1].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
-	w := &witness{}
-	for w.frames == 0 {
-		c[0].Poll(w)
-		c[1].Poll(w)
-	}
-	for b.Loop() {
-		c[0].Poll(w)
+	for _, m := range all {
+		b.Run(m.name, func(b *testing.B) {
+			c := newTransports(b, 2, func(c *Config) { c.Media = m.media })
+			c[1].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+			w := &witness{}
+			for w.frames == 0 {
+				c[0].Poll(w)
+				c[1].Poll(w)
+			}
+			for b.Loop() {
+				c[0].Poll(w)
+			}
+		})
 	}
 }
 
-// BenchmarkTwoProcesses is ping-pong between two processes; an op is one way.
+// BenchmarkTwoProcesses is ping-pong between two processes, each on its core; an op
+// is one way.
 func BenchmarkTwoProcesses(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	tr, _, _ := startChild(b, roleEcho)
-	meet(tr)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
-		b.Run(fmt.Sprintf("pingpong/%d", size), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			transporttest.PingPong(tr, 1, b.N/2+1, size, true)
-		})
+	for _, m := range all {
+		tr, _, _ := startChild(b, roleEcho, m.media)
+		meet(tr)
+		for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
+			b.Run(fmt.Sprintf("%s/pingpong/%d", m.name, size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				done := make(chan struct{})
+				go func() { // on a thread that ends with it
+					pin(0)
+					transporttest.PingPong(tr, 1, b.N/2+1, size, true)
+					close(done)
+				}()
+				<-done
+			})
+		}
 	}
 }
 

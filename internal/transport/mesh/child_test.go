@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,9 +23,10 @@ import (
 // Some tests and benchmarks need a second process: this binary again, as Proc 1
 // of a job of two, in a role that the environment names.
 const (
-	childRole   = "BANYAN_TEST_TCP_ROLE"
-	childCard   = "BANYAN_TEST_TCP_CARD"
-	childSecret = "BANYAN_TEST_TCP_SECRET"
+	childRole   = "BANYAN_TEST_MESH_ROLE"
+	childCard   = "BANYAN_TEST_MESH_CARD"
+	childSecret = "BANYAN_TEST_MESH_SECRET"
+	childMedia  = "BANYAN_TEST_MESH_MEDIA"
 )
 
 // Roles of the child.
@@ -49,7 +51,8 @@ func child(role string) {
 	if err != nil {
 		panic(err)
 	}
-	tr, err := Listen(Config{Self: 1, N: 2, Secret: secret, Resolve: func(proto.Proc) (Card, error) { return parent, nil }})
+	media, _ := strconv.Atoi(os.Getenv(childMedia))
+	tr, err := Listen(Config{Self: 1, N: 2, Secret: secret, Media: Media(media), Resolve: func(proto.Proc) (Card, error) { return parent, nil }})
 	if err != nil {
 		panic(err)
 	}
@@ -103,10 +106,19 @@ func child(role string) {
 			tr.Wait(time.Second)
 		}
 	case roleEcho:
+		pin(1)
 		for send(0); !s.closed; {
 			tr.Poll(s)
 		}
 	}
+}
+
+// pin keeps this thread on a core of its own, where there is one.
+func pin(core int) {
+	runtime.LockOSThread()
+	var set unix.CPUSet
+	set.Set(core)
+	unix.SchedSetaffinity(0, &set)
 }
 
 type childSink struct {
@@ -132,17 +144,17 @@ func (s *childSink) Closed(proto.Proc, transport.Evidence) { s.closed = true }
 
 // startChild starts a child and returns this process's end of the job, as
 // Proc 0, and what the child prints after its card.
-func startChild(t testing.TB, role string) (*Transport, *exec.Cmd, *bufio.Scanner) {
+func startChild(t testing.TB, role string, media Media) (*Transport, *exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	secret := make([]byte, MinSecret)
 	rand.Read(secret)
 	published := make(cards, 2)
-	tr, err := Listen(Config{Self: 0, N: 2, Secret: secret, Resolve: published.resolve})
+	tr, err := Listen(Config{Self: 0, N: 2, Secret: secret, Media: media, Resolve: published.resolve})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), childRole+"="+role, childCard+"="+tr.Card().String(), childSecret+"="+hex.EncodeToString(secret))
+	cmd.Env = append(os.Environ(), childRole+"="+role, childCard+"="+tr.Card().String(), childSecret+"="+hex.EncodeToString(secret), fmt.Sprintf("%s=%d", childMedia, media))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -210,7 +222,7 @@ func watch(t *testing.T, tr *Transport, w *witness, what string, done func() boo
 func TestKilledChild(t *testing.T) {
 	for _, role := range []string{roleStream, roleHold} {
 		t.Run(role, func(t *testing.T) {
-			tr, cmd, lines := startChild(t, role)
+			tr, cmd, lines := startChild(t, role, Any)
 			if role == roleHold {
 				if !lines.Scan() {
 					t.Fatal("no grandchild")
@@ -239,7 +251,7 @@ func TestKilledChild(t *testing.T) {
 
 // A process that leaves in order is heard to its last frame.
 func TestLeavingChild(t *testing.T) {
-	tr, _, _ := startChild(t, roleLeave)
+	tr, _, _ := startChild(t, roleLeave, Any)
 	w := &witness{t: t}
 	for range 10 { // it never reads all of this: its exit resets the connection
 		tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 100}, make([]byte, 100), 0)
@@ -252,7 +264,7 @@ func TestLeavingChild(t *testing.T) {
 
 // A stopped process is no dead one; a death while it's stopped is one.
 func TestStoppedChild(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleMute)
+	tr, cmd, _ := startChild(t, roleMute, Any)
 	w := &witness{t: t}
 	watch(t, tr, w, "they have met", func() bool { return w.frames == 1 })
 	unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
@@ -275,7 +287,7 @@ func TestStoppedChild(t *testing.T) {
 // A process that is stopped before the first contact, by a debugger perhaps, and
 // for longer than one waits for a connection, is met when it goes on.
 func TestChildStoppedBeforeContact(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleShy)
+	tr, cmd, _ := startChild(t, roleShy, Any)
 	tr.dialler.limit = 100 * time.Millisecond
 	unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
 	w := &witness{t: t}
@@ -292,7 +304,7 @@ func TestChildStoppedBeforeContact(t *testing.T) {
 
 // A process that died before it was ever contacted is known dead, not waited for.
 func TestChildDeadBeforeContact(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleMute)
+	tr, cmd, _ := startChild(t, roleMute, Any)
 	cmd.Process.Kill()
 	cmd.Wait()
 	// Whether the child was heard or not: the news of its connection, if there
