@@ -220,9 +220,13 @@ func watch(t *testing.T, tr *Transport, w *witness, what string, done func() boo
 // A killed process is known dead by the kernel's word, after a prefix of what it
 // had sent; also as a zombie, which it is until the end of the test.
 func TestKilledChild(t *testing.T) {
-	for _, role := range []string{roleStream, roleHold} {
-		t.Run(role, func(t *testing.T) {
-			tr, cmd, lines := startChild(t, role, Any)
+	for _, c := range []struct {
+		role  string
+		media Media
+	}{{roleStream, Sockets}, {roleHold, Sockets}, {roleStream, SharedMemory}, {roleHold, SharedMemory}} {
+		role := c.role
+		t.Run(fmt.Sprint(role, c.media), func(t *testing.T) {
+			tr, cmd, lines := startChild(t, role, c.media)
 			if role == roleHold {
 				if !lines.Scan() {
 					t.Fatal("no grandchild")
@@ -251,68 +255,84 @@ func TestKilledChild(t *testing.T) {
 
 // A process that leaves in order is heard to its last frame.
 func TestLeavingChild(t *testing.T) {
-	tr, _, _ := startChild(t, roleLeave, Any)
-	w := &witness{t: t}
-	for range 10 { // it never reads all of this: its exit resets the connection
-		tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 100}, make([]byte, 100), 0)
-	}
-	watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
-	if w.frames != leaveFrames || w.why != transport.EvidenceExited {
-		t.Errorf("%d frames of %d, %v", w.frames, leaveFrames, w.why)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			tr, _, _ := startChild(t, roleLeave, m.media)
+			w := &witness{t: t}
+			for range 10 { // it never reads all of this: its exit resets the connection
+				tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 100}, make([]byte, 100), 0)
+			}
+			watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
+			if w.frames != leaveFrames || w.why != transport.EvidenceExited {
+				t.Errorf("%d frames of %d, %v", w.frames, leaveFrames, w.why)
+			}
+		})
 	}
 }
 
 // A stopped process is no dead one; a death while it's stopped is one.
 func TestStoppedChild(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleMute, Any)
-	w := &witness{t: t}
-	watch(t, tr, w, "they have met", func() bool { return w.frames == 1 })
-	unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
-	for range 24 {
-		tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: wire.MaxPayload}, make([]byte, wire.MaxPayload), 0)
-	}
-	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); tr.Poll(w) {
-		tr.Wait(10 * time.Millisecond)
-	}
-	if w.closed > 0 || tr.Queued(1) == 0 {
-		t.Errorf("%d ends of a stopped process, %d bytes wait", w.closed, tr.Queued(1))
-	}
-	cmd.Process.Kill()
-	watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
-	if w.why != transport.EvidenceExited || tr.Queued(1) != 0 {
-		t.Errorf("the evidence is %v, %d bytes wait", w.why, tr.Queued(1))
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			tr, cmd, _ := startChild(t, roleMute, m.media)
+			w := &witness{t: t}
+			watch(t, tr, w, "they have met", func() bool { return w.frames == 1 })
+			unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
+			for range 24 {
+				tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: wire.MaxPayload}, make([]byte, wire.MaxPayload), 0)
+			}
+			for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); tr.Poll(w) {
+				tr.Wait(10 * time.Millisecond)
+			}
+			if w.closed > 0 || tr.Queued(1) == 0 {
+				t.Errorf("%d ends of a stopped process, %d bytes wait", w.closed, tr.Queued(1))
+			}
+			cmd.Process.Kill()
+			watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
+			if w.why != transport.EvidenceExited || tr.Queued(1) != 0 {
+				t.Errorf("the evidence is %v, %d bytes wait", w.why, tr.Queued(1))
+			}
+		})
 	}
 }
 
 // A process that is stopped before the first contact, by a debugger perhaps, and
 // for longer than one waits for a connection, is met when it goes on.
 func TestChildStoppedBeforeContact(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleShy, Any)
-	tr.dialler.limit = 100 * time.Millisecond
-	unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
-	w := &witness{t: t}
-	tr.Send(1, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
-	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); tr.Poll(w) {
-		tr.Wait(10 * time.Millisecond)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			tr, cmd, _ := startChild(t, roleShy, m.media)
+			tr.dialler.limit = 100 * time.Millisecond
+			unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
+			w := &witness{t: t}
+			tr.Send(1, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+			for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); tr.Poll(w) {
+				tr.Wait(10 * time.Millisecond)
+			}
+			if w.closed > 0 || w.frames > 0 {
+				t.Errorf("%d ends and %d frames of a stopped process", w.closed, w.frames)
+			}
+			unix.Kill(cmd.Process.Pid, unix.SIGCONT)
+			watch(t, tr, w, "the echo comes", func() bool { return w.frames == 1 })
+		})
 	}
-	if w.closed > 0 || w.frames > 0 {
-		t.Errorf("%d ends and %d frames of a stopped process", w.closed, w.frames)
-	}
-	unix.Kill(cmd.Process.Pid, unix.SIGCONT)
-	watch(t, tr, w, "the echo comes", func() bool { return w.frames == 1 })
 }
 
 // A process that died before it was ever contacted is known dead, not waited for.
 func TestChildDeadBeforeContact(t *testing.T) {
-	tr, cmd, _ := startChild(t, roleMute, Any)
-	cmd.Process.Kill()
-	cmd.Wait()
-	// Whether the child was heard or not: the news of its connection, if there
-	// is one, are the first thing to be polled.
-	w := &witness{t: t}
-	tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
-	watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
-	if w.why != transport.EvidenceExited {
-		t.Errorf("the evidence is %v", w.why)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			tr, cmd, _ := startChild(t, roleMute, m.media)
+			cmd.Process.Kill()
+			cmd.Wait()
+			// Whether the child was heard or not: the news of its connection, if there
+			// is one, are the first thing to be polled.
+			w := &witness{t: t}
+			tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
+			watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
+			if w.why != transport.EvidenceExited {
+				t.Errorf("the evidence is %v", w.why)
+			}
+		})
 	}
 }

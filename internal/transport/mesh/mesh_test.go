@@ -67,7 +67,11 @@ func jobOver(media Media) transporttest.Factory {
 }
 
 func newJob(t *testing.T, n int, media Media) *transporttest.Job {
-	transports := newTransports(t, n, func(c *Config) { c.Media = media })
+	return newJobOf(t, n, func(c *Config) { c.Media = media })
+}
+
+func newJobOf(t *testing.T, n int, change func(*Config)) *transporttest.Job {
+	transports := newTransports(t, n, change)
 	job := &transporttest.Job{
 		Crash: func(p proto.Proc) { transports[p].Close() },
 		// The process that all share lives on.
@@ -90,6 +94,12 @@ func TestConformance(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) { transporttest.Run(t, jobOver(m.media)) })
 	}
+	// Some know TCP only.
+	t.Run("mixed", func(t *testing.T) {
+		transporttest.Run(t, func(t *testing.T, n int) *transporttest.Job {
+			return newJobOf(t, n, func(c *Config) { c.Media = []Media{Any, Any, Sockets}[c.Self%3] })
+		})
+	})
 	if after := openFiles(t); after > before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}

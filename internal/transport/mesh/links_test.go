@@ -1,0 +1,203 @@
+package mesh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/transport"
+	"banyan/internal/wire"
+)
+
+// shares says whether two Procs of this process share memory.
+func shares(a *Transport, b proto.Proc) bool { return a.peer(b).link != nil }
+
+// Who can't share memory by their cards, or can't after all, talk over TCP, in one job
+// with those who can.
+func TestWhoSharesMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p proto.Proc, c *Card) // of what 0 and 1 know of each other
+		shared bool
+	}{
+		"the same host":               {func(proto.Proc, *Card) {}, true},
+		"another host":                {func(_ proto.Proc, c *Card) { c.Host += "0" }, false},
+		"another network namespace":   {func(_ proto.Proc, c *Card) { c.Local = "0" + c.Local }, false},
+		"no shared memory":            {func(_ proto.Proc, c *Card) { c.Local = "" }, false},
+		"a socket that isn't reached": {func(_ proto.Proc, c *Card) { c.Local += "0" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			published := make(cards, 3)
+			transports := newTransports(t, 3, func(cfg *Config) {
+				self := cfg.Self
+				cfg.Resolve = func(p proto.Proc) (Card, error) {
+					card, err := published.resolve(p)
+					if self < 2 && p < 2 {
+						c.change(p, &card)
+					}
+					return card, err
+				}
+			})
+			for p, tr := range transports {
+				published[p] = tr.Card()
+			}
+			crowd := &crowd{t: t, transports: transports, witnesses: []*witness{{t: t}, {t: t}, {t: t}}}
+			crowd.talk()
+			transports[2].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+			crowd.until("2 is heard", func() bool { return crowd.witnesses[0].frames == 1 })
+			if got := shares(transports[0], 1); got != c.shared {
+				t.Errorf("shared memory: %v", got)
+			}
+			if !shares(transports[0], 2) {
+				t.Error("the others share none")
+			}
+		})
+	}
+}
+
+// Who may use nothing but shared memory is told, where there is none.
+func TestNothingButSharedMemory(t *testing.T) {
+	var log journal
+	c := newCrowd(t, 2, func(cfg *Config) {
+		cfg.Media, cfg.Logger = SharedMemory, log.logger()
+		if cfg.Self == 1 {
+			cfg.Media = Sockets
+		}
+	})
+	c.transports[0].dialler.limit = 10 * time.Millisecond
+	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
+	c.until("the end is told", func() bool { return c.witnesses[0].closed == 1 })
+	if said := strings.Join(log.lines(), "\n"); !strings.Contains(said, "can't share memory") {
+		t.Errorf("said: %s", said)
+	}
+}
+
+// tongue is a connection that breaks after so many bytes written.
+type tongue struct {
+	net.Conn
+	left int
+}
+
+var errTongue = errors.New("bitten off")
+
+func (c *tongue) Write(b []byte) (int, error) {
+	n, _ := c.Conn.Write(b[:min(len(b), c.left)])
+	c.left -= n
+	if n < len(b) {
+		c.Conn.Close()
+		return n, errTongue
+	}
+	return n, nil
+}
+
+// A peer that ends in the handshake, at any byte of it, or between the handshake and its
+// descriptors, disturbs nobody; once it counts as connected, its end is told.
+func TestEndsInHandshake(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	victim := c.transports[1]
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	const whole = helloSize + proofSize
+	for n := 0; n <= whole; n += step {
+		d := *c.transports[2].dialler
+		conn, err := net.Dial("unix", victim.Card().socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := d.dial(&tongue{conn, n}, 1, victim.Card().Incarnation, toConnect)
+		conn.Close()
+		if n < whole && !errors.Is(err, errTongue) || n == whole && (err != nil || v != accepted) {
+			t.Fatalf("after %d bytes: %v, %v", n, v, err)
+		}
+		if w := c.witnesses[1]; w.closed > 0 {
+			t.Fatalf("after %d bytes: an end is told of one that hadn't begun", n)
+		}
+	}
+	c.until("the end is told", func() bool { return c.witnesses[1].closed == 1 })
+	c.witnesses[1].closed = 0
+	c.talk()
+}
+
+// Who belongs to the job but writes nonsense into the shared memory is cut off, alone.
+func TestCorruptRing(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	victim := c.transports[1]
+	d := *c.transports[2].dialler
+	via, v, _, err := d.try(context.Background(), 1, victim.Card(), toConnect)
+	if err != nil || v != accepted {
+		t.Fatal(v, err)
+	}
+	defer via.close()
+	via.link.Out.Stream(bytes.Repeat([]byte("x"), wire.HeaderSize))
+	via.link.Ring()
+	w := c.witnesses[1]
+	c.until("the corrupt one is cut off", func() bool { return w.closed == 1 })
+	if w.why != transport.EvidenceLost {
+		t.Errorf("the evidence is %v", w.why)
+	}
+	w.closed = 0
+	c.talk()
+}
+
+// A sleeper is woken by the death of any peer, one that shares memory too, and gets
+// all that it had written, whenever it's killed.
+func TestKilledWhileAsleep(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 3
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range rounds {
+		tr, cmd, _ := startChild(t, roleStream, SharedMemory)
+		w := &witness{t: t}
+		time.AfterFunc(time.Duration(rng.IntN(3000))*time.Microsecond, func() { cmd.Process.Kill() })
+		for start := time.Now(); w.closed == 0; {
+			if tr.Poll(w) == 0 {
+				if w.frames == 0 {
+					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may not live to make contact
+				}
+				tr.Wait(20 * time.Second)
+			}
+			if time.Since(start) > 10*time.Second {
+				t.Fatal("the death didn't wake a sleeper")
+			}
+		}
+		if w.why != transport.EvidenceExited {
+			t.Errorf("the evidence is %v", w.why)
+		}
+	}
+}
+
+// A process that is done with a job has none of its memory left.
+func TestNoMapsLeft(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	if maps(t) == 0 {
+		t.Fatal("no shared memory is seen in use")
+	}
+	for _, tr := range c.transports {
+		tr.Close()
+	}
+	if n := maps(t); n > 0 {
+		t.Errorf("%d mappings are left", n)
+	}
+}
+
+func maps(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte("memfd:banyan"))
+}
