@@ -92,10 +92,9 @@ static void act(struct shared *s, int sig, siginfo_t *info, void *context)
 	if (a.sa_handler == SIG_DFL) {
 		struct sigaction dfl = {.sa_handler = SIG_DFL};
 		libc(sig, &dfl, NULL);
-		sigset_t own;
-		sigemptyset(&own);
-		sigaddset(&own, sig);
-		pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+		sigemptyset(&mask);
+		sigaddset(&mask, sig);
+		pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
 		raise(sig);
 		return;
 	}
@@ -149,7 +148,8 @@ static int share(struct shared *s, int sig, const struct sigaction *wanted, stru
 	return code;
 }
 
-int sigaction(int sig, const struct sigaction *restrict wanted, struct sigaction *restrict old)
+// own is our sigaction. The name may be another's, where the library is loaded late.
+static int own(int sig, const struct sigaction *restrict wanted, struct sigaction *restrict old)
 {
 	if (loaded && sig == SIGPIPE)
 		return share(&pipe_signal, sig, wanted, old);
@@ -162,6 +162,9 @@ int sigaction(int sig, const struct sigaction *restrict wanted, struct sigaction
 	return libc(sig, &a, old);
 }
 
+int sigaction(int sig, const struct sigaction *restrict wanted, struct sigaction *restrict old)
+	__attribute__((alias("own")));
+
 // install is signal in one of its two traditions.
 static sighandler_t install(int sig, sighandler_t handler, int flags, int block)
 {
@@ -173,7 +176,7 @@ static sighandler_t install(int sig, sighandler_t handler, int flags, int block)
 	}
 	if (block)
 		sigaddset(&a.sa_mask, sig);
-	return sigaction(sig, &a, &old) == 0 ? old.sa_handler : SIG_ERR;
+	return own(sig, &a, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
 sighandler_t signal(int sig, sighandler_t handler)
@@ -183,7 +186,7 @@ sighandler_t signal(int sig, sighandler_t handler)
 
 sighandler_t bsd_signal(int sig, sighandler_t handler)
 {
-	return signal(sig, handler);
+	return install(sig, handler, SA_RESTART, 1);
 }
 
 sighandler_t sysv_signal(int sig, sighandler_t handler)
@@ -194,7 +197,7 @@ sighandler_t sysv_signal(int sig, sighandler_t handler)
 // What signal is where _XOPEN_SOURCE asks for the older tradition.
 sighandler_t __sysv_signal(int sig, sighandler_t handler)
 {
-	return sysv_signal(sig, handler);
+	return install(sig, handler, SA_RESETHAND | SA_NODEFER, 0);
 }
 
 void banyan_adopt_handlers(void)
@@ -206,13 +209,17 @@ void banyan_adopt_handlers(void)
 		a.sa_flags |= SA_ONSTACK;
 		// Another thread may install one just now: it wins.
 		if (libc(sig, &a, &found) == 0 && found.sa_handler != a.sa_handler)
-			sigaction(sig, &found, NULL);
+			own(sig, &found, NULL);
 	}
 }
 
 int banyan_sigaction_is_ours(void)
 {
-	return dlsym(RTLD_DEFAULT, "sigaction") == (void *)sigaction;
+	void *program = dlopen(NULL, RTLD_LAZY); // what it sees; RTLD_DEFAULT is what we see
+	int ours = program && dlsym(program, "sigaction") == (void *)own;
+	if (program)
+		dlclose(program);
+	return ours;
 }
 
 // Handlers of the program have this much room at least on the thread that loads the library;

@@ -81,6 +81,7 @@ var layers = []layer{
 	{"abi/generate", []string{"abi"}},
 	{"fortran/generate", []string{"abi"}},
 	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce"}},
+	{"capi/test", nil},
 	{"capi", []string{"internal/progress", "internal/job", "internal/binding"}},
 	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
 

@@ -1,0 +1,114 @@
+package test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A crash in the program is its own, with its signal and without a word of Go's.
+func TestCrash(t *testing.T) {
+	guest := compile(t, "guest")
+	for name, want := range map[string]syscall.Signal{
+		"crash-segv": syscall.SIGSEGV, "crash-fpe": syscall.SIGFPE, "crash-abort": syscall.SIGABRT,
+		"crash-in-library": syscall.SIGSEGV, "crash-special": syscall.SIGSEGV, "crash-early": syscall.SIGSEGV,
+		"pipe-default": syscall.SIGPIPE, "pipe-default-early": syscall.SIGPIPE, "pipe-handler": syscall.SIGPIPE,
+	} {
+		o := run(t, guest, name)
+		if o.signal != want || o.stderr != "" {
+			t.Errorf("%s: %v", name, o)
+		}
+	}
+}
+
+// What a program does with signals, forks, threads and jumps goes well.
+func TestGuest(t *testing.T) {
+	guest := compile(t, "guest")
+	for _, name := range []string{"handler-segv", "handler-segv-early", "handler-stack", "urgent", "threads",
+		"errhandler-jumps", "errhandler-returns", "nothing"} {
+		t.Run(name, func(t *testing.T) { run(t, guest, name).fine(t) })
+	}
+}
+
+// A child of fork gets an error, and a message, once.
+func TestFork(t *testing.T) {
+	guest := compile(t, "guest")
+	for _, o := range []outcome{run(t, guest, "fork"), job(t, 2, guest, "fork")} {
+		o.fine(t)
+		if !strings.Contains(o.stderr, "MPI_Comm_rank is called in pid ") || !strings.Contains(o.stderr, "a child of fork") {
+			t.Errorf("stderr: %s", o.stderr)
+		}
+	}
+}
+
+// What isn't implemented says so once and returns an error, or ends the job.
+func TestMissing(t *testing.T) {
+	guest := compile(t, "guest")
+	o := run(t, guest, "missing")
+	o.fine(t)
+	for _, name := range []string{"MPI_Open_port", "MPI_File_delete", "MPI_T_init_thread"} {
+		if strings.Count(o.stderr, name+" isn't implemented by Banyan yet") != 1 {
+			t.Errorf("about %s:\n%s", name, o.stderr)
+		}
+	}
+	o = run(t, guest, "missing-fatal")
+	if o.code != 1 || !strings.Contains(o.stderr, "MPI_Open_port, rank 0: Banyan doesn't implement this function yet (MPI_ERR_UNSUPPORTED_OPERATION)") {
+		t.Errorf("%v", o)
+	}
+}
+
+// Every end that isn't in order has a clear outcome.
+func TestEnds(t *testing.T) {
+	guest := compile(t, "guest")
+	for _, test := range []struct {
+		name   string
+		n      int // 0: alone
+		code   int
+		stderr []string
+	}{
+		{"exit", 2, 1, []string{"without finalising"}},
+		{"exit", 0, 0, nil},
+		{"exit-badly", 2, 3, []string{"rank 1 ", "exit code 3"}},
+		{"abort", 2, 42, []string{"rank 0 ", "MPI_Abort"}},
+		{"abort", 0, 42, []string{"MPI_Abort"}},
+		{"fatal", 2, 1, []string{"MPI_Comm_size, rank ", "0xbc614e is no communicator", "MPI_ERR_COMM"}},
+		{"segv-of-one", 2, 139, []string{"rank 1 ", "segmentation fault"}},
+		{"before-init", 2, 1, []string{"MPI_Comm_rank is called before MPI_Init"}},
+		{"before-init", 0, 1, []string{"MPI_Comm_rank is called before MPI_Init"}},
+		{"after-finalize", 2, 1, []string{"MPI_Comm_rank is called after MPI_Finalize"}},
+		{"abort-after", 0, 6, []string{"MPI_Abort(6)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var o outcome
+			if test.n == 0 {
+				o = run(t, guest, test.name)
+			} else {
+				o = job(t, test.n, guest, test.name)
+			}
+			if o.code != test.code {
+				t.Errorf("want code %d: %v", test.code, o)
+			}
+			for _, s := range test.stderr {
+				if !strings.Contains(o.stderr, s) {
+					t.Errorf("want %q: %v", s, o)
+				}
+			}
+			o.noTrace(t)
+			if test.name == "abort" && !strings.Contains(o.stdout, "before the end") {
+				t.Errorf("what was printed before is lost: %v", o)
+			}
+		})
+	}
+}
+
+// A call allocates nothing: the garbage collector never runs.
+func TestNoGarbage(t *testing.T) {
+	guest := compile(t, "guest")
+	t.Setenv("GODEBUG", "gctrace=1")
+	o := run(t, guest, "many-calls")
+	o.fine(t)
+	if n := strings.Count(o.stderr, "gc "); n > 1 {
+		t.Errorf("%d collections: %s", n, o.stderr)
+	}
+}

@@ -1,0 +1,170 @@
+package test
+
+import (
+	"bytes"
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"banyan/abi"
+)
+
+func library() string { return filepath.Join(dir, "lib", "libmpi_abi.so.1") }
+
+// All functions of the table are there, MPI_X weak and PMPI_X strong, under the
+// soname of the standard.
+func TestSymbols(t *testing.T) {
+	file, err := elf.Open(library())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if names, err := file.DynString(elf.DT_SONAME); err != nil || len(names) != 1 || names[0] != "libmpi_abi.so.1" {
+		t.Errorf("soname %q, %v", names, err)
+	}
+	symbols, err := file.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined := map[string]elf.SymBind{}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			defined[s.Name] = elf.ST_BIND(s.Info)
+		}
+	}
+	table, err := abi.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range table.Functions {
+		if bind, ok := defined[f.Name]; !ok || bind != elf.STB_WEAK {
+			t.Errorf("%s: defined %v, %v", f.Name, ok, bind)
+		}
+		if bind, ok := defined["P"+f.Name]; !ok || bind != elf.STB_GLOBAL {
+			t.Errorf("P%s: defined %v, %v", f.Name, ok, bind)
+		}
+	}
+	for name := range defined {
+		if strings.HasPrefix(name, "MPI_") || strings.HasPrefix(name, "PMPI_") {
+			f := strings.TrimPrefix(name, "P")
+			if !strings.Contains(name, "MPI_") || !inTable(table, f) {
+				t.Errorf("%s isn't in the table", name)
+			}
+		}
+	}
+}
+
+func inTable(table *abi.Table, name string) bool {
+	for _, f := range table.Functions {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// The library never calls a function by its MPI_ name, which a profiling library
+// may have replaced: nothing of it is relocated to one.
+func TestOwnNames(t *testing.T) {
+	out, err := exec.Command("objdump", "-R", library()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("objdump: %v\n%s", err, out)
+	}
+	if !bytes.Contains(out, []byte("R_X86_64_")) && !bytes.Contains(out, []byte("R_AARCH64_")) {
+		t.Fatalf("objdump shows no relocations: %.500s", out)
+	}
+	if own := regexp.MustCompile(`\s(P?MPI_\w+)`).FindAllSubmatch(out, -1); own != nil {
+		t.Errorf("the library refers to its own %s", own[0][1])
+	}
+	// Nor is there a call inside that no relocation shows.
+	out, err = exec.Command("objdump", "-d", "--no-show-raw-insn", library()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if call := regexp.MustCompile(`(?m)^.*\s(call|jmp|b|bl)\s.*<P?MPI_\w+>$`).Find(out); call != nil {
+		t.Errorf("the library calls its own functions: %s", call)
+	}
+}
+
+// A profiling library stands between the program and the library.
+func TestProfiling(t *testing.T) {
+	o := run(t, compile(t, "plain"))
+	if o.fine(t); o.stdout != "" {
+		t.Errorf("%v", o)
+	}
+	tool := compile(t, "profile", "-shared", "-fPIC")
+	for _, o := range []outcome{
+		run(t, "/usr/bin/env", "LD_PRELOAD="+tool, compile(t, "plain")),
+		run(t, compile2(t, "plain", "profiled", tool)),
+	} {
+		if o.fine(t); o.stdout != "1 3\n" {
+			t.Errorf("%v", o)
+		}
+	}
+}
+
+// compile2 is compile under another name, linked with a library in front.
+func compile2(t *testing.T, source, name, before string) string {
+	t.Helper()
+	out := filepath.Join(dir, name)
+	args := []string{"-I", header, "-o", out, filepath.Join("testdata", source+".c"), before, library(),
+		"-Wl,-rpath," + dir + ":" + filepath.Join(dir, "lib")}
+	if text, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, text)
+	}
+	return out
+}
+
+// Loaded late and for its user alone, the library works, and spoils no handler.
+func TestLate(t *testing.T) {
+	late := compile(t, "late", "-ldl")
+	o := run(t, late, library())
+	if o.fine(t); o.stdout != "rank 0 of 1\n" {
+		t.Errorf("%v", o)
+	}
+	o = job(t, 2, late, library())
+	if o.fine(t); !strings.Contains(o.stdout, "rank 0 of 2\n") || !strings.Contains(o.stdout, "rank 1 of 2\n") {
+		t.Errorf("%v", o)
+	}
+}
+
+// Python loads it by ctypes.
+func TestPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	const program = `
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1])
+assert mpi.MPI_Init(None, None) == 0
+n = ctypes.c_int()
+world = ctypes.c_void_p(0x101)
+assert mpi.MPI_Comm_rank(world, ctypes.byref(n)) == 0
+print("rank", n.value)
+assert mpi.MPI_Finalize() == 0
+`
+	o := job(t, 2, python, "-c", program, library())
+	if o.fine(t); !strings.Contains(o.stdout, "rank 0\n") || !strings.Contains(o.stdout, "rank 1\n") {
+		t.Errorf("%v", o)
+	}
+}
+
+// The header is fit for strict C and for C++.
+func TestHeader(t *testing.T) {
+	for _, args := range [][]string{
+		{"gcc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
+		{"g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-I", header, "-o", filepath.Join(dir, "header"), "testdata/header.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
+	} {
+		if _, err := exec.LookPath(args[0]); err != nil {
+			t.Skip("there is no", args[0])
+		}
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	run(t, filepath.Join(dir, "header")).fine(t)
+}

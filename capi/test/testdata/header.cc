@@ -1,0 +1,13 @@
+// The header is C++ too, and its function pointers take what C++ programs pass.
+#include <mpi.h>
+
+static void handler(MPI_Comm *, int *, ...) {}
+
+int main(int argc, char **argv)
+{
+	MPI_Errhandler h;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_create_errhandler(handler, &h);
+	MPI_Errhandler_free(&h);
+	return MPI_Finalize() == MPI_SUCCESS && h == MPI_ERRHANDLER_NULL ? 0 : 1;
+}
