@@ -57,8 +57,6 @@ func adoptHandlers() {
 type member struct{ *job.Job }
 
 func (m member) Engine() *progress.Engine { return m.Job.Engine }
-func (m member) Survive()                 {}
-func (m member) Hosts() []int32           { return nil }
 
 func (m member) Abort(code int, why string) {
 	C.banyan_flush()

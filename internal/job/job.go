@@ -79,6 +79,8 @@ type Job struct {
 	self    proto.Proc
 	layout  replica.Layout
 	options Options
+	hosts   []int32     // of each process, nil if unknown
+	survive atomic.Bool // the program goes on when a rank is lost
 	pmi     *pmi.Client
 	control *control.Conn
 	mesh    *mesh.Transport // nil in a job of one
@@ -139,12 +141,12 @@ func (j *Job) join() (err error) {
 	} else if err := j.connect(cfg); err != nil {
 		return err
 	}
+	if j.options.SurviveRankLoss {
+		j.Survive()
+	}
 	go j.watch()
 	if j.control != nil {
 		go j.listen()
-		if j.options.SurviveRankLoss {
-			j.control.Send(control.Message{Type: control.Survive})
-		}
 		return j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()})
 	}
 	return nil
@@ -199,7 +201,7 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
-	cfg.Process.Hosts = hosts
+	cfg.Process.Hosts, j.hosts = hosts, hosts
 	address, err := listenAddress(hosts)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (j *Job) handle(e progress.Event) {
 			})
 		}
 	case progress.RankLost:
-		if !j.options.SurviveRankLoss {
+		if !j.survive.Load() {
 			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree))
 		}
 	case progress.Viewed:
@@ -137,7 +137,7 @@ func (j *Job) stop(why string) {
 // the rank: its own exit, a moment before the launcher knows of the loss, would be
 // reported as the cause.
 func (j *Job) AwaitEnd() {
-	if !j.options.SurviveRankLoss {
+	if !j.survive.Load() {
 		time.Sleep(2 * endGrace) // end is quicker
 	}
 }

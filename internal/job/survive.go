@@ -1,0 +1,16 @@
+package job
+
+import "banyan/internal/control"
+
+// Survive is Options.SurviveRankLoss for a program that says so later. It can't be
+// taken back.
+func (j *Job) Survive() {
+	if j.survive.Swap(true) || j.control == nil {
+		return
+	}
+	j.control.Send(control.Message{Type: control.Survive})
+}
+
+// Hosts numbers the host of each process, in the order of processes: nil if that isn't
+// known, as of a job of one.
+func (j *Job) Hosts() []int32 { return j.hosts }
