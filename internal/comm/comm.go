@@ -56,7 +56,8 @@ type Comm struct {
 	rank    int
 
 	mu       sync.Mutex
-	children uint64 // communicators made from this one
+	children uint64            // communicators made from this one
+	groups   map[uint64]uint64 // by CreateGroup, for each group and tag
 
 	plans plans
 }

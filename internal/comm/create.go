@@ -1,0 +1,69 @@
+package comm
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Ranks are the members as ranks of the world, in the order of their ranks here.
+// Nobody may change them.
+func (c *Comm) Ranks() []proto.Rank { return c.group }
+
+// Same tells whether two communicators are one and the same.
+func (c *Comm) Same(d *Comm) bool { return c.context == d.context && slices.Equal(c.group, d.group) }
+
+// Create makes a communicator of some members, given as ranks of the world in their new
+// order. All members of c call it; those that aren't in their group get nil. Groups
+// given by different members must be equal or disjoint.
+//
+// There is nothing to agree on: members of a group derive the same context from its
+// least member.
+func (c *Comm) Create(group []proto.Rank) (*Comm, error) {
+	const op = "Create"
+	least := proto.Rank(0)
+	if len(group) > 0 {
+		least = slices.Min(group)
+	}
+	return c.subset(op, c.child(uint64(least)+1), group)
+}
+
+// CreateGroup is Create for a call by the members of the group only. Members that make
+// several groups at once, in different threads, tell them apart by tags.
+func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
+	key := mix(uint64(tag))
+	for _, r := range group {
+		key = mix(key ^ uint64(r))
+	}
+	// The members have called this equally often with the same group and tag, and with no
+	// other do they get the same context.
+	c.mu.Lock()
+	if c.groups == nil {
+		c.groups = map[uint64]uint64{}
+	}
+	c.groups[key]++
+	n := c.groups[key]
+	c.mu.Unlock()
+	return c.subset("CreateGroup", mix(mix(mix(mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
+}
+
+// groupBranch keeps the contexts of CreateGroup from those of other children, which
+// count from 1.
+const groupBranch = 1 << 63
+
+func (c *Comm) subset(op string, context uint64, group []proto.Rank) (*Comm, error) {
+	_, self := c.eng.Self()
+	if !slices.Contains(group, self) {
+		return nil, nil
+	}
+	for _, r := range group {
+		if int(r) >= len(c.inverse) || c.inverse[r] < 0 {
+			return nil, c.wrap(op, rankError(int(r), len(c.inverse)))
+		}
+	}
+	d, err := open(c.eng, context, slices.Clone(group))
+	if err != nil {
+		return nil, c.wrap(op, err)
+	}
+	return d, nil
+}
