@@ -2,28 +2,37 @@ package group_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"banyan/group"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 var secret = []byte("a secret of the test")
 
+const (
+	period  = 20 * time.Millisecond
+	silence = 500 * time.Millisecond
+)
+
 func config(name string, seeds ...string) group.Config {
-	return group.Config{Name: name, Seeds: seeds, Secret: secret, HeartbeatPeriod: 20 * time.Millisecond, HeartbeatTimeout: 400 * time.Millisecond}
+	return group.Config{Name: name, Seeds: seeds, Secret: secret, HeartbeatPeriod: period, HeartbeatTimeout: silence}
+}
+
+func tryJoin(t *testing.T, cfg group.Config) (*group.Member, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	return group.Join(ctx, cfg)
 }
 
 func join(t *testing.T, cfg group.Config) *group.Member {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	m, err := group.Join(ctx, cfg)
+	m, err := tryJoin(t, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,37 +40,227 @@ func join(t *testing.T, cfg group.Config) *group.Member {
 	return m
 }
 
-func TestSmoke(t *testing.T) {
+// await reads views until there is one that will do.
+func await(t *testing.T, m *group.Member, what string, will func(*group.View) bool) group.View {
+	t.Helper()
+	for limit := time.After(10 * time.Second); ; {
+		select {
+		case v, ok := <-m.Views():
+			if !ok {
+				t.Fatalf("%v ended (%v) without a view %s", m.Self(), m.Err(), what)
+			}
+			if will(&v) {
+				return v
+			}
+		case <-limit:
+			t.Fatalf("%v had no view %s", m.Self(), what)
+		}
+	}
+}
+
+func names(list []group.Identity) string {
+	var b []string
+	for _, x := range list {
+		b = append(b, x.Name)
+	}
+	return strings.Join(b, " ")
+}
+
+// Somebody founds, others join, one leaves, one dies, one comes back: each is what
+// the views say.
+func TestComingAndGoing(t *testing.T) {
 	a := join(t, config("a"))
 	seed := a.Self().Address
-	ms := []*group.Member{a}
-	for i := range 6 {
-		ms = append(ms, join(t, config(fmt.Sprint("m", i), seed)))
-	}
-	fmt.Println("joined")
-	if err := ms[3].Leave(t.Context()); err != nil {
+	b, c, d := join(t, config("b", seed)), join(t, config("c", seed)), join(t, config("d", seed))
+	if err := d.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println("left")
-	ms[4].Close()
-	time.Sleep(100 * time.Millisecond)
-	ms[0].Close()
-	time.Sleep(100 * time.Millisecond)
-	join(t, config("a", ms[1].Self().Address))
-	time.Sleep(100 * time.Millisecond)
-	for i, m := range ms {
-		fmt.Println("member", i, m.Self(), m.Err())
-	L:
-		for {
-			select {
-			case v, ok := <-m.Views():
-				if !ok {
-					break L
-				}
-				fmt.Println("  ", v)
-			default:
-				break L
+	if !errors.Is(d.Err(), group.ErrLeft) {
+		t.Errorf("who left: %v", d.Err())
+	}
+	v := await(t, b, "without d", func(v *group.View) bool { return len(v.Left) > 0 })
+	if names(v.Members) != "a b c" || names(v.Left) != "d" || len(v.Died) > 0 || len(v.Joined) > 0 {
+		t.Errorf("after d left: %+v", v)
+	}
+	a.Close() // the coordinator
+	v = await(t, c, "without a", func(v *group.View) bool { return len(v.Died) > 0 })
+	if names(v.Members) != "b c" || v.Died[0].Name != "a" || v.Died[0].Cause != group.Ended {
+		t.Errorf("after a died: %+v", v)
+	}
+	again := join(t, config("a", b.Self().Address))
+	v = await(t, again, "of its own", func(v *group.View) bool { return true })
+	if names(v.Members) != "b c a" || v.Joined[0] != again.Self() || again.Self().Incarnation <= a.Self().Incarnation {
+		t.Errorf("after a came back: %+v", v)
+	}
+	if v.Position("a") != 2 || v.Position("d") != -1 {
+		t.Errorf("positions %d and %d", v.Position("a"), v.Position("d"))
+	}
+	if err := a.Leave(t.Context()); !errors.Is(err, group.ErrClosed) {
+		t.Errorf("who was closed leaves: %v", err)
+	}
+}
+
+// Of two one goes on when the other is gone for certain, whichever it is.
+func TestLastOfTwo(t *testing.T) {
+	for _, senior := range []bool{true, false} {
+		t.Run(fmt.Sprint("senior=", senior), func(t *testing.T) {
+			a := join(t, config("a"))
+			b := join(t, config("b", a.Self().Address))
+			stays, goes := a, b
+			if senior {
+				stays, goes = b, a
 			}
+			goes.Close()
+			v := await(t, stays, "alone", func(v *group.View) bool { return len(v.Died) == 1 })
+			if len(v.Members) != 1 {
+				t.Errorf("%+v", v)
+			}
+			if err := stays.Leave(t.Context()); err != nil { // the last one may leave
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Most of a group dies at once, neighbours on the ring. The others saw them end, so they
+// go on.
+func TestMostDie(t *testing.T) {
+	a := join(t, config("0"))
+	members := []*group.Member{a}
+	for i := 1; i < 8; i++ {
+		members = append(members, join(t, config(fmt.Sprint(i), a.Self().Address)))
+	}
+	for _, i := range []int{1, 0, 4, 3, 2} {
+		members[i].Close()
+	}
+	for _, i := range []int{5, 6, 7} {
+		await(t, members[i], "of three", func(v *group.View) bool { return names(v.Members) == "5 6 7" })
+	}
+}
+
+func TestNameInUse(t *testing.T) {
+	a := join(t, config("a"))
+	b := join(t, config("b", a.Self().Address))
+	for _, name := range []string{"a", "b"} {
+		if _, err := tryJoin(t, config(name, b.Self().Address)); !errors.Is(err, group.ErrNameInUse) {
+			t.Errorf("another %s: %v", name, err)
 		}
+	}
+	c := join(t, config("c", a.Self().Address))
+	if v := <-c.Views(); names(v.Members) != "a b c" {
+		t.Errorf("afterwards: %+v", v)
+	}
+}
+
+// Everybody at once, by any seed, also such as join themselves.
+func TestManyJoin(t *testing.T) {
+	a := join(t, config("a"))
+	const n = 24
+	cfgs := make([]group.Config, n)
+	seeds := []string{a.Self().Address}
+	done := make(chan *group.Member, n)
+	for i := range cfgs {
+		cfgs[i] = config(fmt.Sprint("m", i), seeds...)
+		go func() {
+			m, err := tryJoin(t, cfgs[i])
+			if err != nil {
+				t.Error(err)
+			}
+			done <- m
+		}()
+	}
+	members := []*group.Member{a}
+	for range n {
+		if m := <-done; m != nil {
+			t.Cleanup(m.Close)
+			members = append(members, m)
+		}
+	}
+	for _, m := range members {
+		v := await(t, m, "of all", func(v *group.View) bool { return len(v.Members) == n+1 })
+		if v.Number > n+1 {
+			t.Errorf("it took %d views", v.Number)
+		}
+	}
+}
+
+// A program that doesn't read its views keeps nobody waiting, and loses none.
+func TestSlowProgram(t *testing.T) {
+	a := join(t, config("a"))
+	b := join(t, config("b", a.Self().Address))
+	const times = 20
+	for range times {
+		c := join(t, config("c", a.Self().Address))
+		if err := c.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := uint64(1)
+	for _, m := range []*group.Member{a, b} {
+		last = 1 + uint64(m.Self().Incarnation-1)/2 // b's first view is 2
+		for range 2 * times {
+			v := <-m.Views()
+			if v.Number != last && last > 1 {
+				t.Fatalf("%v: view %d, want %d", m.Self(), v.Number, last)
+			}
+			last = v.Number + 1
+		}
+	}
+}
+
+func TestBadConfig(t *testing.T) {
+	for field, change := range map[string]func(*group.Config){
+		"Name":             func(c *group.Config) { c.Name = "" },
+		"Name: name":       func(c *group.Config) { c.Name = "a\nb" },
+		"Secret":           func(c *group.Config) { c.Secret = []byte("short") },
+		"Arity":            func(c *group.Config) { c.Arity = 3 },
+		"Seeds":            func(c *group.Config) { c.Seeds = []string{"nowhere"} },
+		"Listen":           func(c *group.Config) { c.Listen = "nowhere" },
+		"Listen: 0.0.0.0":  func(c *group.Config) { c.Listen = "0.0.0.0:0" },
+		"Advertise":        func(c *group.Config) { c.Listen, c.Advertise = "0.0.0.0:0", "[::]:7" },
+		"HeartbeatPeriod":  func(c *group.Config) { c.HeartbeatPeriod = time.Nanosecond },
+		"HeartbeatTimeout": func(c *group.Config) { c.HeartbeatTimeout = 3 * c.HeartbeatPeriod },
+	} {
+		cfg := config("a")
+		change(&cfg)
+		m, err := tryJoin(t, cfg)
+		if err == nil {
+			m.Close()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), strings.Split(field, ":")[0]+":") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Join ends with its context, and says whom it tried.
+func TestNobodyThere(t *testing.T) {
+	gone := join(t, config("gone"))
+	gone.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := group.Join(ctx, config("a", gone.Self().Address))
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), gone.Self().Address) {
+		t.Error(err)
+	}
+}
+
+func TestWrongSecret(t *testing.T) {
+	var log strings.Builder
+	cfg := config("a")
+	cfg.Logger = slog.New(slog.NewTextHandler(io.Writer(&log), nil))
+	a := join(t, cfg)
+	other := config("b", a.Self().Address)
+	other.Secret = []byte("another secret, as long")
+	if _, err := tryJoin(t, other); !errors.Is(err, group.ErrSecret) {
+		t.Error(err)
+	}
+	b := join(t, config("b", a.Self().Address))
+	if v := <-b.Views(); names(v.Members) != "a b" || v.Number != 2 {
+		t.Errorf("%+v", v)
+	}
+	a.Close()
+	if strings.Count(log.String(), "connection refused") != 1 {
+		t.Errorf("the log doesn't tell of the stranger once:\n%s", log.String())
 	}
 }

@@ -184,6 +184,8 @@ func (m *Member) knock(ctx context.Context) error {
 					if hops++; hops < maxHops {
 						wait = 0
 					}
+				case later:
+					to = "" // it may not be a member itself
 				case refused:
 					return fmt.Errorf("%w by %s: %s", ErrRefused, to, a.text)
 				case inUse:
@@ -195,7 +197,7 @@ func (m *Member) knock(ctx context.Context) error {
 		case <-m.admitted:
 			return nil
 		case <-m.over:
-			return m.err
+			return m.Err()
 		case <-ctx.Done():
 			select {
 			case <-m.admitted:

@@ -1,6 +1,7 @@
 package gathering
 
 import (
+	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
 )
 
@@ -17,7 +18,9 @@ type fate struct {
 	refused  bool // nobody listens there
 	lost     bool // it lives, or doesn't answer, but a connection with it has broken
 	certain  bool // and the membership has been told so
-	feared   bool // and the detector has been told so
+	feared   bool // and the detector is to be told so
+	tellAt   proto.Time
+	told     bool // and has been
 	asking   bool // an inquest is on its way
 	awaiting []chan<- answer
 }
@@ -129,7 +132,25 @@ func (m *Member) judgeFate(who membership.Member) {
 	}
 	if (f.refused && f.stream != open || f.lost) && !f.feared {
 		f.feared = true
-		m.detector.Evidence(m.now, who.Proc, who.Incarnation, &m.detections)
+		f.tellAt = m.now + proto.Time(m.cfg.Period)
+		m.tellAt = min(m.tellAt, f.tellAt)
+	}
+}
+
+// tellDetector passes on the fears that no view has overtaken for a period. All who had
+// to do with the dead see its end at once, and the detector of each would tell everyone else
+// along many ways, just while the coordinator, who has been told, proposes a view.
+func (m *Member) tellDetector() {
+	m.tellAt = proto.Never
+	for who, f := range m.fates {
+		switch {
+		case !f.feared || f.told || !m.machine.View().Has(who):
+		case m.now < f.tellAt:
+			m.tellAt = min(m.tellAt, f.tellAt)
+		default:
+			f.told = true
+			m.detector.Evidence(m.now, who.Proc, who.Incarnation, &m.detections)
+		}
 	}
 }
 

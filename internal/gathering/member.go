@@ -2,6 +2,7 @@ package gathering
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -30,7 +31,7 @@ type Member struct {
 	background sync.WaitGroup
 	admitted   chan struct{} // closed with the first view
 	over       chan struct{} // closed when nothing is left of the member
-	err        error         // why; valid once over is closed
+	cause      atomic.Pointer[error]
 
 	// The loop's.
 	now        proto.Time
@@ -45,6 +46,8 @@ type Member struct {
 	fates      map[membership.Member]*fate
 	reserved   map[string]*reservation // by name
 	review     bool                    // the fates, in the light of a new view
+	readyAt    proto.Time              // when to get ready for the next change, or proto.Never
+	tellAt     proto.Time              // when to tell the detector of fates, or proto.Never
 	ended      error
 	scratch    []byte
 }
@@ -70,7 +73,7 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		fates: map[membership.Member]*fate{}, reserved: map[string]*reservation{},
+		fates: map[membership.Member]*fate{}, reserved: map[string]*reservation{}, readyAt: proto.Never, tellAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
@@ -98,12 +101,10 @@ func (m *Member) Number() membership.Member { return m.self }
 
 // Err is nil until the member's end, and then says why it came.
 func (m *Member) Err() error {
-	select {
-	case <-m.over:
-		return m.err
-	default:
-		return nil
+	if err := m.cause.Load(); err != nil {
+		return *err
 	}
+	return nil
 }
 
 // Leave asks to leave, and waits until the others have a view without this member. If
@@ -115,8 +116,8 @@ func (m *Member) Leave(ctx context.Context) error {
 	})
 	select {
 	case <-m.over:
-		if m.err != ErrLeft {
-			return m.err
+		if err := m.Err(); !errors.Is(err, ErrLeft) {
+			return err
 		}
 		return nil
 	case <-ctx.Done():
@@ -171,7 +172,7 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 func (m *Member) untilDeadline() time.Duration {
 	d := proto.Never
 	if m.machine != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline())
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.tellAt)
 	}
 	if d == proto.Never {
 		return time.Hour
@@ -188,6 +189,12 @@ func (m *Member) tick() {
 	}
 	if m.now >= m.machine.Deadline() {
 		m.machine.Tick(m.now, &m.out)
+	}
+	if m.now >= m.tellAt {
+		m.tellDetector()
+	}
+	if m.now >= m.readyAt {
+		m.getReady()
 	}
 	m.settle()
 }
@@ -220,8 +227,8 @@ func (m *Member) shutdown() {
 		l.cut()
 	}
 	m.background.Wait()
-	m.err = m.ended
-	m.cfg.Observer.Ended(m.err)
+	m.cause.Store(&m.ended)
+	m.cfg.Observer.Ended(m.ended)
 	close(m.over)
 }
 

@@ -116,6 +116,22 @@ func (m *Member) installed(v *membership.View, stable bool) {
 		m.detector.Install(m.now, ring, &m.detections)
 	}
 	m.review = true
+	m.readyAt = m.now + proto.Time(readyAfter)
+	m.introduce(v)
+}
+
+// witnesses is how many of the most senior members hear everyone to the end.
+const witnesses = 8
+
+// introduce opens a stream to each of the witnesses, which will end when this
+// process does. So any death, also of several neighbours on the ring at once, is certain to
+// somebody, and to the next coordinator among the first, unless all of them die together.
+func (m *Member) introduce(v *membership.View) {
+	for _, who := range v.Members[:min(witnesses, len(v.Members))] {
+		if who != m.self && m.links[who] == nil {
+			m.send(who, stamped(wire.KindHeartbeat, uint32(v.Number), m.self.Incarnation), nil)
+		}
+	}
 }
 
 // detectorView has the members on a ring in the order of seniority.

@@ -119,6 +119,10 @@ func (m *Machine) desired() *View {
 			joined = append(joined, x)
 		}
 	}
+	if len(m.view.Members) > 1 && len(gone) == len(m.view.Members) && len(joined) == 0 {
+		// A view has members: if all leave, this process does so after the others.
+		gone = slices.DeleteFunc(gone, func(d Departure) bool { return d.Member == m.cfg.Self })
+	}
 	return m.view.Next(gone, joined)
 }
 

@@ -1,0 +1,76 @@
+package group_test
+
+import (
+	"fmt"
+	"slices"
+
+	"banyan/group"
+)
+
+// history is what one life has seen: for the checks of whole groups.
+type history struct {
+	self  group.Identity
+	views []group.View
+}
+
+// check says what is wrong with the histories of all lives of one group: each has the
+// views in order, without a hole, all with itself; there is one view of each number; and
+// incarnations of a name rise.
+func check(all []history) error {
+	byNumber := map[uint64]group.View{}
+	last := uint64(0)
+	for _, h := range all {
+		for i, v := range h.views {
+			if i > 0 && v.Number != h.views[i-1].Number+1 {
+				return fmt.Errorf("%v has view %d after view %d", h.self, v.Number, h.views[i-1].Number)
+			}
+			if !slices.Contains(v.Members, h.self) {
+				return fmt.Errorf("%v has view %d, in which it isn't: %v", h.self, v.Number, v.Members)
+			}
+			if w, ok := byNumber[v.Number]; !ok {
+				byNumber[v.Number] = v
+			} else if !slices.Equal(v.Members, w.Members) {
+				return fmt.Errorf("%v has view %d of %v, another one of %v", h.self, v.Number, v.Members, w.Members)
+			}
+			last = max(last, v.Number)
+		}
+	}
+	lives := map[string]group.Identity{}
+	for n := uint64(1); n <= last; n++ {
+		v, ok := byNumber[n]
+		if !ok {
+			continue // whoever had it was killed before it said so
+		}
+		for i, x := range v.Members {
+			if p := v.Position(x.Name); p != i {
+				return fmt.Errorf("view %d has %s twice", n, x.Name)
+			}
+			if y, ok := lives[x.Name]; ok && y.Incarnation > x.Incarnation {
+				return fmt.Errorf("view %d has %v after %v", n, x, y)
+			}
+			lives[x.Name] = x
+		}
+		before, ok := byNumber[n-1]
+		if !ok {
+			continue
+		}
+		if err := follows(v, before); err != nil {
+			return fmt.Errorf("view %d after view %d: %w", n, n-1, err)
+		}
+	}
+	return nil
+}
+
+// follows says whether a view is the one before with the changes that it names.
+func follows(v, before group.View) error {
+	want := slices.DeleteFunc(slices.Clone(before.Members), func(x group.Identity) bool {
+		return slices.Contains(v.Left, x) || slices.ContainsFunc(v.Died, func(d group.Death) bool { return d.Identity == x })
+	})
+	if len(want)+len(v.Left)+len(v.Died) != len(before.Members) {
+		return fmt.Errorf("left %v and died %v aren't members of %v", v.Left, v.Died, before.Members)
+	}
+	if want = append(want, v.Joined...); !slices.Equal(want, v.Members) {
+		return fmt.Errorf("%v, not %v", v.Members, want)
+	}
+	return nil
+}
