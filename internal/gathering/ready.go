@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
-	"banyan/internal/wire"
+	"banyan/internal/proto/membership"
 )
 
 // readyAfter is how long after a view a member makes the connections that the next
@@ -14,17 +14,17 @@ import (
 const readyAfter = 50 * time.Millisecond
 
 // getReady connects with those who would be this member's parent or children in the tree
-// if none or any one of the others were gone. Handshakes would take several times as long as
-// the change itself.
+// if none or any one of the others were gone, and with who would become a witness. Handshakes would
+// take several times as long as the change itself.
 func (m *Member) getReady() {
 	m.readyAt = proto.Never
 	v := m.machine.View()
+	m.introduce(v, v.Members[:min(witnesses+1, len(v.Members))])
+	var near []membership.Member
 	for _, p := range neighbours(slices.Index(v.Members, m.self), len(v.Members), m.arity()) {
-		if who := v.Members[p]; m.links[who] == nil {
-			// A first frame, so that the stream's end will say something (see fate).
-			m.send(who, stamped(wire.KindHeartbeat, uint32(v.Number), m.self.Incarnation), nil)
-		}
+		near = append(near, v.Members[p])
 	}
+	m.introduce(v, near)
 }
 
 func (m *Member) arity() int {

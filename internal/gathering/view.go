@@ -117,17 +117,18 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	}
 	m.review = true
 	m.readyAt = m.now + proto.Time(readyAfter)
-	m.introduce(v)
+	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
 }
 
 // witnesses is how many of the most senior members hear everyone to the end.
 const witnesses = 8
 
-// introduce opens a stream to each of the witnesses, which will end when this
-// process does. So any death, also of several neighbours on the ring at once, is certain to
-// somebody, and to the next coordinator among the first, unless all of them die together.
-func (m *Member) introduce(v *membership.View) {
-	for _, who := range v.Members[:min(witnesses, len(v.Members))] {
+// introduce opens a stream to members to whom there is none, with a first frame: so its end,
+// which comes with this process's, will say something (see fate). Those are at least the witnesses:
+// so any death, also of several neighbours on the ring at once, is certain to somebody, and to the next
+// coordinator among the first, unless all of them die together.
+func (m *Member) introduce(v *membership.View, to []membership.Member) {
+	for _, who := range to {
 		if who != m.self && m.links[who] == nil {
 			m.send(who, stamped(wire.KindHeartbeat, uint32(v.Number), m.self.Incarnation), nil)
 		}
