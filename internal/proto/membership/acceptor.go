@@ -47,6 +47,9 @@ func (m *Machine) order(now proto.Time, x *Message, out *Actions) {
 		m.send(coordinator, &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
 		return
 	}
+	if len(m.round.awaiting) > 0 && !m.round.root && m.round.ballot.Position != x.Ballot.Position {
+		m.deserts, m.deserted = m.round.ballot, true
+	}
 	m.promised = x.Ballot
 	m.round = round{ballot: x.Ballot, kind: x.Kind, root: place == 0, awaiting: m.round.awaiting[:0]}
 	if place > 0 {

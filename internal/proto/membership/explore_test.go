@@ -90,6 +90,11 @@ func groups(faults int) []rules {
 				}
 			}
 		}
+		for lies := 1; lies <= faults && n > 2; lies++ {
+			for crashes := range faults - lies + 1 {
+				all = append(all, rules{members: n, crashes: crashes, why: Died, lies: lies})
+			}
+		}
 		// Nobody joins during a cut: see Limits. A side and the other are the same cut.
 		for side := uint32(1); side < 1<<n-1; side++ {
 			for crashes := range faults {

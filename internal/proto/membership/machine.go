@@ -57,6 +57,8 @@ type Machine struct {
 	accepted Ballot
 	proposal *View // accepted last, under accepted
 	round    round
+	deserts  Ballot // of a round that this process left without an answer, for promised,
+	deserted bool   // if it did
 	lead     lead
 
 	asker   Member  // the coordinator that wants to know of certain deaths
@@ -158,10 +160,24 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 	if m.asked && m.asker != m.cfg.Self && why != Silent {
 		m.send(m.asker, &Message{Kind: Certain, Gone: []Departure{{x, why}}}, out)
 	}
+	m.unbind(x, out)
 	if m.leaving {
 		m.askToLeave(out) // the coordinator may be another one now
 	}
 	m.drive(now, out)
+}
+
+// unbind tells a coordinator that this process has left its round for a higher ballot of
+// somebody who is gone now. It would wait for an answer for ever. This happens only if
+// one of the two held the other for gone and was wrong.
+func (m *Machine) unbind(x Member, out *Actions) {
+	if m.view == nil || !m.deserted || m.view.Members[m.promised.Position] != x {
+		return
+	}
+	c := m.view.Members[m.deserts.Position]
+	if m.deserted = false; c != m.cfg.Self && departed(m.gone, c) < 0 {
+		m.send(c, &Message{Kind: Reject, Number: m.view.Number + 1, Accepted: m.promised}, out)
+	}
 }
 
 // note notes a departure, and says whether it is news.
@@ -292,7 +308,7 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
 	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
-	m.asked = false
+	m.asked, m.deserted = false, false
 	m.door.retryAt = proto.Never
 	m.lead.reset(v, m.cfg.Self)
 	*out = append(*out, Action{Kind: Install, View: v, Stable: stable})

@@ -676,7 +676,10 @@ func (w *world) End() error {
 	if w.ends != nil {
 		w.ends[w.outcome()] = true
 	}
-	if w.divided() || w.stalled() {
+	switch {
+	case w.rules.lies > 0:
+		return nil // if the detector lies to some only, others may wait for them
+	case w.divided() || w.stalled():
 		return w.endCut()
 	}
 	var want *View
@@ -852,9 +855,9 @@ func appendMachine(dst []byte, m *Machine) []byte {
 	}
 	dst = appendDepartures(dst, m.gone, r.certain, l.skip)
 	dst = appendMembers(dst, m.joins, m.leaves, r.awaiting, []Member{m.asker, r.parent, m.door.asked})
-	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best)
+	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best, m.deserts)
 	dst = append(dst, byte(r.kind), byte(l.takeover), byte(l.attempt), byte(m.door.next))
-	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked} {
+	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.deserted} {
 		dst = append(dst, byte(b2i(f)))
 	}
 	return dst
