@@ -1386,31 +1386,36 @@ ALIAS(int, MPI_Get_address, (const void *location, MPI_Aint *address));
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-	MISSING(MPI_Get_count, NO_OBJECT);
+	GUARD(MPI_Get_count);
+	return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 0));
 }
 ALIAS(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count));
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-	MISSING(MPI_Get_count_c, NO_OBJECT);
+	GUARD(MPI_Get_count_c);
+	return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 1));
 }
 ALIAS(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
 
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-	MISSING(MPI_Get_elements, NO_OBJECT);
+	GUARD(MPI_Get_elements);
+	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 0));
 }
 ALIAS(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count));
 
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-	MISSING(MPI_Get_elements_c, NO_OBJECT);
+	GUARD(MPI_Get_elements_c);
+	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1));
 }
 ALIAS(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
 
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-	MISSING(MPI_Get_elements_x, NO_OBJECT);
+	GUARD(MPI_Get_elements_x);
+	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1));
 }
 ALIAS(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
 
@@ -2200,25 +2205,29 @@ ALIAS(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count 
 
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
-	MISSING(MPI_Op_commutative, NO_OBJECT);
+	GUARD(MPI_Op_commutative);
+	return RESULT(banyan_OpCommutative(HANDLE(op), POINTER(commute)));
 }
 ALIAS(int, MPI_Op_commutative, (MPI_Op op, int *commute));
 
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-	MISSING(MPI_Op_create, NO_OBJECT);
+	GUARD(MPI_Op_create);
+	return RESULT(banyan_OpCreate((uintptr_t)user_fn, commute, POINTER(op)));
 }
 ALIAS(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op));
 
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-	MISSING(MPI_Op_create_c, NO_OBJECT);
+	GUARD(MPI_Op_create_c);
+	return RESULT(banyan_OpCreateC((uintptr_t)user_fn, commute, POINTER(op)));
 }
 ALIAS(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op));
 
 int PMPI_Op_free(MPI_Op *op)
 {
-	MISSING(MPI_Op_free, NO_OBJECT);
+	GUARD(MPI_Op_free);
+	return RESULT(banyan_OpFree(POINTER(op)));
 }
 ALIAS(int, MPI_Op_free, (MPI_Op *op));
 
@@ -2230,49 +2239,57 @@ ALIAS(int, MPI_Open_port, (MPI_Info info, char *port_name));
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
 {
-	MISSING(MPI_Pack, HANDLE(comm));
+	GUARD(MPI_Pack);
+	return RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 0, HANDLE(comm)));
 }
 ALIAS(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm));
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
-	MISSING(MPI_Pack_c, HANDLE(comm));
+	GUARD(MPI_Pack_c);
+	return RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 1, HANDLE(comm)));
 }
 ALIAS(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm));
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
-	MISSING(MPI_Pack_external, NO_OBJECT);
+	GUARD(MPI_Pack_external);
+	return RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position)));
 }
 ALIAS(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position));
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-	MISSING(MPI_Pack_external_c, NO_OBJECT);
+	GUARD(MPI_Pack_external_c);
+	return RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position)));
 }
 ALIAS(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position));
 
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
-	MISSING(MPI_Pack_external_size, NO_OBJECT);
+	GUARD(MPI_Pack_external_size);
+	return RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size)));
 }
 ALIAS(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size));
 
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
-	MISSING(MPI_Pack_external_size_c, NO_OBJECT);
+	GUARD(MPI_Pack_external_size_c);
+	return RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size)));
 }
 ALIAS(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size));
 
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-	MISSING(MPI_Pack_size, HANDLE(comm));
+	GUARD(MPI_Pack_size);
+	return RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 0));
 }
 ALIAS(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size));
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-	MISSING(MPI_Pack_size_c, HANDLE(comm));
+	GUARD(MPI_Pack_size_c);
+	return RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 1));
 }
 ALIAS(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size));
 
@@ -2423,13 +2440,15 @@ ALIAS(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count cou
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
-	MISSING(MPI_Reduce_local, NO_OBJECT);
+	GUARD(MPI_Reduce_local);
+	return RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op)));
 }
 ALIAS(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op));
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
-	MISSING(MPI_Reduce_local_c, NO_OBJECT);
+	GUARD(MPI_Reduce_local_c);
+	return RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op)));
 }
 ALIAS(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op));
 
@@ -2883,19 +2902,22 @@ ALIAS(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag));
 
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
-	MISSING(MPI_Status_set_elements, NO_OBJECT);
+	GUARD(MPI_Status_set_elements);
+	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
 }
 ALIAS(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count));
 
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-	MISSING(MPI_Status_set_elements_c, NO_OBJECT);
+	GUARD(MPI_Status_set_elements_c);
+	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
 }
 ALIAS(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count));
 
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
-	MISSING(MPI_Status_set_elements_x, NO_OBJECT);
+	GUARD(MPI_Status_set_elements_x);
+	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
 }
 ALIAS(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count));
 
@@ -2962,91 +2984,106 @@ ALIAS(int, MPI_Type_commit, (MPI_Datatype *datatype));
 
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_contiguous, NO_OBJECT);
+	GUARD(MPI_Type_contiguous);
+	return RESULT(banyan_TypeContiguous(count, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_contiguous_c, NO_OBJECT);
+	GUARD(MPI_Type_contiguous_c);
+	return RESULT(banyan_TypeContiguousC(count, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_darray, NO_OBJECT);
+	GUARD(MPI_Type_create_darray);
+	return RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 0, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_darray_c, NO_OBJECT);
+	GUARD(MPI_Type_create_darray_c);
+	return RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 1, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_f90_complex, NO_OBJECT);
+	GUARD(MPI_Type_create_f90_complex);
+	return RESULT(banyan_TypeCreateF90Complex(p, r, POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype));
 
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_f90_integer, NO_OBJECT);
+	GUARD(MPI_Type_create_f90_integer);
+	return RESULT(banyan_TypeCreateF90Integer(r, POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype));
 
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_f90_real, NO_OBJECT);
+	GUARD(MPI_Type_create_f90_real);
+	return RESULT(banyan_TypeCreateF90Real(p, r, POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hindexed, NO_OBJECT);
+	GUARD(MPI_Type_create_hindexed);
+	return RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hindexed_c, NO_OBJECT);
+	GUARD(MPI_Type_create_hindexed_c);
+	return RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hindexed_block, NO_OBJECT);
+	GUARD(MPI_Type_create_hindexed_block);
+	return RESULT(banyan_TypeCreateHindexedBlock(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hindexed_block_c, NO_OBJECT);
+	GUARD(MPI_Type_create_hindexed_block_c);
+	return RESULT(banyan_TypeCreateHindexedBlockC(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hvector, NO_OBJECT);
+	GUARD(MPI_Type_create_hvector);
+	return RESULT(banyan_TypeCreateHvector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_hvector_c, NO_OBJECT);
+	GUARD(MPI_Type_create_hvector_c);
+	return RESULT(banyan_TypeCreateHvectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_indexed_block, NO_OBJECT);
+	GUARD(MPI_Type_create_indexed_block);
+	return RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_indexed_block_c, NO_OBJECT);
+	GUARD(MPI_Type_create_indexed_block_c);
+	return RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
@@ -3058,37 +3095,43 @@ ALIAS(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_resized, NO_OBJECT);
+	GUARD(MPI_Type_create_resized);
+	return RESULT(banyan_TypeCreateResized(HANDLE(oldtype), lb, extent, POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype));
 
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_resized_c, NO_OBJECT);
+	GUARD(MPI_Type_create_resized_c);
+	return RESULT(banyan_TypeCreateResizedC(HANDLE(oldtype), lb, extent, POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype));
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_struct, NO_OBJECT);
+	GUARD(MPI_Type_create_struct);
+	return RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype));
 
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_struct_c, NO_OBJECT);
+	GUARD(MPI_Type_create_struct_c);
+	return RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype));
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_subarray, NO_OBJECT);
+	GUARD(MPI_Type_create_subarray);
+	return RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 0, POINTER(array_of_subsizes), 0, POINTER(array_of_starts), 0, order, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_create_subarray_c, NO_OBJECT);
+	GUARD(MPI_Type_create_subarray_c);
+	return RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 1, POINTER(array_of_subsizes), 1, POINTER(array_of_starts), 1, order, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
@@ -3126,43 +3169,50 @@ ALIAS(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *att
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
-	MISSING(MPI_Type_get_contents, NO_OBJECT);
+	GUARD(MPI_Type_get_contents);
+	return RESULT(banyan_TypeGetContents(HANDLE(datatype), max_integers, max_addresses, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_datatypes)));
 }
 ALIAS(int, MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]));
 
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
-	MISSING(MPI_Type_get_contents_c, NO_OBJECT);
+	GUARD(MPI_Type_get_contents_c);
+	return RESULT(banyan_TypeGetContentsC(HANDLE(datatype), max_integers, max_addresses, max_large_counts, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_large_counts), POINTER(array_of_datatypes)));
 }
 ALIAS(int, MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]));
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
 {
-	MISSING(MPI_Type_get_envelope, NO_OBJECT);
+	GUARD(MPI_Type_get_envelope);
+	return RESULT(banyan_TypeGetEnvelope(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_datatypes), POINTER(combiner)));
 }
 ALIAS(int, MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner));
 
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
-	MISSING(MPI_Type_get_envelope_c, NO_OBJECT);
+	GUARD(MPI_Type_get_envelope_c);
+	return RESULT(banyan_TypeGetEnvelopeC(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_large_counts), POINTER(num_datatypes), POINTER(combiner)));
 }
 ALIAS(int, MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner));
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
-	MISSING(MPI_Type_get_extent, NO_OBJECT);
+	GUARD(MPI_Type_get_extent);
+	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
 }
 ALIAS(int, MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent));
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-	MISSING(MPI_Type_get_extent_c, NO_OBJECT);
+	GUARD(MPI_Type_get_extent_c);
+	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
 }
 ALIAS(int, MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent));
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
-	MISSING(MPI_Type_get_extent_x, NO_OBJECT);
+	GUARD(MPI_Type_get_extent_x);
+	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
 }
 ALIAS(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent));
 
@@ -3175,43 +3225,50 @@ ALIAS(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resu
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
-	MISSING(MPI_Type_get_true_extent, NO_OBJECT);
+	GUARD(MPI_Type_get_true_extent);
+	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
 }
 ALIAS(int, MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent));
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-	MISSING(MPI_Type_get_true_extent_c, NO_OBJECT);
+	GUARD(MPI_Type_get_true_extent_c);
+	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
 }
 ALIAS(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent));
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
-	MISSING(MPI_Type_get_true_extent_x, NO_OBJECT);
+	GUARD(MPI_Type_get_true_extent_x);
+	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
 }
 ALIAS(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent));
 
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
-	MISSING(MPI_Type_get_value_index, NO_OBJECT);
+	GUARD(MPI_Type_get_value_index);
+	return RESULT(banyan_TypeGetValueIndex(HANDLE(value_type), HANDLE(index_type), POINTER(pair_type)));
 }
 ALIAS(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type));
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_indexed, NO_OBJECT);
+	GUARD(MPI_Type_indexed);
+	return RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_indexed_c, NO_OBJECT);
+	GUARD(MPI_Type_indexed_c);
+	return RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
-	MISSING(MPI_Type_match_size, NO_OBJECT);
+	GUARD(MPI_Type_match_size);
+	return RESULT(banyan_TypeMatchSize(typeclass, size, POINTER(datatype)));
 }
 ALIAS(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype));
 
@@ -3230,55 +3287,64 @@ ALIAS(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name));
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
-	MISSING(MPI_Type_size, NO_OBJECT);
+	GUARD(MPI_Type_size);
+	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 0));
 }
 ALIAS(int, MPI_Type_size, (MPI_Datatype datatype, int *size));
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
-	MISSING(MPI_Type_size_c, NO_OBJECT);
+	GUARD(MPI_Type_size_c);
+	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1));
 }
 ALIAS(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size));
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
-	MISSING(MPI_Type_size_x, NO_OBJECT);
+	GUARD(MPI_Type_size_x);
+	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1));
 }
 ALIAS(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size));
 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_vector, NO_OBJECT);
+	GUARD(MPI_Type_vector);
+	return RESULT(banyan_TypeVector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	MISSING(MPI_Type_vector_c, NO_OBJECT);
+	GUARD(MPI_Type_vector_c);
+	return RESULT(banyan_TypeVectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
 }
 ALIAS(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-	MISSING(MPI_Unpack, HANDLE(comm));
+	GUARD(MPI_Unpack);
+	return RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 0, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm));
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-	MISSING(MPI_Unpack_c, HANDLE(comm));
+	GUARD(MPI_Unpack_c);
+	return RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 1, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm));
 
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
 {
-	MISSING(MPI_Unpack_external, NO_OBJECT);
+	GUARD(MPI_Unpack_external);
+	return RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype)));
 }
 ALIAS(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype));
 
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-	MISSING(MPI_Unpack_external_c, NO_OBJECT);
+	GUARD(MPI_Unpack_external_c);
+	return RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype)));
 }
 ALIAS(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype));
 

@@ -90,6 +90,16 @@ func banyan_Finalized(_flag unsafe.Pointer) int32 {
 	return int32(process.Finalized((*int32)(_flag)))
 }
 
+//export banyan_GetCount
+func banyan_GetCount(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
+	return int32(process.GetCount((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
+}
+
+//export banyan_GetElements
+func banyan_GetElements(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
+	return int32(process.GetElements((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
+}
+
 //export banyan_Init
 func banyan_Init(_argc unsafe.Pointer, _argv unsafe.Pointer) int32 {
 	return int32(process.Init((*int32)(_argc), _argv))
@@ -110,9 +120,54 @@ func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 	return int32(process.IsThreadMain((*int32)(_flag)))
 }
 
+//export banyan_OpCommutative
+func banyan_OpCommutative(_op uintptr, _commute unsafe.Pointer) int32 {
+	return int32(process.OpCommutative(binding.Op(_op), (*int32)(_commute)))
+}
+
+//export banyan_OpCreate
+func banyan_OpCreate(_userFn uintptr, _commute int32, _op unsafe.Pointer) int32 {
+	return int32(process.OpCreate(_userFn, _commute, (*binding.Op)(_op)))
+}
+
+//export banyan_OpCreateC
+func banyan_OpCreateC(_userFn uintptr, _commute int32, _op unsafe.Pointer) int32 {
+	return int32(process.OpCreateC(_userFn, _commute, (*binding.Op)(_op)))
+}
+
+//export banyan_OpFree
+func banyan_OpFree(_op unsafe.Pointer) int32 {
+	return int32(process.OpFree((*binding.Op)(_op)))
+}
+
+//export banyan_Pack
+func banyan_Pack(_inbuf unsafe.Pointer, _incount int64, _datatype uintptr, _outbuf unsafe.Pointer, _outsize int64, _position unsafe.Pointer, _positionWide int32, _comm uintptr) int32 {
+	return int32(process.Pack(_inbuf, _incount, binding.Datatype(_datatype), _outbuf, _outsize, binding.CountOut{P: _position, Wide: _positionWide != 0}, binding.Comm(_comm)))
+}
+
+//export banyan_PackExternal
+func banyan_PackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _incount int64, _datatype uintptr, _outbuf unsafe.Pointer, _outsize int64, _position unsafe.Pointer) int32 {
+	return int32(process.PackExternal((*byte)(_datarep), _inbuf, _incount, binding.Datatype(_datatype), _outbuf, _outsize, (*int64)(_position)))
+}
+
+//export banyan_PackExternalSize
+func banyan_PackExternalSize(_datarep unsafe.Pointer, _incount int64, _datatype uintptr, _size unsafe.Pointer) int32 {
+	return int32(process.PackExternalSize((*byte)(_datarep), _incount, binding.Datatype(_datatype), (*int64)(_size)))
+}
+
+//export banyan_PackSize
+func banyan_PackSize(_incount int64, _datatype uintptr, _comm uintptr, _size unsafe.Pointer, _sizeWide int32) int32 {
+	return int32(process.PackSize(_incount, binding.Datatype(_datatype), binding.Comm(_comm), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
+}
+
 //export banyan_QueryThread
 func banyan_QueryThread(_provided unsafe.Pointer) int32 {
 	return int32(process.QueryThread((*int32)(_provided)))
+}
+
+//export banyan_ReduceLocal
+func banyan_ReduceLocal(_inbuf unsafe.Pointer, _inoutbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr) int32 {
+	return int32(process.ReduceLocal(_inbuf, _inoutbuf, _count, binding.Datatype(_datatype), binding.Op(_op)))
 }
 
 //export banyan_RemoveErrorClass
@@ -135,9 +190,94 @@ func banyan_SessionCreateErrhandler(_sessionErrhandlerFn uintptr, _errhandler un
 	return int32(process.SessionCreateErrhandler(_sessionErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
+//export banyan_StatusSetElements
+func banyan_StatusSetElements(_status unsafe.Pointer, _datatype uintptr, _count int64) int32 {
+	return int32(process.StatusSetElements((*binding.Status)(_status), binding.Datatype(_datatype), _count))
+}
+
 //export banyan_TypeCommit
 func banyan_TypeCommit(_datatype unsafe.Pointer) int32 {
 	return int32(process.TypeCommit((*binding.Datatype)(_datatype)))
+}
+
+//export banyan_TypeContiguous
+func banyan_TypeContiguous(_count int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeContiguous(_count, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeContiguousC
+func banyan_TypeContiguousC(_count int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeContiguousC(_count, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateDarray
+func banyan_TypeCreateDarray(_size int32, _rank int32, _ndims int32, _arrayOfGsizes unsafe.Pointer, _arrayOfGsizesWide int32, _arrayOfDistribs unsafe.Pointer, _arrayOfDargs unsafe.Pointer, _arrayOfPsizes unsafe.Pointer, _order int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateDarray(_size, _rank, _ndims, binding.Counts{P: _arrayOfGsizes, Wide: _arrayOfGsizesWide != 0}, (*int32)(_arrayOfDistribs), (*int32)(_arrayOfDargs), (*int32)(_arrayOfPsizes), _order, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateF90Complex
+func banyan_TypeCreateF90Complex(_p int32, _r int32, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateF90Complex(_p, _r, (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateF90Integer
+func banyan_TypeCreateF90Integer(_r int32, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateF90Integer(_r, (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateF90Real
+func banyan_TypeCreateF90Real(_p int32, _r int32, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateF90Real(_p, _r, (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateHindexed
+func banyan_TypeCreateHindexed(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateHindexed(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateHindexedBlock
+func banyan_TypeCreateHindexedBlock(_count int32, _blocklength int32, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateHindexedBlock(_count, _blocklength, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateHindexedBlockC
+func banyan_TypeCreateHindexedBlockC(_count int64, _blocklength int64, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateHindexedBlockC(_count, _blocklength, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateHvector
+func banyan_TypeCreateHvector(_count int32, _blocklength int32, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateHvector(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateHvectorC
+func banyan_TypeCreateHvectorC(_count int64, _blocklength int64, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateHvectorC(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateIndexedBlock
+func banyan_TypeCreateIndexedBlock(_count int64, _blocklength int64, _arrayOfDisplacements unsafe.Pointer, _arrayOfDisplacementsWide int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateIndexedBlock(_count, _blocklength, binding.Counts{P: _arrayOfDisplacements, Wide: _arrayOfDisplacementsWide != 0}, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateResized
+func banyan_TypeCreateResized(_oldtype uintptr, _lb int64, _extent int64, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateResized(binding.Datatype(_oldtype), _lb, _extent, (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateResizedC
+func banyan_TypeCreateResizedC(_oldtype uintptr, _lb int64, _extent int64, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateResizedC(binding.Datatype(_oldtype), _lb, _extent, (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateStruct
+func banyan_TypeCreateStruct(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _arrayOfTypes unsafe.Pointer, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateStruct(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, (*int64)(_arrayOfDisplacements), (*binding.Datatype)(_arrayOfTypes), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeCreateSubarray
+func banyan_TypeCreateSubarray(_ndims int32, _arrayOfSizes unsafe.Pointer, _arrayOfSizesWide int32, _arrayOfSubsizes unsafe.Pointer, _arrayOfSubsizesWide int32, _arrayOfStarts unsafe.Pointer, _arrayOfStartsWide int32, _order int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeCreateSubarray(_ndims, binding.Counts{P: _arrayOfSizes, Wide: _arrayOfSizesWide != 0}, binding.Counts{P: _arrayOfSubsizes, Wide: _arrayOfSubsizesWide != 0}, binding.Counts{P: _arrayOfStarts, Wide: _arrayOfStartsWide != 0}, _order, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeDup
@@ -150,14 +290,84 @@ func banyan_TypeFree(_datatype unsafe.Pointer) int32 {
 	return int32(process.TypeFree((*binding.Datatype)(_datatype)))
 }
 
+//export banyan_TypeGetContents
+func banyan_TypeGetContents(_datatype uintptr, _maxIntegers int32, _maxAddresses int32, _maxDatatypes int32, _arrayOfIntegers unsafe.Pointer, _arrayOfAddresses unsafe.Pointer, _arrayOfDatatypes unsafe.Pointer) int32 {
+	return int32(process.TypeGetContents(binding.Datatype(_datatype), _maxIntegers, _maxAddresses, _maxDatatypes, (*int32)(_arrayOfIntegers), (*int64)(_arrayOfAddresses), (*binding.Datatype)(_arrayOfDatatypes)))
+}
+
+//export banyan_TypeGetContentsC
+func banyan_TypeGetContentsC(_datatype uintptr, _maxIntegers int64, _maxAddresses int64, _maxLargeCounts int64, _maxDatatypes int64, _arrayOfIntegers unsafe.Pointer, _arrayOfAddresses unsafe.Pointer, _arrayOfLargeCounts unsafe.Pointer, _arrayOfDatatypes unsafe.Pointer) int32 {
+	return int32(process.TypeGetContentsC(binding.Datatype(_datatype), _maxIntegers, _maxAddresses, _maxLargeCounts, _maxDatatypes, (*int32)(_arrayOfIntegers), (*int64)(_arrayOfAddresses), (*int64)(_arrayOfLargeCounts), (*binding.Datatype)(_arrayOfDatatypes)))
+}
+
+//export banyan_TypeGetEnvelope
+func banyan_TypeGetEnvelope(_datatype uintptr, _numIntegers unsafe.Pointer, _numAddresses unsafe.Pointer, _numDatatypes unsafe.Pointer, _combiner unsafe.Pointer) int32 {
+	return int32(process.TypeGetEnvelope(binding.Datatype(_datatype), (*int32)(_numIntegers), (*int32)(_numAddresses), (*int32)(_numDatatypes), (*int32)(_combiner)))
+}
+
+//export banyan_TypeGetEnvelopeC
+func banyan_TypeGetEnvelopeC(_datatype uintptr, _numIntegers unsafe.Pointer, _numAddresses unsafe.Pointer, _numLargeCounts unsafe.Pointer, _numDatatypes unsafe.Pointer, _combiner unsafe.Pointer) int32 {
+	return int32(process.TypeGetEnvelopeC(binding.Datatype(_datatype), (*int64)(_numIntegers), (*int64)(_numAddresses), (*int64)(_numLargeCounts), (*int64)(_numDatatypes), (*int32)(_combiner)))
+}
+
+//export banyan_TypeGetExtent
+func banyan_TypeGetExtent(_datatype uintptr, _lb unsafe.Pointer, _extent unsafe.Pointer) int32 {
+	return int32(process.TypeGetExtent(binding.Datatype(_datatype), (*int64)(_lb), (*int64)(_extent)))
+}
+
 //export banyan_TypeGetName
 func banyan_TypeGetName(_datatype uintptr, _typeName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
 	return int32(process.TypeGetName(binding.Datatype(_datatype), (*byte)(_typeName), (*int32)(_resultlen)))
 }
 
+//export banyan_TypeGetTrueExtent
+func banyan_TypeGetTrueExtent(_datatype uintptr, _trueLb unsafe.Pointer, _trueExtent unsafe.Pointer) int32 {
+	return int32(process.TypeGetTrueExtent(binding.Datatype(_datatype), (*int64)(_trueLb), (*int64)(_trueExtent)))
+}
+
+//export banyan_TypeGetValueIndex
+func banyan_TypeGetValueIndex(_valueType uintptr, _indexType uintptr, _pairType unsafe.Pointer) int32 {
+	return int32(process.TypeGetValueIndex(binding.Datatype(_valueType), binding.Datatype(_indexType), (*binding.Datatype)(_pairType)))
+}
+
+//export banyan_TypeIndexed
+func banyan_TypeIndexed(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _arrayOfDisplacementsWide int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeIndexed(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, binding.Counts{P: _arrayOfDisplacements, Wide: _arrayOfDisplacementsWide != 0}, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeMatchSize
+func banyan_TypeMatchSize(_typeclass int32, _size int32, _datatype unsafe.Pointer) int32 {
+	return int32(process.TypeMatchSize(_typeclass, _size, (*binding.Datatype)(_datatype)))
+}
+
 //export banyan_TypeSetName
 func banyan_TypeSetName(_datatype uintptr, _typeName unsafe.Pointer) int32 {
 	return int32(process.TypeSetName(binding.Datatype(_datatype), (*byte)(_typeName)))
+}
+
+//export banyan_TypeSize
+func banyan_TypeSize(_datatype uintptr, _size unsafe.Pointer, _sizeWide int32) int32 {
+	return int32(process.TypeSize(binding.Datatype(_datatype), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
+}
+
+//export banyan_TypeVector
+func banyan_TypeVector(_count int32, _blocklength int32, _stride int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeVector(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_TypeVectorC
+func banyan_TypeVectorC(_count int64, _blocklength int64, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	return int32(process.TypeVectorC(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
+}
+
+//export banyan_Unpack
+func banyan_Unpack(_inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _positionWide int32, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr, _comm uintptr) int32 {
+	return int32(process.Unpack(_inbuf, _insize, binding.CountOut{P: _position, Wide: _positionWide != 0}, _outbuf, _outcount, binding.Datatype(_datatype), binding.Comm(_comm)))
+}
+
+//export banyan_UnpackExternal
+func banyan_UnpackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr) int32 {
+	return int32(process.UnpackExternal((*byte)(_datarep), _inbuf, _insize, (*int64)(_position), _outbuf, _outcount, binding.Datatype(_datatype)))
 }
 
 //export banyan_WinCreateErrhandler

@@ -61,7 +61,7 @@ func group(table *abi.Table) ([]*call, error) {
 		for _, suffix := range []string{"_c", "_x"} {
 			base = strings.TrimSuffix(base, suffix)
 		}
-		if c := byName[base]; c != nil && shareable(c.Forms[0].List, list) {
+		if c := byName[base]; c != nil && !slices.Contains(separate, f.Name) && shareable(c.Forms[0].List, list) {
 			fm.Call = c
 			c.Forms = append(c.Forms, fm)
 			continue
@@ -77,6 +77,13 @@ func group(table *abi.Table) ([]*call, error) {
 		}
 	}
 	return calls, nil
+}
+
+// separate are the large-count forms that leave a trace: MPI_Type_get_envelope tells
+// them from the plain ones, and they have no array that would.
+var separate = []string{
+	"MPI_Type_contiguous_c", "MPI_Type_vector_c", "MPI_Type_create_hvector_c",
+	"MPI_Type_create_hindexed_block_c", "MPI_Type_create_resized_c",
 }
 
 func shareable(a, b []abi.Param) bool {

@@ -24,8 +24,9 @@ const predefinedTypes = 256
 // datatypes are the predefined types of a process, which may get names and
 // attributes of their own, and the program's.
 type datatypes struct {
-	predefined [predefinedTypes]*datatype
-	made       table[datatype]
+	predefined  [predefinedTypes]*datatype
+	made        table[datatype]
+	byPrecision map[precision]Datatype // guarded by Process.mu
 }
 
 func (d *datatypes) init() {

@@ -33,34 +33,43 @@ func (p *Process) outgoing(c *communicator, function string, buf unsafe.Pointer,
 // incoming is where to receive data. When a message has arrived it is unpacked, then
 // released.
 func (p *Process) incoming(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
-	o := p.datatype(datatype)
-	if o == nil || count < 0 || !o.committed.Load() {
-		return data{}, p.badData(c, function, count, datatype, o)
-	}
-	size, ok := o.Bytes(count)
-	if !ok || size > maxData {
-		return data{}, p.fail(c, function, ErrCount, "%d elements of %s are more than can be addressed", count, o.title())
-	}
+	o, size, code := p.usable(c, function, buf, count, datatype)
 	d := data{typ: o, buf: buf, count: count}
 	if size == 0 {
-		return d, Success
+		return d, code
 	}
-	first, contiguous := o.Contiguous(count)
-	if !contiguous {
-		first, _ = o.Span(count)
-	}
-	at := unsafe.Add(buf, first)
-	if uintptr(at)+4096 < 2*4096 { // the first page, or what the entry points have moved from it
-		return data{}, p.badAddress(c, function, buf)
-	}
-	if contiguous {
-		d.bytes = unsafe.Slice((*byte)(at), size)
+	if first, contiguous := o.Contiguous(count); contiguous {
+		d.bytes = unsafe.Slice((*byte)(unsafe.Add(buf, first)), size)
 	} else {
 		d.pooled = scratch.take(size)
 		d.bytes = (*d.pooled)[:size]
 	}
 	return d, Success
 }
+
+// usable checks a buffer of the program and gives its type and the size of its data,
+// 0 as well if the code is an error.
+func (p *Process) usable(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (o *datatype, size int64, code Code) {
+	o = p.datatype(datatype)
+	if o == nil || count < 0 || !o.committed.Load() {
+		return o, 0, p.badData(c, function, count, datatype, o)
+	}
+	size, ok := o.Bytes(count)
+	if !ok || size > maxData {
+		return o, 0, p.fail(c, function, ErrCount, "%d elements of %s are more than can be addressed", count, o.title())
+	}
+	if size == 0 {
+		return o, 0, Success
+	}
+	if first, _ := o.Span(count); special(unsafe.Add(buf, first)) {
+		return o, 0, p.badAddress(c, function, buf)
+	}
+	return o, size, Success
+}
+
+// special says that there is no data at an address: it is in the first page, or one
+// that the entry points have moved from there.
+func special(at unsafe.Pointer) bool { return uintptr(at)+4096 < 2*4096 }
 
 // badData is the error of a count or a datatype that nothing can be sent with.
 func (p *Process) badData(c *communicator, function string, count int64, datatype Datatype, o *datatype) Code {

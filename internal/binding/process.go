@@ -55,6 +55,10 @@ type Process struct {
 	comms       table[communicator]
 	groups      table[group]
 	datatypes   datatypes
+	ops         table[operation]
+	requests    requests
+	messages    table[message]
+	space       space // for buffered sends
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
@@ -72,5 +76,8 @@ func New(host Host) *Process {
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()
+	p.requests.init()
+	p.messages.kind = kindMessage
+	p.ops.kind = kindOp
 	return p
 }

@@ -95,3 +95,11 @@ func (t *Type) Bytes(count int64) (int64, bool) {
 	a.mul(t.ub-t.lb, count)
 	return n, !a.over
 }
+
+// ExternalBytes is how many bytes count instances have in external32, and false if that
+// is too large.
+func (t *Type) ExternalBytes(count int64) (int64, bool) {
+	var a arith
+	n := a.mul(t.external, count)
+	return n, !a.over
+}

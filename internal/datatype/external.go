@@ -28,9 +28,8 @@ func (t *Type) UnpackExternal(src []byte, buf unsafe.Pointer, count int64) (int,
 }
 
 func (t *Type) convert(msg []byte, buf unsafe.Pointer, count int64, w way) (int, error) {
-	var a arith
-	size := a.mul(t.external, count)
-	if a.over || size > int64(len(msg)) {
+	size, ok := t.ExternalBytes(count)
+	if !ok || size > int64(len(msg)) {
 		return 0, ErrShort
 	}
 	if size == 0 {

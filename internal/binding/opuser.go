@@ -1,0 +1,130 @@
+package binding
+
+import (
+	"math"
+	"unsafe"
+)
+
+// userReduction is a function of the program on elements of a type, as a
+// comm.Combiner: on packed data. The function sees the data laid out as the type
+// says.
+//
+// MPI's user functions compute inout = in op inout. So in is the left operand, from the
+// lower ranks, and the result is where the right one was; a commutative one is
+// called the other way round, which saves copying.
+//
+// A function of a Fortran program is the same: it finds a pointer to the
+// handle, whose lower half, at the same address, is Fortran's handle.
+type userReduction struct {
+	p   *Process
+	op  *operation
+	typ *datatype
+}
+
+// Combine calls the function for all elements of left and right.
+func (u *userReduction) Combine(left, right []byte) {
+	size := u.typ.Size()
+	if size == 0 || len(left) == 0 {
+		return
+	}
+	count := int64(len(left)) / size
+	in, inout := operand{typ: u.typ, count: count, packed: left}, operand{typ: u.typ, count: count, packed: right}
+	if u.op.commutative {
+		in, inout = inout, in
+	}
+	in.spread(false)
+	inout.spread(!u.op.commutative) // right isn't ours to change
+	u.p.callUser(u.op, u.typ, in.at, inout.at, count)
+	inout.collect(left)
+	in.release()
+	inout.release()
+}
+
+// callUser calls a user function for count elements, where in and inout are the
+// addresses that the type's displacements are relative to.
+func (p *Process) callUser(o *operation, typ *datatype, in, inout unsafe.Pointer, count int64) {
+	_, extent := typ.Extent()
+	for count > math.MaxInt32 && !o.wide { // more than its int can say
+		p.host.Reduce(o.fn, false, in, inout, math.MaxInt32, typ.handle)
+		in, inout = unsafe.Add(in, math.MaxInt32*extent), unsafe.Add(inout, math.MaxInt32*extent)
+		count -= math.MaxInt32
+	}
+	p.host.Reduce(o.fn, o.wide, in, inout, count, typ.handle)
+}
+
+// operand is packed elements, laid out as a user function wants them: where they
+// are, if packed they are the same, otherwise in a copy.
+type operand struct {
+	typ    *datatype
+	count  int64
+	packed []byte
+	at     unsafe.Pointer // the address to call the function with
+	copied *[]byte
+}
+
+// spread lays the elements out; in a copy also if own is asked for.
+func (o *operand) spread(own bool) {
+	lb, extent := o.typ.Extent()
+	if first, contiguous := o.typ.Contiguous(o.count); contiguous && first == 0 && lb == 0 && extent == o.typ.Size() && !own {
+		o.at = unsafe.Pointer(&o.packed[0])
+		return
+	}
+	// The function may assign whole structs, with their padding: there is room for all
+	// of each extent. The address itself is in the buffer as well.
+	first, length := o.typ.Span(o.count)
+	all := extent * o.count
+	low := min(0, first, lb, lb+all)
+	high := max(1, first+length, lb+all, lb)
+	o.copied = scratch.take(high - low)
+	o.at = unsafe.Pointer(&(*o.copied)[-low])
+	o.typ.Unpack(o.packed, o.at, o.count, 0)
+}
+
+// collect packs the elements to a buffer.
+func (o *operand) collect(to []byte) {
+	if o.copied != nil {
+		o.typ.Pack(to, o.at, o.count, 0)
+	}
+}
+
+func (o *operand) release() {
+	if o.copied != nil {
+		scratch.give(o.copied)
+	}
+}
+
+// ReduceLocal is MPI_Reduce_local.
+func (p *Process) ReduceLocal(inbuf, inoutbuf unsafe.Pointer, count int64, datatype Datatype, op Op) Code {
+	const function = "MPI_Reduce_local"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	o := p.operation(op)
+	if o == nil {
+		return p.noOp(nil, function, op)
+	}
+	typ, _, code := p.usable(nil, function, inbuf, count, datatype)
+	if code != Success {
+		return code
+	}
+	if _, _, code = p.usable(nil, function, inoutbuf, count, datatype); code != Success {
+		return code
+	}
+	if o.fn != 0 {
+		if count > 0 {
+			p.callUser(o, typ, inbuf, inoutbuf, count)
+		}
+		return Success
+	}
+	f, code := p.predefinedReduction(nil, function, o, typ)
+	if code != Success {
+		return code
+	}
+	in, _ := p.outgoing(nil, function, inbuf, count, datatype)
+	inout, _ := p.outgoing(nil, function, inoutbuf, count, datatype)
+	f(inout.bytes, in.bytes) // they commute
+	inout.unpack(int64(len(inout.bytes)))
+	in.release()
+	inout.release()
+	return Success
+}
