@@ -157,15 +157,20 @@ func reduceScatter(algorithm func(p *Plan, send, recv []byte, starts []int, op O
 
 // layout are blocks of random lengths at random places of a buffer.
 func layout(rng *rand.Rand, lengths []int) Blocks {
-	b := Blocks{Start: make([]int, len(lengths)), Length: lengths}
-	at := 0
+	b := Blocks{Parts: make([][]byte, len(lengths))}
+	whole := make([]byte, 0, 1000)
 	for _, i := range rng.Perm(len(lengths)) {
-		at += rng.IntN(3)
-		b.Start[i] = at
-		at += lengths[i]
+		whole = append(whole, make([]byte, rng.IntN(3)+lengths[i])...)
+		b.Parts[i] = whole[len(whole)-lengths[i]:]
 	}
-	b.Data = make([]byte, at+rng.IntN(3))
 	return b
+}
+
+// randomise fills blocks with random bytes.
+func randomise(rng *rand.Rand, b Blocks, n int) {
+	for i := range n {
+		copy(b.Of(i), random(rng, b.Len(i)))
+	}
 }
 
 // uniform are blocks of one length.
@@ -240,10 +245,11 @@ func scattering(equal bool, algorithm func(p *Plan, send Blocks, recv []byte, ro
 		if equal {
 			send = uniform(n, each)
 		}
-		copy(send.Data, random(rng, len(send.Data)))
-		before := bytes.Clone(send.Data)
+		randomise(rng, send, n)
+		before := make([][]byte, n)
 		recv := make([][]byte, n)
 		for i := range recv {
+			before[i] = bytes.Clone(send.Of(i))
 			recv[i] = make([]byte, sizes[i])
 			whole += sizes[i]
 		}
@@ -252,11 +258,7 @@ func scattering(equal bool, algorithm func(p *Plan, send Blocks, recv []byte, ro
 		}
 		return trial{
 			plans: plansOf(w, func(p *Plan, i int) { algorithm(p, send, recv[i], root) }),
-			check: same(recv, func(i int) []byte {
-				b := send
-				b.Data = before
-				return b.Of(i)
-			}),
+			check: same(recv, func(i int) []byte { return before[i] }),
 			bytes: whole,
 		}
 	}
@@ -280,7 +282,7 @@ func exchanging(equal bool, algorithm func(p *Plan, send, recv Blocks)) func(*ra
 			if equal {
 				send[i], recv[i] = uniform(n, each), uniform(n, each)
 			}
-			copy(send[i].Data, random(rng, len(send[i].Data)))
+			randomise(rng, send[i], n)
 		}
 		return trial{
 			plans: plansOf(w, func(p *Plan, i int) { algorithm(p, send[i], recv[i]) }),
