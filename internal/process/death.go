@@ -95,6 +95,7 @@ func (p *Process) died(r detector.Report) {
 	}
 	p.net.Fence(q)
 	p.voidTransfers(q)
+	p.revoke() // what only waited for q becomes the program's again, and q may live
 	p.host.Died(r)
 
 	p.replica.Dead(q, &p.replicaOut)
@@ -195,6 +196,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			if m.transfers > 0 {
 				return // the end of the last one looks again
 			}
+			p.revoke()
 			m.Body = nil // the program may reuse it now
 			if lost := (*LostError)(nil); errors.As(err, &lost) {
 				m.lost = lost.Rank

@@ -45,7 +45,7 @@ func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
 		m := &p.early[i]
 		if m.header.Kind == wire.KindOffer && m.header.Seq == h.Seq &&
 			m.header.Context == h.Context && m.header.Src == h.Src {
-			m.from, m.header.ID = from, h.ID
+			m.from, m.header.ID, m.header.Offset = from, h.ID, h.Offset
 		}
 	}
 }

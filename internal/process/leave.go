@@ -62,7 +62,10 @@ func (p *Process) Goodbye() {
 
 // Close says that the transport is about to go. What is under way never ends, and
 // what is started from here on ends with ErrClosed.
-func (p *Process) Close() { p.closed = true }
+func (p *Process) Close() {
+	p.closed = true
+	p.revoke()
+}
 
 // Abort tells the others to end with an exit code.
 func (p *Process) Abort(code int) {

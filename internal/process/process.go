@@ -33,6 +33,7 @@ import (
 	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
 	"banyan/internal/topology"
+	"banyan/internal/transport"
 	"banyan/internal/wire"
 )
 
@@ -108,6 +109,7 @@ type Process struct {
 	rank       proto.Rank
 	replicated bool // ranks have several replicas
 	net        Net
+	direct     transport.DirectReader // net, if it is one
 	host       Host
 	now        proto.Time // of the current step
 
@@ -134,6 +136,7 @@ type Process struct {
 	forgets   int                   // how many ever
 	held      []Handle              // sends that wait for room
 	early     []early               // messages that wait for their cause
+	reading   []Handle              // arrivals whose data is being read from the sender's memory
 	staging   [][]byte              // by Proc: where a large frame is arriving
 	lost      []lostPeer            // connections that broke without proof of a death
 
@@ -189,6 +192,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		left:     make([]bool, n),
 		told:     make([]bool, n),
 	}
+	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
 	}
@@ -238,11 +242,13 @@ func (p *Process) Tick() {
 
 // Work does what is best done when nothing more has been received: it
 // acknowledges arrivals, lets every broadcast send one more message, and lets
-// sends go on that waited for room. It reports whether a broadcast sent.
+// sends go on that waited for room. It reads on what is being
+// read from other processes' memory. It reports whether it read, or a broadcast sent.
 func (p *Process) Work() bool {
+	read := p.readOn()
 	p.flushAcks()
 	p.releaseHeld()
-	return p.pumpStreams()
+	return p.pumpStreams() || read
 }
 
 func (p *Process) flushAcks() {

@@ -22,6 +22,7 @@ type arrival struct {
 	from     proto.Proc // who offers it now
 	senderID uint64     // the sender's handle
 	seq      uint64
+	place    uint64 // where the data can be read; 0: it has to be asked for
 	request  Handle // what it is bound to; zero while unexpected
 	wanted   uint64 // how much of it fits the buffer
 	received uint64
@@ -124,19 +125,32 @@ func (p *Process) fill(h Handle, r *request, body []byte) {
 	p.complete(h, r, nil)
 }
 
-// pull asks the present sender of an offered message for as much of its data as
-// the buffer holds.
+// pull gets as much of the data of an offered message as the buffer holds, from
+// its present sender.
 func (p *Process) pull(a *arrival, r *request) {
-	h := p.nextHeader(wire.KindPull)
 	a.received, a.wanted = 0, min(a.total, uint64(len(r.buffer)))
-	h.ID, h.Offset, h.Total = a.senderID, a.self.bits(), a.wanted
-	if a.wanted == 0 {
-		h.Flags = discard
-	}
-	p.send(a.from, h, nil, 0)
-	if a.wanted == 0 {
+	switch {
+	case a.wanted == 0:
+		p.letGo(a)
 		p.endRendezvous(a)
+	case !p.read(a, r):
+		p.ask(a)
 	}
+}
+
+// ask asks the sender for the data.
+func (p *Process) ask(a *arrival) {
+	a.received = 0
+	h := p.nextHeader(wire.KindPull)
+	h.ID, h.Offset, h.Total = a.senderID, a.self.bits(), a.wanted
+	p.send(a.from, h, nil, 0)
+}
+
+// letGo tells the sender that no data is wanted, or none any more.
+func (p *Process) letGo(a *arrival) {
+	h := p.nextHeader(wire.KindPull)
+	h.ID, h.Offset, h.Total, h.Flags = a.senderID, a.self.bits(), a.wanted, discard
+	p.send(a.from, h, nil, 0)
 }
 
 // endRendezvous ends a rendezvous of which all is here that the receive has room
@@ -151,9 +165,7 @@ func (p *Process) endRendezvous(a *arrival) {
 
 // refuse lets the sender of an offer go that nobody will receive.
 func (p *Process) refuse(a *arrival) {
-	h := p.nextHeader(wire.KindPull)
-	h.ID, h.Offset, h.Flags = a.senderID, a.self.bits(), discard
-	p.send(a.from, h, nil, 0)
+	p.letGo(a)
 	p.finishRendezvous(a, nil)
 }
 
@@ -254,7 +266,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 
 func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
 	ah, a := p.newArrival(e, h.Total)
-	a.offered, a.from, a.senderID, a.seq, a.stamp = true, from, h.ID, h.Seq, stamp
+	a.offered, a.from, a.senderID, a.seq, a.stamp, a.place = true, from, h.ID, h.Seq, stamp, h.Offset
 	if p.finishing {
 		p.refuse(a)
 		return
@@ -297,7 +309,7 @@ func (p *Process) reoffered(from proto.Proc, h *wire.Header) {
 	// Who offers in its place knows that the earlier sender is dead. From here
 	// on nothing of that one may reach the buffer.
 	earlier := found.from
-	found.from, found.senderID = from, h.ID
+	found.from, found.senderID, found.place = from, h.ID, h.Offset
 	p.Evidence(earlier)
 	if r := p.requests.get(found.request); r != nil {
 		p.pull(found, r)

@@ -32,7 +32,8 @@ type transfer struct {
 
 // Flags of frames.
 const (
-	// discard, on a pull, asks for no data: nobody wants the message.
+	// discard, on a pull, asks for no data: nobody wants the message, or its
+	// receiver has read it already.
 	discard = 1
 	// withdrawn, on data, answers a pull with no data: the sender has given
 	// the message up since the rank Aux is lost.
@@ -204,7 +205,7 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
 	h.Src, h.Dst = p.rank, m.Dst
 	if m.Rendezvous {
-		h.Kind, h.ID = wire.KindOffer, m.User
+		h.Kind, h.ID, h.Offset = wire.KindOffer, m.User, p.expose(m.Body)
 	}
 	p.send(to, h, p.messages.get(handleOf(m.User)).wire, 0)
 }

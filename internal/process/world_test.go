@@ -39,6 +39,8 @@ type node struct {
 	p       *Process
 	dead    bool
 	fenced  map[proto.Proc]bool
+	exposed [][]byte
+	revoked uint64
 	program program
 	gone    bool // left in order
 	lost    []proto.Rank
@@ -97,6 +99,22 @@ func (n *node) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
 	hh.Length = uint32(len(payload))
 	n.w.push(n.self, to, packet{header: hh, payload: append([]byte(nil), payload...), token: token})
 }
+
+// Expose, Revoke and Read make it a transport.DirectReader that refuses now and then.
+func (n *node) Expose(data []byte) uint64 {
+	n.exposed = append(n.exposed, data)
+	return uint64(len(n.exposed)) | n.revoked<<32
+}
+func (n *node) Revoke() { n.revoked++ }
+func (n *node) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
+	m := n.w.nodes[from]
+	if m.dead || n.fenced[from] || place>>32 != m.revoked || n.w.rng.IntN(4) == 0 {
+		return false
+	}
+	copy(dst, m.exposed[uint32(place)-1][offset:])
+	return true
+}
+
 func (n *node) Queued(proto.Proc) int           { return 0 }
 func (n *node) Fence(q proto.Proc)              { n.fenced[q] = true }
 func (n *node) Died(detector.Report)            {}

@@ -80,6 +80,23 @@ type Transport interface {
 	Close() error
 }
 
+// DirectReader is what a Transport may be, too: one that lets a Proc read the memory of
+// another, where the system allows it, so that large data is copied just once.
+// Both sides are there to agree on what to read, and when it may change again.
+type DirectReader interface {
+	// Expose names a place in this process's memory for other Procs to Read,
+	// as long as it lasts; 0 if they can't.
+	Expose(data []byte) uint64
+
+	// Revoke makes every Read fail, now and in future, of what has been
+	// exposed so far. It is called before such data may change.
+	Revoke()
+
+	// Read copies what another Proc has exposed at a place, from an offset on, to
+	// dst, and says whether it did. If not, the data has to come another way.
+	Read(from proto.Proc, dst []byte, place, offset uint64) bool
+}
+
 // Sink takes what a Poll found. Its methods may call Send, Queued, Fence and
 // Wake, but neither Poll nor Close.
 type Sink interface {

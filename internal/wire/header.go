@@ -19,7 +19,8 @@ const (
 	// KindOffer announces a message too large to send unasked, or whose sender
 	// waits for it to be matched (the request to send of a rendezvous); the payload
 	// is its stamp, if any. Context, Src,
-	// Dst, Tag, Seq, Total, ID (the sender's handle of the message).
+	// Dst, Tag, Seq, Total, ID (the sender's handle of the message), Offset
+	// (where the receiver may read the data, if the transport lets it; 0: nowhere).
 	KindOffer
 	// KindPull asks for the data of an offer (clear to send). ID (the
 	// sender's handle), Offset (the receiver's handle), Total (how many bytes,

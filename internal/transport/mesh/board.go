@@ -44,6 +44,7 @@ const (
 type medium struct {
 	fd   int       // a socket
 	link *shm.Link // if there is one it carries the frames, and the socket only tells of the end
+	pid  int       // the peer's, where there is a link
 }
 
 func (m medium) close() {

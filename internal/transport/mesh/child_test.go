@@ -36,6 +36,7 @@ const (
 	roleLeave  = "leave"  // sends leaveFrames, drains, exits
 	roleEcho   = "echo"   // sends back what comes, until the parent is gone
 	roleShy    = "shy"    // the same, but doesn't speak first
+	roleExpose = "expose" // lets its memory be read
 	roleMute   = "mute"   // sends one frame and takes nothing
 )
 
@@ -100,6 +101,8 @@ func child(role string) {
 			tr.Poll(s)
 		}
 		time.Sleep(time.Minute)
+	case roleExpose:
+		exposeAndWait(tr, s)
 	case roleShy:
 		for !s.closed {
 			tr.Poll(s)

@@ -86,9 +86,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		if !d.board.dialling(to) {
 			return failed
 		}
-		attempt, cancel := context.WithTimeout(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)))
-		via, v, _, err := d.try(attempt, to, card, toConnect)
-		cancel()
+		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect)
 		switch {
 		case err == nil && v == accepted:
 			return news{peer: to, kind: connected, via: via}
@@ -116,22 +114,45 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 	}
 }
 
-// try dials once. The medium is the caller's if the verdict is accepted.
-func (d *dialler) try(ctx context.Context, to proto.Proc, card Card, why purpose) (medium, verdict, standing, error) {
-	conn, err := d.reach(ctx, card)
+// try dials once, for so long. The medium is the caller's if the verdict is accepted.
+func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, card Card, why purpose) (medium, verdict, standing, error) {
+	end := time.Now().Add(limit)
+	reach, cancel := context.WithDeadline(ctx, end)
+	conn, err := d.reach(reach, card)
+	cancel()
 	if err != nil {
 		return medium{}, 0, standing{}, err
 	}
 	defer conn.Close()
 	// The end of ctx ends the handshake, too.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	v, s, err := d.dial(conn, to, card.Incarnation, why)
+	if last := time.Now().Add(handshakeLimit); end.After(last) {
+		end = last
+	}
+	conn.SetDeadline(end)
+	v, s, err := d.dial(&patient{Conn: conn}, to, card.Incarnation, why)
 	if err != nil || v != accepted {
 		return medium{}, v, s, err
 	}
-	via, err := d.takeOver(conn, shm.Offer)
+	via, err := d.takeOver(conn, shm.Offer, card.Pid)
 	return via, v, s, err
+}
+
+// patient is a connection that gives its peer more time once that has said
+// something: after a proof the link may be up for the peer, and there is no second
+// attempt.
+type patient struct {
+	net.Conn
+	heard bool
+}
+
+func (c *patient) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && !c.heard {
+		c.heard = true
+		c.Conn.SetDeadline(time.Now().Add(handshakeLimit))
+	}
+	return n, err
 }
 
 // reach connects to a peer's listener: where memory can be shared, to the one for
@@ -159,7 +180,8 @@ func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
 
 // takeOver takes a new connection out of the hands of package net. Over a unix
 // socket both ends agree on shared memory, by Offer and Accept.
-func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*shm.Link, error)) (via medium, err error) {
+func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*shm.Link, error), pid int) (via medium, err error) {
+	via.pid = pid
 	local, ok := conn.(*net.UnixConn)
 	if ok {
 		if via.link, err = agree(local, *d.own); err != nil {

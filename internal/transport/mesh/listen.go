@@ -131,7 +131,7 @@ func (l *listener) greet(conn net.Conn) {
 	// From here on the link counts as up. Should the verdict not have reached
 	// the peer, the owner will find the connection broken.
 	end := l.watch(h.host == l.party.host, h.pid, h.start)
-	via, err := l.takeOver(conn, shm.Accept)
+	via, err := l.takeOver(conn, shm.Accept, h.pid)
 	if err != nil {
 		defer end.close()
 		if hungUp(err) {

@@ -138,8 +138,6 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 
 // question dials a peer for its verdict only.
 func (d *dialler) question(ctx context.Context, to proto.Proc, card Card, why purpose) (verdict, standing, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	_, v, s, err := d.try(ctx, to, card, why)
+	_, v, s, err := d.try(ctx, askLimit, to, card, why)
 	return v, s, err
 }

@@ -26,20 +26,22 @@ const (
 
 // peer is the owner's side of one link.
 type peer struct {
-	proc    proto.Proc
-	state   state
-	asked   bool      // unmet: a connection is on its way
-	fd      int       // live: the socket
-	link    *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
-	active  bool      // the link is looked at in every Poll
-	idle    int       // active: how often in a row in vain
-	pidfd   int       // -1: the process isn't watched (any more)
-	exited  bool      // its process has ended
-	calm    bool      // exited: nothing has come since hush was set
-	waiting bool      // the queue waits for room in the socket
-	broken  bool      // writing failed; what it has sent may still come
-	inbox   stream.Inbox
-	outbox  stream.Outbox
+	proc       proto.Proc
+	state      state
+	asked      bool      // unmet: a connection is on its way
+	fd         int       // live: the socket
+	link       *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
+	active     bool      // the link is looked at in every Poll
+	idle       int       // active: how often in a row in vain
+	pidfd      int       // -1: the process isn't watched (any more)
+	pid        int       // of a peer that shares memory
+	unreadable bool      // the system refuses to read in its memory
+	exited     bool      // its process has ended
+	calm       bool      // exited: nothing has come since hush was set
+	waiting    bool      // the queue waits for room in the socket
+	broken     bool      // writing failed; what it has sent may still come
+	inbox      stream.Inbox
+	outbox     stream.Outbox
 }
 
 func (t *Transport) peer(p proto.Proc) *peer {

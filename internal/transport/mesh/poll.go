@@ -165,7 +165,7 @@ func (t *Transport) live(n news) {
 		n.discard() // fenced meanwhile
 		return
 	}
-	p.state, p.fd, p.link = live, n.via.fd, n.via.link
+	p.state, p.fd, p.link, p.pid = live, n.via.fd, n.via.link, n.via.pid
 	t.moved++
 	if p.link == nil {
 		t.sockets++

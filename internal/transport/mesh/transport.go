@@ -46,6 +46,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"banyan/internal/proto"
 	"banyan/internal/transport"
 	"banyan/internal/transport/shm"
@@ -129,6 +131,9 @@ type Transport struct {
 	sink   transport.Sink
 	moved  int
 	closed bool
+
+	vmRead     processRead
+	readMemory func(pid int, dst []byte, address uint64) (int, unix.Errno)
 }
 
 // loan is a borrowed payload.
@@ -179,6 +184,7 @@ func Listen(cfg Config) (*Transport, error) {
 		buffer: stream.NewBuffer(readSize),
 		pace:   pace{hot: proto.NoProc},
 	}
+	t.readMemory = t.vmRead.read
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	if err := t.listen(cfg); err != nil {
 		t.Close()
@@ -243,6 +249,7 @@ func (t *Transport) share(n int) error {
 	t.card.Local = local
 	t.links = links{bells: bells, skip: make([]uint64, (n+63)/64)}
 	t.poller.bells = bells
+	allowReads()
 	return nil
 }
 

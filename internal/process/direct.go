@@ -1,0 +1,85 @@
+package process
+
+// The data of a large message needn't travel in frames where its receiver can read
+// the sender's memory (transport.DirectReader): the offer says where the data is, the receiver
+// reads it straight into the program's buffer and then lets the sender go, by a
+// pull that asks for no data. Whatever goes wrong, it asks for fragments instead,
+// as if it couldn't read at all. So a sender that dies meanwhile has the ordinary
+// outcome: a substitute offers again, or the receive ends with an error.
+//
+// A sender whose buffer becomes the program's again before every receiver has let it go,
+// since one of them or a whole rank is lost, revokes what it has offered first.
+
+const (
+	// directMin is the least that is worth a system call.
+	directMin = 16 << 10
+	// directPiece is how much is read at once: heartbeats must not wait.
+	directPiece = 1 << 20
+)
+
+// expose is what an offer says of the place of its data, 0 for nothing.
+func (p *Process) expose(body []byte) uint64 {
+	if p.direct == nil || len(body) < directMin {
+		return 0
+	}
+	return p.direct.Expose(body)
+}
+
+// revoke makes the offers made so far no good for reading any more.
+func (p *Process) revoke() {
+	if p.direct != nil {
+		p.direct.Revoke()
+	}
+}
+
+// read begins to read the data of an offer, and says whether that goes well.
+func (p *Process) read(a *arrival, r *request) bool {
+	if p.direct == nil || a.place == 0 || a.wanted < directMin || !p.readPiece(a, r) {
+		return false
+	}
+	if a.received < a.wanted {
+		p.reading = append(p.reading, a.self)
+	}
+	return true
+}
+
+// readPiece reads on, and ends the rendezvous if that was all.
+func (p *Process) readPiece(a *arrival, r *request) bool {
+	n := min(a.wanted-a.received, directPiece)
+	if !p.direct.Read(a.from, r.buffer[a.received:a.received+n], a.place, a.received) {
+		a.place = 0
+		return false
+	}
+	a.received += n
+	if a.received == a.wanted {
+		p.letGo(a)
+		p.endRendezvous(a)
+	}
+	return true
+}
+
+// readOn reads the next piece of each message that is being read, and reports
+// whether there was one.
+func (p *Process) readOn() bool {
+	if len(p.reading) == 0 {
+		return false
+	}
+	kept := p.reading[:0]
+	for _, ah := range p.reading {
+		a := p.arrivals.get(ah)
+		if a == nil || a.place == 0 || a.received == a.wanted {
+			continue // it has ended, or comes in fragments
+		}
+		r := p.requests.get(a.request)
+		if r == nil || r.done {
+			continue
+		}
+		if !p.readPiece(a, r) {
+			p.ask(a)
+		} else if p.arrivals.get(ah) != nil {
+			kept = append(kept, ah)
+		}
+	}
+	p.reading = kept
+	return true
+}
