@@ -8,19 +8,22 @@
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
-	MISSING(MPI_Abi_get_fortran_booleans, NO_OBJECT);
+	GUARD(MPI_Abi_get_fortran_booleans);
+	return RESULT(banyan_AbiGetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false), POINTER(is_set)));
 }
 ALIAS(int, MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set));
 
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
-	MISSING(MPI_Abi_get_fortran_info, NO_OBJECT);
+	GUARD(MPI_Abi_get_fortran_info);
+	return RESULT(banyan_AbiGetFortranInfo(POINTER(info)));
 }
 ALIAS(int, MPI_Abi_get_fortran_info, (MPI_Info *info));
 
 int PMPI_Abi_get_info(MPI_Info *info)
 {
-	MISSING(MPI_Abi_get_info, NO_OBJECT);
+	GUARD(MPI_Abi_get_info);
+	return RESULT(banyan_AbiGetInfo(POINTER(info)));
 }
 ALIAS(int, MPI_Abi_get_info, (MPI_Info *info));
 
@@ -32,13 +35,15 @@ ALIAS(int, MPI_Abi_get_version, (int *abi_major, int *abi_minor));
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-	MISSING(MPI_Abi_set_fortran_booleans, NO_OBJECT);
+	GUARD(MPI_Abi_set_fortran_booleans);
+	return RESULT(banyan_AbiSetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false)));
 }
 ALIAS(int, MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false));
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
-	MISSING(MPI_Abi_set_fortran_info, NO_OBJECT);
+	GUARD(MPI_Abi_set_fortran_info);
+	return RESULT(banyan_AbiSetFortranInfo(HANDLE(info)));
 }
 ALIAS(int, MPI_Abi_set_fortran_info, (MPI_Info info));
 
@@ -132,7 +137,8 @@ ALIAS(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-	MISSING(MPI_Alloc_mem, NO_OBJECT);
+	GUARD(MPI_Alloc_mem);
+	return RESULT(banyan_AllocMem(size, HANDLE(info), POINTER(baseptr)));
 }
 ALIAS(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr));
 
@@ -234,19 +240,22 @@ ALIAS(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcount
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
-	MISSING(MPI_Attr_delete, HANDLE(comm));
+	GUARD(MPI_Attr_delete);
+	return RESULT(banyan_AttrDelete(HANDLE(comm), keyval));
 }
 ALIAS(int, MPI_Attr_delete, (MPI_Comm comm, int keyval));
 
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-	MISSING(MPI_Attr_get, HANDLE(comm));
+	GUARD(MPI_Attr_get);
+	return RESULT(banyan_AttrGet(HANDLE(comm), keyval, POINTER(attribute_val), POINTER(flag)));
 }
 ALIAS(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag));
 
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
-	MISSING(MPI_Attr_put, HANDLE(comm));
+	GUARD(MPI_Attr_put);
+	return RESULT(banyan_AttrPut(HANDLE(comm), keyval, (uintptr_t)attribute_val));
 }
 ALIAS(int, MPI_Attr_put, (MPI_Comm comm, int keyval, void *attribute_val));
 
@@ -433,7 +442,8 @@ ALIAS(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode));
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-	MISSING(MPI_Comm_compare, HANDLE(comm1));
+	GUARD(MPI_Comm_compare);
+	return RESULT(banyan_CommCompare(HANDLE(comm1), HANDLE(comm2), POINTER(result)));
 }
 ALIAS(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result));
 
@@ -445,7 +455,8 @@ ALIAS(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MP
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_create, HANDLE(comm));
+	GUARD(MPI_Comm_create);
+	return RESULT(banyan_CommCreate(HANDLE(comm), HANDLE(group), POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm));
 
@@ -464,19 +475,22 @@ ALIAS(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, 
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_create_group, HANDLE(comm));
+	GUARD(MPI_Comm_create_group);
+	return RESULT(banyan_CommCreateGroup(HANDLE(comm), HANDLE(group), tag, POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm));
 
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
 {
-	MISSING(MPI_Comm_create_keyval, NO_OBJECT);
+	GUARD(MPI_Comm_create_keyval);
+	return RESULT(banyan_CommCreateKeyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, POINTER(comm_keyval), (uintptr_t)extra_state));
 }
 ALIAS(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state));
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
-	MISSING(MPI_Comm_delete_attr, HANDLE(comm));
+	GUARD(MPI_Comm_delete_attr);
+	return RESULT(banyan_CommDeleteAttr(HANDLE(comm), comm_keyval));
 }
 ALIAS(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval));
 
@@ -494,19 +508,22 @@ ALIAS(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Coun
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-	MISSING(MPI_Comm_disconnect, NO_OBJECT);
+	GUARD(MPI_Comm_disconnect);
+	return RESULT(banyan_CommDisconnect(POINTER(comm)));
 }
 ALIAS(int, MPI_Comm_disconnect, (MPI_Comm *comm));
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_dup, HANDLE(comm));
+	GUARD(MPI_Comm_dup);
+	return RESULT(banyan_CommDup(HANDLE(comm), POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm));
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_dup_with_info, HANDLE(comm));
+	GUARD(MPI_Comm_dup_with_info);
+	return RESULT(banyan_CommDupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm));
 
@@ -518,19 +535,22 @@ ALIAS(int, MPI_Comm_flush_buffer, (MPI_Comm comm));
 
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-	MISSING(MPI_Comm_free, NO_OBJECT);
+	GUARD(MPI_Comm_free);
+	return RESULT(banyan_CommFree(POINTER(comm)));
 }
 ALIAS(int, MPI_Comm_free, (MPI_Comm *comm));
 
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
-	MISSING(MPI_Comm_free_keyval, NO_OBJECT);
+	GUARD(MPI_Comm_free_keyval);
+	return RESULT(banyan_CommFreeKeyval(POINTER(comm_keyval)));
 }
 ALIAS(int, MPI_Comm_free_keyval, (int *comm_keyval));
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
-	MISSING(MPI_Comm_get_attr, HANDLE(comm));
+	GUARD(MPI_Comm_get_attr);
+	return RESULT(banyan_CommGetAttr(HANDLE(comm), comm_keyval, POINTER(attribute_val), POINTER(flag)));
 }
 ALIAS(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag));
 
@@ -543,37 +563,43 @@ ALIAS(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
-	MISSING(MPI_Comm_get_info, HANDLE(comm));
+	GUARD(MPI_Comm_get_info);
+	return RESULT(banyan_CommGetInfo(HANDLE(comm), POINTER(info_used)));
 }
 ALIAS(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used));
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-	MISSING(MPI_Comm_get_name, HANDLE(comm));
+	GUARD(MPI_Comm_get_name);
+	return RESULT(banyan_CommGetName(HANDLE(comm), POINTER(comm_name), POINTER(resultlen)));
 }
 ALIAS(int, MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen));
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-	MISSING(MPI_Comm_get_parent, NO_OBJECT);
+	GUARD(MPI_Comm_get_parent);
+	return RESULT(banyan_CommGetParent(POINTER(parent)));
 }
 ALIAS(int, MPI_Comm_get_parent, (MPI_Comm *parent));
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-	MISSING(MPI_Comm_group, HANDLE(comm));
+	GUARD(MPI_Comm_group);
+	return RESULT(banyan_CommGroup(HANDLE(comm), POINTER(group)));
 }
 ALIAS(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group));
 
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-	MISSING(MPI_Comm_idup, HANDLE(comm));
+	GUARD(MPI_Comm_idup);
+	return RESULT(banyan_CommIdup(HANDLE(comm), POINTER(newcomm), POINTER(request)));
 }
 ALIAS(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
 
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-	MISSING(MPI_Comm_idup_with_info, HANDLE(comm));
+	GUARD(MPI_Comm_idup_with_info);
+	return RESULT(banyan_CommIdupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm), POINTER(request)));
 }
 ALIAS(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request));
 
@@ -598,19 +624,22 @@ ALIAS(int, MPI_Comm_rank, (MPI_Comm comm, int *rank));
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-	MISSING(MPI_Comm_remote_group, HANDLE(comm));
+	GUARD(MPI_Comm_remote_group);
+	return RESULT(banyan_CommRemoteGroup(HANDLE(comm), POINTER(group)));
 }
 ALIAS(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group));
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-	MISSING(MPI_Comm_remote_size, HANDLE(comm));
+	GUARD(MPI_Comm_remote_size);
+	return RESULT(banyan_CommRemoteSize(HANDLE(comm), POINTER(size)));
 }
 ALIAS(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size));
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
-	MISSING(MPI_Comm_set_attr, HANDLE(comm));
+	GUARD(MPI_Comm_set_attr);
+	return RESULT(banyan_CommSetAttr(HANDLE(comm), comm_keyval, (uintptr_t)attribute_val));
 }
 ALIAS(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val));
 
@@ -623,13 +652,15 @@ ALIAS(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler));
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-	MISSING(MPI_Comm_set_info, HANDLE(comm));
+	GUARD(MPI_Comm_set_info);
+	return RESULT(banyan_CommSetInfo(HANDLE(comm), HANDLE(info)));
 }
 ALIAS(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info));
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
-	MISSING(MPI_Comm_set_name, HANDLE(comm));
+	GUARD(MPI_Comm_set_name);
+	return RESULT(banyan_CommSetName(HANDLE(comm), POINTER(comm_name)));
 }
 ALIAS(int, MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name));
 
@@ -654,19 +685,22 @@ ALIAS(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char 
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_split, HANDLE(comm));
+	GUARD(MPI_Comm_split);
+	return RESULT(banyan_CommSplit(HANDLE(comm), color, key, POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm));
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_split_type, HANDLE(comm));
+	GUARD(MPI_Comm_split_type);
+	return RESULT(banyan_CommSplitType(HANDLE(comm), split_type, key, HANDLE(info), POINTER(newcomm)));
 }
 ALIAS(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm));
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-	MISSING(MPI_Comm_test_inter, HANDLE(comm));
+	GUARD(MPI_Comm_test_inter);
+	return RESULT(banyan_CommTestInter(HANDLE(comm), POINTER(flag)));
 }
 ALIAS(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag));
 
@@ -1302,7 +1336,8 @@ ALIAS(int, MPI_Finalized, (int *flag));
 
 int PMPI_Free_mem(void *base)
 {
-	MISSING(MPI_Free_mem, NO_OBJECT);
+	GUARD(MPI_Free_mem);
+	return RESULT(banyan_FreeMem(POINTER(base)));
 }
 ALIAS(int, MPI_Free_mem, (void *base));
 
@@ -1421,19 +1456,22 @@ ALIAS(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype,
 
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
-	MISSING(MPI_Get_hw_resource_info, NO_OBJECT);
+	GUARD(MPI_Get_hw_resource_info);
+	return RESULT(banyan_GetHwResourceInfo(POINTER(hw_info)));
 }
 ALIAS(int, MPI_Get_hw_resource_info, (MPI_Info *hw_info));
 
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
-	MISSING(MPI_Get_library_version, NO_OBJECT);
+	GUARD(MPI_Get_library_version);
+	return RESULT(banyan_GetLibraryVersion(POINTER(version), POINTER(resultlen)));
 }
 ALIAS(int, MPI_Get_library_version, (char *version, int *resultlen));
 
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
-	MISSING(MPI_Get_processor_name, NO_OBJECT);
+	GUARD(MPI_Get_processor_name);
+	return RESULT(banyan_GetProcessorName(POINTER(name), POINTER(resultlen)));
 }
 ALIAS(int, MPI_Get_processor_name, (char *name, int *resultlen));
 
@@ -1493,25 +1531,29 @@ ALIAS(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequ
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
-	MISSING(MPI_Group_compare, NO_OBJECT);
+	GUARD(MPI_Group_compare);
+	return RESULT(banyan_GroupCompare(HANDLE(group1), HANDLE(group2), POINTER(result)));
 }
 ALIAS(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result));
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_difference, NO_OBJECT);
+	GUARD(MPI_Group_difference);
+	return RESULT(banyan_GroupDifference(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_excl, NO_OBJECT);
+	GUARD(MPI_Group_excl);
+	return RESULT(banyan_GroupExcl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
 
 int PMPI_Group_free(MPI_Group *group)
 {
-	MISSING(MPI_Group_free, NO_OBJECT);
+	GUARD(MPI_Group_free);
+	return RESULT(banyan_GroupFree(POINTER(group)));
 }
 ALIAS(int, MPI_Group_free, (MPI_Group *group));
 
@@ -1523,49 +1565,57 @@ ALIAS(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_n
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_incl, NO_OBJECT);
+	GUARD(MPI_Group_incl);
+	return RESULT(banyan_GroupIncl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_intersection, NO_OBJECT);
+	GUARD(MPI_Group_intersection);
+	return RESULT(banyan_GroupIntersection(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_range_excl, NO_OBJECT);
+	GUARD(MPI_Group_range_excl);
+	return RESULT(banyan_GroupRangeExcl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_range_incl, NO_OBJECT);
+	GUARD(MPI_Group_range_incl);
+	return RESULT(banyan_GroupRangeIncl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
 
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
-	MISSING(MPI_Group_rank, NO_OBJECT);
+	GUARD(MPI_Group_rank);
+	return RESULT(banyan_GroupRank(HANDLE(group), POINTER(rank)));
 }
 ALIAS(int, MPI_Group_rank, (MPI_Group group, int *rank));
 
 int PMPI_Group_size(MPI_Group group, int *size)
 {
-	MISSING(MPI_Group_size, NO_OBJECT);
+	GUARD(MPI_Group_size);
+	return RESULT(banyan_GroupSize(HANDLE(group), POINTER(size)));
 }
 ALIAS(int, MPI_Group_size, (MPI_Group group, int *size));
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
-	MISSING(MPI_Group_translate_ranks, NO_OBJECT);
+	GUARD(MPI_Group_translate_ranks);
+	return RESULT(banyan_GroupTranslateRanks(HANDLE(group1), n, POINTER(ranks1), HANDLE(group2), POINTER(ranks2)));
 }
 ALIAS(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]));
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-	MISSING(MPI_Group_union, NO_OBJECT);
+	GUARD(MPI_Group_union);
+	return RESULT(banyan_GroupUnion(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
 }
 ALIAS(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
 
@@ -1787,67 +1837,78 @@ ALIAS(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count send
 
 int PMPI_Info_create(MPI_Info *info)
 {
-	MISSING(MPI_Info_create, NO_OBJECT);
+	GUARD(MPI_Info_create);
+	return RESULT(banyan_InfoCreate(POINTER(info)));
 }
 ALIAS(int, MPI_Info_create, (MPI_Info *info));
 
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-	MISSING(MPI_Info_create_env, NO_OBJECT);
+	GUARD(MPI_Info_create_env);
+	return RESULT(banyan_InfoCreateEnv(argc, POINTER(argv), POINTER(info)));
 }
 ALIAS(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info));
 
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
-	MISSING(MPI_Info_delete, NO_OBJECT);
+	GUARD(MPI_Info_delete);
+	return RESULT(banyan_InfoDelete(HANDLE(info), POINTER(key)));
 }
 ALIAS(int, MPI_Info_delete, (MPI_Info info, const char *key));
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
-	MISSING(MPI_Info_dup, NO_OBJECT);
+	GUARD(MPI_Info_dup);
+	return RESULT(banyan_InfoDup(HANDLE(info), POINTER(newinfo)));
 }
 ALIAS(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo));
 
 int PMPI_Info_free(MPI_Info *info)
 {
-	MISSING(MPI_Info_free, NO_OBJECT);
+	GUARD(MPI_Info_free);
+	return RESULT(banyan_InfoFree(POINTER(info)));
 }
 ALIAS(int, MPI_Info_free, (MPI_Info *info));
 
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
-	MISSING(MPI_Info_get, NO_OBJECT);
+	GUARD(MPI_Info_get);
+	return RESULT(banyan_InfoGet(HANDLE(info), POINTER(key), valuelen, POINTER(value), POINTER(flag)));
 }
 ALIAS(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag));
 
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
-	MISSING(MPI_Info_get_nkeys, NO_OBJECT);
+	GUARD(MPI_Info_get_nkeys);
+	return RESULT(banyan_InfoGetNkeys(HANDLE(info), POINTER(nkeys)));
 }
 ALIAS(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys));
 
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
-	MISSING(MPI_Info_get_nthkey, NO_OBJECT);
+	GUARD(MPI_Info_get_nthkey);
+	return RESULT(banyan_InfoGetNthkey(HANDLE(info), n, POINTER(key)));
 }
 ALIAS(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key));
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
-	MISSING(MPI_Info_get_string, NO_OBJECT);
+	GUARD(MPI_Info_get_string);
+	return RESULT(banyan_InfoGetString(HANDLE(info), POINTER(key), POINTER(buflen), POINTER(value), POINTER(flag)));
 }
 ALIAS(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag));
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
-	MISSING(MPI_Info_get_valuelen, NO_OBJECT);
+	GUARD(MPI_Info_get_valuelen);
+	return RESULT(banyan_InfoGetValuelen(HANDLE(info), POINTER(key), POINTER(valuelen), POINTER(flag)));
 }
 ALIAS(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag));
 
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
-	MISSING(MPI_Info_set, NO_OBJECT);
+	GUARD(MPI_Info_set);
+	return RESULT(banyan_InfoSet(HANDLE(info), POINTER(key), POINTER(value)));
 }
 ALIAS(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value));
 
@@ -2049,13 +2110,15 @@ ALIAS(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatyp
 
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
 {
-	MISSING(MPI_Keyval_create, NO_OBJECT);
+	GUARD(MPI_Keyval_create);
+	return RESULT(banyan_KeyvalCreate((uintptr_t)copy_fn, (uintptr_t)delete_fn, POINTER(keyval), (uintptr_t)extra_state));
 }
 ALIAS(int, MPI_Keyval_create, (MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state));
 
 int PMPI_Keyval_free(int *keyval)
 {
-	MISSING(MPI_Keyval_free, NO_OBJECT);
+	GUARD(MPI_Keyval_free);
+	return RESULT(banyan_KeyvalFree(POINTER(keyval)));
 }
 ALIAS(int, MPI_Keyval_free, (int *keyval));
 
@@ -3089,7 +3152,8 @@ ALIAS(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklen
 
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
 {
-	MISSING(MPI_Type_create_keyval, NO_OBJECT);
+	GUARD(MPI_Type_create_keyval);
+	return RESULT(banyan_TypeCreateKeyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, POINTER(type_keyval), (uintptr_t)extra_state));
 }
 ALIAS(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state));
 
@@ -3137,7 +3201,8 @@ ALIAS(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_size
 
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
-	MISSING(MPI_Type_delete_attr, NO_OBJECT);
+	GUARD(MPI_Type_delete_attr);
+	return RESULT(banyan_TypeDeleteAttr(HANDLE(datatype), type_keyval));
 }
 ALIAS(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval));
 
@@ -3157,13 +3222,15 @@ ALIAS(int, MPI_Type_free, (MPI_Datatype *datatype));
 
 int PMPI_Type_free_keyval(int *type_keyval)
 {
-	MISSING(MPI_Type_free_keyval, NO_OBJECT);
+	GUARD(MPI_Type_free_keyval);
+	return RESULT(banyan_TypeFreeKeyval(POINTER(type_keyval)));
 }
 ALIAS(int, MPI_Type_free_keyval, (int *type_keyval));
 
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
-	MISSING(MPI_Type_get_attr, NO_OBJECT);
+	GUARD(MPI_Type_get_attr);
+	return RESULT(banyan_TypeGetAttr(HANDLE(datatype), type_keyval, POINTER(attribute_val), POINTER(flag)));
 }
 ALIAS(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag));
 
@@ -3274,7 +3341,8 @@ ALIAS(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype
 
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
-	MISSING(MPI_Type_set_attr, NO_OBJECT);
+	GUARD(MPI_Type_set_attr);
+	return RESULT(banyan_TypeSetAttr(HANDLE(datatype), type_keyval, (uintptr_t)attribute_val));
 }
 ALIAS(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val));
 
@@ -3447,7 +3515,8 @@ ALIAS(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandl
 
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
 {
-	MISSING(MPI_Win_create_keyval, NO_OBJECT);
+	GUARD(MPI_Win_create_keyval);
+	return RESULT(banyan_WinCreateKeyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, POINTER(win_keyval), (uintptr_t)extra_state));
 }
 ALIAS(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state));
 
@@ -3501,7 +3570,8 @@ ALIAS(int, MPI_Win_free, (MPI_Win *win));
 
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-	MISSING(MPI_Win_free_keyval, NO_OBJECT);
+	GUARD(MPI_Win_free_keyval);
+	return RESULT(banyan_WinFreeKeyval(POINTER(win_keyval)));
 }
 ALIAS(int, MPI_Win_free_keyval, (int *win_keyval));
 

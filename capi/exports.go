@@ -10,6 +10,31 @@ import (
 	"banyan/internal/binding"
 )
 
+//export banyan_AbiGetFortranBooleans
+func banyan_AbiGetFortranBooleans(_logicalSize int32, _logicalTrue unsafe.Pointer, _logicalFalse unsafe.Pointer, _isSet unsafe.Pointer) int32 {
+	return int32(process.AbiGetFortranBooleans(_logicalSize, _logicalTrue, _logicalFalse, (*int32)(_isSet)))
+}
+
+//export banyan_AbiGetFortranInfo
+func banyan_AbiGetFortranInfo(_info unsafe.Pointer) int32 {
+	return int32(process.AbiGetFortranInfo((*binding.Info)(_info)))
+}
+
+//export banyan_AbiGetInfo
+func banyan_AbiGetInfo(_info unsafe.Pointer) int32 {
+	return int32(process.AbiGetInfo((*binding.Info)(_info)))
+}
+
+//export banyan_AbiSetFortranBooleans
+func banyan_AbiSetFortranBooleans(_logicalSize int32, _logicalTrue unsafe.Pointer, _logicalFalse unsafe.Pointer) int32 {
+	return int32(process.AbiSetFortranBooleans(_logicalSize, _logicalTrue, _logicalFalse))
+}
+
+//export banyan_AbiSetFortranInfo
+func banyan_AbiSetFortranInfo(_info uintptr) int32 {
+	return int32(process.AbiSetFortranInfo(binding.Info(_info)))
+}
+
 //export banyan_Abort
 func banyan_Abort(_comm uintptr, _errorcode int32) int32 {
 	return int32(process.Abort(binding.Comm(_comm), _errorcode))
@@ -30,9 +55,39 @@ func banyan_AddErrorString(_errorcode int32, _string_ unsafe.Pointer) int32 {
 	return int32(process.AddErrorString(_errorcode, (*byte)(_string_)))
 }
 
+//export banyan_AllocMem
+func banyan_AllocMem(_size int64, _info uintptr, _baseptr unsafe.Pointer) int32 {
+	return int32(process.AllocMem(_size, binding.Info(_info), _baseptr))
+}
+
+//export banyan_AttrDelete
+func banyan_AttrDelete(_comm uintptr, _keyval int32) int32 {
+	return int32(process.AttrDelete(binding.Comm(_comm), _keyval))
+}
+
+//export banyan_AttrGet
+func banyan_AttrGet(_comm uintptr, _keyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.AttrGet(binding.Comm(_comm), _keyval, _attributeVal, (*int32)(_flag)))
+}
+
+//export banyan_AttrPut
+func banyan_AttrPut(_comm uintptr, _keyval int32, _attributeVal uintptr) int32 {
+	return int32(process.AttrPut(binding.Comm(_comm), _keyval, _attributeVal))
+}
+
 //export banyan_CommCallErrhandler
 func banyan_CommCallErrhandler(_comm uintptr, _errorcode int32) int32 {
 	return int32(process.CommCallErrhandler(binding.Comm(_comm), _errorcode))
+}
+
+//export banyan_CommCompare
+func banyan_CommCompare(_comm1 uintptr, _comm2 uintptr, _result unsafe.Pointer) int32 {
+	return int32(process.CommCompare(binding.Comm(_comm1), binding.Comm(_comm2), (*int32)(_result)))
+}
+
+//export banyan_CommCreate
+func banyan_CommCreate(_comm uintptr, _group uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommCreate(binding.Comm(_comm), binding.Group(_group), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreateErrhandler
@@ -40,9 +95,84 @@ func banyan_CommCreateErrhandler(_commErrhandlerFn uintptr, _errhandler unsafe.P
 	return int32(process.CommCreateErrhandler(_commErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
+//export banyan_CommCreateGroup
+func banyan_CommCreateGroup(_comm uintptr, _group uintptr, _tag int32, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommCreateGroup(binding.Comm(_comm), binding.Group(_group), _tag, (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommCreateKeyval
+func banyan_CommCreateKeyval(_commCopyAttrFn uintptr, _commDeleteAttrFn uintptr, _commKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	return int32(process.CommCreateKeyval(_commCopyAttrFn, _commDeleteAttrFn, (*int32)(_commKeyval), _extraState))
+}
+
+//export banyan_CommDeleteAttr
+func banyan_CommDeleteAttr(_comm uintptr, _commKeyval int32) int32 {
+	return int32(process.CommDeleteAttr(binding.Comm(_comm), _commKeyval))
+}
+
+//export banyan_CommDisconnect
+func banyan_CommDisconnect(_comm unsafe.Pointer) int32 {
+	return int32(process.CommDisconnect((*binding.Comm)(_comm)))
+}
+
+//export banyan_CommDup
+func banyan_CommDup(_comm uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommDup(binding.Comm(_comm), (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommDupWithInfo
+func banyan_CommDupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommDupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommFree
+func banyan_CommFree(_comm unsafe.Pointer) int32 {
+	return int32(process.CommFree((*binding.Comm)(_comm)))
+}
+
+//export banyan_CommFreeKeyval
+func banyan_CommFreeKeyval(_commKeyval unsafe.Pointer) int32 {
+	return int32(process.CommFreeKeyval((*int32)(_commKeyval)))
+}
+
+//export banyan_CommGetAttr
+func banyan_CommGetAttr(_comm uintptr, _commKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.CommGetAttr(binding.Comm(_comm), _commKeyval, _attributeVal, (*int32)(_flag)))
+}
+
 //export banyan_CommGetErrhandler
 func banyan_CommGetErrhandler(_comm uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.CommGetErrhandler(binding.Comm(_comm), (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_CommGetInfo
+func banyan_CommGetInfo(_comm uintptr, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.CommGetInfo(binding.Comm(_comm), (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_CommGetName
+func banyan_CommGetName(_comm uintptr, _commName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.CommGetName(binding.Comm(_comm), (*byte)(_commName), (*int32)(_resultlen)))
+}
+
+//export banyan_CommGetParent
+func banyan_CommGetParent(_parent unsafe.Pointer) int32 {
+	return int32(process.CommGetParent((*binding.Comm)(_parent)))
+}
+
+//export banyan_CommGroup
+func banyan_CommGroup(_comm uintptr, _group unsafe.Pointer) int32 {
+	return int32(process.CommGroup(binding.Comm(_comm), (*binding.Group)(_group)))
+}
+
+//export banyan_CommIdup
+func banyan_CommIdup(_comm uintptr, _newcomm unsafe.Pointer, _request unsafe.Pointer) int32 {
+	return int32(process.CommIdup(binding.Comm(_comm), (*binding.Comm)(_newcomm), (*binding.Request)(_request)))
+}
+
+//export banyan_CommIdupWithInfo
+func banyan_CommIdupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer, _request unsafe.Pointer) int32 {
+	return int32(process.CommIdupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm), (*binding.Request)(_request)))
 }
 
 //export banyan_CommRank
@@ -50,14 +180,54 @@ func banyan_CommRank(_comm uintptr, _rank unsafe.Pointer) int32 {
 	return int32(process.CommRank(binding.Comm(_comm), (*int32)(_rank)))
 }
 
+//export banyan_CommRemoteGroup
+func banyan_CommRemoteGroup(_comm uintptr, _group unsafe.Pointer) int32 {
+	return int32(process.CommRemoteGroup(binding.Comm(_comm), (*binding.Group)(_group)))
+}
+
+//export banyan_CommRemoteSize
+func banyan_CommRemoteSize(_comm uintptr, _size unsafe.Pointer) int32 {
+	return int32(process.CommRemoteSize(binding.Comm(_comm), (*int32)(_size)))
+}
+
+//export banyan_CommSetAttr
+func banyan_CommSetAttr(_comm uintptr, _commKeyval int32, _attributeVal uintptr) int32 {
+	return int32(process.CommSetAttr(binding.Comm(_comm), _commKeyval, _attributeVal))
+}
+
 //export banyan_CommSetErrhandler
 func banyan_CommSetErrhandler(_comm uintptr, _errhandler uintptr) int32 {
 	return int32(process.CommSetErrhandler(binding.Comm(_comm), binding.Errhandler(_errhandler)))
 }
 
+//export banyan_CommSetInfo
+func banyan_CommSetInfo(_comm uintptr, _info uintptr) int32 {
+	return int32(process.CommSetInfo(binding.Comm(_comm), binding.Info(_info)))
+}
+
+//export banyan_CommSetName
+func banyan_CommSetName(_comm uintptr, _commName unsafe.Pointer) int32 {
+	return int32(process.CommSetName(binding.Comm(_comm), (*byte)(_commName)))
+}
+
 //export banyan_CommSize
 func banyan_CommSize(_comm uintptr, _size unsafe.Pointer) int32 {
 	return int32(process.CommSize(binding.Comm(_comm), (*int32)(_size)))
+}
+
+//export banyan_CommSplit
+func banyan_CommSplit(_comm uintptr, _color int32, _key int32, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommSplit(binding.Comm(_comm), _color, _key, (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommSplitType
+func banyan_CommSplitType(_comm uintptr, _splitType int32, _key int32, _info uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommSplitType(binding.Comm(_comm), _splitType, _key, binding.Info(_info), (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommTestInter
+func banyan_CommTestInter(_comm uintptr, _flag unsafe.Pointer) int32 {
+	return int32(process.CommTestInter(binding.Comm(_comm), (*int32)(_flag)))
 }
 
 //export banyan_ErrhandlerFree
@@ -90,6 +260,11 @@ func banyan_Finalized(_flag unsafe.Pointer) int32 {
 	return int32(process.Finalized((*int32)(_flag)))
 }
 
+//export banyan_FreeMem
+func banyan_FreeMem(_base unsafe.Pointer) int32 {
+	return int32(process.FreeMem(_base))
+}
+
 //export banyan_GetCount
 func banyan_GetCount(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
 	return int32(process.GetCount((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
@@ -98,6 +273,136 @@ func banyan_GetCount(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Po
 //export banyan_GetElements
 func banyan_GetElements(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
 	return int32(process.GetElements((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
+}
+
+//export banyan_GetHwResourceInfo
+func banyan_GetHwResourceInfo(_hwInfo unsafe.Pointer) int32 {
+	return int32(process.GetHwResourceInfo((*binding.Info)(_hwInfo)))
+}
+
+//export banyan_GetLibraryVersion
+func banyan_GetLibraryVersion(_version unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.GetLibraryVersion((*byte)(_version), (*int32)(_resultlen)))
+}
+
+//export banyan_GetProcessorName
+func banyan_GetProcessorName(_name unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.GetProcessorName((*byte)(_name), (*int32)(_resultlen)))
+}
+
+//export banyan_GroupCompare
+func banyan_GroupCompare(_group1 uintptr, _group2 uintptr, _result unsafe.Pointer) int32 {
+	return int32(process.GroupCompare(binding.Group(_group1), binding.Group(_group2), (*int32)(_result)))
+}
+
+//export banyan_GroupDifference
+func banyan_GroupDifference(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupDifference(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupExcl
+func banyan_GroupExcl(_group uintptr, _n int32, _ranks unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupExcl(binding.Group(_group), _n, (*int32)(_ranks), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupFree
+func banyan_GroupFree(_group unsafe.Pointer) int32 {
+	return int32(process.GroupFree((*binding.Group)(_group)))
+}
+
+//export banyan_GroupIncl
+func banyan_GroupIncl(_group uintptr, _n int32, _ranks unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupIncl(binding.Group(_group), _n, (*int32)(_ranks), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupIntersection
+func banyan_GroupIntersection(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupIntersection(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupRangeExcl
+func banyan_GroupRangeExcl(_group uintptr, _n int32, _ranges unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupRangeExcl(binding.Group(_group), _n, (*int32)(_ranges), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupRangeIncl
+func banyan_GroupRangeIncl(_group uintptr, _n int32, _ranges unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupRangeIncl(binding.Group(_group), _n, (*int32)(_ranges), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_GroupRank
+func banyan_GroupRank(_group uintptr, _rank unsafe.Pointer) int32 {
+	return int32(process.GroupRank(binding.Group(_group), (*int32)(_rank)))
+}
+
+//export banyan_GroupSize
+func banyan_GroupSize(_group uintptr, _size unsafe.Pointer) int32 {
+	return int32(process.GroupSize(binding.Group(_group), (*int32)(_size)))
+}
+
+//export banyan_GroupTranslateRanks
+func banyan_GroupTranslateRanks(_group1 uintptr, _n int32, _ranks1 unsafe.Pointer, _group2 uintptr, _ranks2 unsafe.Pointer) int32 {
+	return int32(process.GroupTranslateRanks(binding.Group(_group1), _n, (*int32)(_ranks1), binding.Group(_group2), (*int32)(_ranks2)))
+}
+
+//export banyan_GroupUnion
+func banyan_GroupUnion(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupUnion(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
+}
+
+//export banyan_InfoCreate
+func banyan_InfoCreate(_info unsafe.Pointer) int32 {
+	return int32(process.InfoCreate((*binding.Info)(_info)))
+}
+
+//export banyan_InfoCreateEnv
+func banyan_InfoCreateEnv(_argc int32, _argv unsafe.Pointer, _info unsafe.Pointer) int32 {
+	return int32(process.InfoCreateEnv(_argc, _argv, (*binding.Info)(_info)))
+}
+
+//export banyan_InfoDelete
+func banyan_InfoDelete(_info uintptr, _key unsafe.Pointer) int32 {
+	return int32(process.InfoDelete(binding.Info(_info), (*byte)(_key)))
+}
+
+//export banyan_InfoDup
+func banyan_InfoDup(_info uintptr, _newinfo unsafe.Pointer) int32 {
+	return int32(process.InfoDup(binding.Info(_info), (*binding.Info)(_newinfo)))
+}
+
+//export banyan_InfoFree
+func banyan_InfoFree(_info unsafe.Pointer) int32 {
+	return int32(process.InfoFree((*binding.Info)(_info)))
+}
+
+//export banyan_InfoGet
+func banyan_InfoGet(_info uintptr, _key unsafe.Pointer, _valuelen int32, _value unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.InfoGet(binding.Info(_info), (*byte)(_key), _valuelen, (*byte)(_value), (*int32)(_flag)))
+}
+
+//export banyan_InfoGetNkeys
+func banyan_InfoGetNkeys(_info uintptr, _nkeys unsafe.Pointer) int32 {
+	return int32(process.InfoGetNkeys(binding.Info(_info), (*int32)(_nkeys)))
+}
+
+//export banyan_InfoGetNthkey
+func banyan_InfoGetNthkey(_info uintptr, _n int32, _key unsafe.Pointer) int32 {
+	return int32(process.InfoGetNthkey(binding.Info(_info), _n, (*byte)(_key)))
+}
+
+//export banyan_InfoGetString
+func banyan_InfoGetString(_info uintptr, _key unsafe.Pointer, _buflen unsafe.Pointer, _value unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.InfoGetString(binding.Info(_info), (*byte)(_key), (*int32)(_buflen), (*byte)(_value), (*int32)(_flag)))
+}
+
+//export banyan_InfoGetValuelen
+func banyan_InfoGetValuelen(_info uintptr, _key unsafe.Pointer, _valuelen unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.InfoGetValuelen(binding.Info(_info), (*byte)(_key), (*int32)(_valuelen), (*int32)(_flag)))
+}
+
+//export banyan_InfoSet
+func banyan_InfoSet(_info uintptr, _key unsafe.Pointer, _value unsafe.Pointer) int32 {
+	return int32(process.InfoSet(binding.Info(_info), (*byte)(_key), (*byte)(_value)))
 }
 
 //export banyan_Init
@@ -118,6 +423,16 @@ func banyan_Initialized(_flag unsafe.Pointer) int32 {
 //export banyan_IsThreadMain
 func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 	return int32(process.IsThreadMain((*int32)(_flag)))
+}
+
+//export banyan_KeyvalCreate
+func banyan_KeyvalCreate(_copyFn uintptr, _deleteFn uintptr, _keyval unsafe.Pointer, _extraState uintptr) int32 {
+	return int32(process.KeyvalCreate(_copyFn, _deleteFn, (*int32)(_keyval), _extraState))
+}
+
+//export banyan_KeyvalFree
+func banyan_KeyvalFree(_keyval unsafe.Pointer) int32 {
+	return int32(process.KeyvalFree((*int32)(_keyval)))
 }
 
 //export banyan_OpCommutative
@@ -260,6 +575,11 @@ func banyan_TypeCreateIndexedBlock(_count int64, _blocklength int64, _arrayOfDis
 	return int32(process.TypeCreateIndexedBlock(_count, _blocklength, binding.Counts{P: _arrayOfDisplacements, Wide: _arrayOfDisplacementsWide != 0}, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
+//export banyan_TypeCreateKeyval
+func banyan_TypeCreateKeyval(_typeCopyAttrFn uintptr, _typeDeleteAttrFn uintptr, _typeKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	return int32(process.TypeCreateKeyval(_typeCopyAttrFn, _typeDeleteAttrFn, (*int32)(_typeKeyval), _extraState))
+}
+
 //export banyan_TypeCreateResized
 func banyan_TypeCreateResized(_oldtype uintptr, _lb int64, _extent int64, _newtype unsafe.Pointer) int32 {
 	return int32(process.TypeCreateResized(binding.Datatype(_oldtype), _lb, _extent, (*binding.Datatype)(_newtype)))
@@ -280,6 +600,11 @@ func banyan_TypeCreateSubarray(_ndims int32, _arrayOfSizes unsafe.Pointer, _arra
 	return int32(process.TypeCreateSubarray(_ndims, binding.Counts{P: _arrayOfSizes, Wide: _arrayOfSizesWide != 0}, binding.Counts{P: _arrayOfSubsizes, Wide: _arrayOfSubsizesWide != 0}, binding.Counts{P: _arrayOfStarts, Wide: _arrayOfStartsWide != 0}, _order, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
+//export banyan_TypeDeleteAttr
+func banyan_TypeDeleteAttr(_datatype uintptr, _typeKeyval int32) int32 {
+	return int32(process.TypeDeleteAttr(binding.Datatype(_datatype), _typeKeyval))
+}
+
 //export banyan_TypeDup
 func banyan_TypeDup(_oldtype uintptr, _newtype unsafe.Pointer) int32 {
 	return int32(process.TypeDup(binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
@@ -288,6 +613,16 @@ func banyan_TypeDup(_oldtype uintptr, _newtype unsafe.Pointer) int32 {
 //export banyan_TypeFree
 func banyan_TypeFree(_datatype unsafe.Pointer) int32 {
 	return int32(process.TypeFree((*binding.Datatype)(_datatype)))
+}
+
+//export banyan_TypeFreeKeyval
+func banyan_TypeFreeKeyval(_typeKeyval unsafe.Pointer) int32 {
+	return int32(process.TypeFreeKeyval((*int32)(_typeKeyval)))
+}
+
+//export banyan_TypeGetAttr
+func banyan_TypeGetAttr(_datatype uintptr, _typeKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.TypeGetAttr(binding.Datatype(_datatype), _typeKeyval, _attributeVal, (*int32)(_flag)))
 }
 
 //export banyan_TypeGetContents
@@ -340,6 +675,11 @@ func banyan_TypeMatchSize(_typeclass int32, _size int32, _datatype unsafe.Pointe
 	return int32(process.TypeMatchSize(_typeclass, _size, (*binding.Datatype)(_datatype)))
 }
 
+//export banyan_TypeSetAttr
+func banyan_TypeSetAttr(_datatype uintptr, _typeKeyval int32, _attributeVal uintptr) int32 {
+	return int32(process.TypeSetAttr(binding.Datatype(_datatype), _typeKeyval, _attributeVal))
+}
+
 //export banyan_TypeSetName
 func banyan_TypeSetName(_datatype uintptr, _typeName unsafe.Pointer) int32 {
 	return int32(process.TypeSetName(binding.Datatype(_datatype), (*byte)(_typeName)))
@@ -373,4 +713,14 @@ func banyan_UnpackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _insi
 //export banyan_WinCreateErrhandler
 func banyan_WinCreateErrhandler(_winErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.WinCreateErrhandler(_winErrhandlerFn, (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_WinCreateKeyval
+func banyan_WinCreateKeyval(_winCopyAttrFn uintptr, _winDeleteAttrFn uintptr, _winKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	return int32(process.WinCreateKeyval(_winCopyAttrFn, _winDeleteAttrFn, (*int32)(_winKeyval), _extraState))
+}
+
+//export banyan_WinFreeKeyval
+func banyan_WinFreeKeyval(_winKeyval unsafe.Pointer) int32 {
+	return int32(process.WinFreeKeyval((*int32)(_winKeyval)))
 }

@@ -1,5 +1,178 @@
 package binding
 
-type attributes struct{}
+import (
+	"slices"
+	"sync"
+)
 
-type keyvals struct{}
+// keyval is a key of attributes, for one kind of objects.
+type keyval struct {
+	number    int32
+	kind      int
+	copy, del uintptr // functions of the program, or copyNothing, copyValue
+	extra     uintptr // what they are passed
+}
+
+// What copy functions of the standard are, as addresses.
+const (
+	copyNothing uintptr = 0
+	copyValue   uintptr = 1
+	deleteOnly  uintptr = 0 // nothing of the program's is called
+)
+
+// keyvals are the keys that are in use, by number. Freed keys live on in the objects
+// that have such attributes.
+type keyvals struct {
+	mu     sync.Mutex
+	keys   map[int32]*keyval
+	number int32
+}
+
+// firstKey is the first number of the program's keys: the predefined ones are lower.
+const firstKey = 1024
+
+func (k *keyvals) create(kind int, copy, del, extra uintptr) int32 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.keys == nil {
+		k.keys, k.number = map[int32]*keyval{}, firstKey
+	}
+	k.number++
+	k.keys[k.number] = &keyval{k.number, kind, copy, del, extra}
+	return k.number
+}
+
+// find is the key of a number, nil if there is none for that kind of object.
+func (k *keyvals) find(kind int, number int32) *keyval {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if key := k.keys[number]; key != nil && key.kind == kind {
+		return key
+	}
+	return nil
+}
+
+func (k *keyvals) free(kind int, number int32) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if key := k.keys[number]; key == nil || key.kind != kind {
+		return false
+	}
+	delete(k.keys, number)
+	return true
+}
+
+// attributes are those of one object, in the order in which they were set.
+type attributes struct {
+	mu   sync.Mutex
+	list []attribute
+}
+
+type attribute struct {
+	key   *keyval
+	value uintptr
+}
+
+func (a *attributes) get(number int32) (attribute, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range a.list {
+		if e.key.number == number {
+			return e, true
+		}
+	}
+	return attribute{}, false
+}
+
+// take removes an attribute and returns it.
+func (a *attributes) take(number int32) (attribute, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.list, func(e attribute) bool { return e.key.number == number })
+	if i < 0 {
+		return attribute{}, false
+	}
+	e := a.list[i]
+	a.list = slices.Delete(a.list, i, i+1)
+	return e, true
+}
+
+// put sets an attribute that isn't there.
+func (a *attributes) put(e attribute) {
+	a.mu.Lock()
+	a.list = append(a.list, e)
+	a.mu.Unlock()
+}
+
+// last is the attribute that was set last.
+func (a *attributes) last() (attribute, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := len(a.list); n > 0 {
+		return a.list[n-1], true
+	}
+	return attribute{}, false
+}
+
+// setAttribute gives an object an attribute. One that it has under the same key is
+// deleted first, and kept if its delete function fails, whose code is returned.
+func (p *Process) setAttribute(a *attributes, object uintptr, key *keyval, value uintptr) Code {
+	if code := p.deleteAttribute(a, object, key.number); code != Success {
+		return code
+	}
+	a.put(attribute{key, value})
+	return Success
+}
+
+// deleteAttribute deletes an attribute, if there is one. It is kept if its delete
+// function fails.
+func (p *Process) deleteAttribute(a *attributes, object uintptr, number int32) Code {
+	e, found := a.take(number)
+	if !found || e.key.del == deleteOnly {
+		return Success
+	}
+	code := p.host.DeleteAttribute(e.key.del, object, number, e.value, e.key.extra)
+	if code != Success {
+		a.put(e)
+	}
+	return code
+}
+
+// deleteAttributes deletes all attributes of an object that goes, the last first. It
+// stops at the first delete function that fails.
+func (p *Process) deleteAttributes(a *attributes, object uintptr) Code {
+	for {
+		e, found := a.last()
+		if !found {
+			return Success
+		}
+		if code := p.deleteAttribute(a, object, e.key.number); code != Success {
+			return code
+		}
+	}
+}
+
+// copyAttributes gives a duplicate the attributes that its original's copy functions
+// want it to have. It stops at the first that fails.
+func (p *Process) copyAttributes(from *attributes, original uintptr, to *attributes) Code {
+	from.mu.Lock()
+	list := slices.Clone(from.list)
+	from.mu.Unlock()
+	for _, e := range list {
+		value, keep, code := e.value, true, Success
+		switch e.key.copy {
+		case copyNothing:
+			continue
+		case copyValue:
+		default:
+			value, keep, code = p.host.CopyAttribute(e.key.copy, original, e.key.number, e.key.extra, e.value)
+		}
+		if code != Success {
+			return code
+		}
+		if keep {
+			to.put(attribute{e.key, value})
+		}
+	}
+	return Success
+}

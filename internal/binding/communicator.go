@@ -16,6 +16,17 @@ type communicator struct {
 	name       atomic.Pointer[string]
 	info       atomic.Pointer[info]
 	attributes attributes
+	uses       atomic.Int32 // operations under way; 1 more until it is freed
+}
+
+// retain keeps the communicator's contexts open for an operation that goes on after
+// its call, even when the program frees the communicator. Its end is release.
+func (c *communicator) retain() { c.uses.Add(1) }
+
+func (c *communicator) release() {
+	if c.uses.Add(-1) == 0 {
+		c.comm.Free()
+	}
 }
 
 // communicator is the object of a handle, nil if it has none: see noComm.
@@ -53,6 +64,7 @@ func (p *Process) noHandle(c *communicator, function string, class Code, what st
 
 // adopt gives a new communicator a handle.
 func (p *Process) adopt(c *communicator) Comm {
+	c.uses.Store(1)
 	c.handle = Comm(p.comms.add(c))
 	return c.handle
 }

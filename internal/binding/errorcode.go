@@ -62,7 +62,7 @@ func (a *addedCodes) add(class Code) (Code, bool) {
 		return 0, false
 	}
 	if a.codes == nil {
-		a.codes, a.last = map[Code]*addedCode{}, int32(ErrLastcode)
+		a.codes = map[Code]*addedCode{}
 	}
 	a.last++
 	code := Code(a.last)

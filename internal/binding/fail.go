@@ -27,12 +27,18 @@ func (p *Process) fail(c *communicator, function string, class Code, format stri
 
 // failWith is fail for an error of the machinery below.
 func (p *Process) failWith(c *communicator, function string, err error) Code {
+	p.awaitEnd(c, err)
+	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
+}
+
+// awaitEnd waits for the end of the job if an error brings it about that the launcher can
+// tell of better.
+func (p *Process) awaitEnd(c *communicator, err error) {
 	if errors.Is(err, process.ErrRankLost) {
 		if h := c.errhandler.Load(); h == fatal || h == aborts {
 			p.job.AwaitEnd()
 		}
 	}
-	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
 }
 
 // causeOf strips what fail says itself from an error.

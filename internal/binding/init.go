@@ -65,10 +65,12 @@ func (p *Process) openWorld() error {
 			return err
 		}
 		c := &communicator{comm: inner, handle: w.handle}
+		c.uses.Store(1)
 		c.name.Store(&w.name)
 		c.errhandler.Store(fatal)
 		w.to.Store(c)
 	}
+	p.describeWorld(p.world.Load().comm.Size())
 	return nil
 }
 
@@ -80,6 +82,14 @@ func (p *Process) Initialized(flag *int32) Code {
 
 // Finalize is MPI_Finalize.
 func (p *Process) Finalize() Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Finalize")
+	}
+	// The standard lets programs clean up here.
+	self := p.self.Load()
+	if code := p.deleteAttributes(&self.attributes, uintptr(CommSelf)); code != Success {
+		return p.callbackFailed(self, "MPI_Finalize", "delete", code)
+	}
 	if !p.state.CompareAndSwap(running, finalising) {
 		return p.outOfTime("MPI_Finalize")
 	}

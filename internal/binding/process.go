@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -56,15 +57,17 @@ type Process struct {
 	groups      table[group]
 	datatypes   datatypes
 	ops         table[operation]
-	requests    requests
-	messages    table[message]
-	space       space // for buffered sends
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
 	codes       addedCodes
 	keyvals     keyvals
 	survives    atomic.Bool
+	values      *predefined    // of attributes
+	pins        runtime.Pinner // of what C has the addresses of
+	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
+	memory      memory
+	fortran     fortran
 
 	ending []func() // what Finalize does first, in reverse order
 	mu     sync.Mutex
@@ -73,11 +76,10 @@ type Process struct {
 // New makes the process before its initialisation.
 func New(host Host) *Process {
 	p := &Process{host: host}
+	p.codes.last = int32(ErrLastcode)
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()
-	p.requests.init()
-	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
 	return p
 }

@@ -1,0 +1,15 @@
+// check.h is for programs that check themselves: CHECK counts and says what is wrong,
+// END is what main returns.
+#include <stdio.h>
+
+static int wrong;
+
+#define CHECK(is)                                                                 \
+	do {                                                                      \
+		if (!(is) && ++wrong <= 20)                                       \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #is); \
+	} while (0)
+
+#define OK(call) CHECK((call) == MPI_SUCCESS)
+
+#define END (MPI_Finalize() != MPI_SUCCESS || wrong > 0)

@@ -1,0 +1,28 @@
+package test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Datatypes and operations are what the C compiler says they are; the programs
+// check themselves. A mistake is reported with its values.
+func TestTypes(t *testing.T) {
+	for name, mistake := range map[string]string{
+		"types": "MPI_Type_vector, rank 0: blocklength is -2 (MPI_ERR_COUNT)",
+		"ops":   "MPI_Reduce_local, rank 0: MPI_BAND isn't defined for MPI_FLOAT (MPI_ERR_OP)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := compile(t, name)
+			o := run(t, program)
+			o.fine(t)
+			if o.stdout+o.stderr != "" {
+				t.Errorf("%v", o)
+			}
+			o = run(t, program, "mistake")
+			if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, mistake) {
+				t.Errorf("want %q: %v", mistake, o)
+			}
+		})
+	}
+}

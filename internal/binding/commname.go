@@ -1,0 +1,92 @@
+package binding
+
+// CommSetName is MPI_Comm_set_name. A name that is too long is cut off.
+func (p *Process) CommSetName(comm Comm, commName *byte) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_set_name", comm)
+	}
+	name := goString(commName)
+	name = name[:min(len(name), MaxObjectName-1)]
+	c.name.Store(&name)
+	return Success
+}
+
+// CommGetName is MPI_Comm_get_name.
+func (p *Process) CommGetName(comm Comm, commName *byte, resultlen *int32) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		if comm == CommNull && p.live() {
+			*resultlen = setString(commName, MaxObjectName, "MPI_COMM_NULL")
+			return Success
+		}
+		return p.noComm("MPI_Comm_get_name", comm)
+	}
+	name := ""
+	if n := c.name.Load(); n != nil {
+		name = *n
+	}
+	*resultlen = setString(commName, MaxObjectName, name)
+	return Success
+}
+
+// CommSetInfo is MPI_Comm_set_info. Hints are kept and have no effect.
+func (p *Process) CommSetInfo(comm Comm, info Info) Code {
+	const function = "MPI_Comm_set_info"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	i := p.info(info)
+	if i == nil {
+		return p.noInfo(function, info)
+	}
+	c.info.Store(i.copy())
+	return Success
+}
+
+// CommGetInfo is MPI_Comm_get_info.
+func (p *Process) CommGetInfo(comm Comm, infoUsed *Info) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_get_info", comm)
+	}
+	*infoUsed = Info(p.infos.add(c.info.Load().copy()))
+	return Success
+}
+
+// CommTestInter is MPI_Comm_test_inter. There are no inter-communicators yet.
+func (p *Process) CommTestInter(comm Comm, flag *int32) Code {
+	if p.communicator(comm) == nil {
+		return p.noComm("MPI_Comm_test_inter", comm)
+	}
+	*flag = 0
+	return Success
+}
+
+// CommRemoteSize is MPI_Comm_remote_size.
+func (p *Process) CommRemoteSize(comm Comm, size *int32) Code {
+	return p.notInter("MPI_Comm_remote_size", comm)
+}
+
+// CommRemoteGroup is MPI_Comm_remote_group.
+func (p *Process) CommRemoteGroup(comm Comm, group *Group) Code {
+	return p.notInter("MPI_Comm_remote_group", comm)
+}
+
+func (p *Process) notInter(function string, comm Comm) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	return p.fail(c, function, ErrComm, "the communicator is no inter-communicator")
+}
+
+// CommGetParent is MPI_Comm_get_parent: no process was started by another.
+func (p *Process) CommGetParent(parent *Comm) Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Comm_get_parent")
+	}
+	*parent = CommNull
+	return Success
+}
