@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -62,6 +63,11 @@ type Process struct {
 	codes       addedCodes
 	keyvals     keyvals
 	survives    atomic.Bool
+	values      *predefined    // of attributes
+	pins        runtime.Pinner // of what C has the addresses of
+	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
+	memory      memory
+	fortran     fortran
 
 	ending []func() // what Finalize does first, in reverse order
 	mu     sync.Mutex
@@ -70,6 +76,7 @@ type Process struct {
 // New makes the process before its initialisation.
 func New(host Host) *Process {
 	p := &Process{host: host}
+	p.codes.last = int32(ErrLastcode)
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()
