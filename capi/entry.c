@@ -297,67 +297,78 @@ ALIAS(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype dataty
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Bsend, HANDLE(comm));
+	GUARD(MPI_Bsend);
+	return RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Bsend_c, HANDLE(comm));
+	GUARD(MPI_Bsend_c);
+	return RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Bsend_init, HANDLE(comm));
+	GUARD(MPI_Bsend_init);
+	return RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Bsend_init_c, HANDLE(comm));
+	GUARD(MPI_Bsend_init_c);
+	return RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Buffer_attach(void *buffer, int size)
 {
-	MISSING(MPI_Buffer_attach, NO_OBJECT);
+	GUARD(MPI_Buffer_attach);
+	return RESULT(banyan_BufferAttach(POINTER(buffer), size));
 }
 ALIAS(int, MPI_Buffer_attach, (void *buffer, int size));
 
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-	MISSING(MPI_Buffer_attach_c, NO_OBJECT);
+	GUARD(MPI_Buffer_attach_c);
+	return RESULT(banyan_BufferAttach(POINTER(buffer), size));
 }
 ALIAS(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size));
 
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
-	MISSING(MPI_Buffer_detach, NO_OBJECT);
+	GUARD(MPI_Buffer_detach);
+	return RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 0));
 }
 ALIAS(int, MPI_Buffer_detach, (void *buffer_addr, int *size));
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-	MISSING(MPI_Buffer_detach_c, NO_OBJECT);
+	GUARD(MPI_Buffer_detach_c);
+	return RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 1));
 }
 ALIAS(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size));
 
 int PMPI_Buffer_flush(void)
 {
-	MISSING(MPI_Buffer_flush, NO_OBJECT);
+	GUARD(MPI_Buffer_flush);
+	return RESULT(banyan_BufferFlush());
 }
 ALIAS(int, MPI_Buffer_flush, (void));
 
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-	MISSING(MPI_Buffer_iflush, NO_OBJECT);
+	GUARD(MPI_Buffer_iflush);
+	return RESULT(banyan_BufferIflush(POINTER(request)));
 }
 ALIAS(int, MPI_Buffer_iflush, (MPI_Request *request));
 
 int PMPI_Cancel(MPI_Request *request)
 {
-	MISSING(MPI_Cancel, NO_OBJECT);
+	GUARD(MPI_Cancel);
+	return RESULT(banyan_Cancel(POINTER(request)));
 }
 ALIAS(int, MPI_Cancel, (MPI_Request *request));
 
@@ -423,13 +434,15 @@ ALIAS(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI
 
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
-	MISSING(MPI_Comm_attach_buffer, HANDLE(comm));
+	GUARD(MPI_Comm_attach_buffer);
+	return RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size));
 }
 ALIAS(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size));
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
-	MISSING(MPI_Comm_attach_buffer_c, HANDLE(comm));
+	GUARD(MPI_Comm_attach_buffer_c);
+	return RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size));
 }
 ALIAS(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size));
 
@@ -496,13 +509,15 @@ ALIAS(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval));
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
-	MISSING(MPI_Comm_detach_buffer, HANDLE(comm));
+	GUARD(MPI_Comm_detach_buffer);
+	return RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 0));
 }
 ALIAS(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size));
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
-	MISSING(MPI_Comm_detach_buffer_c, HANDLE(comm));
+	GUARD(MPI_Comm_detach_buffer_c);
+	return RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 1));
 }
 ALIAS(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size));
 
@@ -529,7 +544,8 @@ ALIAS(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newc
 
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
-	MISSING(MPI_Comm_flush_buffer, HANDLE(comm));
+	GUARD(MPI_Comm_flush_buffer);
+	return RESULT(banyan_CommFlushBuffer(HANDLE(comm)));
 }
 ALIAS(int, MPI_Comm_flush_buffer, (MPI_Comm comm));
 
@@ -605,7 +621,8 @@ ALIAS(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *new
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Comm_iflush_buffer, HANDLE(comm));
+	GUARD(MPI_Comm_iflush_buffer);
+	return RESULT(banyan_CommIflushBuffer(HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request));
 
@@ -1711,13 +1728,15 @@ ALIAS(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ibsend, HANDLE(comm));
+	GUARD(MPI_Ibsend);
+	return RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ibsend_c, HANDLE(comm));
+	GUARD(MPI_Ibsend_c);
+	return RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -1759,19 +1778,22 @@ ALIAS(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-	MISSING(MPI_Improbe, HANDLE(comm));
+	GUARD(MPI_Improbe);
+	return RESULT(banyan_Improbe(source, tag, HANDLE(comm), POINTER(flag), POINTER(message), POINTER(status)));
 }
 ALIAS(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status));
 
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-	MISSING(MPI_Imrecv, NO_OBJECT);
+	GUARD(MPI_Imrecv);
+	return RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request)));
 }
 ALIAS(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request));
 
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-	MISSING(MPI_Imrecv_c, NO_OBJECT);
+	GUARD(MPI_Imrecv_c);
+	return RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request)));
 }
 ALIAS(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request));
 
@@ -1953,19 +1975,22 @@ ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintr
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-	MISSING(MPI_Iprobe, HANDLE(comm));
+	GUARD(MPI_Iprobe);
+	return RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status)));
 }
 ALIAS(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status));
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Irecv, HANDLE(comm));
+	GUARD(MPI_Irecv);
+	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Irecv_c, HANDLE(comm));
+	GUARD(MPI_Irecv_c);
+	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -2007,13 +2032,15 @@ ALIAS(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Irsend, HANDLE(comm));
+	GUARD(MPI_Irsend);
+	return RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Irsend_c, HANDLE(comm));
+	GUARD(MPI_Irsend_c);
+	return RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -2062,49 +2089,57 @@ ALIAS(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], 
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isend, HANDLE(comm));
+	GUARD(MPI_Isend);
+	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isend_c, HANDLE(comm));
+	GUARD(MPI_Isend_c);
+	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isendrecv, HANDLE(comm));
+	GUARD(MPI_Isendrecv);
+	return RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isendrecv_c, HANDLE(comm));
+	GUARD(MPI_Isendrecv_c);
+	return RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isendrecv_replace, HANDLE(comm));
+	GUARD(MPI_Isendrecv_replace);
+	return RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Isendrecv_replace_c, HANDLE(comm));
+	GUARD(MPI_Isendrecv_replace_c);
+	return RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Issend, HANDLE(comm));
+	GUARD(MPI_Issend);
+	return RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Issend_c, HANDLE(comm));
+	GUARD(MPI_Issend_c);
+	return RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -2130,19 +2165,22 @@ ALIAS(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-	MISSING(MPI_Mprobe, HANDLE(comm));
+	GUARD(MPI_Mprobe);
+	return RESULT(banyan_Mprobe(source, tag, HANDLE(comm), POINTER(message), POINTER(status)));
 }
 ALIAS(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status));
 
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-	MISSING(MPI_Mrecv, NO_OBJECT);
+	GUARD(MPI_Mrecv);
+	return RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status)));
 }
 ALIAS(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status));
 
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-	MISSING(MPI_Mrecv_c, NO_OBJECT);
+	GUARD(MPI_Mrecv_c);
+	return RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status)));
 }
 ALIAS(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status));
 
@@ -2400,7 +2438,8 @@ ALIAS(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Da
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Probe, HANDLE(comm));
+	GUARD(MPI_Probe);
+	return RESULT(banyan_Probe(source, tag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status));
 
@@ -2455,25 +2494,29 @@ ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, 
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Recv, HANDLE(comm));
+	GUARD(MPI_Recv);
+	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Recv_c, HANDLE(comm));
+	GUARD(MPI_Recv_c);
+	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Recv_init, HANDLE(comm));
+	GUARD(MPI_Recv_init);
+	return RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Recv_init_c, HANDLE(comm));
+	GUARD(MPI_Recv_init_c);
+	return RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -2598,31 +2641,36 @@ ALIAS(int, MPI_Remove_error_string, (int errorcode));
 
 int PMPI_Request_free(MPI_Request *request)
 {
-	MISSING(MPI_Request_free, NO_OBJECT);
+	GUARD(MPI_Request_free);
+	return RESULT(banyan_RequestFree(POINTER(request)));
 }
 ALIAS(int, MPI_Request_free, (MPI_Request *request));
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-	MISSING(MPI_Request_get_status, NO_OBJECT);
+	GUARD(MPI_Request_get_status);
+	return RESULT(banyan_RequestGetStatus(HANDLE(request), POINTER(flag), POINTER(status)));
 }
 ALIAS(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status));
 
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Request_get_status_all, NO_OBJECT);
+	GUARD(MPI_Request_get_status_all);
+	return RESULT(banyan_RequestGetStatusAll(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses));
 
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-	MISSING(MPI_Request_get_status_any, NO_OBJECT);
+	GUARD(MPI_Request_get_status_any);
+	return RESULT(banyan_RequestGetStatusAny(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status)));
 }
 ALIAS(int, MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status));
 
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Request_get_status_some, NO_OBJECT);
+	GUARD(MPI_Request_get_status_some);
+	return RESULT(banyan_RequestGetStatusSome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 
@@ -2664,25 +2712,29 @@ ALIAS(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Dat
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Rsend, HANDLE(comm));
+	GUARD(MPI_Rsend);
+	return RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Rsend_c, HANDLE(comm));
+	GUARD(MPI_Rsend_c);
+	return RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Rsend_init, HANDLE(comm));
+	GUARD(MPI_Rsend_init);
+	return RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Rsend_init_c, HANDLE(comm));
+	GUARD(MPI_Rsend_init_c);
+	return RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
@@ -2760,49 +2812,57 @@ ALIAS(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Send, HANDLE(comm));
+	GUARD(MPI_Send);
+	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Send_c, HANDLE(comm));
+	GUARD(MPI_Send_c);
+	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Send_init, HANDLE(comm));
+	GUARD(MPI_Send_init);
+	return RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Send_init_c, HANDLE(comm));
+	GUARD(MPI_Send_init_c);
+	return RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Sendrecv, HANDLE(comm));
+	GUARD(MPI_Sendrecv);
+	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Sendrecv_c, HANDLE(comm));
+	GUARD(MPI_Sendrecv_c);
+	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Sendrecv_replace, HANDLE(comm));
+	GUARD(MPI_Sendrecv_replace);
+	return RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	MISSING(MPI_Sendrecv_replace_c, HANDLE(comm));
+	GUARD(MPI_Sendrecv_replace_c);
+	return RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
@@ -2905,37 +2965,43 @@ ALIAS(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errh
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Ssend, HANDLE(comm));
+	GUARD(MPI_Ssend);
+	return RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	MISSING(MPI_Ssend_c, HANDLE(comm));
+	GUARD(MPI_Ssend_c);
+	return RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 ALIAS(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ssend_init, HANDLE(comm));
+	GUARD(MPI_Ssend_init);
+	return RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ssend_init_c, HANDLE(comm));
+	GUARD(MPI_Ssend_init_c);
+	return RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Start(MPI_Request *request)
 {
-	MISSING(MPI_Start, NO_OBJECT);
+	GUARD(MPI_Start);
+	return RESULT(banyan_Start(POINTER(request)));
 }
 ALIAS(int, MPI_Start, (MPI_Request *request));
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
-	MISSING(MPI_Startall, NO_OBJECT);
+	GUARD(MPI_Startall);
+	return RESULT(banyan_Startall(count, POINTER(array_of_requests)));
 }
 ALIAS(int, MPI_Startall, (int count, MPI_Request array_of_requests[]));
 
@@ -3004,31 +3070,36 @@ ALIAS(int, MPI_Status_set_tag, (MPI_Status *status, int tag));
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	MISSING(MPI_Test, NO_OBJECT);
+	GUARD(MPI_Test);
+	return RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status)));
 }
 ALIAS(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status));
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
-	MISSING(MPI_Test_cancelled, NO_OBJECT);
+	GUARD(MPI_Test_cancelled);
+	return RESULT(banyan_TestCancelled(POINTER(status), POINTER(flag)));
 }
 ALIAS(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag));
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Testall, NO_OBJECT);
+	GUARD(MPI_Testall);
+	return RESULT(banyan_Testall(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses));
 
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-	MISSING(MPI_Testany, NO_OBJECT);
+	GUARD(MPI_Testany);
+	return RESULT(banyan_Testany(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status)));
 }
 ALIAS(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status));
 
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Testsome, NO_OBJECT);
+	GUARD(MPI_Testsome);
+	return RESULT(banyan_Testsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 
@@ -3424,25 +3495,29 @@ ALIAS(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const c
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	MISSING(MPI_Wait, NO_OBJECT);
+	GUARD(MPI_Wait);
+	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
 }
 ALIAS(int, MPI_Wait, (MPI_Request *request, MPI_Status *status));
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Waitall, NO_OBJECT);
+	GUARD(MPI_Waitall);
+	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses));
 
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-	MISSING(MPI_Waitany, NO_OBJECT);
+	GUARD(MPI_Waitany);
+	return RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status)));
 }
 ALIAS(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status));
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
 {
-	MISSING(MPI_Waitsome, NO_OBJECT);
+	GUARD(MPI_Waitsome);
+	return RESULT(banyan_Waitsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
 }
 ALIAS(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 

@@ -75,6 +75,46 @@ func banyan_AttrPut(_comm uintptr, _keyval int32, _attributeVal uintptr) int32 {
 	return int32(process.AttrPut(binding.Comm(_comm), _keyval, _attributeVal))
 }
 
+//export banyan_Bsend
+func banyan_Bsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr) int32 {
+	return int32(process.Bsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm)))
+}
+
+//export banyan_BsendInit
+func banyan_BsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.BsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_BufferAttach
+func banyan_BufferAttach(_buffer unsafe.Pointer, _size int64) int32 {
+	return int32(process.BufferAttach(_buffer, _size))
+}
+
+//export banyan_BufferDetach
+func banyan_BufferDetach(_bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	return int32(process.BufferDetach(_bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
+}
+
+//export banyan_BufferFlush
+func banyan_BufferFlush() int32 {
+	return int32(process.BufferFlush())
+}
+
+//export banyan_BufferIflush
+func banyan_BufferIflush(_request unsafe.Pointer) int32 {
+	return int32(process.BufferIflush((*binding.Request)(_request)))
+}
+
+//export banyan_Cancel
+func banyan_Cancel(_request unsafe.Pointer) int32 {
+	return int32(process.Cancel((*binding.Request)(_request)))
+}
+
+//export banyan_CommAttachBuffer
+func banyan_CommAttachBuffer(_comm uintptr, _buffer unsafe.Pointer, _size int64) int32 {
+	return int32(process.CommAttachBuffer(binding.Comm(_comm), _buffer, _size))
+}
+
 //export banyan_CommCallErrhandler
 func banyan_CommCallErrhandler(_comm uintptr, _errorcode int32) int32 {
 	return int32(process.CommCallErrhandler(binding.Comm(_comm), _errorcode))
@@ -110,6 +150,11 @@ func banyan_CommDeleteAttr(_comm uintptr, _commKeyval int32) int32 {
 	return int32(process.CommDeleteAttr(binding.Comm(_comm), _commKeyval))
 }
 
+//export banyan_CommDetachBuffer
+func banyan_CommDetachBuffer(_comm uintptr, _bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	return int32(process.CommDetachBuffer(binding.Comm(_comm), _bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
+}
+
 //export banyan_CommDisconnect
 func banyan_CommDisconnect(_comm unsafe.Pointer) int32 {
 	return int32(process.CommDisconnect((*binding.Comm)(_comm)))
@@ -123,6 +168,11 @@ func banyan_CommDup(_comm uintptr, _newcomm unsafe.Pointer) int32 {
 //export banyan_CommDupWithInfo
 func banyan_CommDupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer) int32 {
 	return int32(process.CommDupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CommFlushBuffer
+func banyan_CommFlushBuffer(_comm uintptr) int32 {
+	return int32(process.CommFlushBuffer(binding.Comm(_comm)))
 }
 
 //export banyan_CommFree
@@ -173,6 +223,11 @@ func banyan_CommIdup(_comm uintptr, _newcomm unsafe.Pointer, _request unsafe.Poi
 //export banyan_CommIdupWithInfo
 func banyan_CommIdupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer, _request unsafe.Pointer) int32 {
 	return int32(process.CommIdupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm), (*binding.Request)(_request)))
+}
+
+//export banyan_CommIflushBuffer
+func banyan_CommIflushBuffer(_comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.CommIflushBuffer(binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_CommRank
@@ -350,6 +405,21 @@ func banyan_GroupUnion(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointe
 	return int32(process.GroupUnion(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
 }
 
+//export banyan_Ibsend
+func banyan_Ibsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ibsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Improbe
+func banyan_Improbe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Pointer, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Improbe(_source, _tag, binding.Comm(_comm), (*int32)(_flag), (*binding.Message)(_message), (*binding.Status)(_status)))
+}
+
+//export banyan_Imrecv
+func banyan_Imrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _request unsafe.Pointer) int32 {
+	return int32(process.Imrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Request)(_request)))
+}
+
 //export banyan_InfoCreate
 func banyan_InfoCreate(_info unsafe.Pointer) int32 {
 	return int32(process.InfoCreate((*binding.Info)(_info)))
@@ -420,9 +490,44 @@ func banyan_Initialized(_flag unsafe.Pointer) int32 {
 	return int32(process.Initialized((*int32)(_flag)))
 }
 
+//export banyan_Iprobe
+func banyan_Iprobe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Iprobe(_source, _tag, binding.Comm(_comm), (*int32)(_flag), (*binding.Status)(_status)))
+}
+
+//export banyan_Irecv
+func banyan_Irecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Irecv(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Irsend
+func banyan_Irsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Irsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
 //export banyan_IsThreadMain
 func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 	return int32(process.IsThreadMain((*int32)(_flag)))
+}
+
+//export banyan_Isend
+func banyan_Isend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Isend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Isendrecv
+func banyan_Isendrecv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _dest int32, _sendtag int32, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _source int32, _recvtag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Isendrecv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _dest, _sendtag, _recvbuf, _recvcount, binding.Datatype(_recvtype), _source, _recvtag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IsendrecvReplace
+func banyan_IsendrecvReplace(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _sendtag int32, _source int32, _recvtag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IsendrecvReplace(_buf, _count, binding.Datatype(_datatype), _dest, _sendtag, _source, _recvtag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Issend
+func banyan_Issend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Issend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_KeyvalCreate
@@ -433,6 +538,16 @@ func banyan_KeyvalCreate(_copyFn uintptr, _deleteFn uintptr, _keyval unsafe.Poin
 //export banyan_KeyvalFree
 func banyan_KeyvalFree(_keyval unsafe.Pointer) int32 {
 	return int32(process.KeyvalFree((*int32)(_keyval)))
+}
+
+//export banyan_Mprobe
+func banyan_Mprobe(_source int32, _tag int32, _comm uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Mprobe(_source, _tag, binding.Comm(_comm), (*binding.Message)(_message), (*binding.Status)(_status)))
+}
+
+//export banyan_Mrecv
+func banyan_Mrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Mrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Status)(_status)))
 }
 
 //export banyan_OpCommutative
@@ -475,9 +590,24 @@ func banyan_PackSize(_incount int64, _datatype uintptr, _comm uintptr, _size uns
 	return int32(process.PackSize(_incount, binding.Datatype(_datatype), binding.Comm(_comm), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
+//export banyan_Probe
+func banyan_Probe(_source int32, _tag int32, _comm uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.Probe(_source, _tag, binding.Comm(_comm), (*binding.Status)(_status)))
+}
+
 //export banyan_QueryThread
 func banyan_QueryThread(_provided unsafe.Pointer) int32 {
 	return int32(process.QueryThread((*int32)(_provided)))
+}
+
+//export banyan_Recv
+func banyan_Recv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source int32, _tag int32, _comm uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.Recv(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Status)(_status)))
+}
+
+//export banyan_RecvInit
+func banyan_RecvInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.RecvInit(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_ReduceLocal
@@ -500,14 +630,114 @@ func banyan_RemoveErrorString(_errorcode int32) int32 {
 	return int32(process.RemoveErrorString(_errorcode))
 }
 
+//export banyan_RequestFree
+func banyan_RequestFree(_request unsafe.Pointer) int32 {
+	return int32(process.RequestFree((*binding.Request)(_request)))
+}
+
+//export banyan_RequestGetStatus
+func banyan_RequestGetStatus(_request uintptr, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.RequestGetStatus(binding.Request(_request), (*int32)(_flag), (*binding.Status)(_status)))
+}
+
+//export banyan_RequestGetStatusAll
+func banyan_RequestGetStatusAll(_count int32, _arrayOfRequests unsafe.Pointer, _flag unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.RequestGetStatusAll(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_flag), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_RequestGetStatusAny
+func banyan_RequestGetStatusAny(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.RequestGetStatusAny(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*int32)(_flag), (*binding.Status)(_status)))
+}
+
+//export banyan_RequestGetStatusSome
+func banyan_RequestGetStatusSome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.RequestGetStatusSome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_Rsend
+func banyan_Rsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr) int32 {
+	return int32(process.Rsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm)))
+}
+
+//export banyan_RsendInit
+func banyan_RsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.RsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Send
+func banyan_Send(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr) int32 {
+	return int32(process.Send(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm)))
+}
+
+//export banyan_SendInit
+func banyan_SendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.SendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Sendrecv
+func banyan_Sendrecv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _dest int32, _sendtag int32, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _source int32, _recvtag int32, _comm uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.Sendrecv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _dest, _sendtag, _recvbuf, _recvcount, binding.Datatype(_recvtype), _source, _recvtag, binding.Comm(_comm), (*binding.Status)(_status)))
+}
+
+//export banyan_SendrecvReplace
+func banyan_SendrecvReplace(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _sendtag int32, _source int32, _recvtag int32, _comm uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.SendrecvReplace(_buf, _count, binding.Datatype(_datatype), _dest, _sendtag, _source, _recvtag, binding.Comm(_comm), (*binding.Status)(_status)))
+}
+
 //export banyan_SessionCreateErrhandler
 func banyan_SessionCreateErrhandler(_sessionErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.SessionCreateErrhandler(_sessionErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
+//export banyan_Ssend
+func banyan_Ssend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr) int32 {
+	return int32(process.Ssend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm)))
+}
+
+//export banyan_SsendInit
+func banyan_SsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.SsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Start
+func banyan_Start(_request unsafe.Pointer) int32 {
+	return int32(process.Start((*binding.Request)(_request)))
+}
+
+//export banyan_Startall
+func banyan_Startall(_count int32, _arrayOfRequests unsafe.Pointer) int32 {
+	return int32(process.Startall(_count, (*binding.Request)(_arrayOfRequests)))
+}
+
 //export banyan_StatusSetElements
 func banyan_StatusSetElements(_status unsafe.Pointer, _datatype uintptr, _count int64) int32 {
 	return int32(process.StatusSetElements((*binding.Status)(_status), binding.Datatype(_datatype), _count))
+}
+
+//export banyan_Test
+func banyan_Test(_request unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Test((*binding.Request)(_request), (*int32)(_flag), (*binding.Status)(_status)))
+}
+
+//export banyan_TestCancelled
+func banyan_TestCancelled(_status unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.TestCancelled((*binding.Status)(_status), (*int32)(_flag)))
+}
+
+//export banyan_Testall
+func banyan_Testall(_count int32, _arrayOfRequests unsafe.Pointer, _flag unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.Testall(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_flag), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_Testany
+func banyan_Testany(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Testany(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*int32)(_flag), (*binding.Status)(_status)))
+}
+
+//export banyan_Testsome
+func banyan_Testsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.Testsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_TypeCommit
@@ -708,6 +938,26 @@ func banyan_Unpack(_inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointe
 //export banyan_UnpackExternal
 func banyan_UnpackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr) int32 {
 	return int32(process.UnpackExternal((*byte)(_datarep), _inbuf, _insize, (*int64)(_position), _outbuf, _outcount, binding.Datatype(_datatype)))
+}
+
+//export banyan_Wait
+func banyan_Wait(_request unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Wait((*binding.Request)(_request), (*binding.Status)(_status)))
+}
+
+//export banyan_Waitall
+func banyan_Waitall(_count int32, _arrayOfRequests unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.Waitall(_count, (*binding.Request)(_arrayOfRequests), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_Waitany
+func banyan_Waitany(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.Waitany(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*binding.Status)(_status)))
+}
+
+//export banyan_Waitsome
+func banyan_Waitsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	return int32(process.Waitsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_WinCreateErrhandler

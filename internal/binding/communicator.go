@@ -16,6 +16,7 @@ type communicator struct {
 	name       atomic.Pointer[string]
 	info       atomic.Pointer[info]
 	attributes attributes
+	space      space        // for its buffered sends
 	uses       atomic.Int32 // operations under way; 1 more until it is freed
 }
 

@@ -57,6 +57,9 @@ type Process struct {
 	groups      table[group]
 	datatypes   datatypes
 	ops         table[operation]
+	requests    requests
+	messages    table[message]
+	space       space // for buffered sends
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
@@ -80,6 +83,8 @@ func New(host Host) *Process {
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()
+	p.requests.init()
+	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
 	return p
 }

@@ -67,6 +67,37 @@ func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
 	return Pending{c, h, int32(source), int32(tag), true}, nil
 }
 
+// Ssend sends data; it returns when a receive has taken the message.
+func (c *Comm) Ssend(data []byte, dest, tag int) error {
+	if err := c.checkSend("Ssend", dest, tag); err != nil {
+		return err
+	}
+	if err := c.eng.SendSynchronousWait(c.context, c.group[dest], int32(tag), data); err != nil {
+		return &Error{"Ssend", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// Issend starts an Ssend. The data must not change until the operation has ended.
+func (c *Comm) Issend(data []byte, dest, tag int) (Pending, error) {
+	if err := c.checkSend("Issend", dest, tag); err != nil {
+		return Pending{}, err
+	}
+	h := c.eng.SendSynchronous(c.context, c.group[dest], int32(tag), data)
+	return Pending{c, h, int32(dest), int32(tag), false}, nil
+}
+
+// Ended tells whether the operation had ended when it was started, well: there is
+// nothing to wait for.
+func (p Pending) Ended() bool { return p.handle == progress.Handle{} }
+
+// Receives says that the operation is a receive.
+func (p Pending) Receives() bool { return p.receive }
+
+// Cancel takes a receive back that no message has been found for, and tells whether it
+// did. The operation then ends with process.ErrCancelled. A send can't be cancelled.
+func (p Pending) Cancel() bool { return p.comm != nil && p.comm.eng.Cancel(p.handle) }
+
 // Wait waits for the end of the operation.
 func (p Pending) Wait() (Status, error) {
 	if p.comm == nil {
@@ -129,33 +160,6 @@ func (c *Comm) Sendrecv(data []byte, dest, sendTag int, buffer []byte, source, r
 		return Status{}, err
 	}
 	return r.Wait()
-}
-
-// Probe waits until a message has arrived that a Recv would take.
-func (c *Comm) Probe(source, tag int) (Status, error) {
-	if err := c.checkReceive("Probe", source, tag); err != nil {
-		return Status{}, err
-	}
-	s, err := c.eng.ProbeWait(c.context, c.world(source), int32(tag))
-	if err != nil {
-		return Status{}, &Error{"Probe", c.rank, source, tag, err}
-	}
-	return c.status(s), nil
-}
-
-// Iprobe tells whether a message has arrived that a Recv would take.
-func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
-	if err := c.checkReceive("Iprobe", source, tag); err != nil {
-		return Status{}, false, err
-	}
-	s, ok, err := c.eng.Probe(c.context, c.world(source), int32(tag))
-	if err != nil {
-		return Status{}, false, &Error{"Iprobe", c.rank, source, tag, err}
-	}
-	if !ok {
-		return Status{}, false, nil
-	}
-	return c.status(s), true, nil
 }
 
 func (c *Comm) world(rank int) proto.Rank {

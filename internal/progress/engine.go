@@ -86,6 +86,7 @@ type Engine struct {
 	mu           sync.Mutex
 	awake        sync.Cond // signalled when a request ended or the sleeper woke
 	p            *process.Process
+	done         func(Handle) bool // p.Done, made once
 	sends        uint64
 	polls        uint64      // steps taken by anyone
 	waiters      int         // goroutines in until
@@ -116,6 +117,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.viewed = make(chan struct{})
 	e.p = process.New(cfg.Process, 0, tr, host{e})
+	e.done = e.p.Done
 	e.views = append(e.views, e.p.View())
 	e.stopped.Add(1)
 	go e.keep()

@@ -181,11 +181,14 @@ func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool,
 func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	ok := false
 	e.until(func() bool {
-		var ok bool
 		s, ok, err = e.p.Probe(context, src, tag)
 		return ok || err != nil
 	})
+	if !ok && err == nil {
+		err = process.ErrClosed
+	}
 	return s, err
 }
 
