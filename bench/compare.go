@@ -25,6 +25,9 @@ type Row struct {
 	// Peer is the median against that of PeerTransport, where it has the
 	// pattern.
 	Peer float64 `json:"peer"`
+	// Floor is the median against that of FloorTransport, where it has the
+	// pattern.
+	Floor float64 `json:"floor"`
 	// MBs is the bandwidth in 10^6 bytes a second, 0 where there is no data.
 	MBs float64 `json:"mb_s"`
 }
@@ -87,6 +90,10 @@ func Run(settings []Setting, rounds int, job func(s Setting, ranks int) ([]Sampl
 		if base := medians[peer]; base > 0 {
 			r.Peer = r.Nanoseconds / base
 		}
+		floor := key{Setting{FloorTransport, 1}, r.Pattern, r.Ranks, r.Size}
+		if base := medians[floor]; base > 0 {
+			r.Floor = r.Nanoseconds / base
+		}
 	}
 	return rows, nil
 }
@@ -104,9 +111,9 @@ func quantile(sorted []float64, q float64) float64 {
 // WriteTable prints rows for people.
 func WriteTable(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "pattern\tranks\tbytes\ttransport\treplicas\tmedian µs\tquartiles µs\tMB/s\tagainst 1 replica\tagainst net.Conn\tallocs/op\t")
+	fmt.Fprintln(t, "pattern\tranks\tbytes\ttransport\treplicas\tmedian µs\tquartiles µs\tMB/s\tagainst 1 replica\tagainst net.Conn\tagainst a cache line\tallocs/op\t")
 	for _, r := range rows {
-		bandwidth, ratio, peer := "", "", ""
+		bandwidth, ratio, peer, floor := "", "", "", ""
 		if r.MBs > 0 {
 			bandwidth = fmt.Sprintf("%.0f", r.MBs)
 		}
@@ -116,18 +123,21 @@ func WriteTable(w io.Writer, rows []Row) error {
 		if r.Peer > 0 && r.Transport != PeerTransport {
 			peer = fmt.Sprintf("%.2f", r.Peer)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%d\t%.2f\t%.2f–%.2f\t%s\t%s\t%s\t%.2f\t\n", r.Pattern, r.Ranks, r.Size,
-			r.Transport, r.Replicas, r.Nanoseconds/1e3, r.Low/1e3, r.High/1e3, bandwidth, ratio, peer, r.Allocs)
+		if r.Floor > 0 && r.Transport != FloorTransport {
+			floor = fmt.Sprintf("%.2f", r.Floor)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%d\t%.2f\t%.2f–%.2f\t%s\t%s\t%s\t%s\t%.2f\t\n", r.Pattern, r.Ranks, r.Size,
+			r.Transport, r.Replicas, r.Nanoseconds/1e3, r.Low/1e3, r.High/1e3, bandwidth, ratio, peer, floor, r.Allocs)
 	}
 	return t.Flush()
 }
 
 // WriteCSV prints rows for programs.
 func WriteCSV(w io.Writer, rows []Row) error {
-	fmt.Fprintln(w, "pattern,ranks,bytes,transport,replicas,median_ns,q1_ns,q3_ns,mb_per_s,ratio_to_1_replica,ratio_to_net_conn,allocs_per_op")
+	fmt.Fprintln(w, "pattern,ranks,bytes,transport,replicas,median_ns,q1_ns,q3_ns,mb_per_s,ratio_to_1_replica,ratio_to_net_conn,ratio_to_cache_line,allocs_per_op")
 	for _, r := range rows {
-		if _, err := fmt.Fprintf(w, "%s,%d,%d,%s,%d,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f\n", r.Pattern, r.Ranks, r.Size,
-			r.Transport, r.Replicas, r.Nanoseconds, r.Low, r.High, r.MBs, r.Ratio, r.Peer, r.Allocs); err != nil {
+		if _, err := fmt.Fprintf(w, "%s,%d,%d,%s,%d,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f,%.3f\n", r.Pattern, r.Ranks, r.Size,
+			r.Transport, r.Replicas, r.Nanoseconds, r.Low, r.High, r.MBs, r.Ratio, r.Peer, r.Floor, r.Allocs); err != nil {
 			return err
 		}
 	}

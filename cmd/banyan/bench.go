@@ -48,7 +48,8 @@ func newBenchMessagesCommand() *cobra.Command {
 over each transport, with each number of replicas. A round is one job of every
 configuration; the figures are medians of the rounds, with quartiles. Broadcast and
 reduction are timed with a barrier after each. The ping-pong over plain net.Conns of Go is
-measured beside them, as a peer.
+measured beside them, as a peer, and so is the machine's floor: a word that two threads
+hand to and fro in two cache lines.
 
 Processes beyond the machine's cores share them: compare ratios rather than figures.`,
 		Example: `  banyan bench messages
@@ -57,7 +58,7 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportTCP, transportLocal}, "transports to measure: tcp, inproc")
+	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP, transportLocal}, "transports to measure: shm, tcp, inproc")
 	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
 	flags.IntVar(&f.rounds, "rounds", 10, "rounds")
 	flags.StringVar(&f.format, "format", "table", "table, csv or json")
@@ -67,8 +68,8 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 func (f *benchFlags) run(out io.Writer) error {
 	var settings []bench.Setting
 	for _, t := range f.transports {
-		if t != launch.TransportTCP && t != transportLocal {
-			return fmt.Errorf("there is no transport %q: --transport takes tcp and inproc", t)
+		if t != launch.TransportSHM && t != launch.TransportTCP && t != transportLocal {
+			return fmt.Errorf("there is no transport %q: --transport takes shm, tcp and inproc", t)
 		}
 		for _, r := range f.replicas {
 			if r < 1 {
@@ -77,7 +78,8 @@ func (f *benchFlags) run(out io.Writer) error {
 			settings = append(settings, bench.Setting{Transport: t, Replicas: r})
 		}
 	}
-	settings = append(settings, bench.Setting{Transport: bench.PeerTransport, Replicas: 1})
+	settings = append(settings, bench.Setting{Transport: bench.PeerTransport, Replicas: 1},
+		bench.Setting{Transport: bench.FloorTransport, Replicas: 1})
 	write, ok := map[string]func(io.Writer, []bench.Row) error{
 		"table": bench.WriteTable, "csv": bench.WriteCSV,
 		"json": func(w io.Writer, rows []bench.Row) error { return json.NewEncoder(w).Encode(rows) },
@@ -110,6 +112,12 @@ func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
+	}
+	if s.Transport == bench.FloorTransport {
+		if ranks != bench.Patterns[0].Ranks {
+			return nil, nil
+		}
+		return bench.MeasureFloor(), nil
 	}
 	if s.Transport == bench.PeerTransport {
 		if ranks != bench.Patterns[0].Ranks {

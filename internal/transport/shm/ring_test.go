@@ -154,19 +154,20 @@ func TestNobodyWaitsForEver(t *testing.T) {
 	}
 }
 
-// A writer that dies before the last store has written nothing; what lay there a
-// lap ago, however much it looks like records, is no record.
+// A writer that dies after any number of bytes of a record, but before the last
+// store, has written nothing; what lay there a lap ago, however much it looks like
+// records, is no record.
 func TestUnpublishedIsNothing(t *testing.T) {
 	zero, one := newPair(t)
 	var in Inbound
 	payload := bytes.Repeat([]byte{formShort, 0, 0, 0, 0, 0, 0, 0}, transport.DirectSize/8) // words, each
 	h := wire.Header{Kind: wire.KindEager, Length: uint32(len(payload)), Aux: 1}
-	for lap := range 100 {
+	for n := range 2 * len(payload) {
 		w := &zero.Out
-		body := unsafe.Slice((*byte)(w.at(w.tail+8)), fullSize)
+		body := unsafe.Slice((*byte)(w.at(w.tail+8)), n%len(payload))
 		copy(body, payload)
 		if found, err := one.In.Next(&in); found != Nothing || err != nil {
-			t.Fatalf("round %d: found %v, %v of a dead writer", lap, found, err)
+			t.Fatalf("%d bytes: found %v, %v of a dead writer", len(body), found, err)
 		}
 		if !w.Frame(&h, payload) {
 			t.Fatal("no room")
