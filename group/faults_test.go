@@ -3,10 +3,10 @@ package group_test
 import (
 	"flag"
 	"fmt"
-	"log/slog"
-"math/rand/v2"
+	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,10 +35,15 @@ func TestFaultSequences(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 2)
 	}
+	var sum tally
+	t.Cleanup(func() {
+		t.Logf("%d sequences: %d lives had %d views; of them %d were killed, %d left, %d were excluded, %d ended in a minority",
+			n, sum.lives, sum.views, sum.killed, sum.left, sum.excluded, sum.minority)
+	})
 	for i := range uint64(n) {
 		t.Run(fmt.Sprint("seed=", *seed+i), func(t *testing.T) {
 			t.Parallel()
-			(&campaign{t: t, start: startProcess, stops: true}).run(*seed + i)
+			(&campaign{t: t, sum: &sum, start: startProcess, stops: true}).run(*seed + i)
 		})
 	}
 }
@@ -52,7 +57,7 @@ func TestFaultSequencesInOne(t *testing.T) {
 	for i := range uint64(n) {
 		t.Run(fmt.Sprint("seed=", 1000+i), func(t *testing.T) {
 			t.Parallel()
-			(&campaign{t: t, start: startGuest}).run(1000 + i)
+			(&campaign{t: t, sum: new(tally), start: startGuest}).run(1000 + i)
 		})
 	}
 }
@@ -61,8 +66,8 @@ const (
 	people = 9 // names
 	// faultPeriod and faultSilence are η and δ.
 	faultPeriod  = 15 * time.Millisecond
-	faultSilence = 300 * time.Millisecond
-	settleLimit  = 10 * time.Second
+	faultSilence = 600 * time.Millisecond
+	settleLimit  = 30 * time.Second
 )
 
 // person is a name, and whoever bears it.
@@ -73,9 +78,34 @@ type person struct {
 	leaving bool
 }
 
+// tally is what became of all lives.
+type tally struct {
+	mu                                             sync.Mutex
+	lives, views, killed, left, excluded, minority int
+}
+
+func (s *tally) add(l life) {
+	h, _, _ := l.snapshot()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lives++
+	s.views += len(h.views)
+	switch h.end {
+	case "":
+		s.killed++
+	case group.ErrLeft.Error():
+		s.left++
+	case group.ErrExcluded.Error():
+		s.excluded++
+	case group.ErrMinority.Error():
+		s.minority++
+	}
+}
+
 // campaign is one sequence of faults, and the group that suffers it.
 type campaign struct {
 	t     *testing.T
+	sum   *tally
 	start func(*testing.T, group.Config) life
 	stops bool // members can be stopped
 
@@ -111,7 +141,6 @@ func (c *campaign) run(seed uint64) {
 			HeartbeatPeriod: faultPeriod, HeartbeatTimeout: faultSilence, Arity: 2 << (seed % 3),
 		}
 	}
-	if os.Getenv("DBG") != "" { for i := range c.people { c.people[i].cfg.Logger = slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug})) } }
 	c.people[0].cfg.Seeds = nil
 	c.join(0)
 	c.people[0].cfg.Seeds = addresses
@@ -174,6 +203,9 @@ func (c *campaign) fault() {
 			c.people[i].now.stop()
 			c.people[i].stopped = true
 			c.spare--
+			if c.r.IntN(4) == 0 {
+				c.outlast()
+			}
 		}
 	case 3:
 		if i := c.pick(func(p *person) bool { return p.stopped }); i >= 0 {
@@ -255,7 +287,7 @@ func (c *campaign) coordinator() int {
 // of just them.
 func (c *campaign) settle() {
 	c.t.Helper()
-	if c.r.IntN(4) == 0 && c.pick(func(p *person) bool { return p.stopped }) >= 0 {
+	if c.r.IntN(2) == 0 && c.pick(func(p *person) bool { return p.stopped }) >= 0 {
 		c.outlast()
 	}
 	for i := range c.people {
@@ -326,6 +358,7 @@ func (c *campaign) end() {
 		if err != nil {
 			c.fatal("%v: %v", h.self, err)
 		}
+		c.sum.add(l)
 		if len(h.views) > 0 {
 			all = append(all, h)
 		}

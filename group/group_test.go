@@ -15,9 +15,10 @@ import (
 
 var secret = []byte("a secret of the test")
 
+// In these tests nobody is silent but by mistake, on a busy machine.
 const (
-	period  = 20 * time.Millisecond
-	silence = 500 * time.Millisecond
+	period  = 50 * time.Millisecond
+	silence = 5 * time.Second
 )
 
 func config(name string, seeds ...string) group.Config {

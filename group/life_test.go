@@ -43,7 +43,9 @@ type notes struct {
 func (n *notes) snapshot() (history, bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return history{n.h.self, slices.Clip(n.h.views)}, n.over, n.cause
+	h := n.h
+	h.views = slices.Clip(h.views)
+	return h, n.over, n.cause
 }
 
 func (n *notes) change(f func()) {
@@ -189,7 +191,10 @@ func (p *process) listen(out io.Reader) {
 			case w.Leak != "":
 				p.cause = errors.New("leaks " + w.Leak)
 			}
-			if end = w.End; end != "" && !isEnding(end) {
+			if end = w.End; end != "" {
+				p.h.end = end
+			}
+			if end != "" && !isEnding(end) {
 				p.cause = errors.New(end)
 			}
 		})
@@ -244,8 +249,8 @@ func startGuest(t *testing.T, cfg group.Config) life {
 		}
 		cancel()
 		g.change(func() {
-			g.over = true
-			if !isEnding(m.Err().Error()) {
+			g.over, g.h.end = true, m.Err().Error()
+			if !isEnding(g.h.end) {
 				g.cause = m.Err()
 			}
 		})

@@ -11,6 +11,7 @@ import (
 type history struct {
 	self  group.Identity
 	views []group.View
+	end   string // why it ended; empty if it was killed, or hasn't
 }
 
 // check says what is wrong with the histories of all lives of one group: each has the

@@ -53,7 +53,7 @@ func (m *Member) knocked(h *hello, reply chan<- answer) {
 		r = &reservation{member: m.place(v), card: h.card, awaiting: []chan<- answer{reply}}
 		m.reserved[h.card.Name], m.cards[r.member] = r, h.card
 		// It is let in once it can be reached.
-		r.link = m.linkTo(r.member)
+		r.link = m.newLink(r.member, r.card, doorLimit)
 	case r.card.Life != h.card.Life:
 		reply <- answer{verdict: later} // an earlier attempt has to end first
 	case r.injected:
@@ -118,7 +118,7 @@ func (m *Member) linked(l *link) {
 func (m *Member) turnAway(l *link) bool {
 	for name, r := range m.reserved {
 		if r.link == l && !r.injected {
-			r.tell(answer{verdict: refused, text: "the coordinator can't reach " + r.card.Address})
+			r.tell(answer{verdict: later, text: m.card.Name + " can't reach " + r.card.Address})
 			delete(m.reserved, name)
 			delete(m.links, r.member)
 			delete(m.cards, r.member)
@@ -185,6 +185,9 @@ func (m *Member) knock(ctx context.Context) error {
 						wait = 0
 					}
 				case later:
+					if a.text != "" {
+						last = errors.New(a.text)
+					}
 					to = "" // it may not be a member itself
 				case refused:
 					return fmt.Errorf("%w by %s: %s", ErrRefused, to, a.text)

@@ -85,7 +85,7 @@ func (m *Member) inquire(who membership.Member) {
 	f.asking = true
 	h := m.hello(toAsk, card.Life)
 	m.background.Go(func() {
-		_, found, number := m.reach(card, h, m.cfg.Timeout)
+		_, found, number := m.reach(card, h, dialLimit)
 		m.post(func() { m.answered(who, f, found, number) })
 	})
 }

@@ -2,6 +2,7 @@ package gathering
 
 import (
 	"fmt"
+	"time"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
@@ -43,17 +44,21 @@ func (m *Member) judge(h *hello, s *stream) answer {
 // linkTo is the link to somebody, made if there was none. It is nil if there is
 // no card.
 func (m *Member) linkTo(who membership.Member) *link {
-	l := m.links[who]
-	if l == nil {
-		card, ok := m.cards[who]
-		if !ok {
-			return nil
-		}
-		l = &link{to: who, spawn: m.background.Go}
-		m.links[who] = l
-		h := m.hello(toSend, card.Life)
-		m.background.Go(func() { m.connect(l, card, h) })
+	if l := m.links[who]; l != nil {
+		return l
 	}
+	card, ok := m.cards[who]
+	if !ok {
+		return nil
+	}
+	return m.newLink(who, card, dialLimit)
+}
+
+func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) *link {
+	l := &link{to: who, spawn: m.background.Go}
+	m.links[who] = l
+	h := m.hello(toSend, card.Life)
+	m.background.Go(func() { m.connect(l, card, h, limit) })
 	return l
 }
 

@@ -14,6 +14,11 @@ import (
 const (
 	// handshakeLimit bounds one handshake.
 	handshakeLimit = 2 * time.Second
+	// dialLimit bounds all attempts to reach a member. It is generous, since silence is for
+	// the detector to judge.
+	dialLimit = 10 * time.Second
+	// doorLimit is for one who wants to be let in, and waits for an answer meanwhile.
+	doorLimit = handshakeLimit * 3 / 4
 	// The pause between two attempts to reach somebody doubles from one to the
 	// other.
 	firstPause = time.Millisecond
@@ -210,8 +215,8 @@ func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPCo
 }
 
 // connect makes a link, and watches it: nothing comes on it, but its end.
-func (m *Member) connect(l *link, card Card, h *hello) {
-	conn, found, number := m.reach(card, h, m.cfg.Timeout)
+func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
+	conn, found, number := m.reach(card, h, limit)
 	if found == alive {
 		stop := context.AfterFunc(m.ctx, func() { conn.Close() })
 		defer stop()
