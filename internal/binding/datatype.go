@@ -116,6 +116,9 @@ func (p *Process) TypeFree(datatype *Datatype) Code {
 	case o.predefined():
 		return p.fail(nil, function, ErrType, "%s is predefined", o.title())
 	}
+	if code := p.deleteAttributes(&o.attributes, uintptr(*datatype)); code != Success {
+		return p.callbackFailed(nil, function, "delete", code)
+	}
 	p.datatypes.made.remove(uintptr(*datatype))
 	*datatype = DatatypeNull
 	return Success
@@ -130,6 +133,9 @@ func (p *Process) TypeDup(oldtype Datatype, newtype *Datatype) Code {
 	}
 	o := &datatype{Type: types.Dup(old.Type)}
 	o.committed.Store(old.committed.Load())
+	if code := p.copyAttributes(&old.attributes, uintptr(oldtype), &o.attributes); code != Success {
+		return p.callbackFailed(nil, function, "copy", code)
+	}
 	return p.adoptType(function, o, newtype)
 }
 

@@ -34,9 +34,9 @@ enum { N = 40 };
 	LOOP(type, handle, MPI_MAX, i - 7, 20 - i, l > r ? l : r)
 
 #define LOGICAL(type, handle)                                                     \
-	LOOP(type, handle, MPI_LAND, i % 2 * 2, i % 3, l &&r);                    \
-	LOOP(type, handle, MPI_LOR, i % 2 * 2, i % 3, l || r);                    \
-	LOOP(type, handle, MPI_LXOR, i % 2 * 2, i % 3, !l != !r)
+	LOOP(type, handle, MPI_LAND, i % 2 ? 2 : 0, i % 3, l &&r);                    \
+	LOOP(type, handle, MPI_LOR, i % 2 ? 2 : 0, i % 3, l || r);                    \
+	LOOP(type, handle, MPI_LXOR, i % 2 ? 2 : 0, i % 3, !l != !r)
 
 #define INTEGER(type, handle)                                                     \
 	ORDERED(type, handle);                                                    \

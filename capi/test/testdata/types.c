@@ -47,7 +47,8 @@ static void predefined(void)
 	IS(MPI_AINT, MPI_Aint);
 	IS(MPI_COUNT, MPI_Count);
 	IS(MPI_OFFSET, MPI_Offset);
-	IS(MPI_2INT, struct { int a, b; });
+	struct two { int a, b; };
+	IS(MPI_2INT, struct two);
 
 #define PAIR(handle, type)                                                                    \
 	do {                                                                                  \
