@@ -16,8 +16,9 @@ type communicator struct {
 	name       atomic.Pointer[string]
 	info       atomic.Pointer[info]
 	attributes attributes
-	space      space        // for its buffered sends
 	uses       atomic.Int32 // operations under way; 1 more until it is freed
+	topology   topology     // nil if it has none
+	space      space        // for its buffered sends
 }
 
 // retain keeps the communicator's contexts open for an operation that goes on after

@@ -1,0 +1,491 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// form is how elements of 4 bytes lie in memory: one after another, or with gaps.
+type form struct {
+	name     string
+	datatype Datatype
+	step     int
+}
+
+// forms are a contiguous type and one that has to be packed.
+func forms(t *testing.T, p *Process) []form {
+	var spaced Datatype
+	ok(t, "TypeCreateResized", p.TypeCreateResized(TypeInt32T, 0, 12, &spaced))
+	ok(t, "TypeCommit", p.TypeCommit(&spaced))
+	return []form{{"contiguous", TypeInt32T, 1}, {"spaced", spaced, 3}}
+}
+
+const gap = -7
+
+// memory holds values as a form says, with room for n.
+func (f form) memory(values []int32, n int) []int32 {
+	m := make([]int32, n*f.step+1) // never empty
+	for i := range m {
+		m[i] = gap
+	}
+	for i, v := range values {
+		m[i*f.step] = v
+	}
+	return m
+}
+
+// values are those in memory; gaps must be untouched.
+func (f form) values(t *testing.T, m []int32, n int) []int32 {
+	t.Helper()
+	v := make([]int32, n)
+	for i := range m {
+		if i%f.step == 0 && i/f.step < n {
+			v[i/f.step] = m[i]
+		} else if m[i] != gap {
+			t.Errorf("memory at %d isn't the operation's and has changed", i)
+		}
+	}
+	return v
+}
+
+// value is element i of what rank r gives.
+func value(r, i int) int32 { return int32(1000*r + i) }
+
+// given are n elements of rank r, from element first on.
+func given(r, first, n int) []int32 {
+	v := make([]int32, n)
+	for i := range v {
+		v[i] = value(r, first+i)
+	}
+	return v
+}
+
+// poison spoils what earlier operations have left in the pool of buffers.
+func poison() {
+	var taken []*[]byte
+	for size := int64(minBuffer); size <= 4096; size *= 2 {
+		for range 8 {
+			b := scratch.take(size)
+			for i := range *b {
+				(*b)[i] = 0xEE
+			}
+			taken = append(taken, b)
+		}
+	}
+	for _, b := range taken {
+		scratch.give(b)
+	}
+}
+
+// threeWays calls a collective in its three manners. fresh makes the receive buffer
+// as it was, check looks at it after each end.
+func threeWays(t *testing.T, p *Process, name string, fresh func(), check func(how string), now func() Code, start, keep func(r *Request) Code) {
+	t.Helper()
+	poison()
+	fresh()
+	ok(t, name, now())
+	check(name)
+	var r Request
+	poison()
+	fresh()
+	ok(t, name+", in the background", start(&r))
+	ok(t, "Wait", p.Wait(&r, nil))
+	if r != RequestNull {
+		t.Errorf("%s: the request isn't null after the end", name)
+	}
+	check(name + ", in the background")
+	ok(t, name+", kept", keep(&r))
+	for range 2 {
+		fresh()
+		ok(t, "Start", p.Start(&r))
+		ok(t, "Wait", p.Wait(&r, nil))
+		check(name + ", kept")
+	}
+	ok(t, "RequestFree", p.RequestFree(&r))
+}
+
+// everyForm runs a test at several numbers of ranks, with and without replicas, for
+// all pairs of forms.
+func everyForm(t *testing.T, f func(t *testing.T, p *Process, n, me int, out, in form)) {
+	for _, s := range [][2]int{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {7, 1}, {3, 2}} {
+		replicated(t, s[0], s[1], func(t *testing.T, p *Process) {
+			for _, out := range forms(t, p) {
+				for _, in := range forms(t, p) {
+					f(t, p, s[0], rankOf(p), out, in)
+				}
+			}
+		})
+	}
+}
+
+// wants compares what has come.
+func wants(t *testing.T, what string, have, want []int32) {
+	t.Helper()
+	if !slices.Equal(have, want) {
+		t.Errorf("%s: have %d, want %d", what, have, want)
+	}
+}
+
+const block = 3 // elements
+
+func TestGatherAndScatter(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		var everyone []int32
+		for r := range n {
+			everyone = append(everyone, given(r, 0, block)...)
+		}
+		for root := range int32(n) {
+			for _, inPlace := range []bool{false, true} {
+				isRoot := me == int(root)
+				var recv []int32
+				send := out.memory(given(me, 0, block), block)
+				sendbuf := ints(send)
+				if inPlace && isRoot {
+					sendbuf = InPlace
+				}
+				name := fmt.Sprintf("%d ranks, gather, %s to %s, root %d, in place %v", n, out.name, in.name, root, inPlace)
+				threeWays(t, p, name, func() {
+					recv = slices.Grow(recv, n*block*in.step+1)[:n*block*in.step+1]
+					copy(recv, in.memory(nil, n*block))
+					if inPlace {
+						for i, v := range given(me, 0, block) {
+							recv[(me*block+i)*in.step] = v
+						}
+					}
+				}, func(how string) {
+					if isRoot {
+						wants(t, how, in.values(t, recv, n*block), everyone)
+					}
+				}, func() Code {
+					return p.Gather(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld)
+				}, func(r *Request) Code {
+					return p.Igather(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld, r)
+				}, func(r *Request) Code {
+					return p.GatherInit(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld, InfoNull, r)
+				})
+
+				all := out.memory(everyone, n*block)
+				recv = in.memory(nil, block)
+				recvbuf := ints(recv)
+				if inPlace && isRoot {
+					recvbuf = InPlace
+				}
+				threeWays(t, p, "scatter"+name[len("gather"):], func() { copy(recv, in.memory(nil, block)) }, func(how string) {
+					if recvbuf != InPlace {
+						wants(t, how, in.values(t, recv, block), given(me, 0, block))
+					}
+				}, func() Code {
+					return p.Scatter(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld)
+				}, func(r *Request) Code {
+					return p.Iscatter(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld, r)
+				}, func(r *Request) Code {
+					return p.ScatterInit(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld, InfoNull, r)
+				})
+			}
+		}
+	})
+}
+
+// ragged are blocks of r elements for rank r, in reverse order of ranks with a hole
+// of one element after each.
+func ragged(n int) (counts, displs []int32, room int) {
+	for r := range n {
+		counts = append(counts, int32(r))
+	}
+	displs = make([]int32, n)
+	for r := n - 1; r >= 0; r-- {
+		displs[r] = int32(room)
+		room += r + 1
+	}
+	return counts, displs, room
+}
+
+func TestRaggedBlocks(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		counts, displs, room := ragged(n)
+		want := slices.Repeat([]int32{gap}, room)
+		for r := range n {
+			copy(want[displs[r]:], given(r, 0, r))
+		}
+		send := out.memory(given(me, 0, me), me)
+		recv := in.memory(nil, room)
+		root := int32(n - 1)
+		name := fmt.Sprintf("%d ranks, %s to %s", n, out.name, in.name)
+		fresh := func() { copy(recv, in.memory(nil, room)) }
+		wide := make([]int64, n)
+		for i, d := range displs {
+			wide[i] = int64(d)
+		}
+		threeWays(t, p, "gatherv, "+name, fresh, func(how string) {
+			if me == int(root) {
+				wants(t, how, in.values(t, recv, room), want)
+			}
+		}, func() Code {
+			return p.Gatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), large(wide...), in.datatype, root, CommWorld)
+		}, func(r *Request) Code {
+			return p.Igatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, root, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.GathervInit(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, root, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "allgatherv, "+name, fresh, func(how string) {
+			wants(t, how, in.values(t, recv, room), want)
+		}, func() Code {
+			return p.Allgatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallgatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllgathervInit(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "allgatherv in place, "+name, func() {
+			fresh()
+			for i, v := range given(me, 0, me) {
+				recv[(int(displs[me])+i)*in.step] = v
+			}
+		}, func(how string) { wants(t, how, in.values(t, recv, room), want) }, func() Code {
+			return p.Allgatherv(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallgatherv(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllgathervInit(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		})
+		all, own := out.memory(want, room), in.memory(nil, me)
+		threeWays(t, p, "scatterv, "+name, func() { copy(own, in.memory(nil, me)) }, func(how string) {
+			wants(t, how, in.values(t, own, me), given(me, 0, me))
+		}, func() Code {
+			return p.Scatterv(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iscatterv(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ScattervInit(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld, InfoNull, r)
+		})
+	})
+}
+
+func TestAllgatherAndBcast(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		var everyone []int32
+		for r := range n {
+			everyone = append(everyone, given(r, 0, block)...)
+		}
+		send, recv := out.memory(given(me, 0, block), block), in.memory(nil, n*block)
+		name := fmt.Sprintf("%d ranks, %s to %s", n, out.name, in.name)
+		check := func(how string) { wants(t, how, in.values(t, recv, n*block), everyone) }
+		threeWays(t, p, "allgather, "+name, func() { copy(recv, in.memory(nil, n*block)) }, check, func() Code {
+			return p.Allgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllgatherInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "allgather in place, "+name, func() {
+			copy(recv, in.memory(nil, n*block))
+			for i, v := range given(me, 0, block) {
+				recv[(me*block+i)*in.step] = v
+			}
+		}, check, func() Code {
+			return p.Allgather(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallgather(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllgatherInit(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		})
+		for root := range int32(n) {
+			form := in
+			if me == int(root) {
+				form = out
+			}
+			b := form.memory(nil, block)
+			threeWays(t, p, fmt.Sprintf("bcast from %d, %s", root, name), func() {
+				copy(b, form.memory(nil, block))
+				if me == int(root) {
+					copy(b, form.memory(given(me, 5, block), block))
+				}
+			}, func(how string) { wants(t, how, form.values(t, b, block), given(int(root), 5, block)) }, func() Code {
+				return p.Bcast(ints(b), block, form.datatype, root, CommWorld)
+			}, func(r *Request) Code {
+				return p.Ibcast(ints(b), block, form.datatype, root, CommWorld, r)
+			}, func(r *Request) Code {
+				return p.BcastInit(ints(b), block, form.datatype, root, CommWorld, InfoNull, r)
+			})
+		}
+		threeWays(t, p, "barrier", func() {}, func(string) {}, func() Code { return p.Barrier(CommWorld) },
+			func(r *Request) Code { return p.Ibarrier(CommWorld, r) },
+			func(r *Request) Code { return p.BarrierInit(CommWorld, InfoNull, r) })
+	})
+}
+
+func TestAlltoalls(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		var mine, want []int32
+		for r := range n {
+			mine = append(mine, given(me, block*r, block)...)
+			want = append(want, given(r, block*me, block)...)
+		}
+		send, recv := out.memory(mine, n*block), in.memory(nil, n*block)
+		name := fmt.Sprintf("%d ranks, %s to %s", n, out.name, in.name)
+		fresh := func() { copy(recv, in.memory(nil, n*block)) }
+		swapped := func() { copy(recv, in.memory(mine, n*block)) }
+		check := func(how string) { wants(t, how, in.values(t, recv, n*block), want) }
+		threeWays(t, p, "alltoall, "+name, fresh, check, func() Code {
+			return p.Alltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Ialltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AlltoallInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "alltoall in place, "+name, swapped, check, func() Code {
+			return p.Alltoall(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Ialltoall(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AlltoallInit(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		})
+		counts, displs := slices.Repeat([]int32{block}, n), make([]int32, n)
+		outBytes, inBytes := make([]int32, n), make([]int32, n)
+		outTypes, inTypes := slices.Repeat([]Datatype{out.datatype}, n), slices.Repeat([]Datatype{in.datatype}, n)
+		for r := range n {
+			displs[r] = int32(block * r)
+			outBytes[r], inBytes[r] = int32(4*block*r*out.step), int32(4*block*r*in.step)
+		}
+		threeWays(t, p, "alltoallv, "+name, fresh, check, func() Code {
+			return p.Alltoallv(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
+		}, func(r *Request) Code {
+			return p.Ialltoallv(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AlltoallvInit(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "alltoallw in place, "+name, swapped, check, func() Code {
+			return p.Alltoallw(InPlace, Counts{}, Counts{}, nil, ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld)
+		}, func(r *Request) Code {
+			return p.Ialltoallw(InPlace, Counts{}, Counts{}, nil, ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AlltoallwInit(ints(send), small(counts...), small(outBytes...), &outTypes[0], ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld, InfoNull, r)
+		})
+	})
+}
+
+// Reductions by a function of the program that isn't commutative, of a type that has
+// to be packed: the function sees it laid out, and the ranks in their order.
+func TestReductions(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		if out != in {
+			return // a reduction has one type
+		}
+		// An element is half of a map x → a·x + b modulo 97: two make one.
+		var pair Datatype
+		ok(t, "TypeContiguous", p.TypeContiguous(2, in.datatype, &pair))
+		ok(t, "TypeCommit", p.TypeCommit(&pair))
+		step := in.step
+		compose := function(reduceFunction(func(inv, inout unsafe.Pointer, count int64, d Datatype) {
+			if d != pair {
+				t.Errorf("the function gets datatype %#x", d)
+			}
+			l := unsafe.Slice((*int32)(inv), 2*int(count)*step)
+			r := unsafe.Slice((*int32)(inout), 2*int(count)*step)
+			for i := 0; i < len(l); i += 2 * step {
+				r[i], r[i+step] = l[i]*r[i]%97, (l[i+step]*r[i]+r[i+step])%97
+			}
+		}))
+		var op Op
+		ok(t, "OpCreate", p.OpCreate(compose, 0, &op))
+		operand := func(r int) []int32 {
+			v := make([]int32, 2*block*n)
+			for i := range v {
+				v[i] = int32((r*7+i*3)%96 + 1)
+			}
+			return v
+		}
+		folded := func(from, to int) []int32 {
+			acc := operand(from)
+			for r := from + 1; r < to; r++ {
+				x := operand(r)
+				for i := 0; i < len(acc); i += 2 {
+					acc[i], acc[i+1] = acc[i]*x[i]%97, (acc[i+1]*x[i]+x[i+1])%97
+				}
+			}
+			return acc
+		}
+		room := 2 * block * n
+		send, recv := in.memory(operand(me), room), in.memory(nil, room)
+		name := fmt.Sprintf("%d ranks, %s", n, in.name)
+		fresh := func() { copy(recv, in.memory(nil, room)) }
+		mine := func() { copy(recv, in.memory(operand(me), room)) }
+		full := folded(0, n)
+		check := func(want []int32) func(string) {
+			return func(how string) { wants(t, how, in.values(t, recv, room), want) }
+		}
+		threeWays(t, p, "allreduce, "+name, fresh, check(full), func() Code {
+			return p.Allreduce(ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallreduce(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllreduceInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "allreduce in place, "+name, mine, check(full), func() Code {
+			return p.Allreduce(InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iallreduce(InPlace, ints(recv), int64(block*n), pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.AllreduceInit(InPlace, ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		})
+		root := n / 2
+		atRoot := func(how string) {
+			if me == root {
+				check(full)(how)
+			}
+		}
+		from := ints(send)
+		if me == root {
+			from = InPlace
+		}
+		threeWays(t, p, "reduce in place, "+name, mine, atRoot, func() Code {
+			return p.Reduce(from, ints(recv), int64(block*n), pair, op, int32(root), CommWorld)
+		}, func(r *Request) Code {
+			return p.Ireduce(from, ints(recv), int64(block*n), pair, op, int32(root), CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ReduceInit(ints(send), ints(recv), int64(block*n), pair, op, int32(root), CommWorld, InfoNull, r)
+		})
+		threeWays(t, p, "scan, "+name, mine, check(folded(0, me+1)), func() Code {
+			return p.Scan(InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ScanInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		})
+		before := slices.Repeat([]int32{gap}, room)
+		if me > 0 {
+			before = folded(0, me)
+		}
+		threeWays(t, p, "exscan, "+name, fresh, check(before), func() Code {
+			return p.Exscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.Iexscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ExscanInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		})
+		part := slices.Repeat([]int32{gap}, room)
+		copy(part, full[2*block*me:2*block*(me+1)])
+		threeWays(t, p, "reduce_scatter_block, "+name, fresh, check(part), func() Code {
+			return p.ReduceScatterBlock(ints(send), ints(recv), block, pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.IreduceScatterBlock(ints(send), ints(recv), block, pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ReduceScatterBlockInit(ints(send), ints(recv), block, pair, op, CommWorld, InfoNull, r)
+		})
+		counts := slices.Repeat([]int32{block}, n)
+		inPlace := operand(me)
+		copy(inPlace, full[2*block*me:2*block*(me+1)])
+		threeWays(t, p, "reduce_scatter in place, "+name, mine, func(how string) {
+			wants(t, how, in.values(t, recv, room)[:2*block], inPlace[:2*block])
+		}, func() Code {
+			return p.ReduceScatter(InPlace, ints(recv), small(counts...), pair, op, CommWorld)
+		}, func(r *Request) Code {
+			return p.IreduceScatter(InPlace, ints(recv), small(counts...), pair, op, CommWorld, r)
+		}, func(r *Request) Code {
+			return p.ReduceScatterInit(InPlace, ints(recv), small(counts...), pair, op, CommWorld, InfoNull, r)
+		})
+		ok(t, "OpFree", p.OpFree(&op))
+	})
+}
