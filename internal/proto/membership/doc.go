@@ -83,9 +83,10 @@
 //
 // # Limits
 //
-// A View takes 12 bytes for each member, and 8 for each process that was a member
-// once. A proposal carries two
-// views, so its size is linear in the members.
+// A View takes 12 bytes for each member, 8 for each process that was a member
+// once, and 12 or 8 for each that has just gone or joined (TestMemory). A proposal carries two
+// views, so its size is linear in the members. docs/membership.md weighs views of
+// constant size.
 //
 // While a network is cut, nobody should be let in on one side whose members may
 // all be reported dead to the other: those who joined would be unknown there, and

@@ -164,14 +164,16 @@ func (v *View) Excludes(m Member) bool {
 // replaces it.
 func (v *View) Next(gone []Departure, joined []Member) *View {
 	w := &View{Number: v.Number + 1, Gone: slices.Clone(gone), Joined: slices.Clone(joined)}
-	w.Members = make([]Member, 0, len(v.Members)+len(joined))
-	w.Past = slices.Clone(v.Past)
-	out := make([]bool, len(v.Members))
+	out, left := make([]bool, len(v.Members)), 0
 	for _, d := range gone {
-		if i := v.Position(d.Member); i >= 0 {
+		if i := v.Position(d.Member); i >= 0 && !out[i] {
 			out[i] = true
+			left++
 		}
 	}
+	w.Members = make([]Member, 0, len(v.Members)-left+len(joined))
+	w.Past = make([]Member, 0, len(v.Past)+left)
+	w.Past = append(w.Past, v.Past...)
 	for i, m := range v.Members {
 		if out[i] {
 			w.Past = append(w.Past, m)

@@ -3,7 +3,6 @@ package membership
 import (
 	"strings"
 	"testing"
-	"unsafe"
 
 	"banyan/internal/proto"
 )
@@ -100,13 +99,5 @@ func TestNewViewRefuses(t *testing.T) {
 	same, err := NewView(v.Number, v.Members, v.Joined, v.Gone, v.Past)
 	if err != nil || show(same) != show(v) {
 		t.Errorf("%v: %v", same, err)
-	}
-}
-
-// TestMemory holds the package doc to its bytes per member.
-func TestMemory(t *testing.T) {
-	v := FirstView(1000)
-	if got := len(v.Members)*int(unsafe.Sizeof(Member{})) + len(v.order)*4; got != 12*1000 {
-		t.Errorf("%d bytes for 1,000 members", got)
 	}
 }

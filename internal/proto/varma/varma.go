@@ -12,7 +12,8 @@
 //
 // # Where it breaks
 //
-// With a perfect detector and no message lost; TestWhereItBreaks has the figures:
+// With a perfect detector and no message lost; TestWhereItBreaks has the figures,
+// and TestSmallest the shortest conversations, which docs/membership.md prints:
 //
 //   - The root dies while it spreads a death. Some have taken it in, the
 //     next root may not have, and spreads only the root's death: views of one number
