@@ -95,6 +95,9 @@ func child(role string) {
 		for i := range leaveFrames {
 			send(i * 997)
 		}
+		for tr.peer(0).state == unmet { // Drain waits for nobody who isn't met
+			tr.Poll(s)
+		}
 		tr.Drain(time.Minute)
 	case roleMute:
 		for send(1); tr.Queued(0) > 0; {

@@ -90,7 +90,8 @@ func (t *Transport) pollAll() {
 	}
 	for _, e := range t.poller.poll() {
 		if subject(e.Pad) == theAlarm {
-			continue // it's for the one who waits
+			t.poller.passOn() // it's for the one who waits
+			continue
 		}
 		// The peer may have ended since, by an event before this one.
 		p := t.peers[e.Fd]

@@ -23,13 +23,15 @@ const (
 )
 
 // poller is the epoll set, and what wakes a thread that waits on it. All events
-// are level-triggered: what one thread saw and didn't handle, another sees.
+// but the alarm are level-triggered: what one thread saw and didn't handle, another
+// sees. The alarm is edge-triggered, which spares reading it; who takes its edge
+// from one who waits passes it on.
 //
 // No alarm is missed: who wakes sets woken, then looks whether somebody waits;
 // who waits says so, then looks at woken. At least one sees the other.
 type poller struct {
 	epoll   int
-	alarm   int // an eventfd
+	alarm   int // an eventfd, never read
 	bed     bed
 	bells   *shm.Bells // nil: no shared memory
 	waiting atomic.Bool
@@ -54,7 +56,7 @@ func newPoller() (*poller, error) {
 		unix.Close(p.epoll)
 		return nil, fmt.Errorf("mesh: eventfd: %w", err)
 	}
-	err = p.add(p.alarm, theAlarm, proto.NoProc)
+	err = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.alarm, event(theAlarm, proto.NoProc, unix.EPOLLIN|unix.EPOLLET))
 	if err == nil {
 		err = p.bed.make(p.epoll)
 	}
@@ -112,13 +114,7 @@ func (p *poller) wait(limit time.Duration) {
 	p.entry.Lock()
 	defer p.entry.Unlock()
 	if p.lieDown() {
-		timeout := -1
-		if limit >= 0 {
-			timeout = int(min((limit+time.Millisecond-1)/time.Millisecond, 1<<30))
-		}
-		// An error, EINTR say, is an early return.
-		n, _ := unix.EpollWait(p.epoll, p.seen[:], timeout)
-		p.quieten(n)
+		p.note(p.block(limit))
 	}
 	p.getUp()
 }
@@ -156,20 +152,42 @@ func (p *poller) doze(limit time.Duration) {
 			if errno != 0 {
 				return true
 			}
-			p.quieten(int(n))
+			p.note(int(n))
 			return n > 0
 		})
 	}
 	p.getUp()
 }
 
-// quieten takes the alarm back, if it is among the first n events seen.
-func (p *poller) quieten(n int) {
+// block waits for events and returns how many there are in seen. An error, EINTR
+// say, is an early return.
+func (p *poller) block(limit time.Duration) int {
+	var until *unix.Timespec
+	if limit >= 0 {
+		span := unix.NsecToTimespec(int64(limit))
+		until = &span
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.seen[0])),
+		uintptr(len(p.seen)), uintptr(unsafe.Pointer(until)), 0, 0)
+	switch errno {
+	case 0:
+		return int(n)
+	case unix.ENOSYS: // before Linux 5.11
+		span := -1
+		if limit >= 0 {
+			span = int(min((limit+time.Millisecond-1)/time.Millisecond, 1<<30))
+		}
+		n, _ := unix.EpollWait(p.epoll, p.seen[:], span)
+		return n
+	}
+	return 0
+}
+
+// note has the next Poll look at what else than the alarm is among the first n
+// events seen.
+func (p *poller) note(n int) {
 	for i := range max(n, 0) {
-		if subject(p.seen[i].Pad) == theAlarm {
-			var count [8]byte
-			unix.Read(p.alarm, count[:])
-		} else {
+		if subject(p.seen[i].Pad) != theAlarm {
 			p.stirred.Store(true)
 		}
 	}
@@ -178,6 +196,11 @@ func (p *poller) quieten(n int) {
 // wake ends a wait.
 func (p *poller) wake() {
 	p.woken.Store(true)
+	p.passOn()
+}
+
+// passOn sounds the alarm if somebody waits.
+func (p *poller) passOn() {
 	if !p.waiting.Load() {
 		return
 	}

@@ -282,7 +282,7 @@ func (t *Transport) Queued(to proto.Proc) int {
 	return 0
 }
 
-// Wait implements transport.Transport. Its grain is a millisecond.
+// Wait implements transport.Transport.
 func (t *Transport) Wait(limit time.Duration) {
 	if t.mayWait() {
 		t.poller.wait(limit)
