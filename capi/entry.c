@@ -89,49 +89,57 @@ ALIAS(int, MPI_Add_error_string, (int errorcode, const char *string));
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Allgather, HANDLE(comm));
+	GUARD(MPI_Allgather);
+	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Allgather_c, HANDLE(comm));
+	GUARD(MPI_Allgather_c);
+	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allgather_init, HANDLE(comm));
+	GUARD(MPI_Allgather_init);
+	return RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allgather_init_c, HANDLE(comm));
+	GUARD(MPI_Allgather_init_c);
+	return RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Allgatherv, HANDLE(comm));
+	GUARD(MPI_Allgatherv);
+	return RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Allgatherv_c, HANDLE(comm));
+	GUARD(MPI_Allgatherv_c);
+	return RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allgatherv_init, HANDLE(comm));
+	GUARD(MPI_Allgatherv_init);
+	return RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allgatherv_init_c, HANDLE(comm));
+	GUARD(MPI_Allgatherv_init_c);
+	return RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -144,97 +152,113 @@ ALIAS(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr));
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Allreduce, HANDLE(comm));
+	GUARD(MPI_Allreduce);
+	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Allreduce_c, HANDLE(comm));
+	GUARD(MPI_Allreduce_c);
+	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allreduce_init, HANDLE(comm));
+	GUARD(MPI_Allreduce_init);
+	return RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Allreduce_init_c, HANDLE(comm));
+	GUARD(MPI_Allreduce_init_c);
+	return RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Alltoall, HANDLE(comm));
+	GUARD(MPI_Alltoall);
+	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Alltoall_c, HANDLE(comm));
+	GUARD(MPI_Alltoall_c);
+	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoall_init, HANDLE(comm));
+	GUARD(MPI_Alltoall_init);
+	return RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoall_init_c, HANDLE(comm));
+	GUARD(MPI_Alltoall_init_c);
+	return RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Alltoallv, HANDLE(comm));
+	GUARD(MPI_Alltoallv);
+	return RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Alltoallv_c, HANDLE(comm));
+	GUARD(MPI_Alltoallv_c);
+	return RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoallv_init, HANDLE(comm));
+	GUARD(MPI_Alltoallv_init);
+	return RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoallv_init_c, HANDLE(comm));
+	GUARD(MPI_Alltoallv_init_c);
+	return RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	MISSING(MPI_Alltoallw, HANDLE(comm));
+	GUARD(MPI_Alltoallw);
+	return RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
 
 int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	MISSING(MPI_Alltoallw_c, HANDLE(comm));
+	GUARD(MPI_Alltoallw_c);
+	return RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm)));
 }
 ALIAS(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
 
 int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoallw_init, HANDLE(comm));
+	GUARD(MPI_Alltoallw_init);
+	return RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Alltoallw_init_c, HANDLE(comm));
+	GUARD(MPI_Alltoallw_init_c);
+	return RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -261,37 +285,43 @@ ALIAS(int, MPI_Attr_put, (MPI_Comm comm, int keyval, void *attribute_val));
 
 int PMPI_Barrier(MPI_Comm comm)
 {
-	MISSING(MPI_Barrier, HANDLE(comm));
+	GUARD(MPI_Barrier);
+	return RESULT(banyan_Barrier(HANDLE(comm)));
 }
 ALIAS(int, MPI_Barrier, (MPI_Comm comm));
 
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Barrier_init, HANDLE(comm));
+	GUARD(MPI_Barrier_init);
+	return RESULT(banyan_BarrierInit(HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Bcast, HANDLE(comm));
+	GUARD(MPI_Bcast);
+	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm));
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Bcast_c, HANDLE(comm));
+	GUARD(MPI_Bcast_c);
+	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm));
 
 int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Bcast_init, HANDLE(comm));
+	GUARD(MPI_Bcast_init);
+	return RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Bcast_init_c, HANDLE(comm));
+	GUARD(MPI_Bcast_init_c);
+	return RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -374,49 +404,57 @@ ALIAS(int, MPI_Cancel, (MPI_Request *request));
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-	MISSING(MPI_Cart_coords, HANDLE(comm));
+	GUARD(MPI_Cart_coords);
+	return RESULT(banyan_CartCoords(HANDLE(comm), rank, maxdims, POINTER(coords)));
 }
 ALIAS(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]));
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
 {
-	MISSING(MPI_Cart_create, HANDLE(comm_old));
+	GUARD(MPI_Cart_create);
+	return RESULT(banyan_CartCreate(HANDLE(comm_old), ndims, POINTER(dims), POINTER(periods), reorder, POINTER(comm_cart)));
 }
 ALIAS(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart));
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-	MISSING(MPI_Cart_get, HANDLE(comm));
+	GUARD(MPI_Cart_get);
+	return RESULT(banyan_CartGet(HANDLE(comm), maxdims, POINTER(dims), POINTER(periods), POINTER(coords)));
 }
 ALIAS(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]));
 
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
-	MISSING(MPI_Cart_map, HANDLE(comm));
+	GUARD(MPI_Cart_map);
+	return RESULT(banyan_CartMap(HANDLE(comm), ndims, POINTER(dims), POINTER(periods), POINTER(newrank)));
 }
 ALIAS(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank));
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-	MISSING(MPI_Cart_rank, HANDLE(comm));
+	GUARD(MPI_Cart_rank);
+	return RESULT(banyan_CartRank(HANDLE(comm), POINTER(coords), POINTER(rank)));
 }
 ALIAS(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank));
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-	MISSING(MPI_Cart_shift, HANDLE(comm));
+	GUARD(MPI_Cart_shift);
+	return RESULT(banyan_CartShift(HANDLE(comm), direction, disp, POINTER(rank_source), POINTER(rank_dest)));
 }
 ALIAS(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest));
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
-	MISSING(MPI_Cart_sub, HANDLE(comm));
+	GUARD(MPI_Cart_sub);
+	return RESULT(banyan_CartSub(HANDLE(comm), POINTER(remain_dims), POINTER(newcomm)));
 }
 ALIAS(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm));
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
-	MISSING(MPI_Cartdim_get, HANDLE(comm));
+	GUARD(MPI_Cartdim_get);
+	return RESULT(banyan_CartdimGet(HANDLE(comm), POINTER(ndims)));
 }
 ALIAS(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims));
 
@@ -729,31 +767,36 @@ ALIAS(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_a
 
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
-	MISSING(MPI_Dims_create, NO_OBJECT);
+	GUARD(MPI_Dims_create);
+	return RESULT(banyan_DimsCreate(nnodes, ndims, POINTER(dims)));
 }
 ALIAS(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]));
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-	MISSING(MPI_Dist_graph_create, HANDLE(comm_old));
+	GUARD(MPI_Dist_graph_create);
+	return RESULT(banyan_DistGraphCreate(HANDLE(comm_old), n, POINTER(sources), POINTER(degrees), POINTER(destinations), POINTER(weights), HANDLE(info), reorder, POINTER(comm_dist_graph)));
 }
 ALIAS(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph));
 
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-	MISSING(MPI_Dist_graph_create_adjacent, HANDLE(comm_old));
+	GUARD(MPI_Dist_graph_create_adjacent);
+	return RESULT(banyan_DistGraphCreateAdjacent(HANDLE(comm_old), indegree, POINTER(sources), POINTER(sourceweights), outdegree, POINTER(destinations), POINTER(destweights), HANDLE(info), reorder, POINTER(comm_dist_graph)));
 }
 ALIAS(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph));
 
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
 {
-	MISSING(MPI_Dist_graph_neighbors, HANDLE(comm));
+	GUARD(MPI_Dist_graph_neighbors);
+	return RESULT(banyan_DistGraphNeighbors(HANDLE(comm), maxindegree, POINTER(sources), POINTER(sourceweights), maxoutdegree, POINTER(destinations), POINTER(destweights)));
 }
 ALIAS(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]));
 
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
-	MISSING(MPI_Dist_graph_neighbors_count, HANDLE(comm));
+	GUARD(MPI_Dist_graph_neighbors_count);
+	return RESULT(banyan_DistGraphNeighborsCount(HANDLE(comm), POINTER(indegree), POINTER(outdegree), POINTER(weighted)));
 }
 ALIAS(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted));
 
@@ -780,25 +823,29 @@ ALIAS(int, MPI_Error_string, (int errorcode, char *string, int *resultlen));
 
 int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Exscan, HANDLE(comm));
+	GUARD(MPI_Exscan);
+	return RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Exscan_c, HANDLE(comm));
+	GUARD(MPI_Exscan_c);
+	return RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Exscan_init, HANDLE(comm));
+	GUARD(MPI_Exscan_init);
+	return RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Exscan_init_c, HANDLE(comm));
+	GUARD(MPI_Exscan_init_c);
+	return RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -1360,49 +1407,57 @@ ALIAS(int, MPI_Free_mem, (void *base));
 
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Gather, HANDLE(comm));
+	GUARD(MPI_Gather);
+	return RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Gather_c, HANDLE(comm));
+	GUARD(MPI_Gather_c);
+	return RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Gather_init, HANDLE(comm));
+	GUARD(MPI_Gather_init);
+	return RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Gather_init_c, HANDLE(comm));
+	GUARD(MPI_Gather_init_c);
+	return RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Gatherv, HANDLE(comm));
+	GUARD(MPI_Gatherv);
+	return RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Gatherv_c, HANDLE(comm));
+	GUARD(MPI_Gatherv_c);
+	return RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Gatherv_init, HANDLE(comm));
+	GUARD(MPI_Gatherv_init);
+	return RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Gatherv_init_c, HANDLE(comm));
+	GUARD(MPI_Gatherv_init_c);
+	return RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -1500,37 +1555,43 @@ ALIAS(int, MPI_Get_version, (int *version, int *subversion));
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
 {
-	MISSING(MPI_Graph_create, HANDLE(comm_old));
+	GUARD(MPI_Graph_create);
+	return RESULT(banyan_GraphCreate(HANDLE(comm_old), nnodes, POINTER(indx), POINTER(edges), reorder, POINTER(comm_graph)));
 }
 ALIAS(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph));
 
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
-	MISSING(MPI_Graph_get, HANDLE(comm));
+	GUARD(MPI_Graph_get);
+	return RESULT(banyan_GraphGet(HANDLE(comm), maxindex, maxedges, POINTER(indx), POINTER(edges)));
 }
 ALIAS(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]));
 
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
-	MISSING(MPI_Graph_map, HANDLE(comm));
+	GUARD(MPI_Graph_map);
+	return RESULT(banyan_GraphMap(HANDLE(comm), nnodes, POINTER(indx), POINTER(edges), POINTER(newrank)));
 }
 ALIAS(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank));
 
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-	MISSING(MPI_Graph_neighbors, HANDLE(comm));
+	GUARD(MPI_Graph_neighbors);
+	return RESULT(banyan_GraphNeighbors(HANDLE(comm), rank, maxneighbors, POINTER(neighbors)));
 }
 ALIAS(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]));
 
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-	MISSING(MPI_Graph_neighbors_count, HANDLE(comm));
+	GUARD(MPI_Graph_neighbors_count);
+	return RESULT(banyan_GraphNeighborsCount(HANDLE(comm), rank, POINTER(nneighbors)));
 }
 ALIAS(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors));
 
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
-	MISSING(MPI_Graphdims_get, HANDLE(comm));
+	GUARD(MPI_Graphdims_get);
+	return RESULT(banyan_GraphdimsGet(HANDLE(comm), POINTER(nnodes), POINTER(nedges)));
 }
 ALIAS(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges));
 
@@ -1638,91 +1699,106 @@ ALIAS(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newg
 
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallgather, HANDLE(comm));
+	GUARD(MPI_Iallgather);
+	return RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallgather_c, HANDLE(comm));
+	GUARD(MPI_Iallgather_c);
+	return RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallgatherv, HANDLE(comm));
+	GUARD(MPI_Iallgatherv);
+	return RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallgatherv_c, HANDLE(comm));
+	GUARD(MPI_Iallgatherv_c);
+	return RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallreduce, HANDLE(comm));
+	GUARD(MPI_Iallreduce);
+	return RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iallreduce_c, HANDLE(comm));
+	GUARD(MPI_Iallreduce_c);
+	return RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoall, HANDLE(comm));
+	GUARD(MPI_Ialltoall);
+	return RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoall_c, HANDLE(comm));
+	GUARD(MPI_Ialltoall_c);
+	return RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoallv, HANDLE(comm));
+	GUARD(MPI_Ialltoallv);
+	return RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoallv_c, HANDLE(comm));
+	GUARD(MPI_Ialltoallv_c);
+	return RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoallw, HANDLE(comm));
+	GUARD(MPI_Ialltoallw);
+	return RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ialltoallw_c, HANDLE(comm));
+	GUARD(MPI_Ialltoallw_c);
+	return RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ibarrier, HANDLE(comm));
+	GUARD(MPI_Ibarrier);
+	return RESULT(banyan_Ibarrier(HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ibcast, HANDLE(comm));
+	GUARD(MPI_Ibcast);
+	return RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ibcast_c, HANDLE(comm));
+	GUARD(MPI_Ibcast_c);
+	return RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request));
 
@@ -1742,37 +1818,43 @@ ALIAS(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatyp
 
 int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iexscan, HANDLE(comm));
+	GUARD(MPI_Iexscan);
+	return RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iexscan_c, HANDLE(comm));
+	GUARD(MPI_Iexscan_c);
+	return RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Igather, HANDLE(comm));
+	GUARD(MPI_Igather);
+	return RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Igather_c, HANDLE(comm));
+	GUARD(MPI_Igather_c);
+	return RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Igatherv, HANDLE(comm));
+	GUARD(MPI_Igatherv);
+	return RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Igatherv_c, HANDLE(comm));
+	GUARD(MPI_Igatherv_c);
+	return RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
@@ -1799,61 +1881,71 @@ ALIAS(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI
 
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_allgather, HANDLE(comm));
+	GUARD(MPI_Ineighbor_allgather);
+	return RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_allgather_c, HANDLE(comm));
+	GUARD(MPI_Ineighbor_allgather_c);
+	return RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_allgatherv, HANDLE(comm));
+	GUARD(MPI_Ineighbor_allgatherv);
+	return RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_allgatherv_c, HANDLE(comm));
+	GUARD(MPI_Ineighbor_allgatherv_c);
+	return RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoall, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoall);
+	return RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoall_c, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoall_c);
+	return RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoallv, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoallv);
+	return RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoallv_c, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoallv_c);
+	return RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoallw, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoallw);
+	return RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ineighbor_alltoallw_c, HANDLE(comm));
+	GUARD(MPI_Ineighbor_alltoallw_c);
+	return RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
 
@@ -1996,37 +2088,43 @@ ALIAS(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int 
 
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce, HANDLE(comm));
+	GUARD(MPI_Ireduce);
+	return RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce_c, HANDLE(comm));
+	GUARD(MPI_Ireduce_c);
+	return RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce_scatter, HANDLE(comm));
+	GUARD(MPI_Ireduce_scatter);
+	return RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce_scatter_c, HANDLE(comm));
+	GUARD(MPI_Ireduce_scatter_c);
+	return RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce_scatter_block, HANDLE(comm));
+	GUARD(MPI_Ireduce_scatter_block);
+	return RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Ireduce_scatter_block_c, HANDLE(comm));
+	GUARD(MPI_Ireduce_scatter_block_c);
+	return RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
@@ -2053,37 +2151,43 @@ ALIAS(int, MPI_Is_thread_main, (int *flag));
 
 int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscan, HANDLE(comm));
+	GUARD(MPI_Iscan);
+	return RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscan_c, HANDLE(comm));
+	GUARD(MPI_Iscan_c);
+	return RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscatter, HANDLE(comm));
+	GUARD(MPI_Iscatter);
+	return RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscatter_c, HANDLE(comm));
+	GUARD(MPI_Iscatter_c);
+	return RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscatterv, HANDLE(comm));
+	GUARD(MPI_Iscatterv);
+	return RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
 int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-	MISSING(MPI_Iscatterv_c, HANDLE(comm));
+	GUARD(MPI_Iscatterv_c);
+	return RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
 }
 ALIAS(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
 
@@ -2186,121 +2290,141 @@ ALIAS(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_
 
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_allgather, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgather);
+	return RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_allgather_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgather_c);
+	return RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_allgather_init, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgather_init);
+	return RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_allgather_init_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgather_init_c);
+	return RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_allgatherv, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgatherv);
+	return RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_allgatherv_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgatherv_c);
+	return RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_allgatherv_init, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgatherv_init);
+	return RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_allgatherv_init_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_allgatherv_init_c);
+	return RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoall, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoall);
+	return RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoall_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoall_c);
+	return RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoall_init, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoall_init);
+	return RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoall_init_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoall_init_c);
+	return RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoallv, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallv);
+	return RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoallv_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallv_c);
+	return RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
 
 int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoallv_init, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallv_init);
+	return RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoallv_init_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallv_init_c);
+	return RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoallw, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallw);
+	return RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
 
 int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-	MISSING(MPI_Neighbor_alltoallw_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallw_c);
+	return RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm)));
 }
 ALIAS(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
 
 int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoallw_init, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallw_init);
+	return RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Neighbor_alltoallw_init_c, HANDLE(comm));
+	GUARD(MPI_Neighbor_alltoallw_init_c);
+	return RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -2522,25 +2646,29 @@ ALIAS(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce, HANDLE(comm));
+	GUARD(MPI_Reduce);
+	return RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm));
 
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce_c, HANDLE(comm));
+	GUARD(MPI_Reduce_c);
+	return RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm));
 
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_init, HANDLE(comm));
+	GUARD(MPI_Reduce_init);
+	return RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_init_c, HANDLE(comm));
+	GUARD(MPI_Reduce_init_c);
+	return RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -2560,49 +2688,57 @@ ALIAS(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count cou
 
 int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce_scatter, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter);
+	return RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce_scatter_c, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_c);
+	return RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce_scatter_block, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_block);
+	return RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Reduce_scatter_block_c, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_block_c);
+	return RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_scatter_block_init, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_block_init);
+	return RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_scatter_block_init_c, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_block_init_c);
+	return RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_scatter_init, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_init);
+	return RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Reduce_scatter_init_c, HANDLE(comm));
+	GUARD(MPI_Reduce_scatter_init_c);
+	return RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -2740,73 +2876,85 @@ ALIAS(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype dat
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Scan, HANDLE(comm));
+	GUARD(MPI_Scan);
+	return RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	MISSING(MPI_Scan_c, HANDLE(comm));
+	GUARD(MPI_Scan_c);
+	return RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
 }
 ALIAS(int, MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scan_init, HANDLE(comm));
+	GUARD(MPI_Scan_init);
+	return RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scan_init_c, HANDLE(comm));
+	GUARD(MPI_Scan_init_c);
+	return RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Scatter, HANDLE(comm));
+	GUARD(MPI_Scatter);
+	return RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Scatter_c, HANDLE(comm));
+	GUARD(MPI_Scatter_c);
+	return RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scatter_init, HANDLE(comm));
+	GUARD(MPI_Scatter_init);
+	return RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scatter_init_c, HANDLE(comm));
+	GUARD(MPI_Scatter_init_c);
+	return RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Scatterv, HANDLE(comm));
+	GUARD(MPI_Scatterv);
+	return RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-	MISSING(MPI_Scatterv_c, HANDLE(comm));
+	GUARD(MPI_Scatterv_c);
+	return RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
 }
 ALIAS(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 
 int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scatterv_init, HANDLE(comm));
+	GUARD(MPI_Scatterv_init);
+	return RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Scatterv_init_c, HANDLE(comm));
+	GUARD(MPI_Scatterv_init_c);
+	return RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
 }
 ALIAS(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -3105,7 +3253,8 @@ ALIAS(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *out
 
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
-	MISSING(MPI_Topo_test, HANDLE(comm));
+	GUARD(MPI_Topo_test);
+	return RESULT(banyan_TopoTest(HANDLE(comm), POINTER(status)));
 }
 ALIAS(int, MPI_Topo_test, (MPI_Comm comm, int *status));
 

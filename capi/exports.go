@@ -55,9 +55,69 @@ func banyan_AddErrorString(_errorcode int32, _string_ unsafe.Pointer) int32 {
 	return int32(process.AddErrorString(_errorcode, (*byte)(_string_)))
 }
 
+//export banyan_Allgather
+func banyan_Allgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.Allgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_AllgatherInit
+func banyan_AllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AllgatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Allgatherv
+func banyan_Allgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.Allgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_AllgathervInit
+func banyan_AllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AllgathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
 //export banyan_AllocMem
 func banyan_AllocMem(_size int64, _info uintptr, _baseptr unsafe.Pointer) int32 {
 	return int32(process.AllocMem(_size, binding.Info(_info), _baseptr))
+}
+
+//export banyan_Allreduce
+func banyan_Allreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
+	return int32(process.Allreduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_AllreduceInit
+func banyan_AllreduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AllreduceInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Alltoall
+func banyan_Alltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.Alltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_AlltoallInit
+func banyan_AlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AlltoallInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Alltoallv
+func banyan_Alltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.Alltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_AlltoallvInit
+func banyan_AlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AlltoallvInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Alltoallw
+func banyan_Alltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr) int32 {
+	return int32(process.Alltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
+}
+
+//export banyan_AlltoallwInit
+func banyan_AlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.AlltoallwInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_AttrDelete
@@ -73,6 +133,26 @@ func banyan_AttrGet(_comm uintptr, _keyval int32, _attributeVal unsafe.Pointer, 
 //export banyan_AttrPut
 func banyan_AttrPut(_comm uintptr, _keyval int32, _attributeVal uintptr) int32 {
 	return int32(process.AttrPut(binding.Comm(_comm), _keyval, _attributeVal))
+}
+
+//export banyan_Barrier
+func banyan_Barrier(_comm uintptr) int32 {
+	return int32(process.Barrier(binding.Comm(_comm)))
+}
+
+//export banyan_BarrierInit
+func banyan_BarrierInit(_comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.BarrierInit(binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Bcast
+func banyan_Bcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Bcast(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_BcastInit
+func banyan_BcastInit(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.BcastInit(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_Bsend
@@ -108,6 +188,46 @@ func banyan_BufferIflush(_request unsafe.Pointer) int32 {
 //export banyan_Cancel
 func banyan_Cancel(_request unsafe.Pointer) int32 {
 	return int32(process.Cancel((*binding.Request)(_request)))
+}
+
+//export banyan_CartCoords
+func banyan_CartCoords(_comm uintptr, _rank int32, _maxdims int32, _coords unsafe.Pointer) int32 {
+	return int32(process.CartCoords(binding.Comm(_comm), _rank, _maxdims, (*int32)(_coords)))
+}
+
+//export banyan_CartCreate
+func banyan_CartCreate(_commOld uintptr, _ndims int32, _dims unsafe.Pointer, _periods unsafe.Pointer, _reorder int32, _commCart unsafe.Pointer) int32 {
+	return int32(process.CartCreate(binding.Comm(_commOld), _ndims, (*int32)(_dims), (*int32)(_periods), _reorder, (*binding.Comm)(_commCart)))
+}
+
+//export banyan_CartGet
+func banyan_CartGet(_comm uintptr, _maxdims int32, _dims unsafe.Pointer, _periods unsafe.Pointer, _coords unsafe.Pointer) int32 {
+	return int32(process.CartGet(binding.Comm(_comm), _maxdims, (*int32)(_dims), (*int32)(_periods), (*int32)(_coords)))
+}
+
+//export banyan_CartMap
+func banyan_CartMap(_comm uintptr, _ndims int32, _dims unsafe.Pointer, _periods unsafe.Pointer, _newrank unsafe.Pointer) int32 {
+	return int32(process.CartMap(binding.Comm(_comm), _ndims, (*int32)(_dims), (*int32)(_periods), (*int32)(_newrank)))
+}
+
+//export banyan_CartRank
+func banyan_CartRank(_comm uintptr, _coords unsafe.Pointer, _rank unsafe.Pointer) int32 {
+	return int32(process.CartRank(binding.Comm(_comm), (*int32)(_coords), (*int32)(_rank)))
+}
+
+//export banyan_CartShift
+func banyan_CartShift(_comm uintptr, _direction int32, _disp int32, _rankSource unsafe.Pointer, _rankDest unsafe.Pointer) int32 {
+	return int32(process.CartShift(binding.Comm(_comm), _direction, _disp, (*int32)(_rankSource), (*int32)(_rankDest)))
+}
+
+//export banyan_CartSub
+func banyan_CartSub(_comm uintptr, _remainDims unsafe.Pointer, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CartSub(binding.Comm(_comm), (*int32)(_remainDims), (*binding.Comm)(_newcomm)))
+}
+
+//export banyan_CartdimGet
+func banyan_CartdimGet(_comm uintptr, _ndims unsafe.Pointer) int32 {
+	return int32(process.CartdimGet(binding.Comm(_comm), (*int32)(_ndims)))
 }
 
 //export banyan_CommAttachBuffer
@@ -285,6 +405,31 @@ func banyan_CommTestInter(_comm uintptr, _flag unsafe.Pointer) int32 {
 	return int32(process.CommTestInter(binding.Comm(_comm), (*int32)(_flag)))
 }
 
+//export banyan_DimsCreate
+func banyan_DimsCreate(_nnodes int32, _ndims int32, _dims unsafe.Pointer) int32 {
+	return int32(process.DimsCreate(_nnodes, _ndims, (*int32)(_dims)))
+}
+
+//export banyan_DistGraphCreate
+func banyan_DistGraphCreate(_commOld uintptr, _n int32, _sources unsafe.Pointer, _degrees unsafe.Pointer, _destinations unsafe.Pointer, _weights unsafe.Pointer, _info uintptr, _reorder int32, _commDistGraph unsafe.Pointer) int32 {
+	return int32(process.DistGraphCreate(binding.Comm(_commOld), _n, (*int32)(_sources), (*int32)(_degrees), (*int32)(_destinations), (*int32)(_weights), binding.Info(_info), _reorder, (*binding.Comm)(_commDistGraph)))
+}
+
+//export banyan_DistGraphCreateAdjacent
+func banyan_DistGraphCreateAdjacent(_commOld uintptr, _indegree int32, _sources unsafe.Pointer, _sourceweights unsafe.Pointer, _outdegree int32, _destinations unsafe.Pointer, _destweights unsafe.Pointer, _info uintptr, _reorder int32, _commDistGraph unsafe.Pointer) int32 {
+	return int32(process.DistGraphCreateAdjacent(binding.Comm(_commOld), _indegree, (*int32)(_sources), (*int32)(_sourceweights), _outdegree, (*int32)(_destinations), (*int32)(_destweights), binding.Info(_info), _reorder, (*binding.Comm)(_commDistGraph)))
+}
+
+//export banyan_DistGraphNeighbors
+func banyan_DistGraphNeighbors(_comm uintptr, _maxindegree int32, _sources unsafe.Pointer, _sourceweights unsafe.Pointer, _maxoutdegree int32, _destinations unsafe.Pointer, _destweights unsafe.Pointer) int32 {
+	return int32(process.DistGraphNeighbors(binding.Comm(_comm), _maxindegree, (*int32)(_sources), (*int32)(_sourceweights), _maxoutdegree, (*int32)(_destinations), (*int32)(_destweights)))
+}
+
+//export banyan_DistGraphNeighborsCount
+func banyan_DistGraphNeighborsCount(_comm uintptr, _indegree unsafe.Pointer, _outdegree unsafe.Pointer, _weighted unsafe.Pointer) int32 {
+	return int32(process.DistGraphNeighborsCount(binding.Comm(_comm), (*int32)(_indegree), (*int32)(_outdegree), (*int32)(_weighted)))
+}
+
 //export banyan_ErrhandlerFree
 func banyan_ErrhandlerFree(_errhandler unsafe.Pointer) int32 {
 	return int32(process.ErrhandlerFree((*binding.Errhandler)(_errhandler)))
@@ -298,6 +443,16 @@ func banyan_ErrorClass(_errorcode int32, _errorclass unsafe.Pointer) int32 {
 //export banyan_ErrorString
 func banyan_ErrorString(_errorcode int32, _string_ unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
 	return int32(process.ErrorString(_errorcode, (*byte)(_string_), (*int32)(_resultlen)))
+}
+
+//export banyan_Exscan
+func banyan_Exscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
+	return int32(process.Exscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_ExscanInit
+func banyan_ExscanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ExscanInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_FileCreateErrhandler
@@ -318,6 +473,26 @@ func banyan_Finalized(_flag unsafe.Pointer) int32 {
 //export banyan_FreeMem
 func banyan_FreeMem(_base unsafe.Pointer) int32 {
 	return int32(process.FreeMem(_base))
+}
+
+//export banyan_Gather
+func banyan_Gather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Gather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_GatherInit
+func banyan_GatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.GatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Gatherv
+func banyan_Gatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Gatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_GathervInit
+func banyan_GathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.GathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_GetCount
@@ -343,6 +518,36 @@ func banyan_GetLibraryVersion(_version unsafe.Pointer, _resultlen unsafe.Pointer
 //export banyan_GetProcessorName
 func banyan_GetProcessorName(_name unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
 	return int32(process.GetProcessorName((*byte)(_name), (*int32)(_resultlen)))
+}
+
+//export banyan_GraphCreate
+func banyan_GraphCreate(_commOld uintptr, _nnodes int32, _indx unsafe.Pointer, _edges unsafe.Pointer, _reorder int32, _commGraph unsafe.Pointer) int32 {
+	return int32(process.GraphCreate(binding.Comm(_commOld), _nnodes, (*int32)(_indx), (*int32)(_edges), _reorder, (*binding.Comm)(_commGraph)))
+}
+
+//export banyan_GraphGet
+func banyan_GraphGet(_comm uintptr, _maxindex int32, _maxedges int32, _indx unsafe.Pointer, _edges unsafe.Pointer) int32 {
+	return int32(process.GraphGet(binding.Comm(_comm), _maxindex, _maxedges, (*int32)(_indx), (*int32)(_edges)))
+}
+
+//export banyan_GraphMap
+func banyan_GraphMap(_comm uintptr, _nnodes int32, _indx unsafe.Pointer, _edges unsafe.Pointer, _newrank unsafe.Pointer) int32 {
+	return int32(process.GraphMap(binding.Comm(_comm), _nnodes, (*int32)(_indx), (*int32)(_edges), (*int32)(_newrank)))
+}
+
+//export banyan_GraphNeighbors
+func banyan_GraphNeighbors(_comm uintptr, _rank int32, _maxneighbors int32, _neighbors unsafe.Pointer) int32 {
+	return int32(process.GraphNeighbors(binding.Comm(_comm), _rank, _maxneighbors, (*int32)(_neighbors)))
+}
+
+//export banyan_GraphNeighborsCount
+func banyan_GraphNeighborsCount(_comm uintptr, _rank int32, _nneighbors unsafe.Pointer) int32 {
+	return int32(process.GraphNeighborsCount(binding.Comm(_comm), _rank, (*int32)(_nneighbors)))
+}
+
+//export banyan_GraphdimsGet
+func banyan_GraphdimsGet(_comm uintptr, _nnodes unsafe.Pointer, _nedges unsafe.Pointer) int32 {
+	return int32(process.GraphdimsGet(binding.Comm(_comm), (*int32)(_nnodes), (*int32)(_nedges)))
 }
 
 //export banyan_GroupCompare
@@ -405,9 +610,64 @@ func banyan_GroupUnion(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointe
 	return int32(process.GroupUnion(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
 }
 
+//export banyan_Iallgather
+func banyan_Iallgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iallgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Iallgatherv
+func banyan_Iallgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iallgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Iallreduce
+func banyan_Iallreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iallreduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Ialltoall
+func banyan_Ialltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ialltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Ialltoallv
+func banyan_Ialltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ialltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Ialltoallw
+func banyan_Ialltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ialltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Ibarrier
+func banyan_Ibarrier(_comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ibarrier(binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Ibcast
+func banyan_Ibcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ibcast(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
 //export banyan_Ibsend
 func banyan_Ibsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.Ibsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Iexscan
+func banyan_Iexscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iexscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Igather
+func banyan_Igather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Igather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Igatherv
+func banyan_Igatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Igatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Improbe
@@ -418,6 +678,31 @@ func banyan_Improbe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Point
 //export banyan_Imrecv
 func banyan_Imrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _request unsafe.Pointer) int32 {
 	return int32(process.Imrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Request)(_request)))
+}
+
+//export banyan_IneighborAllgather
+func banyan_IneighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IneighborAllgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IneighborAllgatherv
+func banyan_IneighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IneighborAllgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IneighborAlltoall
+func banyan_IneighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IneighborAlltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IneighborAlltoallv
+func banyan_IneighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IneighborAlltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IneighborAlltoallw
+func banyan_IneighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IneighborAlltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_InfoCreate
@@ -500,6 +785,21 @@ func banyan_Irecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source 
 	return int32(process.Irecv(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
+//export banyan_Ireduce
+func banyan_Ireduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Ireduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IreduceScatter
+func banyan_IreduceScatter(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IreduceScatter(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_IreduceScatterBlock
+func banyan_IreduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.IreduceScatterBlock(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
 //export banyan_Irsend
 func banyan_Irsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.Irsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
@@ -508,6 +808,21 @@ func banyan_Irsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest i
 //export banyan_IsThreadMain
 func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 	return int32(process.IsThreadMain((*int32)(_flag)))
+}
+
+//export banyan_Iscan
+func banyan_Iscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Iscatter
+func banyan_Iscatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iscatter(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Iscatterv
+func banyan_Iscatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Iscatterv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Isend
@@ -548,6 +863,56 @@ func banyan_Mprobe(_source int32, _tag int32, _comm uintptr, _message unsafe.Poi
 //export banyan_Mrecv
 func banyan_Mrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
 	return int32(process.Mrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Status)(_status)))
+}
+
+//export banyan_NeighborAllgather
+func banyan_NeighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.NeighborAllgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_NeighborAllgatherInit
+func banyan_NeighborAllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.NeighborAllgatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_NeighborAllgatherv
+func banyan_NeighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.NeighborAllgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_NeighborAllgathervInit
+func banyan_NeighborAllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.NeighborAllgathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_NeighborAlltoall
+func banyan_NeighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.NeighborAlltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_NeighborAlltoallInit
+func banyan_NeighborAlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.NeighborAlltoallInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_NeighborAlltoallv
+func banyan_NeighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr) int32 {
+	return int32(process.NeighborAlltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+}
+
+//export banyan_NeighborAlltoallvInit
+func banyan_NeighborAlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.NeighborAlltoallvInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_NeighborAlltoallw
+func banyan_NeighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr) int32 {
+	return int32(process.NeighborAlltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
+}
+
+//export banyan_NeighborAlltoallwInit
+func banyan_NeighborAlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.NeighborAlltoallwInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_OpCommutative
@@ -610,9 +975,39 @@ func banyan_RecvInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _sour
 	return int32(process.RecvInit(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
+//export banyan_Reduce
+func banyan_Reduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Reduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
+}
+
+//export banyan_ReduceInit
+func banyan_ReduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ReduceInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
 //export banyan_ReduceLocal
 func banyan_ReduceLocal(_inbuf unsafe.Pointer, _inoutbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr) int32 {
 	return int32(process.ReduceLocal(_inbuf, _inoutbuf, _count, binding.Datatype(_datatype), binding.Op(_op)))
+}
+
+//export banyan_ReduceScatter
+func banyan_ReduceScatter(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
+	return int32(process.ReduceScatter(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_ReduceScatterBlock
+func banyan_ReduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
+	return int32(process.ReduceScatterBlock(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_ReduceScatterBlockInit
+func banyan_ReduceScatterBlockInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ReduceScatterBlockInit(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_ReduceScatterInit
+func banyan_ReduceScatterInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ReduceScatterInit(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_RemoveErrorClass
@@ -663,6 +1058,36 @@ func banyan_Rsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest in
 //export banyan_RsendInit
 func banyan_RsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.RsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
+}
+
+//export banyan_Scan
+func banyan_Scan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
+	return int32(process.Scan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_ScanInit
+func banyan_ScanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ScanInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Scatter
+func banyan_Scatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Scatter(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_ScatterInit
+func banyan_ScatterInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ScatterInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_Scatterv
+func banyan_Scatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
+	return int32(process.Scatterv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_ScattervInit
+func banyan_ScattervInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.ScattervInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_Send
@@ -738,6 +1163,11 @@ func banyan_Testany(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.
 //export banyan_Testsome
 func banyan_Testsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
 	return int32(process.Testsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_TopoTest
+func banyan_TopoTest(_comm uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.TopoTest(binding.Comm(_comm), (*int32)(_status)))
 }
 
 //export banyan_TypeCommit
