@@ -83,6 +83,7 @@ type Job struct {
 	survive atomic.Bool // the program goes on when a rank is lost
 	pmi     *pmi.Client
 	control *control.Conn
+	media   mesh.Media
 	mesh    *mesh.Transport // nil in a job of one
 	log     *slog.Logger
 	reaped  []atomic.Bool // by Proc: the launcher told of its death
@@ -134,6 +135,9 @@ func (j *Job) join() (err error) {
 	j.reaped = make([]atomic.Bool, j.layout.Procs())
 	cfg, err := j.config()
 	if err != nil {
+		return err
+	}
+	if j.media, err = media(); err != nil {
 		return err
 	}
 	if j.layout.Procs() == 1 {
@@ -206,13 +210,9 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		return err
 	}
-	media, err := media()
-	if err != nil {
-		return err
-	}
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
-		Host: address, Media: media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
+		Host: address, Media: j.media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
 	})
 	if err != nil {
 		return err

@@ -167,6 +167,7 @@ func TestBadEnvironment(t *testing.T) {
 		"BANYAN_HEARTBEAT_PERIOD=soon": "positive duration",
 		"BANYAN_HEARTBEAT_TIMEOUT=1ms": "at least twice",
 		"BANYAN_LOCAL_RANKS=x":         "positive number",
+		"BANYAN_TRANSPORT=udp":         "there are auto, shm and tcp",
 		"PMI_FD=99":                    "",
 	} {
 		cmd := exec.Command(os.Args[0])
