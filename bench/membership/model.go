@@ -9,17 +9,6 @@ import (
 	"banyan/internal/viewtime"
 )
 
-// Machine is what the models know of a machine.
-type Machine struct {
-	Latency risk.Seconds // L: half a round trip of a proposal between two members
-	Compute risk.Seconds // Ocp: for a member to compute its new view and pass it on
-}
-
-// Model is the base model of the machine.
-func (m *Machine) Model() viewtime.Model {
-	return viewtime.Model{Latency: m.Latency, Compute: m.Compute}
-}
-
 // Fit enters what the models say into the rows, with the contention that suits the deaths of single
 // members best. It returns how well that is; an error, if there is no contention that does, in which
 // case the rows have the model without.

@@ -65,8 +65,8 @@ func TestCheck(t *testing.T) {
 // Rows are read as they were written, and what isn't theirs is refused.
 func TestCSV(t *testing.T) {
 	rows := []Row{
-		{Setting{47, 2, Fault{Node, 0}}, 0, 1234.5e-6, 2000e-6, 135, 500e-6, 1200e-6},
-		{Setting{12, 4, Fault{Several, 3}}, 7, 0.1e-6, 0.2, 24, 0, 0},
+		{Setting{47, 2, Fault{Node, 0}}, 0, 1234.5e-6, 2000e-6, 135, 0, 500e-6, 1200e-6},
+		{Setting{12, 4, Fault{Several, 3}}, 7, 0.1e-6, 0.2, 24, 0, 0, 0},
 	}
 	var out bytes.Buffer
 	if err := WriteCSV(&out, rows); err != nil {

@@ -63,8 +63,9 @@ type Process struct {
 	Env       []string   // beside the bench's own
 	Files     []*os.File // from descriptor 3 on
 	Stdin     *os.File
-	Namespace bool // a network of its own
-	MayEnd    bool // its end is no failure
+	Namespace bool   // a network of its own
+	MayEnd    bool   // its end is no failure
+	Ended     func() // is called when it has ended; may be nil
 }
 
 // Start starts a process.
@@ -89,6 +90,9 @@ func (g *Group) Start(p Process) (*exec.Cmd, error) {
 	g.mu.Unlock()
 	g.waits.Go(func() {
 		err := c.Wait()
+		if p.Ended != nil {
+			p.Ended()
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		delete(g.running, c)

@@ -173,3 +173,17 @@ func TestWaitFor(t *testing.T) {
 		t.Error("what has come hasn't")
 	}
 }
+
+func TestPingPong(t *testing.T) {
+	echoed := make(chan error, 1)
+	half, err := PingPong(1000, func(address string) error {
+		go func() { echoed <- Echo(address, 1000) }()
+		return nil
+	})
+	if err != nil || half <= 0 || half > time.Second {
+		t.Errorf("half a round trip of %v, %v", half, err)
+	}
+	if err := <-echoed; err != nil {
+		t.Error(err)
+	}
+}

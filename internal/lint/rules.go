@@ -99,7 +99,7 @@ var layers = []layer{
 
 	{"bench", []string{"mpi"}},
 	{"bench/processes", nil},
-	{"bench/membership", []string{"bench/processes", "internal/risk", "internal/viewtime"}},
+	{"bench/membership", []string{"bench/processes", "internal/gathering", "internal/proto", "internal/proto/*", "internal/wire/views", "internal/risk", "internal/viewtime", "internal/report"}},
 	{"bench/peers", nil}, // programs in C
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
@@ -127,7 +127,7 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/membership", "bench/processes", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

@@ -63,6 +63,15 @@ const (
 	Band
 )
 
+// SVG is a picture of the figure alone. Errors say what is wrong with it.
+func (f *Figure) SVG() ([]byte, error) {
+	if err := f.validate(); err != nil {
+		return nil, err
+	}
+	svg, _, err := f.draw()
+	return svg, err
+}
+
 func (f *Figure) validate() error {
 	if f.X.Label == "" || f.Y.Label == "" {
 		return errors.New("want a label on both axes")

@@ -1,0 +1,206 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"banyan/bench/processes"
+)
+
+// The test binary is also every process that the bench starts. The argument after this one tells whose
+// they are.
+const asRole = "membership-role"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == asRole {
+		fmt.Fprintln(os.Stderr, Perform())
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func again(t *testing.T) []string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{program, asRole, t.Name()}
+}
+
+// roles are the processes that this test's benches have started and that run.
+func roles(t *testing.T) (pids []int) {
+	t.Helper()
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := again(t)
+	for _, e := range all {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err == nil && slices.Equal(strings.Split(strings.TrimRight(string(line), "\x00"), "\x00"), own) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// measure runs a setting, and looks for what it left behind.
+func measure(t *testing.T, p Plan) *Result {
+	t.Helper()
+	p.Again = again(t)
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	done := 0
+	r, err := p.Run(ctx, func(runs int) { done = runs })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != p.Size() || len(r.Rows) != p.Size() {
+		t.Errorf("%d runs done, %d rows, want %d", done, len(r.Rows), p.Size())
+	}
+	if left := roles(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	return r
+}
+
+// check looks at what doesn't depend on the weather: how many messages there were, and in what
+// order things happened.
+func check(t *testing.T, rows []Row) {
+	t.Helper()
+	for _, r := range rows {
+		live := r.Agree()
+		agreement, commits := 2*(live-1), live-1
+		switch r.Fault.Kind {
+		case Root:
+			agreement += 2 * (live - 1) // who has accepted what
+		case Join:
+			commits++
+		}
+		exact := r.Messages-r.Commits == agreement && r.Commits == commits
+		if r.Fault.Kind == Several { // they may become known one after the other
+			exact = r.Messages-r.Commits >= agreement && r.Commits >= commits
+		}
+		if !exact {
+			t.Errorf("%v, run %d: %d messages to agree and %d to commit, want %d and %d", &r.Setting, r.Run, r.Messages-r.Commits, r.Commits, agreement, commits)
+		}
+		if !(r.Stabilise > 0) || r.Commit < r.Stabilise || !(r.Base > 0) || r.Contention < r.Base {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+var every = []Fault{{Kind: Node}, {Kind: Root}, {Several, 2}, {Kind: Join}}
+
+// Among n who live a death takes exactly 2(n-1) messages to agree on and n-1 to commit; a root's, 2(n-1) more. As
+// goroutines of one process, and nothing stays behind.
+func TestTogether(t *testing.T) {
+	p := Plan{N: []int{13}, Arities: []int{2, 4}, Faults: every, Runs: 2, Seed: 1}
+	if testing.Short() {
+		p.N, p.Arities = []int{4}, p.Arities[:1]
+	}
+	r := measure(t, p)
+	check(t, r.Rows)
+	goleak.VerifyNone(t)
+	if all := Summarise(r.Rows); len(all) != len(r.Rows)/p.Runs || all[0].Runs != p.Runs || all[0].Least > all[0].Stabilise || all[0].Most < all[0].Stabilise {
+		t.Errorf("%d summaries, %+v", len(all), all[0])
+	}
+	if svg, err := Chart(Summarise(r.Rows)).SVG(); err != nil || !strings.Contains(string(svg), "contention model") {
+		t.Errorf("%d bytes of a chart, %v", len(svg), err)
+	}
+}
+
+// The same of processes.
+func TestApart(t *testing.T) {
+	p := Plan{N: []int{6}, Arities: []int{2}, Faults: every, Runs: 2, Apart: MaxMembers, Seed: 1}
+	r := measure(t, p)
+	check(t, r.Rows)
+	if r.Machine.Latency <= 0 || r.Machine.Latency > 1 || r.Machine.Compute <= 0 {
+		t.Errorf("%+v", r.Machine)
+	}
+}
+
+// A bench that is interrupted ends, and its members with it.
+func TestInterrupted(t *testing.T) {
+	p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 1000, Apart: 4, Again: again(t)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if r, err := p.Run(ctx, func(int) { cancel() }); r != nil || err != context.Canceled {
+		t.Errorf("%v, %v", r, err)
+	}
+	if left := roles(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// So do those of a bench that is killed.
+func TestKilled(t *testing.T) {
+	if os.Getenv("MEMBERSHIP_TEST_KILLED") != "" {
+		p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 100000, Apart: 4, Again: again(t)}
+		t.Fatal(p.Run(t.Context(), func(int) {}))
+	}
+	c := exec.Command(again(t)[0], "-test.run=^TestKilled$")
+	c.Env = append(os.Environ(), "MEMBERSHIP_TEST_KILLED=1")
+	c.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	if !processes.WaitFor(nil, 20*time.Second, func() bool { return len(roles(t)) >= 4 }) {
+		t.Fatalf("%d members came up", len(roles(t)))
+	}
+	c.Process.Kill()
+	if !processes.WaitFor(nil, 20*time.Second, func() bool { return len(roles(t)) == 0 }) {
+		t.Errorf("processes %v have outlived the bench", roles(t))
+	}
+}
+
+// A member that ends is an error with its words, not a wait.
+func TestMemberThatFails(t *testing.T) {
+	p := Plan{Apart: 4, Again: []string{"/bin/sh", "-c", "echo no such luck >&2; exit 3"}}
+	_, err := p.measure(t.Context(), Setting{N: 4, Arity: 2}, func() {})
+	if err == nil || !strings.Contains(err.Error(), "no such luck") {
+		t.Error(err)
+	}
+}
+
+func TestPlanCheck(t *testing.T) {
+	good := Plan{N: []int{3}, Arities: []int{2}, Faults: every[:1], Runs: 1, Apart: 64}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, x := range []struct {
+		spoil func(*Plan)
+		says  string
+	}{
+		{func(p *Plan) { p.Runs = 0 }, "--runs 0"},
+		{func(p *Plan) { p.Apart = -1 }, "--processes -1"},
+		{func(p *Plan) { p.N = nil }, "-n, --arity and --fault"},
+		{func(p *Plan) { p.N = []int{3, 1} }, "-n 1"},
+		{func(p *Plan) { p.Faults = []Fault{{Several, 3}} }, "--fault several:3"},
+	} {
+		p := good
+		if x.spoil(&p); p.Check() == nil || !strings.Contains(p.Check().Error(), x.says) {
+			t.Errorf("want %s: %v", x.says, p.Check())
+		}
+	}
+}

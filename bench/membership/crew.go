@@ -1,0 +1,283 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"banyan/internal/risk"
+)
+
+const (
+	// startLimit bounds the time until a group has all its members, changeLimit a change.
+	startLimit  = 2 * time.Minute
+	changeLimit = 30 * time.Second
+	// crowd is how many members may be on their way into the group at once.
+	crowd = 16
+	// look is how often the bench looks at the board during a change.
+	look = time.Millisecond
+)
+
+// crew is a group of members that goes through one change after the other, each time
+// with as many members as at the first.
+type crew struct {
+	Setting
+	ctx      context.Context
+	board    *board
+	ensemble ensemble
+	secret   []byte
+	rng      *rand.Rand
+	live     []int // rows
+	next     int   // row that hasn't been used yet
+}
+
+// assemble brings a group up. There is room for so many changes. With again members are processes of
+// their own, started so; without they are goroutines.
+func assemble(ctx context.Context, s Setting, changes int, again []string, seed uint64) (*crew, error) {
+	b, err := newBoard(s.N + changes*max(1, s.Fault.Deaths()))
+	if err != nil {
+		return nil, err
+	}
+	c := &crew{Setting: s, ctx: ctx, board: b, secret: newSecret(), rng: rand.New(rand.NewPCG(seed, 0))}
+	if again == nil {
+		c.ensemble = newTogether(ctx, b)
+	} else if c.ensemble, err = newApart(again, b); err != nil {
+		b.Close()
+		return nil, err
+	}
+	if err := c.fill(s.N); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// close ends all members.
+func (c *crew) close() {
+	c.ensemble.close()
+	c.board.Close()
+}
+
+// fill has members join until there are so many.
+func (c *crew) fill(n int) error {
+	var coming []int
+	if len(c.live) == 0 { // the founder
+		if err := c.enter(&coming); err != nil {
+			return err
+		}
+	}
+	deadline := time.Now().Add(startLimit)
+	for len(c.live)+len(coming) < n || len(coming) > 0 {
+		coming = slices.DeleteFunc(coming, func(row int) bool {
+			is := c.board.word(row, wordState).Load() == up
+			if is {
+				c.live = append(c.live, row)
+			}
+			return is
+		})
+		for len(c.live) > 0 && len(c.live)+len(coming) < n && len(coming) < crowd {
+			if err := c.enter(&coming); err != nil {
+				return err
+			}
+		}
+		if err := c.pause(look, coming); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return c.ensemble.fail(fmt.Sprintf("%d members, %v first, haven't joined after %v", len(coming), coming[:min(5, len(coming))], startLimit))
+		}
+	}
+	return c.agree(n, 0, startLimit)
+}
+
+// enter starts a member, which asks a live one, if there is one, to be let in.
+func (c *crew) enter(coming *[]int) error {
+	t := task{Board: c.board.Path(), Rows: c.board.rows, Row: c.next, Arity: c.Arity, Secret: c.secret}
+	for _, row := range c.live[:min(len(c.live), 3)] {
+		t.Seeds = append(t.Seeds, c.board.address(row))
+	}
+	*coming = append(*coming, c.next)
+	c.next++
+	return c.ensemble.start(t)
+}
+
+// pause waits a little, and finds out about what is to end the run.
+func (c *crew) pause(span time.Duration, coming []int) error {
+	select {
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	case <-time.After(span):
+	}
+	for _, row := range slices.Concat(c.live, coming) {
+		if c.board.word(row, wordState).Load() == over {
+			return c.ensemble.fail(fmt.Sprintf("member %d has ended by itself", row))
+		}
+	}
+	return nil
+}
+
+// agree waits until all live members have one view after the base, of so many members.
+func (c *crew) agree(members int, base int64, limit time.Duration) error {
+	for deadline := time.Now().Add(limit); ; {
+		number, behind := c.board.word(c.live[0], wordNumber).Load(), -1
+		for _, row := range c.live {
+			n, has := c.board.word(row, wordNumber).Load(), c.board.word(row, wordMembers).Load()
+			if n != number || n <= base || has != int64(members) || c.board.word(row, wordState).Load() != up {
+				behind = row
+				break
+			}
+		}
+		if behind < 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return c.ensemble.fail(fmt.Sprintf("member %d has view %d of %d members after %v: want one of %d", behind,
+				c.board.word(behind, wordNumber).Load(), c.board.word(behind, wordMembers).Load(), limit, members))
+		}
+		if err := c.pause(look, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// The bench waits before each change until nobody has sent anything of the membership for so long,
+// which is time for the members to make the connections that the change may need, and a little after
+// it, until all has been counted.
+func (c *crew) rest() time.Duration {
+	return 150*time.Millisecond + time.Duration(c.N)*5*time.Millisecond
+}
+
+const aftermath = 20 * time.Millisecond
+
+// settle waits until nobody has sent anything of the membership for a while.
+func (c *crew) settle(quiet time.Duration) error {
+	for deadline, before := time.Now().Add(startLimit), int64(-1); ; {
+		agreement, commits, others := c.sent()
+		sum := agreement + commits + others
+		if sum == before {
+			return nil
+		}
+		if before = sum; time.Now().After(deadline) {
+			return c.ensemble.fail(fmt.Sprintf("the group isn't quiet after %v", startLimit))
+		}
+		if err := c.pause(quiet, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// sent counts messages of all members that there ever were.
+func (c *crew) sent() (agreement, commits, others int64) {
+	for row := range c.next {
+		agreement += c.board.word(row, wordAgreement).Load()
+		commits += c.board.word(row, wordCommits).Load()
+		others += c.board.word(row, wordOthers).Load()
+	}
+	return agreement, commits, others
+}
+
+// coordinator is the place in live of the member that had all acknowledgements for the view in force.
+func (c *crew) coordinator() int {
+	for i, row := range c.live {
+		if c.board.word(row, wordStable).Load() == c.board.word(row, wordNumber).Load() {
+			return i
+		}
+	}
+	return -1
+}
+
+// change does what the setting says, waits until all who live have the view that comes of it, and
+// restores the group.
+func (c *crew) change() (Row, error) {
+	row := Row{Setting: c.Setting}
+	if err := c.settle(c.rest()); err != nil {
+		return row, err
+	}
+	leader := c.coordinator()
+	if leader < 0 {
+		return row, c.ensemble.fail("the group has no coordinator")
+	}
+	base := c.board.word(c.live[leader], wordNumber).Load()
+	c.board.base().Store(base)
+	for row := range c.next {
+		c.board.word(row, wordBegan).Store(0)
+	}
+	agreement, commits, _ := c.sent()
+	joined, err := c.strike(leader)
+	if err != nil {
+		return row, err
+	}
+	if err := c.agree(len(c.live), base, changeLimit); err != nil {
+		return row, err
+	}
+	if err := c.settle(aftermath); err != nil {
+		return row, err
+	}
+	if err := c.read(&row); err != nil {
+		return row, err
+	}
+	allAgreement, allCommits, _ := c.sent()
+	row.Commits = int(allCommits - commits)
+	row.Messages = int(allAgreement-agreement) + row.Commits
+	if joined >= 0 {
+		return row, c.restore(joined)
+	}
+	return row, c.fill(c.N)
+}
+
+// strike does the fault. It returns the row of a member that has joined, or -1.
+func (c *crew) strike(leader int) (joined int, err error) {
+	if c.Fault.Kind == Join {
+		var coming []int
+		if err := c.enter(&coming); err != nil {
+			return -1, err
+		}
+		joined = coming[0]
+		c.live = append(c.live, joined)
+		return joined, nil
+	}
+	victims := []int{c.live[leader]}
+	if c.Fault.Kind != Root {
+		others := slices.Delete(slices.Clone(c.live), leader, leader+1)
+		c.rng.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+		victims = others[:c.Fault.Deaths()]
+	}
+	c.live = slices.DeleteFunc(c.live, func(row int) bool { return slices.Contains(victims, row) })
+	return -1, c.ensemble.kill(victims)
+}
+
+// restore takes out who has joined.
+func (c *crew) restore(joined int) error {
+	base := c.board.word(joined, wordNumber).Load()
+	c.live = slices.DeleteFunc(c.live, func(row int) bool { return row == joined })
+	if err := c.ensemble.kill([]int{joined}); err != nil {
+		return err
+	}
+	return c.agree(c.N, base, changeLimit)
+}
+
+// read takes the times of a change from the board.
+func (c *crew) read(r *Row) error {
+	leader := c.coordinator()
+	if leader < 0 {
+		return c.ensemble.fail("nobody had all acknowledgements for the new view")
+	}
+	began, installed := int64(0), int64(0)
+	for row := range c.next {
+		if at := c.board.word(row, wordBegan).Load(); at != 0 && (began == 0 || at < began) {
+			began = at
+		}
+	}
+	for _, row := range c.live {
+		installed = max(installed, c.board.word(row, wordInstalled).Load())
+	}
+	stable := c.board.word(c.live[leader], wordStableAt).Load()
+	if began == 0 || stable < began || installed < stable {
+		return c.ensemble.fail(fmt.Sprintf("a change began at %d, was stable at %d and installed at %d ns", began, stable, installed))
+	}
+	const ns = 1e-9
+	r.Stabilise, r.Commit = risk.Seconds(stable-began)*ns, risk.Seconds(installed-began)*ns
+	return nil
+}

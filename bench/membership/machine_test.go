@@ -1,0 +1,39 @@
+package membership
+
+import (
+	"testing"
+
+	"banyan/internal/proto/membership"
+	"banyan/internal/wire/views"
+)
+
+// The proposal that is timed is one: the member accepts the view of those who are left.
+func TestProposal(t *testing.T) {
+	message, to, first, err := proposal(46, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := views.Decode(message)
+	if err != nil || x.Kind != membership.Propose || len(x.View.Members) != 46 || len(first.Members) != 47 || to != first.Members[1] {
+		t.Errorf("%v: %+v to %v", err, x, to)
+	}
+	if _, _, _, err := proposal(1, 2); err == nil {
+		t.Error("a proposal to nobody")
+	}
+}
+
+// More members take longer, as views are linear in them.
+func TestComputing(t *testing.T) {
+	few, err := computing(4, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := computing(1000, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("Ocp: %v with 4 members, %v with 1000", few, many)
+	if few <= 0 || many <= few || many > 0.1 {
+		t.Errorf("%v with 4 members, %v with 1000", few, many)
+	}
+}

@@ -1,0 +1,128 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/viewtime"
+)
+
+// Plan is what to measure: every number of members along every tree, with every fault.
+type Plan struct {
+	N       []int
+	Arities []int
+	Faults  []Fault
+	Runs    int // of each
+	// Apart is up to how many members each is a process of its own. In larger groups they are
+	// goroutines of this one.
+	Apart int
+	Seed  uint64 // draws the victims
+	// Again is how to start this program so that it calls Perform.
+	Again []string
+}
+
+// settings are all in their order.
+func (p *Plan) settings() (all []Setting) {
+	for _, f := range p.Faults {
+		for _, arity := range p.Arities {
+			for _, n := range p.N {
+				all = append(all, Setting{n, arity, f})
+			}
+		}
+	}
+	return all
+}
+
+// Size is how many runs a plan has.
+func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
+
+// apart says whether the members of a setting are processes.
+func (p *Plan) apart(s *Setting) bool { return s.N <= p.Apart }
+
+// Check says what is wrong with a plan.
+func (p *Plan) Check() error {
+	switch {
+	case p.Runs < 1:
+		return fmt.Errorf("--runs %d: want one at least", p.Runs)
+	case p.Apart < 0:
+		return fmt.Errorf("--processes %d: want 0 or more", p.Apart)
+	case len(p.N) == 0 || len(p.Arities) == 0 || len(p.Faults) == 0:
+		return errors.New("-n, --arity and --fault: want at least one each")
+	}
+	all := p.settings()
+	for i := range all {
+		if err := all[i].Check(); err != nil {
+			return err
+		}
+	}
+	// Each member of a group has connections with a few others, at most with all.
+	n := slices.Max(p.N)
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return err
+	}
+	if need := uint64(64 * n); n > p.Apart && l.Cur < need {
+		return fmt.Errorf("-n %d: as goroutines of one process they may need %d open files, and the limit is %d: raise it (ulimit -Hn), or allow more --processes", n, need, l.Cur)
+	}
+	return nil
+}
+
+// Result is what a plan brought.
+type Result struct {
+	Machine Machine
+	Rows    []Row
+	Fit     viewtime.Fit
+	Unfit   error // why there is no fit, if there is none
+}
+
+// Run carries a plan out, and tells each of how many runs are done. A setting that fails is no reason to give
+// the others up: what was measured is returned, with the errors. The end of ctx is.
+func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
+	machine, err := MeasureMachine(p.Again)
+	if err != nil {
+		return nil, fmt.Errorf("L and Ocp of this machine: %w", err)
+	}
+	r := &Result{Machine: machine}
+	var failures []error
+	runs := 0
+	for _, s := range p.settings() {
+		rows, err := p.measure(ctx, s, func() { runs++; done(runs) })
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r.Rows = append(r.Rows, rows...)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%v: %w", &s, err))
+		}
+	}
+	r.Fit, r.Unfit = machine.Fit(r.Rows)
+	return r, errors.Join(failures...)
+}
+
+// measure does all runs of a setting in one group.
+func (p *Plan) measure(ctx context.Context, s Setting, done func()) ([]Row, error) {
+	again := p.Again
+	if !p.apart(&s) {
+		again = nil
+	}
+	c, err := assemble(ctx, s, p.Runs, again, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	var rows []Row
+	for run := range p.Runs {
+		row, err := c.change()
+		if err != nil {
+			return rows, fmt.Errorf("run %d: %w", run, err)
+		}
+		row.Run = run
+		rows = append(rows, row)
+		done()
+	}
+	return rows, nil
+}
