@@ -80,10 +80,13 @@ func indexed(blocklengths, displacements []int64, unit int64, old *Type, c Combi
 	return finish(joined(shapes, &a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
 }
 
-// place moves each shape, which is at the origin, to its displacement.
+// place moves each shape, which is at the origin, to its displacement. That of an
+// empty block doesn't matter, and may be anything.
 func place(shapes []shape, displacements []int64, unit int64, a *arith) {
 	for i, d := range displacements {
-		shapes[i] = shapes[i].moved(a.mul(d, unit), a)
+		if shapes[i].elements > 0 || shapes[i].marked {
+			shapes[i] = shapes[i].moved(a.mul(d, unit), a)
+		}
 	}
 }
 

@@ -204,6 +204,20 @@ func TestHugeTypes(t *testing.T) {
 	}
 }
 
+// TestEmptyBlocks says that the displacement of an empty block may be anything.
+func TestEmptyBlocks(t *testing.T) {
+	lengths, at := []int64{0, 4, 0}, []int64{math.MaxInt64, 8, math.MinInt64}
+	for _, typ := range []*Type{
+		must(Hindexed(lengths, at, theInt)), must(Indexed(lengths, []int64{math.MaxInt64, 2, math.MinInt64}, theInt)),
+		must(Struct(lengths, at, []*Type{theDouble, theInt, theDouble})), must(HindexedBlock(4, []int64{8}, theInt)),
+	} {
+		if lb, extent := typ.Extent(); lb != 8 || extent != 16 {
+			t.Errorf("bounds %d, %d", lb, lb+extent)
+		}
+	}
+	must(IndexedBlock(0, []int64{math.MaxInt64}, theInt))
+}
+
 func TestContents(t *testing.T) {
 	two := []*Type{theInt, theDouble}
 	grid := Grid{Size: 2, Rank: 1, Sizes: []int64{4, 6}, Distributions: []Distribution{DistributeBlock, DistributeNone},
