@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"banyan/internal/transport/transporttest"
 	"banyan/internal/wire"
@@ -49,13 +50,12 @@ func BenchmarkTwoProcesses(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/pingpong/%d", m.name, size), func(b *testing.B) {
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
-				done := make(chan struct{})
+				done := make(chan time.Duration)
 				go func() { // on a thread that ends with it
 					pin(0)
-					transporttest.PingPong(tr, 1, b.N/2+1, size, true)
-					close(done)
+					done <- transporttest.PingPong(tr, 1, b.N/2+1, size, true)
 				}()
-				<-done
+				b.ReportMetric(float64(<-done), "best-ns/op")
 			})
 		}
 	}
