@@ -36,6 +36,8 @@ static int libc(int sig, const struct sigaction *act, struct sigaction *old)
 	sigaction_function *f = __atomic_load_n(&next, __ATOMIC_ACQUIRE);
 	if (!f) {
 		f = (sigaction_function *)dlsym(RTLD_NEXT, "sigaction");
+		if (!f) // we come after the C library, as another library's dependency does
+			f = (sigaction_function *)dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "sigaction");
 		__atomic_store_n(&next, f, __ATOMIC_RELEASE);
 	}
 	return f(sig, act, old);
