@@ -18,8 +18,9 @@ var enums = []struct{ name, prefix string }{
 // header writes mpi.h.
 func header(table *abi.Table) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(notice)
-	b.WriteString(`// mpi.h is the interface of libmpi_abi.so.1: the standard ABI of MPI-5.0.
+	// Comments as in C89: some programs ask for it.
+	b.WriteString("/* " + strings.TrimSuffix(strings.TrimPrefix(notice, "// "), "\n") + " */\n")
+	b.WriteString(`/* mpi.h is the interface of libmpi_abi.so.1: the standard ABI of MPI-5.0. */
 #ifndef MPI_H_INCLUDED
 #define MPI_H_INCLUDED
 
@@ -64,6 +65,7 @@ extern "C" {
 		}
 		b.WriteString("\n")
 	}
+	conversions(&b, table)
 	b.WriteString("#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
 	return b.Bytes(), nil
 }
@@ -80,4 +82,33 @@ func enumerator(name string) bool {
 // declaration is a C function's, with a prefix to its name.
 func declaration(prefix string, f abi.Function) string {
 	return fmt.Sprintf("%s %s%s(%s)", f.Returns, prefix, f.Name, f.Params)
+}
+
+// conversions writes what C programs use that have Fortran parts. It belongs to the
+// standard, but not to its ABI: what a Fortran INTEGER is depends on the compiler. It is an
+// int here, as the compilers have it by default.
+func conversions(b *bytes.Buffer, table *abi.Table) {
+	b.WriteString("typedef int MPI_Fint;\n\n")
+	for _, f := range table.Functions {
+		if object, ok := strings.CutSuffix(f.Name, "_toint"); ok {
+			fmt.Fprintf(b, "#define %s_c2f %s_toint\n#define %s_f2c %s_fromint\n", object, object, object, object)
+		}
+	}
+	b.WriteString(`
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+
+static __inline__ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
+{
+	*(MPI_Status *)(void *)f_status = *c_status;
+	return MPI_SUCCESS;
+}
+
+static __inline__ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
+{
+	*c_status = *(const MPI_Status *)(const void *)f_status;
+	return MPI_SUCCESS;
+}
+
+`)
 }

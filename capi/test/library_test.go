@@ -156,6 +156,7 @@ assert mpi.MPI_Finalize() == 0
 // The header is fit for strict C and for C++.
 func TestHeader(t *testing.T) {
 	for _, args := range [][]string{
+		{"gcc", "-std=c89", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
 		{"gcc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
 		{"g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-I", header, "-o", filepath.Join(dir, "header"), "testdata/header.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
 	} {

@@ -49,13 +49,13 @@ func (p *Process) CommDupWithInfo(comm Comm, info Info, newcomm *Comm) Code {
 
 // CommIdup is MPI_Comm_idup. Contexts need no talk, so it ends at once.
 func (p *Process) CommIdup(comm Comm, newcomm *Comm, request *Request) Code {
-	*request = RequestNull
+	*request = sentHandle // one that has ended
 	return p.duplicate("MPI_Comm_idup", comm, nil, newcomm)
 }
 
 // CommIdupWithInfo is MPI_Comm_idup_with_info.
 func (p *Process) CommIdupWithInfo(comm Comm, info Info, newcomm *Comm, request *Request) Code {
-	*request = RequestNull
+	*request = sentHandle // one that has ended
 	return p.duplicate("MPI_Comm_idup_with_info", comm, &info, newcomm)
 }
 
@@ -80,6 +80,7 @@ func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm)
 	}
 	c := p.newCommunicator(parent, inner)
 	c.info.Store(wanted.copy())
+	c.topology = parent.topology
 	if code := p.publishComm(function, parent, c, newcomm); code != Success {
 		return code
 	}

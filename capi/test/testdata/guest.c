@@ -165,11 +165,14 @@ static void forks(void)
 
 static void *caller(void *arg)
 {
-	int n, size;
-	for (int i = 0; i < 20000; i++) {
+	int n, size, tag = (int)(intptr_t)arg;
+	for (int i = 0; i < 5000; i++) {
+		int in = -1, out = tag << 16 | i;
 		MPI_Comm_rank(MPI_COMM_WORLD, &n);
 		MPI_Comm_size(MPI_COMM_SELF, &size);
 		CHECK(n == rank && size == 1);
+		MPI_Sendrecv(&out, 1, MPI_INT, 0, tag, &in, 1, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+		CHECK(in == out);
 	}
 	MPI_Is_thread_main(&n);
 	CHECK(n == 0);
@@ -180,7 +183,7 @@ static void threads(void)
 {
 	pthread_t t[8];
 	for (int i = 0; i < 8; i++)
-		CHECK(pthread_create(&t[i], NULL, caller, NULL) == 0);
+		CHECK(pthread_create(&t[i], NULL, caller, (void *)(intptr_t)i) == 0);
 	for (int i = 0; i < 8; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
 	int main_thread, level;
