@@ -105,6 +105,52 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedInARound: likewise while a change is agreed on.
+func TestRefusedInARound(t *testing.T) {
+	v := FirstView(7)
+	a := v.Members
+	gone := []Departure{{a[6], Died}}
+	proposal := &Message{Kind: Propose, From: a[0], Number: 2, Ballot: Ballot{Attempt: 1}, Base: v, Skip: gone, View: v.Next(gone, nil)}
+	takeover := func() (*Machine, *Actions) {
+		m, out := New(Config{Self: a[1]}, v), &Actions{}
+		m.Departed(0, a[0], Died, out) // it collects, from 2 and 3
+		return m, out
+	}
+	ballot := Ballot{1, 1, 1}
+	foreign := &View{Number: 2, Members: []Member{a[1], {Proc: 77}}}
+	foreign.index()
+	for _, x := range []struct {
+		name string
+		make func() (*Machine, *Actions)
+		Message
+	}{
+		{"a proposal a second time", func() (*Machine, *Actions) {
+			m, out := New(Config{Self: a[2]}, v), &Actions{}
+			m.Receive(0, proposal, out)
+			return m, out
+		}, *proposal},
+		{"an order that skips nobody senior", func() (*Machine, *Actions) { return New(Config{Self: a[3]}, v), &Actions{} },
+			Message{Kind: Collect, From: a[1], Number: 2, Ballot: ballot, Base: v, Skip: gone}},
+		{"a rejection of a stranger", takeover, Message{Kind: Reject, From: Member{Proc: 77}, Number: 2, Accepted: Ballot{5, 2, 1}}},
+		{"a report of a view that can't follow", takeover, Message{Kind: Report, From: a[2], Number: 2, Ballot: ballot, View: foreign, Accepted: Ballot{0, 0, 1}}},
+		{"a report of what was accepted later", takeover, Message{Kind: Report, From: a[2], Number: 2, Ballot: ballot, View: proposal.View, Accepted: Ballot{2, 0, 1}}},
+		{"an acknowledgement of a question", takeover, Message{Kind: Ack, From: a[2], Number: 2, Ballot: ballot}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if err := x.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			m, out := x.make()
+			before := appendMachine(nil, m)
+			*out = (*out)[:0]
+			m.Receive(0, &x.Message, out)
+			if len(*out) > 0 || string(appendMachine(nil, m)) != string(before) {
+				t.Errorf("%d actions, changed %v", len(*out), string(appendMachine(nil, m)) != string(before))
+			}
+		})
+	}
+}
+
 // TestAnswersCountOnce: a coordinator waits for each of its children, however often
 // another answers.
 func TestAnswersCountOnce(t *testing.T) {
@@ -347,4 +393,16 @@ func TestLiar(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d runs are spoilt by one who lies", split, seeds)
+}
+
+// TestSkippedTwice: who is skipped many times over is skipped.
+func TestSkippedTwice(t *testing.T) {
+	v := FirstView(4)
+	m := New(Config{Self: v.Members[3]}, v)
+	var out Actions
+	skip := slices.Repeat([]Departure{{v.Members[0], Died}}, 9)
+	m.Receive(0, &Message{Kind: Collect, From: v.Members[1], Number: 2, Ballot: Ballot{1, 1, 1}, Base: v, Skip: skip}, &out)
+	if len(out) != 1 || out[0].To != v.Members[1] || out[0].Message.Kind != Report {
+		t.Errorf("%v", out)
+	}
 }

@@ -169,3 +169,33 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoHasLeftARound: 1 holds 0 for gone, wrongly, and draws 2 off the round of 0 before
+// 5, below 2, has answered; then it ends itself. 0 must hear that it has to begin again.
+func TestWhoHasLeftARound(t *testing.T) {
+	v := FirstView(7)
+	a := v.Members
+	m := New(Config{Self: a[2]}, v)
+	var out Actions
+	gone := []Departure{{a[6], Died}}
+	m.Receive(0, &Message{Kind: Propose, From: a[0], Number: 2, Ballot: Ballot{Attempt: 1}, Base: v, Skip: gone, View: v.Next(gone, nil)}, &out)
+	if len(out) != 1 || out[0].To != a[5] || out[0].Message.Kind != Propose {
+		t.Fatalf("%v", out)
+	}
+	out = out[:0]
+	m.Receive(0, &Message{Kind: Collect, From: a[1], Number: 2, Ballot: Ballot{1, 1, 1}, Base: v, Skip: []Departure{{a[0], Silent}}}, &out)
+	out = out[:0]
+	m.Departed(0, a[1], Died, &out)
+	if len(out) != 1 || out[0].To != a[0] || out[0].Message.Kind != Reject || out[0].Message.Accepted != (Ballot{1, 1, 1}) {
+		t.Fatalf("%v", out)
+	}
+	// And 0 begins again, above what was promised.
+	c := New(Config{Self: a[0]}, v)
+	var theirs Actions
+	c.Departed(0, a[6], Died, &theirs)
+	theirs = theirs[:0]
+	c.Receive(0, out[0].Message, &theirs)
+	if len(theirs) == 0 || theirs[0].Message.Kind != Collect || !(Ballot{1, 1, 1}).Less(theirs[0].Message.Ballot) {
+		t.Fatalf("%v", theirs)
+	}
+}
