@@ -62,6 +62,18 @@ func (blind) Ended(error)                                                    {}
 // DefaultPeriod is the time between heartbeats where none is given.
 const DefaultPeriod = 100 * time.Millisecond
 
+// open completes a Config, and listens.
+func (c *Config) open() (*net.TCPListener, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	socket, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("Listen: %w", err)
+	}
+	return socket.(*net.TCPListener), nil
+}
+
 // complete fills in the defaults and says what is wrong.
 func (c *Config) complete() error {
 	if c.Listen == "" {

@@ -3,7 +3,6 @@ package gathering
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -58,17 +57,18 @@ const postLimit = 256
 // Join makes this process a member, and returns when it has its first view. It tries until ctx
 // ends, or until it is refused.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
-	if err := cfg.complete(); err != nil {
+	socket, err := cfg.open()
+	if err != nil {
 		return nil, err
 	}
-	socket, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("Listen: %w", err)
-	}
+	return join(ctx, cfg, socket)
+}
+
+func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
 	m := &Member{
 		cfg:    cfg,
 		card:   Card{Life: newLife(), Name: cfg.Name, Address: cfg.Advertise},
-		socket: socket.(*net.TCPListener),
+		socket: socket,
 		log:    cfg.Logger.With("member", cfg.Name),
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
