@@ -28,7 +28,8 @@ func newBenchCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand(), newBenchMPICommand())
+	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand(),
+		newBenchMembershipCommand(), newBenchMembershipRoleCommand(), newBenchMPICommand())
 	return cmd
 }
 

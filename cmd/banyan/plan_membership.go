@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	benchmembership "banyan/bench/membership"
 	"banyan/internal/logp"
 	"banyan/internal/report"
 	"banyan/internal/viewtime"
@@ -19,6 +20,7 @@ type viewPlanFlags struct {
 	nodes, arities []int
 	model          viewtime.Model
 	topology       string
+	measure        bool
 	fit, format    string
 	out            string // directory for a chart
 }
@@ -46,13 +48,17 @@ acknowledged, along a tree of n nodes with a children each, by the models of Var
 Nodes are placed row by row, the last coordinate first. The best arity for each number of nodes
 has a * in the last column.
 
+L and Ocp are the paper's of BlueGene/L unless they are given, or measured on this machine by
+--measure: half a round trip of a proposal over loopback TCP, and a member's computation for one, in a
+group of 47, as "banyan bench membership" does.
+
 --fit reads a CSV file with a heading; the columns n and stabilise_us are needed. With a column
 arity each row is of that tree, else of the one --arity; with a column fault, as "banyan bench
 membership" writes it, only rows of fault "node" count, and n is one more than the tree has.
 
 Spans are numbers with a unit: s, ms, us, ns.
 
-Exit codes: 0; 2 if the command line or the file is wrong.`,
+Exit codes: 0; 1 if this machine can't be measured; 2 if the command line or the file is wrong.`,
 		Example: `  # BlueGene/L: two midplanes of 8x8x8
   banyan plan membership --nodes 64,256,1024 --arity 2,4 --latency 4.6us --compute 2us --topology torus:8x8x16
 
@@ -63,9 +69,14 @@ Exit codes: 0; 2 if the command line or the file is wrong.`,
   banyan plan membership --nodes 100000 --arity 2,4,8 --latency 118us --overhead 10us --out chart
 
   # a switch, from measurements
-  banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv`,
+  banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv
+
+  # this machine
+  banyan plan membership --nodes 47,512,4096 --measure`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout(), cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags())
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -73,6 +84,7 @@ Exit codes: 0; 2 if the command line or the file is wrong.`,
 	flags.IntSliceVar(&f.arities, "arity", []int{2, 4, 8}, "children in the tree, a power of two, or several")
 	flags.Var(&f.model.Latency, "latency", "half a round trip between neighbours, L")
 	flags.Var(&f.model.Compute, "compute", "time that a node takes to compute its view, Ocp")
+	flags.BoolVar(&f.measure, "measure", false, "measure L and Ocp on this machine")
 	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ")
 	flags.Var(&f.model.Overhead, "overhead", "time between two sends of a node, o")
 	flags.StringVar(&f.fit, "fit", "", "CSV `file` of measurements, to fit the contention to")
@@ -92,7 +104,7 @@ type viewPlanRow struct {
 	fit          *viewtime.Fit // nil if nothing was fitted
 }
 
-func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
+func (f *viewPlanFlags) run(w, notes io.Writer, flags *pflag.FlagSet) error {
 	if err := logp.Format(f.format).Validate(); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
@@ -112,6 +124,12 @@ func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 				return fmt.Errorf("--%w", err)
 			}
 		}
+	}
+	if f.measure {
+		if err := f.measureMachine(flags); err != nil {
+			return err
+		}
+		fmt.Fprintf(notes, "banyan: this machine: L = %v, Ocp = %v\n", f.model.Latency, f.model.Compute)
 	}
 	var fit *viewtime.Fit
 	var measured []viewtime.Measurement
@@ -146,6 +164,25 @@ func (f *viewPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 	_, err = fmt.Fprintf(w, "\ncontention c = %.4g, from %d measurements; they are %v off the model (root mean square), %v without contention\n",
 		fit.Contention, fit.Count, fit.Residual, fit.Without)
 	return err
+}
+
+// measureMachine measures the model's L and Ocp.
+func (f *viewPlanFlags) measureMachine(flags *pflag.FlagSet) error {
+	for _, name := range []string{"latency", "compute"} {
+		if flags.Changed(name) {
+			return fmt.Errorf("--measure and --%s: choose one of them", name)
+		}
+	}
+	again, err := benchMembershipAgain()
+	if err != nil {
+		return err
+	}
+	machine, err := benchmembership.MeasureMachine(again)
+	if err != nil {
+		return &exitError{code: 1, err: fmt.Errorf("--measure: %w", err)}
+	}
+	f.model.Latency, f.model.Compute = machine.Latency, machine.Compute
+	return nil
 }
 
 // fitFile fits the contention to the measurements of a file.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -25,21 +26,25 @@ constants (L = 4.6 µs on BlueGene/L and 118 µs over Gigabit Ethernet, Ocp = 2 
 with the same constants in LogP time, on BlueGene/L's torus too, and beside figures 6 and 8 what
 was measured over TCP on a machine at hand, with the models for that machine.
 
-The measurements are those of "banyan bench membership --format csv", which --measured names.
+The measurements are those of "banyan bench membership --format csv", which --measured names. Without
+it a few are made now: groups of 4 to 47 processes, a minute.
 
 Besides, it runs the protocol as the paper prints it, and counts how often its views differ.
 
-It takes seconds; with --full, groups of up to 2^20 nodes, minutes, and 1 GB of memory. The report
-doesn't depend on the number of workers.
+The rest takes seconds; with --full, groups of up to 2^20 nodes, a few minutes, and 1 GB of memory.
+It doesn't depend on the number of workers.
 
-Exit codes: 0, whatever the claims; 1 if it was interrupted; 2 if the command line or the file is
-wrong, or a file can't be written.`,
+Exit codes: 0, whatever the claims; 1 if it was interrupted or this machine can't be measured; 2 if the
+command line or the file is wrong, or a file can't be written.`,
 		Example: `  # measure for some minutes, and set it beside the paper
   banyan bench membership -n 3..47,64,128,256 --arity 2,4 --runs 5 --format csv > measured.csv
   banyan reproduce membership --measured measured.csv --out membership
 
+  # a few measurements, made now
+  banyan reproduce membership --out membership
+
   # the models and the simulations alone, up to a million nodes
-  banyan reproduce membership --out full --full`,
+  banyan reproduce membership --measured none --out full --full`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := membership.Default()
@@ -50,18 +55,23 @@ wrong, or a file can't be written.`,
 				p = membership.Full()
 			}
 			p.Seed, p.Workers = f.seed, f.workers
-			if cmd.Flags().Changed("measured") {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if measured != "" && measured != noMeasurements {
 				var err error
 				if p.Measured, err = readMeasured(measured); err != nil {
 					return fmt.Errorf("--measured: %w", err)
 				}
 				p.MeasuredBy = fmt.Sprintf("%d changes of view, from %s", len(p.Measured), measured)
-				p.MeasuredFrom = measured
 			}
-			if err := f.check(); err != nil {
-				return err
-			}
+			p.MeasuredFrom = measured
 			return reproduce(cmd, &f, "nothing is kept", func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
+				if measured == "" {
+					if err := measureNow(ctx, &p, f.quick, progress); err != nil {
+						return nil, err
+					}
+				}
 				return membership.Run(ctx, p, progress)
 			})
 		},
@@ -69,12 +79,41 @@ wrong, or a file can't be written.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&f.out, "out", "o", "", "directory of the report, `DIR`")
-	flags.StringVar(&measured, "measured", "", "CSV `file` of banyan bench membership")
+	flags.StringVar(&measured, "measured", "", "CSV `file` of banyan bench membership, or none (default: measure a few now)")
 	flags.BoolVar(&f.quick, "quick", false, "groups of up to 2^13, few runs of the protocol as printed")
 	flags.BoolVar(&f.full, "full", false, "groups of up to 2^20")
 	flags.Uint64Var(&f.seed, "seed", 1, "another one draws other failures")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "runs at a time")
 	return cmd
+}
+
+// noMeasurements is what --measured takes for none.
+const noMeasurements = "none"
+
+// measureNow makes a few measurements.
+func measureNow(ctx context.Context, p *membership.Parameters, quick bool, progress func(string, int, int)) error {
+	plan := benchmembership.Plan{
+		N: []int{4, 8, 16, 24, 32, 40, 47}, Arities: []int{2, 4}, Faults: []benchmembership.Fault{{Kind: benchmembership.Node}},
+		Runs: 5, Apart: benchmembership.MaxMembers, Seed: p.Seed,
+	}
+	if quick {
+		plan.N, plan.Runs = []int{4, 8, 16, 32}, 2
+	}
+	var err error
+	if plan.Again, err = benchMembershipAgain(); err != nil {
+		return err
+	}
+	result, err := plan.Run(ctx, func(runs int) { progress("measuring this machine", runs, plan.Size()) })
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err != nil {
+		return &exitError{code: 1, err: fmt.Errorf("measuring this machine: %w (--measured none does without)", err)}
+	}
+	p.Measured = measurements(result.Rows)
+	p.MeasuredBy = fmt.Sprintf("%d changes of view among processes of one machine with %d processors: L = %v, Ocp = %v",
+		len(p.Measured), runtime.NumCPU(), result.Machine.Latency, result.Machine.Compute)
+	return nil
 }
 
 // readMeasured reads the measurements of a file that the models are for: deaths of single members.

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"banyan/bench/membership"
+	"banyan/internal/logp"
+	"banyan/internal/risk"
+)
+
+const benchMembershipLong = `Membership starts a group of so many members (-n, before the change), has something happen to it,
+and measures how long the others take to agree:
+
+  --fault node       a member other than the most senior one, the coordinator, is killed
+  --fault root       the coordinator is killed
+  --fault several:K  K others are killed at once (several: 3)
+  --fault join       one more joins
+
+  stabilise_us   as the paper defines it (Varma et al., 2006): from the coordinator's first step, after
+                 detection, until it has all acknowledgements. It doesn't wait for more deaths.
+  commit_us      from then until the last member has installed the view
+  messages       that all members sent for it: for n who live 2(n-1) to agree and n-1 to commit
+
+Members are those of package group, over loopback TCP. Each is a process of its own in groups of up to
+--processes members; in larger ones they are goroutines of one process, which the table shows and a
+line on stderr says.
+
+Beside the measurement is what the models of "banyan plan membership" say of this machine, for those who
+agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp, a member's
+computation, both measured first; contention_model_us with a factor c fitted to the medians of all
+--fault node. All members share one machine: whatever else it does is in the figures.
+
+table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
+membership --measured" read the CSV.
+
+Exit codes: 0; 1 if something couldn't be measured (what was is printed all the same); 2 if the command
+line is wrong; 130 if it was interrupted.`
+
+const benchMembershipExample = `  banyan bench membership -n 3..47 --arity 2,4 --runs 5 --format csv > measured.csv
+  banyan bench membership -n 47 --fault root
+  banyan bench membership -n 8,16,32,47 --fault node,root,several,join --svg membership.svg
+  banyan bench membership -n 64,128,256,512 --processes 0    # goroutines`
+
+// benchMembershipFlags are the flags of "bench membership", as given.
+type benchMembershipFlags struct {
+	plan        membership.Plan
+	n           string
+	faults      []string
+	format, svg string
+}
+
+func newBenchMembershipCommand() *cobra.Command {
+	var f benchMembershipFlags
+	cmd := &cobra.Command{
+		Use:     "membership",
+		Short:   "How long a group takes to agree on a change of its members",
+		Long:    benchMembershipLong,
+		Example: benchMembershipExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.n, "members", "n", "8,16,32,47", "numbers of members, or ranges such as 3..47")
+	flags.IntSliceVar(&f.plan.Arities, "arity", []int{2, 4}, "children in the tree, a power of two, or several")
+	flags.StringSliceVar(&f.faults, "fault", []string{"node"}, "node, root, several, several:K or join, or several of them")
+	flags.IntVar(&f.plan.Runs, "runs", 5, "runs of each")
+	flags.IntVar(&f.plan.Apart, "processes", 64, "up to how many members each is a process; more are goroutines")
+	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws who is killed")
+	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+func (f *benchMembershipFlags) run(ctx context.Context, out, notes io.Writer) (err error) {
+	if err := logp.Format(f.format).Validate(); err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	if f.plan.N, err = membership.ParseMembers(f.n); err != nil {
+		return fmt.Errorf("-n: %w", err)
+	}
+	for _, text := range f.faults {
+		fault, err := membership.ParseFault(text)
+		if err != nil {
+			return fmt.Errorf("--fault: %w", err)
+		}
+		f.plan.Faults = append(f.plan.Faults, fault)
+	}
+	if f.plan.Again, err = benchMembershipAgain(); err != nil {
+		return err
+	}
+	if err := f.plan.Check(); err != nil {
+		return err
+	}
+	var picture *os.File
+	if f.svg != "" { // better refused now than when all has been measured
+		if picture, err = os.Create(f.svg); err != nil {
+			return fmt.Errorf("--svg: %w", err)
+		}
+		defer picture.Close()
+	}
+	result, err := measureMembership(ctx, &f.plan)
+	if result == nil {
+		return err
+	}
+	f.note(notes, result)
+	failed := err
+	if len(result.Rows) == 0 {
+		return failed
+	}
+	if err := f.write(out, result); err != nil {
+		return err
+	}
+	if picture != nil {
+		svg, err := membership.Chart(membership.Summarise(result.Rows)).SVG()
+		if err == nil {
+			_, err = picture.Write(svg)
+		}
+		if err != nil {
+			return fmt.Errorf("--svg: %w", err)
+		}
+	}
+	return failed
+}
+
+// benchMembershipAgain is how to start a process of the bench.
+func benchMembershipAgain() ([]string, error) {
+	program, err := os.Executable()
+	return []string{program, "bench", benchMembershipRole}, err
+}
+
+// measureMembership carries a plan out with a progress bar. What was measured comes back beside the
+// errors of what couldn't be.
+func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	progress := newProgressOf(p.Size(), "changes of view")
+	result, err := p.Run(ctx, progress.set)
+	progress.clear()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, &exitError{code: 130, err: errors.New("interrupted")}
+	case err != nil:
+		return result, &exitError{code: 1, err: err}
+	}
+	return result, nil
+}
+
+// note says what isn't in the rows.
+func (f *benchMembershipFlags) note(w io.Writer, r *membership.Result) {
+	say := func(format string, args ...any) { fmt.Fprintf(w, "banyan: "+format+"\n", args...) }
+	for _, n := range f.plan.N {
+		if n > f.plan.Apart {
+			say("members of groups of more than %d are goroutines of one process, all others processes", f.plan.Apart)
+			break
+		}
+	}
+	say("this machine, with %d processors: L = %v, Ocp = %v", runtime.NumCPU(), r.Machine.Latency, r.Machine.Compute)
+	if r.Unfit != nil {
+		say("no contention fitted: %v", r.Unfit)
+		return
+	}
+	say("contention c = %.4g, from %d medians; they are %v off the model (root mean square), %v without contention",
+		r.Fit.Contention, r.Fit.Count, r.Fit.Residual, r.Fit.Without)
+}
+
+func (f *benchMembershipFlags) write(w io.Writer, r *membership.Result) error {
+	switch logp.Format(f.format) {
+	case logp.CSV:
+		return membership.WriteCSV(w, r.Rows)
+	case logp.JSON:
+		return writeRows(w, logp.JSON, membershipRunColumns, r.Rows)
+	}
+	columns := append([]column[membership.Summary]{
+		{"n", func(s *membership.Summary) any { return s.N }},
+		{"members", func(s *membership.Summary) any {
+			if s.N <= f.plan.Apart {
+				return "processes"
+			}
+			return "goroutines"
+		}},
+	}, membershipSummaryColumns...)
+	var rows []membership.Summary
+	for _, s := range membership.Summarise(r.Rows) {
+		rows = append(rows, *s)
+	}
+	return writeRows(w, logp.Text, columns, rows)
+}
+
+func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
+
+// membershipRunColumns are those of the CSV.
+var membershipRunColumns = []column[membership.Row]{
+	{"n", func(r *membership.Row) any { return r.N }},
+	{"arity", func(r *membership.Row) any { return r.Arity }},
+	{"fault", func(r *membership.Row) any { return r.Fault.String() }},
+	{"run", func(r *membership.Row) any { return r.Run }},
+	{"stabilise_us", func(r *membership.Row) any { return inMicroseconds(r.Stabilise) }},
+	{"commit_us", func(r *membership.Row) any { return inMicroseconds(r.Commit) }},
+	{"messages", func(r *membership.Row) any { return r.Messages }},
+	{"base_model_us", func(r *membership.Row) any { return inMicroseconds(r.Base) }},
+	{"contention_model_us", func(r *membership.Row) any { return inMicroseconds(r.Contention) }},
+}
+
+// membershipSummaryColumns are medians, for people.
+var membershipSummaryColumns = []column[membership.Summary]{
+	{"arity", func(s *membership.Summary) any { return s.Arity }},
+	{"fault", func(s *membership.Summary) any { return s.Fault.String() }},
+	{"runs", func(s *membership.Summary) any { return s.Runs }},
+	{"stabilise_us", func(s *membership.Summary) any { return inMicroseconds(s.Stabilise) }},
+	{"least", func(s *membership.Summary) any { return inMicroseconds(s.Least) }},
+	{"most", func(s *membership.Summary) any { return inMicroseconds(s.Most) }},
+	{"commit_us", func(s *membership.Summary) any { return inMicroseconds(s.Commit) }},
+	{"messages", func(s *membership.Summary) any {
+		if s.LeastSent == s.MostSent {
+			return s.MostSent
+		}
+		return fmt.Sprintf("%d-%d", s.LeastSent, s.MostSent)
+	}},
+	{"base_model_us", func(s *membership.Summary) any { return inMicroseconds(s.Base) }},
+	{"contention_model_us", func(s *membership.Summary) any { return inMicroseconds(s.Contention) }},
+}
+
+// benchMembershipRole is the hidden subcommand that bench membership starts.
+const benchMembershipRole = "membership-role"
+
+func newBenchMembershipRoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    benchMembershipRole,
+		Short:  "A process that banyan bench membership starts",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return membership.Perform() },
+	}
+}
