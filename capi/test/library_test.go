@@ -158,6 +158,7 @@ func TestHeader(t *testing.T) {
 	for _, args := range [][]string{
 		{"gcc", "-std=c89", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
 		{"gcc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
+		{"g++", "-std=c++11", "-Wall", "-Werror", "-I", header, "-o", filepath.Join(dir, "throw"), "testdata/throw.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
 		{"g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-I", header, "-o", filepath.Join(dir, "header"), "testdata/header.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
 	} {
 		if _, err := exec.LookPath(args[0]); err != nil {
@@ -168,4 +169,9 @@ func TestHeader(t *testing.T) {
 		}
 	}
 	run(t, filepath.Join(dir, "header")).fine(t)
+	// An error handler may throw: the library has no frame in the way that can't be unwound.
+	o := run(t, filepath.Join(dir, "throw"))
+	if o.fine(t); o.stdout != "caught 100\n" {
+		t.Errorf("%v", o)
+	}
 }

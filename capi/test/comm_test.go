@@ -1,0 +1,48 @@
+package test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Communicators, groups, attributes, info objects and errors, by C, alone, in a job, and
+// with replicas.
+func TestComm(t *testing.T) {
+	program := compile(t, "comm")
+	if o := run(t, program); o.stdout != "last words of 0\n" {
+		t.Errorf("alone: %v", o)
+	} else {
+		o.fine(t)
+	}
+	for _, replicas := range []string{"1", "2"} {
+		o := run(t, filepath.Join(dir, "banyan"), "run", "-n", "4", "--replicas", replicas, program)
+		o.fine(t)
+		for r := range 4 {
+			if !strings.Contains(o.stdout, fmt.Sprintf("last words of %d\n", r)) {
+				t.Errorf("%s replicas: %v", replicas, o)
+				break
+			}
+		}
+	}
+}
+
+// The loss of a rank ends the job, unless the program has an error handler for it; then its
+// calls fail, and what doesn't need the lost rank goes on.
+func TestLoss(t *testing.T) {
+	program := compile(t, "loss")
+	o := job(t, 3, program, "fatal")
+	if o.code != 137 || !strings.Contains(o.stderr, "rank 1 is lost") || strings.Contains(o.stdout, "class") {
+		t.Errorf("fatal: %v", o)
+	}
+	o.noTrace(t)
+	for _, how := range []string{"return", "handler"} {
+		o := job(t, 3, program, how)
+		if o.code != 0 || !strings.Contains(o.stdout, "rank 0: class 58\n") || !strings.Contains(o.stdout, "rank 2: class 58\n") ||
+			!strings.Contains(o.stdout, "heard 41\n") || !strings.Contains(o.stderr, "the program goes on without it") {
+			t.Errorf("%s: %v", how, o)
+		}
+		o.noTrace(t)
+	}
+}

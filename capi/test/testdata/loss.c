@@ -1,0 +1,48 @@
+// loss is what happens when a rank dies: loss HOW, on three ranks. Rank 1 dies before it
+// sends what rank 0 waits for.
+#include <mpi.h>
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static jmp_buf out;
+static int code;
+static void handler(MPI_Comm *comm, int *error, ...)
+{
+	code = *error;
+	longjmp(out, 1);
+}
+
+int main(int argc, char **argv)
+{
+	int rank, x = 0, class = MPI_SUCCESS;
+	MPI_Errhandler h;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (strcmp(argv[1], "return") == 0)
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if (strcmp(argv[1], "handler") == 0) {
+		MPI_Comm_create_errhandler(handler, &h);
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, h);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1)
+		raise(SIGKILL);
+	if (setjmp(out) == 0)
+		code = MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Error_class(code, &class);
+	printf("rank %d: class %d\n", rank, class);
+	fflush(stdout);
+	// Those that are left have each other.
+	if (rank == 0) {
+		x = 41;
+		MPI_Send(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+	} else {
+		MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		printf("heard %d\n", x);
+	}
+	return MPI_Finalize();
+}
