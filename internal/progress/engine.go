@@ -27,6 +27,7 @@ package progress
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/process"
@@ -88,11 +89,14 @@ type Engine struct {
 	p            *process.Process
 	done         func(Handle) bool // p.Done, made once
 	sends        uint64
-	polls        uint64      // steps taken by anyone
-	waiters      int         // goroutines in until
-	sleeping     bool        // one of them, or the keeper, is in Transport.Wait
-	keeperSleeps bool        // it is the keeper
+	polls        uint64       // steps taken by anyone
+	waiters      int          // goroutines in until
+	sleeping     bool         // one of them, or the keeper, is in Transport.Wait
+	keeperSleeps bool         // it is the keeper
+	wanted       atomic.Int32 // goroutines that wait for the lock
+	rivals       rivals
 	emptyTests   int         // Tests in a row that found nothing
+	lastTest     proto.Time  // the end of the last of them
 	schedules    []*Schedule // that run
 	lent         []*Schedule // of those, with a step due that needs no lock
 	settled      uint64      // Changes when the schedules were looked at last

@@ -16,7 +16,7 @@ type Status = process.Status
 
 // Send starts sending data to a world rank.
 func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	e.mu.Lock()
+	e.lock()
 	h := e.send(context, dst, tag, data)
 	e.mu.Unlock()
 	return h
@@ -32,7 +32,7 @@ func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 
 // SendWait sends data and waits until its buffer may be reused.
 func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
-	e.mu.Lock()
+	e.lock()
 	h := e.send(context, dst, tag, data)
 	e.until(func() bool { return e.p.Done(h) })
 	_, err := e.take(h)
@@ -42,7 +42,7 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 
 // Receive posts a receive from a world rank, or any, with a tag, or any.
 func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
-	e.mu.Lock()
+	e.lock()
 	h := e.p.Receive(context, src, tag, buffer)
 	e.mu.Unlock()
 	return h
@@ -50,7 +50,7 @@ func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byt
 
 // ReceiveWait receives a message.
 func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer []byte) (Status, error) {
-	e.mu.Lock()
+	e.lock()
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
@@ -60,7 +60,7 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 
 // Broadcast takes part in a broadcast; see process.Process.Broadcast.
 func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
-	e.mu.Lock()
+	e.lock()
 	h := e.broadcast(context, root, buffer)
 	e.mu.Unlock()
 	return h
@@ -84,7 +84,7 @@ func (e *Engine) take(h Handle) (Status, error) {
 
 // Wait waits for the end of an operation and forgets it.
 func (e *Engine) Wait(h Handle) (Status, error) {
-	e.mu.Lock()
+	e.lock()
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
 	e.mu.Unlock()
@@ -94,7 +94,7 @@ func (e *Engine) Wait(h Handle) (Status, error) {
 // Test makes progress once and tells whether an operation has ended; if so, it
 // is forgotten.
 func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
-	e.mu.Lock()
+	e.lock()
 	if !e.p.Done(h) {
 		e.try()
 	}
@@ -111,7 +111,7 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 	if len(hs) == 0 {
 		return -1, Status{}, nil
 	}
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	found := -1
 	e.until(func() bool {
@@ -128,7 +128,7 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 // TestAny makes progress once and is like WaitAny if one has ended; otherwise
 // it returns -1.
 func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	found := e.firstDone(hs)
 	if found < 0 {
@@ -154,7 +154,7 @@ func (e *Engine) firstDone(hs []Handle) int {
 // TestAll makes progress once and tells whether all operations have ended. None
 // is forgotten.
 func (e *Engine) TestAll(hs []Handle) bool {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	e.try()
 	for _, h := range hs {
@@ -167,7 +167,7 @@ func (e *Engine) TestAll(hs []Handle) bool {
 
 // Probe makes progress once and looks for a message that fits.
 func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	s, ok, err := e.p.Probe(context, src, tag)
 	if !ok && err == nil {
@@ -179,7 +179,7 @@ func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool,
 
 // ProbeWait waits for a message that fits.
 func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	ok := false
 	e.until(func() bool {
@@ -194,48 +194,48 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 
 // Cancel withdraws a receive that has not been matched.
 func (e *Engine) Cancel(h Handle) bool {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	return e.p.Cancel(h)
 }
 
 // OpenContext makes a context known; see process.Process.OpenContext.
 func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) error {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	return e.p.OpenContext(id, members, collective)
 }
 
 // CloseContext forgets a context.
 func (e *Engine) CloseContext(id uint64) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	e.p.CloseContext(id)
 }
 
 // try is one step on behalf of a program that polls by itself. Programs do so
 // in loops: after some steps in vain the core is offered to others, and later
-// given up for a moment.
+// given up for a moment. One that works between its polls is left alone.
 func (e *Engine) try() {
 	if e.closed || e.help(true) || e.step() > 0 {
 		e.emptyTests = 0
 		return
 	}
-	e.emptyTests++
-	limit := spins
-	if e.cfg.Crowded {
-		limit = spinsCrowded
+	if e.emptyTests++; e.emptyTests <= spinsCrowded {
+		return
 	}
-	switch {
-	case e.emptyTests <= limit:
-	case e.emptyTests <= limit+yields || e.sleeping:
-		e.mu.Unlock()
-		yield()
-		e.mu.Lock()
-	default:
+	if e.now()-e.lastTest > workBetween {
+		e.emptyTests = spinsCrowded
+	}
+	if !e.linger(e.emptyTests) && !e.sleeping {
 		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))
 	}
+	e.lastTest = e.now()
 }
 
-// testSleep bounds how long a Test may sleep that finds nothing, again and again.
-const testSleep = 100 * time.Microsecond
+const (
+	// testSleep bounds how long a Test may sleep that finds nothing, again and again.
+	testSleep = 100 * time.Microsecond
+	// workBetween tells a program that works between its Tests from one that waits.
+	workBetween = proto.Time(10 * time.Microsecond)
+)

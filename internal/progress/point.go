@@ -8,7 +8,7 @@ import (
 // SendSynchronous starts sending data to a world rank. The operation ends when a
 // receive has taken the message.
 func (e *Engine) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	e.mu.Lock()
+	e.lock()
 	h := e.sendSynchronous(context, dst, tag, data)
 	e.mu.Unlock()
 	return h
@@ -24,7 +24,7 @@ func (e *Engine) sendSynchronous(context uint64, dst proto.Rank, tag int32, data
 
 // SendSynchronousWait sends data and waits until a receive has taken it.
 func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
-	e.mu.Lock()
+	e.lock()
 	h := e.sendSynchronous(context, dst, tag, data)
 	e.until(func() bool { return e.p.Done(h) })
 	_, err := e.take(h)
@@ -35,7 +35,7 @@ func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, 
 // MatchedProbe makes progress once and takes a message that fits, for
 // ReceiveMatched.
 func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (message Handle, s Status, ok bool, err error) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	message, s, ok, err = e.p.MatchedProbe(context, src, tag)
 	if !ok && err == nil {
@@ -47,7 +47,7 @@ func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (messag
 
 // MatchedProbeWait waits for a message that fits, and takes it.
 func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (message Handle, s Status, err error) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	ok := false
 	e.until(func() bool {
@@ -62,7 +62,7 @@ func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (me
 
 // ReceiveMatched receives a message that a matched probe has taken.
 func (e *Engine) ReceiveMatched(message Handle, buffer []byte) Handle {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	return e.p.ReceiveMatched(message, buffer)
 }
@@ -71,7 +71,7 @@ func (e *Engine) ReceiveMatched(message Handle, buffer []byte) Handle {
 // done which operations have ended; it is called with the lock held and must not
 // call the engine.
 func (e *Engine) WaitUntil(met func(done func(Handle) bool) bool) {
-	e.mu.Lock()
+	e.lock()
 	e.until(func() bool { return met(e.done) })
 	e.mu.Unlock()
 }
@@ -79,7 +79,7 @@ func (e *Engine) WaitUntil(met func(done func(Handle) bool) bool) {
 // TestUntil makes progress once, unless met says already that there is no need,
 // and returns what met says then.
 func (e *Engine) TestUntil(met func(done func(Handle) bool) bool) bool {
-	e.mu.Lock()
+	e.lock()
 	is := met(e.done)
 	if !is {
 		e.try()

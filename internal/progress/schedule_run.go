@@ -33,7 +33,7 @@ type Lane struct {
 
 // Run carries a schedule out and waits for its end.
 func (e *Engine) Run(s *Schedule) error {
-	e.mu.Lock()
+	e.lock()
 	h := e.begin(s, false)
 	if !s.ended {
 		e.until(func() bool { return s.ended })
@@ -46,7 +46,7 @@ func (e *Engine) Run(s *Schedule) error {
 // Start starts a schedule. It belongs to the engine until the operation that
 // the Handle names has ended.
 func (e *Engine) Start(s *Schedule) Handle {
-	e.mu.Lock()
+	e.lock()
 	h := e.begin(s, true)
 	e.mu.Unlock()
 	return h

@@ -1,18 +1,8 @@
 package progress
 
-import (
-	"time"
-
-	"golang.org/x/sys/unix"
-)
+import "time"
 
 const (
-	// spins is how many times a waiter polls in vain before it yields, with a
-	// core to itself and without; yields, how many more before it blocks.
-	spins        = 20
-	spinsCrowded = 4
-	yields       = 50
-
 	// clockEvery is how many polls share a look at the clock.
 	clockEvery = 8
 	// workEvery is how many busy polls may pass without Process.Work.
@@ -58,25 +48,12 @@ func (e *Engine) until(met func() bool) {
 		return
 	}
 	e.waiters++
-	limit := spins
-	if e.cfg.Crowded {
-		limit = spinsCrowded
-	}
 	for idle := 0; !met() && !e.closed; {
 		if e.help(true) || e.step() > 0 {
 			idle = 0
 			continue
 		}
-		idle++
-		switch {
-		case idle <= limit:
-			e.mu.Unlock() // let other goroutines of the program in
-			e.mu.Lock()
-		case idle <= limit+yields:
-			e.mu.Unlock()
-			yield()
-			e.mu.Lock()
-		default:
+		if idle++; !e.linger(idle) {
 			e.block()
 		}
 	}
@@ -116,9 +93,6 @@ func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 func (e *Engine) untilDeadline() time.Duration {
 	return max(0, time.Duration(min(e.p.Deadline()-e.now(), 1e9)))
 }
-
-// yield gives the core to another process that wants it.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // keep is the keeper: it looks every keeperTick whether the program makes
 // progress, and makes it in the program's place where not.
