@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/proto"
+	"banyan/internal/transport"
 	"banyan/internal/transport/transporttest"
 	"banyan/internal/wire"
 )
@@ -38,6 +40,32 @@ func BenchmarkIdlePoll(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSendPoll is what an 8-byte message costs one core, both ends together.
+func BenchmarkSendPoll(b *testing.B) {
+	c := newTransports(b, 2, func(c *Config) { c.Media = SharedMemory })
+	c[1].Send(0, &wire.Header{Kind: wire.KindEager}, nil, 0)
+	w := new(tally)
+	for *w == 0 {
+		c[0].Poll(w)
+		c[1].Poll(w)
+	}
+	h := wire.Header{Kind: wire.KindEager, Total: 8}
+	payload := make([]byte, 8)
+	for b.Loop() {
+		c[0].Send(1, &h, payload, 0)
+		c[1].Poll(w)
+	}
+}
+
+// tally is a sink that counts.
+type tally int
+
+func (t *tally) Frame(proto.Proc, *wire.Header, []byte)      { *t++ }
+func (t *tally) Dest(proto.Proc, *wire.Header) []byte        { return nil }
+func (t *tally) Arrived(proto.Proc, *wire.Header)            { *t++ }
+func (t *tally) Sent(proto.Proc, uint64)                     {}
+func (t *tally) Closed(p proto.Proc, why transport.Evidence) { panic(fmt.Sprint(p, why)) }
 
 // BenchmarkTwoProcesses is ping-pong between two processes, each on its core; an op
 // is one way.

@@ -68,8 +68,15 @@ func (t *Transport) pollLinks() bool {
 	for i := 0; i < len(t.list); i++ {
 		p := t.list[i]
 		if p.link.In.Ready() || p.outbox.Len() > 0 {
+			// To look for more is to wait for a line from the peer's core. In an
+			// exchange of single messages, which had this one awaited, there
+			// is no more.
+			most := maxRecords
+			if p.idle > 0 {
+				most = 1
+			}
 			p.idle = 0
-			t.look(p)
+			t.look(p, most)
 		} else if p.idle++; p.idle > maxIdlePolls {
 			t.stop(p)
 		}
@@ -91,11 +98,11 @@ func (t *Transport) rung(q proto.Proc) {
 	}
 	p := t.peers[q]
 	if t.activate(p) {
-		t.look(p)
+		t.look(p, maxRecords)
 		return
 	}
 	t.bells.Stop(q)
-	t.look(p)
+	t.look(p, maxRecords)
 	if p.link != nil && p.link.In.Ready() {
 		t.bells.Ring(q)
 	}
@@ -130,14 +137,14 @@ func (t *Transport) deactivate(p *peer) {
 func (t *Transport) stop(p *peer) {
 	t.deactivate(p)
 	t.bells.Stop(p.proc)
-	if t.look(p); p.link != nil && p.link.In.Ready() {
+	if t.look(p, maxRecords); p.link != nil && p.link.In.Ready() {
 		t.activate(p)
 	}
 }
 
-// look moves what can be moved to and from a peer.
-func (t *Transport) look(p *peer) {
-	t.take(p, maxRecords)
+// look moves what can be moved to and from a peer, so many records at most.
+func (t *Transport) look(p *peer, most int) {
+	t.take(p, most)
 	if p.state == live && p.outbox.Len() > 0 {
 		t.flush(p)
 	}

@@ -136,6 +136,9 @@ func (t *Transport) exit(p *peer) {
 // waits for the next Poll, so that this one ends.
 func (t *Transport) settle() {
 	due := len(t.given)
+	if due == 0 {
+		return
+	}
 	for i := range due {
 		t.sink.Sent(t.given[i].to, t.given[i].token)
 	}
