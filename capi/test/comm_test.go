@@ -37,6 +37,9 @@ func TestLoss(t *testing.T) {
 		t.Errorf("fatal: %v", o)
 	}
 	o.noTrace(t)
+	if tcp := run(t, filepath.Join(dir, "banyan"), "run", "-n", "3", "--transport", "tcp", program, "return"); tcp.code != 0 {
+		t.Errorf("over TCP, where broken connections bring SIGPIPE: %v", tcp)
+	}
 	for _, how := range []string{"return", "handler"} {
 		o := job(t, 3, program, how)
 		if o.code != 0 || !strings.Contains(o.stdout, "rank 0: class 58\n") || !strings.Contains(o.stdout, "rank 2: class 58\n") ||

@@ -69,6 +69,25 @@ func TestErrhandlers(t *testing.T) {
 	})
 }
 
+// Errors that concern no communicator are those of MPI_COMM_SELF, or of the world if
+// only that has a handler of the program's.
+func TestErrhandlerOfNobody(t *testing.T) {
+	ranks(t, 2, func(t *testing.T, p *Process) {
+		var world, self Errhandler
+		var n int32
+		ok(t, "create", p.CommCreateErrhandler(1, &world))
+		ok(t, "create", p.CommCreateErrhandler(2, &self))
+		ok(t, "set", p.CommSetErrhandler(CommWorld, world))
+		if fn, object, _, _ := raisedBy(t, p, p.CommSize(CommNull, &n)); fn != 1 || Comm(object) != CommWorld {
+			t.Errorf("handler %d is called for %#x", fn, object)
+		}
+		ok(t, "set", p.CommSetErrhandler(CommSelf, self))
+		if fn, object, _, _ := raisedBy(t, p, p.CommSize(CommNull, &n)); fn != 2 || Comm(object) != CommSelf {
+			t.Errorf("handler %d is called for %#x", fn, object)
+		}
+	})
+}
+
 // A program that handles errors survives the loss of ranks; one that doesn't, doesn't.
 func TestSurvive(t *testing.T) {
 	for handler, want := range map[Errhandler]bool{ErrorsReturn: true, ErrorsAbort: false, ErrorsAreFatal: false} {

@@ -9,20 +9,31 @@ import (
 )
 
 // fail ends a function with an error: it does what the communicator's error
-// handler says, or, for errors that concern no communicator (c is nil), that of
-// the world. The text says what is wrong, with the value.
+// handler says, or, for errors that concern no communicator (c is nil), what nobody's
+// does. The text says what is wrong, with the value.
 func (p *Process) fail(c *communicator, function string, class Code, format string, args ...any) Code {
 	if c == nil {
-		if c = p.world.Load(); c == nil {
+		if c = p.nobody(); c == nil {
 			return p.outOfTime(function)
 		}
 		return p.act(c, class, func() string {
-			return fmt.Sprintf("%s, rank %d: %s (%s)", function, c.comm.Rank(), fmt.Sprintf(format, args...), className(class))
+			return fmt.Sprintf("%s, rank %d: %s (%s)", function, p.worldRank(), fmt.Sprintf(format, args...), className(class))
 		})
 	}
 	return p.act(c, class, func() string {
 		return fmt.Sprintf("%s on %s, rank %d: %s (%s)", function, c.title(), c.comm.Rank(), fmt.Sprintf(format, args...), className(class))
 	})
+}
+
+// nobody is the communicator whose error handler is for what concerns none: since MPI 4
+// MPI_COMM_SELF. Before it was the world, and most programs know no other: it stands
+// in where the program has set its handler only.
+func (p *Process) nobody() *communicator {
+	self := p.self.Load()
+	if self != nil && self.errhandler.Load() == fatal {
+		return p.world.Load()
+	}
+	return self
 }
 
 // failWith is fail for an error of the machinery below.
