@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
+	"banyan/internal/transport/shm"
 	"banyan/internal/wire"
 )
 
@@ -107,7 +109,7 @@ func TestEndsInHandshake(t *testing.T) {
 		step = 13
 	}
 	const whole = helloSize + proofSize
-	for n := 0; n <= whole; n += step {
+	for n := whole % step; n <= whole; n += step {
 		d := *c.transports[2].dialler
 		conn, err := net.Dial("unix", victim.Card().socket())
 		if err != nil {
@@ -175,6 +177,31 @@ func TestKilledWhileAsleep(t *testing.T) {
 		if w.why != transport.EvidenceExited {
 			t.Errorf("the evidence is %v", w.why)
 		}
+	}
+}
+
+// Rings are made for those who talk: one process of 64 has those of its neighbours.
+func TestRingsOfThoseWhoTalk(t *testing.T) {
+	const n = 64
+	c := newCrowd(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	c.transports[5].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	c.until("5 is heard", func() bool { return c.witnesses[0].frames == 1 })
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is mapped: a page and each of two rings twice, at both ends of two pairs.
+	size := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "memfd:banyan-rings") {
+			var from, to int
+			fmt.Sscanf(line, "%x-%x", &from, &to)
+			size += to - from
+		}
+	}
+	if want := 2 * 2 * (4*shm.RingSize(n) + os.Getpagesize()); size != want {
+		t.Errorf("%d bytes are mapped, want %d", size, want)
 	}
 }
 
