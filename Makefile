@@ -8,11 +8,12 @@ export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
 concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transport/... ./internal/launch/... \
-	./internal/campaign ./internal/parallel
+	./internal/campaign ./internal/parallel ./internal/gathering ./group
 
 PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
+sequences ?= 1000
 
 .PHONY: help tools build install generate test lint demo bench bench-mpi soak fuzz cover clean
 
@@ -52,9 +53,10 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 	scripts/peers.sh
 	bin/banyan bench mpi
 
-soak: tools ## random faults, and no false suspicion under load, soaktime=10m each
+soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; sequences=1000 in groups
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
+	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each
 	scripts/fuzz.sh $(fuzztime)

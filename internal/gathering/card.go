@@ -38,9 +38,9 @@ type Card struct {
 const (
 	maxName    = 64
 	maxAddress = 255
-	// maxMembers bounds a group, so that two views with the cards of all fit
-	// into one frame.
-	maxMembers = 2048
+	// maxMembers bounds a group, so that two views with the cards of all who are in them
+	// fit into one frame, however long.
+	maxMembers = 1024
 )
 
 // checkName says what is wrong with a member's name.

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
+	"banyan/internal/wire"
+	"banyan/internal/wire/views"
 )
 
 func someEntries() []entry {
@@ -45,6 +48,32 @@ func TestBadNamesAndAddresses(t *testing.T) {
 	}
 	if err := checkAddress("host.example:7946"); err != nil {
 		t.Error(err)
+	}
+}
+
+// The largest message of the largest group fits into a frame: a joiner is told two views, everybody in
+// the later one having taken somebody's place, with the longest names and addresses.
+func TestLargestGroup(t *testing.T) {
+	var old, young []membership.Member
+	m := &Member{cards: map[membership.Member]Card{}}
+	for i := range maxMembers {
+		a, b := membership.Member{Proc: proto.Proc(2 * i), Incarnation: 1}, membership.Member{Proc: proto.Proc(2*i + 1), Incarnation: 2}
+		old, young = append(old, a), append(young, b)
+		m.cards[a] = Card{newLife(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress)}
+		m.cards[b] = m.cards[a]
+	}
+	base, err := membership.NewView(1, old, old, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gone []membership.Departure
+	for _, x := range old {
+		gone = append(gone, membership.Departure{Member: x})
+	}
+	next := base.Next(gone, young)
+	x := &membership.Message{Kind: membership.Propose, Number: 2, Base: base, View: next, Skip: gone}
+	if n := len(appendEnvelope(nil, views.Append(nil, x), m.cardsFor(young[0], x))); n > wire.MaxPayload {
+		t.Errorf("%d bytes, a frame takes %d", n, wire.MaxPayload)
 	}
 }
 

@@ -28,7 +28,7 @@
 //
 // # Limits
 //
-// A group has at most 2,048 members. Connections aren't encrypted. Linux's and other
+// A group has at most 1,024 members. Connections aren't encrypted. Linux's and other
 // kernels' refusal of a connection is taken for the end of who listened there: don't
 // put members behind a firewall that refuses in the name of others.
 package gathering

@@ -82,17 +82,14 @@ func (m *Member) greet(conn *net.TCPConn) *stream {
 			return answer{}, m.ctx.Err()
 		}
 	})
-	opened := a != nil && a.verdict == welcome && h.purpose == toSend
 	if err != nil {
 		if m.ctx.Err() == nil {
 			m.refuse(conn, err)
 		}
-		if opened {
-			m.post(func() { m.streamEnded(s, false) })
-		}
+		m.post(func() { m.streamEnded(s, false) }) // if judge took it for one
 		return nil
 	}
-	if !opened {
+	if a.verdict != welcome || h.purpose != toSend {
 		return nil
 	}
 	conn.SetDeadline(time.Time{})

@@ -202,12 +202,13 @@ func (m *Member) cardsFor(to membership.Member, x *membership.Message) []entry {
 		all = all || v != nil && slices.Contains(v.Joined, to)
 	}
 	var list []entry
-	add := func(who membership.Member) {
-		if c, ok := m.cards[who]; ok && !slices.ContainsFunc(list, func(e entry) bool { return e.member == who }) {
-			list = append(list, entry{who, c})
-		}
-	}
 	for _, v := range [...]*membership.View{x.Base, x.View} {
+		add := func(who membership.Member) {
+			c, ok := m.cards[who]
+			if twice := v == x.View && x.Base != nil && x.Base.Has(who); ok && !twice {
+				list = append(list, entry{who, c})
+			}
+		}
 		switch {
 		case v == nil:
 		case all:
