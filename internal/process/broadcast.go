@@ -156,8 +156,12 @@ func (p *Process) startBroadcasts(c *context) {
 
 // broadcastArrived hands a frame to the stream of its context.
 func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
-	if !owned && len(payload) > 0 {
+	switch {
+	case owned:
+	case len(payload) > 0:
 		payload = p.buffers.copyOf(payload)
+	default:
+		payload = nil // what it is an empty part of isn't ours to recycle
 	}
 	c := p.context(h.Context)
 	if c == nil {
