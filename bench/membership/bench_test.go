@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,22 +37,11 @@ func again(t *testing.T) []string {
 }
 
 // roles are the processes that this test's benches have started and that run.
-func roles(t *testing.T) (pids []int) {
+func roles(t *testing.T) []int {
 	t.Helper()
-	all, err := os.ReadDir("/proc")
+	pids, err := processes.Running(again(t))
 	if err != nil {
 		t.Fatal(err)
-	}
-	own := again(t)
-	for _, e := range all {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if err == nil && slices.Equal(strings.Split(strings.TrimRight(string(line), "\x00"), "\x00"), own) {
-			pids = append(pids, pid)
-		}
 	}
 	return pids
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,11 +50,7 @@ func TestMain(m *testing.M) {
 
 func group(t *testing.T) *Group {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGroup([]string{program})
+	g, err := NewGroup([]string{os.Args[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +79,9 @@ func TestTable(t *testing.T) {
 	}
 	if !WaitFor(g.Failed, 20*time.Second, func() bool { return table.Word(1).Load() != 0 }) {
 		t.Fatal(g.Err("nothing was written"))
+	}
+	if pids, err := Running([]string{os.Args[0]}); err != nil || !slices.Contains(pids, c.Process.Pid) {
+		t.Errorf("%v run, without %d: %v", pids, c.Process.Pid, err)
 	}
 	if at := table.Word(1).Load(); at < before || at > Monotonic() || table.Word(0).Load() != 0 {
 		t.Errorf("written %d ns after the start, %d beside it", at-before, table.Word(0).Load())

@@ -1,0 +1,28 @@
+package processes
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Running are the processes other than this one that were started by a command and run, by their
+// numbers: what a test looks for when a bench should have left nothing behind.
+func Running(command []string) (pids []int, err error) {
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err == nil && slices.Equal(strings.Split(strings.TrimRight(string(line), "\x00"), "\x00"), command) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
