@@ -74,6 +74,7 @@ const (
 type person struct {
 	cfg     group.Config
 	now     life // nil: nobody
+	before  life // the last one
 	stopped bool
 	leaving bool
 }
@@ -231,8 +232,12 @@ func (c *campaign) fault() {
 func (c *campaign) join(i int) {
 	c.note("join p%d", i)
 	p := &c.people[i]
-	*p = person{cfg: p.cfg, now: c.start(c.t, p.cfg)}
-	c.lives = append(c.lives, p.now)
+	if p.before != nil && !eventually(settleLimit, func() bool { _, over, _ := p.before.snapshot(); return over }) {
+		c.fatal("p%d was killed, and hasn't ended", i) // it has the address
+	}
+	l := c.start(c.t, p.cfg)
+	*p = person{cfg: p.cfg, now: l, before: l}
+	c.lives = append(c.lives, l)
 }
 
 func (c *campaign) kill(i int) {

@@ -228,7 +228,7 @@ func TestBadConfig(t *testing.T) {
 		if err == nil {
 			m.Close()
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), strings.Split(field, ":")[0]+":") {
+		if err == nil || !strings.HasPrefix(err.Error(), "config: "+strings.Split(field, ":")[0]+":") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

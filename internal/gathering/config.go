@@ -62,6 +62,11 @@ func (blind) Ended(error)                                                    {}
 // DefaultPeriod is the time between heartbeats where none is given.
 const DefaultPeriod = 100 * time.Millisecond
 
+// wrong is an error in a field.
+func wrong(field, format string, args ...any) error {
+	return fmt.Errorf("config: %s: %w", field, fmt.Errorf(format, args...))
+}
+
 // open completes a Config, and listens.
 func (c *Config) open() (*net.TCPListener, error) {
 	if err := c.complete(); err != nil {
@@ -69,7 +74,7 @@ func (c *Config) open() (*net.TCPListener, error) {
 	}
 	socket, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("Listen: %w", err)
+		return nil, wrong("Listen", "%w", err)
 	}
 	return socket.(*net.TCPListener), nil
 }
@@ -95,39 +100,39 @@ func (c *Config) complete() error {
 		c.Observer = blind{}
 	}
 	if err := checkName(c.Name); err != nil {
-		return fmt.Errorf("Name: %w", err)
+		return wrong("Name", "%w", err)
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return fmt.Errorf("Listen: %w", err)
+		return wrong("Listen", "%w", err)
 	}
 	if ip := net.ParseIP(host); c.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return fmt.Errorf("Listen: %s is no address that others can reach: Advertise must say one", c.Listen)
+		return wrong("Listen", "%s is no address that others can reach: Advertise must say one", c.Listen)
 	}
 	if c.Advertise != "" {
 		if err := checkAddress(c.Advertise); err != nil {
-			return fmt.Errorf("Advertise: %w", err)
+			return wrong("Advertise", "%w", err)
 		}
 	}
 	for _, s := range c.Seeds {
 		if err := checkAddress(s); err != nil {
-			return fmt.Errorf("Seeds: %w", err)
+			return wrong("Seeds", "%w", err)
 		}
 	}
 	machine := membership.Config{Arity: c.Arity}
 	switch {
 	case len(c.Secret) < MinSecret:
-		return fmt.Errorf("Secret: %d bytes: want at least %d", len(c.Secret), MinSecret)
+		return wrong("Secret", "%d bytes: want at least %d", len(c.Secret), MinSecret)
 	case c.Period < time.Millisecond:
-		return fmt.Errorf("HeartbeatPeriod: %v: want at least 1ms", c.Period)
+		return wrong("HeartbeatPeriod", "%v: want at least 1ms", c.Period)
 	case c.Timeout < 4*c.Period:
-		return fmt.Errorf("HeartbeatTimeout: %v: want at least four periods of %v", c.Timeout, c.Period)
+		return wrong("HeartbeatTimeout", "%v: want at least four periods of %v", c.Timeout, c.Period)
 	case c.Gather < 0:
-		return fmt.Errorf("Gather: %v: want 0 or more", c.Gather)
+		return wrong("Gather", "%v: want 0 or more", c.Gather)
 	case c.Patience < 0:
-		return fmt.Errorf("Patience: %v: want 0 or more", c.Patience)
+		return wrong("Patience", "%v: want 0 or more", c.Patience)
 	case machine.Validate() != nil:
-		return fmt.Errorf("Arity: %w", machine.Validate())
+		return wrong("Arity", "%w", machine.Validate())
 	}
 	return nil
 }
