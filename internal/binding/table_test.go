@@ -40,6 +40,9 @@ func TestTable(t *testing.T) {
 
 // Many handles, and an end of them.
 func TestTableFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million handles")
+	}
 	tb := &table[int]{kind: kindOp}
 	x := 1
 	for range 1<<placeBits - firstPlace {

@@ -80,6 +80,7 @@ var layers = []layer{
 	{"abi", nil},
 	{"abi/generate", []string{"abi"}},
 	{"fortran/generate", []string{"abi"}},
+	{"internal/grid", nil}, // arithmetic of Cartesian topologies
 	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce", "internal/grid"}},
 	{"capi/test", nil},
 	{"capi", []string{"internal/progress", "internal/job", "internal/binding"}},
@@ -93,7 +94,6 @@ var layers = []layer{
 	{"internal/launch/output", nil},
 	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto", "internal/trace"}},
 
-	{"internal/grid", nil},     // arithmetic of Cartesian topologies
 	{"internal/mpiexec", nil},  // command lines
 	{"internal/compiler", nil}, // what mpicc calls
 
