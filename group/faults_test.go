@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"banyan/group"
+	"banyan/internal/multihost"
 )
 
 var (
@@ -24,6 +25,12 @@ func TestMain(m *testing.M) {
 	if encoded, ok := os.LookupEnv(memberEnv); ok {
 		os.Exit(memberProcess(encoded))
 	}
+	if code, done := multihost.Reexec(); done {
+		os.Exit(code)
+	}
+	// They wait, mostly.
+	flag.Set("test.parallel", "5")
+	flag.Parse() // the command line's goes before it
 	goleak.VerifyTestMain(m)
 }
 

@@ -196,16 +196,30 @@ func TestSlowProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last := uint64(1)
 	for _, m := range []*group.Member{a, b} {
-		last = 1 + uint64(m.Self().Incarnation-1)/2 // b's first view is 2
-		for range 2 * times {
-			v := <-m.Views()
-			if v.Number != last && last > 1 {
-				t.Fatalf("%v: view %d, want %d", m.Self(), v.Number, last)
+		first := uint64(m.Self().Incarnation) // view 1 and 2
+		for want := first; want <= 2+2*times; want++ {
+			if v := <-m.Views(); v.Number != want {
+				t.Fatalf("%v: view %d, want %d", m.Self(), v.Number, want)
 			}
-			last = v.Number + 1
 		}
+	}
+}
+
+// Who leaves does so also when the caller doesn't wait for it.
+func TestLeaveWithoutWaiting(t *testing.T) {
+	a := join(t, config("a"))
+	b := join(t, config("b", a.Self().Address))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Leave(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	await(t, a, "without b", func(v *group.View) bool { return len(v.Left) == 1 })
+	for range b.Views() {
+	}
+	if !errors.Is(b.Err(), group.ErrLeft) {
+		t.Error(b.Err())
 	}
 }
 

@@ -144,6 +144,10 @@ type process struct {
 }
 
 func startProcess(t *testing.T, cfg group.Config) life {
+	return startWith(t, cfg, (*exec.Cmd).Start)
+}
+
+func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) life {
 	encoded, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +161,7 @@ func startProcess(t *testing.T, cfg group.Config) life {
 		p.in, err = p.cmd.StdinPipe()
 	}
 	if err == nil {
-		err = p.cmd.Start()
+		err = start(p.cmd)
 	}
 	if err != nil {
 		t.Fatal(err)

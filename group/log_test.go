@@ -3,6 +3,7 @@ package group_test
 import (
 	"fmt"
 	"slices"
+	"testing"
 
 	"banyan/group"
 )
@@ -74,4 +75,40 @@ func follows(v, before group.View) error {
 		return fmt.Errorf("%v, not %v", v.Members, want)
 	}
 	return nil
+}
+
+// The check finds what it is for.
+func TestCheck(t *testing.T) {
+	id := func(name string, incarnation uint32) group.Identity {
+		return group.Identity{Name: name, Incarnation: incarnation}
+	}
+	a, b, c := id("a", 1), id("b", 2), id("c", 3)
+	one := group.View{Number: 1, Members: []group.Identity{a}, Joined: []group.Identity{a}}
+	two := group.View{Number: 2, Members: []group.Identity{a, b}, Joined: []group.Identity{b}}
+	three := group.View{Number: 3, Members: []group.Identity{a, b, c}, Joined: []group.Identity{c}}
+	alone := group.View{Number: 3, Members: []group.Identity{b}, Died: []group.Death{{Identity: a}}}
+	good := []history{{self: a, views: []group.View{one, two, three}}, {self: b, views: []group.View{two, three}}, {self: c, views: []group.View{three}}}
+	if err := check(good); err != nil {
+		t.Errorf("nothing is wrong: %v", err)
+	}
+	left := group.View{Number: 4, Members: []group.Identity{a, c}, Left: []group.Identity{b}}
+	back := group.View{Number: 5, Members: []group.Identity{a, c, id("b", 2)}, Joined: []group.Identity{id("b", 2)}}
+	stale := back
+	stale.Members, stale.Joined = []group.Identity{a, c, id("b", 1)}, []group.Identity{id("b", 1)}
+	unsaid := left
+	unsaid.Left = nil
+	late := group.View{Number: 4, Members: []group.Identity{a, b, c, id("b", 4)}, Joined: []group.Identity{id("b", 4)}}
+	for what, h := range map[string]history{
+		"a hole":                {self: a, views: []group.View{one, three}},
+		"out of order":          {self: a, views: []group.View{two, one}},
+		"two views of a number": {self: b, views: []group.View{two, alone}},
+		"not a member":          {self: c, views: []group.View{two, three}},
+		"a stale incarnation":   {self: a, views: []group.View{one, two, three, left, stale}},
+		"a change not named":    {self: a, views: []group.View{one, two, three, unsaid}},
+		"a name twice":          {self: a, views: []group.View{one, two, three, late}},
+	} {
+		if check(append(slices.Clone(good), h)) == nil {
+			t.Errorf("%s isn't found", what)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package gathering
 
 import (
 	"context"
+	"flag"
 	"net"
 	"slices"
 	"sync"
@@ -16,7 +17,12 @@ import (
 	"banyan/internal/wire/views"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// They wait, mostly.
+	flag.Set("test.parallel", "5")
+	flag.Parse() // the command line's goes before it
+	goleak.VerifyTestMain(m)
+}
 
 // diary notes the views of a member.
 type diary struct {
