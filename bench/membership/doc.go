@@ -24,8 +24,8 @@
 // # The models
 //
 // L is half a round trip of a proposal between two processes that do nothing else, Ocp a member's
-// computation for one; both with 47 members. One contention factor is fitted to all
-// medians of the deaths of single members.
+// computation for one; both with 47 members. One contention factor is fitted to the medians of all deaths
+// of single members among processes, and one to those among goroutines.
 //
 // # Invariants
 //

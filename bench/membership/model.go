@@ -12,7 +12,7 @@ import (
 // Fit enters what the models say into the rows, with the contention that suits the deaths of single
 // members best. It returns how well that is; an error, if there is no contention that does, in which
 // case the rows have the model without.
-func (m *Machine) Fit(rows []Row) (viewtime.Fit, error) {
+func (m *Machine) Fit(rows []*Row) (viewtime.Fit, error) {
 	model := m.Model()
 	// Medians, so that a run in which the machine did something else counts little.
 	times := map[Setting][]float64{}
@@ -32,8 +32,7 @@ func (m *Machine) Fit(rows []Row) (viewtime.Fit, error) {
 	if err == nil {
 		model.Contention = fit.Contention
 	}
-	for i := range rows {
-		r := &rows[i]
+	for _, r := range rows {
 		r.Base, r.Contention = model.Base(r.Agree(), r.Arity), model.Stabilise(r.Agree(), r.Arity)
 	}
 	return fit, err

@@ -75,8 +75,14 @@ func (p *Plan) Check() error {
 type Result struct {
 	Machine Machine
 	Rows    []Row
-	Fit     viewtime.Fit
-	Unfit   error // why there is no fit, if there is none
+	Fits    []Fitted // one of the processes and one of the goroutines, if there were any
+}
+
+// Fitted is the contention among members of one sort.
+type Fitted struct {
+	Apart bool // they are processes
+	viewtime.Fit
+	Err error // why there is none, if there is none
 }
 
 // Run carries a plan out, and tells each of how many runs are done. A setting that fails is no reason to give
@@ -99,7 +105,18 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 			failures = append(failures, fmt.Errorf("%v: %w", &s, err))
 		}
 	}
-	r.Fit, r.Unfit = machine.Fit(r.Rows)
+	for _, apart := range []bool{true, false} {
+		var rows []*Row
+		for i := range r.Rows {
+			if row := &r.Rows[i]; p.apart(&row.Setting) == apart {
+				rows = append(rows, row)
+			}
+		}
+		if len(rows) > 0 {
+			fit, err := machine.Fit(rows)
+			r.Fits = append(r.Fits, Fitted{apart, fit, err})
+		}
+	}
 	return r, errors.Join(failures...)
 }
 

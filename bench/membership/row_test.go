@@ -98,18 +98,18 @@ func TestFit(t *testing.T) {
 	m := Machine{Latency: 40e-6, Compute: 3e-6}
 	model := m.Model()
 	model.Contention = 0.2
-	var rows []Row
+	var rows []*Row
 	for n := 3; n < 48; n++ {
 		for run := range 3 {
 			s := Setting{N: n, Arity: 2 + 2*(n%2)}
-			r := Row{Setting: s, Run: run, Stabilise: model.Stabilise(s.Agree(), s.Arity)}
+			r := &Row{Setting: s, Run: run, Stabilise: model.Stabilise(s.Agree(), s.Arity)}
 			if run == 0 {
 				r.Stabilise *= 10 // one of three is odd
 			}
 			rows = append(rows, r)
 		}
 	}
-	rows = append(rows, Row{Setting: Setting{40, 2, Fault{Root, 0}}, Stabilise: 1})
+	rows = append(rows, &Row{Setting: Setting{40, 2, Fault{Root, 0}}, Stabilise: 1})
 	fit, err := m.Fit(rows)
 	if err != nil || math.Abs(fit.Contention-0.2) > 1e-9 || fit.Count != 45 {
 		t.Errorf("%+v, %v", fit, err)
@@ -127,7 +127,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func (m *Machine) model(r Row) risk.Seconds {
+func (m *Machine) model(r *Row) risk.Seconds {
 	model := m.Model()
 	return model.Base(r.Agree(), r.Arity)
 }

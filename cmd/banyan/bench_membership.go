@@ -37,7 +37,7 @@ line on stderr says.
 Beside the measurement is what the models of "banyan plan membership" say of this machine, for those who
 agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp, a member's
 computation, both measured first; contention_model_us with a factor c fitted to the medians of all
---fault node. All members share one machine: whatever else it does is in the figures.
+--fault node, one for processes and one for goroutines. All members share one machine: whatever else it does is in the figures.
 
 table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
 membership --measured" read the CSV.
@@ -167,12 +167,15 @@ func (f *benchMembershipFlags) note(w io.Writer, r *membership.Result) {
 		}
 	}
 	say("this machine, with %d processors: L = %v, Ocp = %v", runtime.NumCPU(), r.Machine.Latency, r.Machine.Compute)
-	if r.Unfit != nil {
-		say("no contention fitted: %v", r.Unfit)
-		return
+	for _, fit := range r.Fits {
+		among := map[bool]string{true: "processes", false: "goroutines"}[fit.Apart]
+		if fit.Err != nil {
+			say("%s: no contention fitted: %v", among, fit.Err)
+			continue
+		}
+		say("%s: contention c = %.4g, from %d medians; they are %v off the model (root mean square), %v without contention",
+			among, fit.Contention, fit.Count, fit.Residual, fit.Without)
 	}
-	say("contention c = %.4g, from %d medians; they are %v off the model (root mean square), %v without contention",
-		r.Fit.Contention, r.Fit.Count, r.Fit.Residual, r.Fit.Without)
 }
 
 func (f *benchMembershipFlags) write(w io.Writer, r *membership.Result) error {

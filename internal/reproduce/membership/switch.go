@@ -105,7 +105,7 @@ func (e *experiment) switchClaims(where string, arity int, simulated []point, me
 			Paper:       "contention resembles it closely",
 			Ours:        fmt.Sprintf("root mean square: the base model is %.0f %% off the medians, the contention model %.0f %%", 100*offBase, 100*offContention),
 			Verdict:     verdict(offContention < offBase/2 && offContention < 0.25),
-			Explanation: "One factor was fitted to both trees. The paper's contention is a switch's, ours that of all members for the cores of one machine, which delays whatever is to be done rather than a message by those of its level.",
+			Explanation: "One factor was fitted to both trees' processes. The paper's contention is a switch's, ours that of all members for the cores of one machine, which delays whatever is to be done rather than a message by those of its level.",
 		},
 		e.slopeClaim(where, arity, simulated, measured),
 		report.Claim{
