@@ -24,7 +24,7 @@ tools:
 	@scripts/tools.sh
 
 build: tools ## the command, mpicc, mpiexec, the library for C and Fortran, the examples, into bin/
-	go build -o bin/ ./cmd/... ./examples/...
+	go build -o bin/ ./examples/...
 	scripts/library.sh
 
 install: build ## banyan, mpicc …, libraries and headers, into PREFIX (default /usr/local)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the libraries for C, C++ and Fortran programs, and puts them, the headers and
-# the commands' other names beside bin/banyan:
+# Builds the command and the libraries for C, C++ and Fortran programs, and puts them, the
+# headers and the command's other names
 #
 #   scripts/library.sh            into bin/, for use from the source tree
-#   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}, with bin/banyan
+#   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}
 #
 # DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
 # mpi and no mpifort to use it; include 'mpif.h' needs neither here.
@@ -28,6 +28,8 @@ put() { # file directory
 	mv -f "$2/.new-$(basename "$1")" "$2/$(basename "$1")"
 }
 
+go build -o "$build/banyan" ./cmd/banyan
+put "$build/banyan" "$bin"
 go build -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o "$build/libmpi_abi.so.1" ./capi
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
@@ -42,7 +44,6 @@ if command -v gfortran >/dev/null; then
 	install -m 644 "$build/mpi.mod" "$include"
 fi
 
-[ -z "$prefix" ] || put bin/banyan "$bin"
 for name in mpiexec mpirun mpicc mpicxx mpic++ mpifort mpif77 mpif90; do
 	ln -sf banyan "$bin/$name"
 done

@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,7 +16,7 @@ func TestComm(t *testing.T) {
 		o.fine(t)
 	}
 	for _, replicas := range []string{"1", "2"} {
-		o := run(t, filepath.Join(dir, "banyan"), "run", "-n", "4", "--replicas", replicas, program)
+		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", replicas, program)
 		o.fine(t)
 		for r := range 4 {
 			if !strings.Contains(o.stdout, fmt.Sprintf("last words of %d\n", r)) {
@@ -37,7 +36,7 @@ func TestLoss(t *testing.T) {
 		t.Errorf("fatal: %v", o)
 	}
 	o.noTrace(t)
-	if tcp := run(t, filepath.Join(dir, "banyan"), "run", "-n", "3", "--transport", "tcp", program, "return"); tcp.code != 0 {
+	if tcp := run(t, tool("banyan"), "run", "-n", "3", "--transport", "tcp", program, "return"); tcp.code != 0 {
 		t.Errorf("over TCP, where broken connections bring SIGPIPE: %v", tcp)
 	}
 	for _, how := range []string{"return", "handler"} {

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	dir    string // of what is built: lib/, banyan, the programs
+	dir    string // of what is built: an installation, and the programs
 	header string // the directory of mpi.h
 )
 
@@ -35,19 +35,10 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if header, err = filepath.Abs("../../abi"); err != nil {
-		fmt.Println(err)
+	header = filepath.Join(dir, "include")
+	if out, err := exec.Command("../../scripts/library.sh", dir).CombinedOutput(); err != nil {
+		fmt.Printf("scripts/library.sh: %v\n%s", err, out)
 		return 1
-	}
-	for _, args := range [][]string{
-		{"build", "-buildmode=c-shared", "-ldflags", "-extldflags=-Wl,-soname,libmpi_abi.so.1",
-			"-o", filepath.Join(dir, "lib", "libmpi_abi.so.1"), "banyan/capi"},
-		{"build", "-o", filepath.Join(dir, "banyan"), "banyan/cmd/banyan"},
-	} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			fmt.Printf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-			return 1
-		}
 	}
 	return m.Run()
 }
@@ -120,7 +111,7 @@ func run(t *testing.T, program string, args ...string) outcome {
 // job runs a program as n ranks.
 func job(t *testing.T, n int, program string, args ...string) outcome {
 	t.Helper()
-	return run(t, filepath.Join(dir, "banyan"), append([]string{"run", "-n", fmt.Sprint(n), program}, args...)...)
+	return run(t, tool("banyan"), append([]string{"run", "-n", fmt.Sprint(n), program}, args...)...)
 }
 
 // noTrace fails the test if Go's runtime has something to say.

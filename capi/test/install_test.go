@@ -1,0 +1,125 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tool is the path of an installed command.
+func tool(name string) string { return filepath.Join(dir, "bin", name) }
+
+// build compiles by one of the wrappers.
+func build(t *testing.T, wrapper, source string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command(tool(wrapper), append([]string{"-o", program, source}, flags...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", wrapper, source, err, out)
+	}
+	return program
+}
+
+// A program is built by mpicc and started by mpiexec, with nothing said of where
+// the library is.
+func TestWrappers(t *testing.T) {
+	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-Wall", "-Werror", "-lm")
+	one := run(t, heat, "40")
+	if one.code != 0 || !strings.Contains(one.stdout, "mean temperature") {
+		t.Fatal(one)
+	}
+	for _, args := range [][]string{{"-n", "3"}, {"-n", "2", "--replicas", "2"}} {
+		if o := run(t, tool("mpiexec"), append(args, heat, "40")...); o.code != 0 || o.stdout != one.stdout {
+			t.Errorf("%v: %v; alone it wrote %q", args, o, one.stdout)
+		}
+	}
+}
+
+// What C programs survive is what Go programs do: the same plans, the same answer.
+func TestHeatSurvives(t *testing.T) {
+	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	want := run(t, heat, "64").stdout
+	for _, plan := range []string{
+		"kill rank=1 at=send:50",
+		"kill rank=0 at=20ms; kill rank=1 replica=1 at=40ms; kill rank=3 at=send:200",
+		"stop rank=2 replica=1 at=send:100",
+		"random count=3 within=100ms seed=5",
+	} {
+		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "300ms", "--fault", plan, heat, "64")
+		if o.code != 0 || o.stdout != want {
+			t.Errorf("%s: %v", plan, o)
+		}
+	}
+}
+
+func TestFortran(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	families := build(t, "mpifort", "../../fortran/testdata/families.f90", "-w")
+	for _, args := range [][]string{{"-n", "2"}, {"-n", "5"}, {"-n", "3", "--replicas", "2"}} {
+		if o := run(t, tool("mpiexec"), append(args, families)...); o.code != 0 || strings.TrimSpace(o.stdout) != "families: 0 failures" {
+			t.Errorf("%v: %v", args, o)
+		}
+	}
+	fixed := build(t, "mpif77", "../../fortran/testdata/fixed.f")
+	if o := run(t, tool("mpiexec"), "-n", "4", fixed); o.code != 0 || !strings.Contains(o.stdout, "the sum of all ranks is    6.0") {
+		t.Error(o)
+	}
+}
+
+// CMake's FindMPI finds all three languages by the wrappers in PATH.
+func TestCMake(t *testing.T) {
+	for _, name := range []string{"cmake", "make", "gfortran"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	source := t.TempDir()
+	for name, text := range map[string]string{
+		"CMakeLists.txt": `cmake_minimum_required(VERSION 3.10)
+project(try C CXX Fortran)
+find_package(MPI REQUIRED COMPONENTS C CXX Fortran)
+add_executable(c c.c)
+target_link_libraries(c MPI::MPI_C)
+add_executable(f f.f90)
+target_link_libraries(f MPI::MPI_Fortran)
+`,
+		"c.c":   "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n",
+		"f.f90": "program f\nuse mpi\ninteger ierr\ncall MPI_Init(ierr)\ncall MPI_Finalize(ierr)\nend program\n",
+	} {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built := filepath.Join(source, "build")
+	for _, args := range [][]string{{"-S", source, "-B", built}, {"--build", built}} {
+		cmd := exec.Command("cmake", args...)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("cmake %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, name := range []string{"c", "f"} {
+		if o := run(t, tool("mpiexec"), "-n", "2", filepath.Join(built, name)); o.code != 0 {
+			t.Error(name, o)
+		}
+	}
+}
+
+// pkg-config knows where things are.
+func TestPkgConfig(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(dir, "lib", "pkgconfig", "banyan.pc"))
+	if err != nil || !strings.Contains(string(text), "prefix="+dir+"\n") {
+		t.Error(string(text), err)
+	}
+	if _, err := exec.LookPath("pkg-config"); err != nil {
+		return
+	}
+	cmd := exec.Command("pkg-config", "--cflags", "--libs", "banyan")
+	cmd.Env = append(os.Environ(), "PKG_CONFIG_PATH="+filepath.Join(dir, "lib", "pkgconfig"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "-lmpi_abi") {
+		t.Errorf("%s: %v", out, err)
+	}
+}
