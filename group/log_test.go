@@ -47,7 +47,8 @@ func check(all []history) error {
 			if p := v.Position(x.Name); p != i {
 				return fmt.Errorf("view %d has %s twice", n, x.Name)
 			}
-			if y, ok := lives[x.Name]; ok && y.Incarnation > x.Incarnation {
+			y, ok := lives[x.Name]
+			if again := slices.Contains(v.Joined, x); ok && (y.Incarnation > x.Incarnation || again && y == x) {
 				return fmt.Errorf("view %d has %v after %v", n, x, y)
 			}
 			lives[x.Name] = x
@@ -104,6 +105,7 @@ func TestCheck(t *testing.T) {
 		"two views of a number": {self: b, views: []group.View{two, alone}},
 		"not a member":          {self: c, views: []group.View{two, three}},
 		"a stale incarnation":   {self: a, views: []group.View{one, two, three, left, stale}},
+		"a life come back":      {self: a, views: []group.View{one, two, three, left, back}},
 		"a change not named":    {self: a, views: []group.View{one, two, three, unsaid}},
 		"a name twice":          {self: a, views: []group.View{one, two, three, late}},
 	} {

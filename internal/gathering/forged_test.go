@@ -172,6 +172,21 @@ func TestForgedFrames(t *testing.T) {
 	}
 }
 
+// Strangers who connect and say nothing keep nobody out, however many there are.
+func TestSilentStrangers(t *testing.T) {
+	da := newDiary()
+	a := testJoin(t, testConfig("a", da))
+	for range 8 * maxPending {
+		conn, err := net.Dial("tcp", a.Card().Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+	}
+	testJoin(t, testConfig("b", newDiary(), a.Card().Address))
+	da.await(t, 2)
+}
+
 // Who dials in the name of a member, of one that is gone, or calls somebody else, gets nowhere.
 func TestImpostors(t *testing.T) {
 	da := newDiary()
