@@ -121,8 +121,8 @@ type campaign struct {
 	people [people]person
 	lives  []life
 	story  []string
-	// spare is how many more may be silent at once without the loss of a quorum: of those who
-	// were members when all agreed last, more than half must stay.
+	// spare is how many more may go without the loss of a quorum: of those who were
+	// members when all agreed last, more than half must stay.
 	spare int
 }
 
@@ -189,7 +189,7 @@ func here(p *person) bool {
 // fault does one thing to the group.
 func (c *campaign) fault() {
 	kind := c.r.IntN(7)
-	if kind <= 2 && c.spare <= 0 {
+	if (kind <= 2 || kind == 6) && c.spare <= 0 {
 		c.settle()
 		// Of two, one may be killed, which is certain, but not stopped.
 		if n := c.members(); n == 1 || n == 2 && kind == 2 {
@@ -232,6 +232,7 @@ func (c *campaign) fault() {
 			c.note("leave p%d", i)
 			c.people[i].now.leave()
 			c.people[i].leaving = true
+			c.spare-- // the silent weigh more in the view without it
 		}
 	}
 }
