@@ -2,6 +2,7 @@ package gathering
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,25 @@ func FuzzAnswer(f *testing.F) {
 		a, err := decodeAnswer(b)
 		if err == nil && len(b) < maxBody-16 && !bytes.Equal(a.encode(), b) {
 			t.Error("not in the form in which it is sent")
+		}
+	})
+}
+
+// A stream of whatever bytes ends with an error, and what it gives until then are frames that members
+// send each other.
+func FuzzFrames(f *testing.F) {
+	beat := frameOf(*stamped(wire.KindHeartbeat, 3, 1), nil)
+	f.Add(append(beat, frameOf(wire.Header{Kind: wire.KindMembership}, appendEnvelope(nil, []byte("message"), someEntries()))...))
+	f.Add(frameOf(wire.Header{Kind: wire.KindGoodbye}, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		read := 0
+		err := readFrames(bytes.NewReader(b), func(h wire.Header, payload []byte) {
+			if read += wire.HeaderSize + len(payload); !expected(h.Kind) || len(payload) != int(h.Length) || h.Check() != nil {
+				t.Errorf("%v of %d bytes, with %d", h.Kind, h.Length, len(payload))
+			}
+		})
+		if err == nil || read > len(b) || err == io.EOF && read != len(b) {
+			t.Errorf("%d of %d bytes, then %v", read, len(b), err)
 		}
 	})
 }
