@@ -46,6 +46,12 @@ func (p *Process) send(function string, m mode, buf unsafe.Pointer, count int64,
 	if dest < 0 || int(dest) >= c.comm.Size() || tag < 0 {
 		return p.checkSend(c, function, dest, tag)
 	}
+	if b, ok := p.plain.bytes(buf, count, datatype); ok && m == standard {
+		if err := c.comm.Send(b, int(dest), int(tag)); err != nil {
+			return p.failWith(c, function, err)
+		}
+		return Success
+	}
 	d, code := p.outgoing(c, function, buf, count, datatype)
 	if code != Success {
 		return code
@@ -171,6 +177,14 @@ func (p *Process) Recv(buf unsafe.Pointer, count int64, datatype Datatype, sourc
 			status.set(ProcNull, AnyTag, 0)
 			return Success
 		}
+	}
+	if b, ok := p.plain.bytes(buf, count, datatype); ok {
+		s, err := c.comm.Recv(b, int(source), tagOf(tag))
+		if err == nil {
+			status.found(s)
+			return Success
+		}
+		return p.receivedNow(c, "MPI_Recv", &data{bytes: b}, s, err, status)
 	}
 	d, code := p.incoming(c, "MPI_Recv", buf, count, datatype)
 	if code != Success {

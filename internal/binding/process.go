@@ -56,6 +56,7 @@ type Process struct {
 	comms       table[communicator]
 	groups      table[group]
 	datatypes   datatypes
+	plain       plain
 	ops         table[operation]
 	requests    requests
 	messages    table[message]
@@ -83,6 +84,7 @@ func New(host Host) *Process {
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()
+	p.plain = p.plainTypes()
 	p.requests.init()
 	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
