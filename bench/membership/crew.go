@@ -26,24 +26,22 @@ type crew struct {
 	Setting
 	ctx      context.Context
 	board    *board
-	ensemble ensemble
+	ensemble *ensemble
 	secret   []byte
 	rng      *rand.Rand
 	live     []int // rows
 	next     int   // row that hasn't been used yet
 }
 
-// assemble brings a group up. There is room for so many changes. With again members are processes of
-// their own, started so; without they are goroutines.
-func assemble(ctx context.Context, s Setting, changes int, again []string, seed uint64) (*crew, error) {
+// assemble brings a group up, whose members are apart, or goroutines. There is room for so many
+// changes.
+func assemble(ctx context.Context, s Setting, changes int, again []string, apart bool, seed uint64) (*crew, error) {
 	b, err := newBoard(s.N + changes*max(1, s.Fault.Deaths()))
 	if err != nil {
 		return nil, err
 	}
 	c := &crew{Setting: s, ctx: ctx, board: b, secret: newSecret(), rng: rand.New(rand.NewPCG(seed, 0))}
-	if again == nil {
-		c.ensemble = newTogether(ctx, b)
-	} else if c.ensemble, err = newApart(again, b); err != nil {
+	if c.ensemble, err = newEnsemble(again, b, apart, s.N); err != nil {
 		b.Close()
 		return nil, err
 	}

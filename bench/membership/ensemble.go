@@ -1,134 +1,132 @@
 package membership
 
 import (
-	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
-	"sync"
 
 	"banyan/bench/processes"
 	"banyan/internal/gathering"
 )
 
-// ensemble starts and kills members. Rows of the board tell them apart.
-type ensemble interface {
-	start(t task) error
-	// kill ends members at once, together, without a word.
-	kill(rows []int) error
-	close()
-	// fail adds what is known to an error.
-	fail(what string) error
+// perHost is how many members that are goroutines share a process: they have some forty
+// connections each, and a process has only so many descriptors.
+const perHost = 128
+
+// oneProcessor is for processes with little to do: there are more of them than processors, and they
+// should not look for work on several each.
+const oneProcessor = "GOMAXPROCS=1"
+
+// ensemble starts and kills members. Rows of the board tell them apart. Either each is a process of its
+// own, or hosts have many of them each, as goroutines.
+type ensemble struct {
+	group   *processes.Group
+	board   *board
+	running map[int]*exec.Cmd // members that are processes
+	hosts   []*host
 }
+
+// host is a process that has members.
+type host struct {
+	in     *os.File
+	orders *json.Encoder // to in
+}
+
+// order is what a host is told: to start a member, or to kill some.
+type order struct {
+	Start *task `json:"start,omitempty"`
+	Kill  []int `json:"kill,omitempty"`
+}
+
+func newEnsemble(again []string, b *board, apart bool, members int) (*ensemble, error) {
+	g, err := processes.NewGroup(again)
+	if err != nil {
+		return nil, err
+	}
+	e := &ensemble{group: g, board: b, running: map[int]*exec.Cmd{}}
+	for i := 0; !apart && i < members; i += perHost {
+		if err := e.addHost(); err != nil {
+			e.close()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (e *ensemble) addHost() error {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	n := len(e.hosts)
+	e.hosts = append(e.hosts, &host{ours, json.NewEncoder(ours)})
+	t := task{Board: e.board.Path(), Rows: e.board.rows, Host: true}
+	_, err = e.group.Start(processes.Process{
+		Name: "host", Env: []string{t.env()}, Stdin: theirs,
+		Ended: func() { // and all its members with it
+			for row := n; row < e.board.rows; row += len(e.hosts) {
+				recorder{e.board, row}.Ended(nil)
+			}
+		},
+	})
+	return err
+}
+
+// start starts a member.
+func (e *ensemble) start(t task) error {
+	if len(e.hosts) > 0 {
+		return e.hosts[t.Row%len(e.hosts)].orders.Encode(order{Start: &t})
+	}
+	c, err := e.group.Start(processes.Process{
+		Name: fmt.Sprintf("member %d", t.Row), MayEnd: true, Ended: func() { recorder{e.board, t.Row}.Ended(nil) },
+		Env: []string{t.env(), oneProcessor},
+	})
+	e.running[t.Row] = c
+	return err
+}
+
+// kill ends members at once, together, without a word.
+func (e *ensemble) kill(rows []int) error {
+	for i, h := range e.hosts {
+		var theirs []int
+		for _, row := range rows {
+			if row%len(e.hosts) == i {
+				theirs = append(theirs, row)
+			}
+		}
+		if len(theirs) > 0 {
+			if err := h.orders.Encode(order{Kill: theirs}); err != nil {
+				return err
+			}
+		}
+	}
+	if len(e.hosts) > 0 {
+		return nil
+	}
+	for _, row := range rows {
+		if err := e.running[row].Process.Kill(); err != nil {
+			return fmt.Errorf("killing member %d: %w", row, err)
+		}
+		delete(e.running, row)
+	}
+	return nil
+}
+
+func (e *ensemble) close() {
+	e.group.Close()
+	for _, h := range e.hosts {
+		h.in.Close()
+	}
+}
+
+// fail adds what the processes say to an error.
+func (e *ensemble) fail(what string) error { return e.group.Err(what) }
 
 func newSecret() []byte {
 	b := make([]byte, gathering.MinSecret)
 	rand.Read(b)
 	return b
-}
-
-// apart is an ensemble of processes.
-type apart struct {
-	group   *processes.Group
-	board   *board
-	running map[int]*exec.Cmd
-}
-
-func newApart(again []string, b *board) (*apart, error) {
-	g, err := processes.NewGroup(again)
-	return &apart{g, b, map[int]*exec.Cmd{}}, err
-}
-
-func (a *apart) start(t task) error {
-	c, err := a.group.Start(processes.Process{
-		Name: fmt.Sprintf("member %d", t.Row), MayEnd: true, Ended: func() { recorder{a.board, t.Row}.Ended(nil) },
-		// There are more members than processors: they should not look for work on several each.
-		Env: []string{t.env(), "GOMAXPROCS=1"},
-	})
-	a.running[t.Row] = c
-	return err
-}
-
-func (a *apart) kill(rows []int) error {
-	for _, row := range rows {
-		if err := a.running[row].Process.Kill(); err != nil {
-			return fmt.Errorf("killing member %d: %w", row, err)
-		}
-		delete(a.running, row)
-	}
-	return nil
-}
-
-func (a *apart) close() { a.group.Close() }
-
-func (a *apart) fail(what string) error { return a.group.Err(what) }
-
-// together is an ensemble of goroutines of this process.
-type together struct {
-	ctx   context.Context
-	end   context.CancelFunc
-	board *board
-
-	mu      sync.Mutex
-	running map[int]*gathering.Member
-	failure error
-	waits   sync.WaitGroup
-}
-
-func newTogether(ctx context.Context, b *board) *together {
-	ctx, end := context.WithCancel(ctx)
-	return &together{ctx: ctx, end: end, board: b, running: map[int]*gathering.Member{}}
-}
-
-func (a *together) start(t task) error {
-	a.waits.Go(func() {
-		m, err := t.join(a.ctx, a.board)
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if err != nil {
-			if a.failure == nil {
-				a.failure = fmt.Errorf("member %d: %w", t.Row, err)
-			}
-			return
-		}
-		a.running[t.Row] = m
-		recorder{a.board, t.Row}.isUp()
-		if a.ctx.Err() != nil { // close hasn't seen it
-			a.waits.Go(m.Close)
-		}
-	})
-	return nil
-}
-
-func (a *together) kill(rows []int) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, row := range rows {
-		m := a.running[row]
-		if m == nil {
-			return fmt.Errorf("member %d isn't there to be killed", row)
-		}
-		delete(a.running, row)
-		a.waits.Go(m.Close)
-	}
-	return nil
-}
-
-func (a *together) close() {
-	a.end()
-	a.mu.Lock()
-	for _, m := range a.running {
-		a.waits.Go(m.Close)
-	}
-	a.mu.Unlock()
-	a.waits.Wait()
-}
-
-func (a *together) fail(what string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.failure != nil {
-		return fmt.Errorf("%s: %w", what, a.failure)
-	}
-	return fmt.Errorf("%s", what)
 }

@@ -96,7 +96,7 @@ func MeasureMachine(again []string) (m Machine, err error) {
 	}
 	defer g.Close()
 	half, err := processes.PingPong(len(message), func(address string) error {
-		_, err := g.Start(processes.Process{Name: "echo", Env: []string{task{Echo: address, Size: len(message)}.env()}, MayEnd: true})
+		_, err := g.Start(processes.Process{Name: "echo", Env: []string{task{Echo: address, Size: len(message)}.env(), oneProcessor}, MayEnd: true})
 		return err
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"banyan/internal/gathering"
 )
 
-// The bench starts its own program again for members that are processes. What one is to do stands in
+// The bench starts its own program again for its processes. What one is to do stands in
 // roleVariable.
 const roleVariable = "BANYAN_BENCH_MEMBERSHIP"
 
@@ -26,6 +26,7 @@ type task struct {
 	Arity  int      `json:"arity,omitempty"`
 	Seeds  []string `json:"seeds,omitempty"`
 	Secret []byte   `json:"secret,omitempty"`
+	Host   bool     `json:"host,omitempty"` // it is none, but has some
 
 	// Echo is an address of a ping-pong, with messages of Size bytes. It is the other thing a
 	// process can do.
@@ -93,6 +94,9 @@ func Perform() error {
 	b, err := openBoard(t.Board, t.Rows)
 	if err != nil {
 		return fmt.Errorf("the board: %w", err)
+	}
+	if t.Host {
+		return serve(b)
 	}
 	m, err := t.join(context.Background(), b)
 	if err != nil {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"banyan/internal/viewtime"
 )
@@ -18,7 +15,7 @@ type Plan struct {
 	Faults  []Fault
 	Runs    int // of each
 	// Apart is up to how many members each is a process of its own. In larger groups they are
-	// goroutines of this one.
+	// goroutines, and up to 128 share a process.
 	Apart int
 	Seed  uint64 // draws the victims
 	// Again is how to start this program so that it calls Perform.
@@ -58,15 +55,6 @@ func (p *Plan) Check() error {
 		if err := all[i].Check(); err != nil {
 			return err
 		}
-	}
-	// Each member of a group has connections with a few others, at most with all.
-	n := slices.Max(p.N)
-	var l unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		return err
-	}
-	if need := uint64(64 * n); n > p.Apart && l.Cur < need {
-		return fmt.Errorf("-n %d: as goroutines of one process they may need %d open files, and the limit is %d: raise it (ulimit -Hn), or allow more --processes", n, need, l.Cur)
 	}
 	return nil
 }
@@ -122,11 +110,7 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 
 // measure does all runs of a setting in one group.
 func (p *Plan) measure(ctx context.Context, s Setting, done func()) ([]Row, error) {
-	again := p.Again
-	if !p.apart(&s) {
-		again = nil
-	}
-	c, err := assemble(ctx, s, p.Runs, again, p.Seed)
+	c, err := assemble(ctx, s, p.Runs, p.Again, p.apart(&s), p.Seed)
 	if err != nil {
 		return nil, err
 	}

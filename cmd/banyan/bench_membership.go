@@ -31,8 +31,8 @@ and measures how long the others take to agree:
   messages       that all members sent for it: for n who live 2(n-1) to agree and n-1 to commit
 
 Members are those of package group, over loopback TCP. Each is a process of its own in groups of up to
---processes members; in larger ones they are goroutines of one process, which the table shows and a
-line on stderr says.
+--processes members; in larger ones they are goroutines, up to 128 in a process, which the table shows
+and a line on stderr says.
 
 Beside the measurement is what the models of "banyan plan membership" say of this machine, for those who
 agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp, a member's
@@ -162,7 +162,7 @@ func (f *benchMembershipFlags) note(w io.Writer, r *membership.Result) {
 	say := func(format string, args ...any) { fmt.Fprintf(w, "banyan: "+format+"\n", args...) }
 	for _, n := range f.plan.N {
 		if n > f.plan.Apart {
-			say("members of groups of more than %d are goroutines of one process, all others processes", f.plan.Apart)
+			say("members of groups of more than %d are goroutines, up to 128 in a process; all others are processes", f.plan.Apart)
 			break
 		}
 	}
@@ -203,6 +203,9 @@ func (f *benchMembershipFlags) write(w io.Writer, r *membership.Result) error {
 
 func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
 
+// roundedMicroseconds are for people.
+func roundedMicroseconds(s risk.Seconds) any { return fmt.Sprintf("%.0f", float64(s)*1e6) }
+
 // membershipRunColumns are those of the CSV.
 var membershipRunColumns = []column[membership.Row]{
 	{"n", func(r *membership.Row) any { return r.N }},
@@ -221,18 +224,18 @@ var membershipSummaryColumns = []column[membership.Summary]{
 	{"arity", func(s *membership.Summary) any { return s.Arity }},
 	{"fault", func(s *membership.Summary) any { return s.Fault.String() }},
 	{"runs", func(s *membership.Summary) any { return s.Runs }},
-	{"stabilise_us", func(s *membership.Summary) any { return inMicroseconds(s.Stabilise) }},
-	{"least", func(s *membership.Summary) any { return inMicroseconds(s.Least) }},
-	{"most", func(s *membership.Summary) any { return inMicroseconds(s.Most) }},
-	{"commit_us", func(s *membership.Summary) any { return inMicroseconds(s.Commit) }},
+	{"stabilise_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Stabilise) }},
+	{"least", func(s *membership.Summary) any { return roundedMicroseconds(s.Least) }},
+	{"most", func(s *membership.Summary) any { return roundedMicroseconds(s.Most) }},
+	{"commit_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Commit) }},
 	{"messages", func(s *membership.Summary) any {
 		if s.LeastSent == s.MostSent {
 			return s.MostSent
 		}
 		return fmt.Sprintf("%d-%d", s.LeastSent, s.MostSent)
 	}},
-	{"base_model_us", func(s *membership.Summary) any { return inMicroseconds(s.Base) }},
-	{"contention_model_us", func(s *membership.Summary) any { return inMicroseconds(s.Contention) }},
+	{"base_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Base) }},
+	{"contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }},
 }
 
 // benchMembershipRole is the hidden subcommand that bench membership starts.
