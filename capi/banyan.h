@@ -13,6 +13,10 @@
 // MPI_X is a weak alias of PMPI_X.
 #define ALIAS(type, name, params) type name params __attribute__((weak, alias("P" #name)))
 
+// What follows is nobody's business outside: calls of it need no detour by the linker's
+// tables.
+#pragma GCC visibility push(hidden)
+
 // A child of fork has the memory of the Go runtime, but not its threads: a call into Go
 // might never return. fork.c sets this in the child.
 extern int banyan_forked;
@@ -49,6 +53,8 @@ static inline int banyan_result(int code)
 #define NO_OBJECT 0
 int banyan_missing(int *said, const char *function, uintptr_t comm);
 int banyan_missing_quiet(int *said, const char *function, int code);
+
+#pragma GCC visibility pop
 
 #define MISSING(function, comm)                                       \
 	do {                                                          \

@@ -3173,7 +3173,7 @@ ALIAS(int, MPI_Status_get_tag, (const MPI_Status *status, int *tag));
 
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
-	MISSING(MPI_Status_set_cancelled, NO_OBJECT);
+	return native_Status_set_cancelled(status, flag);
 }
 ALIAS(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag));
 

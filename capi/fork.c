@@ -23,12 +23,14 @@ __attribute__((constructor)) static void watch_forks(void)
 
 // banyan_orphan is what a function does in a child: it says so, once, and returns an
 // error. The error handler isn't called: most would end the job, of which the child is
-// no part.
+// no part. MPI_Abort ends the child.
 int banyan_orphan(const char *function)
 {
 	static int said;
 	if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 		fprintf(stderr, "banyan: %s is called in pid %d, a child of fork, which is no part of the job: "
 				"only the process that called MPI_Init is\n", function, (int)getpid());
+	if (strcmp(function, "MPI_Abort") == 0)
+		_exit(1);
 	return MPI_ERR_OTHER;
 }

@@ -2,6 +2,8 @@
 #ifndef BANYAN_GUEST_H
 #define BANYAN_GUEST_H
 
+#pragma GCC visibility push(hidden)
+
 // banyan_adopt_handlers makes every handler of the program run on the alternative stack.
 void banyan_adopt_handlers(void);
 
@@ -13,5 +15,7 @@ void banyan_signals_in_child(void);
 
 // banyan_flush writes out what the program has printed, if no thread is printing.
 void banyan_flush(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -92,4 +92,11 @@ static inline int native_Status_set_error(MPI_Status *status, int error)
 	return MPI_SUCCESS;
 }
 
+// The first of the internal words is binding.Status.cancelled.
+static inline int native_Status_set_cancelled(MPI_Status *status, int flag)
+{
+	status->MPI_internal[0] = flag != 0;
+	return MPI_SUCCESS;
+}
+
 #endif

@@ -248,6 +248,17 @@ static void environment(void)
 	OK(MPI_Status_set_tag(&status, 9));
 	OK(MPI_Status_get_tag(&status, &n));
 	CHECK(n == 9 && status.MPI_TAG == 9);
+	MPI_Count big;
+	for (int is = 0; is < 2; is++) { // the statuses of C and of Go are the same
+		OK(MPI_Status_set_cancelled(&status, is));
+		OK(MPI_Test_cancelled(&status, &n));
+		CHECK(n == is);
+		OK(MPI_Status_set_elements_c(&status, MPI_DOUBLE, 3000000000));
+		OK(MPI_Get_count_c(&status, MPI_DOUBLE, &big));
+		CHECK(big == 3000000000 && status.MPI_TAG == 9);
+		OK(MPI_Get_count(&status, MPI_DOUBLE, &n));
+		CHECK(n == MPI_UNDEFINED);
+	}
 }
 
 int main(int argc, char **argv)

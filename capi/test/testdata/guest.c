@@ -144,6 +144,11 @@ static void forks(void)
 	}
 	CHECK(waited(child) == 7);
 	if ((child = fork()) == 0) {
+		MPI_Abort(MPI_COMM_WORLD, 0); // ends the child only
+		_exit(8);
+	}
+	CHECK(waited(child) == 1);
+	if ((child = fork()) == 0) {
 		signal(SIGPIPE, SIG_DFL);
 		break_pipe(0);
 		_exit(0);
