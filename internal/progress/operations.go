@@ -34,8 +34,11 @@ func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
 	e.lock()
 	h := e.send(context, dst, tag, data)
-	e.until(func() bool { return e.p.Done(h) })
-	_, err := e.take(h)
+	var err error
+	if h != (Handle{}) {
+		e.until(func() bool { return e.p.Done(h) })
+		_, err = e.take(h)
+	}
 	e.mu.Unlock()
 	return err
 }
@@ -76,7 +79,7 @@ func (e *Engine) broadcast(context uint64, root int, buffer []byte) Handle {
 
 // take is the outcome of an operation that has ended, or never will.
 func (e *Engine) take(h Handle) (Status, error) {
-	if !e.p.Done(h) {
+	if e.closed && !e.p.Done(h) {
 		return Status{}, process.ErrClosed
 	}
 	return e.p.Take(h)
@@ -84,6 +87,9 @@ func (e *Engine) take(h Handle) (Status, error) {
 
 // Wait waits for the end of an operation and forgets it.
 func (e *Engine) Wait(h Handle) (Status, error) {
+	if h == (Handle{}) {
+		return Status{}, nil
+	}
 	e.lock()
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)

@@ -29,8 +29,10 @@ import (
 //	computes, as here            20    35   250
 const (
 	// spins is how many polls a waiter makes at once, with a core to itself and
-	// without; yields, before how many more it offers the core.
-	spins        = 20
+	// without; yields, before how many more it offers the core. 100 polls are some
+	// microseconds, in which the answer to a small message comes if its rank runs;
+	// should both share a core after all, each turn takes as much longer.
+	spins        = 100
 	spinsCrowded = 4
 	yields       = 50
 
