@@ -162,6 +162,7 @@ func (t *Transport) take(p *peer, most int) {
 		case found == shm.Stream:
 			direct, rest := p.inbox.Space(t.buffer)
 			n := p.link.In.Take(direct, rest)
+			t.tell(p) // now: the writer goes on while this is looked through
 			var frames int
 			frames, err = p.inbox.Take(p.proc, t.buffer, n, t.sink)
 			t.moved += max(frames, 1)
@@ -178,6 +179,11 @@ func (t *Transport) take(p *peer, most int) {
 			break
 		}
 	}
+	t.tell(p)
+}
+
+// tell lets a peer have the room back that was read, and wakes it if it waits.
+func (t *Transport) tell(p *peer) {
 	if p.link.In.Tell() {
 		p.link.Ring()
 	}
