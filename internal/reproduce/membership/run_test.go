@@ -139,6 +139,15 @@ func TestMeasured(t *testing.T) {
 	check(t, r, report.Differs, "over loopback TCP on this machine, 2", "the contention model does", "between two heights of the tree the time grows with the nodes, which LogP can't show, 4", "one message down")
 }
 
+// TestFew: what can't be said of a few measurements is open.
+func TestFew(t *testing.T) {
+	p := small()
+	for _, live := range []int{3, 7, 15} {
+		p.Measured = append(p.Measured, Measurement{Live: live, Arity: 2, Stabilise: machine.Stabilise(live, 2), Base: machine.Base(live, 2)})
+	}
+	check(t, result(t, p), report.Open, "spread at 99 %", "can't show, 2")
+}
+
 // TestMachine: two heights give the constants behind the base model.
 func TestMachine(t *testing.T) {
 	e := &experiment{Parameters: Parameters{Measured: measure(func(*Measurement) {})}}

@@ -89,10 +89,6 @@ func (e *experiment) switchClaims(where string, arity int, simulated []point, me
 		})
 	}
 	largest := measured[len(measured)-1]
-	widest, narrowest := 0.0, math.Inf(1)
-	for _, s := range measured {
-		widest, narrowest = max(widest, s.stabilise.error99), min(narrowest, s.stabilise.error99)
-	}
 	offBase, offContention := measured.off(baseOf), measured.off(contentionOf)
 	claims = append(claims,
 		report.Claim{
@@ -113,15 +109,30 @@ func (e *experiment) switchClaims(where string, arity int, simulated []point, me
 			Paper: map[int]string{2: "not said", 4: "tends to"}[arity], Ours: fmt.Sprintf("above the median at %d of %d sizes", measured.above(contentionOf), len(measured)),
 			Verdict: report.Open, Explanation: "It isn't understood by the paper, and here the factor is fitted, so that it is above some and below others.",
 		},
-		report.Claim{
-			Where: where, What: fmt.Sprintf("spread at 99 %% confidence, %d children", arity),
-			Paper: map[int]string{2: "±4 to ±86 µs", 4: "±12 to ±98 µs"}[arity], Ours: fmt.Sprintf("±%.0f to ±%.0f µs", narrowest, widest),
-			Verdict: verdict(widest < 100), Explanation: "Theirs was a dedicated cluster, a node for each process. Here many processes share a few cores, with whatever else runs there.",
-		})
+		spreadClaim(where, arity, measured))
 	if c, ok := e.extrapolation(where, arity, measured); ok {
 		claims = append(claims, c)
 	}
 	return claims
+}
+
+// spreadClaim is about how far runs are apart.
+func spreadClaim(where string, arity int, measured sizes) report.Claim {
+	widest, narrowest := 0.0, math.Inf(1)
+	for _, s := range measured {
+		if s.stabilise.count > 1 {
+			widest, narrowest = max(widest, s.stabilise.error99), min(narrowest, s.stabilise.error99)
+		}
+	}
+	c := report.Claim{
+		Where: where, What: fmt.Sprintf("spread at 99 %% confidence, %d children", arity),
+		Paper: map[int]string{2: "±4 to ±86 µs", 4: "±12 to ±98 µs"}[arity], Ours: fmt.Sprintf("±%.0f to ±%.0f µs", narrowest, widest),
+		Verdict: verdict(widest < 100), Explanation: "Theirs was a dedicated cluster, a node for each process. Here many processes share a few processors, with whatever else runs there.",
+	}
+	if widest < narrowest {
+		c.Ours, c.Verdict, c.Explanation = "unknown", report.Open, "There is one run of each size."
+	}
+	return c
 }
 
 // slopeClaim is about the growth between two heights.
@@ -134,11 +145,15 @@ func (e *experiment) slopeClaim(where string, arity int, simulated []point, meas
 		}
 	}
 	slope := measured.slope(arity)
-	return report.Claim{
+	c := report.Claim{
 		Where: where, What: fmt.Sprintf("between two heights of the tree the time grows with the nodes, which LogP can't show, %d children", arity),
 		Paper: "linearly", Ours: fmt.Sprintf("by %.1f µs with each node; in LogP time by %.0f µs at most", slope, inLogP),
 		Verdict: verdict(slope > 0), Explanation: "The paper puts it down to a switch that serialises. Here it is the processors: each node more is as much more to do.",
 	}
+	if math.IsNaN(slope) {
+		c.Ours, c.Verdict, c.Explanation = "unknown", report.Open, "There is one size of each height."
+	}
+	return c
 }
 
 // extrapolation fits the contention to the smaller half of the sizes, and compares with the larger.
