@@ -16,6 +16,21 @@ const SegmentLimit = 64 << 10
 // interrupted before it asks for it.
 const pullDelay = proto.Time(5e6) // 5 ms
 
+// correctAfter is how long a member waits before it corrects its neighbours: longer than
+// a broadcast and a barrier take, in which it mostly learns that they need
+// nothing, and far less than it takes to find out about a death. docs/broadcast.md
+// says how it was measured.
+const correctAfter = proto.Time(50e3) // 50 µs
+
+// Shape is the tree of a broadcast; see package broadcast.
+type Shape = broadcast.Shape
+
+// The shapes of trees.
+const (
+	Shallow = broadcast.Shallow
+	Chain   = broadcast.Chain
+)
+
 // context is what the process knows of one context of a communicator.
 type context struct {
 	id         uint64
@@ -25,7 +40,9 @@ type context struct {
 	lost       proto.Rank // the first member lost, or AnyRank
 
 	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
-	stream  *broadcast.Stream
+	casts   bool
+	stream  *broadcast.Stream // nil before the first broadcast
+	places  []int32           // by world rank: its index, or -1; nil if they are the same
 	out     broadcast.StreamActions
 	waiting []Handle // broadcasts of the program in their order, not yet ended
 	broken  bool     // members disagreed about a size: they are out of step
@@ -82,15 +99,7 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 	if !collective || p.cfg.Layout.Degree > 1 || len(members) == 1 {
 		return nil
 	}
-	c.stream = broadcast.NewStream(broadcast.StreamConfig{
-		Self: c.self, Size: len(members), PullDelay: pullDelay,
-	})
-	p.active = append(p.active, c)
-	for i, m := range members {
-		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
-			c.stream.Dead(p.now, i, &c.out)
-		}
-	}
+	c.casts = true
 	for _, o := range p.orphans[id] {
 		p.broadcastArrived(o.from, &o.header, o.payload, true)
 	}
@@ -98,11 +107,43 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 	return nil
 }
 
+// openStream makes the stream of a context that has none yet.
+func (p *Process) openStream(c *context) {
+	c.stream = broadcast.NewStream(broadcast.StreamConfig{
+		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
+	})
+	p.active = append(p.active, c)
+	c.places = c.inverse(p.cfg.Layout.Ranks)
+	for i, m := range c.members {
+		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
+			c.stream.Dead(p.now, i, &c.out)
+		}
+	}
+}
+
+// inverse is the index of each world rank, or nil if that is the rank.
+func (c *context) inverse(ranks int) []int32 {
+	if c.members[len(c.members)-1] == proto.Rank(len(c.members)-1) && slices.IsSorted(c.members) {
+		return nil
+	}
+	places := make([]int32, ranks)
+	for r := range places {
+		places[r] = -1
+	}
+	for i, m := range c.members {
+		places[m] = int32(i)
+	}
+	return places
+}
+
 // index is a rank's place in the context, or -1.
 func (c *context) index(r proto.Rank) int {
 	// World ranks are their own index in the world and its duplicates.
 	if int(r) < len(c.members) && c.members[r] == r {
 		return int(r)
+	}
+	if c.places != nil {
+		return int(c.places[r])
 	}
 	for i, m := range c.members {
 		if m == r {
@@ -114,11 +155,17 @@ func (c *context) index(r proto.Rank) int {
 
 // Broadcast takes part in the next broadcast of a context, of at most
 // SegmentLimit bytes, in an unreplicated job. root is an index in the context.
-// It ends when the data is here and this member has sent all it owes.
+// It ends when the data is here. This member has passed it on by then; corrections
+// may follow.
 func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
+	return p.BroadcastAs(id, root, Shallow, buffer)
+}
+
+// BroadcastAs is Broadcast over a tree of a shape. That of the root counts.
+func (p *Process) BroadcastAs(id uint64, root int, shape Shape, buffer []byte) Handle {
 	c := p.context(id)
 	h, r := p.newRequest(broadcasting)
-	r.buffer, r.context = buffer, id
+	r.buffer, r.context, r.shape = buffer, id, shape
 	err := p.unusable(id)
 	if err == nil && c.broken {
 		err = ErrMismatch
@@ -126,6 +173,9 @@ func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
 	if err != nil {
 		p.complete(h, r, err)
 		return h
+	}
+	if c.stream == nil {
+		p.openStream(c)
 	}
 	c.begun = true
 	r.peer = proto.Rank(root)
@@ -150,7 +200,7 @@ func (p *Process) startBroadcasts(c *context) {
 		if !c.stream.MayStart() {
 			return
 		}
-		r.number = c.stream.Start(p.now, root, p.buffers.copyOf(r.buffer), &c.out)
+		r.number = c.stream.StartAs(p.now, root, r.shape, p.buffers.copyOf(r.buffer), &c.out)
 	}
 }
 
@@ -173,14 +223,18 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 		return
 	}
 	member := int(h.Src)
-	if c.stream == nil || member < 0 || member >= len(c.members) ||
+	if !c.casts || member < 0 || member >= len(c.members) ||
 		c.members[member] != p.cfg.Layout.Rank(from) || h.Aux < 0 || int(h.Aux) >= len(c.members) {
 		p.buffers.put(payload)
 		return
 	}
+	if c.stream == nil {
+		p.openStream(c)
+	}
 	kind := broadcast.FrameKind(h.Kind - wire.KindTree)
 	c.stream.Receive(p.now, member, broadcast.Frame{
-		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset, Payload: payload,
+		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset,
+		Shape: broadcast.Shape(h.Flags), Payload: payload,
 	}, &c.out)
 	p.runStream(c)
 	if h.Kind == wire.KindBroadcastReport && h.Seq == everyNumber {
@@ -188,10 +242,28 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 }
 
-// pumpStreams lets every stream send one more message.
+// completedThere takes what a message of a context says its sender has completed of
+// the broadcasts there.
+func (p *Process) completedThere(id uint64, src proto.Rank, number uint64) {
+	c := p.context(id)
+	if c == nil || c.stream == nil {
+		return
+	}
+	if i := c.index(src); i >= 0 {
+		c.stream.Heard(p.now, i, number, &c.out)
+		if len(c.out) > 0 || len(c.waiting) > 0 {
+			p.runStream(c)
+		}
+	}
+}
+
+// pumpStreams lets every stream send one more correction.
 func (p *Process) pumpStreams() bool {
 	sent := false
 	for _, c := range p.active {
+		if c.stream.Idle() && len(c.waiting) == 0 {
+			continue
+		}
 		ready := c.stream.SendReady(p.now, &c.out)
 		if ready || len(c.waiting) > 0 { // there may be nothing to send to the dead
 			p.runStream(c)
@@ -204,11 +276,23 @@ func (p *Process) pumpStreams() bool {
 // runStream carries out what a stream asked for, and ends the broadcasts of
 // the program that are through.
 func (p *Process) runStream(c *context) {
+	p.carryOut(c)
+	if len(c.waiting) > 0 {
+		p.endBroadcasts(c)
+	}
+	for c.stream.Owes() {
+		c.stream.SendReady(p.now, &c.out)
+		p.carryOut(c)
+	}
+}
+
+func (p *Process) carryOut(c *context) {
 	for i := range c.out {
 		switch a := &c.out[i]; a.Kind {
 		case broadcast.SendFrame:
 			h := p.nextHeader(wire.KindTree + wire.Kind(a.Frame.Kind))
 			h.Context, h.Seq, h.Aux, h.Offset = c.id, a.Frame.Number, int32(a.Frame.Root), a.Frame.Stable
+			h.Flags = uint8(a.Frame.Shape)
 			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
 			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
 		case broadcast.Coloured:
@@ -223,7 +307,6 @@ func (p *Process) runStream(c *context) {
 		}
 	}
 	c.out = c.out[:0]
-	p.endBroadcasts(c)
 }
 
 // coloured brings a broadcast's data to the program, which waits for it.
@@ -254,16 +337,11 @@ func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
 	}
 }
 
-// endBroadcasts ends those of the program's broadcasts that are here, once
-// this member has sent all it owes.
+// endBroadcasts starts those of the program's broadcasts that there is room for, and ends
+// those that are here.
 func (p *Process) endBroadcasts(c *context) {
-	if len(c.waiting) == 0 {
-		return
-	}
 	p.startBroadcasts(c)
-	if !c.stream.Idle() {
-		return
-	}
+	p.carryOut(c)
 	kept := c.waiting[:0]
 	for _, h := range c.waiting {
 		r := p.requests.get(h)

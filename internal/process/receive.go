@@ -201,7 +201,13 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 	if !p.replicated && h.Kind == wire.KindEager {
 		// Who sends eagerly in an unreplicated job is the only one to do so: there
 		// are no duplicates, and the transport keeps the order.
-		return h.Src == proto.Rank(from) && p.deliver(from, h, payload, owned)
+		if h.Src != proto.Rank(from) {
+			return false
+		}
+		if h.Seq != 0 {
+			p.completedThere(h.Context, h.Src, h.Seq)
+		}
+		return p.deliver(from, h, payload, owned)
 	}
 	if h.Src != p.cfg.Layout.Rank(from) {
 		return false

@@ -64,6 +64,7 @@ type request struct {
 	stamp   []byte     // receiving, with replicas: of what was received
 
 	number   uint64 // broadcasting
+	shape    Shape  // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
 
 	fork *causal.Clock // composite, with replicas

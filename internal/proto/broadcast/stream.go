@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"banyan/internal/proto"
 	"banyan/internal/topology"
@@ -12,16 +13,27 @@ import (
 // which is the same at all members. Each has its own root, and many may be under
 // way at once.
 //
-// Each runs as a corrected tree of its own: binomial, interleaved, with optimised
-// overlapped correction (Config, State). The stream adds what the paper leaves
+// Each runs as a corrected tree of its own, with optimised opportunistic correction
+// (Config, State): binomial and interleaved, or, where many large ones follow each
+// other, a chain (Shape). The stream adds what the paper leaves
 // out: recovery from deaths during it, and an end to what is kept.
 //
 // # Colouring
 //
-// A coloured member passes the payload on along tree and ring. A payload larger
-// than OfferAbove isn't worth sending where most have it, so along the ring it is
-// only offered. That colours nobody: who isn't coloured PullDelay later, or
+// A coloured member passes the payload on along the tree at once, past those who are
+// known to be gone to whoever is below them. CorrectAfter later it corrects its
+// neighbours on the ring: not before, for until then it has mostly learnt that they
+// need no correction, from frames of the same broadcast or from what they said to have
+// completed (Heard). Corrections go to the left only: whoever is below a dead
+// member in the tree has a higher position, so one dead member never stands between
+// them and the root, from which colour comes round the ring to the left.
+//
+// A payload larger than OfferAbove isn't worth sending where most have it, so along the
+// ring it is only offered. That colours nobody: who isn't coloured PullDelay later, or
 // knows that a member is gone, pulls it.
+//
+// When a member dies, its nearest live ancestor in the tree of each broadcast that isn't
+// stable yet sends to those below it, or offers what is large.
 //
 // Every member keeps the payload until the broadcast is stable: all live members
 // have completed it. So whoever misses one can pull it. A pull is sent once,
@@ -75,8 +87,8 @@ import (
 // that waits up to Size questions, one after the other.
 type Stream struct {
 	cfg   StreamConfig
-	tree  Config // what all members know in advance
-	slots []slot // 2·Window; number s lives in slots[s mod 2·Window]
+	trees [shapes]Config // what all members know in advance
+	slots []slot         // 2·Window; number s lives in slots[s mod 2·Window]
 
 	started   uint64       // numbers that the program has asked for
 	completed uint64       // all numbers up to it are handed up
@@ -87,12 +99,13 @@ type Stream struct {
 	gone    int    // how many are gone
 	digest  uint64 // of the set of those gone
 
-	others   uint64 // all live members but this have completed the numbers up to it
-	need     uint64 // this member wants it to be stable
-	asked    uint64 // the last question for room was for this
-	wishes   int    // members that wait for an answer for room
-	tasks    queue[task]
-	deadline proto.Time // not later than any slot's pullAt
+	others      uint64 // all live members but this have completed the numbers up to it
+	need        uint64 // this member wants it to be stable
+	asked       uint64 // the last question for room was for this
+	wishes      int    // members that wait for an answer for room
+	tasks       queue[task]
+	uncorrected queue[uncorrected] // coloured here, and sent along the tree
+	deadline    proto.Time         // not later than any slot's pullAt
 
 	digestBytes [digestSize]byte // payload of pulls and their denials
 }
@@ -117,18 +130,35 @@ type StreamConfig struct {
 	// OfferAbove is the largest payload in bytes that corrections carry, or
 	// 0 for DefaultOfferAbove.
 	OfferAbove int
-	// Distance is how many neighbours on each side a member corrects, or 0
+	// Distance is how many neighbours on its left a member corrects, or 0
 	// for DefaultDistance.
 	Distance int
+	// CorrectAfter is how long after it has passed a payload on a member waits before
+	// it corrects.
+	CorrectAfter proto.Time
 }
 
 // Defaults of a StreamConfig.
 const (
 	DefaultWindow     = 64
 	DefaultOfferAbove = 2048
-	// DefaultDistance covers the gaps that one death makes in an interleaved tree.
-	// More would cost two messages per member and broadcast each.
+	// DefaultDistance covers any one death that nobody knows of yet. More
+	// would cost a message per member and broadcast each; see docs/broadcast.md.
 	DefaultDistance = 1
+)
+
+// Shape is the tree of a broadcast. Its root chooses.
+type Shape uint8
+
+// The shapes of trees.
+const (
+	// Shallow is the binomial tree, interleaved: it takes the fewest steps.
+	Shallow Shape = iota
+	// Chain lets every member send to one other: it brings most through where
+	// many payloads follow each other.
+	Chain
+
+	shapes = 2
 )
 
 // FrameKind is what a frame is for, in the order of the wire's kinds.
@@ -162,6 +192,7 @@ type Frame struct {
 	// Stable is a number that all live members have completed. A driver may
 	// leave it out (0): it saves questions for room when roots change.
 	Stable  uint64
+	Shape   Shape // of the broadcast's tree, of frames that bring or offer its payload
 	Payload []byte
 }
 
@@ -205,19 +236,22 @@ func NewStream(cfg StreamConfig) *Stream {
 	if cfg.Distance == 0 {
 		cfg.Distance = DefaultDistance
 	}
-	tree, err := topology.Binomial(cfg.Size, topology.Interleaved)
-	if err != nil {
-		panic(err)
-	}
 	s := &Stream{
-		cfg: cfg,
-		tree: Config{
-			Tree: tree, Correction: Optimised,
-			Distance: min(cfg.Distance, max(1, cfg.Size-1)),
-		},
+		cfg:      cfg,
 		slots:    make([]slot, 2*cfg.Window),
 		members:  make([]peer, cfg.Size),
 		deadline: proto.Never,
+	}
+	binomial, err := topology.Binomial(cfg.Size, topology.Interleaved)
+	chain, err2 := topology.KAry(cfg.Size, 1, topology.Interleaved)
+	if err != nil || err2 != nil {
+		panic(fmt.Sprint(err, err2))
+	}
+	for shape, tree := range [shapes]topology.Tree{Shallow: binomial, Chain: chain} {
+		s.trees[shape] = Config{
+			Tree: tree, Correction: Optimised,
+			Unequal: true, LeftDistance: min(cfg.Distance, max(1, cfg.Size-1)),
+		}
 	}
 	s.findLowest()
 	return s
@@ -238,6 +272,11 @@ func (s *Stream) MayStart() bool {
 // the payload, if MayStart; else as one who waits for it. If members disagree
 // on the root, the first one that a member hears of counts there.
 func (s *Stream) Start(now proto.Time, root int, payload []byte, out *StreamActions) (number uint64) {
+	return s.StartAs(now, root, Shallow, payload, out)
+}
+
+// StartAs is Start with another shape than Shallow. Only the root's counts.
+func (s *Stream) StartAs(now proto.Time, root int, shape Shape, payload []byte, out *StreamActions) (number uint64) {
 	if root == s.cfg.Self && !s.MayStart() {
 		panic("broadcast: a root started without room")
 	}
@@ -248,7 +287,7 @@ func (s *Stream) Start(now proto.Time, root int, payload []byte, out *StreamActi
 		s.wantStable(number - uint64(len(s.slots)))
 		return number
 	}
-	s.begin(now, number, root, payload, out)
+	s.begin(now, number, root, shape, payload, out)
 	s.settle(now, out)
 	if half := s.window() / 2; root == s.cfg.Self && number > half {
 		s.wantStable(number - half)
@@ -258,7 +297,7 @@ func (s *Stream) Start(now proto.Time, root int, payload []byte, out *StreamActi
 
 // Receive takes a frame from a member. Its payload passes to the stream.
 func (s *Stream) Receive(now proto.Time, from int, f Frame, out *StreamActions) {
-	if from == s.cfg.Self || s.members[from].gone || uint(f.Root) >= uint(s.cfg.Size) {
+	if from == s.cfg.Self || s.members[from].gone || uint(f.Root) >= uint(s.cfg.Size) || f.Shape >= shapes {
 		recycle(f.Payload, out)
 		return
 	}
@@ -287,13 +326,13 @@ func (s *Stream) take(now proto.Time, from int, f *Frame, out *StreamActions) {
 	}
 	switch f.Kind {
 	case FrameTree, FrameCorrection:
-		s.relayed(sl, from, f.Kind)
+		s.relayed(sl, from, f)
 		if sl.state == waiting {
 			s.colour(sl, f.Payload, out)
 			return
 		}
 	case FrameOffer:
-		s.relayed(sl, from, f.Kind)
+		s.relayed(sl, from, f)
 		s.offered(now, sl, from)
 	case FramePull:
 		if digest, ok := readDigest(f.Payload); ok {
@@ -319,8 +358,25 @@ func (s *Stream) Left(now proto.Time, member int, out *StreamActions) {
 	s.drop(now, member, out)
 }
 
-// Deadline is when Tick has to be called next. It may be early.
-func (s *Stream) Deadline() proto.Time { return s.deadline }
+// Heard takes the word of a member that it has completed all broadcasts up to a
+// number, which came along with something else.
+func (s *Stream) Heard(now proto.Time, from int, number uint64, out *StreamActions) {
+	if number > s.members[from].reported {
+		s.report(from, number)
+		s.settle(now, out)
+	}
+}
+
+// Completed is up to which number all broadcasts are handed up here.
+func (s *Stream) Completed() uint64 { return s.completed }
+
+// Deadline is when Tick and then SendReady have to be called next. It may be early.
+func (s *Stream) Deadline() proto.Time {
+	if s.uncorrected.len() > 0 {
+		return min(s.deadline, s.uncorrected.front().due)
+	}
+	return s.deadline
+}
 
 // Tick lets time pass.
 func (s *Stream) Tick(now proto.Time, out *StreamActions) {
@@ -341,20 +397,30 @@ func (s *Stream) Tick(now proto.Time, out *StreamActions) {
 	s.settle(now, out)
 }
 
-// Idle tells whether SendReady has nothing to send.
-func (s *Stream) Idle() bool { return s.tasks.len() == 0 }
+// Idle tells whether this member has nothing to send, now or later, as long as
+// nothing happens.
+func (s *Stream) Idle() bool { return s.tasks.len() == 0 && s.uncorrected.len() == 0 }
 
-// relayed notes a frame of the corrected tree. Where it brings no payload, or an
-// answer to a pull, the tree may take it for a correction: its sender is coloured, and
-// corrects.
-func (s *Stream) relayed(sl *slot, from int, kind FrameKind) {
-	sender, self := s.position(sl, from), s.position(sl, s.cfg.Self)
-	if kind == FrameTree {
-		s.tree.Receive(&sl.relay, sender, KindTree)
-	} else {
-		s.tree.Receive(&sl.relay, sender, s.tree.Side(sender, self))
+// Owes tells whether SendReady has something to send that isn't a correction: it
+// needn't wait until what has arrived was received.
+func (s *Stream) Owes() bool { return s.tasks.len() > 0 }
+
+// relayed notes a frame that brings or offers a payload: who sends it has it. Where
+// it isn't the tree's, nor an answer to a pull, it was sent to this side of the ring.
+func (s *Stream) relayed(sl *slot, from int, f *Frame) {
+	if sl.state == waiting && sl.holders.none() {
+		s.shape(sl, f.Shape)
 	}
+	sl.holders.add(from)
+	kind := KindTree
+	if f.Kind != FrameTree {
+		kind = KindLeft
+	}
+	s.tree(sl).Receive(&sl.relay, s.position(sl, from), kind)
 }
+
+// tree is the corrected tree of a broadcast.
+func (s *Stream) tree(sl *slot) *Config { return &s.trees[sl.shape] }
 
 func (s *Stream) window() uint64 { return uint64(s.cfg.Window) }
 

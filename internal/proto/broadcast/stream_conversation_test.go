@@ -12,13 +12,13 @@ import (
 )
 
 // TestStreamConversations runs the scripts in testdata/stream: a few members, and
-// what each does when. Time stands still at 0 but for ticks.
+// what each does when. Time stands still at 0 but for ticks and what is sent.
 func TestStreamConversations(t *testing.T) {
 	datadriven.Walk(t, "testdata/stream", func(t *testing.T, path string) {
 		var members []*Stream
 		var links [][]Frame
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			var size, window, at, from, root, gone, now int
+			var size, window, at, from, root, gone, now, after, number int
 			var payload string
 			d.MaybeScanArgs(t, "size", &size)
 			d.MaybeScanArgs(t, "window", &window)
@@ -27,6 +27,8 @@ func TestStreamConversations(t *testing.T) {
 			d.MaybeScanArgs(t, "root", &root)
 			d.MaybeScanArgs(t, "gone", &gone)
 			d.MaybeScanArgs(t, "now", &now)
+			d.MaybeScanArgs(t, "after", &after)
+			d.MaybeScanArgs(t, "number", &number)
 			d.MaybeScanArgs(t, "payload", &payload)
 			var out StreamActions
 			switch d.Cmd {
@@ -34,7 +36,7 @@ func TestStreamConversations(t *testing.T) {
 				members, links = nil, make([][]Frame, size*size)
 				for i := range size {
 					members = append(members, NewStream(StreamConfig{
-						Self: i, Size: size, Window: window, OfferAbove: 8, PullDelay: 100,
+						Self: i, Size: size, Window: window, OfferAbove: 8, PullDelay: 100, CorrectAfter: proto.Time(after),
 					}))
 				}
 			case "start":
@@ -47,7 +49,7 @@ func TestStreamConversations(t *testing.T) {
 				}
 				members[at].Start(0, root, p, &out)
 			case "send": // all that it has
-				for members[at].SendReady(0, &out) {
+				for members[at].SendReady(proto.Time(now), &out) {
 				}
 			case "deliver": // all that is under way on a link
 				link := from*len(members) + at
@@ -55,6 +57,8 @@ func TestStreamConversations(t *testing.T) {
 					members[at].Receive(0, from, f, &out)
 				}
 				links[link] = nil
+			case "heard":
+				members[at].Heard(0, from, uint64(number), &out)
 			case "dead":
 				members[at].Dead(0, gone, &out)
 			case "tick":

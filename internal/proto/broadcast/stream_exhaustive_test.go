@@ -46,7 +46,7 @@ func TestStreamExhaustive(t *testing.T) {
 			e.payload = payload
 			if c.plain {
 				for m := range w.members {
-					w.members[m].tree.Correction = NoCorrection
+					w.members[m].trees[Shallow].Correction = NoCorrection
 					if m != c.roots[0] {
 						e.startNext(&w, m)
 					}
@@ -92,10 +92,12 @@ func (w *smallWorld) clone() smallWorld {
 		s.slots = slices.Clone(s.slots)
 		for j := range s.slots {
 			s.slots[j].askers = slices.Clone(s.slots[j].askers)
+			s.slots[j].holders = slices.Clone(s.slots[j].holders)
 		}
 		s.members = slices.Clone(s.members)
 		s.tasks.ring = slices.Clone(s.tasks.ring)
 		s.later.ring = slices.Clone(s.later.ring)
+		s.uncorrected.ring = slices.Clone(s.uncorrected.ring)
 		c.members[i].Stream = &s
 	}
 	return c
@@ -300,12 +302,15 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 			if _, ok := e.relays[sl.relay]; !ok {
 				e.relays[sl.relay] = uint32(len(e.relays))
 			}
-			askers := 0
+			askers, holders := 0, 0
 			if len(sl.askers) > 0 {
 				askers = int(sl.askers[0])
 			}
+			if len(sl.holders) > 0 {
+				holders = int(sl.holders[0])
+			}
 			put(sl.root, int(sl.state), flag(sl.started), flag(sl.done), int(e.relays[sl.relay]),
-				flag(sl.pullAt == 0), sl.offerer, sl.target, sl.turn, askers)
+				flag(sl.pullAt == 0), sl.offerer, sl.target, sl.turn, askers, holders)
 		}
 		for _, p := range m.Stream.members {
 			put(flag(p.gone), int(p.digest), int(p.reported), int(p.wish))
@@ -313,7 +318,11 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 		put(m.tasks.len())
 		for j := range m.tasks.len() {
 			t := m.tasks.ring[(m.tasks.first+j)%len(m.tasks.ring)]
-			put(int(t.kind), int(t.number), t.to)
+			put(int(t.kind), int(t.number), t.to, t.at)
+		}
+		put(m.uncorrected.len())
+		for j := range m.uncorrected.len() {
+			put(int(m.uncorrected.ring[(m.uncorrected.first+j)%len(m.uncorrected.ring)].number))
 		}
 	}
 	for _, link := range w.links {

@@ -101,7 +101,11 @@ func (s *Stream) drop(now proto.Time, member int, out *StreamActions) {
 		s.wishes--
 	}
 	for i := range s.slots {
-		if sl := &s.slots[i]; sl.number != 0 && sl.state != arrived {
+		switch sl := &s.slots[i]; {
+		case sl.number == 0:
+		case sl.state == arrived:
+			s.mendFor(sl, member)
+		default:
 			s.dropFrom(now, sl, member, out)
 		}
 	}

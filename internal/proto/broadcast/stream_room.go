@@ -31,7 +31,7 @@ func (s *Stream) settle(now proto.Time, out *StreamActions) {
 		sl.payload, sl.number = nil, 0
 		if s.later.len() > 0 {
 			number := s.started - uint64(s.later.len()) + 1
-			s.begin(now, number, int(s.later.pop()), nil, out)
+			s.begin(now, number, int(s.later.pop()), Shallow, nil, out)
 		}
 	}
 	s.askForRoom()
@@ -69,9 +69,18 @@ func (s *Stream) reported(from int, f *Frame) {
 		m.wish = max(m.wish, f.Number)
 	case s.cfg.Self:
 		if f.Number > m.reported {
-			m.reported = f.Number
-			s.findLowest()
+			s.report(from, f.Number)
 		}
+	}
+}
+
+// report notes what a member has completed: more than it was known to have.
+func (s *Stream) report(from int, number uint64) {
+	m := &s.members[from]
+	lowest := m.reported <= s.others
+	m.reported = number
+	if lowest { // it may have been the only one
+		s.findLowest()
 	}
 }
 

@@ -7,21 +7,30 @@ import "banyan/internal/proto"
 type task struct {
 	kind   taskKind
 	number uint64
-	to     int
+	to     int // a member; of bypasses and mends a position
+	at     int // of the children there: how many have had their turn
 }
 
 type taskKind uint8
 
 const (
-	relayOn  taskKind = iota // a broadcast along tree and ring
+	relayOn  taskKind = iota // a broadcast along the tree
+	bypass                   // along the tree to those below one who is gone
+	mend                     // the same, when most of them have it already
 	reply                    // to a pull
 	pull                     // a payload
 	question                 // for room; to counts the members
 	report                   // the answer to it
 )
 
+// uncorrected is a broadcast that was sent along the tree, with corrections due.
+type uncorrected struct {
+	number uint64
+	due    proto.Time
+}
+
 // SendReady sends at most one frame. It reports false if there is nothing to
-// send.
+// send now.
 func (s *Stream) SendReady(now proto.Time, out *StreamActions) bool {
 	before := len(*out)
 	for s.tasks.len() > 0 {
@@ -32,7 +41,10 @@ func (s *Stream) SendReady(now proto.Time, out *StreamActions) bool {
 			return true
 		}
 	}
-	return false
+	for s.uncorrected.len() > 0 && !s.correct(now, s.uncorrected.front(), out) {
+		s.uncorrected.pop()
+	}
+	return len(*out) > before
 }
 
 // perform sends a frame for a task if need be. It reports whether the task is
@@ -51,8 +63,11 @@ func (s *Stream) perform(now proto.Time, t *task, out *StreamActions) bool {
 	if sl == nil {
 		return true
 	}
-	if t.kind == relayOn {
+	switch t.kind {
+	case relayOn:
 		return s.relayNext(now, sl, out)
+	case bypass, mend:
+		return s.bypassNext(t, sl, out)
 	}
 	if s.members[t.to].gone {
 		return true
@@ -65,7 +80,7 @@ func (s *Stream) perform(now proto.Time, t *task, out *StreamActions) bool {
 			return true
 		}
 	case sl.state == arrived:
-		f.Kind, f.Payload = FrameCorrection, sl.payload
+		f.Kind, f.Payload, f.Shape = FrameCorrection, sl.payload, sl.shape
 	case s.canDeny(sl, t.to):
 		f.Kind = FrameMissing
 	default:
@@ -75,30 +90,118 @@ func (s *Stream) perform(now proto.Time, t *task, out *StreamActions) bool {
 	return true
 }
 
-// relayNext sends a broadcast that is here to the next member that may need it.
+// relayNext sends a broadcast that is here to the next child in its tree.
 func (s *Stream) relayNext(now proto.Time, sl *slot, out *StreamActions) bool {
-	self := s.position(sl, s.cfg.Self)
-	for {
-		position, kind, ok := s.tree.SendReady(&sl.relay, now)
+	for sl.relay.is(flagSpreading) {
+		child, _, ok := s.tree(sl).disseminate(&sl.relay, now)
 		if !ok {
-			return true
+			sl.relay.flags &^= flagSpreading
+			s.uncorrected.push(uncorrected{sl.number, now + s.cfg.CorrectAfter})
+			break
 		}
-		to := (position + sl.root) % s.cfg.Size
+		to := s.member(sl, child)
 		if s.members[to].gone {
+			s.tasks.push(task{kind: bypass, number: sl.number, to: child})
 			continue
 		}
-		f := Frame{Kind: FrameTree, Number: sl.number, Root: sl.root, Payload: sl.payload}
-		if kind != KindTree {
-			if s.tree.Tree.Parent(position) == self || s.tree.Tree.Parent(self) == position {
-				continue // a tree message went between the two, or will
-			}
-			f.Kind = FrameCorrection
-			if len(sl.payload) > s.cfg.OfferAbove {
-				f.Kind, f.Payload = FrameOffer, nil
-			}
+		if !s.has(sl, to) {
+			s.pass(sl, FrameTree, to, out)
+			return false
 		}
-		s.send(to, f, out)
+	}
+	return true
+}
+
+// bypassNext sends a broadcast that is here to the next child of one who is gone.
+func (s *Stream) bypassNext(t *task, sl *slot, out *StreamActions) bool {
+	tree := &s.tree(sl).Tree
+	children := tree.Children(t.to)
+	for at := 0; ; at++ {
+		child, ok := tree.Next(&children)
+		switch to := s.member(sl, child); {
+		case !ok:
+			return true
+		case at < t.at:
+		case s.members[to].gone:
+			t.at++
+			s.tasks.push(task{kind: t.kind, number: t.number, to: child})
+			t = s.tasks.front() // the queue may have moved
+		default:
+			t.at++
+			if s.has(sl, to) {
+				continue
+			}
+			kind := FrameTree
+			if t.kind == mend && len(sl.payload) > s.cfg.OfferAbove {
+				kind = FrameOffer
+			}
+			s.pass(sl, kind, to, out)
+			return false
+		}
+	}
+}
+
+// correct sends the next correction of a broadcast, if it's due. It reports false if
+// there is none, nor will be.
+func (s *Stream) correct(now proto.Time, u *uncorrected, out *StreamActions) bool {
+	sl := s.known(u.number)
+	if sl == nil {
 		return false
+	}
+	tree, next := s.tree(sl), sl.relay
+	for {
+		position, _, ok := tree.correct(&next, now)
+		if !ok {
+			return false
+		}
+		to := s.member(sl, position)
+		switch {
+		case s.members[to].gone || s.has(sl, to):
+			sl.relay = next // it needs none
+			continue
+		case now < u.due:
+			return true
+		}
+		sl.relay = next
+		kind := FrameCorrection
+		if len(sl.payload) > s.cfg.OfferAbove {
+			kind = FrameOffer
+		}
+		s.pass(sl, kind, to, out)
+		return true
+	}
+}
+
+// has tells whether a member is known to have a broadcast, or an offer of it, or was
+// sent either by this one.
+func (s *Stream) has(sl *slot, member int) bool {
+	return s.members[member].reported >= sl.number || sl.holders.has(member)
+}
+
+// pass sends a broadcast that is here, or an offer of it, to a member.
+func (s *Stream) pass(sl *slot, kind FrameKind, to int, out *StreamActions) {
+	f := Frame{Kind: kind, Number: sl.number, Root: sl.root, Shape: sl.shape, Payload: sl.payload}
+	if kind == FrameOffer {
+		f.Payload = nil
+	}
+	sl.holders.add(to)
+	s.send(to, f, out)
+}
+
+// mendFor sends what is here to those below one who is gone now, if nobody nearer to them
+// in the tree is alive.
+func (s *Stream) mendFor(sl *slot, member int) {
+	if sl.state != arrived || sl.root == member {
+		return
+	}
+	tree, self := &s.tree(sl).Tree, s.position(sl, s.cfg.Self)
+	position := s.position(sl, member)
+	above := tree.Parent(position)
+	for above > 0 && s.members[s.member(sl, above)].gone {
+		above = tree.Parent(above)
+	}
+	if above == self {
+		s.tasks.push(task{kind: mend, number: sl.number, to: position})
 	}
 }
 

@@ -23,7 +23,9 @@ type slot struct {
 	started bool // the program waits for it, or did
 	done    bool // handed up
 	payload []byte
+	shape   Shape
 	relay   State // sends once the payload is here
+	holders set   // members from which it came, or an offer of it, or to which either was sent
 
 	// Recovery, while waiting.
 	pullAt  proto.Time // when to pull, unless coloured; Never if there is no need
@@ -42,11 +44,17 @@ func (s *Stream) slot(number uint64, root int) *slot {
 	if sl.number != number {
 		*sl = slot{
 			number: number, root: root, pullAt: proto.Never,
-			offerer: nobody, target: nobody, askers: sl.askers[:0],
+			offerer: nobody, target: nobody, askers: sl.askers[:0], holders: sl.holders[:0],
 		}
-		s.tree.Start(&sl.relay, s.position(sl, s.cfg.Self))
+		s.shape(sl, Shallow)
 	}
 	return sl
+}
+
+// shape gives a broadcast that isn't coloured its tree.
+func (s *Stream) shape(sl *slot, shape Shape) {
+	sl.shape = shape
+	s.tree(sl).Start(&sl.relay, s.position(sl, s.cfg.Self))
 }
 
 // known gives the slot of a number, or nil if it is stable by now.
@@ -59,15 +67,27 @@ func (s *Stream) known(number uint64) *slot {
 
 // position is a member's place in the tree of a broadcast, the root's being 0.
 func (s *Stream) position(sl *slot, member int) int {
-	return (member - sl.root + s.cfg.Size) % s.cfg.Size
+	if member < sl.root {
+		return member - sl.root + s.cfg.Size
+	}
+	return member - sl.root
+}
+
+// member is who has a place in the tree of a broadcast.
+func (s *Stream) member(sl *slot, position int) int {
+	if m := position + sl.root; m < s.cfg.Size {
+		return m
+	}
+	return position + sl.root - s.cfg.Size
 }
 
 // begin follows the program's start of a number that has its slot.
-func (s *Stream) begin(now proto.Time, number uint64, root int, payload []byte, out *StreamActions) {
+func (s *Stream) begin(now proto.Time, number uint64, root int, shape Shape, payload []byte, out *StreamActions) {
 	sl := s.slot(number, root)
 	sl.started = true
 	switch {
 	case sl.state == waiting && sl.root == s.cfg.Self:
+		s.shape(sl, shape)
 		s.colour(sl, payload, out)
 		return
 	case sl.state == waiting && s.gone > 0:
@@ -123,6 +143,13 @@ func (b *set) add(member int) {
 	}
 	(*b)[member/64] |= 1 << (member % 64)
 }
+
+func (b set) has(member int) bool {
+	return member/64 < len(b) && b[member/64]>>(member%64)&1 == 1
+}
+
+// none tells whether the set never had a member. One that was drained had.
+func (b set) none() bool { return len(b) == 0 }
 
 // drain iterates over the members and takes each out. Some may be put back.
 func (b set) drain() func(yield func(int) bool) {

@@ -17,7 +17,7 @@ func TestStreamUndisturbed(t *testing.T) {
 		if w.problem != "" {
 			t.Fatalf("size %d: %s", size, w.problem)
 		}
-		if w.sent[FrameTree] > 500*(size-1) || w.sent[FrameCorrection] > 2*500*size {
+		if w.sent[FrameTree] > 500*(size-1) || w.sent[FrameCorrection] > 500*size {
 			t.Errorf("size %d: %d frames along the tree, %d corrections", size, w.sent[FrameTree], w.sent[FrameCorrection])
 		}
 		// Room is asked for once every half window, and answered.
@@ -59,11 +59,11 @@ func randomStreamWorld(seed uint64) *streamWorld {
 	}
 	cfg := StreamConfig{
 		Size: size, Window: 2 + rng.IntN(7), OfferAbove: 16,
-		Distance: 1 + rng.IntN(2), PullDelay: proto.Time(rng.IntN(100)),
+		Distance: 1 + rng.IntN(2), PullDelay: proto.Time(rng.IntN(100)), CorrectAfter: proto.Time(rng.IntN(2) * rng.IntN(100)),
 	}
 	w = newStreamWorld(cfg, seed)
 	w.rng, w.ahead, w.slow = rng, 1+rng.IntN(8*cfg.Window), rng.IntN(1+size/2)
-	w.bare = rng.IntN(2) == 0
+	w.bare, w.chains, w.chatty = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
 	if rng.IntN(2) == 0 {
 		w.ahead = 1
 	}

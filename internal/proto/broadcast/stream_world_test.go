@@ -25,6 +25,8 @@ type streamWorld struct {
 	sent    [FrameReport + 1]int
 	slow    int  // members that are rarely scheduled
 	bare    bool // frames don't carry Stable
+	chains  bool // some trees are chains
+	chatty  bool // members tell each other, beside the frames, what they have completed
 	problem string
 
 	// Canaries: known bugs, put in.
@@ -145,6 +147,9 @@ func (w *streamWorld) act(m *streamMember) bool {
 			acted = w.start(m)
 		case 4:
 			acted = w.rng.IntN(8) == 0 && w.hear(m)
+			if w.chatty && w.rng.IntN(4) == 0 {
+				w.tell(m)
+			}
 		}
 		if acted {
 			w.now += proto.Time(w.rng.IntN(2))
@@ -189,10 +194,28 @@ func (w *streamWorld) start(m *streamMember) bool {
 	m.started++
 	m.open++
 	w.step(m, func() {
-		if n := m.Start(w.now, root, payload, &m.out); n != uint64(m.started) {
+		if n := m.StartAs(w.now, root, w.shape(m.started), payload, &m.out); n != uint64(m.started) {
 			w.fail("member %d started %d as %d", m.self, m.started, n)
 		}
 	})
+	return true
+}
+
+// shape is the tree of a number: Chain for one in four of them if there are chains.
+func (w *streamWorld) shape(number int) Shape {
+	if w.chains && number%4 == 0 {
+		return Chain
+	}
+	return Shallow
+}
+
+// tell lets a member hear what another has completed.
+func (w *streamWorld) tell(m *streamMember) bool {
+	from := w.members[w.rng.IntN(w.cfg.Size)]
+	if from == m || from.dead {
+		return false
+	}
+	w.step(m, func() { m.Heard(w.now, from.self, from.Completed(), &m.out) })
 	return true
 }
 
