@@ -1597,13 +1597,15 @@ ALIAS(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges));
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
-	MISSING(MPI_Grequest_complete, NO_OBJECT);
+	GUARD(MPI_Grequest_complete);
+	return RESULT(banyan_GrequestComplete(HANDLE(request)));
 }
 ALIAS(int, MPI_Grequest_complete, (MPI_Request request));
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
-	MISSING(MPI_Grequest_start, NO_OBJECT);
+	GUARD(MPI_Grequest_start);
+	return RESULT(banyan_GrequestStart((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, POINTER(request)));
 }
 ALIAS(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request));
 

@@ -550,6 +550,16 @@ func banyan_GraphdimsGet(_comm uintptr, _nnodes unsafe.Pointer, _nedges unsafe.P
 	return int32(process.GraphdimsGet(binding.Comm(_comm), (*int32)(_nnodes), (*int32)(_nedges)))
 }
 
+//export banyan_GrequestComplete
+func banyan_GrequestComplete(_request uintptr) int32 {
+	return int32(process.GrequestComplete(binding.Request(_request)))
+}
+
+//export banyan_GrequestStart
+func banyan_GrequestStart(_queryFn uintptr, _freeFn uintptr, _cancelFn uintptr, _extraState uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.GrequestStart(_queryFn, _freeFn, _cancelFn, _extraState, (*binding.Request)(_request)))
+}
+
 //export banyan_GroupCompare
 func banyan_GroupCompare(_group1 uintptr, _group2 uintptr, _result unsafe.Pointer) int32 {
 	return int32(process.GroupCompare(binding.Group(_group1), binding.Group(_group2), (*int32)(_result)))

@@ -104,6 +104,9 @@ func className(code Code) string {
 
 // classOfError finds the class of what internal/comm and below report.
 func classOfError(err error) Code {
+	if code, is := asCode(err); is {
+		return code
+	}
 	switch {
 	case errors.Is(err, process.ErrRankLost):
 		return ErrProcAborted

@@ -59,6 +59,7 @@ type Process struct {
 	plain       plain
 	ops         table[operation]
 	requests    requests
+	grequests   grequests
 	messages    table[message]
 	space       space // for buffered sends
 	infos       table[info]

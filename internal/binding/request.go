@@ -328,6 +328,9 @@ func (p *Process) Cancel(request *Request) Code {
 	if r.state == inactive {
 		return p.fail(r.c, "MPI_Cancel", ErrRequest, "the persistent request is inactive")
 	}
+	if g, is := r.work.(*grequest); is {
+		return g.cancel()
+	}
 	if r.state == active && r.work == nil && r.pending.Receives() && r.send.Engine() == nil {
 		r.pending.Cancel()
 	}

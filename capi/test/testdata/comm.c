@@ -221,6 +221,39 @@ static void errors(void)
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, before));
 }
 
+static int freed;
+
+static int query(void *extra, MPI_Status *status)
+{
+	status->MPI_SOURCE = *(int *)extra;
+	status->MPI_TAG = 2;
+	MPI_Status_set_cancelled(status, 0);
+	return MPI_Status_set_elements(status, MPI_INT, 3);
+}
+
+static int release(void *extra)
+{
+	freed += *(int *)extra;
+	return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete) { return complete ? MPI_SUCCESS : MPI_ERR_OTHER; }
+
+static void generalised(void)
+{
+	MPI_Request request;
+	MPI_Status status;
+	int extra = 4, flag, n;
+	OK(MPI_Grequest_start(query, release, cancel, &extra, &request));
+	OK(MPI_Test(&request, &flag, &status));
+	CHECK(!flag);
+	OK(MPI_Grequest_complete(request));
+	OK(MPI_Cancel(&request));
+	OK(MPI_Wait(&request, &status));
+	OK(MPI_Get_count(&status, MPI_INT, &n));
+	CHECK(request == MPI_REQUEST_NULL && status.MPI_SOURCE == 4 && status.MPI_TAG == 2 && n == 3 && freed == 4);
+}
+
 static void environment(void)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -271,6 +304,7 @@ int main(int argc, char **argv)
 	splits();
 	infos();
 	errors();
+	generalised();
 	environment();
 	return END;
 }
