@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,6 +179,67 @@ func TestKilledWhileAsleep(t *testing.T) {
 			t.Errorf("the evidence is %v", w.why)
 		}
 	}
+}
+
+// More peers than a Poll looks at directly are all heard, whether they go on without a
+// pause or send one frame now and then to one that sleeps meanwhile.
+func TestMoreThanAreActive(t *testing.T) {
+	const n, frames = 3 * maxActive, 200
+	transports := newTransports(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
+	var all sync.WaitGroup
+	for p := 1; p < n; p++ {
+		all.Go(func() {
+			tr, w := transports[p], &witness{t: t}
+			for i := range frames {
+				tr.Send(0, &wire.Header{Kind: wire.KindEager, Seq: uint64(i + 1)}, nil, 0)
+				for until := tr.Poll(w); p%3 == 0 && until < 2; until++ {
+					tr.Wait(time.Millisecond)
+				}
+			}
+			for start := time.Now(); w.frames == 0 && time.Since(start) < 20*time.Second; {
+				if tr.Poll(w) == 0 {
+					tr.Wait(time.Second)
+				}
+			}
+			if w.frames != 1 {
+				t.Errorf("%d has no answer", p)
+			}
+		})
+	}
+	w := &perPeer{t: t, tr: transports[0], frames: make([]uint64, n)}
+	for start := time.Now(); w.full < n-1; {
+		if transports[0].Poll(w) == 0 {
+			transports[0].Wait(time.Second)
+		}
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("heard to the end: %d of %d", w.full, n-1)
+		}
+	}
+	all.Wait()
+}
+
+// perPeer answers the last of each peer's frames.
+type perPeer struct {
+	t      *testing.T
+	tr     *Transport
+	frames []uint64
+	full   int
+}
+
+func (w *perPeer) Frame(from proto.Proc, h *wire.Header, _ []byte) {
+	if w.frames[from]++; w.frames[from] != h.Seq {
+		w.t.Errorf("frame %d of %v as number %d", h.Seq, from, w.frames[from])
+	}
+	if h.Seq == 200 {
+		w.full++
+		w.tr.Send(from, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	}
+}
+func (w *perPeer) Dest(proto.Proc, *wire.Header) []byte { return nil }
+func (w *perPeer) Arrived(proto.Proc, *wire.Header)     {}
+func (w *perPeer) Sent(proto.Proc, uint64)              {}
+func (w *perPeer) Closed(p proto.Proc, why transport.Evidence) {
+	w.t.Errorf("%v ended: %v", p, why)
 }
 
 // Rings are made for those who talk: one process of 64 has those of its neighbours.
