@@ -76,9 +76,6 @@ func (c Contents) segments() []segment {
 // Made says how the type was made.
 func (t *Type) Made() Contents { return t.made }
 
-// LargeCount tells whether a large-count call has made the type.
-func (t *Type) LargeCount() bool { return t.large }
-
 // AsLargeCount is the type as made by the large-count form of the same call.
 func (t *Type) AsLargeCount() *Type {
 	l := *t

@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"bytes"
 	"testing"
 	"unsafe"
 )
@@ -14,7 +15,7 @@ func cases() []struct {
 	const n = 1 << 17 // doubles in a MiB
 	random := make([]int64, n)
 	for i := range random {
-		random[i] = int64(i)*2 + int64(i*7919)%2
+		random[i] = int64(i)*3 + int64(i*7919)%2
 	}
 	particle := must(Struct([]int64{3, 1}, []int64{0, 24}, []*Type{theDouble, theInt}))
 	return []struct {
@@ -30,9 +31,64 @@ func cases() []struct {
 		{"blocks of 64", must(Vector(n/8, 8, 16, theDouble)), 1},
 		{"blocks of 4096", must(Vector(n/512, 512, 1024, theDouble)), 1},
 		{"face of a cube", must(Subarray([]int64{512, 512, 2}, []int64{512, 256, 1}, []int64{0, 7, 1}, OrderC, theDouble)), 1},
+		{"indexed ints", must(IndexedBlock(1, random, theInt)), 1},
 		{"indexed doubles", must(IndexedBlock(1, random, theDouble)), 1},
+		{"indexed pairs", must(IndexedBlock(1, random[:n/2], must(Contiguous(2, theDouble)))), 1},
 		{"indexed blocks of 24", must(IndexedBlock(3, random[:n/3], must(Resized(theDouble, 0, 16)))), 1},
 		{"structs", particle, n * 8 / 28},
+	}
+}
+
+// TestKernels compares what every kernel packs and unpacks with the elements one by one.
+func TestKernels(t *testing.T) {
+	for _, c := range cases() {
+		// As the naive type map: where each element of an instance is.
+		var disps []int64
+		var sizes []int64
+		walk(c.t.typed.node, c.t.typed.disp, func(k Kind, disp int64) {
+			disps, sizes = append(disps, disp), append(sizes, k.Size())
+		})
+		_, extent := c.t.Extent()
+		first, length := c.t.Span(c.count)
+		mem := make([]byte, first+length)
+		for i := range mem {
+			mem[i] = byte(i * 31 >> 3)
+		}
+		var want []byte
+		for i := range c.count {
+			for k, d := range disps {
+				at := i*extent + d
+				want = append(want, mem[at:at+sizes[k]]...)
+			}
+		}
+		msg := make([]byte, len(want))
+		if c.t.Pack(msg, unsafe.Pointer(&mem[0]), c.count, 0); !bytes.Equal(msg, want) {
+			t.Errorf("%s: packed something else", c.name)
+		}
+		back := make([]byte, len(mem))
+		c.t.Unpack(msg, unsafe.Pointer(&back[0]), c.count, 0)
+		clear(msg)
+		if c.t.Pack(msg, unsafe.Pointer(&back[0]), c.count, 0); !bytes.Equal(msg, want) {
+			t.Errorf("%s: unpacked to somewhere else", c.name)
+		}
+	}
+}
+
+// walk visits the elements of a type map.
+func walk(n *node, disp int64, visit func(k Kind, disp int64)) {
+	switch n.form {
+	case run:
+		for at := int64(0); at < n.size; at += n.kind.Size() {
+			visit(n.kind, disp+at)
+		}
+	case loop:
+		for i := range n.count {
+			walk(n.child, disp+i*n.stride, visit)
+		}
+	case list:
+		for _, it := range n.items {
+			walk(it.node, disp+it.disp, visit)
+		}
 	}
 }
 
@@ -43,7 +99,7 @@ func TestNoAllocation(t *testing.T) {
 		first, length := c.t.Span(c.count)
 		mem, msg := make([]byte, first+length), make([]byte, size)
 		buf := unsafe.Pointer(&mem[0])
-		if n := testing.AllocsPerRun(1, func() {
+		if n := testing.AllocsPerRun(5, func() {
 			c.t.Pack(msg, buf, c.count, 0)
 			c.t.Unpack(msg, buf, c.count, 0)
 			c.t.Pack(msg[:1001], buf, c.count, 777)
