@@ -113,6 +113,19 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// Who is left alone agrees with himself, at once.
+func TestAlone(t *testing.T) {
+	r := measure(t, Plan{N: []int{2}, Arities: []int{2}, Faults: []Fault{{Kind: Node}, {Kind: Root}}, Runs: 2})
+	for _, row := range r.Rows {
+		if row.Messages != 0 || row.Stabilise != 0 || row.Agree() != 1 {
+			t.Errorf("%+v", row)
+		}
+	}
+	if f := Chart(Summarise(r.Rows)); len(f.Series) != 0 {
+		t.Errorf("a chart of %d series", len(f.Series))
+	}
+}
+
 // The same of processes.
 func TestApart(t *testing.T) {
 	p := Plan{N: []int{6}, Arities: []int{2}, Faults: every, Runs: 2, Apart: MaxMembers, Seed: 1}

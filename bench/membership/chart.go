@@ -24,6 +24,9 @@ func Chart(all []*Summary) *report.Figure {
 		f.Series[at].Points = append(f.Series[at].Points, report.Point{X: float64(s.Agree()), Y: float64(y) * us, Low: float64(low) * us, High: float64(high) * us})
 	}
 	for _, s := range all {
+		if s.Least <= 0 { // one who is alone; there is no place for it on a logarithmic axis
+			continue
+		}
 		c := curve{s.Arity, s.Fault}
 		at, ok := series[c]
 		if !ok {

@@ -272,6 +272,9 @@ func (c *crew) read(r *Row) error {
 		installed = max(installed, c.board.word(row, wordInstalled).Load())
 	}
 	stable := c.board.word(c.live[leader], wordStableAt).Load()
+	if began == 0 && len(c.live) == 1 {
+		began = stable // who is alone has nobody to propose to
+	}
 	if began == 0 || stable < began || installed < stable {
 		return c.ensemble.fail(fmt.Sprintf("a change began at %d, was stable at %d and installed at %d ns", began, stable, installed))
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	for text, want := range map[string]Fault{"node": {Node, 0}, "root": {Root, 0}, "several": {Several, 3}, "several:5": {Several, 5}, "join": {Join, 0}} {
+	for text, want := range map[string]Fault{"node": {Node, 0}, "root": {Root, 0}, "several": {Several, 2}, "several:5": {Several, 5}, "join": {Join, 0}} {
 		f, err := ParseFault(text)
 		if err != nil || f != want {
 			t.Errorf("%s: %v, %v", text, f, err)

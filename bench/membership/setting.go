@@ -29,7 +29,7 @@ type Fault struct {
 }
 
 // defaultSeveral is how many die if nothing is said.
-const defaultSeveral = 3
+const defaultSeveral = 2
 
 // ParseFault reads node, root, join, several or several:K.
 func ParseFault(text string) (Fault, error) {

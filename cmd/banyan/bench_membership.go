@@ -22,7 +22,7 @@ and measures how long the others take to agree:
 
   --fault node       a member other than the most senior one, the coordinator, is killed
   --fault root       the coordinator is killed
-  --fault several:K  K others are killed at once (several: 3)
+  --fault several:K  K others are killed at once (several: 2)
   --fault join       one more joins
 
   stabilise_us   as the paper defines it (Varma et al., 2006): from the coordinator's first step, after

@@ -24,7 +24,7 @@ func (e *experiment) measured(arity, most int) sizes {
 	times := map[int][]float64{}
 	models := map[int]Measurement{}
 	for _, m := range e.Measured {
-		if m.Arity == arity && m.Live <= most {
+		if m.Arity == arity && m.Live > 1 && m.Live <= most { // who is alone agrees at once
 			times[m.Live] = append(times[m.Live], microseconds(m.Stabilise))
 			models[m.Live] = m
 		}

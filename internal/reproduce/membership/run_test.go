@@ -28,10 +28,10 @@ var machine = viewtime.Model{Latency: 50e-6, Compute: 5e-6, Contention: 0.1}
 func measure(change func(*Measurement)) []Measurement {
 	var all []Measurement
 	for _, arity := range []int{2, 4} {
-		for _, live := range []int{2, 3, 5, 7, 9, 12, 15, 20, 25, 30, 35, 40, 46, 127} {
+		for _, live := range []int{1, 2, 3, 5, 7, 9, 12, 15, 20, 25, 30, 35, 40, 46, 127} {
 			for run := range 3 {
 				m := Measurement{Live: live, Arity: arity, Base: machine.Base(live, arity), Contention: machine.Stabilise(live, arity), Messages: 3 * (live - 1)}
-				m.Stabilise = m.Contention + risk.Seconds(run-1)*0.25e-6
+				m.Stabilise = max(0, m.Contention+risk.Seconds(run-1)*0.25e-6)
 				m.Commit = m.Stabilise * 3 / 2
 				change(&m)
 				all = append(all, m)
