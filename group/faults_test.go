@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	// They wait, mostly.
-	flag.Set("test.parallel", "5")
+	flag.Set("test.parallel", "8")
 	flag.Parse() // the command line's goes before it
 	goleak.VerifyTestMain(m)
 }

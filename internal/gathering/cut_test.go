@@ -3,6 +3,7 @@ package gathering
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ type wall struct {
 	lost    map[string]bool // who has no past: what it has sent doesn't arrive, and its connections break
 	closed  bool
 	running sync.WaitGroup
+	members []walled
 }
 
 func newWall(t *testing.T) *wall {
@@ -187,16 +189,34 @@ type walled struct {
 
 const (
 	cutPeriod  = 15 * time.Millisecond
-	cutTimeout = 240 * time.Millisecond
+	cutTimeout = 350 * time.Millisecond
 )
 
 func (w *wall) join(t *testing.T, name string, seeds ...string) walled {
+	t.Helper()
+	m, err := w.try(t, name, 10*time.Second, seeds...)
+	if err != nil {
+		w.dump(t)
+		t.Fatalf("%s: %v", name, err)
+	}
+	return m
+}
+
+// dump logs what has become of the members.
+func (w *wall) dump(t *testing.T) {
+	for _, m := range w.members {
+		t.Logf("%s: %v, view %d of %v", m.r.name, m.Err(), m.last().Number, m.last().Members)
+	}
+}
+
+// try is join for one who may not be let in.
+func (w *wall) try(t *testing.T, name string, limit time.Duration, seeds ...string) (walled, error) {
 	t.Helper()
 	r := w.relay(t, name)
 	d := newDiary()
 	cfg := Config{Name: name, Secret: testSecret, Seeds: seeds, Period: cutPeriod, Timeout: cutTimeout, Observer: d,
 		Advertise: r.socket.Addr().String()}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	socket, err := cfg.open()
 	if err != nil {
@@ -205,10 +225,12 @@ func (w *wall) join(t *testing.T, name string, seeds ...string) walled {
 	r.target = socket.Addr().String()
 	m, err := join(ctx, cfg, socket)
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		r.refuse()
+		return walled{nil, d, r}, err
 	}
 	t.Cleanup(m.Close)
-	return walled{m, d, r}
+	w.members = append(w.members, walled{m, d, r})
+	return walled{m, d, r}, nil
 }
 
 // die ends a member as if it were killed.
@@ -395,24 +417,39 @@ func TestDeadBehindCut(t *testing.T) {
 	}
 }
 
+var cuts = flag.Int("cuts", 2, "how many random sequences with cuts")
+
 // Random cuts, deaths and joins: there is never a second view of a number, and of those who are left
 // when the network is whole all have the same.
 func TestRandomCuts(t *testing.T) {
-	n := uint64(3)
+	n := *cuts
 	if testing.Short() {
-		n = 1
+		n = min(n, 1)
 	}
-	for seed := range n {
+	for seed := range uint64(n) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))
 			w := newWall(t)
 			all := []walled{w.join(t, "a")}
-			for i := range 3 + r.IntN(3) {
-				all = append(all, w.join(t, string(rune('b'+i)), all[0].card.Address))
+			var outside []walled // who wasn't let in, or not in time
+			enter := func(name string, limit time.Duration) {
+				var seeds []string
+				for _, m := range all {
+					seeds = append(seeds, m.card.Address)
+				}
+				r.Shuffle(len(seeds), func(i, j int) { seeds[i], seeds[j] = seeds[j], seeds[i] })
+				if m, err := w.try(t, name, limit, seeds...); err == nil {
+					all = append(all, m)
+				} else {
+					outside = append(outside, m)
+				}
 			}
-			for range 6 {
-				switch r.IntN(4) {
+			for i := range 3 + r.IntN(3) {
+				enter(string(rune('b'+i)), 10*time.Second)
+			}
+			for step := range 7 {
+				switch r.IntN(5) {
 				case 0, 1:
 					var sides [2][]string
 					for _, m := range all {
@@ -425,6 +462,8 @@ func TestRandomCuts(t *testing.T) {
 					all[r.IntN(len(all))].die()
 				case 3:
 					w.split()
+				case 4:
+					enter(fmt.Sprint("x", step), 2*cutTimeout)
 				}
 				time.Sleep(time.Duration(r.IntN(int(2 * cutTimeout))))
 			}
@@ -449,14 +488,12 @@ func TestRandomCuts(t *testing.T) {
 				}
 				for deadline := time.Now().Add(20 * time.Second); !settled(); time.Sleep(5 * time.Millisecond) {
 					if time.Now().After(deadline) {
-						for _, m := range all {
-							t.Logf("%s: %v, view %d of %v", m.r.name, m.Err(), m.last().Number, m.last().Members)
-						}
+						w.dump(t)
 						t.Fatal("no agreement")
 					}
 				}
 			}
-			agree(t, all)
+			agree(t, append(all, outside...))
 		})
 	}
 }

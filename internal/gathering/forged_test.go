@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// They wait, mostly.
-	flag.Set("test.parallel", "5")
+	flag.Set("test.parallel", "8")
 	flag.Parse() // the command line's goes before it
 	goleak.VerifyTestMain(m)
 }
