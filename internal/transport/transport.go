@@ -2,8 +2,9 @@
 // the other Procs of its job, in order, without ever waiting for one of them.
 //
 // Implementations are in the packages below: inproc (goroutines of one
-// operating-system process), tcp. All pass the one conformance suite in
-// transporttest, and share package stream, which turns frames into bytes.
+// operating-system process) and mesh (processes; its media are the packages shm and
+// tcp). All pass the one conformance suite in transporttest, mesh by each medium, and
+// share package stream, which turns frames into bytes.
 //
 // # Invariants
 //

@@ -63,7 +63,8 @@ func (v *Vector) Send(fd int, runs ...[]byte) (int, unix.Errno) {
 // Receive reads into direct, until it's full, and then into rest.
 func (v *Vector) Receive(fd int, direct, rest []byte) (int, unix.Errno) {
 	if len(direct) == 0 {
-		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(rest))), uintptr(len(rest)))
+		// Past the layer of files, which read would go through.
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(rest))), uintptr(len(rest)), unix.MSG_DONTWAIT, 0, 0)
 		return int(n), errno
 	}
 	v.iov[0].Base = unsafe.SliceData(direct)
