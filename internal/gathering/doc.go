@@ -4,7 +4,8 @@
 //
 // One goroutine runs the two machines of a member ([Member.run]). Others accept,
 // dial and read, each for one connection, and post what happens to it. Each direction
-// between two members has a connection of its own, made when first used.
+// between two members has a connection of its own, made when first used, or soon after a
+// view if the next change may use it (ready.go): handshakes would take most of its time.
 //
 // # Names, numbers, lives
 //
