@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 // among them, in random sequences. Whoever is left in the end has the same view, and
 // everything that anybody has ever seen fits together. `-sequences 1000` for more.
 func TestFaultSequences(t *testing.T) {
+	t.Parallel()
 	n := *sequences
 	if testing.Short() {
 		n = min(n, 2)
@@ -57,6 +58,7 @@ func TestFaultSequences(t *testing.T) {
 
 // The same with members in this process, which can't be stopped.
 func TestFaultSequencesInOne(t *testing.T) {
+	t.Parallel()
 	n := 12
 	if testing.Short() {
 		n = 3

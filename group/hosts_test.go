@@ -14,6 +14,7 @@ import (
 // without; the others go on, and whoever was cut off ends, and comes back when the
 // network is mended. In between somebody joins on the side that goes on.
 func TestHosts(t *testing.T) {
+	t.Parallel()
 	if err := multihost.Unavailable(); err != nil {
 		t.Skipf("no network namespaces here (root, or user namespaces, and /dev/net/tun are needed): %v", err)
 	}

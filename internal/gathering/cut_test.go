@@ -303,6 +303,7 @@ func agree(t *testing.T, all []walled) {
 // Of two sides of a cut one goes on: the larger one, or of equal ones that with the most
 // senior member. The other one stops, also if the network is mended before it has found out.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	type setting struct {
 		others string // than a, all from b on
 		away   []string
@@ -375,6 +376,7 @@ func TestCut(t *testing.T) {
 // it mustn't go on alone: the new one does already. It is told so, or, if nothing of the dead
 // is left in the network, knows that it can't know.
 func TestDeadBehindCut(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		lost bool
 		want error
@@ -422,6 +424,7 @@ var cuts = flag.Int("cuts", 2, "how many random sequences with cuts")
 // Random cuts, deaths and joins: there is never a second view of a number, and of those who are left
 // when the network is whole all have the same.
 func TestRandomCuts(t *testing.T) {
+	t.Parallel()
 	n := *cuts
 	if testing.Short() {
 		n = min(n, 1)

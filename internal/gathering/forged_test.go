@@ -174,6 +174,7 @@ func TestForgedFrames(t *testing.T) {
 
 // Strangers who connect and say nothing keep nobody out, however many there are.
 func TestSilentStrangers(t *testing.T) {
+	t.Parallel()
 	da := newDiary()
 	a := testJoin(t, testConfig("a", da))
 	for range 8 * maxPending {

@@ -86,6 +86,7 @@ func (f *flip) Write(b []byte) (int, error) {
 // A handshake of which any byte was changed on the way ends without an answer that counts, and
 // none changed by the dialler's side is judged.
 func TestHandshakeTamperedWith(t *testing.T) {
+	t.Parallel()
 	for _, reads := range []bool{true, false} {
 		for at := 0; ; at++ {
 			var f *flip
