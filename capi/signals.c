@@ -7,6 +7,9 @@
 //   - A handler of the program always runs on the alternative stack. Those that are there
 //     are changed when the library is loaded and initialised, those that come later when they
 //     are installed: sigaction and signal of this library come before libc's.
+//   - Signals to the process come to the program's threads. Those of the library block all
+//     that can be blocked, as it does while the runtime begins: else a program that
+//     blocks a signal, to wait for it by sigwait, would lose it to one of them.
 //   - SIGPIPE and SIGURG are shared. Go needs to know of its own broken connections, and
 //     of its threads to be preempted. The kernel's handler stays Go's, and the program's
 //     action is done by this file for those that aren't Go's.
@@ -244,8 +247,15 @@ static void provide_stack(void)
 // The runtime installs its handlers in a constructor without a priority, which comes after
 // those that have one and, because Go links its own object first, before others.
 
+static sigset_t loader_mask;
+
 __attribute__((constructor(101))) static void before_go(void)
 {
+	// The runtime's threads inherit this.
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &loader_mask);
+
 	for (int i = 0; i < n_crashes; i++)
 		libc(crashes[i], NULL, &before[crashes[i]]);
 	libc(SIGURG, NULL, &urgent_signal.program);
@@ -271,6 +281,7 @@ __attribute__((constructor)) static void after_go(void)
 	share(&pipe_signal, SIGPIPE, &a, NULL);
 	a = urgent_signal.program;
 	share(&urgent_signal, SIGURG, &a, NULL);
+	pthread_sigmask(SIG_SETMASK, &loader_mask, NULL);
 }
 
 void banyan_signals_in_child(void)

@@ -24,7 +24,7 @@ func TestCrash(t *testing.T) {
 // What a program does with signals, forks, threads and jumps goes well.
 func TestGuest(t *testing.T) {
 	guest := compile(t, "guest")
-	for _, name := range []string{"handler-segv", "handler-segv-early", "handler-stack", "urgent", "threads",
+	for _, name := range []string{"handler-segv", "handler-segv-early", "handler-stack", "urgent", "sigwait", "threads",
 		"errhandler-jumps", "errhandler-returns", "nothing"} {
 		t.Run(name, func(t *testing.T) { run(t, guest, name).fine(t) })
 	}

@@ -48,14 +48,14 @@ static void handler_segv(void)
 	}
 }
 
-// A handler that needs more stack than Go code has, while the program is in Go nearly all
+// A handler that needs more stack than Go code has, and than Go has for signals, while the program is in Go nearly all
 // the time.
 static volatile long ticks;
 static void tick(int sig)
 {
-	volatile char room[20000];
+	volatile char room[100000];
 	memset((char *)room, sig, sizeof room);
-	ticks += room[19999] != 0;
+	ticks += room[99999] != 0;
 }
 
 static void handler_stack(void)
@@ -71,6 +71,25 @@ static void handler_stack(void)
 	}
 	struct itimerval never = {{0, 0}, {0, 0}};
 	setitimer(ITIMER_REAL, &never, NULL);
+}
+
+// A program may block a signal everywhere and wait for it: no other thread takes it.
+static void signal_wait(void)
+{
+	signal(SIGUSR1, tick);
+	sigset_t one, pending;
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	CHECK(pthread_sigmask(SIG_BLOCK, &one, NULL) == 0);
+	for (int i = 0; i < 200; i++) {
+		int n, got;
+		CHECK(kill(getpid(), SIGUSR1) == 0);
+		MPI_Comm_rank(MPI_COMM_WORLD, &n);
+		usleep(100);
+		CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1) == 1);
+		CHECK(sigwait(&one, &got) == 0 && got == SIGUSR1);
+	}
+	CHECK(ticks == 0);
 }
 
 static volatile int pipes;
@@ -280,7 +299,7 @@ static const struct {
 	{"crash-in-library", crash_in_library}, {"crash-special", crash_special}, {"crash-early", crash_segv, 1},
 	{"handler-segv", handler_segv}, {"handler-segv-early", handler_segv, 1}, {"handler-stack", handler_stack},
 	{"pipe-default", pipe_default}, {"pipe-handler", pipe_handler}, {"pipe-default-early", pipe_default, 1},
-	{"urgent", urgent_handler}, {"fork", forks}, {"threads", threads},
+	{"urgent", urgent_handler}, {"sigwait", signal_wait}, {"fork", forks}, {"threads", threads},
 	{"errhandler-jumps", errhandler_jumps}, {"errhandler-returns", errhandler_returns},
 	{"many-calls", many_calls}, {"missing", missing}, {"missing-fatal", missing_fatal},
 	{"exit", exits}, {"exit-badly", exits_badly}, {"abort", abort_42}, {"fatal", fatal}, {"segv-of-one", segv_of_one},
