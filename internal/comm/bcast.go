@@ -2,15 +2,18 @@ package comm
 
 // Bcast brings the root's data to every member.
 //
-// Unreplicated, it runs over corrected trees (bcast_corrected.go): it reaches
-// every live member as long as the root lives, whoever else is dead or dies
-// meanwhile. Replicated, it is made of messages, since corrections are not
-// send-deterministic.
+// Unreplicated, it reaches every live member as long as the root lives, whoever else
+// is dead or dies meanwhile: over corrected trees (bcast_corrected.go), or, what is
+// large, where all can read the root's memory, from there (bcast_direct.go). Replicated, it
+// is made of messages, since corrections are not send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
-	if c.Size() > 1 && !c.replicated() {
-		return c.correctedBcast(data, root)
+	switch {
+	case c.Size() == 1 || c.replicated():
+		return c.MessageBcast(data, root)
+	case len(data) > directBcast && c.shared:
+		return c.directBcast(data, root)
 	}
-	return c.MessageBcast(data, root)
+	return c.correctedBcast(data, root)
 }
 
 // MessageBcast is Bcast by messages, also in unreplicated jobs: for plans that are

@@ -9,6 +9,8 @@ const pipelined = 8
 // (internal/proto/broadcast). All are full but the last, which is not (it may be
 // empty): so members that disagree about the size notice, even at a multiple of the
 // segment size.
+//
+//	⌈log2 n⌉ · (α + m β), or, of k segments more than members, (1 + n/k) (k α + m β)
 func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	p := c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {
@@ -16,10 +18,14 @@ func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	}
 	p.s.Lane = &c.plans.stream
 	segments := len(data)/process.SegmentLimit + 1
+	shape := process.Shallow
+	if segments > c.Size() {
+		shape = process.Chain
+	}
 	for i := range segments {
 		p.s.WaitFor(i - pipelined + 1)
 		from := i * process.SegmentLimit
-		p.s.Broadcast(root, data[from:min(from+process.SegmentLimit, len(data))])
+		p.s.Broadcast(root, shape, data[from:min(from+process.SegmentLimit, len(data))])
 	}
 	return p
 }

@@ -54,6 +54,7 @@ type Comm struct {
 	group   []proto.Rank // world ranks by rank in the communicator
 	inverse []int32      // ranks in the communicator by world rank, or -1
 	rank    int
+	shared  bool // all members read each other's memory
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
@@ -86,6 +87,7 @@ func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, erro
 		c.inverse[r] = int32(i)
 	}
 	c.rank = int(c.inverse[self])
+	c.shared = eng.SharesMemory(group)
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}

@@ -86,6 +86,7 @@ type plans struct {
 		open bool
 	}
 	started uint64
+	spread  bool // the context of spread data is open
 }
 
 // backgroundLanes is how many operations of Start may be under way at a time in
@@ -96,9 +97,10 @@ type plans struct {
 const backgroundLanes = 8
 
 const (
-	keptTag    = 1 << 30 // tags from here on are those of plans that are kept
-	laneBranch = 1 << 62 // branches of contexts; those of Split are below
-	keptBranch = 1 << 63
+	keptTag      = 1 << 30 // tags from here on are those of plans that are kept
+	spreadBranch = 1 << 61 // branches of contexts; those of Split are below
+	laneBranch   = 1 << 62
+	keptBranch   = 1 << 63
 )
 
 // plan begins a plan without any steps.
@@ -135,7 +137,9 @@ func (p *Plan) Run() error {
 		return p.discard()
 	}
 	// A plan without steps has a tag too: others may have steps.
-	p.s.Context, p.s.Tag = c.context|collectivePart, c.nextTag()
+	if p.s.Tag = c.nextTag(); !p.s.Spreads {
+		p.s.Context = c.context | collectivePart
+	}
 	if err := c.eng.Run(&p.s); err != nil {
 		return c.wrap(p.op, err) // the engine may have been closed in the middle of it: it isn't used again
 	}
@@ -159,7 +163,9 @@ func (p *Plan) Start() (Operation, error) {
 		return Operation{}, p.discard()
 	}
 	if !p.kept {
-		p.s.Context, p.s.Tag = c.context|collectivePart, c.nextTag()
+		if p.s.Tag = c.nextTag(); !p.s.Spreads {
+			p.s.Context = c.context | collectivePart
+		}
 		if err := c.chooseLane(p); err != nil {
 			p.err = err
 			return Operation{}, p.discard()
@@ -241,6 +247,9 @@ func (c *Comm) closeLanes() {
 		if c.plans.background[i].open {
 			c.eng.CloseContext(c.laneContext(i))
 		}
+	}
+	if c.plans.spread {
+		c.eng.CloseContext(c.branch(spreadBranch))
 	}
 }
 

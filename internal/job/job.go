@@ -206,6 +206,7 @@ func (j *Job) connect(cfg progress.Config) error {
 		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
 	cfg.Process.Hosts, j.hosts = hosts, hosts
+	cfg.Process.SharedMemory = j.media != mesh.Sockets
 	address, err := listenAddress(hosts)
 	if err != nil {
 		return err

@@ -20,6 +20,9 @@ const localTimeout = 100_000 * time.Hour
 // LocalConfig is a job whose processes are goroutines of this one.
 type LocalConfig struct {
 	Ranks, Replicas int
+	// SharedMemory lets the members choose algorithms as if they were processes of one
+	// host.
+	SharedMemory bool
 }
 
 // Member is one process of a local job.
@@ -43,6 +46,10 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 		configs[i] = process.Config{
 			Self: proto.Proc(i), Layout: layout,
 			Period: proto.Time(DefaultPeriod), Timeout: proto.Time(localTimeout),
+			SharedMemory: cfg.SharedMemory,
+		}
+		if cfg.SharedMemory {
+			configs[i].Hosts = make([]int32, layout.Procs())
 		}
 		if launched > 0 {
 			if err := record(&configs[i]); err != nil {

@@ -99,6 +99,9 @@ type Config struct {
 	// Hosts is the number of the host of each process, for the order of the
 	// ring of heartbeats; nil if unknown. It is the same at all processes.
 	Hosts []int32
+	// SharedMemory says that processes of one host read each other's memory, but
+	// where the system refuses. It is the same at all processes.
+	SharedMemory bool
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
 }

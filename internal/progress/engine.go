@@ -177,6 +177,21 @@ func (e *Engine) Layout() (ranks, degree int) {
 	return l.Ranks, l.Degree
 }
 
+// SharesMemory tells whether ranks are on one host and read each other's memory, as far
+// as is known: it's the same at all processes.
+func (e *Engine) SharesMemory(ranks []proto.Rank) bool {
+	hosts, l := e.cfg.Process.Hosts, e.cfg.Process.Layout
+	if !e.cfg.Process.SharedMemory || len(hosts) != l.Procs() {
+		return false
+	}
+	for _, r := range ranks {
+		if hosts[l.Proc(r, 0)] != hosts[l.Proc(ranks[0], 0)] {
+			return false
+		}
+	}
+	return true
+}
+
 // FramesSent is how many frames this process has sent, heartbeats and all.
 func (e *Engine) FramesSent() uint64 {
 	e.mu.Lock()

@@ -30,6 +30,15 @@ func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 	return e.p.Send(context, dst, tag, data)
 }
 
+// offer starts sending data that the receiver gets when it wants it.
+func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	e.sends++
+	if e.cfg.BeforeSend != nil {
+		e.cfg.BeforeSend(e.sends)
+	}
+	return e.p.SendSynchronous(context, dst, tag, data)
+}
+
 // SendWait sends data and waits until its buffer may be reused.
 func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
 	e.lock()
@@ -64,17 +73,17 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 // Broadcast takes part in a broadcast; see process.Process.Broadcast.
 func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
 	e.lock()
-	h := e.broadcast(context, root, buffer)
+	h := e.broadcast(context, root, process.Shallow, buffer)
 	e.mu.Unlock()
 	return h
 }
 
-func (e *Engine) broadcast(context uint64, root int, buffer []byte) Handle {
+func (e *Engine) broadcast(context uint64, root int, shape process.Shape, buffer []byte) Handle {
 	e.sends++
 	if e.cfg.BeforeSend != nil {
 		e.cfg.BeforeSend(e.sends)
 	}
-	return e.p.Broadcast(context, root, buffer)
+	return e.p.BroadcastAs(context, root, shape, buffer)
 }
 
 // take is the outcome of an operation that has ended, or never will.

@@ -1,6 +1,9 @@
 package progress
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/process"
+	"banyan/internal/proto"
+)
 
 // A Schedule is one collective operation at one process: a small program of
 // steps. Some start an operation with another member (send, receive, broadcast)
@@ -18,6 +21,11 @@ type Schedule struct {
 	// Context and Tag are those of all its messages.
 	Context uint64
 	Tag     int32
+	// Casts, if not 0, is the context of its broadcasts.
+	Casts uint64
+	// Spreads says that offers spread what this member has: that another who should get
+	// it is lost is no error. But any other error is the end of the schedule.
+	Spreads bool
 	// Lane, if set, lets the schedules that share it run one after another, in
 	// the order of their starts.
 	Lane *Lane
@@ -39,6 +47,7 @@ type StepKind uint8
 // The kinds of steps.
 const (
 	StepSend      StepKind = iota // Data to Peer
+	StepOffer                     // Data to Peer, which gets it when it wants it, however little it is
 	StepReceive                   // from Peer, exactly as much as Data holds
 	StepBroadcast                 // Data from the root, which is number Peer of the context
 	StepWait                      // for the first Count operations that were started
@@ -50,7 +59,8 @@ const (
 type Step struct {
 	Kind  StepKind
 	place place
-	Peer  proto.Rank // in the world; the root of a broadcast by its index in the context
+	Peer  proto.Rank    // in the world; the root of a broadcast by its index in the context
+	shape process.Shape // of a broadcast
 	Count int
 	Data  []byte
 	From  []byte
@@ -80,6 +90,7 @@ const lockedBytes = 32 << 10
 func (s *Schedule) Clear() {
 	clear(s.steps) // the program's memory is not ours to keep
 	s.steps, s.starts, s.scratches = s.steps[:0], 0, 0
+	s.Casts, s.Spreads = 0, false
 	for i, b := range s.scratch {
 		if cap(b) > keepScratch {
 			s.scratch[i] = nil
@@ -101,14 +112,19 @@ func (s *Schedule) Send(to proto.Rank, data []byte) {
 	s.start(Step{Kind: StepSend, Peer: to, Data: data})
 }
 
+// Offer adds a send to a world rank that ends when the data was received.
+func (s *Schedule) Offer(to proto.Rank, data []byte) {
+	s.start(Step{Kind: StepOffer, Peer: to, Data: data})
+}
+
 // Receive adds a receive from a world rank of exactly as much as the buffer holds.
 func (s *Schedule) Receive(from proto.Rank, buffer []byte) {
 	s.start(Step{Kind: StepReceive, Peer: from, Data: buffer})
 }
 
-// Broadcast adds a part in the context's next broadcast; see process.Process.Broadcast.
-func (s *Schedule) Broadcast(root int, buffer []byte) {
-	s.start(Step{Kind: StepBroadcast, Peer: proto.Rank(root), Data: buffer})
+// Broadcast adds a part in the context's next broadcast; see process.Process.BroadcastAs.
+func (s *Schedule) Broadcast(root int, shape process.Shape, buffer []byte) {
+	s.start(Step{Kind: StepBroadcast, Peer: proto.Rank(root), shape: shape, Data: buffer})
 }
 
 func (s *Schedule) start(st Step) {

@@ -23,8 +23,13 @@ type runState struct {
 // operation is a send, receive or broadcast of a schedule.
 type operation struct {
 	handle Handle
-	size   int // what must have been received; -1 for others
+	size   int // what must have been received; other operations have one of those below
 }
+
+const (
+	unsized = -1
+	spread  = -2 // the loss of the receiver is no error
+)
 
 // Lane is a queue of schedules of which one runs at a time. The zero Lane is empty.
 type Lane struct {
@@ -105,11 +110,13 @@ func (e *Engine) advance(s *Schedule) {
 		st := &s.steps[s.next]
 		switch st.Kind {
 		case StepSend:
-			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), -1})
+			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), unsized})
+		case StepOffer:
+			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.offered()})
 		case StepReceive:
 			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag, st.Data), len(st.Data)})
 		case StepBroadcast:
-			s.under = append(s.under, operation{e.broadcast(s.Context, int(st.Peer), st.Data), -1})
+			s.under = append(s.under, operation{e.broadcast(s.casts(), int(st.Peer), st.shape, st.Data), unsized})
 		case StepWait:
 			if !e.collect(s, st.Count) && !s.broken {
 				e.p.Suspend()
@@ -151,11 +158,29 @@ func (e *Engine) collect(s *Schedule, n int) bool {
 		if err == nil && o.size >= 0 && st.Bytes != o.size {
 			err = process.ErrMismatch
 		}
-		if err != nil {
-			s.fail(err)
+		if err == nil || o.size == spread && errors.Is(err, process.ErrRankLost) {
+			continue
 		}
+		s.fail(err)
+		s.broken = s.broken || s.Spreads
 	}
 	return true
+}
+
+// offered is the size of an operation that is an offer.
+func (s *Schedule) offered() int {
+	if s.Spreads {
+		return spread
+	}
+	return unsized
+}
+
+// casts is the context of the broadcasts.
+func (s *Schedule) casts() uint64 {
+	if s.Casts != 0 {
+		return s.Casts
+	}
+	return s.Context
 }
 
 // fail notes an error. Where members only disagree about a size the schedule goes
