@@ -34,14 +34,17 @@ type diary struct {
 }
 
 func newDiary() *diary {
-	return &diary{more: make(chan struct{}, 100), sent: map[membership.Kind]int{}}
+	return &diary{more: make(chan struct{}, 1), sent: map[membership.Kind]int{}}
 }
 
 func (d *diary) Installed(v *membership.View, _ func(membership.Member) Card, _ bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.views = append(d.views, v)
-	d.more <- struct{}{}
+	select {
+	case d.more <- struct{}{}:
+	default:
+	}
 }
 
 func (d *diary) Sent(_ membership.Member, x *membership.Message) {
