@@ -104,9 +104,6 @@ const keepScratch = 1 << 20
 // Steps is the program, for tests. It is not to be changed.
 func (s *Schedule) Steps() []Step { return s.steps }
 
-// Started is how many operations the steps so far start.
-func (s *Schedule) Started() int { return s.starts }
-
 // Send adds a send to a world rank. The data must not change before a wait for it.
 func (s *Schedule) Send(to proto.Rank, data []byte) {
 	s.start(Step{Kind: StepSend, Peer: to, Data: data})
