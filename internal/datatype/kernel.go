@@ -62,34 +62,35 @@ func words[T any](base unsafe.Pointer, off, stride, count int64, msg unsafe.Poin
 	}
 }
 
-// scattered copies runs at displacements from off.
-func scattered(base unsafe.Pointer, off int64, items []item, width int64, msg unsafe.Pointer, w way) {
-	switch width {
+// scattered copies items i up to j, runs, of a list at off.
+func scattered(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
+	switch n.width {
 	case 4:
-		listed[uint32](base, off, items, msg, w)
+		listed[uint32](base, off, n.disps[i:j], msg, w)
 	case 8:
-		listed[uint64](base, off, items, msg, w)
+		listed[uint64](base, off, n.disps[i:j], msg, w)
 	case 16:
-		listed[[2]uint64](base, off, items, msg, w)
+		listed[[2]uint64](base, off, n.disps[i:j], msg, w)
 	default:
+		items := n.items[i:j]
 		start := items[0].from
-		for i := range items {
-			it := &items[i]
+		for k := range items {
+			it := &items[k]
 			copyRun(unsafe.Add(base, off+it.disp), unsafe.Add(msg, it.from-start), it.size, w)
 		}
 	}
 }
 
 // listed is scattered for runs of one such size.
-func listed[T any](base unsafe.Pointer, off int64, items []item, msg unsafe.Pointer, w way) {
-	dense := unsafe.Slice((*T)(msg), len(items))
+func listed[T any](base unsafe.Pointer, off int64, disps []int64, msg unsafe.Pointer, w way) {
+	dense := unsafe.Slice((*T)(msg), len(disps))
 	if w == gather {
-		for i := range items {
-			dense[i] = *(*T)(unsafe.Add(base, off+items[i].disp))
+		for i, d := range disps {
+			dense[i] = *(*T)(unsafe.Add(base, off+d))
 		}
 	} else {
-		for i := range items {
-			*(*T)(unsafe.Add(base, off+items[i].disp)) = dense[i]
+		for i, d := range disps {
+			*(*T)(unsafe.Add(base, off+d)) = dense[i]
 		}
 	}
 }

@@ -12,9 +12,10 @@ type node struct {
 	count, stride int64 // of a loop: how often child comes, and how far apart
 	child         *node
 
-	items []item // of a list, in order; the first is at 0
-	width int64  // of a list of runs: their size, if it is the same; else 0
-	flat  bool   // of a list: all items are runs
+	items []item  // of a list, in order; the first is at 0
+	flat  bool    // of a list: all items are runs
+	width int64   // of such a list: the runs' size, if it is the same; else 0
+	disps []int64 // then: the items' displacements
 }
 
 // form is how a node is made of others.
@@ -105,7 +106,7 @@ func join(ps []placed, forget bool) placed {
 	if stride, ok := regular(items); ok {
 		return repeat(int64(len(items)), stride, placed{origin, items[0].node})
 	}
-	n := &node{form: list, items: items, flat: true, width: items[0].size}
+	n := &node{form: list, items: items, flat: true, width: items[0].node.size}
 	for i := range items {
 		it := &items[i]
 		it.disp -= origin
@@ -119,6 +120,12 @@ func join(ps []placed, forget bool) placed {
 	}
 	if !n.flat {
 		n.width = 0
+	}
+	if n.width != 0 {
+		n.disps = make([]int64, len(items))
+		for i := range items {
+			n.disps[i] = items[i].disp
+		}
 	}
 	return placed{origin, n}
 }

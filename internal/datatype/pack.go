@@ -69,11 +69,11 @@ func listWhole(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Poi
 	if i >= j {
 		return
 	}
-	items := n.items[i:j]
 	if n.flat {
-		scattered(base, off, items, n.width, msg, w)
+		scattered(n, i, j, base, off, msg, w)
 		return
 	}
+	items := n.items[i:j]
 	start := items[0].from
 	for k := range items {
 		it := &items[k]
