@@ -23,12 +23,11 @@ type Config struct {
 	Seeds []string
 	// Secret is known to the group's members only: at least 16 bytes.
 	Secret []byte
-	// Arity is how many others a member passes a change on to: a power of two, the same for all. The
-	// default is 2.
+	// Arity is how many others a member passes a change on to: a power of two. The default is 2.
 	Arity int
 	// HeartbeatPeriod is the time between two signs of life, by default 100 ms, and
 	// HeartbeatTimeout the silence that is taken for a death, by default ten periods, and 1 s at
-	// least. All members must have the same.
+	// least. These and Arity must be the same for all: who has others is refused.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
 	// Logger is told of views and of what goes wrong. The default is none.
 	Logger *slog.Logger

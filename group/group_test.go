@@ -260,6 +260,23 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
+// Members with another tree would wait for each other for ever, and those with longer periods would be
+// taken for dead. They are told so.
+func TestOtherSettings(t *testing.T) {
+	a := join(t, config("a"))
+	for field, change := range map[string]func(*group.Config){
+		"Arity 4":              func(c *group.Config) { c.Arity = 4 },
+		"HeartbeatPeriod 51ms": func(c *group.Config) { c.HeartbeatPeriod += time.Millisecond },
+		"HeartbeatTimeout 6s":  func(c *group.Config) { c.HeartbeatTimeout += time.Second },
+	} {
+		cfg := config("b", a.Self().Address)
+		change(&cfg)
+		if _, err := tryJoin(t, cfg); !errors.Is(err, group.ErrRefused) || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
 func TestWrongSecret(t *testing.T) {
 	var log strings.Builder
 	cfg := config("a")

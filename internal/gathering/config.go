@@ -84,6 +84,9 @@ func (c *Config) complete() error {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 	}
+	if c.Arity == 0 {
+		c.Arity = 2
+	}
 	if c.Period == 0 {
 		c.Period = DefaultPeriod
 	}

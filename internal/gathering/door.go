@@ -39,6 +39,10 @@ func (m *Member) knocked(h *hello, reply chan<- answer) {
 		reply <- answer{verdict: later}
 		return
 	}
+	if ours := m.cfg.terms(); h.terms != ours {
+		reply <- answer{verdict: refused, text: fmt.Sprintf("%v; the group has %v", h.terms, ours)}
+		return
+	}
 	for _, who := range v.Members {
 		if m.cards[who].Name == h.card.Name {
 			m.returned(who, h, reply)
@@ -162,7 +166,7 @@ func (m *Member) knock(ctx context.Context) error {
 			next, hops = next+1, 0
 		}
 		if to != "" && ctx.Err() == nil {
-			conn, a, err := m.dial(ctx, to, &hello{purpose: toJoin, card: m.card})
+			conn, a, err := m.dial(ctx, to, &hello{purpose: toJoin, terms: m.cfg.terms(), card: m.card})
 			if err != nil {
 				if ctx.Err() == nil {
 					last = fmt.Errorf("%s: %w", to, err)

@@ -13,7 +13,7 @@ import (
 
 // hello is what this member says when it dials.
 func (m *Member) hello(why purpose, to Life) *hello {
-	return &hello{purpose: why, to: to, member: m.self, card: m.card}
+	return &hello{purpose: why, to: to, terms: m.cfg.terms(), member: m.self, card: m.card}
 }
 
 // judge answers a dialler that calls this life.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"banyan/internal/proto/membership"
 )
@@ -66,8 +67,21 @@ const (
 type hello struct {
 	purpose purpose
 	to      Life // who is called; zero for toJoin, when only an address is known
+	terms   terms
 	member  membership.Member
 	card    Card // the dialler's
+}
+
+// terms are the settings that all members must have in common.
+type terms struct {
+	arity           uint32
+	period, timeout time.Duration
+}
+
+func (c *Config) terms() terms { return terms{uint32(c.Arity), c.Period, c.Timeout} }
+
+func (t terms) String() string {
+	return fmt.Sprintf("Arity %d, HeartbeatPeriod %v, HeartbeatTimeout %v", t.arity, t.period, t.timeout)
 }
 
 // answer is what the acceptor says.
@@ -84,12 +98,17 @@ var (
 
 func (h *hello) encode() []byte {
 	b := append([]byte{byte(h.purpose)}, h.to[:]...)
+	b = binary.LittleEndian.AppendUint32(b, h.terms.arity)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.terms.period))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.terms.timeout))
 	return appendCard(appendMember(b, h.member), h.card)
 }
 
 func decodeHello(b []byte) (*hello, error) {
 	d := decoder{rest: b}
-	h := &hello{purpose: purpose(d.uint8()), to: d.life(), member: d.member(), card: d.card()}
+	h := &hello{purpose: purpose(d.uint8()), to: d.life()}
+	h.terms = terms{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64())}
+	h.member, h.card = d.member(), d.card()
 	switch {
 	case d.err != nil || len(d.rest) > 0:
 		return nil, fmt.Errorf("hello: %w", errMalformed)

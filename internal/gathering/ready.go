@@ -21,17 +21,10 @@ func (m *Member) getReady() {
 	v := m.machine.View()
 	m.introduce(v, v.Members[:min(witnesses+1, len(v.Members))])
 	var near []membership.Member
-	for _, p := range neighbours(slices.Index(v.Members, m.self), len(v.Members), m.arity()) {
+	for _, p := range neighbours(slices.Index(v.Members, m.self), len(v.Members), m.cfg.Arity) {
 		near = append(near, v.Members[p])
 	}
 	m.introduce(v, near)
-}
-
-func (m *Member) arity() int {
-	if m.cfg.Arity == 0 {
-		return 2
-	}
-	return m.cfg.Arity
 }
 
 // neighbours are the positions, in a view of n members, of those who may be next to a
