@@ -40,8 +40,7 @@
 //	return p.fail(c, "MPI_Send", ErrRank, "the destination is %d, and the communicator has %d ranks", dest, n)
 //
 // and errors of internal/comm by p.failWith(c, "MPI_Send", err). State that a family needs
-// is a field of Process; objects with handles have a table (table.go). What
-// Finalize must do first is appended to Process.ending.
+// is a field of Process; objects with handles have a table (table.go).
 //
 // # Pointers
 //

@@ -93,9 +93,6 @@ func (p *Process) Finalize() Code {
 	if !p.state.CompareAndSwap(running, finalising) {
 		return p.outOfTime("MPI_Finalize")
 	}
-	for i := len(p.ending) - 1; i >= 0; i-- {
-		p.ending[i]()
-	}
 	err := p.job.Leave()
 	p.state.Store(finalised)
 	p.world.Store(nil)

@@ -74,8 +74,7 @@ type Process struct {
 	memory      memory
 	fortran     fortran
 
-	ending []func() // what Finalize does first, in reverse order
-	mu     sync.Mutex
+	mu sync.Mutex
 }
 
 // New makes the process before its initialisation.
