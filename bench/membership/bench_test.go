@@ -2,6 +2,7 @@ package membership
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,8 +142,9 @@ func TestInterrupted(t *testing.T) {
 	p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 1000, Apart: 4, Again: again(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if r, err := p.Run(ctx, func(int) { cancel() }); r != nil || err != context.Canceled {
-		t.Errorf("%v, %v", r, err)
+	r, err := p.Run(ctx, func(int) { cancel() })
+	if !errors.Is(err, context.Canceled) || len(r.Rows) == 0 || r.Rows[0].Base == 0 {
+		t.Errorf("%+v, %v", r, err) // what was measured isn't lost
 	}
 	if left := roles(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)

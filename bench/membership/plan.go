@@ -74,7 +74,7 @@ type Fitted struct {
 }
 
 // Run carries a plan out, and tells each of how many runs are done. A setting that fails is no reason to give
-// the others up: what was measured is returned, with the errors. The end of ctx is.
+// the others up, the end of ctx is: what was measured is returned, with the errors.
 func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 	machine, err := MeasureMachine(p.Again)
 	if err != nil {
@@ -85,10 +85,11 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 	runs := 0
 	for _, s := range p.settings() {
 		rows, err := p.measure(ctx, s, func() { runs++; done(runs) })
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		r.Rows = append(r.Rows, rows...)
+		if ctx.Err() != nil {
+			failures = []error{ctx.Err()}
+			break
+		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%v: %w", &s, err))
 		}

@@ -42,8 +42,8 @@ computation, both measured first; contention_model_us with a factor c fitted to 
 table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
 membership --measured" read the CSV.
 
-Exit codes: 0; 1 if something couldn't be measured (what was is printed all the same); 2 if the command
-line is wrong; 130 if it was interrupted.`
+Exit codes: 0; 1 if something couldn't be measured, 130 if it was interrupted (what was measured is printed
+all the same); 2 if the command line is wrong.`
 
 const benchMembershipExample = `  banyan bench membership -n 3..47 --arity 2,4 --runs 5 --format csv > measured.csv
   banyan bench membership -n 47 --fault root
@@ -150,7 +150,7 @@ func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Res
 	progress.clear()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return nil, &exitError{code: 130, err: errors.New("interrupted")}
+		return result, &exitError{code: 130, err: errors.New("interrupted")}
 	case err != nil:
 		return result, &exitError{code: 1, err: err}
 	}
