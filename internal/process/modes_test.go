@@ -30,7 +30,9 @@ type modes struct {
 	err         error
 }
 
-func (m *modes) size(i int) int { return max(12, sizes[i%len(sizes)]) }
+func (m *modes) size(i int) int {
+	return [...]int{12, 100, EagerLimit, 5000, EagerLimit + 1, 13, fragmentSize + 17}[i%7]
+}
 
 func (m *modes) failed(format string, args ...any) bool {
 	if m.err == nil {
