@@ -35,6 +35,8 @@ type Config struct {
 
 // Errors of Join and Leave, and of [Member.Err]: to be compared with errors.Is.
 var (
+	// ErrConfig: the Config is wrong; the error names the field.
+	ErrConfig = gathering.ErrConfig
 	// ErrLeft: the member has left, as it asked to.
 	ErrLeft = gathering.ErrLeft
 	// ErrClosed: it was closed without leaving.

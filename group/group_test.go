@@ -242,7 +242,7 @@ func TestBadConfig(t *testing.T) {
 		if err == nil {
 			m.Close()
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), "config: "+strings.Split(field, ":")[0]+":") {
+		if !errors.Is(err, group.ErrConfig) || !strings.HasPrefix(err.Error(), "config: "+strings.Split(field, ":")[0]+":") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

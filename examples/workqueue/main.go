@@ -50,6 +50,9 @@ func main() {
 	defer stop()
 	if err := run(ctx, cfg, flag.Arg(0), *add, *each); err != nil {
 		fmt.Fprintln(os.Stderr, "workqueue:", err)
+		if errors.Is(err, group.ErrConfig) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }

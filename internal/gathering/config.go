@@ -64,7 +64,7 @@ const DefaultPeriod = 100 * time.Millisecond
 
 // wrong is an error in a field.
 func wrong(field, format string, args ...any) error {
-	return fmt.Errorf("config: %s: %w", field, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %s: %w", ErrConfig, field, fmt.Errorf(format, args...))
 }
 
 // open completes a Config, and listens.
@@ -142,6 +142,8 @@ func (c *Config) complete() error {
 
 // Why a member isn't one any more, or couldn't become one.
 var (
+	// ErrConfig: the Config is wrong; the error names the field.
+	ErrConfig = errors.New("config")
 	// ErrLeft: it asked to leave.
 	ErrLeft = errors.New("left the group")
 	// ErrClosed: it was closed without leaving. To the others it died.
