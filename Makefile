@@ -14,6 +14,7 @@ PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
 sequences ?= 1000
+bcasts ?= 100000
 
 .PHONY: help tools build install generate test lint demo bench bench-mpi soak fuzz cover clean
 
@@ -53,9 +54,10 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 	scripts/peers.sh
 	bin/banyan bench mpi
 
-soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; sequences=1000 in groups
+soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
+	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each

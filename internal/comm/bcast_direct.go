@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // directBcast is above how many bytes the members read what they get in the root's
 // memory. docs/broadcast.md says how it was measured.
-const directBcast = 64 << 10
+const directBcast = 32 << 10
 
 // directHead is the length of what announces a broadcast whose data is read.
 const directHead = 24
