@@ -78,7 +78,7 @@ type Fitted struct {
 func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 	machine, err := MeasureMachine(p.Again)
 	if err != nil {
-		return nil, fmt.Errorf("L and Ocp of this machine: %w", err)
+		return nil, fmt.Errorf("measuring L and Ocp of this machine: %w", err)
 	}
 	r := &Result{Machine: machine}
 	var failures []error
