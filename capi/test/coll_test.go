@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,12 +19,12 @@ func TestCollectives(t *testing.T) {
 	}
 	replicated := []string{"run", "-n", "3", "--replicas", "2"}
 	t.Run("replicated", func(t *testing.T) {
-		run(t, filepath.Join(dir, "banyan"), append(replicated, program)...).fine(t)
+		run(t, tool("banyan"), append(replicated, program)...).fine(t)
 	})
 	for _, when := range []int{20, 70, 120} {
 		t.Run(fmt.Sprintf("a replica dies at message %d", when), func(t *testing.T) {
 			fault := fmt.Sprintf("kill rank=1 replica=1 at=send:%d", when)
-			o := run(t, filepath.Join(dir, "banyan"), append(replicated, "--fault", fault, program)...)
+			o := run(t, tool("banyan"), append(replicated, "--fault", fault, program)...)
 			if o.fine(t); !strings.Contains(o.stderr, "died") {
 				t.Error("nobody died")
 			}

@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,12 +21,12 @@ func TestPointToPoint(t *testing.T) {
 	}
 	replicated := []string{"run", "-n", "2", "--replicas", "2"}
 	t.Run("replicated", func(t *testing.T) {
-		run(t, filepath.Join(dir, "banyan"), append(replicated, program)...).fine(t)
+		run(t, tool("banyan"), append(replicated, program)...).fine(t)
 	})
 	for _, when := range []int{10, 35, 60} {
 		t.Run(fmt.Sprintf("a replica dies at message %d", when), func(t *testing.T) {
 			fault := fmt.Sprintf("kill rank=1 replica=0 at=send:%d", when)
-			o := run(t, filepath.Join(dir, "banyan"), append(replicated, "--fault", fault, program)...)
+			o := run(t, tool("banyan"), append(replicated, "--fault", fault, program)...)
 			if o.fine(t); !strings.Contains(o.stderr, "died") {
 				t.Error("nobody died")
 			}
