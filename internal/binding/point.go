@@ -133,9 +133,13 @@ func (p *Process) isend(function string, m mode, buf unsafe.Pointer, count int64
 	if dest < 0 || int(dest) >= c.comm.Size() || tag < 0 {
 		return p.checkSend(c, function, dest, tag)
 	}
-	d, code := p.outgoing(c, function, buf, count, datatype)
-	if code != Success {
-		return code
+	var d data
+	var ok bool
+	if d.bytes, ok = p.plain.bytes(buf, count, datatype); !ok {
+		var code Code
+		if d, code = p.outgoing(c, function, buf, count, datatype); code != Success {
+			return code
+		}
 	}
 	if m == buffered {
 		return p.bsend(c, function, &d, dest, tag)
@@ -226,9 +230,13 @@ func (p *Process) Irecv(buf unsafe.Pointer, count int64, datatype Datatype, sour
 			return Success
 		}
 	}
-	d, code := p.incoming(c, "MPI_Irecv", buf, count, datatype)
-	if code != Success {
-		return code
+	var d data
+	var ok bool
+	if d.bytes, ok = p.plain.bytes(buf, count, datatype); !ok {
+		var code Code
+		if d, code = p.incoming(c, "MPI_Irecv", buf, count, datatype); code != Success {
+			return code
+		}
 	}
 	pending, err := c.comm.Irecv(d.bytes, int(source), tagOf(tag))
 	if err != nil {
