@@ -1493,15 +1493,13 @@ ALIAS(int, MPI_Get_address, (const void *location, MPI_Aint *address));
 
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
-	GUARD(MPI_Get_count);
-	return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 0));
+	return native_Get_count(status, datatype, count);
 }
 ALIAS(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count));
 
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
-	GUARD(MPI_Get_count_c);
-	return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 1));
+	return native_Get_count_c(status, datatype, count);
 }
 ALIAS(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
 
@@ -3577,8 +3575,7 @@ ALIAS(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name));
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
-	GUARD(MPI_Type_size);
-	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 0));
+	return native_Type_size(datatype, size);
 }
 ALIAS(int, MPI_Type_size, (MPI_Datatype datatype, int *size));
 

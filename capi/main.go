@@ -39,6 +39,7 @@ func join() (binding.Job, error) {
 	if C.banyan_sigaction_is_ours() == 0 {
 		go adoptHandlers()
 	}
+	knowTypes()
 	return member{j}, nil
 }
 
@@ -57,6 +58,11 @@ func adoptHandlers() {
 type member struct{ *job.Job }
 
 func (m member) Engine() *progress.Engine { return m.Job.Engine }
+
+func (m member) Leave() error {
+	forgetTypes()
+	return m.Job.Leave()
+}
 
 func (m member) Abort(code int, why string) {
 	C.banyan_flush()

@@ -1,4 +1,4 @@
-// native.h has the functions that need no Go. The generator finds them here, by the
+// native.h has the functions that need no Go, or seldom. The generator finds them here, by the
 // name native_X for MPI_X.
 #ifndef BANYAN_NATIVE_H
 #define BANYAN_NATIVE_H
@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "banyan.h"
+#include "typesize.h"
 
 static inline double native_Wtime(void)
 {
@@ -96,6 +97,49 @@ static inline int native_Status_set_error(MPI_Status *status, int error)
 static inline int native_Status_set_cancelled(MPI_Status *status, int flag)
 {
 	status->MPI_internal[0] = flag != 0;
+	return MPI_SUCCESS;
+}
+
+// banyan_size is the size of a predefined type, 0 for what only Go knows.
+static inline int64_t banyan_size(MPI_Datatype datatype)
+{
+	uintptr_t i = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
+	return i < sizeof banyan_type_size ? banyan_type_size[i] : 0;
+}
+
+static inline int native_Type_size(MPI_Datatype datatype, int *size)
+{
+	int64_t n = banyan_size(datatype);
+	if (UNLIKELY(n == 0)) {
+		GUARD(MPI_Type_size);
+		return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 0));
+	}
+	*size = (int)n;
+	return MPI_SUCCESS;
+}
+
+static inline int native_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+	int64_t size = banyan_size(datatype), bytes;
+	if (UNLIKELY(size == 0 || status == MPI_STATUS_IGNORE)) {
+		GUARD(MPI_Get_count_c);
+		return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 1));
+	}
+	// The second and third of the internal words are binding.Status.bytes.
+	bytes = (int64_t)status->MPI_internal[2] << 32 | (uint32_t)status->MPI_internal[1];
+	*count = bytes % size == 0 ? bytes / size : MPI_UNDEFINED;
+	return MPI_SUCCESS;
+}
+
+static inline int native_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+	MPI_Count n;
+	if (UNLIKELY(banyan_size(datatype) == 0 || status == MPI_STATUS_IGNORE)) {
+		GUARD(MPI_Get_count);
+		return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 0));
+	}
+	native_Get_count_c(status, datatype, &n);
+	*count = n == (int)n ? (int)n : MPI_UNDEFINED;
 	return MPI_SUCCESS;
 }
 

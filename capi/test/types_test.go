@@ -25,4 +25,8 @@ func TestTypes(t *testing.T) {
 			}
 		})
 	}
+	o := run(t, compile(t, "types"), "too", "late")
+	if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, "MPI_Type_size is called after MPI_Finalize") {
+		t.Errorf("%v", o)
+	}
 }

@@ -83,7 +83,7 @@ var layers = []layer{
 	{"internal/grid", nil}, // arithmetic of Cartesian topologies
 	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce", "internal/grid"}},
 	{"capi/test", nil},
-	{"capi", []string{"internal/progress", "internal/job", "internal/binding"}},
+	{"capi", []string{"internal/progress", "internal/job", "internal/binding", "internal/datatype"}},
 	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
 
 	// Groups: the membership for programs without ranks.

@@ -209,16 +209,51 @@ static void contents(void)
 	OK(MPI_Type_free(&type));
 }
 
+// counts are of predefined types, which C knows itself, and of others, which Go does.
+static void counts(void)
+{
+	MPI_Status status;
+	MPI_Datatype triple;
+	MPI_Count large;
+	int n;
+#define COUNT(type, want)                                                    \
+	do {                                                                 \
+		OK(MPI_Get_count(&status, type, &n));                        \
+		OK(MPI_Get_count_c(&status, type, &large));                  \
+		CHECK(n == (want) && large == (want));                       \
+	} while (0)
+	OK(MPI_Type_contiguous(3, MPI_INT, &triple));
+	OK(MPI_Status_set_elements(&status, MPI_INT, 6));
+	COUNT(MPI_CHAR, 24);
+	COUNT(MPI_INT, 6);
+	COUNT(MPI_DOUBLE_INT, 2);
+	COUNT(MPI_LONG_DOUBLE, MPI_UNDEFINED);
+	COUNT(triple, 2);
+	OK(MPI_Get_elements(&status, triple, &n));
+	CHECK(n == 6);
+	OK(MPI_Status_set_elements_c(&status, MPI_BYTE, (MPI_Count)1 << 34));
+	OK(MPI_Get_count(&status, MPI_INT, &n));
+	CHECK(n == MPI_UNDEFINED);
+	OK(MPI_Get_count_c(&status, MPI_INT, &large));
+	CHECK(large == (MPI_Count)1 << 32);
+	OK(MPI_Type_free(&triple));
+}
+
 // errors are returned, and say what is wrong (the test reads them from the
 // standard error when they are fatal).
 static void errors(void)
 {
 	MPI_Datatype type = MPI_DATATYPE_NULL;
+	MPI_Status status = {0};
 	int x, position = 0;
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	CHECK(MPI_Type_commit(&type) == MPI_ERR_TYPE);
 	CHECK(MPI_Type_contiguous(-1, MPI_INT, &type) == MPI_ERR_COUNT);
 	CHECK(MPI_Type_size((MPI_Datatype)MPI_COMM_WORLD, &x) == MPI_ERR_TYPE);
+	CHECK(MPI_Type_size((MPI_Datatype)0x242, &x) == MPI_ERR_TYPE);
+	CHECK(MPI_Type_size(MPI_DATATYPE_NULL, &x) == MPI_ERR_TYPE);
+	CHECK(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, &x) == MPI_ERR_ARG);
+	CHECK(MPI_Get_count(&status, MPI_DATATYPE_NULL, &x) == MPI_ERR_TYPE);
 	CHECK(MPI_Pack(MPI_IN_PLACE, 1, MPI_INT, &x, 4, &position, MPI_COMM_WORLD) == MPI_ERR_BUFFER);
 	CHECK(MPI_Pack(NULL, 1, MPI_INT, &x, 4, &position, MPI_COMM_WORLD) == MPI_ERR_BUFFER);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
@@ -232,7 +267,13 @@ int main(int argc, char **argv)
 	absolute();
 	transposed();
 	contents();
+	counts();
 	errors();
+	if (argc > 2) { // too late
+		int size;
+		MPI_Finalize();
+		MPI_Type_size(MPI_INT, &size);
+	}
 	if (argc > 1) { // what a mistake looks like
 		MPI_Datatype type;
 		MPI_Type_vector(3, -2, 5, MPI_INT, &type);

@@ -1,0 +1,3 @@
+#include "typesize.h"
+
+unsigned char banyan_type_size[256];

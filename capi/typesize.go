@@ -1,0 +1,26 @@
+package main
+
+/*
+#include "typesize.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"banyan/internal/datatype"
+)
+
+// C answers questions about predefined types without Go: from a table of their sizes, by
+// handle, which is empty while MPI isn't initialised. Then Go answers, with an error.
+
+// typeSizes is C's table, of the handles from 0x200 on.
+func typeSizes() *[256]byte { return (*[256]byte)(unsafe.Pointer(&C.banyan_type_size)) }
+
+func knowTypes() {
+	for _, t := range datatype.All() {
+		typeSizes()[t.Handle()-0x200] = byte(t.Size())
+	}
+}
+
+func forgetTypes() { clear(typeSizes()[:]) }
