@@ -33,10 +33,9 @@ type Schedule struct {
 	// must not call the engine, whose lock is held.
 	Released func()
 
-	steps     []Step
-	starts    int // operations that the steps start
-	scratch   [][]byte
-	scratches int // of them in use
+	steps   []Step
+	starts  int // operations that the steps start
+	scratch scratch
 
 	runState
 }
@@ -89,17 +88,10 @@ const lockedBytes = 32 << 10
 // Clear forgets the steps, to fill the schedule anew.
 func (s *Schedule) Clear() {
 	clear(s.steps) // the program's memory is not ours to keep
-	s.steps, s.starts, s.scratches = s.steps[:0], 0, 0
+	s.steps, s.starts = s.steps[:0], 0
 	s.Casts, s.Spreads = 0, false
-	for i, b := range s.scratch {
-		if cap(b) > keepScratch {
-			s.scratch[i] = nil
-		}
-	}
+	s.scratch.giveBack()
 }
-
-// keepScratch is the largest scratch buffer that is kept for the next program.
-const keepScratch = 1 << 20
 
 // Steps is the program, for tests. It is not to be changed.
 func (s *Schedule) Steps() []Step { return s.steps }
@@ -170,19 +162,7 @@ func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 
 // Scratch gives n bytes that belong to the schedule until it is cleared, aligned
 // for every element type.
-func (s *Schedule) Scratch(n int) []byte {
-	if s.scratches == len(s.scratch) {
-		s.scratch = append(s.scratch, nil)
-	}
-	b := s.scratch[s.scratches]
-	if cap(b) < n {
-		// The allocator aligns blocks of 16 bytes and more to 16 (to 8 at least).
-		b = make([]byte, n, max(n, 64))
-		s.scratch[s.scratches] = b
-	}
-	s.scratches++
-	return b[:n]
-}
+func (s *Schedule) Scratch(n int) []byte { return s.scratch.take(n) }
 
 // Do carries out a step on memory.
 func (st *Step) Do() {
