@@ -223,6 +223,26 @@ func TestLeaveWithoutWaiting(t *testing.T) {
 	}
 }
 
+// All leave at once: a view without members is none, so the last one waits for the others.
+func TestAllLeave(t *testing.T) {
+	a := join(t, config("a"))
+	members := []*group.Member{a}
+	for i := range 5 {
+		members = append(members, join(t, config(fmt.Sprint("m", i), a.Self().Address)))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	done := make(chan error, len(members))
+	for _, m := range members {
+		go func() { done <- m.Leave(ctx) }()
+	}
+	for range members {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestBadConfig(t *testing.T) {
 	for field, change := range map[string]func(*group.Config){
 		"Name":             func(c *group.Config) { c.Name = "" },
