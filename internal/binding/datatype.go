@@ -134,6 +134,7 @@ func (p *Process) TypeDup(oldtype Datatype, newtype *Datatype) Code {
 	o := &datatype{Type: types.Dup(old.Type)}
 	o.committed.Store(old.committed.Load())
 	if code := p.copyAttributes(&old.attributes, uintptr(oldtype), &o.attributes); code != Success {
+		*newtype = DatatypeNull
 		return p.callbackFailed(nil, function, "copy", code)
 	}
 	return p.adoptType(function, o, newtype)

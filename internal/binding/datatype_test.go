@@ -426,6 +426,9 @@ func TestTypeAttributes(t *testing.T) {
 		var key int32
 		var deleted []uintptr
 		copyFn := copyFunction(func(object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, Code) {
+			if value == 17 {
+				return 0, false, ErrOther
+			}
 			return value + extra, value != 13, Success
 		})
 		deleteFn := deleteFunction(func(object uintptr, keyval int32, value, extra uintptr) Code {
@@ -455,11 +458,15 @@ func TestTypeAttributes(t *testing.T) {
 		ok(t, "TypeSetAttr", p.TypeSetAttr(d, key, 13))
 		ok(t, "TypeDup", p.TypeDup(d, &dup))
 		expect(dup, 0)
+		ok(t, "TypeSetAttr", p.TypeSetAttr(d, key, 17))
+		if code := p.TypeDup(d, &dup); code == Success || dup != DatatypeNull {
+			t.Errorf("a type is duplicated, as %#x, though its attribute isn't: %d", dup, code)
+		}
 		ok(t, "TypeSetAttr", p.TypeSetAttr(d, key, 99))
 		if code := p.TypeFree(&d); code == Success || d == DatatypeNull {
 			t.Errorf("a type is freed though its attribute isn't: %d", code)
 		}
-		if !slices.Equal(deleted, []uintptr{105, 5, 13, 99}) {
+		if !slices.Equal(deleted, []uintptr{105, 5, 13, 17, 99}) {
 			t.Errorf("deleted %v", deleted)
 		}
 	})
