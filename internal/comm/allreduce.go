@@ -24,21 +24,20 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 const halvedAllreduce = 32 << 10
 
 // foldIn brings the data of the ranks that fold to their partners. It returns, at
-// those left, a buffer with the block's data, and a spare one of the same size; nil
-// at the others. The first may be recv, the spare never is.
-func (p *Plan) foldIn(f folded, send, recv []byte, op Op) (data, spare []byte) {
+// those left, the block's data and two buffers of the same size, of which data may be
+// the source and one is recv; nil at the others.
+func (p *Plan) foldIn(f folded, send, recv []byte, op Op) (source, data, spare []byte) {
 	if f.me < 0 {
 		p.send(p.rank()+1, send)
 		p.wait()
-		return nil, nil
+		return nil, nil, nil
 	}
 	spare = p.scratch(len(send))
-	p.copy(recv, send)
 	if !f.paired(p.rank()) {
-		return recv, spare
+		return send, recv, spare
 	}
 	p.receive(p.rank()-1, spare)
 	p.wait()
-	p.combine(op, spare, recv) // the left neighbour's data comes first
-	return spare, recv
+	p.combine(op, spare, send) // the left neighbour's data comes first
+	return spare, spare, recv
 }

@@ -4,12 +4,13 @@ package comm
 //
 //	⌈log2 n⌉ · (α + m β + m γ), and two steps more if n is no power of two
 func (p *Plan) doublingAllreduce(f folded, send, recv []byte, op Op) {
-	data, spare := p.foldIn(f, send, recv, op)
+	source, data, spare := p.foldIn(f, send, recv, op)
 	if f.me < 0 {
 		p.receive(p.rank()+1, recv)
 		p.wait()
 		return
 	}
+	p.copy(data, source)
 	for d := 1; d < f.power; d *= 2 {
 		peer := f.rank(f.me ^ d)
 		p.exchange(peer, data, peer, spare)

@@ -6,13 +6,13 @@ package comm
 //	2 log2 n · α + 2 (n-1)/n · m β + (n-1)/n · m γ, and two steps of the whole more if
 //	n is no power of two
 func (p *Plan) halvingAllreduce(f folded, send, recv []byte, op Op) {
-	data, spare := p.foldIn(f, send, recv, op)
+	source, data, spare := p.foldIn(f, send, recv, op)
 	if f.me < 0 {
 		p.receive(p.rank()+1, recv)
 		p.wait()
 		return
 	}
-	splits, left := p.halve(f, elements(op), len(send)/op.Size, data, spare, op)
+	splits, left := p.halve(f, elements(op), len(send)/op.Size, source, data, spare, op)
 	last := log2(f.power) - 1
 	p.copy(splits[last].keep.of(recv), splits[last].keep.of(left))
 	for i := last; i >= 0; i-- { // the same steps backwards bring the other halves

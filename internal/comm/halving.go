@@ -12,14 +12,15 @@ type split struct{ keep, give span }
 // halve is a reduce-scatter by recursive halving over the members that folding
 // left. In each step two members exchange halves of what they have: first
 // neighbours, then pairs of pairs, so that what is combined are always neighbouring
-// blocks, each in rank order. It returns the steps, and where the part that is kept
-// in the last of them is: data or spare.
+// blocks, each in rank order. The operand is in source, which isn't changed unless it
+// is data. It returns the steps, and where the part that is kept in the last of them
+// is: data or spare.
 //
 // The range may be cut at bounds only, of which there is one more than there are
 // parts.
 //
 //	log2 n · α + (n-1)/n · m (β + γ)
-func (p *Plan) halve(f folded, bounds func(part int) int, parts int, data, spare []byte, op Op) (splits [32]split, left []byte) {
+func (p *Plan) halve(f folded, bounds func(part int) int, parts int, source, data, spare []byte, op Op) (splits [32]split, left []byte) {
 	lo, hi, steps := 0, parts, 0
 	for d := 1; d < f.power; d *= 2 {
 		mid := lo + (hi-lo)/2
@@ -35,11 +36,15 @@ func (p *Plan) halve(f folded, bounds func(part int) int, parts int, data, spare
 		splits[steps] = s
 		steps++
 		peer := f.rank(f.me ^ d)
-		p.exchange(peer, s.give.of(data), peer, s.keep.of(spare))
+		p.exchange(peer, s.give.of(source), peer, s.keep.of(spare))
 		if isUpper { // the peer's block comes first
+			p.combine(op, s.keep.of(spare), s.keep.of(source))
 			data, spare = spare, data
+		} else {
+			p.copy(s.keep.of(data), s.keep.of(source))
+			p.combine(op, s.keep.of(data), s.keep.of(spare))
 		}
-		p.combine(op, s.keep.of(data), s.keep.of(spare))
+		source = data
 	}
 	return splits, data
 }

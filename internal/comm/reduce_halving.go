@@ -15,14 +15,14 @@ func (p *Plan) halvingReduce(f folded, send, recv []byte, op Op, root int) {
 	if rank != root && f.me >= 0 {
 		room = p.scratch(len(send))
 	}
-	data, spare := p.foldIn(f, send, room, op)
+	source, data, spare := p.foldIn(f, send, room, op)
 	if f.me < 0 {
 		if rank == root {
 			p.receive(rank+1, recv)
 		}
 		return
 	}
-	splits, left := p.halve(f, elements(op), len(send)/op.Size, data, spare, op)
+	splits, left := p.halve(f, elements(op), len(send)/op.Size, source, data, spare, op)
 	last := log2(f.power) - 1
 	p.copy(splits[last].keep.of(room), splits[last].keep.of(left))
 	for i := last; i >= 0; i-- {

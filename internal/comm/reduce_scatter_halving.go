@@ -34,7 +34,7 @@ func (p *Plan) halvingReduceScatter(send, recv []byte, starts []int, op Op) {
 		bounds[i+1] = bounds[i] + len(part)
 		p.copy(spare[bounds[i]:bounds[i+1]], part)
 	}
-	_, data = p.halve(f, func(i int) int { return bounds[i] }, f.power, spare, work, op)
+	_, data = p.halve(f, func(i int) int { return bounds[i] }, f.power, spare, spare, work, op)
 
 	at := bounds[reversed(f.me, width)]
 	first, end := f.block(f.me)
