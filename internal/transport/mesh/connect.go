@@ -93,7 +93,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		case err == nil && v == obituary:
 			failed.why = transport.EvidenceObituary
 			return failed
-		case err == nil && v == goneHere, errors.Is(err, errVersion):
+		case err == nil && v == goneHere, errors.Is(err, errVersion), errors.Is(err, errApart):
 			if err != nil {
 				d.refusal(fmt.Errorf("connect to %v: %w", to, err), nil)
 			}
@@ -155,6 +155,9 @@ func (c *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// errApart is about a peer that only a medium reaches which isn't allowed.
+var errApart = errors.New("it shares no memory with this process, and no other medium is allowed")
+
 // reach connects to a peer's listener: where memory can be shared, to the one for
 // that. Should it be out of reach all the same, TCP does.
 func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
@@ -173,7 +176,7 @@ func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
 			return nil, err
 		}
 	case d.media == SharedMemory:
-		return nil, errors.New("it can't share memory with this process, and no other medium is allowed")
+		return nil, errApart
 	}
 	return nd.DialContext(ctx, "tcp", card.Addr)
 }

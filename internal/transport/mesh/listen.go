@@ -110,7 +110,11 @@ func (l *listener) greet(conn net.Conn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	h, v, err := l.accept(conn, func(h *hello) verdict {
-		if err := checkPeer(conn, h.pid); err != nil {
+		err := checkPeer(conn, h.pid)
+		if _, local := conn.(*net.UnixConn); l.media == SharedMemory && !local && h.purpose == toConnect {
+			err = fmt.Errorf("%v: %w", h.from, errApart)
+		}
+		if err != nil {
 			l.refusal(err, nil)
 			return goneHere
 		}
