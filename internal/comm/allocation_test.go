@@ -10,7 +10,7 @@ import (
 
 // Small blocking collectives allocate nothing once warm.
 func TestNoAllocations(t *testing.T) {
-	const ranks, warm, rounds = 4, 300, 2000
+	const ranks, warm, rounds = 4, 100, 1000
 	var allocs atomic.Uint64
 	local(t, ranks, 1, func(w *comm.Comm, _ int) error {
 		send, recv, all := make([]byte, 8), make([]byte, 8), make([]byte, 8*ranks)

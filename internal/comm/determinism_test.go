@@ -48,7 +48,7 @@ func (n *notary) Send(to proto.Proc, h *wire.Header, payload []byte, token uint6
 // order of its own.
 func TestReplicasSendTheSame(t *testing.T) {
 	const ranks, replicas = 4, 2
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		layout := replica.Layout{Ranks: ranks, Degree: replicas}
 		net := inproc.NewNetwork(layout.Procs())
 		notaries := make([]*notary, layout.Procs())
@@ -64,7 +64,7 @@ func TestReplicasSendTheSame(t *testing.T) {
 				w, err := comm.World(e)
 				if err == nil {
 					time.Sleep(time.Duration(i/ranks) * time.Millisecond) // a replica lags
-					err = medley(w, seed, 60, never)
+					err = medley(w, seed, 40, never)
 				}
 				if err == nil {
 					err = e.Finish()
