@@ -46,7 +46,7 @@ func TestHeatSurvives(t *testing.T) {
 		"stop rank=2 replica=1 at=send:100",
 		"random count=3 within=100ms seed=5",
 	} {
-		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "300ms", "--fault", plan, heat, "64")
+		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "1s", "--fault", plan, heat, "64")
 		if o.code != 0 || o.stdout != want {
 			t.Errorf("%s: %v", plan, o)
 		}
@@ -104,6 +104,32 @@ target_link_libraries(f MPI::MPI_Fortran)
 	for _, name := range []string{"c", "f"} {
 		if o := run(t, tool("mpiexec"), "-n", "2", filepath.Join(built, name)); o.code != 0 {
 			t.Error(name, o)
+		}
+	}
+}
+
+// Each of several programs in a job learns which it is.
+func TestSeveralPrograms(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "which.c")
+	if err := os.WriteFile(source, []byte(`#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	int rank, flag, *program;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &program, &flag);
+	printf("rank %d program %d\n", rank, flag ? *program : -1);
+	return MPI_Finalize();
+}
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	which := build(t, "mpicc", source)
+	o := run(t, tool("mpiexec"), "-n", "2", which, ":", "-n", "1", which)
+	for _, want := range []string{"rank 0 program 0\n", "rank 1 program 0\n", "rank 2 program 1\n"} {
+		if o.code != 0 || !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q: %v", want, o)
 		}
 	}
 }

@@ -18,6 +18,7 @@ func (p *Process) describeWorld(ranks int) {
 		io:    AnySource, // any can read and write
 		// The clock is the host's, not the process's.
 		wtimeIsGlobal: truth(oneHost(p.job.Hosts())),
+		appnum:        int32(p.job.Program()),
 		universe:      int32(ranks),
 	}
 	p.pins.Pin(p.values)
@@ -118,6 +119,10 @@ func (p *Process) commGetAttr(function string, comm Comm, number int32, value un
 		return p.noComm(function, comm)
 	}
 	if at := p.predefinedAttribute(number); at != nil {
+		if at == &p.values.appnum && *at < 0 {
+			*flag = 0 // the launcher hasn't said
+			return Success
+		}
 		*(*unsafe.Pointer)(value) = unsafe.Pointer(at)
 		*flag = 1
 		return Success

@@ -23,6 +23,9 @@ type Job interface {
 	AwaitEnd()
 	// Hosts numbers the host of each process, nil if they are unknown.
 	Hosts() []int32
+	// Program is which of the job's programs this is, from 0; -1 if that isn't
+	// known.
+	Program() int
 }
 
 // Host is what surrounds a Process: the C side of the library, or a test.

@@ -80,6 +80,7 @@ func (m *testMember) Engine() *progress.Engine { return m.Member.Engine }
 func (m *testMember) Survive()                 { m.survives = true }
 func (m *testMember) AwaitEnd()                {}
 func (m *testMember) Hosts() []int32           { return nil }
+func (m *testMember) Program() int             { return 0 }
 
 // expected is why a test's Abort is no failure.
 var expected sync.Map // *testing.T → func(why string)

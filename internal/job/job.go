@@ -80,6 +80,7 @@ type Job struct {
 	layout  replica.Layout
 	options Options
 	hosts   []int32     // of each process, nil if unknown
+	program int         // which of the job's, from 0; -1 if unknown
 	survive atomic.Bool // the program goes on when a rank is lost
 	pmi     *pmi.Client
 	control *control.Conn
@@ -206,6 +207,9 @@ func (j *Job) connect(cfg progress.Config) error {
 		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
 	cfg.Process.Hosts, j.hosts = hosts, hosts
+	if j.program, err = j.pmi.Program(); err != nil {
+		return err
+	}
 	cfg.Process.SharedMemory = j.media != mesh.Sockets
 	address, err := listenAddress(hosts)
 	if err != nil {

@@ -91,6 +91,7 @@ func Run(c Config) (*Report, error) {
 	j.server = pmi.NewServer(p.size, fmt.Sprintf("banyan-%d", os.Getpid()), func(rank, code int, text string) {
 		j.tell(func() { j.abort(j.procs[rank], code, text) })
 	})
+	j.server.Divide(func(rank int) int { return p.index(int(j.ledger.rank(proto.Proc(rank)))) })
 	signals := catchSignals()
 	defer signals.release()
 	release := make(chan struct{})

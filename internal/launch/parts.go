@@ -54,10 +54,13 @@ func (p *plan) divide() error {
 }
 
 // of is the part that a rank runs.
-func (p *plan) of(rank int) *part {
+func (p *plan) of(rank int) *part { return &p.parts[p.index(rank)] }
+
+// index is its number.
+func (p *plan) index(rank int) int {
 	for i := range p.parts {
 		if rank < p.parts[i].end {
-			return &p.parts[i]
+			return i
 		}
 	}
 	panic(fmt.Sprintf("launch: rank %d of %d", rank, p.ranks)) // divide has counted them

@@ -164,7 +164,7 @@ func TestServerGone(t *testing.T) {
 		server := NewServer(1, "job", noAbort)
 		for range 3 { // the greeting
 			q, _ := s.read()
-			s.write(server.answer(q))
+			s.write(server.answer(0, q))
 		}
 		s.read()
 		far.Close()

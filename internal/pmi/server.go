@@ -14,6 +14,8 @@ type Server struct {
 	size  int
 	name  string
 	abort func(rank, code int, message string)
+	// program is which program a process runs, nil if there is only one.
+	program func(rank int) int
 
 	mu      sync.Mutex
 	space   map[string]string
@@ -67,7 +69,7 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
 			s.abort(rank, code, strings.ReplaceAll(message, "_", " "))
 			continue // no answer
 		}
-		if err := stream.write(s.answer(question)); err != nil {
+		if err := stream.write(s.answer(rank, question)); err != nil {
 			return err
 		}
 		if question.cmd == "finalize" {
@@ -128,8 +130,8 @@ func (s *Server) open() {
 	s.release = make(chan struct{})
 }
 
-// answer is what a question gets, barriers having been waited for.
-func (s *Server) answer(q line) line {
+// answer is what a question of a process gets, barriers having been waited for.
+func (s *Server) answer(rank int, q line) line {
 	switch q.cmd {
 	case "init":
 		return newLine("response_to_init", "rc", "0", "pmi_version", "1", "pmi_subversion", "1")
@@ -137,7 +139,7 @@ func (s *Server) answer(q line) line {
 		return newLine("maxes", "kvsname_max", strconv.Itoa(maxName),
 			"keylen_max", strconv.Itoa(maxKey), "vallen_max", strconv.Itoa(maxValue))
 	case "get_appnum":
-		return newLine("appnum", "appnum", "0")
+		return s.appnum(rank)
 	case "get_universe_size":
 		return newLine("universe_size", "size", strconv.Itoa(s.size))
 	case "get_my_kvsname":
