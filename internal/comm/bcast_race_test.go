@@ -58,7 +58,7 @@ func BenchmarkBcast(b *testing.B) {
 					var ratios, times []float64
 					frames := 0.0
 					for range b.N {
-						out, errs, report := processes(b, n, transport, "race", size, max(20, min(3000, (32<<20)/(size+1))))
+						out, errs, report := processes(b, n, true, transport, "race", size, max(20, min(3000, (32<<20)/(size+1))))
 						var took, sent [3]float64
 						_, err := fmt.Sscan(strings.ReplaceAll(out, "\n", " "), &took[0], &sent[0], &took[1], &sent[1], &took[2], &sent[2])
 						if err != nil || report.ExitCode != 0 {

@@ -114,7 +114,7 @@ func TestBcastsSurvive(t *testing.T) {
 		seed++
 		n := []int{4, 2, 3, 8, 5, 6}[seed%6]
 		transport := []string{launch.TransportSHM, launch.TransportSHM, launch.TransportTCP}[seed%3]
-		out, errs, report := processes(t, n, transport, "survive", seed, each)
+		out, errs, report := processes(t, n, false, transport, "survive", seed, each)
 		lines := strings.Count(out, " has got ")
 		if report.ExitCode != 0 || report.Outcome != launch.OutcomeCompleted || lines != n-len(report.LostRanks) {
 			t.Fatalf("seed %d, %d ranks over %s: exit code %d, %s %s; %d of %d ranks are lost, %d have got all\n%s%.4000s",

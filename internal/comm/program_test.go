@@ -58,8 +58,8 @@ func member(program func(w *comm.Comm, arguments []int) error, arguments []int) 
 }
 
 // processes runs a program as a job of processes and returns what it printed and
-// how the job ended.
-func processes(t testing.TB, ranks int, transport, program string, arguments ...int) (stdout, stderr string, report *launch.Report) {
+// how the job ended. Debug says that nobody is suspected for silence.
+func processes(t testing.TB, ranks int, debug bool, transport, program string, arguments ...int) (stdout, stderr string, report *launch.Report) {
 	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
@@ -71,7 +71,7 @@ func processes(t testing.TB, ranks int, transport, program string, arguments ...
 	}
 	var out, errs bytes.Buffer
 	report, err = launch.Run(launch.Config{
-		Ranks: ranks, Replicas: 1, Transport: transport, Program: executable, Args: args, Limit: 2 * time.Minute,
+		Ranks: ranks, Replicas: 1, Debug: debug, Transport: transport, Program: executable, Args: args, Limit: 2 * time.Minute,
 		Env:   append(os.Environ(), asProgram+"="+program),
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 	})

@@ -142,9 +142,9 @@ type StreamConfig struct {
 const (
 	DefaultWindow     = 64
 	DefaultOfferAbove = 2048
-	// DefaultDistance covers any one death that nobody knows of yet. More
+	// DefaultDistance covers any two deaths that nobody knows of yet. More
 	// would cost a message per member and broadcast each; see docs/broadcast.md.
-	DefaultDistance = 1
+	DefaultDistance = 2
 )
 
 // Shape is the tree of a broadcast. Its root chooses.

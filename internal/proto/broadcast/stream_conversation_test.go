@@ -36,7 +36,7 @@ func TestStreamConversations(t *testing.T) {
 				members, links = nil, make([][]Frame, size*size)
 				for i := range size {
 					members = append(members, NewStream(StreamConfig{
-						Self: i, Size: size, Window: window, OfferAbove: 8, PullDelay: 100, CorrectAfter: proto.Time(after),
+						Self: i, Size: size, Window: window, OfferAbove: 8, Distance: 1, PullDelay: 100, CorrectAfter: proto.Time(after),
 					}))
 				}
 			case "start":

@@ -17,7 +17,7 @@ func TestStreamUndisturbed(t *testing.T) {
 		if w.problem != "" {
 			t.Fatalf("size %d: %s", size, w.problem)
 		}
-		if w.sent[FrameTree] > 500*(size-1) || w.sent[FrameCorrection] > 500*size {
+		if w.sent[FrameTree] > 500*(size-1) || w.sent[FrameCorrection] > DefaultDistance*500*size {
 			t.Errorf("size %d: %d frames along the tree, %d corrections", size, w.sent[FrameTree], w.sent[FrameCorrection])
 		}
 		// Room is asked for once every half window, and answered.
