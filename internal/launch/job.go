@@ -96,7 +96,7 @@ func Run(c Config) (*Report, error) {
 	defer signals.release()
 	release := make(chan struct{})
 	defer close(release)
-	onLastingThread(release, func() { err = j.startAll() })
+	onLastingThread(release, func() { err = bound(j.startAll) })
 	if err != nil {
 		recording.discard()
 		j.notes.close()

@@ -61,17 +61,6 @@ func TestProgramInItsDirectory(t *testing.T) {
 	}
 }
 
-// Each process runs on one core, in turn.
-func TestBindToCores(t *testing.T) {
-	o := run(t, Config{Ranks: 3, Program: "sh", Bind: BindCore,
-		Args: []string{"-c", `echo $(grep -i cpus_allowed_list /proc/self/status)`}})
-	for _, line := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
-		if strings.ContainsAny(line, ",-") {
-			t.Errorf("a process may run on more than a core: %q", line)
-		}
-	}
-}
-
 func TestLimit(t *testing.T) {
 	start := time.Now()
 	o := run(t, Config{Ranks: 2, Program: "sleep", Args: []string{"60"}, Limit: 300 * time.Millisecond})
