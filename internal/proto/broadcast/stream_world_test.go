@@ -147,8 +147,8 @@ func (w *streamWorld) act(m *streamMember) bool {
 			acted = w.start(m)
 		case 4:
 			acted = w.rng.IntN(8) == 0 && w.hear(m)
-			if w.chatty && w.rng.IntN(4) == 0 {
-				w.tell(m)
+			if w.chatty && w.rng.IntN(4) == 0 && w.tell(m) {
+				acted = true
 			}
 		}
 		if acted {
@@ -209,14 +209,15 @@ func (w *streamWorld) shape(number int) Shape {
 	return Shallow
 }
 
-// tell lets a member hear what another has completed.
+// tell lets a member hear what another has completed, and says whether that made room.
 func (w *streamWorld) tell(m *streamMember) bool {
 	from := w.members[w.rng.IntN(w.cfg.Size)]
 	if from == m || from.dead {
 		return false
 	}
+	before := m.stable
 	w.step(m, func() { m.Heard(w.now, from.self, from.Completed(), &m.out) })
-	return true
+	return m.stable > before
 }
 
 // hear tells a member of the end of another.
