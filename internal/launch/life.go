@@ -189,16 +189,18 @@ func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 
 // watch looks for stopped processes whose silence nobody else would notice:
 // those that take no part yet while others do, or while another replica of their rank
-// is through, and those that have left the ring of heartbeats but not ended.
+// is through, and, once anybody has left the ring of heartbeats in order, all: those
+// who observed them may have left it, too.
 func (j *job) watch(now time.Time) {
-	needed := j.server.Waiting() > 0
+	needed, leaving := j.server.Waiting() > 0, false
 	for i := range j.ledger.entries {
 		needed = needed || j.ledger.entries[i].ready
+		leaving = leaving || j.ledger.entries[i].finalized
 	}
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
 		through := len(j.ledger.endings(j.ledger.rank(p.id), inOrder)) > 0
-		unseen := e.finalized || !e.ready && (needed || through)
+		unseen := leaving || !e.ready && (needed || through)
 		if e.end.kind != running || !unseen || !p.stopped() {
 			delete(j.stopped, p.id)
 			continue

@@ -38,6 +38,9 @@ func live(what string, d time.Duration) {
 		if world.Rank() == 1 {
 			absent(what, d)
 		}
+		if what == "leaves late" {
+			return nil
+		}
 		return world.Barrier()
 	})
 }
@@ -76,7 +79,7 @@ func absent(what string, d time.Duration) {
 			ts := unix.NsecToTimespec(int64(time.Until(end)))
 			unix.RawSyscall(unix.SYS_PPOLL, 0, 0, uintptr(unsafe.Pointer(&ts)))
 		}
-	case "sleeps":
+	case "sleeps", "leaves late":
 		time.Sleep(d)
 	}
 }
@@ -151,6 +154,19 @@ func TestAbsentIsNotSilent(t *testing.T) {
 			t.Parallel()
 			startLive(t, Config{}, what, testSilence).expectNoDeath()
 		})
+	}
+}
+
+// Who is stopped while it waits for the others to leave is found though all of them
+// have left by then.
+func TestStoppedInFarewell(t *testing.T) {
+	j := startLive(t, Config{}, "leaves late", 600*time.Millisecond)
+	pids := j.pids()
+	time.Sleep(300 * time.Millisecond)
+	unix.Kill(pids[2], unix.SIGSTOP)
+	o := j.end()
+	if d := o.report.Deaths; len(d) != 1 || d[0].Cause != CauseSilence || d[0].Rank != 2 {
+		t.Errorf("stderr %q, report %+v", o.stderr, o.report)
 	}
 }
 
