@@ -225,3 +225,38 @@ func TestReplicasMaskDeaths(t *testing.T) {
 		}, mpi.WithReplicas(replicas))
 	}
 }
+
+// A program whose replicas send different numbers of messages, as a master does that
+// gives work to who comes first, ends with an error in place of waiting for ever.
+func TestReplicasThatDiffer(t *testing.T) {
+	for _, size := range []int{1, 100_000} {
+		var lives atomic.Int32
+		done := make(chan error, 1)
+		go func() {
+			done <- mpi.Local(2, func(world *mpi.Comm) error {
+				count, err := make([]int, size), error(nil)
+				if world.Rank() == 0 {
+					count[0] = int(lives.Add(1))
+					for range count[0] {
+						err = errors.Join(err, mpi.Send(world, count, 1, 0))
+					}
+					return err
+				}
+				for received := 0; received < max(count[0], 1); received++ {
+					if _, err := mpi.Recv(world, count, 0, 0); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, mpi.WithReplicas(2))
+		}()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), "rank 0 have sent different numbers of messages to rank 1") {
+				t.Errorf("messages of %d: %v", size, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("messages of %d: it hangs", size)
+		}
+	}
+}

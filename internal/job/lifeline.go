@@ -167,6 +167,9 @@ func (j *Job) Leave() error {
 		return nil
 	}
 	err := j.Engine.Finish()
+	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
+		j.Abort(1, err.Error())
+	}
 	j.leaving.Store(true)
 	close(j.done)
 	<-j.watched

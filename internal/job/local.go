@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -74,7 +75,13 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 }
 
 // Leave waits until everyone is ready to leave, and leaves.
-func (m *Member) Leave() error { return m.Engine.Finish() }
+func (m *Member) Leave() error {
+	err := m.Engine.Finish()
+	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
+		m.Die() // the others would wait for it
+	}
+	return err
+}
 
 // Die ends the member as a crash would; the others notice.
 func (m *Member) Die() {

@@ -38,6 +38,16 @@ func (p *Process) Flushed() bool {
 	return true
 }
 
+// Diverged returns a DivergedError if the program, which is through, has sent fewer
+// messages than another replica of its rank did. That one waits for ever, in its
+// farewell, for somebody to receive them. Where a rank is lost replicas may well differ.
+func (p *Process) Diverged() error {
+	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.bereft {
+		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
+	}
+	return nil
+}
+
 // Depart tells the others that this process is ready to leave. It may go when
 // Departed.
 func (p *Process) Depart() {

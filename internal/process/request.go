@@ -28,6 +28,16 @@ var (
 	ErrContext   = errors.New("two communicators have got the same context")
 )
 
+// DivergedError says that replicas of a rank haven't sent the same messages, which
+// breaks what replication relies on.
+type DivergedError struct {
+	Rank, To proto.Rank // in the world
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the replicas of %v have sent different numbers of messages to %v: replicas must send the same messages, whoever comes first (send-determinism)", e.Rank, e.To)
+}
+
 // LostError says that an operation can't complete because a rank is lost.
 type LostError struct {
 	Rank proto.Rank // in the world

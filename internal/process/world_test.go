@@ -228,6 +228,9 @@ func (w *world) advance(n *node) {
 		}
 		return
 	}
+	if err := n.p.Diverged(); err != nil {
+		w.t.Fatalf("%v: %v", n.self, err)
+	}
 	if n.p.Flushed() {
 		n.p.Depart()
 	}

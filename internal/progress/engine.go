@@ -238,7 +238,8 @@ func (e *Engine) tell(step func(p *process.Process)) {
 
 // Finish flushes what this process owes to others, waits until every live
 // process has come as far, and ends the engine. It returns process.ErrFenced if
-// the others have gone on without this one.
+// the others have gone on without this one. A process.DivergedError says that this
+// would wait for ever; then the engine goes on, so that the others can be told.
 func (e *Engine) Finish() error {
 	e.mu.Lock()
 	if e.closed {
@@ -246,9 +247,20 @@ func (e *Engine) Finish() error {
 		return nil
 	}
 	e.p.Finish()
-	e.until(func() bool { return e.p.Departed() || e.p.Flushed() })
-	e.p.Depart()
-	e.until(func() bool { return e.p.Departed() })
+	var diverged error
+	departed := func() bool {
+		diverged = e.p.Diverged()
+		return diverged != nil || e.p.Departed()
+	}
+	e.until(func() bool { return departed() || e.p.Flushed() })
+	if diverged == nil {
+		e.p.Depart()
+		e.until(departed)
+	}
+	if diverged != nil {
+		e.mu.Unlock()
+		return diverged
+	}
 	e.p.Goodbye()
 	fenced := e.p.Fenced()
 	e.mu.Unlock()

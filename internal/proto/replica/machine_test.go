@@ -307,3 +307,37 @@ func BenchmarkLaggingReplica(b *testing.B) {
 		m.Acked(3, 0, send(), false, &out)
 	}
 }
+
+// What a sibling alone has sent shows by its receiver's acknowledgement. One message
+// each is none too many.
+func TestBehind(t *testing.T) {
+	for _, rendezvous := range []bool{false, true} {
+		sender, receiver := New(two, 0), New(two, 3)
+		var out Actions
+		ahead := func() bool {
+			dst, behind := sender.Behind()
+			return behind && dst == 1
+		}
+		for seq := range uint64(2) {
+			if ahead() {
+				t.Fatalf("behind, with %d sent on both sides", seq)
+			}
+			receiver.Arrive(2, 7, seq+1, rendezvous)
+			if rendezvous {
+				receiver.Completed(7, 0, seq+1)
+			}
+			out = out[:0]
+			receiver.FlushAcks(&out)
+			for _, a := range out {
+				sender.Acked(3, a.Context, a.Seq, a.Single, &out)
+			}
+			if !ahead() {
+				t.Fatalf("rendezvous %v: not behind, with %d sent by the sibling alone", rendezvous, seq+1)
+			}
+			sender.Send(&Message{Context: 7, Dst: 1, Rendezvous: rendezvous}, &out)
+		}
+		if ahead() {
+			t.Fatal("behind at the end")
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package replica
 
-import "banyan/internal/proto"
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
 
 // sendSide is what a process keeps as a sender.
 type sendSide struct {
@@ -189,6 +193,19 @@ func (m *Machine) resend(fresh replicas, out *Actions) {
 		}
 		w.trim()
 	}
+}
+
+// Behind says whether another replica of this rank has sent a message that this
+// one hasn't, and to whom: its receiver has acknowledged it here. While the program
+// runs that is a lag. When it is through it proves that the replicas sent
+// different messages.
+func (m *Machine) Behind() (dst proto.Rank, behind bool) {
+	for _, c := range m.sending.channels {
+		if len(c.early) > 0 || slices.Max(c.acked) > c.sent {
+			return c.dst, true
+		}
+	}
+	return 0, false
 }
 
 // Retained is how many messages this process keeps for replicas that may need
