@@ -172,7 +172,6 @@ func (j *Job) config() (progress.Config, error) {
 			Self: j.self, Layout: j.layout,
 			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
 		},
-		Crowded:    j.layout.Procs() > runtime.NumCPU(),
 		BeforeSend: strike,
 	}
 	err = record(&cfg.Process)
@@ -207,6 +206,9 @@ func (j *Job) connect(cfg progress.Config) error {
 		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
 	cfg.Process.Hosts, j.hosts = hosts, hosts
+	if cfg.Crowded, err = j.crowded(); err != nil {
+		return err
+	}
 	if j.program, err = j.pmi.Program(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,7 +175,7 @@ func startError(program string, err error) error {
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
+	"BANYAN_REPLICAS", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
 
@@ -204,6 +205,7 @@ func (j *job) environment(id proto.Proc) []string {
 		"PMI_SIZE=" + strconv.Itoa(j.size),
 		control.FDVariable + "=" + strconv.Itoa(controlDescriptor),
 		"BANYAN_REPLICAS=" + strconv.Itoa(j.Replicas),
+		"BANYAN_CORES=" + strconv.Itoa(runtime.NumCPU()),
 		"BANYAN_TRANSPORT=" + j.Transport,
 		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
 		"BANYAN_HEARTBEAT_TIMEOUT=" + j.HeartbeatTimeout.String(),
