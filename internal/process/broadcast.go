@@ -18,8 +18,8 @@ const pullDelay = proto.Time(5e6) // 5 ms
 
 // correctAfter is how long a member waits before it corrects its neighbours: longer than
 // a broadcast and a barrier take, in which it mostly learns that they need
-// nothing, and far less than it takes to find out about a death. docs/broadcast.md
-// says how it was measured.
+// nothing, and far less than it takes to find out about a death. It is chosen by
+// that reasoning; nobody has searched for a better one.
 const correctAfter = proto.Time(50e3) // 50 µs
 
 // Shape is the tree of a broadcast; see package broadcast.
