@@ -12,6 +12,7 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newRunCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand(), newReproduceCommand())
 	return root
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"banyan/internal/compiler"
 	"banyan/internal/launch"
 	"banyan/internal/mpiexec"
 )
@@ -45,7 +47,7 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, err
 	for _, r := range remarks {
 		fmt.Fprintln(os.Stderr, "banyan:", r)
 	}
-	part := launch.Part{Ranks: f.ranks, Dir: f.wdir, Env: os.Environ()}
+	part := launch.Part{Ranks: f.ranks, Dir: f.wdir, Env: withLibrary(os.Environ())}
 	if rest := flags.Args(); len(rest) > 0 {
 		part.Program, part.Args = rest[0], rest[1:]
 	}
@@ -63,6 +65,25 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, err
 		part.Ranks = slots
 	}
 	return part, err
+}
+
+// withLibrary lets programs find the library that belongs to this command by its name, as
+// Python does. What the user has set comes before.
+func withLibrary(env []string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return env
+	}
+	at, err := compiler.Find(filepath.Dir(self))
+	if err != nil {
+		return env // only Go programs are run from here
+	}
+	const name = "LD_LIBRARY_PATH"
+	path := at.Lib
+	if set := os.Getenv(name); set != "" {
+		path = set + ":" + path
+	}
+	return append(env, name+"="+path)
 }
 
 // slots counts the places on the hosts that are named, 0 if none are.

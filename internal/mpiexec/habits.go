@@ -37,10 +37,14 @@ var habits = map[string]habit{
 	"oversubscribe": {silent: true}, "allow-run-as-root": {silent: true}, "use-hwthread-cpus": {silent: true},
 	"genvall": {silent: true}, "envall": {silent: true}, "q": {silent: true}, "quiet": {silent: true},
 	"mca": {values: 2}, "gmca": {values: 2}, "prefix": {values: 1}, "map-by": {values: 1}, "rank-by": {values: 1},
-	"ppn": {values: 1}, "perhost": {values: 1}, "npernode": {values: 1}, "N": {values: 1},
+	// There is one host, so what it gets is all; -n counts before them.
+	"ppn": {modern: perHost, values: 1}, "perhost": {modern: perHost, values: 1}, "npernode": {modern: perHost, values: 1}, "N": {modern: perHost, values: 1},
 	"bootstrap": {values: 1}, "launcher": {values: 1}, "rmk": {values: 1}, "iface": {values: 1}, "mpi": {values: 1},
 	"report-bindings": {}, "display-map": {}, "v": {}, "verbose": {},
 }
+
+// perHost is no flag of banyan run: it means --ranks where nothing else does.
+const perHost = "per host"
 
 // Known tells of a flag of banyan run whether there is one of that name, and
 // whether it takes a value.
@@ -49,10 +53,19 @@ type Known func(name string) (value, ok bool)
 // Modern turns the options in front of the program into those of banyan run,
 // and leaves the rest. Remarks are on what has no meaning here.
 func Modern(args []string, known Known) (modern, remarks []string, err error) {
+	var ranks []string // by the number for each host
+	whole := func() []string {
+		if slices.ContainsFunc(modern, func(s string) bool {
+			return strings.HasPrefix(s, "--ranks=") || strings.HasPrefix(s, "--host")
+		}) {
+			return modern
+		}
+		return append(modern, ranks...)
+	}
 	for len(args) > 0 {
 		arg := args[0]
 		if arg == "--" {
-			return append(modern, args...), remarks, nil
+			return append(whole(), args...), remarks, nil
 		}
 		if len(arg) < 2 || arg[0] != '-' {
 			break
@@ -60,7 +73,10 @@ func Modern(args []string, known Known) (modern, remarks []string, err error) {
 		args = args[1:]
 		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		take := func(n int) ([]string, error) {
-			if len(args) < n {
+			switch {
+			case len(args) == 0 && n == 1:
+				return nil, fmt.Errorf("%s wants a value", arg)
+			case len(args) < n:
 				return nil, fmt.Errorf("%s wants %d values", arg, n)
 			}
 			values := args[:n]
@@ -109,6 +125,8 @@ func Modern(args []string, known Known) (modern, remarks []string, err error) {
 				}
 			}
 			switch {
+			case h.modern == perHost:
+				ranks = []string{"--ranks=" + values[0]}
 			case h.modern != "" && h.values == 1:
 				modern = append(modern, "--"+h.modern+"="+values[0])
 			case h.modern != "":
@@ -118,7 +136,7 @@ func Modern(args []string, known Known) (modern, remarks []string, err error) {
 			}
 		}
 	}
-	return append(modern, args...), remarks, nil
+	return append(whole(), args...), remarks, nil
 }
 
 // Segments divides a command line at its ":".
