@@ -30,12 +30,12 @@ type listener struct {
 
 	mu      sync.Mutex
 	pending map[net.Conn]time.Time // since when
-	running sync.WaitGroup
 }
 
 // serve accepts until the socket is closed and ctx ends.
 func (l *listener) serve(ctx context.Context, socket net.Listener) {
-	defer l.running.Wait()
+	var running sync.WaitGroup // one for each socket: they end at different times
+	defer running.Wait()
 	for {
 		conn, err := socket.Accept()
 		if errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
@@ -52,7 +52,7 @@ func (l *listener) serve(ctx context.Context, socket net.Listener) {
 		for !l.admit(conn) {
 			pause(ctx, time.Millisecond)
 		}
-		l.running.Go(func() {
+		running.Go(func() {
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
 			l.greet(conn)
