@@ -3,6 +3,7 @@ package gathering
 import (
 	"context"
 	"flag"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -240,6 +241,29 @@ func TestMessages(t *testing.T) {
 	}
 	for _, d := range diaries {
 		d.await(t, n+1)
+	}
+	// A member has its view before it passes it on, so what belongs to the joins may
+	// still be under way: until nothing has been sent for a while.
+	total := func(diaries []*diary) map[membership.Kind]int {
+		sent := map[membership.Kind]int{}
+		for _, d := range diaries {
+			d.mu.Lock()
+			for k, c := range d.sent {
+				sent[k] += c
+			}
+			d.mu.Unlock()
+		}
+		return sent
+	}
+	for before := total(diaries); ; {
+		time.Sleep(100 * time.Millisecond)
+		now := total(diaries)
+		if maps.Equal(before, now) {
+			break
+		}
+		before = now
+	}
+	for _, d := range diaries {
 		d.mu.Lock()
 		clear(d.sent)
 		d.mu.Unlock()
@@ -249,16 +273,8 @@ func TestMessages(t *testing.T) {
 		d.await(t, n)
 	}
 	var sent map[membership.Kind]int
-	// A member has its view before it passes it on.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && sent[membership.Commit] < n-1; time.Sleep(time.Millisecond) {
-		sent = map[membership.Kind]int{}
-		for _, d := range diaries[:n] {
-			d.mu.Lock()
-			for k, c := range d.sent {
-				sent[k] += c
-			}
-			d.mu.Unlock()
-		}
+		sent = total(diaries[:n])
 	}
 	for _, k := range []membership.Kind{membership.Propose, membership.Ack, membership.Commit} {
 		if sent[k] != n-1 {
