@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	// They wait, mostly.
 	flag.Set("test.parallel", "8")
 	flag.Parse() // the command line's goes before it
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("banyan/group_test.lastingThread"))
 }
 
 // Processes are killed, stopped, started again under their names, join and leave, coordinators

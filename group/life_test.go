@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +145,31 @@ type process struct {
 }
 
 func startProcess(t *testing.T, cfg group.Config) life {
-	return startWith(t, cfg, (*exec.Cmd).Start)
+	return startWith(t, cfg, func(cmd *exec.Cmd) (err error) {
+		onLastingThread(func() { err = cmd.Start() })
+		return err
+	})
+}
+
+// starter runs what it gets on a thread that never ends. A process dies with the
+// thread that started it (Pdeathsig), and threads of tests with hosts of their own end.
+var starter = sync.OnceValue(func() chan<- func() {
+	todo := make(chan func())
+	go lastingThread(todo)
+	return todo
+})
+
+func lastingThread(todo <-chan func()) {
+	runtime.LockOSThread()
+	for f := range todo {
+		f()
+	}
+}
+
+func onLastingThread(f func()) {
+	done := make(chan struct{})
+	starter() <- func() { f(); close(done) }
+	<-done
 }
 
 func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) life {
