@@ -13,6 +13,7 @@ concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transp
 PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
+swarms ?= 100000
 sequences ?= 1000
 bcasts ?= 100000
 
@@ -57,6 +58,7 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
+	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
 	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
