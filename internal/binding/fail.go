@@ -3,8 +3,8 @@ package binding
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"banyan/internal/comm"
 	"banyan/internal/process"
 )
 
@@ -54,13 +54,10 @@ func (p *Process) awaitEnd(c *communicator, err error) {
 
 // causeOf strips what fail says itself from an error.
 func causeOf(err error) string {
-	s := err.Error()
-	if _, cause, ok := strings.Cut(s, ": "); ok && strings.HasPrefix(s, "rank ") {
-		if _, c, ok := strings.Cut(cause, ": "); ok {
-			return c
-		}
+	if e := (*comm.Error)(nil); errors.As(err, &e) {
+		err = e.Err
 	}
-	return s
+	return err.Error()
 }
 
 // act does what a communicator's error handler says.

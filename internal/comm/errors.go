@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"banyan/internal/process"
+	"banyan/internal/proto"
 )
 
 // Causes of errors. What the machinery below reports is passed on: see
@@ -49,9 +50,32 @@ func (c *Comm) wrap(op string, err error) error {
 		return nil
 	}
 	if errors.Is(err, process.ErrTruncated) || errors.Is(err, process.ErrMismatch) {
-		err = ErrMismatch
+		err = c.mismatch(err)
 	}
 	return &Error{Op: op, Rank: c.rank, Peer: NoPeer, Err: err}
+}
+
+// mismatch is the error of a collective whose ranks disagree about a size, with what
+// is known of it here.
+func (c *Comm) mismatch(err error) error {
+	size, ok := c.sized(err).(*process.SizeError)
+	if !ok {
+		return ErrMismatch
+	}
+	size.Err = ErrMismatch
+	return size
+}
+
+// sized says of a SizeError what concerns the program: which rank of this communicator it
+// was. Another error stays as it is.
+func (c *Comm) sized(err error) error {
+	size, ok := err.(*process.SizeError)
+	if !ok {
+		return err
+	}
+	here := *size
+	here.Source = proto.Rank(c.local(size.Source))
+	return &here
 }
 
 // rankError says which rank there isn't.

@@ -44,7 +44,7 @@ func (c *Comm) Recv(buffer []byte, source, tag int) (Status, error) {
 	}
 	s, err := c.eng.ReceiveWait(c.context, c.world(source), int32(tag), buffer)
 	if err != nil {
-		err = &Error{"Recv", c.rank, source, tag, err}
+		err = &Error{"Recv", c.rank, source, tag, c.sized(err)}
 	}
 	return c.status(s), err
 }
@@ -138,7 +138,7 @@ func (p Pending) outcome(s progress.Status, err error) (Status, error) {
 	if err != nil {
 		op := "Isend"
 		if p.receive {
-			op = "Irecv"
+			op, err = "Irecv", p.comm.sized(err)
 		}
 		err = &Error{op, p.comm.rank, int(p.peer), int(p.tag), err}
 	}
@@ -170,11 +170,15 @@ func (c *Comm) world(rank int) proto.Rank {
 }
 
 func (c *Comm) status(s process.Status) Status {
-	source := AnySource
-	if s.Source >= 0 && int(s.Source) < len(c.inverse) {
-		source = int(c.inverse[s.Source])
+	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes}
+}
+
+// local is a world rank in the communicator; AnySource if there is none.
+func (c *Comm) local(world proto.Rank) int {
+	if world < 0 || int(world) >= len(c.inverse) {
+		return AnySource
 	}
-	return Status{Source: source, Tag: int(s.Tag), Bytes: s.Bytes}
+	return int(c.inverse[world])
 }
 
 func (c *Comm) checkSend(op string, dest, tag int) error {

@@ -321,7 +321,8 @@ func (p *Process) coloured(c *context, number uint64, payload []byte) {
 			if len(payload) != len(r.buffer) {
 				// What this member takes for the next broadcast may be more of
 				// this one: there is no way back into step.
-				r.err, c.broken = ErrMismatch, true
+				r.err = &SizeError{c.members[r.peer], 0, len(payload), len(r.buffer), ErrMismatch}
+				c.broken = true
 			}
 			copy(r.buffer, payload)
 		}

@@ -119,7 +119,7 @@ func (p *Process) matched(a *arrival) {
 // fill ends a receive with the bytes of a message.
 func (p *Process) fill(h Handle, r *request, body []byte) {
 	if copy(r.buffer, body) < len(body) {
-		p.complete(h, r, ErrTruncated)
+		p.complete(h, r, truncated(r.status, r.buffer))
 		return
 	}
 	p.complete(h, r, nil)
@@ -156,8 +156,8 @@ func (p *Process) letGo(a *arrival) {
 // endRendezvous ends a rendezvous of which all is here that the receive has room
 // for.
 func (p *Process) endRendezvous(a *arrival) {
-	if a.wanted < a.total {
-		p.finishRendezvous(a, ErrTruncated)
+	if r := p.requests.get(a.request); r != nil && a.wanted < a.total {
+		p.finishRendezvous(a, truncated(r.status, r.buffer))
 		return
 	}
 	p.finishRendezvous(a, nil)

@@ -156,7 +156,7 @@ func (e *Engine) collect(s *Schedule, n int) bool {
 		}
 		st, err := e.p.Take(o.handle)
 		if err == nil && o.size >= 0 && st.Bytes != o.size {
-			err = process.ErrMismatch
+			err = &process.SizeError{Source: st.Source, Tag: st.Tag, Has: st.Bytes, Fit: o.size, Err: process.ErrMismatch}
 		}
 		if err == nil || o.size == spread && errors.Is(err, process.ErrRankLost) {
 			continue

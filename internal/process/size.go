@@ -1,0 +1,31 @@
+package process
+
+import (
+	"fmt"
+
+	"banyan/internal/proto"
+)
+
+// SizeError says that a message hasn't the size that its receiver has room for
+// (ErrTruncated), or that it expects (ErrMismatch).
+type SizeError struct {
+	Source   proto.Rank // who sent it, or began to broadcast it, in the world
+	Tag      int32
+	Has, Fit int   // bytes: of the message, and those there is room for or that are expected
+	Err      error // ErrTruncated, or what says that the two should agree
+}
+
+func (e *SizeError) Error() string {
+	if e.Err == ErrTruncated {
+		return fmt.Sprintf("the message from rank %d with tag %d has %d bytes, the receive buffer %d", e.Source, e.Tag, e.Has, e.Fit)
+	}
+	return fmt.Sprintf("%v: rank %d has sent %d bytes where %d are expected", e.Err, e.Source, e.Has, e.Fit)
+}
+
+// Unwrap makes errors.Is true for Err.
+func (e *SizeError) Unwrap() error { return e.Err }
+
+// truncated is the error of a receive of more than its buffer holds.
+func truncated(s Status, buffer []byte) error {
+	return &SizeError{s.Source, s.Tag, s.Bytes, len(buffer), ErrTruncated}
+}
