@@ -38,8 +38,9 @@ var layers = []layer{
 	{"internal/trace/*", []string{"internal/proto", "internal/trace"}}, // what is made of traces
 	{"internal/pmi", nil},
 	{"internal/report", nil},
-	{"internal/risk", nil},                           // arithmetic for planning
-	{"internal/viewtime", []string{"internal/risk"}}, // the same, for views
+	{"internal/risk", nil},                             // arithmetic for planning
+	{"internal/viewtime", []string{"internal/risk"}},   // the same, for views
+	{"internal/resilience", []string{"internal/risk"}}, // the same, for replication
 	{"internal/parallel", nil},
 	{"internal/probing", []string{"internal/parallel"}},
 
@@ -101,8 +102,9 @@ var layers = []layer{
 	{"bench/processes", nil},
 	{"bench/membership", []string{"bench/processes", "internal/gathering", "internal/proto", "internal/proto/*", "internal/wire/views", "internal/risk", "internal/viewtime", "internal/report"}},
 	{"bench/peers", nil}, // programs in C
+	{"bench/instructions", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/viewsim", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
@@ -127,13 +129,13 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime", "internal/softfloat"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime", "internal/resilience", "internal/softfloat"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).
