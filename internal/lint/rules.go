@@ -67,11 +67,12 @@ var layers = []layer{
 	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream", "internal/transport/shm", "internal/transport/tcp"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
-	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport"}},
-	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process"}},
+	{"internal/state", nil},
+	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state"}},
+	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process", "internal/state"}},
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
 		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
-	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress"}},
+	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress", "internal/state"}},
 	{"internal/softfloat", nil},
 	{"internal/datatype", []string{"internal/softfloat"}},
 	{"internal/reduce", []string{"internal/softfloat", "internal/datatype"}},
@@ -82,10 +83,10 @@ var layers = []layer{
 	{"abi/generate", []string{"abi"}},
 	{"fortran/generate", []string{"abi"}},
 	{"internal/grid", nil}, // arithmetic of Cartesian topologies
-	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce", "internal/grid"}},
+	{"internal/binding", []string{"internal/proto", "internal/process", "internal/progress", "internal/comm", "internal/datatype", "internal/reduce", "internal/grid", "internal/state"}},
 	{"capi/test", nil},
 	{"capi", []string{"internal/progress", "internal/job", "internal/binding", "internal/datatype"}},
-	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm"}},
+	{"mpi", []string{"internal/proto/*", "internal/process", "internal/progress", "internal/job", "internal/comm", "internal/state"}},
 
 	// Groups: the membership for programs without ranks.
 	{"internal/gathering", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views"}},
@@ -135,12 +136,12 @@ var dependencies = []dependency{
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/risk", "internal/viewtime", "internal/resilience", "internal/softfloat"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/state", "internal/risk", "internal/viewtime", "internal/resilience", "internal/softfloat"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).
 var pureImports = []string{
-	"bytes", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "iter", "math", "math/bits",
+	"bytes", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "hash/crc32", "iter", "math", "math/bits",
 	"math/rand/v2", "slices", "sort", "strconv", "strings",
 }
 
