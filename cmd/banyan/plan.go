@@ -9,6 +9,6 @@ func newPlanCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPlanDetectorCommand(), newPlanMembershipCommand())
+	cmd.AddCommand(newPlanDetectorCommand(), newPlanMembershipCommand(), newPlanReplicationCommand())
 	return cmd
 }

@@ -72,6 +72,15 @@ func (f *Figure) SVG() ([]byte, error) {
 	return svg, err
 }
 
+// PNG is the same in pixels.
+func (f *Figure) PNG() ([]byte, error) {
+	if err := f.validate(); err != nil {
+		return nil, err
+	}
+	_, png, err := f.draw()
+	return png, err
+}
+
 func (f *Figure) validate() error {
 	if f.X.Label == "" || f.Y.Label == "" {
 		return errors.New("want a label on both axes")
