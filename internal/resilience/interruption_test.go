@@ -39,7 +39,7 @@ func TestClosedForms(t *testing.T) {
 }
 
 // pairs are the mean time and number of failures to interruption of n ranks with 2
-// replicas each, by recursion over the number of ranks with one dead (Casanova et al., section IV).
+// replicas each, by recursion over the number of ranks with one dead, as Casanova et al. have it.
 func pairs(n int) (time, failures float64) {
 	for dead := n; dead >= 0; dead-- {
 		live := float64(2*n - dead)

@@ -108,6 +108,20 @@ func TestPaysFrom(t *testing.T) {
 	}
 }
 
+// The rule of thumb of docs/replication-planning.md.
+func TestRuleOfThumb(t *testing.T) {
+	for _, cost := range []risk.Seconds{minute, 10 * minute, 30 * minute} {
+		for _, years := range []risk.Seconds{1, 5, 20} {
+			j := example()
+			j.MTBF, j.Cost, j.Restart = years*year, cost, cost
+			from := j.PaysFrom(SameNodes, 2)
+			if ratio := float64(j.MTBF/cost) / float64(from); ratio < 5.5 || ratio > 6.6 {
+				t.Errorf("checkpoints of %v, nodes of %v: from %d nodes, a failure in %.2f checkpoints", cost, j.MTBF, from, ratio)
+			}
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	good := example()
 	if err := good.Validate(); err != nil {
