@@ -23,7 +23,7 @@
 // # Limits
 //
 // A connection that broke isn't made again: what was in flight is unknown, so
-// the peer is told Closed and stays so. Queues are unbounded: who sends faster
+// the peer is told Closed and stays so, until another process takes its place (Admitter). Queues are unbounded: who sends faster
 // than a peer takes looks at Queued.
 package transport
 
@@ -98,6 +98,17 @@ type DirectReader interface {
 	Read(from proto.Proc, dst []byte, place, offset uint64) bool
 }
 
+// Admitter is what a Transport may be, too: one where another process can take the place of
+// a Proc that has died.
+type Admitter interface {
+	// Admit lets it in, under a higher incarnation than any before. What is left of
+	// the link to the former one vanishes, as by Fence; from the return on, Send and
+	// Sink mean the new one only, to which a link is made at the first frame, in
+	// either direction. The former one, should it live, gets an obituary. An
+	// incarnation that isn't higher changes nothing.
+	Admit(p proto.Proc, incarnation uint32)
+}
+
 // Sink takes what a Poll found. Its methods may call Send, Queued, Fence and
 // Wake, but neither Poll nor Close.
 type Sink interface {
@@ -117,8 +128,8 @@ type Sink interface {
 	// Sent gives a borrowed payload back.
 	Sent(to proto.Proc, token uint64)
 
-	// Closed says that nothing more comes from a peer, once per peer (but for
-	// an obituary, which may follow), after
+	// Closed says that nothing more comes from a peer, once per peer and incarnation
+	// (but for an obituary, which may follow), after
 	// all that was borrowed for it was given back. If an Arrived is
 	// outstanding, it never comes, and the place that Dest named is free.
 	Closed(peer proto.Proc, why Evidence)

@@ -26,6 +26,7 @@ const (
 // news is what a background goroutine tells the transport's owner.
 type news struct {
 	peer proto.Proc
+	life uint64 // the peer's that it is about
 	kind newsKind
 	via  medium             // connected: now the owner's
 	end  handle             // connected: the peer's process
@@ -89,13 +90,14 @@ type board struct {
 
 	mu       sync.Mutex
 	links    []link
+	lives    []uint64      // the incarnation of each peer that is let in
 	excluded time.Time     // when a peer was fenced last that isn't certainly dead
 	settle   time.Duration // without another one, until the standing counts
 	list     []news
 }
 
-func newBoard(self proto.Proc, n int, settle time.Duration, ring func()) *board {
-	return &board{self: self, ring: ring, links: make([]link, n), settle: settle}
+func newBoard(self proto.Proc, lives []uint64, settle time.Duration, ring func()) *board {
+	return &board{self: self, ring: ring, links: make([]link, len(lives)), lives: lives, settle: settle}
 }
 
 // startDial says whether a dial may start, and that it does.
@@ -110,17 +112,17 @@ func (b *board) startDial(p proto.Proc) bool {
 }
 
 // dialling says whether a dial is still needed.
-func (b *board) dialling(p proto.Proc) bool {
+func (b *board) dialling(p proto.Proc, life uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.links[p] == dialled
+	return b.links[p] == dialled && b.lives[p] == life
 }
 
 // finishDial makes a dial's outcome the link's, and passes it on; false if it
 // isn't needed any more.
 func (b *board) finishDial(n news) bool {
 	b.mu.Lock()
-	if b.links[n.peer] != dialled {
+	if b.links[n.peer] != dialled || b.lives[n.peer] != n.life {
 		b.mu.Unlock()
 		return false
 	}
@@ -135,13 +137,17 @@ func (b *board) finishDial(n news) bool {
 
 // judge is the verdict on a peer that has dialled. Once accepted, the link is
 // up: the connection has to be posted.
-func (b *board) judge(from proto.Proc, why purpose) verdict {
+func (b *board) judge(from proto.Proc, life uint64, why purpose) verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if from < 0 || int(from) >= len(b.links) || from == b.self {
 		return goneHere
 	}
 	switch l := b.links[from]; {
+	case life < b.lives[from]:
+		return obituary
+	case life > b.lives[from]:
+		return unknown
 	case why == toTell:
 		return heeded
 	case l == fenced:

@@ -52,11 +52,11 @@ type dialler struct {
 }
 
 // connect reaches a peer, unless it's dead or the peer reaches us first.
-func (d *dialler) connect(ctx context.Context, to proto.Proc) {
-	card, err := d.resolve(to)
+func (d *dialler) connect(ctx context.Context, to proto.Proc, life uint64) {
+	card, err := d.cardOf(to, life)
 	if err != nil {
 		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
-		d.board.finishDial(news{peer: to, kind: ended, why: transport.EvidenceLost})
+		d.board.finishDial(news{peer: to, life: life, kind: ended, why: evidenceOf(err)})
 		return
 	}
 	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
@@ -76,20 +76,20 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc) {
 // that is stopped, in a debugger perhaps, doesn't use up its time: whether it
 // counts as dead is for its observer to say.
 func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
-	failed := news{peer: to, kind: ended, why: transport.EvidenceLost}
+	failed := news{peer: to, life: card.Incarnation, kind: ended, why: transport.EvidenceLost}
 	deadline, last := time.Now().Add(d.limit), false
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		if end.exited || end.pidfd >= 0 && exits(end.pidfd, 0) {
 			failed.why = transport.EvidenceExited
 			return failed
 		}
-		if !d.board.dialling(to) {
+		if !d.board.dialling(to, card.Incarnation) {
 			return failed
 		}
 		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect)
 		switch {
 		case err == nil && v == accepted:
-			return news{peer: to, kind: connected, via: via}
+			return news{peer: to, life: card.Incarnation, kind: connected, via: via}
 		case err == nil && v == obituary:
 			failed.why = transport.EvidenceObituary
 			return failed
@@ -234,20 +234,20 @@ func (d *dialler) watch(sameHost bool, pid int, start uint64) handle {
 
 // inquire finds out why a peer's connection has ended: did its process exit,
 // has it fenced us, or is it just lost? It closes the pidfd.
-func (d *dialler) inquire(ctx context.Context, p proto.Proc, pidfd int) {
-	d.board.post(news{peer: p, kind: ended, why: d.inquest(ctx, p, pidfd)})
+func (d *dialler) inquire(ctx context.Context, p proto.Proc, life uint64, pidfd int) {
+	d.board.post(news{peer: p, life: life, kind: ended, why: d.inquest(ctx, p, life, pidfd)})
 }
 
-func (d *dialler) inquest(ctx context.Context, p proto.Proc, pidfd int) transport.Evidence {
+func (d *dialler) inquest(ctx context.Context, p proto.Proc, life uint64, pidfd int) transport.Evidence {
 	if pidfd >= 0 {
 		defer handle{pidfd: pidfd}.close()
 		if exits(pidfd, exitGrace) {
 			return transport.EvidenceExited
 		}
 	}
-	card, err := d.resolve(p)
+	card, err := d.cardOf(p, life)
 	if err != nil {
-		return transport.EvidenceLost
+		return evidenceOf(err)
 	}
 	switch v, _, err := d.question(ctx, p, card, toAsk); {
 	case err == nil && v == obituary:
@@ -261,10 +261,10 @@ func (d *dialler) inquest(ctx context.Context, p proto.Proc, pidfd int) transpor
 }
 
 // hush tells the owner when a dead peer's stream should have ended.
-func (d *dialler) hush(ctx context.Context, p proto.Proc) {
+func (d *dialler) hush(ctx context.Context, p proto.Proc, life uint64) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(quietSpan):
-		d.board.post(news{peer: p, kind: quiet})
+		d.board.post(news{peer: p, life: life, kind: quiet})
 	}
 }

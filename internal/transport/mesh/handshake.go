@@ -68,6 +68,7 @@ const (
 	goneHere          // there was a connection, and it isn't made again
 	obituary          // the dialler is fenced: it counts as dead
 	heeded            // the acceptor knows now that it is excluded
+	unknown           // the acceptor hasn't heard yet of the dialler's incarnation
 	verdictEnd
 )
 
@@ -75,7 +76,7 @@ func (v verdict) String() string {
 	if v == 0 || v >= verdictEnd {
 		return fmt.Sprintf("verdict %d", uint8(v))
 	}
-	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "obituary", "heeded"}[v]
+	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "obituary", "heeded", "unknown"}[v]
 }
 
 var (

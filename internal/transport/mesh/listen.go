@@ -118,10 +118,10 @@ func (l *listener) greet(conn net.Conn) {
 			l.refusal(err, nil)
 			return goneHere
 		}
-		return l.board.judge(h.from, h.purpose)
+		return l.board.judge(h.from, h.fromIncarnation, h.purpose)
 	})
 	if v == heeded {
-		l.board.post(news{peer: h.from, kind: ended, why: transport.EvidenceObituary})
+		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: transport.EvidenceObituary})
 	}
 	if v != accepted {
 		if hungUp(err) {
@@ -146,8 +146,8 @@ func (l *listener) greet(conn net.Conn) {
 		if end.exited || end.pidfd >= 0 && exits(end.pidfd, exitGrace) {
 			why = transport.EvidenceExited
 		}
-		l.board.post(news{peer: h.from, kind: ended, why: why})
+		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: why})
 		return
 	}
-	l.board.post(news{peer: h.from, kind: connected, via: via, end: end})
+	l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: connected, via: via, end: end})
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +26,18 @@ func TestMain(m *testing.M) {
 // cards is where the processes of a test publish their cards.
 type cards []Card
 
+// publishing guards them.
+var publishing sync.Mutex
+
+func (c cards) publish(p int, card Card) {
+	publishing.Lock()
+	defer publishing.Unlock()
+	c[p] = card
+}
+
 func (c cards) resolve(p proto.Proc) (Card, error) {
+	publishing.Lock()
+	defer publishing.Unlock()
 	if c[p].Addr == "" {
 		return Card{}, fmt.Errorf("%v has published no card", p)
 	}
@@ -35,12 +47,23 @@ func (c cards) resolve(p proto.Proc) (Card, error) {
 // newTransports opens the ends of a job of n, all in this process, and closes
 // them at the end of t.
 func newTransports(t testing.TB, n int, change func(*Config)) []*Transport {
+	transports, _ := newReplaceable(t, n, change)
+	return transports
+}
+
+// newReplaceable is newTransports, with a function that opens another process in the place
+// of one. Processes have different incarnations, or all 0 where change says so.
+func newReplaceable(t testing.TB, n int, change func(*Config)) ([]*Transport, func(p proto.Proc) *Transport) {
 	secret := make([]byte, 32)
 	rand.Read(secret)
 	published := make(cards, n)
 	transports := make([]*Transport, n)
-	for p := range transports {
-		cfg := Config{Self: proto.Proc(p), N: n, Job: [16]byte{1}, Secret: secret, Incarnation: uint64(p), Resolve: published.resolve}
+	lives := make([]uint64, n)
+	for p := range lives {
+		lives[p] = uint64(p)
+	}
+	open := func(p int) *Transport {
+		cfg := Config{Self: proto.Proc(p), N: n, Job: [16]byte{1}, Secret: secret, Incarnation: lives[p], Lives: lives, Resolve: published.resolve}
 		if change != nil {
 			change(&cfg)
 		}
@@ -53,12 +76,20 @@ func newTransports(t testing.TB, n int, change func(*Config)) []*Transport {
 				t.Error(err)
 			}
 		})
-		transports[p] = tr
+		return tr
+	}
+	for p := range transports {
+		transports[p] = open(p)
 	}
 	for p, tr := range transports {
-		published[p] = tr.Card()
+		published.publish(p, tr.Card())
 	}
-	return transports
+	return transports, func(p proto.Proc) *Transport {
+		lives[p]++
+		tr := open(int(p))
+		published.publish(int(p), tr.Card())
+		return tr
+	}
 }
 
 // jobOver makes jobs whose frames travel by some media.
@@ -71,9 +102,13 @@ func newJob(t *testing.T, n int, media Media) *transporttest.Job {
 }
 
 func newJobOf(t *testing.T, n int, change func(*Config)) *transporttest.Job {
-	transports := newTransports(t, n, change)
+	transports, replace := newReplaceable(t, n, change)
 	job := &transporttest.Job{
 		Crash: func(p proto.Proc) { transports[p].Close() },
+		Replace: func(p proto.Proc) (transport.Transport, uint32) {
+			transports[p] = replace(p)
+			return transports[p], uint32(transports[p].Card().Incarnation)
+		},
 		// The process that all share lives on.
 		Ended: transport.EvidenceLost,
 	}

@@ -129,7 +129,7 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 	case err != nil || v == obituary && !theirs.settled:
 		return false
 	case v == obituary && theirs.beats(own):
-		d.board.post(news{peer: who, kind: ended, why: transport.EvidenceObituary})
+		d.board.post(news{peer: who, life: card.Incarnation, kind: ended, why: transport.EvidenceObituary})
 		return true
 	}
 	v, _, err = d.question(ctx, who, card, toTell)

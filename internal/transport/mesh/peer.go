@@ -27,6 +27,7 @@ const (
 // peer is the owner's side of one link.
 type peer struct {
 	proc       proto.Proc
+	life       uint64 // its incarnation
 	state      state
 	asked      bool      // unmet: a connection is on its way
 	fd         int       // live: the socket
@@ -49,7 +50,7 @@ func (t *Transport) peer(p proto.Proc) *peer {
 		if p == t.board.self {
 			panic(fmt.Sprintf("mesh: %v is its own peer", p))
 		}
-		t.peers[p] = &peer{proc: p, fd: -1, pidfd: -1}
+		t.peers[p] = &peer{proc: p, life: t.lives[p], fd: -1, pidfd: -1}
 	}
 	return t.peers[p]
 }
@@ -101,7 +102,7 @@ func (t *Transport) meet(p *peer) {
 	p.asked = true
 	// If the peer was faster, its connection is among the news.
 	if t.board.startDial(p.proc) {
-		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc) })
+		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc, p.life) })
 	}
 }
 
@@ -235,7 +236,7 @@ func (t *Transport) end(p *peer) {
 	if pidfd >= 0 {
 		t.poller.remove(pidfd)
 	}
-	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, pidfd) })
+	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, p.life, pidfd) })
 }
 
 // hangUp closes a peer's socket and forgets what was on its way.

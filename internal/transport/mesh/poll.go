@@ -126,10 +126,10 @@ func (t *Transport) exit(p *peer) {
 	p.exited, p.calm = true, true
 	t.moved++
 	if p.link != nil {
-		t.ends = append(t.ends, news{peer: p.proc, kind: quiet})
+		t.ends = append(t.ends, news{peer: p.proc, life: p.life, kind: quiet})
 		return
 	}
-	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc) })
+	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.life) })
 }
 
 // settle gives back what is due. What the sink's own sends make due meanwhile
@@ -165,7 +165,7 @@ func (t *Transport) hear() {
 // live takes a new connection over.
 func (t *Transport) live(n news) {
 	p := t.peer(n.peer)
-	if p.state != unmet {
+	if p.state != unmet || p.life != n.life {
 		n.discard() // fenced meanwhile
 		return
 	}
@@ -178,7 +178,7 @@ func (t *Transport) live(n news) {
 		t.hangUp(p)
 		n.end.close()
 		t.logRefusal(err, nil)
-		t.ends = append(t.ends, news{peer: n.peer, kind: ended, why: transport.EvidenceLost})
+		t.ends = append(t.ends, news{peer: n.peer, life: n.life, kind: ended, why: transport.EvidenceLost})
 		return
 	}
 	switch {
@@ -205,6 +205,7 @@ func (t *Transport) tellEnds() {
 		n := t.ends[i]
 		p := t.peer(n.peer)
 		switch {
+		case p.life != n.life: // another one has its place now
 		case p.state >= gone:
 			if n.kind == ended && n.why == transport.EvidenceObituary {
 				t.moved++
@@ -234,6 +235,6 @@ func (t *Transport) last(p *peer) {
 	case wasCalm && p.calm:
 		t.leave(p, transport.EvidenceExited)
 	default:
-		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc) })
+		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.life) })
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,9 @@ type Config struct {
 	Job         [16]byte // names the job
 	Secret      []byte   // random, known to the job's processes only; at least MinSecret bytes
 	Incarnation uint64   // of Self
+	// Lives is the incarnation of each Proc that is let in at first (see
+	// Transport.Admit). nil: all are 0.
+	Lives []uint64
 	// Host is the address, or the name of one, to listen at, as others reach
 	// it. The default is 127.0.0.1: peers on this host only.
 	Host string
@@ -80,6 +84,7 @@ type Transport struct {
 
 	// The owner's.
 	peers   []*peer // nil until used
+	lives   []uint64
 	pool    stream.Pool
 	buffer  *stream.Buffer
 	vector  tcp.Vector
@@ -124,6 +129,12 @@ func Listen(cfg Config) (*Transport, error) {
 	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
 		return nil, fmt.Errorf("mesh: %s isn't an address that others can reach", cfg.Host)
 	}
+	if cfg.Lives == nil {
+		cfg.Lives = make([]uint64, cfg.N)
+	}
+	if len(cfg.Lives) != cfg.N {
+		return nil, fmt.Errorf("mesh: the incarnations of %d processes in a job of %d", len(cfg.Lives), cfg.N)
+	}
 	if cfg.Settle == 0 {
 		cfg.Settle = 3 * time.Second
 	}
@@ -144,7 +155,8 @@ func Listen(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		n: cfg.N, card: card, poller: poller, log: cfg.Logger.With("self", int(cfg.Self)),
-		board:  newBoard(cfg.Self, cfg.N, cfg.Settle, poller.wake),
+		board:  newBoard(cfg.Self, slices.Clone(cfg.Lives), cfg.Settle, poller.wake),
+		lives:  slices.Clone(cfg.Lives),
 		peers:  make([]*peer, cfg.N),
 		buffer: stream.NewBuffer(readSize),
 		pace:   pace{hot: proto.NoProc},

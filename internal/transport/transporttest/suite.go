@@ -17,6 +17,9 @@ type Job struct {
 	// Crash ends a Proc without notice, called by its owner between two calls.
 	// What it had queued is lost.
 	Crash func(p proto.Proc)
+	// Replace opens a process that takes the place of a Proc, under the next
+	// incarnation; nil where the transport is no transport.Admitter.
+	Replace func(p proto.Proc) (tr transport.Transport, incarnation uint32)
 	// Ended is what its peers are told of a Proc that crashed or was closed.
 	Ended transport.Evidence
 }
@@ -43,6 +46,10 @@ func Run(t *testing.T, factory Factory) {
 		{"FenceInsideSink", testFenceInsideSink},
 		{"Wait", testWait},
 		{"WaitBesideOthers", testWaitBesideOthers},
+		{"Replaced", testReplaced},
+		{"ReplacedAlive", testReplacedAlive},
+		{"ReplacedDies", testReplacedDies},
+		{"ReplacedInsideSink", testReplacedInsideSink},
 		{"Drain", testDrain},
 		{"CloseInTraffic", testCloseInTraffic},
 		{"InvalidHeader", testInvalidHeader},
