@@ -115,7 +115,7 @@ func TestRuleOfThumb(t *testing.T) {
 			j := example()
 			j.MTBF, j.Cost, j.Restart = years*year, cost, cost
 			from := j.PaysFrom(SameNodes, 2)
-			if ratio := float64(j.MTBF/cost) / float64(from); ratio < 5.5 || ratio > 6.6 {
+			if ratio := float64(j.MTBF/cost) / float64(from); ratio < 5.5 || ratio > 6.7 {
 				t.Errorf("checkpoints of %v, nodes of %v: from %d nodes, a failure in %.2f checkpoints", cost, j.MTBF, from, ratio)
 			}
 		}
