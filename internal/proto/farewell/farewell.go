@@ -2,18 +2,21 @@
 // while another could still need what it holds (messages retained for a
 // substitute, payloads of broadcasts).
 //
-// It is a barrier that survives deaths. The lowest process that isn't gone
+// It is a barrier that survives deaths. The first process that isn't gone
 // coordinates: it collects a Done of every live process and answers AllDone to
-// all. When it is gone, everybody turns to the next. No paper is behind it.
+// all. When it is gone, everybody turns to the next. Processes are in the order of
+// their incarnations, then of their numbers: one that takes the place of a dead
+// process (Admit) is behind all that were there from the start. No paper is behind it.
 //
 // # Why it works
 //
 // "Every live process has finished" stays true once it is true, for finishing is
-// final and the set of the live only shrinks. A coordinator says AllDone only
+// final and the set of the live only shrinks: a process is admitted only while some
+// live one that has admitted it won't finish before all live ones have. A coordinator says AllDone only
 // when each process either told it Done or is gone, so AllDone is true whenever
 // it is said, and stays so.
 //
-// If all live processes finish, let c be the lowest that stays. All below are
+// If all live processes finish, let c be the first that stays. All before it are
 // gone in the end, so everyone who stays turns to c and tells it Done, also those who
 // have completed already. So c completes, and answers all of them.
 //
@@ -55,8 +58,9 @@ type Actions []Action
 // Machine is the farewell of one process.
 type Machine struct {
 	self        proto.Proc
-	done        []bool // by Proc: said that it has finished
-	gone        []bool // by Proc: died or left
+	done        []bool   // by Proc: said that it has finished
+	gone        []bool   // by Proc: died or left
+	lives       []uint32 // by Proc: its incarnation
 	coordinator proto.Proc
 	waiting     int // processes neither done nor gone
 	complete    bool
@@ -68,8 +72,25 @@ func New(self proto.Proc, n int) *Machine {
 		self:    self,
 		done:    make([]bool, n),
 		gone:    make([]bool, n),
+		lives:   make([]uint32, n),
 		waiting: n,
 	}
+}
+
+// Join makes the machine of a process that takes the place of a dead one: lives are the
+// incarnations of all, its own among them, and gone is who is known to be gone.
+func Join(self proto.Proc, lives []uint32, gone []bool) *Machine {
+	m := New(self, len(lives))
+	copy(m.lives, lives)
+	copy(m.gone, gone)
+	m.gone[self] = false
+	for _, g := range m.gone {
+		if g {
+			m.waiting--
+		}
+	}
+	m.coordinator = m.first()
+	return m
 }
 
 // Finish says that the local process has finished and has been flushed: it needs
@@ -119,10 +140,35 @@ func (m *Machine) Gone(p proto.Proc, out *Actions) {
 		m.conclude(out)
 		return
 	}
-	for m.gone[m.coordinator] {
-		m.coordinator++ // ends at this process, which isn't gone
-	}
+	m.coordinator = m.first()
 	m.turn(out)
+}
+
+// Admit takes the news that another process has taken the place of one that is gone, under a
+// higher incarnation. Nobody completes before it has finished, or is gone in turn.
+func (m *Machine) Admit(p proto.Proc, incarnation uint32, out *Actions) {
+	if m.complete || p == m.self || incarnation <= m.lives[p] {
+		return
+	}
+	if m.gone[p] || m.done[p] {
+		m.waiting++
+	}
+	m.gone[p], m.done[p], m.lives[p] = false, false, incarnation
+	if c := m.first(); c != m.coordinator {
+		m.coordinator = c
+		m.turn(out)
+	}
+}
+
+// first is the first process that isn't gone.
+func (m *Machine) first() proto.Proc {
+	c := m.self
+	for p := range m.gone {
+		if q := proto.Proc(p); !m.gone[p] && (m.lives[p] < m.lives[c] || m.lives[p] == m.lives[c] && q < c) {
+			c = q
+		}
+	}
+	return c
 }
 
 // turn tells the coordinator that this process has finished, if it has. It does

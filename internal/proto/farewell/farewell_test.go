@@ -49,10 +49,39 @@ func TestExhaustive(t *testing.T) {
 	for _, size := range []struct{ n, crashes int }{{1, 1}, {2, 2}, {3, 3}, {4, 3}} {
 		t.Run(fmt.Sprintf("n=%d", size.n), func(t *testing.T) {
 			e := explorer{n: size.n, crashes: size.crashes, seen: map[world]bool{}}
+			e.visit(world{})
 			if problem := e.explore(); problem != "" {
 				t.Fatal(problem)
 			}
 			t.Logf("%d states", len(e.seen))
+		})
+	}
+}
+
+// TestExhaustiveWithNewcomer lets another process take the place of one that has crashed, as healing
+// does: a donor, which doesn't finish meanwhile, has all that live admit it, one after the
+// other; then it is there. If the donor crashes first, it never is, which all are told.
+func TestExhaustiveWithNewcomer(t *testing.T) {
+	for _, size := range []struct{ n, crashes int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 2}} {
+		t.Run(fmt.Sprintf("n=%d crashes=%d", size.n, size.crashes), func(t *testing.T) {
+			if size.n > 3 && testing.Short() {
+				t.Skip("takes a while")
+			}
+			e := explorer{n: size.n, crashes: size.crashes, newcomers: true, seen: map[world]bool{}}
+			for slot := range size.n {
+				for donor := range size.n {
+					if donor != slot {
+						e.visit(world{slot: int8(slot), donor: int8(donor)})
+					}
+				}
+			}
+			if problem := e.explore(); problem != "" {
+				t.Fatal(problem)
+			}
+			if e.healed == 0 {
+				t.Error("nobody ever took another's place")
+			}
+			t.Logf("%d states, %d with a newcomer", len(e.seen), e.healed)
 		})
 	}
 }
@@ -63,10 +92,24 @@ const most = 4 // processes in a world
 type world struct {
 	procs    [most]actor
 	channels [most][most]channel
+
+	// Of the newcomer: it takes the place of slot, with the help of donor.
+	slot, donor int8
+	heal        heal
+	admitted    [most]bool // by whom
 }
+
+type heal uint8
+
+const (
+	notYet heal = iota
+	admitting
+	over // the newcomer was there, or never will be
+)
 
 type actor struct {
 	done, gone  [most]bool // as in Machine
+	lives       [most]bool // incarnation 1
 	coordinator int8
 	complete    bool
 	state       state
@@ -84,19 +127,20 @@ const (
 
 // channel holds the frames under way, oldest first.
 type channel struct {
-	frames [3]ActionKind
+	frames [4]ActionKind
 	count  int8
 }
 
 type explorer struct {
 	n, crashes int
+	newcomers  bool
+	healed     int
 	seen       map[world]bool
 	todo       []world
 	problem    string
 }
 
 func (e *explorer) explore() string {
-	e.visit(world{})
 	for len(e.todo) > 0 && e.problem == "" {
 		w := e.todo[len(e.todo)-1]
 		e.todo = e.todo[:len(e.todo)-1]
@@ -128,7 +172,10 @@ func (e *explorer) expand(w world) bool {
 			down++
 		}
 	}
-	mayCrash := down < e.crashes
+	mayCrash := down+w.revived() < e.crashes
+	if e.newcomers {
+		bound = e.heal(w)
+	}
 	for p := range e.n {
 		a := &w.procs[p]
 		if a.state >= left {
@@ -161,7 +208,7 @@ func (e *explorer) expand(w world) bool {
 			e.end(&next, p, left)
 			e.visit(next)
 		}
-		if a.state == running {
+		if a.state == running && (w.heal != admitting || p != int(w.donor)) {
 			bound = true
 			next := w
 			next.procs[p].state = finished
@@ -185,6 +232,74 @@ func (e *explorer) expand(w world) bool {
 		}
 	}
 	return bound
+}
+
+// revived is how many have crashed whose place is taken.
+func (w *world) revived() int {
+	if w.heal == over && w.procs[w.slot].lives[w.slot] {
+		return 1
+	}
+	return 0
+}
+
+// heal visits the states that the newcomer's coming leads to, and reports whether there is one.
+func (e *explorer) heal(w world) bool {
+	donor, slot := &w.procs[w.donor], int(w.slot)
+	switch {
+	case w.heal == notYet && w.procs[slot].state == crashed && donor.state == running && w.procs[slot].told[w.donor]:
+		next := w
+		next.heal = admitting
+		e.visit(next)
+		return false // it needn't
+	case w.heal != admitting:
+		return false
+	case donor.state >= left:
+		// The newcomer ends, and whoever has admitted it hears so.
+		for q := range e.n {
+			w.procs[slot].told[q] = w.procs[slot].told[q] && !w.admitted[q]
+		}
+		w.heal, w.admitted = over, [most]bool{}
+		e.visit(w)
+		return true
+	}
+	all := true
+	for q := range e.n {
+		if q == slot || w.admitted[q] || w.procs[q].state >= left {
+			continue
+		}
+		all = false
+		next := w
+		next.admitted[q] = true
+		next.procs[slot].told[q] = true    // this tells of the death, too
+		next.channels[slot][q] = channel{} // the transport drops what is left
+		e.step(next, q, false, func(m *Machine, out *Actions) { m.Admit(proto.Proc(slot), 1, out) })
+	}
+	if all {
+		fresh := actor{}
+		fresh.gone = donor.gone
+		gone := make([]bool, e.n)
+		copy(gone, fresh.gone[:])
+		lives := make([]uint32, e.n)
+		lives[slot] = 1
+		freeze(Join(proto.Proc(slot), lives, gone), &fresh)
+		for q := range e.n {
+			if q != slot {
+				w.procs[q].told[slot] = fresh.gone[q]
+			}
+		}
+		w.procs[slot] = fresh
+		w.heal, w.admitted = over, [most]bool{}
+		e.healed++
+		e.visit(w)
+	}
+	return true
+}
+
+func life(second bool) uint32 {
+	if second {
+		return 1
+	}
+	return 0
 }
 
 // step lets a process act, and then live on or crash after any prefix of its
@@ -234,7 +349,7 @@ func (e *explorer) end(w *world, p int, s state) {
 func (e *explorer) thaw(a actor, self int) *Machine {
 	m := New(proto.Proc(self), e.n)
 	for q := range e.n {
-		m.done[q], m.gone[q] = a.done[q], a.gone[q]
+		m.done[q], m.gone[q], m.lives[q] = a.done[q], a.gone[q], life(a.lives[q])
 		if a.done[q] || a.gone[q] {
 			m.waiting--
 		}
@@ -247,6 +362,9 @@ func (e *explorer) thaw(a actor, self int) *Machine {
 func freeze(m *Machine, a *actor) {
 	copy(a.done[:], m.done)
 	copy(a.gone[:], m.gone)
+	for q, l := range m.lives {
+		a.lives[q] = l > 0
+	}
 	a.coordinator = int8(m.coordinator)
 	a.complete = m.complete
 }
