@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,6 +88,37 @@ func TestResolveErrors(t *testing.T) {
 	}
 	if _, err := p.Resolve(0, 1); err == nil {
 		t.Error("a job without ranks was accepted")
+	}
+	p, _ = Parse("kill rank=1 replica=1 at=1s")
+	if _, err := p.ResolveDegrees([]int{2, 1, 2}); err == nil || !strings.Contains(err.Error(), "replica 1 is not among 0…0") {
+		t.Errorf("a replica that doesn't exist: %v", err)
+	}
+}
+
+// So it does where ranks have different numbers of replicas, and it can take all but one of each.
+func TestRandomOfDegrees(t *testing.T) {
+	degrees := []int{2, 1, 4, 1}
+	for seed := range 50 {
+		p, err := Parse(fmt.Sprintf("random count=4 within=1s seed=%d", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := p.ResolveDegrees(degrees)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := slices.Clone(degrees)
+		hit := map[[2]int]bool{}
+		for _, e := range events {
+			left[e.Rank]--
+			if e.Replica >= degrees[e.Rank] || hit[[2]int{e.Rank, e.Replica}] {
+				t.Errorf("%v of %v", e, events)
+			}
+			hit[[2]int{e.Rank, e.Replica}] = true
+		}
+		if !slices.Equal(left, []int{1, 1, 1, 1}) {
+			t.Errorf("seed %d leaves %v", seed, left)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // draw is a random entry.
@@ -60,7 +61,17 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 	if ranks < 1 || replicas < 1 {
 		return nil, fmt.Errorf("fault plan: a job has at least 1 rank and 1 replica, not %d and %d", ranks, replicas)
 	}
-	victims := make([]bool, ranks*replicas)
+	return p.ResolveDegrees(slices.Repeat([]int{replicas}, ranks))
+}
+
+// ResolveDegrees is Resolve for a job of which each rank has its own number of
+// replicas.
+func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) {
+	ranks := len(degrees)
+	victims := make([][]bool, ranks)
+	for rank, replicas := range degrees {
+		victims[rank] = make([]bool, replicas)
+	}
 	for i, e := range p.entries {
 		if e.draw != nil {
 			continue
@@ -68,10 +79,10 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 		if e.event.Rank >= ranks {
 			return nil, entryError(i, e.String(), fmt.Errorf("rank %d is not among 0…%d", e.event.Rank, ranks-1))
 		}
-		if e.event.Replica >= replicas {
+		if replicas := degrees[e.event.Rank]; e.event.Replica >= replicas {
 			return nil, entryError(i, e.String(), fmt.Errorf("replica %d is not among 0…%d", e.event.Replica, replicas-1))
 		}
-		victims[e.event.Replica*ranks+e.event.Rank] = true
+		victims[e.event.Rank][e.event.Replica] = true
 	}
 	var events []Event
 	for i, e := range p.entries {
@@ -79,7 +90,7 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 			events = append(events, e.event)
 			continue
 		}
-		drawn, err := e.draw.resolve(ranks, replicas, victims)
+		drawn, err := e.draw.resolve(victims)
 		if err != nil {
 			return nil, entryError(i, e.String(), err)
 		}
@@ -88,36 +99,38 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 	return events, nil
 }
 
-// resolve draws the events, and marks their processes in victims, which has an
-// element per process, numbered replica*ranks+rank.
-func (d *draw) resolve(ranks, replicas int, victims []bool) ([]Event, error) {
+// resolve draws the events, and marks their processes in victims, by rank and
+// replica.
+func (d *draw) resolve(victims [][]bool) ([]Event, error) {
 	// spare is how many more replicas each rank can lose.
-	spare := make([]int, ranks)
-	possible := 0
-	for rank := range spare {
-		spare[rank] = replicas - 1
-		for replica := range replicas {
-			if victims[replica*ranks+rank] {
+	spare := make([]int, len(victims))
+	possible, procs, most := 0, 0, 0
+	for rank, replicas := range victims {
+		spare[rank] = len(replicas) - 1
+		for _, victim := range replicas {
+			if victim {
 				spare[rank]--
 			}
 		}
 		possible += max(0, spare[rank])
+		procs, most = procs+len(replicas), max(most, len(replicas))
 	}
+	ranks := len(victims)
 	if d.count > possible {
-		return nil, fmt.Errorf("count=%d is too many: to leave each rank a replica, at most %d of %d processes (%d ranks × %d replicas) can be drawn",
-			d.count, possible, len(victims), ranks, replicas)
+		return nil, fmt.Errorf("count=%d is too many: to leave each rank a replica, at most %d of %d processes (of %d ranks) can be drawn",
+			d.count, possible, procs, ranks)
 	}
-	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)<<32|uint64(replicas)))
+	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)<<32|uint64(most)))
 	var events []Event
-	for _, proc := range rng.Perm(len(victims)) {
+	for _, place := range rng.Perm(ranks * most) {
 		if len(events) == d.count {
 			break
 		}
-		rank, replica := proc%ranks, proc/ranks
-		if victims[proc] || spare[rank] <= 0 {
+		rank, replica := place%ranks, place/ranks
+		if replica >= len(victims[rank]) || victims[rank][replica] || spare[rank] <= 0 {
 			continue
 		}
-		victims[proc] = true
+		victims[rank][replica] = true
 		spare[rank]--
 		events = append(events, Event{d.action(rng), rank, replica, d.moment(rng)})
 	}
