@@ -1,6 +1,10 @@
 package job
 
-import "runtime"
+import (
+	"runtime"
+
+	"banyan/internal/proto"
+)
 
 // coresVariable is how many cores the launcher divides among the processes that it
 // starts. What a process sees itself is only its share.
@@ -25,4 +29,9 @@ func (j *Job) neighbours() int {
 		}
 	}
 	return n
+}
+
+// near tells whether a process is on this host, as far as is known.
+func (j *Job) near(p proto.Proc) bool {
+	return int(p) < len(j.hosts) && int(j.self) < len(j.hosts) && j.hosts[p] == j.hosts[j.self]
 }

@@ -232,6 +232,9 @@ func (j *Job) connect(cfg progress.Config) error {
 		return err
 	}
 	j.mesh = tr
+	cfg.Starved = (&neighbours{
+		card: tr.Card(), near: j.near, resolve: j.resolve, known: make(map[proto.Proc]*neighbour),
+	}).starved
 	j.Engine = progress.New(cfg, tr)
 	return nil
 }

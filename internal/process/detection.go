@@ -25,6 +25,14 @@ func (p *Process) Excuse(q proto.Proc, excused bool) {
 	p.detector.Excuse(p.now, q, excused)
 }
 
+// Doubtful is the process that the next Tick takes for dead because of its silence,
+// NoProc if there is none.
+func (p *Process) Doubtful() proto.Proc { return p.detector.Doubtful(p.now) }
+
+// Bear says that a silent process is starved of its core rather than dead: its
+// silence is borne for another η, up to 10δ in all.
+func (p *Process) Bear(q proto.Proc) { p.detector.Bear(p.now, q) }
+
 // runDetector carries out what the detector asked for.
 func (p *Process) runDetector() {
 	// A reported death is handled after the frames: whoever else must be told

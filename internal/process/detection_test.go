@@ -148,6 +148,29 @@ func TestExcused(t *testing.T) {
 	}
 }
 
+// A process that is said to be starved each time it is doubtful isn't taken for dead
+// before ten times δ.
+func TestStarvationIsBorne(t *testing.T) {
+	p, _ := eight()
+	for now := proto.Time(0); ; now += 10e6 {
+		p.At(now)
+		q := p.Doubtful()
+		switch {
+		case q != proto.NoProc && now < 2e9, q == proto.NoProc && now == 2e9:
+			t.Fatalf("%v is doubtful after %v", q, now)
+		case q != proto.NoProc:
+			p.Bear(q)
+		}
+		p.Tick()
+		if p.Alive(7) == (now >= 10e9) {
+			t.Fatalf("alive after %v: %v", now, p.Alive(7))
+		}
+		if now == 10e9 {
+			return
+		}
+	}
+}
+
 func FuzzDetectionFrames(f *testing.F) {
 	f.Add(uint8(wire.KindNews), uint8(6), uint8(0), int32(0), int32(6), uint64(0), int32(0), gonePayload(wire.Gone{Proc: 4}))
 	f.Add(uint8(wire.KindReconcile), uint8(7), uint8(1), int32(0), int32(0), uint64(1), int32(1), gonePayload(wire.Gone{Proc: 900, Left: true}, wire.Gone{}))

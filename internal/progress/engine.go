@@ -46,6 +46,10 @@ type Config struct {
 	// BeforeSend, if set, is called with the number of each message before
 	// it is sent: 1, 2, 3… Fault plans strike there.
 	BeforeSend func(n uint64)
+	// Starved, if set, tells whether a process that has been silent for δ wants to run
+	// and doesn't come to it, as far as can be seen from here. It is called with the
+	// engine's lock held.
+	Starved func(q proto.Proc) bool
 }
 
 // EventKind says what an Event tells.

@@ -1,6 +1,10 @@
 package progress
 
-import "time"
+import (
+	"time"
+
+	"banyan/internal/proto"
+)
 
 const (
 	// clockEvery is how many polls share a look at the clock.
@@ -36,10 +40,32 @@ func (e *Engine) step() int {
 func (e *Engine) tick() {
 	now := e.now()
 	e.p.At(now)
-	if now >= e.p.Deadline() {
-		e.p.Tick()
+	if now < e.p.Deadline() {
+		return
+	}
+	if q := e.p.Doubtful(); q != proto.NoProc {
+		e.doubt(q)
+	}
+	e.p.Tick()
+}
+
+// doubt looks twice at a process that is about to be taken for dead. What it has sent may
+// be here and unread, since this process has slept; or it may be starved.
+func (e *Engine) doubt(q proto.Proc) {
+	for range readBeforeDoubt {
+		if e.tr.Poll(e.p) == 0 || e.p.Doubtful() != q {
+			break
+		}
+	}
+	e.awake.Broadcast() // something may have come for those who sleep
+	if e.cfg.Starved != nil && e.p.Doubtful() == q && e.cfg.Starved(q) {
+		e.p.Bear(q)
 	}
 }
+
+// readBeforeDoubt bounds how often what has come is read before a process is
+// taken for dead: others may send without end.
+const readBeforeDoubt = 100
 
 // until makes progress until met says so, or the engine is closed. The lock is
 // held, but given up again and again.

@@ -58,6 +58,8 @@ func TestConversations(t *testing.T) {
 				m.Obituary(now, from, incarnation, &out)
 			case "excuse":
 				m.Excuse(now, of, !d.HasArg("over"))
+			case "bear":
+				m.Bear(now, of)
 			case "install":
 				m.Install(now, parseView(t, d, view), &out)
 			default:

@@ -76,7 +76,8 @@
 //   - Every death known here has been broadcast by this process, or come by in
 //     a broadcast, or is held.
 //   - A process whose own loop was stopped suspects nobody for what it missed,
-//     and nobody suspects one that is excused.
+//     and nobody suspects one that is excused, or, for 10δ, one that is known to
+//     be starved.
 //   - A frame from an excluded incarnation is answered with an obituary; one that
 //     gets an obituary, or reads its own name in a list, reports that it is fenced.
 //

@@ -105,6 +105,30 @@ func (m *Machine) suspect(now proto.Time, out *Actions) {
 	m.settle(now, out)
 }
 
+// patience is for how many δ a process at most may be silent that is known to be starved.
+const patience = 10
+
+// Doubtful is the emitter if the next Tick would take it for dead, and NoProc
+// otherwise. A driver that knows better can [Machine.Bear] with it.
+func (m *Machine) Doubtful(now proto.Time) proto.Proc {
+	m.wake(now)
+	if m.emitter == proto.NoProc || now < m.suspectAt {
+		return proto.NoProc
+	}
+	return m.emitter
+}
+
+// Bear says that a process is starved rather than dead: somebody on its host sees that it
+// wants to run, or does. Its silence is borne for another η; then it is asked for
+// again. After patience δ nobody believes it any more: who runs and still isn't heard of
+// is of no use to the others.
+func (m *Machine) Bear(now proto.Time, p proto.Proc) {
+	m.wake(now)
+	if last := m.heard + patience*m.cfg.Timeout; p == m.emitter && m.suspectAt <= now && now < last {
+		m.suspectAt = min(now+m.cfg.Period, last)
+	}
+}
+
 // reconnect replaces an emitter and an observer that are gone by the next
 // process in their direction, if there is one.
 func (m *Machine) reconnect(now proto.Time, out *Actions) {

@@ -1,0 +1,41 @@
+package progress_test
+
+import (
+	"testing"
+	"time"
+
+	"banyan/internal/process"
+	"banyan/internal/progress"
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/replica"
+	"banyan/internal/transport/inproc"
+)
+
+// A silent process is asked about before it is taken for dead, and isn't as long as it is
+// starved.
+func TestStarvedIsNotDead(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	asked := 0 // under the engine's lock
+	e := progress.New(progress.Config{
+		Process: process.Config{
+			Layout: replica.Layout{Ranks: 2, Degree: 1}, Period: proto.Time(timeout / 10), Timeout: proto.Time(timeout),
+		},
+		Starved: func(q proto.Proc) bool {
+			if q != 1 {
+				t.Errorf("asked about %v", q)
+			}
+			asked++
+			return asked < 4
+		},
+	}, inproc.NewNetwork(2).Endpoint(0))
+	defer e.Close()
+	select {
+	case ev := <-e.Events():
+		if ev.Kind != progress.Died || ev.Report.Cause != detector.CauseSilence || asked != 4 {
+			t.Errorf("%+v after it was asked about %d times", ev, asked)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it is never taken for dead")
+	}
+}
