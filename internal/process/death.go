@@ -145,6 +145,9 @@ func (p *Process) rankLost(rank proto.Rank) {
 
 // hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
 func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
+	if p.replay != nil && p.replay.failed != nil {
+		return p.replay.failed
+	}
 	if p.promising(context) {
 		return nil
 	}

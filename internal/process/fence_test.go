@@ -31,6 +31,7 @@ func (w *wiretap) Fence(q proto.Proc)              { w.fenced = append(w.fenced,
 func (w *wiretap) Died(detector.Report)            {}
 func (w *wiretap) Viewed(*membership.View, bool)   {}
 func (w *wiretap) Minority([]membership.Departure) {}
+func (w *wiretap) HealFailed(error)                {}
 func (w *wiretap) RankLost(proto.Rank)             {}
 func (w *wiretap) Fenced(proto.Proc)               {}
 func (w *wiretap) Aborted(proto.Proc, int)         {}

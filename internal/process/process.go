@@ -86,6 +86,9 @@ type Host interface {
 	Fenced(by proto.Proc)
 	// Aborted is called when a process of the job called Abort.
 	Aborted(by proto.Proc, code int)
+	// HealFailed is called when this process, started to fill the place of a dead
+	// one, can't: it must stop.
+	HealFailed(err error)
 }
 
 // Config says who the process is.
@@ -102,6 +105,9 @@ type Config struct {
 	// SharedMemory says that processes of one host read each other's memory, but
 	// where the system refuses. It is the same at all processes.
 	SharedMemory bool
+	// Heal says that dead replicas are replaced: what is received before the first
+	// safe point is kept for newcomers. Newcomer says that this process is one.
+	Heal, Newcomer bool
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
 }
@@ -123,6 +129,8 @@ type Process struct {
 	members  *membership.Machine
 	match    *match.Queues
 	clock    *causal.Clock // replicated jobs only
+	history  *history      // replicated jobs with healing only
+	replay   *replay       // newcomers before their first safe point only
 
 	requests   slab[request]
 	messages   slab[message]
@@ -198,6 +206,12 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
+		if cfg.Heal || cfg.Newcomer {
+			p.history = &history{}
+		}
+		if cfg.Newcomer {
+			p.replay = p.newReplay()
+		}
 	}
 	p.detector = detector.New(detector.Config{
 		Self: cfg.Self, View: &detector.View{Ring: p.ring}, Period: cfg.Period, Timeout: cfg.Timeout,

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
 	"banyan/internal/proto/replica"
@@ -24,6 +26,7 @@ type arrival struct {
 	seq      uint64
 	place    uint64 // where the data can be read; 0: it has to be asked for
 	request  Handle // what it is bound to; zero while unexpected
+	logged   int    // its number in the log, or 0
 	wanted   uint64 // how much of it fits the buffer
 	received uint64
 }
@@ -95,6 +98,9 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	p.matched(a)
 	if a.offered {
 		a.request, r.arrival = h, ah
+		if a.from == proto.NoProc { // nobody offers it yet
+			return
+		}
 		if p.told[a.from] { // a substitute offers it again, if there is one
 			if err := p.hopelessReceive(a.envelope.Context, a.envelope.Src); err != nil {
 				p.finishRendezvous(a, err)
@@ -104,7 +110,11 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.pull(a, r)
 		return
 	}
-	p.fill(h, r, a.body)
+	if uint64(len(a.body)) < a.total {
+		p.fillLogged(h, r, a.body, a.total)
+	} else {
+		p.fill(h, r, a.body)
+	}
 	p.dropArrival(ah, a)
 }
 
@@ -171,6 +181,11 @@ func (p *Process) refuse(a *arrival) {
 
 // finishRendezvous acknowledges a rendezvous and ends its receive.
 func (p *Process) finishRendezvous(a *arrival, err error) {
+	if a.logged > 0 && (err == nil || errors.Is(err, ErrTruncated)) {
+		if r := p.requests.get(a.request); r != nil {
+			p.history.received(a.logged, r.buffer[:a.wanted])
+		}
+	}
 	p.replica.Completed(a.envelope.Context, a.envelope.Src, a.seq)
 	if p.cfg.Layout.Degree > 1 {
 		p.flushAcks() // a sender's program may be waiting for it
@@ -195,7 +210,7 @@ func (p *Process) dropArrival(ah Handle, a *arrival) {
 // messageArrived routes an eager message or an offer: replication first, then
 // causality, then matching. It reports whether it kept an owned payload.
 func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	if h.Dst != p.rank || len(payload) != p.firstFrame(h) {
+	if h.Dst != p.rank || len(payload) != p.firstFrame(h) || p.replay != nil {
 		return false // not this process's: a peer that misroutes harms itself only
 	}
 	if !p.replicated && h.Kind == wire.KindEager {
@@ -250,6 +265,9 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 		payload, stamp = payload[:end], p.buffers.copyOf(payload[end:])
 	}
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
+	if p.history != nil && h.Kind == wire.KindEager {
+		p.history.eager(e, stamp, payload)
+	}
 	if h.Kind == wire.KindOffer {
 		p.deliverOffer(from, h, e, stamp)
 		return false
@@ -276,6 +294,9 @@ func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope
 	if p.finishing {
 		p.refuse(a)
 		return
+	}
+	if p.history != nil {
+		a.logged = p.history.offer(e, h.Total, stamp)
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)

@@ -60,6 +60,12 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 		p.complete(h, r, err)
 		return h
 	}
+	if p.history != nil {
+		if p.replay != nil {
+			return p.sendReplayed(context, dst, tag, data, synchronous)
+		}
+		p.noteSend(context, dst, tag, len(data))
+	}
 	switch {
 	case dst == p.rank:
 		return p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)

@@ -45,7 +45,9 @@ type node struct {
 	gone    bool // left in order
 	lost    []proto.Rank
 	aborted bool
-	owed    []borrowed // to give back at the next step
+
+	healFailed error
+	owed       []borrowed // to give back at the next step
 }
 
 type borrowed struct {
@@ -120,6 +122,7 @@ func (n *node) Fence(q proto.Proc)              { n.fenced[q] = true }
 func (n *node) Died(detector.Report)            {}
 func (n *node) Viewed(*membership.View, bool)   {}
 func (n *node) Minority([]membership.Departure) {}
+func (n *node) HealFailed(err error)            { n.healFailed = err }
 func (n *node) RankLost(r proto.Rank)           { n.lost = append(n.lost, r) }
 func (n *node) Fenced(by proto.Proc) {
 	n.w.t.Fatalf("%v was fenced by %v although it lives", n.self, by)

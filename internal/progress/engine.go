@@ -57,12 +57,13 @@ type EventKind uint8
 
 // Kinds of events.
 const (
-	Died     EventKind = iota // a process: Report says how
-	RankLost                  // no replica of Rank is left
-	Fenced                    // this process is held for dead, By whom
-	Aborted                   // By called Abort with Code
-	Viewed                    // View is in force; Coordinator: this process brought it about
-	Minority                  // this process must stop: too many are silent, in Gone
+	Died       EventKind = iota // a process: Report says how
+	RankLost                    // no replica of Rank is left
+	Fenced                      // this process is held for dead, By whom
+	Aborted                     // By called Abort with Code
+	Viewed                      // View is in force; Coordinator: this process brought it about
+	Minority                    // this process must stop: too many are silent, in Gone
+	HealFailed                  // this process, a newcomer, must stop: Err says why
 )
 
 // Event is something that concerns the process as a whole.
@@ -72,6 +73,7 @@ type Event struct {
 	Rank   proto.Rank
 	By     proto.Proc
 	Code   int
+	Err    error
 
 	View        *membership.View
 	Coordinator bool
@@ -171,6 +173,7 @@ func (h host) Viewed(v *membership.View, coordinator bool) {
 	h.e.viewed = make(chan struct{})
 	h.put(Event{Kind: Viewed, View: v, Coordinator: coordinator})
 }
+func (h host) HealFailed(err error)            { h.put(Event{Kind: HealFailed, Err: err}) }
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 
 func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }
