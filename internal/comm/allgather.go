@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Allgather leaves everyone's data, as much from each, at every member, in rank
 // order. send may be the own part of recv.
 func (c *Comm) Allgather(send, recv []byte) *Plan {
@@ -8,6 +10,7 @@ func (c *Comm) Allgather(send, recv []byte) *Plan {
 	if len(recv) != len(send)*n {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)*n))
 	}
+	p.gives(progress.NoPeer, send)
 	own := recv[p.rank()*len(send) : (p.rank()+1)*len(send)]
 	p.copy(own, send)
 	switch {
@@ -38,6 +41,7 @@ func (c *Comm) Allgatherv(send []byte, recv Blocks) *Plan {
 	if len(own) != len(send) {
 		return p.fail(sizeError("the send buffer", len(send), len(own)))
 	}
+	p.gives(progress.NoPeer, send)
 	p.copy(own, send)
 	whole := 0
 	for i := range p.size() {

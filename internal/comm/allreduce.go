@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Allreduce combines the members' data in rank order and leaves the result in
 // recv at every member, the same to the bit. send may be recv.
 //
@@ -9,6 +11,7 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 	if len(recv) != len(send) {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
+	p.gives(progress.NoPeer, send)
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)

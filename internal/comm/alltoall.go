@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Alltoall sends the i-th part of send to rank i and receives its part for this
 // rank as the i-th of recv. All parts are of the same number of elements of size
 // bytes. send mustn't be recv.
@@ -12,6 +14,7 @@ func (c *Comm) Alltoall(send, recv []byte, size int) *Plan {
 	if len(recv) != len(send) {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
+	p.gives(progress.NoPeer, send)
 	each := len(send) / n
 	if each <= bruckAlltoall && n >= bruckAlltoallMembers {
 		p.bruckAlltoall(send, recv, each)
@@ -41,6 +44,7 @@ func (c *Comm) Alltoallv(send, recv Blocks) *Plan {
 	if own := recv.Len(p.rank()); own != send.Len(p.rank()) {
 		return p.fail(sizeError("this rank's own part", own, send.Len(p.rank())))
 	}
+	p.givesBlocks(progress.NoPeer, send, p.size())
 	p.spreadAlltoall(send, recv)
 	return p
 }

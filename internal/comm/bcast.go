@@ -23,6 +23,7 @@ func (c *Comm) MessageBcast(data []byte, root int) *Plan {
 	if err := c.checkRoot(root); err != nil {
 		return p.fail(err)
 	}
+	p.givesRooted(root, data)
 	if n := c.Size(); len(data) >= scatteredBcast && n >= scatteredBcastMembers {
 		p.scatteredBcast(data, root)
 	} else {

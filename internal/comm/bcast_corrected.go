@@ -16,6 +16,7 @@ func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	if err := c.checkRoot(root); err != nil {
 		return p.fail(err)
 	}
+	p.givesRooted(root, data)
 	p.s.Lane = &c.plans.stream
 	segments := len(data)/process.SegmentLimit + 1
 	shape := process.Shallow

@@ -29,6 +29,7 @@ func (c *Comm) directBcast(data []byte, root int) *Plan {
 	if err := c.openSpread(); err != nil {
 		return p.fail(err)
 	}
+	p.givesRooted(root, data)
 	p.s.Lane = &c.plans.stream
 	p.s.Context, p.s.Casts, p.s.Spreads = c.branch(spreadBranch), c.context|collectivePart, true
 	head := p.scratch(directHead)

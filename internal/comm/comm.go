@@ -55,6 +55,7 @@ type Comm struct {
 	inverse []int32      // ranks in the communicator by world rank, or -1
 	rank    int
 	shared  bool // all members read each other's memory
+	calls   progress.Calls
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
@@ -79,7 +80,7 @@ func World(eng *progress.Engine) (*Comm, error) {
 func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, error) {
 	world, _ := eng.Layout()
 	_, self := eng.Self()
-	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world)}
+	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world), calls: eng.Calls()}
 	for i := range c.inverse {
 		c.inverse[i] = -1
 	}

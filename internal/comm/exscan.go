@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Exscan leaves in recv the combination of the data of all ranks before this one,
 // in rank order; rank 0's recv is left alone. send may be recv.
 func (c *Comm) Exscan(send, recv []byte, op Op) *Plan {
@@ -7,6 +9,7 @@ func (c *Comm) Exscan(send, recv []byte, op Op) *Plan {
 	if len(recv) != len(send) {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
+	p.gives(progress.NoPeer, send)
 	if p.size() > 1 {
 		p.doublingExscan(send, recv, op)
 	}

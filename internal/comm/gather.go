@@ -10,6 +10,7 @@ func (c *Comm) Gather(send, recv []byte, root int) *Plan {
 	if p.rank() == root && len(recv) != len(send)*p.size() {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)*p.size()))
 	}
+	p.gives(root, send)
 	if p.size() > 2 && len(send) <= binomialGather {
 		p.binomialGather(send, recv, root)
 	} else {
@@ -37,6 +38,7 @@ func (c *Comm) Gatherv(send []byte, recv Blocks, root int) *Plan {
 			return p.fail(sizeError("the root's own part", len(send), own))
 		}
 	}
+	p.gives(root, send)
 	p.linearGather(send, recv, root)
 	return p
 }

@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Neighbours are the edges of a topology at one member: whom it receives from and
 // whom it sends to, by rank, each in the order of the blocks of a neighbourhood
 // collective. A rank may occur several times, and a negative one stands for no
@@ -22,6 +24,7 @@ func (c *Comm) NeighbourAllgather(send []byte, recv Blocks, to Neighbours) *Plan
 	if err := recv.check("the receive buffer", len(to.Sources)); err != nil {
 		return p.fail(err)
 	}
+	p.gives(progress.NoPeer, send)
 	return p.neighbours(func(int) []byte { return send }, recv, to)
 }
 
@@ -35,6 +38,7 @@ func (c *Comm) NeighbourAlltoall(send, recv Blocks, to Neighbours) *Plan {
 	if err := recv.check("the receive buffer", len(to.Sources)); err != nil {
 		return p.fail(err)
 	}
+	p.givesBlocks(progress.NoPeer, send, len(to.Destinations))
 	return p.neighbours(send.Of, recv, to)
 }
 

@@ -27,6 +27,7 @@ type Plan struct {
 	s     progress.Schedule
 	kept  bool   // for good: by Keep
 	own   uint64 // kept, with replicas: a context of its own
+	given given
 	slots [2][]int
 }
 
@@ -117,6 +118,7 @@ func (c *Comm) plan(op string) *Plan {
 		p.s.Released = p.release
 	}
 	p.op, p.err = op, nil
+	p.gives(progress.NoPeer)
 	return p
 }
 
@@ -136,6 +138,7 @@ func (p *Plan) Run() error {
 	if p.err != nil {
 		return p.discard()
 	}
+	p.begins()
 	// A plan without steps has a tag too: others may have steps.
 	if p.s.Tag = c.nextTag(); !p.s.Spreads {
 		p.s.Context = c.context | collectivePart
@@ -162,6 +165,7 @@ func (p *Plan) Start() (Operation, error) {
 	if p.err != nil {
 		return Operation{}, p.discard()
 	}
+	p.begins()
 	if !p.kept {
 		if p.s.Tag = c.nextTag(); !p.s.Spreads {
 			p.s.Context = c.context | collectivePart

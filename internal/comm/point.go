@@ -31,6 +31,7 @@ func (c *Comm) Send(data []byte, dest, tag int) error {
 	if err := c.checkSend("Send", dest, tag); err != nil {
 		return err
 	}
+	c.sends("Send", data, dest, tag)
 	if err := c.eng.SendWait(c.context, c.group[dest], int32(tag), data); err != nil {
 		return &Error{"Send", c.rank, dest, tag, err}
 	}
@@ -46,6 +47,9 @@ func (c *Comm) Recv(buffer []byte, source, tag int) (Status, error) {
 	if err != nil {
 		err = &Error{"Recv", c.rank, source, tag, c.sized(err)}
 	}
+	if c.calls != nil && err == nil {
+		c.receives(c.status(s), source, tag)
+	}
 	return c.status(s), err
 }
 
@@ -54,6 +58,7 @@ func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil {
 		return Pending{}, err
 	}
+	c.sends("Isend", data, dest, tag)
 	h := c.eng.Send(c.context, c.group[dest], int32(tag), data)
 	return Pending{c, h, int32(dest), int32(tag), false}, nil
 }
@@ -72,6 +77,7 @@ func (c *Comm) Ssend(data []byte, dest, tag int) error {
 	if err := c.checkSend("Ssend", dest, tag); err != nil {
 		return err
 	}
+	c.sends("Ssend", data, dest, tag)
 	if err := c.eng.SendSynchronousWait(c.context, c.group[dest], int32(tag), data); err != nil {
 		return &Error{"Ssend", c.rank, dest, tag, err}
 	}
@@ -83,6 +89,7 @@ func (c *Comm) Issend(data []byte, dest, tag int) (Pending, error) {
 	if err := c.checkSend("Issend", dest, tag); err != nil {
 		return Pending{}, err
 	}
+	c.sends("Issend", data, dest, tag)
 	h := c.eng.SendSynchronous(c.context, c.group[dest], int32(tag), data)
 	return Pending{c, h, int32(dest), int32(tag), false}, nil
 }
@@ -144,6 +151,9 @@ func (p Pending) outcome(s progress.Status, err error) (Status, error) {
 	}
 	if !p.receive {
 		return Status{}, err
+	}
+	if p.comm.calls != nil && err == nil {
+		p.comm.receives(p.comm.status(s), int(p.peer), int(p.tag))
 	}
 	return p.comm.status(s), err
 }

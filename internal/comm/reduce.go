@@ -11,6 +11,7 @@ func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 	if p.rank() == root && len(recv) != len(send) {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
+	p.gives(root, send)
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)

@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // ReduceScatter combines the members' data in rank order and leaves part i of the
 // result in recv at rank i. The parts of send follow each other; counts[i] is the
 // number of elements of the i-th (nil: all are as long as recv). recv may be a part
@@ -27,6 +29,7 @@ func (c *Comm) ReduceScatter(send, recv []byte, counts []int, op Op) *Plan {
 	if own := starts[p.rank()+1] - starts[p.rank()]; len(recv) != own {
 		return p.fail(sizeError("the receive buffer", len(recv), own))
 	}
+	p.gives(progress.NoPeer, send)
 	switch {
 	case p.size() == 1:
 		p.copy(recv, send)

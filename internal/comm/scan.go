@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/progress"
+
 // Scan leaves in recv the combination of the data of all ranks up to and
 // including this one, in rank order. send may be recv.
 func (c *Comm) Scan(send, recv []byte, op Op) *Plan {
@@ -7,6 +9,7 @@ func (c *Comm) Scan(send, recv []byte, op Op) *Plan {
 	if len(recv) != len(send) {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
+	p.gives(progress.NoPeer, send)
 	p.doublingScan(send, recv, op)
 	return p
 }

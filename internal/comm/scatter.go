@@ -10,6 +10,7 @@ func (c *Comm) Scatter(send, recv []byte, root int) *Plan {
 	if p.rank() == root && len(send) != len(recv)*p.size() {
 		return p.fail(sizeError("the send buffer", len(send), len(recv)*p.size()))
 	}
+	p.givesScattered(root, Blocks{Data: send, Each: len(recv)}, len(recv))
 	if p.size() > 2 && len(recv) <= binomialScatter {
 		p.binomialScatter(send, recv, root)
 	} else {
@@ -36,6 +37,7 @@ func (c *Comm) Scatterv(send Blocks, recv []byte, root int) *Plan {
 			return p.fail(sizeError("the root's own part", len(recv), own))
 		}
 	}
+	p.givesScattered(root, send, len(recv))
 	p.linearScatter(send, recv, root)
 	return p
 }

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"bytes"
 	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
 	"reflect"
@@ -15,7 +17,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	plan, err := Parse("kill rank=2 replica=1 at=300ms; stop at=send:1000 rank=0;;\n kill rank=7 at=step:0 ;")
+	plan, err := Parse("kill rank=2 replica=1 at=300ms; stop at=send:1000 rank=0;;\n kill rank=7 at=step:0 ; flip rank=3 at=send:2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,6 +26,7 @@ func TestParse(t *testing.T) {
 		{Kill, 2, 1, Trigger{After, int64(300 * time.Millisecond)}},
 		{Stop, 0, 0, Trigger{AtSend, 1000}},
 		{Kill, 7, 0, Trigger{AtStep, 0}},
+		{Flip, 3, 0, Trigger{AtSend, 2}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
@@ -51,6 +54,7 @@ func TestParseErrors(t *testing.T) {
 		"kill rank=1 at=1s colour=red":                    "there is no setting colour=",
 		"kill rank=1 at=1s now":                           `"now" is not of the form key=value`,
 		"kill rank= at=1s":                                "not of the form",
+		"flip rank=1 at=1s":                               "flip takes at=send:N only",
 		"random within=1s":                                "count= is missing",
 		"random count=0 within=1s":                        "not a whole number from 1",
 		"random count=1":                                  "within= is missing",
@@ -231,8 +235,22 @@ func TestStrike(t *testing.T) {
 	}
 }
 
+func TestFlippedChangesOneBitOfACopy(t *testing.T) {
+	for n := 1; n < 70; n++ {
+		data := make([]byte, n)
+		wrong, flips := Flipped(data), 0
+		for i, b := range wrong {
+			flips += bits.OnesCount8(b ^ data[i])
+		}
+		if flips != 1 || !bytes.Equal(data, make([]byte, n)) {
+			t.Fatalf("%d bytes: %d bits are wrong, and the original is %v", n, flips, data)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("kill rank=2 replica=1 at=300ms; stop rank=0 at=send:1000")
+	f.Add("flip rank=1 replica=0 at=send:100")
 	f.Add("random count=2 within=1s seed=7 action=kill\nkill rank=0 at=step:4")
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := Parse(s)

@@ -9,9 +9,12 @@
 //	kill rank=2 replica=1 at=300ms
 //	stop rank=0 at=send:1000
 //	kill rank=7 at=step:12
+//	flip rank=1 replica=0 at=send:100
 //	random count=2 within=1s seed=7
 //
-// kill ends a process as kill -9 does, stop freezes it as kill -STOP does.
+// kill ends a process as kill -9 does, stop freezes it as kill -STOP does. flip changes a
+// bit of the data of a message, as a silent fault of the hardware might: of the N-th, or the
+// first after it that has any. It takes at=send:N only.
 // "replica" is 0 unless given. "at" is
 //
 //   - a duration after the moment when all processes have been started,
@@ -40,18 +43,22 @@ import (
 	"time"
 )
 
-// Action is what happens to a process.
+// Action is what happens to a process, or to what it sends.
 type Action uint8
 
 // Actions.
 const (
 	Kill Action = iota // ends, as by SIGKILL
 	Stop               // freezes, as by SIGSTOP
+	Flip               // sends a message with a wrong bit
 )
 
 func (a Action) String() string {
-	if a == Stop {
+	switch a {
+	case Stop:
 		return "stop"
+	case Flip:
+		return "flip"
 	}
 	return "kill"
 }
@@ -155,10 +162,14 @@ func parseEntry(words []string) (entry, error) {
 		e.event, err = parseEvent(Kill, settings)
 	case "stop":
 		e.event, err = parseEvent(Stop, settings)
+	case "flip":
+		if e.event, err = parseEvent(Flip, settings); err == nil && e.event.At.Kind != AtSend {
+			err = errors.New("flip takes at=send:N only")
+		}
 	case "random":
 		e.draw, err = parseDraw(settings)
 	default:
-		return entry{}, fmt.Errorf("%q is no action; there are kill, stop and random", words[0])
+		return entry{}, fmt.Errorf("%q is no action; there are kill, stop, flip and random", words[0])
 	}
 	if err == nil {
 		err = settings.leftOver()

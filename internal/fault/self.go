@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -40,6 +41,13 @@ func ToEnv(events []Event, rank, replica int) string {
 	return strings.Join(own, "; ")
 }
 
+// Flipped is a copy of data with one bit changed, in the middle. There must be data.
+func Flipped(data []byte) []byte {
+	wrong := bytes.Clone(data)
+	wrong[len(wrong)/2] ^= 1 << 4
+	return wrong
+}
+
 // Strike does to the calling process what the action says, by a signal, exactly
 // here: after Kill it doesn't return, after Stop it returns when somebody
 // continues the process.
@@ -47,7 +55,7 @@ func (a Action) Strike() error {
 	return syscall.Kill(os.Getpid(), a.Signal())
 }
 
-// Signal is what carries out the action.
+// Signal is what carries out the action. There is none for Flip.
 func (a Action) Signal() syscall.Signal {
 	if a == Stop {
 		return syscall.SIGSTOP

@@ -280,18 +280,29 @@ func media() (mesh.Media, error) {
 	}
 }
 
-// strikes makes the fault plan's events for this process that count sends.
-func strikes() (func(n uint64), error) {
+// strikes makes the fault plan's events for this process that count sends. They strike
+// before the message with a number is sent, or change its data.
+func strikes() (func(n uint64, data []byte) []byte, error) {
 	events, err := fault.FromEnv()
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	return func(n uint64) {
+	flips := 0 // that wait for a message with data
+	return func(n uint64, data []byte) []byte {
 		for _, e := range events {
-			if e.At.Kind == fault.AtSend && e.At.N == int64(n) {
+			switch {
+			case e.At.Kind != fault.AtSend || e.At.N != int64(n):
+			case e.Action == fault.Flip:
+				flips++
+			default:
 				e.Action.Strike()
 			}
 		}
+		if flips > 0 && len(data) > 0 {
+			flips--
+			return fault.Flipped(data)
+		}
+		return data
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package logp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/fault"
@@ -27,6 +28,9 @@ func ParseCrashes(text string, procs int) ([]Crash, error) {
 	events, err := plan.Resolve(procs, 1)
 	if err != nil {
 		return nil, err
+	}
+	if i := slices.IndexFunc(events, func(e fault.Event) bool { return e.Action == fault.Flip }); i >= 0 {
+		return nil, fmt.Errorf("%v: simulated messages have no data", events[i])
 	}
 	crashes := make([]Crash, len(events))
 	for i, e := range events {

@@ -44,12 +44,15 @@ type Config struct {
 	// give up their core sooner.
 	Crowded bool
 	// BeforeSend, if set, is called with the number of each message before
-	// it is sent: 1, 2, 3… Fault plans strike there.
-	BeforeSend func(n uint64)
+	// it is sent: 1, 2, 3… What it returns is sent in place of data. Fault plans
+	// strike there.
+	BeforeSend func(n uint64, data []byte) []byte
 	// Starved, if set, tells whether a process that has been silent for δ wants to run
 	// and doesn't come to it, as far as can be seen from here. It is called with the
 	// engine's lock held.
 	Starved func(q proto.Proc) bool
+	// Calls, if set, hears what the program calls.
+	Calls Calls
 }
 
 // EventKind says what an Event tells.
@@ -133,6 +136,9 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	go e.keep()
 	return e
 }
+
+// Calls hears what the program calls, nil if nobody wants to know.
+func (e *Engine) Calls() Calls { return e.cfg.Calls }
 
 // Events brings what concerns the process as a whole. It is never closed.
 func (e *Engine) Events() <-chan Event { return e.events }

@@ -23,20 +23,21 @@ func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 }
 
 func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return e.p.Send(context, dst, tag, e.next(data))
+}
+
+// next counts a message, and lets the fault plan strike.
+func (e *Engine) next(data []byte) []byte {
 	e.sends++
 	if e.cfg.BeforeSend != nil {
-		e.cfg.BeforeSend(e.sends)
+		return e.cfg.BeforeSend(e.sends, data)
 	}
-	return e.p.Send(context, dst, tag, data)
+	return data
 }
 
 // offer starts sending data that the receiver gets when it wants it.
 func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	e.sends++
-	if e.cfg.BeforeSend != nil {
-		e.cfg.BeforeSend(e.sends)
-	}
-	return e.p.SendSynchronous(context, dst, tag, data)
+	return e.p.SendSynchronous(context, dst, tag, e.next(data))
 }
 
 // SendWait sends data and waits until its buffer may be reused.
@@ -79,10 +80,7 @@ func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
 }
 
 func (e *Engine) broadcast(context uint64, root int, shape process.Shape, buffer []byte) Handle {
-	e.sends++
-	if e.cfg.BeforeSend != nil {
-		e.cfg.BeforeSend(e.sends)
-	}
+	e.next(nil) // the buffer may be the one to receive into
 	return e.p.BroadcastAs(context, root, shape, buffer)
 }
 

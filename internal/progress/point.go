@@ -15,11 +15,7 @@ func (e *Engine) SendSynchronous(context uint64, dst proto.Rank, tag int32, data
 }
 
 func (e *Engine) sendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	e.sends++
-	if e.cfg.BeforeSend != nil {
-		e.cfg.BeforeSend(e.sends)
-	}
-	return e.p.SendSynchronous(context, dst, tag, data)
+	return e.p.SendSynchronous(context, dst, tag, e.next(data))
 }
 
 // SendSynchronousWait sends data and waits until a receive has taken it.
