@@ -24,6 +24,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,16 +41,22 @@ type Library struct {
 	Name string
 	CC   string   // its compiler
 	Exec []string // how it starts programs, up to the number of processes
-	// TCP has it use TCP within the machine, in addition to Exec.
+	// TCP is Exec over TCP within the machine, nil if there is no such way.
 	TCP []string
-	Env []string
+	// Patient are further arguments for jobs of which a process is slowed down very much.
+	Patient []string
+	// Replicas is Exec up to the number of replicas, nil if there are none.
+	Replicas []string
+	Env      []string
 }
 
 // Libraries are ours, from a directory of programs, and those that Debian has.
 func Libraries(bin string) []Library {
 	return []Library{
 		{Name: "banyan", CC: filepath.Join(bin, "mpicc"), Exec: []string{filepath.Join(bin, "mpiexec"), "-n"},
-			TCP: []string{filepath.Join(bin, "mpiexec"), "--transport", "tcp", "-n"}},
+			TCP:      []string{filepath.Join(bin, "mpiexec"), "--transport", "tcp", "-n"},
+			Patient:  []string{"--heartbeat-period", "30s", "--heartbeat-timeout", "300s"},
+			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}},
 		{Name: "openmpi", CC: "mpicc.openmpi", Exec: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"},
 			TCP: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-n"},
 			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
@@ -63,6 +70,8 @@ type Row struct {
 	Bytes int
 	Procs int
 	TCP   bool
+	// Replicas is how many processes each rank has, 0 for one.
+	Replicas int
 }
 
 func (r Row) String() string {
@@ -70,7 +79,11 @@ func (r Row) String() string {
 	if r.TCP {
 		transport = " over tcp"
 	}
-	return fmt.Sprintf("%s of %d bytes, %d processes%s", r.Kind, r.Bytes, r.Procs, transport)
+	replicas := ""
+	if r.Replicas > 1 {
+		replicas = fmt.Sprintf(" with %d replicas", r.Replicas)
+	}
+	return fmt.Sprintf("%s of %d bytes, %d processes%s%s", r.Kind, r.Bytes, r.Procs, replicas, transport)
 }
 
 // Rows are those of the project's goals.
@@ -148,30 +161,53 @@ func (b *Bench) Floor(ctx context.Context) (float64, error) {
 // Measure measures a row of the library with an index, in nanoseconds of one
 // operation. ok is false if the library has no such row.
 func (b *Bench) Measure(ctx context.Context, library int, r Row) (ns float64, ok bool, err error) {
-	l := b.Libraries[library]
-	start := l.Exec
-	if r.TCP {
-		start = l.TCP
-	}
-	if len(start) == 0 {
+	args := b.command(library, r)
+	if args == nil {
 		return 0, false, nil
 	}
-	args := append(start[1:len(start):len(start)], strconv.Itoa(r.Procs), b.programs[library], r.Kind, strconv.Itoa(r.Bytes))
-	ns, err = number(ctx, l.Env, start[0], args...)
+	ns, err = number(ctx, b.Libraries[library].Env, args[0], args[1:]...)
 	if err != nil {
-		err = fmt.Errorf("%s, %v: %w", l.Name, r, err)
+		err = fmt.Errorf("%s, %v: %w", b.Libraries[library].Name, r, err)
 	}
 	return ns, true, err
+}
+
+// command starts the job of a row, nil if the library has no such row.
+func (b *Bench) command(library int, r Row) []string {
+	l := b.Libraries[library]
+	start := l.Exec
+	switch {
+	case r.Replicas > 1 && l.Replicas != nil:
+		start = append(slices.Clone(l.Replicas), strconv.Itoa(r.Replicas), "-n")
+	case r.Replicas > 1:
+		return nil
+	case r.TCP:
+		start = l.TCP
+	}
+	if start == nil {
+		return nil
+	}
+	return append(slices.Clone(start), strconv.Itoa(r.Procs), b.programs[library], r.Kind, strconv.Itoa(r.Bytes))
+}
+
+// Start starts a job of a row, of which a process will be slowed down, with more arguments for
+// programs/row.c. ok is false if the library has no such row. The job ends with the context.
+func (b *Bench) Start(ctx context.Context, library int, r Row, more ...string) (job *exec.Cmd, ok bool, err error) {
+	args := b.command(library, r)
+	if args == nil {
+		return nil, false, nil
+	}
+	l := b.Libraries[library]
+	args = append(slices.Insert(args, 1, l.Patient...), more...)
+	job = command(ctx, l.Env, args[0], args[1:]...)
+	return job, true, job.Start()
 }
 
 // number runs a program that prints one.
 func number(ctx context.Context, env []string, name string, args ...string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, rowLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers clean up then
-	cmd.WaitDelay = 5 * time.Second
+	cmd := command(ctx, env, name, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -182,4 +218,13 @@ func number(ctx context.Context, env []string, name string, args ...string) (flo
 		return 0, fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+}
+
+// command is interrupted with the context: launchers clean up then.
+func command(ctx context.Context, env []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
 }

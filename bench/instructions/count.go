@@ -1,0 +1,172 @@
+package instructions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"banyan/bench/peers"
+)
+
+// Row is an operation at a rank.
+type Row struct {
+	peers.Row
+	Rank int
+}
+
+// Rows are those of the project's goals: small messages, small collectives, with replicas
+// and without.
+func Rows() []Row {
+	var rows []Row
+	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
+		for _, r := range ranks {
+			rows = append(rows, Row{peers.Row{Kind: kind, Bytes: bytes, Procs: procs, Replicas: replicas}, r})
+		}
+	}
+	add("latency", 8, 2, 1, 0)
+	add("latency", 1024, 2, 1, 0)
+	for _, procs := range []int{2, 4} {
+		add("barrier", 0, procs, 1, 0)
+		add("bcast", 8, procs, 1, 0, 1)
+		add("allreduce", 8, procs, 1, 0)
+		add("alltoall", 8, procs, 1, 0)
+	}
+	add("latency", 8, 2, 2, 0)
+	add("barrier", 0, 2, 2, 0)
+	return rows
+}
+
+// Operation is an operation that was stepped through: the address of each instruction.
+type Operation []uint64
+
+// Count is what an operation takes.
+type Count struct {
+	Instructions int
+	Path         []Stretch
+}
+
+// Stretch is instructions of one function in a row.
+type Stretch struct {
+	Function     string
+	Instructions int
+}
+
+const (
+	// operations are as many as programs/row.c marks after the first.
+	operations = 12
+	// startLimit is how long a job may take until the process is there.
+	startLimit = 30 * time.Second
+)
+
+// Of counts the instructions of a row with the library of an index.
+// With replicas one process of the rank is counted. ok is false if the library has no such row.
+func Of(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, ok bool, err error) {
+	// Sometimes a thread is stopped that the counted one needs.
+	for try := 0; try < 3; try++ {
+		c, ok, err = once(ctx, b, library, row)
+		if !errors.Is(err, errStuck) {
+			break
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, %v: %w", b.Libraries[library].Name, row, err)
+	}
+	return c, ok, err
+}
+
+func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, ok bool, err error) {
+	dir, err := os.MkdirTemp("", "banyan-count-")
+	if err != nil {
+		return c, false, err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	job, ok, err := b.Start(ctx, library, row.Row, strconv.Itoa(row.Rank), dir)
+	if !ok || err != nil {
+		return c, ok, err
+	}
+	processes := max(1, row.Replicas)
+	pid, err := appears(ctx, dir, processes)
+	var ops []Operation
+	var m maps
+	if err == nil {
+		ops, m, err = steps(pid, operations, func() error { return os.WriteFile(filepath.Join(dir, "go"), nil, 0o644) })
+	}
+	if err != nil {
+		cancel()
+		return c, true, errors.Join(err, hint(job.Wait(), err))
+	}
+	if err := job.Wait(); err != nil {
+		return c, true, err
+	}
+	return least(ops, &Symbols{maps: m, files: map[string][]symbol{}}), true, nil
+}
+
+// hint is what a job said in the end, unless it was ended for a known reason.
+func hint(job, known error) error {
+	if errors.Is(known, errStuck) {
+		return nil
+	}
+	return job
+}
+
+// appears waits for the processes of the rank and returns the first.
+func appears(ctx context.Context, dir string, processes int) (pid int, err error) {
+	limit := time.NewTimer(startLimit)
+	defer limit.Stop()
+	for {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return 0, err
+		}
+		if len(files) >= processes {
+			return strconv.Atoi(files[0].Name())
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-limit.C:
+			return 0, errors.New("the job doesn't come to its operations")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// least sums up the operation with the fewest instructions. The others met a signal, a
+// heartbeat, or a peer that was late.
+func least(ops []Operation, s *Symbols) Count {
+	least := slices.MinFunc(ops, func(a, b Operation) int { return cmp.Compare(len(a), len(b)) })
+	c := Count{Instructions: len(least)}
+	for _, address := range least {
+		name := s.Name(address)
+		if n := len(c.Path); n > 0 && c.Path[n-1].Function == name {
+			c.Path[n-1].Instructions++
+		} else {
+			c.Path = append(c.Path, Stretch{name, 1})
+		}
+	}
+	return c
+}
+
+// Profile is the instructions by function, those with the most first.
+func (c *Count) Profile() []Stretch {
+	sum := map[string]int{}
+	for _, s := range c.Path {
+		sum[s.Function] += s.Instructions
+	}
+	var p []Stretch
+	for f, n := range sum {
+		p = append(p, Stretch{f, n})
+	}
+	slices.SortFunc(p, func(a, b Stretch) int {
+		return cmp.Or(cmp.Compare(b.Instructions, a.Instructions), cmp.Compare(a.Function, b.Function))
+	})
+	return p
+}

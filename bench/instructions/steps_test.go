@@ -1,0 +1,109 @@
+//go:build linux && amd64
+
+package instructions
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A loop of two instructions a turn between two marks, and a second thread.
+const loop = `
+#include <pthread.h>
+#include <unistd.h>
+static __attribute__((noinline)) void mark(void) { __asm__ volatile("int3"); }
+static __attribute__((noinline)) void turns(void)
+{
+	__asm__ volatile("mov $%d, %%%%ecx\n1: dec %%%%ecx\njnz 1b" ::: "ecx", "cc");
+}
+static void *idle(void *p) { for (;;) usleep(100); return p; }
+int main(void)
+{
+	char go;
+	pthread_t other;
+	pthread_create(&other, NULL, idle, NULL);
+	if (read(0, &go, 1) != 1)
+		return 1;
+	mark();
+	for (int i = 0; i < 4; i++) {
+		turns();
+		mark();
+	}
+	return 7;
+}
+`
+
+func TestCountsALoop(t *testing.T) {
+	few, many := stepThrough(t, 100), stepThrough(t, 350)
+	for i := range few {
+		if d := len(many[i]) - len(few[i]); d != 2*250 {
+			t.Errorf("operation %d: 250 turns more are %d instructions, of two each", i, d)
+		}
+		if n := len(few[i]); n < 200 || n > 250 {
+			t.Errorf("operation %d: 100 turns are %d instructions", i, n)
+		}
+	}
+}
+
+// stepThrough counts three operations of so many turns.
+func stepThrough(t *testing.T, turns int) []Operation {
+	t.Helper()
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "loop.c"), filepath.Join(dir, "loop")
+	if err := os.WriteFile(source, fmt.Appendf(nil, loop, turns), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-O1", "-pthread", "-o", program, source).CombinedOutput(); err != nil {
+		t.Skipf("no C compiler: %v\n%s", err, out)
+	}
+	cmd := exec.Command(program)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() }).Stop()
+	ops, m, err := steps(cmd.Process.Pid, 3, func() error {
+		_, err := io.WriteString(stdin, "x")
+		return err
+	})
+	if err != nil {
+		cmd.Process.Kill()
+		cmd.Wait()
+		if os.IsPermission(err) {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	if cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("the program went on to %v", cmd.ProcessState)
+	}
+	c := least(ops, &Symbols{maps: m, files: map[string][]symbol{}})
+	if p := c.Profile()[0]; p.Function != "turns" || p.Instructions < 2*turns {
+		t.Errorf("the function with the most instructions is %v", p)
+	}
+	return ops
+}
+
+// A process that ends instead of marking is an error, not a hang.
+func TestEndsWithItsProcess(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer cmd.Wait()
+	if _, _, err := steps(cmd.Process.Pid, 1, stdin.Close); err == nil {
+		t.Error("a process without marks was counted")
+	}
+}

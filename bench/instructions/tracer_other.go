@@ -1,0 +1,11 @@
+//go:build !linux || !amd64
+
+package instructions
+
+import "errors"
+
+func steps(pid, n int, ready func() error) ([]Operation, maps, error) {
+	return nil, nil, errors.New("instructions are counted on linux on amd64 only")
+}
+
+var errStuck = errors.New("stuck")

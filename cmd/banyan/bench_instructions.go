@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"banyan/bench/instructions"
+	"banyan/bench/peers"
+	"banyan/internal/logp"
+)
+
+type benchInstructionsFlags struct {
+	kinds   []string
+	format  string
+	profile string
+	path    bool
+}
+
+func newBenchInstructionsCommand() *cobra.Command {
+	var f benchInstructionsFlags
+	cmd := &cobra.Command{
+		Use:   "instructions",
+		Short: "Count the instructions of a message and of small collectives, beside Open MPI and MPICH",
+		Long: `Instructions steps one process of a job through operations of the program that
+"banyan bench mpi" times, instruction by instruction, and counts. The others run meanwhile, so
+nothing is waited for: it is the way of a message through the library, and depends neither on
+the machine's load nor on its speed. What the kernel does in system calls isn't counted.
+
+Latency is one message sent and one received. Rows with replicas are Banyan's only.
+
+With --profile NAME the functions of that library are listed instead, for each row, those with
+the most instructions first; with --path, in the order in which they ran.
+
+It needs linux on amd64, and the permission to trace processes.`,
+		Example: `  banyan bench instructions
+  banyan bench instructions --kind latency,barrier --format csv
+  banyan bench instructions --kind latency --profile banyan`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, barrier, bcast, allreduce, alltoall (default all)")
+	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
+	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+// counted is a row of the table.
+type counted struct {
+	instructions.Row
+	counts []*instructions.Count // by library; nil: it has no such row
+}
+
+func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
+	format := logp.Format(f.format)
+	if err := format.Validate(); err != nil {
+		return err
+	}
+	if f.path && f.profile == "" {
+		return errors.New("--path: of which library? --profile says it")
+	}
+	var rows []counted
+	for _, r := range instructions.Rows() {
+		if len(f.kinds) == 0 || slices.Contains(f.kinds, r.Kind) {
+			rows = append(rows, counted{Row: r})
+		}
+	}
+	for _, kind := range f.kinds {
+		if !slices.ContainsFunc(rows, func(r counted) bool { return r.Kind == kind }) {
+			return fmt.Errorf("--kind %q: there are latency, barrier, bcast, allreduce and alltoall", kind)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	libraries := peers.Libraries(filepath.Dir(self))
+	if f.profile != "" {
+		libraries = slices.DeleteFunc(libraries, func(l peers.Library) bool { return l.Name != f.profile })
+		if len(libraries) == 0 {
+			return fmt.Errorf("--profile %q: there are banyan, openmpi and mpich", f.profile)
+		}
+	}
+	dir, err := os.MkdirTemp("", "banyan-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, missing, err := peers.Build(dir, libraries)
+	if err != nil {
+		return &exitError{1, err}
+	}
+	for _, name := range missing {
+		if name == "banyan" || f.profile != "" {
+			return &exitError{1, fmt.Errorf("there is no mpicc of %s (make build, make bench-mpi)", name)}
+		}
+		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	bar := progressbar.NewOptions(len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription("counts"), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)))
+	for i := range rows {
+		for l := range b.Libraries {
+			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row)
+			if err != nil {
+				bar.Finish()
+				return &exitError{1, err}
+			}
+			rows[i].counts = append(rows[i].counts, nil)
+			if ok {
+				rows[i].counts[l] = &c
+			}
+			bar.Add(1)
+		}
+	}
+	bar.Finish()
+	if f.profile != "" {
+		return f.writeProfile(cmd.OutOrStdout(), format, rows)
+	}
+	return writeRows(cmd.OutOrStdout(), format, instructionColumns(b.Libraries), rows)
+}
+
+func instructionColumns(libraries []peers.Library) []column[counted] {
+	columns := []column[counted]{
+		{"kind", func(r *counted) any { return r.Kind }},
+		{"bytes", func(r *counted) any { return r.Bytes }},
+		{"procs", func(r *counted) any { return r.Procs }},
+		{"replicas", func(r *counted) any { return max(1, r.Replicas) }},
+		{"rank", func(r *counted) any { return r.Rank }},
+	}
+	for i, l := range libraries {
+		columns = append(columns, column[counted]{l.Name, func(r *counted) any {
+			if r.counts[i] == nil {
+				return nil
+			}
+			return r.counts[i].Instructions
+		}})
+	}
+	return columns
+}
+
+// ran is a row of a profile.
+type ran struct {
+	counted
+	instructions.Stretch
+}
+
+func (f *benchInstructionsFlags) writeProfile(out io.Writer, format logp.Format, rows []counted) error {
+	var lines []ran
+	for _, r := range rows {
+		c := r.counts[0]
+		if c == nil {
+			continue
+		}
+		list := c.Path
+		if !f.path {
+			list = c.Profile()
+		}
+		for _, s := range list {
+			lines = append(lines, ran{r, s})
+		}
+	}
+	return writeRows(out, format, []column[ran]{
+		{"kind", func(r *ran) any { return r.Kind }},
+		{"bytes", func(r *ran) any { return r.Bytes }},
+		{"procs", func(r *ran) any { return r.Procs }},
+		{"replicas", func(r *ran) any { return max(1, r.Replicas) }},
+		{"rank", func(r *ran) any { return r.Rank }},
+		{"instructions", func(r *ran) any { return r.Stretch.Instructions }},
+		{"function", func(r *ran) any { return r.Function }},
+	}, lines)
+}
