@@ -123,6 +123,18 @@ func (q *Queues) Cancel(ticket uint32) { q.removePosted(int32(ticket)) }
 // Len is how many receives are posted and how many messages are unexpected.
 func (q *Queues) Len() (posted, unexpected int) { return q.postedLen, q.unexpectedLen }
 
+// EachUnexpected shows the unexpected messages, those of one context in the order of
+// their arrival. visit must not change the queues.
+func (q *Queues) EachUnexpected(visit func(unexpected uint32)) {
+	for i := range q.lanes.slab {
+		if l := &q.lanes.slab[i]; l.used && l.whole == int32(i) {
+			for e := l.unexpected.head; e != 0; e = q.entries.next(e, inAll) {
+				visit(q.entries.at(e).token)
+			}
+		}
+	}
+}
+
 // DropContext forgets a context: its posted receives, and its unexpected
 // messages, which visit is shown in the order of their arrival. It must not
 // change the queues.

@@ -76,3 +76,35 @@ func TestDropContext(t *testing.T) {
 	wantNone(t)(q.Arrive(Envelope{1, 0, 9}, 13))
 	wantMatch(t, 12)(q.Take(Envelope{2, 1, 5}))
 }
+
+// TestEachUnexpected: messages kept again in the order in which they are shown are
+// received in the same order.
+func TestEachUnexpected(t *testing.T) {
+	a := New()
+	envelopes := []Envelope{}
+	for i := range 30 {
+		e := Envelope{Context: uint64(i % 3), Src: proto.Rank(i % 4), Tag: int32(i % 2)}
+		envelopes = append(envelopes, e)
+		a.Keep(e, uint32(i))
+	}
+	a.Take(envelopes[4])
+	a.Post(Envelope{Context: 9, Src: 1}, 77) // isn't shown
+	b := New()
+	a.EachUnexpected(func(i uint32) { b.Keep(envelopes[i], i) })
+	for context := range uint64(3) {
+		for {
+			e := Envelope{Context: context, Src: proto.AnyRank, Tag: proto.AnyTag}
+			x, found := a.Take(e)
+			y, also := b.Take(e)
+			if x != y || found != also {
+				t.Fatalf("context %d: %d and %d are first", context, x, y)
+			}
+			if !found {
+				break
+			}
+		}
+	}
+	if _, n := b.Len(); n != 0 {
+		t.Errorf("%d are left", n)
+	}
+}
