@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/fault"
+	"banyan/internal/launch"
+	"banyan/mpi"
+)
+
+// asProgram makes the test's executable the program itself.
+const asProgram = "BANYAN_TEST_AS_MULTIGRID"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// output runs the program on n ranks and returns what each replica of rank 0 printed.
+func output(t *testing.T, n, replicas int, o options) []string {
+	t.Helper()
+	outs := make(chan string, replicas)
+	err := mpi.Local(n, func(world *mpi.Comm) error {
+		if world.Rank() != 0 {
+			return run(world, io.Discard, o)
+		}
+		var out bytes.Buffer
+		err := run(world, &out, o)
+		outs <- out.String()
+		return err
+	}, mpi.WithReplicas(replicas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(outs)
+	var all []string
+	for out := range outs {
+		all = append(all, out)
+	}
+	return all
+}
+
+// TestProgram: the output is the same, to the byte, on any number of ranks, with replicas and
+// without, whoever is received from first.
+func TestProgram(t *testing.T) {
+	o := options{points: 31, solves: 2, tolerance: 1e-10, limit: 20}
+	want := output(t, 1, 1, o)[0]
+	for _, part := range []string{"29791 points\n", "solve 2\n", "converged in 8 cycles, largest error ", "\nchecksum "} {
+		if !strings.Contains(want, part) {
+			t.Errorf("no %q in\n%s", part, want)
+		}
+	}
+	for _, x := range []struct{ n, replicas int }{{2, 1}, {3, 1}, {5, 1}, {8, 1}, {12, 1}, {1, 2}, {2, 2}, {4, 2}, {2, 3}} {
+		for _, o.anySource = range []bool{false, true} {
+			for replica, out := range output(t, x.n, x.replicas, o) {
+				if out != want {
+					t.Errorf("%d ranks of %d, any source %v: replica %d of rank 0 printed\n%s\none rank\n%s", x.n, x.replicas, o.anySource, replica, out, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRefused: all ranks of jobs that can't be done end with the cause.
+func TestRefused(t *testing.T) {
+	good := options{points: 15, solves: 1, tolerance: 1e-10, limit: 20}
+	for want, spoil := range map[string]func(*options){
+		"30 points a side: want 1 less than a power of two": func(o *options) { o.points = 30 },
+		"3 points a side are too few for 8 ranks":           func(o *options) { o.points = 3 },
+		"not converged after 2 cycles":                      func(o *options) { o.limit = 2 },
+	} {
+		o := good
+		spoil(&o)
+		failed := make(chan error, 8)
+		if err := mpi.Local(8, func(world *mpi.Comm) error {
+			err := run(world, io.Discard, o)
+			failed <- err
+			return err
+		}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		for range 8 {
+			if err := <-failed; err == nil {
+				t.Errorf("%s: a rank saw no error", want)
+			}
+		}
+	}
+}
+
+// job runs the program as a job of processes and returns what it printed.
+func job(t *testing.T, n, replicas int, faults string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	plan, err := fault.Parse(faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hang := time.AfterFunc(time.Minute, func() {
+		panic(fmt.Sprintf("hangs: banyan run -n %d --replicas %d --fault '%s' bin/multigrid %s", n, replicas, faults, strings.Join(args, " ")))
+	})
+	defer hang.Stop()
+	var out, errs bytes.Buffer
+	report, err := launch.Run(launch.Config{
+		Ranks: n, Replicas: replicas, Faults: plan, Program: program, Args: args,
+		Env:   append(os.Environ(), asProgram+"=1"),
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), report.ExitCode
+}
+
+// TestSurvive kills processes at random, in every phase: the output stays that of one rank.
+func TestSurvive(t *testing.T) {
+	args := []string{"-points", "31", "-solves", "2"}
+	want, errs, code := job(t, 1, 1, "", args...)
+	if code != 0 {
+		t.Fatalf("undisturbed: exit code %d\n%s", code, errs)
+	}
+	plans := 8
+	if testing.Short() {
+		plans = 3
+	}
+	for seed := 1; seed <= plans; seed++ {
+		n := []int{4, 1, 2, 3}[seed%4]
+		replicas := 2 + seed/4%2
+		args := args
+		if seed%2 == 0 {
+			args = append(args[:len(args):len(args)], "-any-source")
+		}
+		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%(n*(replicas-1)), []string{"300ms", "send:1500", "100ms"}[seed%3], seed)
+		if out, errs, code := job(t, n, replicas, faults, args...); code != 0 || out != want {
+			t.Errorf("banyan run -n %d --replicas %d --fault '%s' bin/multigrid %s\nexit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
+				n, replicas, faults, strings.Join(args, " "), code, errs, out, want)
+		}
+	}
+}
