@@ -33,7 +33,21 @@ var fortranSizes = []struct {
 	{"mpi_logical_size", 4}, {"mpi_integer_size", 4}, {"mpi_real_size", 4}, {"mpi_double_precision_size", 8},
 }
 
-// AbiGetFortranInfo is MPI_Abi_get_fortran_info.
+// fortranOptional are the types that a Fortran compiler may lack, by the names that keys
+// have for them.
+var fortranOptional = []struct {
+	name     string
+	datatype Datatype
+}{
+	{"logical1", TypeLogical1}, {"logical2", TypeLogical2}, {"logical4", TypeLogical4}, {"logical8", TypeLogical8}, {"logical16", TypeLogical16},
+	{"integer1", TypeInteger1}, {"integer2", TypeInteger2}, {"integer4", TypeInteger4}, {"integer8", TypeInteger8}, {"integer16", TypeInteger16},
+	{"real2", TypeReal2}, {"real4", TypeReal4}, {"real8", TypeReal8}, {"real16", TypeReal16},
+	{"complex4", TypeComplex4}, {"complex8", TypeComplex8}, {"complex16", TypeComplex16}, {"complex32", TypeComplex32},
+	{"double_complex", TypeDoubleComplex},
+}
+
+// AbiGetFortranInfo is MPI_Abi_get_fortran_info: which sizes the default types have, and
+// which of the optional types there are.
 func (p *Process) AbiGetFortranInfo(info_ *Info) Code {
 	f := &p.fortran
 	f.mu.Lock()
@@ -42,6 +56,9 @@ func (p *Process) AbiGetFortranInfo(info_ *Info) Code {
 	if f.info == nil {
 		for _, s := range fortranSizes {
 			i.set(s.key, strconv.Itoa(s.size))
+		}
+		for _, o := range fortranOptional {
+			i.set("mpi_"+o.name+"_supported", strconv.FormatBool(p.datatype(o.datatype) != nil))
 		}
 	}
 	*info_ = Info(p.infos.add(i))

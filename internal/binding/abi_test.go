@@ -33,6 +33,9 @@ func TestFortranBooleans(t *testing.T) {
 		if v, _ := p.info(i).get("mpi_double_precision_size"); v != "8" {
 			t.Errorf("DOUBLE PRECISION has %s bytes", v)
 		}
+		if v, _ := p.info(i).get("mpi_real16_supported"); v != "true" {
+			t.Errorf("REAL*16 is supported: %q", v)
+		}
 		ok(t, "set", p.InfoSet(i, cString("mpi_integer_size"), cString("8")))
 		if code := p.AbiSetFortranInfo(i); code != ErrAbi {
 			t.Errorf("INTEGER of 8 bytes: %d", code)

@@ -295,11 +295,12 @@ func (k *collective) finish(_ *request, _ progress.Status, err error) error {
 }
 
 // free implements work.
-func (k *collective) free() {
+func (k *collective) free() error {
 	if k.kept {
 		k.plan.Free()
 	}
 	k.release()
+	return nil
 }
 
 func (k *collective) pack() {

@@ -156,6 +156,10 @@ func (p *Process) TypeSetName(datatype Datatype, typeName *byte) Code {
 func (p *Process) TypeGetName(datatype Datatype, typeName *byte, resultlen *int32) Code {
 	o := p.datatype(datatype)
 	if o == nil || !p.live() {
+		if datatype == DatatypeNull && p.live() {
+			*resultlen = setString(typeName, MaxObjectName, "MPI_DATATYPE_NULL")
+			return Success
+		}
 		return p.noType(nil, "MPI_Type_get_name", datatype)
 	}
 	*resultlen = setString(typeName, MaxObjectName, o.label())

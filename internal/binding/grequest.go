@@ -96,7 +96,12 @@ func (g *grequest) finish(r *request, _ progress.Status, err error) error {
 }
 
 // free implements work.
-func (g *grequest) free() { g.p.host.FreeRequest(g.free_, g.extra) }
+func (g *grequest) free() error {
+	if code := g.p.host.FreeRequest(g.free_, g.extra); code != Success {
+		return codeError{code, "free"}
+	}
+	return nil
+}
 
 // cancel is MPI_Cancel: the program decides whether that is possible.
 func (g *grequest) cancel() Code {

@@ -66,6 +66,14 @@ func TestGrequest(t *testing.T) {
 		if code := p.Wait(&pair[0], &s); code != ErrIo {
 			t.Errorf("a query function fails: %d", code)
 		}
+		result = Success
+		var bad Request
+		ok(t, "start", p.GrequestStart(query, function(freeFunction(func(uintptr) Code { return ErrFile })), cancel, 7, &bad))
+		ok(t, "complete", p.GrequestComplete(bad))
+		if code := p.Wait(&bad, &s); code != ErrFile || bad != RequestNull {
+			t.Errorf("a free function fails: %d, and the handle is %#x", code, bad)
+		}
+		queried--
 		if queried != 3 || freed != 21 {
 			t.Errorf("queried %d, freed %d", queried, freed)
 		}

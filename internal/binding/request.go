@@ -57,8 +57,9 @@ type work interface {
 	// there, and a status other than the empty one noted (source, tag, bytes). It
 	// returns the error of the request.
 	finish(r *request, s progress.Status, err error) error
-	// free is called when the request is freed. Nothing is under way then.
-	free()
+	// free is called when the request is freed. Nothing is under way then. An error is one
+	// of the program's.
+	free() error
 }
 
 // requests are the requests of a process.
@@ -229,8 +230,9 @@ func (r *request) fill(s *Status) {
 }
 
 // retire ends a request's round after its outcome was told: a persistent one may
-// be started again, another is forgotten and its handle becomes null.
-func (p *Process) retire(r *request, h *Request) {
+// be started again, another is forgotten and its handle becomes null. The error is
+// recycle's.
+func (p *Process) retire(r *request, h *Request) error {
 	switch {
 	case r == &p.requests.sent || r == &p.requests.noProc:
 		*h = RequestNull
@@ -239,19 +241,22 @@ func (p *Process) retire(r *request, h *Request) {
 	default:
 		p.requests.remove(uintptr(*h))
 		*h = RequestNull
-		p.recycle(r)
+		return p.recycle(r)
 	}
+	return nil
 }
 
-// recycle gives a request back that nobody uses any more.
-func (p *Process) recycle(r *request) {
+// recycle gives a request back that nobody uses any more. The error is that of the
+// program's free function, which must be told if there is somebody to tell.
+func (p *Process) recycle(r *request) (err error) {
 	if r.work != nil {
-		r.work.free()
+		err = r.work.free()
 	}
 	r.d.release()
 	r.c.release()
 	*r = request{also: r.also[:0]}
 	p.requests.pool.Put(r)
+	return err
 }
 
 // RequestFree is MPI_Request_free. An active operation goes on; it is forgotten when it
@@ -271,7 +276,9 @@ func (p *Process) RequestFree(request *Request) Code {
 	p.requests.remove(uintptr(*request))
 	*request = RequestNull
 	if r.state != active {
-		p.recycle(r)
+		if err := p.recycle(r); err != nil {
+			return p.failWith(p.nobody(), "MPI_Request_free", err)
+		}
 		return Success
 	}
 	p.requests.mu.Lock()

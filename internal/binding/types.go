@@ -58,7 +58,12 @@ func (s *Status) set(source, tag int32, bytes int64) {
 }
 
 // empty fills in what the standard calls an empty status.
-func (s *Status) empty() { s.set(AnySource, AnyTag, 0) }
+func (s *Status) empty() {
+	s.set(AnySource, AnyTag, 0)
+	if s != nil {
+		s.Error = int32(Success)
+	}
+}
 
 // Counts is an array of counts or displacements: of int in MPI_X, of 64-bit
 // numbers (Wide) in MPI_X_c.

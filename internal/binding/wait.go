@@ -61,12 +61,13 @@ func (p *Process) isOver(r *request) bool {
 // tell ends one request's round: status and code say how it went.
 func (p *Process) tell(r *request, h *Request, status *Status) Code {
 	r.fill(status)
-	if r.err == nil {
-		p.retire(r, h)
+	c, function, err := r.c, r.function, r.err
+	if freed := p.retire(r, h); err == nil {
+		err = freed
+	}
+	if err == nil {
 		return Success
 	}
-	c, function, err := r.c, r.function, r.err
-	p.retire(r, h)
 	return p.failWith(c, function, err)
 }
 
