@@ -49,7 +49,7 @@ func (n *notary) Send(to proto.Proc, h *wire.Header, payload []byte, token uint6
 func TestReplicasSendTheSame(t *testing.T) {
 	const ranks, replicas = 4, 2
 	for seed := range uint64(2) {
-		layout := replica.Layout{Ranks: ranks, Degree: replicas}
+		layout := replica.Uniform(ranks, replicas)
 		net := inproc.NewNetwork(layout.Procs())
 		notaries := make([]*notary, layout.Procs())
 		errs := make([]error, layout.Procs())

@@ -139,7 +139,7 @@ func BenchmarkPath(b *testing.B) {
 		{"blocking-replicated", 2, blocking},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			w := wired(b, replica.Layout{Ranks: 2, Degree: c.degree})
+			w := wired(b, replica.Uniform(2, c.degree))
 			b.ReportAllocs()
 			c.run(b, w)
 		})

@@ -8,7 +8,7 @@ import (
 
 // Processes on other hosts don't crowd this one.
 func TestCrowded(t *testing.T) {
-	j := &Job{self: 3, hosts: []int32{0, 0, 0, 1, 1}, layout: replica.Layout{Ranks: 5, Degree: 1}}
+	j := &Job{self: 3, hosts: []int32{0, 0, 0, 1, 1}, layout: replica.Uniform(5, 1)}
 	for cores, want := range map[string]bool{"1": true, "2": false, "64": false} {
 		t.Setenv(coresVariable, cores)
 		if got, err := j.crowded(); err != nil || got != want {

@@ -125,10 +125,13 @@ func (j *Job) join() (err error) {
 	if err != nil {
 		return err
 	}
-	j.layout = replica.Layout{Ranks: 1, Degree: degree}
+	if degree < 1 || degree > replica.MaxDegree {
+		return fmt.Errorf("BANYAN_REPLICAS: no rank has %d replicas", degree)
+	}
+	j.layout = replica.Uniform(1, degree)
 	if j.pmi != nil {
 		j.self = proto.Proc(j.pmi.Rank())
-		j.layout.Ranks = j.pmi.Size() / degree
+		j.layout = replica.Uniform(max(1, j.pmi.Size()/degree), degree)
 	}
 	if n := j.layout.Procs(); j.pmi != nil && n != j.pmi.Size() {
 		return fmt.Errorf("%d processes can't be ranks of %d replicas each", j.pmi.Size(), degree)

@@ -75,7 +75,7 @@ func (j *Job) handle(e progress.Event) {
 		}
 	case progress.RankLost:
 		if !j.survive.Load() {
-			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree))
+			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
 		}
 	case progress.Viewed:
 		j.viewed(e)

@@ -41,7 +41,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	layout := replica.Layout{Ranks: cfg.Ranks, Degree: cfg.Replicas}
+	layout := replica.Uniform(cfg.Ranks, cfg.Replicas)
 	configs := make([]process.Config, layout.Procs())
 	for i := range configs {
 		configs[i] = process.Config{

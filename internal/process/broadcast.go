@@ -96,7 +96,7 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 		}
 	}
 	p.contexts[id] = c
-	if !collective || p.cfg.Layout.Degree > 1 || len(members) == 1 {
+	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {
 		return nil
 	}
 	c.casts = true
@@ -113,7 +113,7 @@ func (p *Process) openStream(c *context) {
 		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
 	})
 	p.active = append(p.active, c)
-	c.places = c.inverse(p.cfg.Layout.Ranks)
+	c.places = c.inverse(p.cfg.Layout.Ranks())
 	for i, m := range c.members {
 		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
 			c.stream.Dead(p.now, i, &c.out)
@@ -215,7 +215,7 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 	c := p.context(h.Context)
 	if c == nil {
-		if p.cfg.Layout.Degree > 1 || slices.Contains(p.forgotten[:], h.Context) {
+		if p.cfg.Layout.Replicated() || slices.Contains(p.forgotten[:], h.Context) {
 			p.buffers.put(payload)
 		} else {
 			p.orphans[h.Context] = append(p.orphans[h.Context], orphan{from, *h, payload})

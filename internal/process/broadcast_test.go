@@ -57,7 +57,7 @@ func (c *casts) step(p *Process) bool {
 
 func runCasts(t *testing.T, seed uint64, ranks, total, crashes int, roots []int, victim func(w *world) proto.Proc) (*world, []*casts) {
 	programs := make([]*casts, ranks)
-	w := newWorld(t, seed, replica.Layout{Ranks: ranks, Degree: 1}, func(r proto.Rank, _ int) program {
+	w := newWorld(t, seed, replica.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 		programs[r] = &casts{rank: int(r), ranks: ranks, total: total, roots: roots}
 		return programs[r]
 	})

@@ -24,7 +24,7 @@ func (p *Process) Open() Handle {
 		r.fork = p.composites.free[n-1]
 		p.composites.free = p.composites.free[:n-1]
 	} else {
-		r.fork = causal.New(p.rank, p.cfg.Layout.Ranks)
+		r.fork = causal.New(p.rank, p.cfg.Layout.Ranks())
 	}
 	p.clock.Fork(r.fork)
 	p.deliverEarly() // the beginning counts

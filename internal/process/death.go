@@ -98,7 +98,7 @@ func (p *Process) died(r detector.Report) {
 	p.revoke() // what only waited for q becomes the program's again, and q may live
 	p.host.Died(r)
 
-	p.replica.Dead(q, &p.replicaOut)
+	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
 	p.runReplica()
 	rank := p.cfg.Layout.Rank(q)
 	for _, c := range p.active {

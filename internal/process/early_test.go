@@ -73,7 +73,7 @@ func (f *phases) receive(p *Process, context uint64, from proto.Rank) {
 func runPhases(t *testing.T, seed uint64, layout replica.Layout, crashes int, prepare func(p *Process)) error {
 	programs := map[proto.Proc]*phases{}
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
-		f := &phases{rank: int(r), ranks: layout.Ranks, total: 12}
+		f := &phases{rank: int(r), ranks: layout.Ranks(), total: 12}
 		programs[layout.Proc(r, k)] = f
 		return f
 	})
@@ -90,9 +90,9 @@ func runPhases(t *testing.T, seed uint64, layout replica.Layout, crashes int, pr
 }
 
 func TestNoMessageComesBeforeItsCause(t *testing.T) {
-	for _, layout := range []replica.Layout{{Ranks: 3, Degree: 2}, {Ranks: 4, Degree: 2}, {Ranks: 3, Degree: 3}} {
+	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
-			if err := runPhases(t, seed, layout, layout.Degree, func(*Process) {}); err != nil {
+			if err := runPhases(t, seed, layout, layout.MaxDegree(), func(*Process) {}); err != nil {
 				t.Errorf("seed %d, %v: %v", seed, layout, err)
 			}
 		})
@@ -102,7 +102,7 @@ func TestNoMessageComesBeforeItsCause(t *testing.T) {
 // Without clocks the same test fails: it can see what they are for.
 func TestCanaryWithoutClocks(t *testing.T) {
 	for seed := range uint64(2000) {
-		err := runPhases(t, seed, replica.Layout{Ranks: 3, Degree: 2}, 2, func(p *Process) { p.clock = nil })
+		err := runPhases(t, seed, replica.Uniform(3, 2), 2, func(p *Process) { p.clock = nil })
 		if err != nil {
 			t.Logf("seed %d: %v", seed, err)
 			return

@@ -52,7 +52,7 @@ func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
 	w := &wiretap{}
 	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
 	var members []proto.Rank
-	for r := range proto.Rank(layout.Ranks) {
+	for r := range proto.Rank(layout.Ranks()) {
 		members = append(members, r)
 	}
 	for id, collective := range map[uint64]bool{2: false, 3: true} {
@@ -66,7 +66,7 @@ func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
 // A process that is fenced in the middle of a transfer ends it: the program gets
 // an error, but only when the transport has given its buffer back.
 func TestFencedInATransfer(t *testing.T) {
-	p, w := single(t, replica.Layout{Ranks: 2, Degree: 1})
+	p, w := single(t, replica.Uniform(2, 1))
 	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
 	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 1 << 20}, nil)
 	if len(w.tokens) != fragmentsInFlight {
@@ -94,7 +94,7 @@ func TestFencedInATransfer(t *testing.T) {
 // take a withdrawn message or a goodbye for the truth, while a substitute has
 // what they need.
 func TestFencedProcessIsSilent(t *testing.T) {
-	p, w := single(t, replica.Layout{Ranks: 2, Degree: 2})
+	p, w := single(t, replica.Uniform(2, 2))
 	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
 	id := w.last(wire.KindOffer).ID
 	p.Closed(3, transport.EvidenceObituary)

@@ -43,13 +43,13 @@ func (s *stubborn) step(p *Process) bool {
 // replicas of a surviving rank then hear of the loss at different places of the
 // program. Nothing hangs: no operation, and not the farewell.
 func TestLostRankOfAReplicatedJob(t *testing.T) {
-	for _, layout := range []replica.Layout{{Ranks: 3, Degree: 2}, {Ranks: 4, Degree: 2}, {Ranks: 3, Degree: 3}} {
+	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			w := newWorld(t, seed, layout, func(r proto.Rank, _ int) program {
-				return &stubborn{rank: int(r), ranks: layout.Ranks, rounds: 9}
+				return &stubborn{rank: int(r), ranks: layout.Ranks(), rounds: 9}
 			})
 			at := 0
-			w.run(layout.Degree+1, func() proto.Proc {
+			w.run(layout.MaxDegree()+1, func() proto.Proc {
 				at++
 				if at == 1 {
 					return w.expendable()
@@ -63,7 +63,7 @@ func TestLostRankOfAReplicatedJob(t *testing.T) {
 // A large message of a rank that died before anyone asked for its data can't be
 // received any more.
 func TestUnexpectedOfferOfALostRank(t *testing.T) {
-	p, _ := single(t, replica.Layout{Ranks: 2, Degree: 1})
+	p, _ := single(t, replica.Uniform(2, 1))
 	p.Frame(1, &wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: 100_000, ID: 1 << 32}, nil)
 	p.Closed(1, transport.EvidenceExited)
 	h := p.Receive(2, proto.AnyRank, proto.AnyTag, make([]byte, 100_000))

@@ -95,6 +95,8 @@ type Host interface {
 type Config struct {
 	Self   proto.Proc
 	Layout replica.Layout
+	// Mirror makes all replicas of a sender send to all of the receiver.
+	Mirror bool
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
@@ -147,6 +149,8 @@ type Process struct {
 	forgets   int                   // how many ever
 	held      []Handle              // sends that wait for room
 	early     []early               // messages that wait for their cause
+	spares    []spare               // offers of other senders of what is being received
+	redirects []replica.Action      // to be carried out
 	reading   []Handle              // arrivals whose data is being read from the sender's memory
 	staging   [][]byte              // by Proc: where a large frame is arriving
 	lost      []lostPeer            // connections that broke without proof of a death
@@ -185,12 +189,12 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	p := &Process{
 		cfg:        cfg,
 		rank:       cfg.Layout.Rank(cfg.Self),
-		replicated: cfg.Layout.Degree > 1,
+		replicated: cfg.Layout.Replicated(),
 		net:        net,
 		host:       host,
 		now:        now,
 		ring:       ringOf(&cfg),
-		replica:    replica.New(cfg.Layout, cfg.Self),
+		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror}),
 		farewell:   farewell.New(cfg.Self, n),
 		members: membership.New(membership.Config{
 			Self: membership.Member{Proc: cfg.Self}, Gather: cfg.Period / 20, Patience: 2 * cfg.Timeout,
@@ -205,7 +209,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
-		p.clock = causal.New(p.rank, cfg.Layout.Ranks)
+		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		if cfg.Heal || cfg.Newcomer {
 			p.history = &history{}
 		}

@@ -187,7 +187,7 @@ func TestExchangeSurvivesCrashes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d/%d", c.ranks, c.degree, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
-				layout := replica.Layout{Ranks: c.ranks, Degree: c.degree}
+				layout := replica.Uniform(c.ranks, c.degree)
 				programs := map[proto.Proc]*exchange{}
 				w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 					e := newExchange(int(r), c.ranks, 4)
@@ -214,7 +214,7 @@ func (w *world) expendable() proto.Proc {
 	for {
 		q := proto.Proc(w.rng.IntN(len(w.nodes)))
 		alive := 0
-		for k := range w.layout.Degree {
+		for k := range w.layout.MaxDegree() {
 			if n := w.nodes[w.layout.Proc(w.layout.Rank(q), k)]; !n.dead {
 				alive++
 			}
@@ -229,9 +229,9 @@ func (w *world) expendable() proto.Proc {
 }
 
 func (w *world) anyExpendable() bool {
-	for r := range proto.Rank(w.layout.Ranks) {
+	for r := range proto.Rank(w.layout.Ranks()) {
 		alive := 0
-		for k := range w.layout.Degree {
+		for k := range w.layout.MaxDegree() {
 			if !w.nodes[w.layout.Proc(r, k)].dead {
 				alive++
 			}

@@ -186,8 +186,9 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 			p.history.received(a.logged, r.buffer[:a.wanted])
 		}
 	}
+	p.dropSpares(a.envelope.Context, a.envelope.Src, a.seq)
 	p.replica.Completed(a.envelope.Context, a.envelope.Src, a.seq)
-	if p.cfg.Layout.Degree > 1 {
+	if p.cfg.Layout.Replicated() {
 		p.flushAcks() // a sender's program may be waiting for it
 	}
 	if r := p.requests.get(a.request); r != nil {
@@ -237,6 +238,8 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 		kept = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
+	case replica.Spare:
+		p.spares = append(p.spares, spare{from, *h})
 	}
 	if p.replica.AcksOwed() >= acksOwedLimit {
 		p.flushAcks()
@@ -319,28 +322,6 @@ func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
 	p.match.Keep(e, ah.index)
 	p.Changes++
 	return ah, a
-}
-
-// reoffered turns to a new sender for a message whose first sender died.
-func (p *Process) reoffered(from proto.Proc, h *wire.Header) {
-	var found *arrival
-	p.arrivals.each(func(_ Handle, a *arrival) {
-		if a.offered && a.seq == h.Seq && a.envelope.Context == h.Context && a.envelope.Src == h.Src {
-			found = a
-		}
-	})
-	if found == nil {
-		p.reofferedEarly(from, h)
-		return
-	}
-	// Who offers in its place knows that the earlier sender is dead. From here
-	// on nothing of that one may reach the buffer.
-	earlier := found.from
-	found.from, found.senderID, found.place = from, h.ID, h.Offset
-	p.Evidence(earlier)
-	if r := p.requests.get(found.request); r != nil {
-		p.pull(found, r)
-	}
 }
 
 // place is where a fragment belongs; nil if its receive has ended meanwhile, or

@@ -33,7 +33,7 @@ func TestRecorder(t *testing.T) {
 	for seed := uint64(1); seed <= 10; seed++ {
 		tapes := make([]*tape, ranks)
 		before := make([]uint64, ranks)
-		w := newWorld(t, seed, replica.Layout{Ranks: ranks, Degree: 1}, func(r proto.Rank, _ int) program {
+		w := newWorld(t, seed, replica.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 			return &casts{rank: int(r), ranks: ranks, total: total, roots: []int{0}}
 		})
 		for i, n := range w.nodes {

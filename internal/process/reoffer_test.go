@@ -10,11 +10,11 @@ import (
 )
 
 // The first sender of a large message stops in the middle of a fragment, and its
-// substitute offers the message before this process has heard of the death. When
-// the substitute's data is here the program may reuse its buffer, so nothing may
-// be read into it any more should the first sender wake.
+// substitute offers the message before this process has heard of the death. Once it
+// has, it pulls from the substitute; when that one's data is here the program may reuse
+// its buffer, so nothing may be read into it any more should the first sender wake.
 func TestReofferCutsOffTheFirstSender(t *testing.T) {
-	p, w := single(t, replica.Layout{Ranks: 2, Degree: 2})
+	p, w := single(t, replica.Uniform(2, 2))
 	buffer := make([]byte, fragmentSize)
 	h := p.Receive(2, 1, 0, buffer)
 	offer := wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: fragmentSize, ID: 1 << 32}
@@ -24,6 +24,7 @@ func TestReofferCutsOffTheFirstSender(t *testing.T) {
 		t.Fatal("the data doesn't go to the program's buffer")
 	}
 	p.Frame(3, &offer, make([]byte, p.clock.StampSize()))
+	p.Evidence(1)
 	if !slices.Contains(w.fenced, proto.Proc(1)) {
 		t.Error("the transport may still read into the buffer")
 	}

@@ -99,7 +99,7 @@ func alone(t *testing.T, layout replica.Layout, self proto.Proc) (*node, *Proces
 	n := &node{w: &world{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
 	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Newcomer: true}, 0, n, n)
 	var all []proto.Rank
-	for r := range proto.Rank(layout.Ranks) {
+	for r := range proto.Rank(layout.Ranks()) {
 		all = append(all, r)
 	}
 	n.p.OpenContext(2, all, false)
@@ -128,7 +128,7 @@ func chatters(t *testing.T, seed uint64, layout replica.Layout, rounds, crashes 
 	programs, logs, pasts = map[proto.Proc]*chatter{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 		q := layout.Proc(r, k)
-		c := newChatter(int(r), layout.Ranks, rounds, seed)
+		c := newChatter(int(r), layout.Ranks(), rounds, seed)
 		c.end = func(p *Process) { logs[q], pasts[q] = logOf(t, p), fmt.Sprint(*p.clock) }
 		programs[q] = c
 		return c
@@ -138,7 +138,7 @@ func chatters(t *testing.T, seed uint64, layout replica.Layout, rounds, crashes 
 	}
 	w.run(crashes, func() proto.Proc {
 		q := proto.Proc(w.rng.IntN(layout.Procs()))
-		for k := range layout.Degree { // one replica of each rank lives
+		for k := range layout.MaxDegree() { // one replica of each rank lives
 			if o := layout.Proc(layout.Rank(q), k); o != q && !w.nodes[o].dead {
 				return q
 			}
@@ -170,11 +170,11 @@ func (c *chatter) run(t *testing.T, p *Process) {
 // its own log is good for the next.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(18) {
-		layout := replica.Layout{Ranks: 2 + int(seed%3), Degree: 2 + int(seed/3%2)}
+		layout := replica.Uniform(2+int(seed%3), 2+int(seed/3%2))
 		programs, logs, pasts := chatters(t, seed, layout, 4, int(seed%4))
 		for q, log := range logs {
 			rank := layout.Rank(q)
-			n, p := alone(t, layout, layout.Proc(rank, layout.Degree-1))
+			n, p := alone(t, layout, layout.Proc(rank, layout.MaxDegree()-1))
 			for b := log; len(b) > 0; b = b[min(777, len(b)):] {
 				if p.LogWhole() {
 					t.Fatal("whole before the end")
@@ -183,7 +183,7 @@ func TestReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := newChatter(int(rank), layout.Ranks, 4, seed)
+			c := newChatter(int(rank), layout.Ranks(), 4, seed)
 			c.run(t, p)
 			if err := p.EndReplay(); err != nil {
 				t.Fatalf("seed %d, log of %v: %v", seed, q, err)
@@ -211,7 +211,7 @@ func TestReplay(t *testing.T) {
 // TestReplayDiffers: a program that does something else than its donor ends with an
 // error, wherever it leaves the way, and never hangs.
 func TestReplayDiffers(t *testing.T) {
-	layout := replica.Layout{Ranks: 3, Degree: 2}
+	layout := replica.Uniform(3, 2)
 	_, logs, _ := chatters(t, 5, layout, 3, 0)
 	begin := func() (*node, *Process, *chatter) {
 		n, p := alone(t, layout, 3)

@@ -156,7 +156,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if n, bytes := p.replica.Retained(); uint64(n)*retainCost+bytes > retainLimit {
 		return false
 	}
-	for k := 0; k < p.cfg.Layout.Degree; k++ {
+	for k := 0; k < p.cfg.Layout.Degree(dst); k++ {
 		if p.net.Queued(p.cfg.Layout.Proc(dst, k)) > queueLimit {
 			return false
 		}
@@ -203,10 +203,17 @@ func (p *Process) runReplica() {
 				p.send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
 				p.scratch = p.scratch[:0]
 			}
+		case replica.Redirect:
+			p.redirects = append(p.redirects, *a)
 		}
 		a.Message = nil
 	}
 	p.replicaOut = p.replicaOut[:0]
+	for len(p.redirects) > 0 { // may call replication
+		a := p.redirects[0]
+		p.redirects = p.redirects[1:]
+		p.redirected(a.To, a.Context, a.Seq)
+	}
 }
 
 func (p *Process) transmit(to proto.Proc, m *replica.Message) {

@@ -12,7 +12,7 @@ import (
 // A member that has given up a collective's large message may free the
 // communicator before the receiver asks for the message.
 func TestWithdrawnAfterFree(t *testing.T) {
-	p, w := single(t, replica.Layout{Ranks: 3, Degree: 1})
+	p, w := single(t, replica.Uniform(3, 1))
 	h := p.Send(3, 1, 0, make([]byte, EagerLimit+1))
 	p.Closed(2, transport.EvidenceExited)
 	if !p.Done(h) {
@@ -32,7 +32,7 @@ func TestWithdrawnAfterFree(t *testing.T) {
 // holds up no small ones. Here the receiver wants the small one first.
 func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 	for _, degree := range []int{1, 2} {
-		p, _ := single(t, replica.Layout{Ranks: 2, Degree: degree})
+		p, _ := single(t, replica.Uniform(2, degree))
 		p.Send(2, 1, 0, make([]byte, retainLimit+1))
 		if h := p.Send(2, 1, 1, []byte{1}); !p.Done(h) {
 			t.Errorf("degree %d: a small send waits for a large one", degree)

@@ -73,7 +73,7 @@ func newWorld(t testing.TB, seed uint64, layout replica.Layout, make func(rank p
 	for _, n := range w.nodes {
 		n.p = New(Config{Self: n.self, Layout: layout, Period: 100e6, Timeout: 1e9}, 0, n, n)
 		members := []proto.Rank{}
-		for r := range proto.Rank(layout.Ranks) {
+		for r := range proto.Rank(layout.Ranks()) {
 			members = append(members, r)
 		}
 		if err := n.p.OpenContext(2, members, false); err != nil {

@@ -184,10 +184,10 @@ func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: 
 
 func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }
 
-// Layout is how many ranks the job has, and how many replicas of each.
+// Layout is how many ranks the job has, and how many replicas those that have most.
 func (e *Engine) Layout() (ranks, degree int) {
 	l := e.cfg.Process.Layout
-	return l.Ranks, l.Degree
+	return l.Ranks(), l.MaxDegree()
 }
 
 // SharesMemory tells whether ranks are on one host and read each other's memory, as far

@@ -22,7 +22,7 @@ const context = 2
 // pair runs two ranks.
 func pair(t *testing.T, run [2]func(e *progress.Engine)) {
 	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0)))
-	layout := replica.Layout{Ranks: 2, Degree: 1}
+	layout := replica.Uniform(2, 1)
 	net := inproc.NewNetwork(2)
 	end := make(chan error, 2)
 	for i := range run {

@@ -19,7 +19,7 @@ func TestStarvedIsNotDead(t *testing.T) {
 	asked := 0 // under the engine's lock
 	e := progress.New(progress.Config{
 		Process: process.Config{
-			Layout: replica.Layout{Ranks: 2, Degree: 1}, Period: proto.Time(timeout / 10), Timeout: proto.Time(timeout),
+			Layout: replica.Uniform(2, 1), Period: proto.Time(timeout / 10), Timeout: proto.Time(timeout),
 		},
 		Starved: func(q proto.Proc) bool {
 			if q != 1 {

@@ -23,10 +23,11 @@ const (
 	inheritanceForgotten bug = "inheritance forgotten"
 	// Early acknowledgements are dropped.
 	earlyAcksForgotten bug = "early acknowledgements forgotten"
-	// A rendezvous isn't pulled from the substitute that offers it.
+	// A rendezvous isn't pulled from the substitute that offered it, once its
+	// sender is dead.
+	noRedirect bug = "no redirect"
+	// Nor from one that offers it then.
 	noReoffer bug = "no reoffer"
-	// It is pulled from whoever offers it last.
-	anyReoffer bug = "reoffer from anyone"
 	// A rendezvous isn't acknowledged when it is complete.
 	noSingles bug = "no single acknowledgements"
 )
@@ -65,12 +66,6 @@ func (b bug) judge(n *node, from proto.Proc, f frame) Verdict {
 		return Accept
 	case b == noReoffer && verdict == Reoffer:
 		return Duplicate
-	case b == anyReoffer && verdict == Duplicate && f.kind == frameOffer:
-		offer := n.m.incoming(f.context, n.m.layout.Rank(from)).offers.find(f.seq)
-		if offer != nil {
-			offer.value = from
-			return Reoffer
-		}
 	}
 	return verdict
 }
@@ -113,7 +108,12 @@ func (b bug) dead(n *node, p proto.Proc, out *Actions) {
 			c.retained.trim()
 		}
 	}
-	m.Dead(p, out)
+	m.Dead(p, 0, out)
+	for i := range *out {
+		if b == noRedirect && (*out)[i].Kind == Redirect {
+			(*out)[i].Kind = 0
+		}
+	}
 	if b == inheritanceForgotten {
 		for i, a := range *out {
 			if a.Kind == Transmit && m.layout.Replica(a.To) != m.layout.Replica(p) {

@@ -19,7 +19,7 @@ func TestCanaries(t *testing.T) {
 		{earlyAcksForgotten, scenario{2, "s", "r", options{}, false}},
 		{earlyAcksForgotten, scenario{2, "o", "r", options{}, false}},
 		{noReoffer, scenario{2, "o", "r", options{crashes: 1, victims: senders}, false}},
-		{anyReoffer, scenario{2, "o", "r", options{crashes: 1, victims: senders}, false}},
+		{noRedirect, scenario{2, "o", "r", options{crashes: 1, victims: senders}, false}},
 		{noSingles, scenario{2, "o", "r", options{}, false}},
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {

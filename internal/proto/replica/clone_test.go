@@ -25,7 +25,8 @@ func (w *world) fork(p proto.Proc) *world {
 
 func (m *Machine) clone() *Machine {
 	c := *m
-	c.dead, c.left = slices.Clone(m.dead), slices.Clone(m.left)
+	c.peers, c.incarnations = slices.Clone(m.peers), slices.Clone(m.incarnations)
+	c.healing.awaited = slices.Clone(m.healing.awaited)
 	c.sending.byKey = make(map[key]*outgoing, len(m.sending.byKey))
 	c.sending.channels = make([]*outgoing, len(m.sending.channels))
 	for i, from := range m.sending.channels {
@@ -43,19 +44,25 @@ func (m *Machine) clone() *Machine {
 		c.sending.byKey[key{to.context, to.dst}] = &to
 	}
 	c.arrival.byKey = make(map[key]*incoming, len(m.arrival.byKey))
-	for k, from := range m.arrival.byKey {
+	c.arrival.channels = make([]*incoming, len(m.arrival.channels))
+	for i, from := range m.arrival.channels {
 		to := *from
 		to.known = slices.Clone(from.known)
 		to.offers.ring = slices.Clone(from.offers.ring)
-		c.arrival.byKey[k] = &to
+		c.arrival.channels[i] = &to
+		c.arrival.byKey[key{to.context, to.src}] = &to
 	}
-	c.arrival.dirty, c.arrival.singles = nil, nil
+	c.arrival.dirty, c.arrival.singles, c.arrival.deferred = nil, nil, nil
 	for _, d := range m.arrival.dirty {
 		c.arrival.dirty = append(c.arrival.dirty, c.arrival.byKey[key{d.context, d.src}])
 	}
 	for _, s := range m.arrival.singles {
 		s.channel = c.arrival.byKey[key{s.channel.context, s.channel.src}]
 		c.arrival.singles = append(c.arrival.singles, s)
+	}
+	for _, s := range m.arrival.deferred {
+		s.channel = c.arrival.byKey[key{s.channel.context, s.channel.src}]
+		c.arrival.deferred = append(c.arrival.deferred, s)
 	}
 	return &c
 }
@@ -122,6 +129,7 @@ func (n *node) digest() digest {
 	for _, i := range n.inbox {
 		e.uint(i.context, i.seq)
 		e.int(int(i.src), i.id, int(i.from))
+		e.uint(i.spare)
 		e.bool(i.pulled)
 		e.bool(i.complete)
 	}
@@ -134,10 +142,20 @@ func (n *node) digest() digest {
 }
 
 func (m *Machine) encode(e *encoder) {
-	for r := range m.dead {
-		e.uint(uint64(m.dead[r]), uint64(m.left[r]))
+	for r, p := range m.peers {
+		e.uint(uint64(p.dead), uint64(p.left), uint64(p.joining), uint64(p.barred))
+		if m.healing.phase != noPhase {
+			e.uint(uint64(m.healing.awaited[r]))
+		}
 	}
+	for p := range m.incarnations {
+		e.uint(uint64(m.incarnations[p]))
+	}
+	e.int(int(m.healing.phase), int(m.healing.newcomer), int(m.healing.incarnation), m.healing.missing)
 	e.uint(uint64(m.covers))
+	for k := range m.layout.MaxDegree() {
+		e.uint(uint64(m.kept[k]))
+	}
 	e.int(len(m.sending.channels))
 	for _, c := range m.sending.channels {
 		e.uint(c.context, c.sent)
@@ -162,17 +180,21 @@ func (m *Machine) encode(e *encoder) {
 		e.int(int(c.src), c.owed, c.offers.open)
 		for i := range c.offers.size {
 			if o := c.offers.at(i); o.open {
-				e.uint(o.seq)
-				e.int(int(o.value))
+				e.uint(o.seq, uint64(o.value.spare))
+				e.int(int(o.value.from))
 			}
 		}
 	}
-	e.int(len(m.arrival.dirty), len(m.arrival.singles))
+	e.int(len(m.arrival.dirty), len(m.arrival.singles), len(m.arrival.deferred))
 	for _, d := range m.arrival.dirty {
 		e.uint(d.context)
 		e.int(int(d.src))
 	}
 	for _, s := range m.arrival.singles {
+		e.uint(s.channel.context, s.seq, uint64(s.to))
+		e.int(int(s.channel.src))
+	}
+	for _, s := range m.arrival.deferred {
 		e.uint(s.channel.context, s.seq, uint64(s.to))
 		e.int(int(s.channel.src))
 	}

@@ -88,7 +88,7 @@ type scenario struct {
 func (s scenario) world(t testing.TB) *world {
 	program := script{parse(t, s.rank0, 1), parse(t, s.rank1, 0)}
 	s.options.purge = true
-	return newWorld(Layout{Ranks: 2, Degree: s.degree}, program, 2, s.options)
+	return newWorld(Uniform(2, s.degree), program, 2, s.options)
 }
 
 const (

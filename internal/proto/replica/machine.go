@@ -7,39 +7,75 @@ import (
 	"banyan/internal/proto"
 )
 
+// Config says what a machine is part of.
+type Config struct {
+	Layout Layout
+	Self   proto.Proc
+	// Mirror makes every replica of a sender send to every replica of the
+	// receiver. It is the same at all processes.
+	Mirror bool
+}
+
 // Machine is the replication protocol at one process.
 type Machine struct {
 	layout Layout
 	self   proto.Proc
 	rank   proto.Rank // of self
+	mirror bool
 
-	// What is known here of the replicas of each rank. They only grow; a
-	// process that left may yet be reported dead.
-	dead, left []replicas
+	peers []peers // by rank: what is known here of its replicas
+	// incarnations are by process the last one known here; nil while no slot
+	// has been filled anew.
+	incarnations []uint32
 	// covers are the replica indexes of every destination that this process
-	// sends to: its own, and those it substitutes. It never shrinks, so each
-	// message is transmitted to each replica at most once.
+	// sends to: its own, and those it substitutes. An index goes only when
+	// its slot is filled anew (see heal.go).
 	covers replicas
+	// kept are, by replica of the own rank, the dead it said it covers. A
+	// newcomer doesn't cover them too.
+	kept [MaxDegree]replicas
 
 	sending sendSide
 	arrival receiveSide
+	healing healing
 }
 
-// New returns the machine of process self, with everybody alive.
-func New(l Layout, self proto.Proc) *Machine {
-	if l.Ranks < 1 || l.Degree < 1 || l.Degree > MaxDegree || !l.holds(self) {
-		panic(fmt.Sprintf("replica: no %v in %d ranks of degree %d", self, l.Ranks, l.Degree))
+// peers are the replicas of one rank, as far as is known here.
+type peers struct {
+	present replicas // neither of the following
+	dead    replicas // or absent from the layout
+	left    replicas // finalised in order; may yet be reported dead
+	joining replicas // being filled anew (see heal.go)
+	// barred are replicas to which nothing is transmitted yet: the joining, and
+	// for a newcomer those it replaces its rank's substitute for, until they
+	// have acknowledged what they got from that one.
+	barred replicas
+}
+
+// New returns the machine of a process, with everybody alive.
+func New(cfg Config) *Machine {
+	l := cfg.Layout
+	if !l.holds(cfg.Self) {
+		panic(fmt.Sprintf("replica: no %v in a layout of %d", cfg.Self, l.Procs()))
 	}
 	m := &Machine{
 		layout: l,
-		self:   self,
-		rank:   l.Rank(self),
-		dead:   make([]replicas, l.Ranks),
-		left:   make([]replicas, l.Ranks),
-		covers: only(l.Replica(self)),
+		self:   cfg.Self,
+		rank:   l.Rank(cfg.Self),
+		mirror: cfg.Mirror,
+		peers:  make([]peers, l.Ranks()),
+		covers: only(l.Replica(cfg.Self)),
+	}
+	for r := range m.peers {
+		absent := l.absent(proto.Rank(r))
+		m.peers[r] = peers{present: l.all() &^ absent, dead: absent}
 	}
 	m.sending.byKey = make(map[key]*outgoing)
 	m.arrival.byKey = make(map[key]*incoming)
+	if cfg.Mirror {
+		m.covers = l.all()
+	}
+	m.substitute(nil) // the absent: there is nothing to send yet
 	return m
 }
 
@@ -49,23 +85,31 @@ type key struct {
 	peer    proto.Rank
 }
 
-// Dead says that p has died, or is excluded, which is the same. Telling it
-// again changes nothing, and neither does telling it of this process itself.
+// Dead says that an incarnation of p has died, or is excluded, which is the same.
+// Telling it again changes nothing, and neither does telling it of an incarnation
+// before the last that is known here, or of this process itself.
 //
 // If p was a replica of this process's own rank, this process may become its
 // substitute: it then sends what the receivers of p haven't acknowledged. That
 // holds also for a p that had left, but died before its last frames were out.
-func (m *Machine) Dead(p proto.Proc, out *Actions) {
-	if p == m.self || !m.layout.holds(p) {
+func (m *Machine) Dead(p proto.Proc, incarnation uint32, out *Actions) {
+	if p == m.self || !m.layout.holds(p) || incarnation < m.incarnation(p) {
 		return
 	}
-	rank, replica := m.layout.Rank(p), m.layout.Replica(p)
-	m.dead[rank] |= only(replica)
-	if rank == m.rank {
-		m.substitute(out)
-	} else {
-		m.forget(rank, only(replica), out)
+	m.setIncarnation(p, incarnation)
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	peers := &m.peers[rank]
+	if peers.dead&bit != 0 {
+		return
 	}
+	peers.dead |= bit
+	m.gone(rank, bit)
+	if rank != m.rank {
+		m.forget(rank, bit, out)
+		m.redirect(p, out)
+	}
+	m.excuse(p, out)
+	m.substitute(out)
 }
 
 // Left says that p finalised in order. It needs nothing more, and nothing more
@@ -76,46 +120,69 @@ func (m *Machine) Left(p proto.Proc, out *Actions) {
 	if p == m.self || !m.layout.holds(p) {
 		return
 	}
-	rank, replica := m.layout.Rank(p), m.layout.Replica(p)
-	m.left[rank] |= only(replica)
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	m.peers[rank].left |= bit
+	m.gone(rank, bit)
 	if rank != m.rank {
-		m.forget(rank, only(replica), out)
+		m.forget(rank, bit, out)
 	}
+	m.excuse(p, out)
 }
 
-// present are the replicas of r that are neither dead nor have left, as far as
-// is known here.
-func (m *Machine) present(r proto.Rank) replicas {
-	return m.layout.all() &^ m.dead[r] &^ m.left[r]
+// gone notes that a replica is neither present nor joining any more.
+func (m *Machine) gone(rank proto.Rank, bit replicas) {
+	peers := &m.peers[rank]
+	if peers.joining&bit != 0 {
+		m.healing.joining--
+	}
+	peers.present &^= bit
+	peers.joining &^= bit
+	peers.barred &^= bit
 }
+
+// present are the replicas of r that take part, as far as is known here.
+func (m *Machine) present(r proto.Rank) replicas { return m.peers[r].present }
+
+// bit is a process as a set of replicas of its rank.
+func (m *Machine) bit(p proto.Proc) replicas { return only(m.layout.Replica(p)) }
 
 // substitute covers the dead of the own rank, if it falls to this process.
 func (m *Machine) substitute(out *Actions) {
-	if m.layout.Proc(m.rank, m.present(m.rank).lowest()) != m.self {
+	own := &m.peers[m.rank]
+	if own.present.lowest() != m.layout.Replica(m.self) || m.healing.holdsBack(m.rank) {
 		return
 	}
-	fresh := m.dead[m.rank] &^ m.covers
-	m.covers |= fresh
-	m.resend(fresh, out)
+	fresh := own.dead &^ m.covers
+	for set := own.present; fresh != 0 && set != 0; set &= set - 1 {
+		fresh &^= m.kept[set.lowest()]
+	}
+	if fresh != 0 {
+		m.covers |= fresh
+		m.resend(fresh, out)
+	}
 }
 
-// Alive says whether p is neither known dead nor known to have left.
+// Alive says whether p takes part: it isn't known dead, nor known to have left, nor
+// joining.
 func (m *Machine) Alive(p proto.Proc) bool {
-	return m.layout.holds(p) && m.present(m.layout.Rank(p))&only(m.layout.Replica(p)) != 0
+	return m.layout.holds(p) && m.present(m.layout.Rank(p))&m.bit(p) != 0
 }
 
 // Lost says whether every replica of r has died. A rank of which one replica
-// left in order is finished, not lost.
-func (m *Machine) Lost(r proto.Rank) bool { return m.dead[r] == m.layout.all() && m.left[r] == 0 }
+// left in order is finished, not lost, and one that a replica is joining may yet
+// be saved.
+func (m *Machine) Lost(r proto.Rank) bool {
+	return m.peers[r].dead == m.layout.all() && m.peers[r].left == 0
+}
 
 // Source is the replica of r that this process receives from, now that it
 // knows of certain deaths: the one with its own index, or else the lowest that
 // is alive. NoProc if none is.
 func (m *Machine) Source(r proto.Rank) proto.Proc {
-	own := m.layout.Replica(m.self)
+	own := m.bit(m.self)
 	switch present := m.present(r); {
-	case present&only(own) != 0:
-		return m.layout.Proc(r, own)
+	case present&own != 0:
+		return m.layout.Proc(r, own.lowest())
 	case present != 0:
 		return m.layout.Proc(r, present.lowest())
 	}
@@ -123,8 +190,28 @@ func (m *Machine) Source(r proto.Rank) proto.Proc {
 }
 
 // Idle says whether this process may leave: it retains no message that another
-// might need from it, and owes no acknowledgement.
-func (m *Machine) Idle() bool { return m.sending.messages == 0 && m.arrival.owed == 0 }
+// might need from it, owes no acknowledgement, and has no part in a healing.
+func (m *Machine) Idle() bool {
+	return m.sending.messages == 0 && m.arrival.owed == 0 && m.healing.idle()
+}
 
-// lowest is the lowest replica of a set that isn't empty.
+// incarnation is the last one of p that is known here.
+func (m *Machine) incarnation(p proto.Proc) uint32 {
+	if m.incarnations == nil {
+		return 0
+	}
+	return m.incarnations[p]
+}
+
+func (m *Machine) setIncarnation(p proto.Proc, incarnation uint32) {
+	if incarnation == m.incarnation(p) {
+		return
+	}
+	if m.incarnations == nil {
+		m.incarnations = make([]uint32, m.layout.Procs())
+	}
+	m.incarnations[p] = incarnation
+}
+
+// lowest is the lowest replica of a set; 64 if it is empty.
 func (s replicas) lowest() int { return bits.TrailingZeros64(uint64(s)) }

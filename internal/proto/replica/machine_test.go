@@ -8,7 +8,7 @@ import (
 )
 
 // Two ranks, two replicas: processes 0 and 2 are rank 0, 1 and 3 are rank 1.
-var two = Layout{Ranks: 2, Degree: 2}
+var two = Uniform(2, 2)
 
 func transmits(out Actions) (to []proto.Proc) {
 	for _, a := range out {
@@ -29,7 +29,7 @@ func releases(out Actions) (messages []*Message) {
 }
 
 func TestEagerWithoutFailures(t *testing.T) {
-	sender, receiver := New(two, 0), New(two, 3)
+	sender, receiver := New(Config{Layout: two, Self: 0}), New(Config{Layout: two, Self: 3})
 	msg := &Message{Context: 7, Dst: 1, Total: 100}
 	var out Actions
 	sender.Send(msg, &out)
@@ -64,8 +64,8 @@ func TestEagerWithoutFailures(t *testing.T) {
 }
 
 func TestDegreeOne(t *testing.T) {
-	l := Layout{Ranks: 2, Degree: 1}
-	sender, receiver := New(l, 0), New(l, 1)
+	l := Uniform(2, 1)
+	sender, receiver := New(Config{Layout: l, Self: 0}), New(Config{Layout: l, Self: 1})
 	msg := &Message{Dst: 1}
 	var out Actions
 	sender.Send(msg, &out)
@@ -75,7 +75,7 @@ func TestDegreeOne(t *testing.T) {
 	if v := receiver.Arrive(0, 0, 1, false); v != Accept || receiver.AcksOwed() != 0 || !receiver.Idle() {
 		t.Fatalf("%v, owes %d", v, receiver.AcksOwed())
 	}
-	sender.Dead(1, &out)
+	sender.Dead(1, 0, &out)
 	if !sender.Lost(1) || sender.Source(1) != proto.NoProc {
 		t.Fatal("the only replica is dead, but the rank isn't lost")
 	}
@@ -85,8 +85,8 @@ func TestDegreeOne(t *testing.T) {
 // its arrival as an offer.
 func pair(t *testing.T) (sender, receiver *Machine, msg *Message) {
 	t.Helper()
-	l := Layout{Ranks: 2, Degree: 3}
-	sender, receiver = New(l, 0), New(l, 1)
+	l := Uniform(2, 3)
+	sender, receiver = New(Config{Layout: l, Self: 0}), New(Config{Layout: l, Self: 1})
 	msg = &Message{Context: 7, Dst: 1, Rendezvous: true}
 	var out Actions
 	sender.Send(msg, &out)
@@ -135,29 +135,34 @@ func TestRendezvousWithoutFailures(t *testing.T) {
 
 func TestOfferedAgain(t *testing.T) {
 	_, receiver, _ := pair(t)
-	steps := []struct {
-		from proto.Proc
-		want Verdict
-	}{
-		{2, Reoffer},   // process 0 must be dead
-		{2, Duplicate}, // a transport that repeats itself changes nothing
-		{0, Duplicate}, // overtaken
-		{4, Reoffer},   // 2 must be dead, too
-		{2, Duplicate},
-	}
-	for _, s := range steps {
-		if v := receiver.Arrive(s.from, 7, 1, true); v != s.want {
-			t.Fatalf("offer of %v: %v; want %v", s.from, v, s.want)
+	offer := func(from proto.Proc, want Verdict) {
+		t.Helper()
+		if v := receiver.Arrive(from, 7, 1, true); v != want {
+			t.Fatalf("offer of %v: %v; want %v", from, v, want)
 		}
 	}
-
-	// Once complete, it is acknowledged to all but the one it came from, and
-	// again to whoever offers it.
 	var out Actions
+	offer(2, Spare)
+	offer(2, Spare) // a transport that repeats itself changes nothing
+	offer(0, Duplicate)
+	receiver.Dead(0, 0, &out)
+	if want := (Action{Kind: Redirect, To: 2, Context: 7, Seq: 1}); len(out) != 1 || out[0] != want {
+		t.Fatalf("Dead: %+v", out)
+	}
+	out = out[:0]
+	receiver.Dead(2, 0, &out) // nobody else has offered it
+	if len(out) != 0 {
+		t.Fatalf("Dead: %+v", out)
+	}
+	offer(2, Excluded)
+	offer(4, Reoffer)
+
+	// Once complete, it is acknowledged to all who live but the one it came from,
+	// and again to whoever offers it.
 	receiver.Completed(7, 0, 1)
 	receiver.Completed(7, 0, 1)
 	receiver.FlushAcks(&out)
-	if len(out) != 2 || out[0].To != 0 || out[1].To != 2 {
+	if len(out) != 0 {
 		t.Fatalf("FlushAcks: %+v", out)
 	}
 	out = out[:0]
@@ -171,9 +176,9 @@ func TestOfferedAgain(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	m := New(two, 1)
+	m := New(Config{Layout: two, Self: 1})
 	var out Actions
-	m.Dead(2, &out)
+	m.Dead(2, 0, &out)
 	for _, c := range []struct {
 		from proto.Proc
 		seq  uint64
@@ -201,7 +206,7 @@ func TestVerdicts(t *testing.T) {
 // TestSubstitution: the substitute resends in the order of channels and
 // numbers, what isn't acknowledged, once.
 func TestSubstitution(t *testing.T) {
-	m := New(two, 0) // its sibling is 2, which sends to 3
+	m := New(Config{Layout: two, Self: 0}) // its sibling is 2, which sends to 3
 	var out Actions
 	for _, msg := range []*Message{{Context: 1, Dst: 1, Total: 10}, {Context: 1, Dst: 1, Rendezvous: true}, {Context: 0, Dst: 1}, {Context: 1, Dst: 1}} {
 		m.Send(msg, &out)
@@ -209,8 +214,8 @@ func TestSubstitution(t *testing.T) {
 	m.Acked(3, 1, 1, false, &out)
 	m.Acked(3, 1, 4, false, &out) // early, for the next
 	out = out[:0]
-	m.Dead(2, &out)
-	m.Dead(2, &out)
+	m.Dead(2, 0, &out)
+	m.Dead(2, 0, &out)
 	type sent struct{ context, seq uint64 }
 	var got []sent
 	for _, a := range out {
@@ -236,7 +241,7 @@ func TestSubstitution(t *testing.T) {
 }
 
 func TestLeftAndLost(t *testing.T) {
-	m := New(two, 0)
+	m := New(Config{Layout: two, Self: 0})
 	var out Actions
 	m.Send(&Message{Dst: 1}, &out)
 	out = out[:0]
@@ -244,11 +249,11 @@ func TestLeftAndLost(t *testing.T) {
 	if len(releases(out)) != 1 || m.Alive(3) || m.Source(1) != 1 {
 		t.Fatalf("Left: %+v", out)
 	}
-	m.Dead(1, &out)
+	m.Dead(1, 0, &out)
 	if m.Lost(1) || m.Source(1) != proto.NoProc {
 		t.Error("rank 1 has left in order, but counts as lost")
 	}
-	m.Dead(0, &out)
+	m.Dead(0, 0, &out)
 	if !m.Alive(0) {
 		t.Error("a process holds itself for dead")
 	}
@@ -256,7 +261,7 @@ func TestLeftAndLost(t *testing.T) {
 
 // TestNoAllocationOnceWarm: a send, its acknowledgement, an arrival and a flush.
 func TestNoAllocationOnceWarm(t *testing.T) {
-	m := New(two, 0)
+	m := New(Config{Layout: two, Self: 0})
 	round := exchange(m)
 	round()
 	if n := testing.AllocsPerRun(1000, round); n != 0 {
@@ -282,7 +287,7 @@ func exchange(m *Machine) func() {
 }
 
 func BenchmarkExchange(b *testing.B) {
-	round := exchange(New(two, 0))
+	round := exchange(New(Config{Layout: two, Self: 0}))
 	b.ReportAllocs()
 	for b.Loop() {
 		round()
@@ -292,7 +297,7 @@ func BenchmarkExchange(b *testing.B) {
 // BenchmarkLaggingReplica: one replica acknowledges message by message while
 // another hasn't for 100,000.
 func BenchmarkLaggingReplica(b *testing.B) {
-	m := New(Layout{Ranks: 2, Degree: 3}, 0)
+	m := New(Config{Layout: Uniform(2, 3), Self: 0})
 	var out Actions
 	send := func() uint64 {
 		msg := &Message{Dst: 1}
@@ -312,7 +317,7 @@ func BenchmarkLaggingReplica(b *testing.B) {
 // each is none too many.
 func TestBehind(t *testing.T) {
 	for _, rendezvous := range []bool{false, true} {
-		sender, receiver := New(two, 0), New(two, 3)
+		sender, receiver := New(Config{Layout: two, Self: 0}), New(Config{Layout: two, Self: 3})
 		var out Actions
 		ahead := func() bool {
 			dst, behind := sender.Behind()

@@ -49,19 +49,38 @@ const (
 	Release
 	// Acknowledge sends one record (Context, Seq, Single) to the process To.
 	Acknowledge
+	// Redirect pulls the rendezvous (Context, rank of To, Seq), which isn't
+	// complete, from To, whose offer had the verdict Spare: its sender is dead.
+	// What was said of Reoffer holds.
+	Redirect
+	// Tell sends the Note to the process To.
+	Tell
+	// Handover, at a donor: everybody has prepared. See AppendState.
+	Handover
+	// Abandoned, at a donor: the newcomer died before AppendState.
+	Abandoned
+	// Healed, at a newcomer: everybody who lives has welcomed it.
+	Healed
 )
 
 // Action is one thing that the driver must do.
 type Action struct {
 	Kind    ActionKind
-	To      proto.Proc // Transmit, Acknowledge
+	Single  bool
+	Note    NoteKind   // Tell
+	To      proto.Proc // Transmit, Acknowledge, Redirect, Tell
 	Message *Message   // Transmit, Release
 
 	// Of Acknowledge. Without Single: everything of the channel up to Seq has
 	// arrived. With Single: the rendezvous with just this Seq is complete.
+	// Redirect has them too.
 	Context uint64
 	Seq     uint64
-	Single  bool
+
+	// Of Tell, Handover, Abandoned and Healed: whom it is about. With Tell,
+	// Context is the Note's Covers.
+	Newcomer    proto.Proc
+	Incarnation uint32
 }
 
 // Actions is a caller-owned output to which the machine appends.
@@ -77,4 +96,18 @@ func (a *Actions) release(m *Message) {
 
 func (a *Actions) acknowledge(to proto.Proc, context, seq uint64, single bool) {
 	*a = append(*a, Action{Kind: Acknowledge, To: to, Context: context, Seq: seq, Single: single})
+}
+
+func (a *Actions) redirect(to proto.Proc, context, seq uint64) {
+	*a = append(*a, Action{Kind: Redirect, To: to, Context: context, Seq: seq})
+}
+
+func (a *Actions) tell(to proto.Proc, n Note) {
+	*a = append(*a, Action{
+		Kind: Tell, To: to, Note: n.Kind, Newcomer: n.Newcomer, Incarnation: n.Incarnation, Context: n.Covers,
+	})
+}
+
+func (a *Actions) healing(kind ActionKind, newcomer proto.Proc, incarnation uint32) {
+	*a = append(*a, Action{Kind: kind, Newcomer: newcomer, Incarnation: incarnation})
 }

@@ -41,11 +41,11 @@ func (p pace) weight(e event) int {
 // run runs the schedule of a seed to its end, with a bug in every machine.
 func run(seed uint64, b bug) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	l := Layout{Ranks: 2 + r.IntN(4), Degree: 1 + r.IntN(4)}
+	l := Uniform(2+r.IntN(4), 1+r.IntN(4))
 	contexts := 1 + r.IntN(3)
-	program := randomProgram(r, l.Ranks, contexts, 1+r.IntN(40))
+	program := randomProgram(r, l.Ranks(), contexts, 1+r.IntN(40))
 	w := newWorld(l, program, contexts, options{
-		crashes: r.IntN(l.Ranks*(l.Degree-1) + 1),
+		crashes: r.IntN(l.Ranks()*(l.MaxDegree()-1) + 1),
 		victims: anyone,
 		suspect: r.IntN(2) == 0,
 		leave:   r.IntN(2) == 0,

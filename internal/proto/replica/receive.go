@@ -4,10 +4,13 @@ import "banyan/internal/proto"
 
 // receiveSide is what a process keeps as a receiver.
 type receiveSide struct {
-	byKey   map[key]*incoming
-	dirty   []*incoming // channels with owed > 0, in the order they came to it
-	singles []single    // owed for rendezvous, in the order of completion
-	owed    int         // arrivals and completions not yet acknowledged
+	byKey    map[key]*incoming
+	channels []*incoming // in the order of creation, for walks
+	dirty    []*incoming // channels with owed > 0, in the order they came to it
+	singles  []single    // owed for rendezvous, in the order of completion
+	owed     int         // arrivals and completions not yet acknowledged
+	// deferred are singles owed to a slot that is joining.
+	deferred []single
 }
 
 // incoming is the channel from another rank to this process in one context.
@@ -19,9 +22,14 @@ type incoming struct {
 	// known is, by replica of src, up to where it knows that this process
 	// needs no eager message from it: what it was told, or sent itself.
 	known []uint64
-	// offers are the rendezvous that aren't complete, with the sender from
-	// which each is to be pulled.
-	offers window[proto.Proc]
+	// offers are the rendezvous that aren't complete.
+	offers window[offer]
+}
+
+// offer is a rendezvous that isn't complete.
+type offer struct {
+	from  proto.Proc // the sender to pull it from; NoProc if that is no more
+	spare replicas   // others that have offered it
 }
 
 // single is the acknowledgement of one rendezvous, owed to a set of replicas.
@@ -40,8 +48,12 @@ const (
 	Accept Verdict = iota + 1
 	// Duplicate: it is here already, or on its way from a better sender. Drop it.
 	Duplicate
-	// Reoffer: a rendezvous that is known but incomplete is offered by the
-	// substitute of its sender. Abandon any data of the earlier sender, also
+	// Spare: a rendezvous that is known but incomplete is offered by another
+	// sender. Remember it: should the one that it is pulled from die, the action
+	// Redirect asks for it.
+	Spare
+	// Reoffer: a rendezvous that is known but incomplete, and whose sender is
+	// dead, is offered by another. Abandon any data of the earlier sender, also
 	// what may still come, and pull from this one, now if the earlier had
 	// been pulled, else when it is matched.
 	Reoffer
@@ -57,6 +69,8 @@ func (v Verdict) String() string {
 		return "accept"
 	case Duplicate:
 		return "duplicate"
+	case Spare:
+		return "spare"
 	case Reoffer:
 		return "reoffer"
 	case Excluded:
@@ -74,8 +88,11 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 		return Invalid
 	}
 	src, replica := m.layout.Rank(from), m.layout.Replica(from)
-	if m.dead[src]&only(replica) != 0 {
+	switch peers := &m.peers[src]; {
+	case peers.dead&only(replica) != 0:
 		return Excluded
+	case peers.joining&only(replica) != 0:
+		return Invalid // it says that it has joined first
 	}
 	c := m.incoming(context, src)
 	if seq > c.arrived+1 {
@@ -93,8 +110,8 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 	c.arrived = seq
 	if rendezvous {
 		// Only its completion is acknowledged.
-		c.offers.push(seq, from)
-	} else if m.present(src)&^only(replica) != 0 {
+		c.offers.push(seq, offer{from: from})
+	} else if !m.mirror && m.present(src)&^only(replica) != 0 {
 		m.owe(c)
 	}
 	return Accept
@@ -105,50 +122,84 @@ func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
 	k := key{context, src}
 	c := m.arrival.byKey[k]
 	if c == nil {
-		c = &incoming{context: context, src: src, known: make([]uint64, m.layout.Degree)}
+		c = &incoming{context: context, src: src, known: make([]uint64, m.layout.MaxDegree())}
 		m.arrival.byKey[k] = c
+		m.arrival.channels = append(m.arrival.channels, c)
 	}
 	return c
 }
 
 // offeredAgain judges the offer of a rendezvous that has been offered before.
 func (m *Machine) offeredAgain(c *incoming, from proto.Proc, seq uint64) Verdict {
-	offer := c.offers.find(seq)
-	if offer == nil {
+	o := c.offers.find(seq)
+	switch {
+	case o == nil:
 		// Complete, but the acknowledgement hadn't reached this sender when
 		// it offered. It would; told again, each offer has its answer, and
 		// a sender's progress doesn't hang on that reasoning.
-		m.oweSingle(c, seq, only(m.layout.Replica(from)))
+		m.oweSingle(c, seq, m.bit(from))
 		return Duplicate
-	}
-	if m.succession(from) <= m.succession(offer.value) {
+	case o.value.from == from:
 		return Duplicate
+	case o.value.from == proto.NoProc:
+		o.value.from = from
+		return Reoffer
 	}
-	offer.value = from
-	return Reoffer
+	o.value.spare |= m.bit(from)
+	return Spare
 }
 
-// succession is the place of a sender in the order in which the replicas of its
-// rank come to send to this process: first the one with the same index, then
-// the others from the lowest. Whoever sends knows that those before it are
-// dead, even if this process hasn't heard yet and frames of them still arrive.
-func (m *Machine) succession(p proto.Proc) int {
-	if replica := m.layout.Replica(p); replica != m.layout.Replica(m.self) {
-		return 1 + replica
+// redirect turns every rendezvous that is pulled from p, which is dead, to
+// another sender that has offered it: the one with the own index, or else the
+// lowest. Where none has, another will, for it is pending there.
+func (m *Machine) redirect(p proto.Proc, out *Actions) {
+	src, bit := m.layout.Rank(p), m.bit(p)
+	for _, c := range m.arrival.channels {
+		if c.src != src {
+			continue
+		}
+		for i := range c.offers.size {
+			e := c.offers.at(i)
+			if !e.open {
+				continue
+			}
+			o := &e.value
+			o.spare &^= bit
+			if o.from != p {
+				continue
+			}
+			next := o.spare & m.bit(m.self)
+			if next == 0 {
+				next = o.spare
+			}
+			if o.from = proto.NoProc; next != 0 {
+				replica := next.lowest()
+				o.from = m.layout.Proc(src, replica)
+				o.spare &^= only(replica)
+				out.redirect(o.from, c.context, e.seq)
+			}
+		}
 	}
-	return 0
 }
 
 // Completed says that the data of a rendezvous is all here, from the sender of
-// the last Accept or Reoffer. It owes the other senders an acknowledgement.
+// the last Accept, Reoffer or Redirect. It owes the other senders an
+// acknowledgement.
 func (m *Machine) Completed(context uint64, src proto.Rank, seq uint64) {
 	c := m.incoming(context, src)
-	offer := c.offers.find(seq)
-	if offer == nil {
+	o := c.offers.find(seq)
+	if o == nil {
 		return
 	}
-	m.oweSingle(c, seq, m.present(src)&^only(m.layout.Replica(offer.value)))
-	c.offers.remove(offer)
+	others := m.present(src)
+	if from := o.value.from; from != proto.NoProc {
+		others &^= m.bit(from)
+	}
+	m.oweSingle(c, seq, others)
+	if joining := m.peers[src].joining; joining != 0 {
+		m.arrival.deferred = append(m.arrival.deferred, single{c, seq, joining})
+	}
+	c.offers.remove(o)
 	c.offers.trim()
 }
 

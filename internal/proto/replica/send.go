@@ -35,7 +35,7 @@ func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
 	k := key{context, dst}
 	c := m.sending.byKey[k]
 	if c == nil {
-		c = &outgoing{context: context, dst: dst, acked: make([]uint64, m.layout.Degree)}
+		c = &outgoing{context: context, dst: dst, acked: make([]uint64, m.layout.MaxDegree())}
 		m.sending.byKey[k] = c
 		m.sending.channels = append(m.sending.channels, c)
 	}
@@ -46,14 +46,15 @@ func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
 // this process covers, unless that has acknowledged it early. The release
 // follows at once if no other replica may need the message, else later.
 func (m *Machine) Send(msg *Message, out *Actions) {
-	if msg.Dst == m.rank {
-		panic("replica: a message to the own rank needs no replication")
+	if msg.Dst == m.rank || m.healing.phase == preparing {
+		panic("replica: a message to the own rank, or from a program that is to be paused")
 	}
 	c := m.outgoing(msg.Context, msg.Dst)
 	c.sent++
 	msg.Seq = c.sent
 	msg.channel = c
-	msg.pending = m.present(c.dst) &^ c.served(msg)
+	peers := &m.peers[c.dst]
+	msg.pending = (peers.present | peers.joining) &^ c.served(msg)
 	m.transmit(msg, m.covers, out)
 	if msg.pending == 0 {
 		msg.channel = nil
@@ -85,7 +86,7 @@ func (c *outgoing) served(msg *Message) replicas {
 // eager message then counts as delivered: channels are reliable, and if this
 // process dies, others have retained it.
 func (m *Machine) transmit(msg *Message, to replicas, out *Actions) {
-	to &= msg.pending
+	to &= msg.pending &^ m.peers[msg.Dst].barred
 	if !msg.Rendezvous {
 		msg.pending &^= to
 	}
@@ -99,7 +100,7 @@ func (m *Machine) transmit(msg *Message, to replicas, out *Actions) {
 // meantime and not sent again.
 func (m *Machine) Delivered(msg *Message, to proto.Proc, out *Actions) {
 	if c := msg.channel; c != nil && m.layout.holds(to) && m.layout.Rank(to) == msg.Dst {
-		m.settle(c.retained.find(msg.Seq), only(m.layout.Replica(to)), out)
+		m.settle(c.retained.find(msg.Seq), m.bit(to), out)
 		c.retained.trim()
 	}
 }
@@ -184,15 +185,19 @@ func (m *Machine) forget(dst proto.Rank, gone replicas, out *Actions) {
 // rendezvous they haven't individually.
 func (m *Machine) resend(fresh replicas, out *Actions) {
 	for _, c := range m.sending.channels {
-		w := &c.retained
-		for i := range w.size {
-			if e := w.at(i); e.open {
-				m.transmit(e.value, fresh, out)
-				m.settle(e, 0, out)
-			}
-		}
-		w.trim()
+		m.resendChannel(c, fresh, out)
 	}
+}
+
+func (m *Machine) resendChannel(c *outgoing, to replicas, out *Actions) {
+	w := &c.retained
+	for i := range w.size {
+		if e := w.at(i); e.open {
+			m.transmit(e.value, to, out)
+			m.settle(e, 0, out)
+		}
+	}
+	w.trim()
 }
 
 // Behind says whether another replica of this rank has sent a message that this

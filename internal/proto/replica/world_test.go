@@ -46,6 +46,7 @@ type item struct {
 	from     proto.Proc
 	pulled   bool
 	complete bool
+	spare    uint64 // other processes that have offered it
 }
 
 // open is a message that was sent and hasn't been released.
@@ -101,7 +102,7 @@ func newWorld(l Layout, program script, contexts int, o options) *world {
 	w := &world{layout: l, program: program, contexts: contexts, options: o}
 	w.channels = make([][]frame, l.Procs()*l.Procs())
 	for p := range l.Procs() {
-		w.nodes = append(w.nodes, &node{m: New(l, proto.Proc(p)), got: make([]int, contexts*l.Ranks)})
+		w.nodes = append(w.nodes, &node{m: New(Config{Layout: l, Self: proto.Proc(p)}), got: make([]int, contexts*l.Ranks())})
 	}
 	for p := range w.nodes {
 		w.advance(proto.Proc(p))
@@ -158,7 +159,7 @@ func (w *world) mayCrash(p proto.Proc) bool {
 	if w.crashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
 		return false
 	}
-	for replica := range w.layout.Degree {
+	for replica := range w.layout.MaxDegree() {
 		sibling := w.layout.Proc(w.layout.Rank(p), replica)
 		if s := w.nodes[sibling].status; sibling != p && s != crashed && s != doomed {
 			return true
@@ -292,6 +293,16 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 			w.send(at, a.To, frame{kind: kind, context: a.Message.Context, seq: a.Message.Seq, id: int(a.Message.User)})
 		case Acknowledge:
 			w.send(at, a.To, frame{kind: frameAck, context: a.Context, seq: a.Seq, single: a.Single})
+		case Redirect:
+			i := slices.IndexFunc(n.inbox, func(i item) bool {
+				return i.context == a.Context && i.src == w.layout.Rank(a.To) && i.seq == a.Seq
+			})
+			if i < 0 || n.inbox[i].complete || n.inbox[i].spare&(1<<a.To) == 0 {
+				return fmt.Errorf("%v: redirected to %v, which hasn't offered message %d", at, a.To, a.Seq)
+			}
+			if err := w.pullFrom(at, &n.inbox[i], a.To); err != nil {
+				return err
+			}
 		case Release:
 			i := slices.IndexFunc(n.open, func(o open) bool { return o.id == int(a.Message.User) })
 			if i < 0 {
@@ -299,6 +310,18 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 			}
 			n.open = slices.Delete(slices.Clone(n.open), i, i+1)
 		}
+	}
+	return nil
+}
+
+// pullFrom turns to another sender of a rendezvous, the earlier being dead.
+func (w *world) pullFrom(at proto.Proc, i *item, from proto.Proc) error {
+	if w.nodes[at].knows&(1<<i.from) == 0 || w.nodes[at].knows&(1<<from) != 0 {
+		return fmt.Errorf("%v turns from %v to %v for message %d", at, i.from, from, i.id)
+	}
+	i.from = from
+	if i.pulled {
+		w.send(at, from, frame{framePull, i.context, i.seq, i.id, false})
 	}
 	return nil
 }
@@ -317,15 +340,16 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 		}
 		switch verdict {
 		case Accept:
-			n.inbox = append(n.inbox, item{f.context, src, f.seq, f.id, from, false, !rendezvous})
-		case Reoffer:
+			n.inbox = append(n.inbox, item{f.context, src, f.seq, f.id, from, false, !rendezvous, 0})
+		case Spare, Reoffer:
 			i := slices.IndexFunc(n.inbox, known)
 			if i < 0 || n.inbox[i].complete || n.inbox[i].id != f.id {
 				return fmt.Errorf("%v: reoffer of message %d, which isn't incomplete", at, f.id)
 			}
-			n.inbox[i].from = from
-			if n.inbox[i].pulled {
-				w.send(at, from, frame{framePull, f.context, f.seq, f.id, false})
+			if verdict == Spare {
+				n.inbox[i].spare |= 1 << from
+			} else if err := w.pullFrom(at, &n.inbox[i], from); err != nil {
+				return err
 			}
 		case Invalid:
 			return fmt.Errorf("%v: number %d of %v is invalid", at, f.seq, from)
@@ -380,7 +404,7 @@ func (w *world) advance(at proto.Proc) error {
 				}
 				return nil
 			}
-			got := &n.got[int(o.context)*w.layout.Ranks+int(o.peer)]
+			got := &n.got[int(o.context)*w.layout.Ranks()+int(o.peer)]
 			if want := w.program.expected(o.peer, rank, o.context, *got); n.inbox[i].id != want {
 				return fmt.Errorf("%v received message %d of %v in context %d, not %d", at, n.inbox[i].id, o.peer, o.context, want)
 			}

@@ -1,0 +1,319 @@
+package replica
+
+import "banyan/internal/proto"
+
+// NoteKind says what a Note says.
+type NoteKind uint8
+
+// Kinds of notes, in the order in which they travel.
+const (
+	// Prepare, from the donor to all: the slot is about to be filled.
+	Prepare NoteKind = iota + 1
+	// Prepared is the answer.
+	Prepared
+	// Joined, from the newcomer to all: it has the donor's state.
+	Joined
+	// Welcome is the answer.
+	Welcome
+)
+
+// Note is a part of the conversation by which a slot is filled anew. A driver
+// sends it in order with the messages and acknowledgements.
+type Note struct {
+	Kind        NoteKind
+	Newcomer    proto.Proc // the slot
+	Incarnation uint32     // of the newcomer
+	Covers      uint64     // Welcome: what the sender covers; opaque
+}
+
+// NoteOf is the note of a Tell.
+func (a *Action) NoteOf() Note {
+	return Note{Kind: a.Note, Newcomer: a.Newcomer, Incarnation: a.Incarnation, Covers: a.Context}
+}
+
+// healing is what a process remembers of a slot that is filled anew.
+type healing struct {
+	joining int // slots that are joining, as far as is known here
+
+	// At a donor, until AppendState; at a newcomer, until all have welcomed it.
+	newcomer    proto.Proc
+	incarnation uint32
+	phase       phase
+	awaited     []replicas // by rank: who hasn't answered
+	missing     int        // of them
+}
+
+// phase is how far the healing is at its donor or newcomer.
+type phase uint8
+
+const (
+	noPhase   phase = iota
+	preparing       // donor, from Donate to AppendState
+	restored        // newcomer, from Restore to Commit
+	committed       // newcomer, until all have welcomed it
+)
+
+// idle says whether a process has no part in a healing.
+func (h *healing) idle() bool { return h.joining == 0 && h.phase == noPhase }
+
+// holdsBack says whether this process mustn't substitute now: a donor whose state
+// is about to be taken transmits nothing, and a newcomer first hears what the
+// others of its rank cover.
+func (h *healing) holdsBack(own proto.Rank) bool {
+	return h.phase == preparing || h.phase == restored || h.phase == committed && h.awaited[own] != 0
+}
+
+// expect tells a note to every process that is present, and waits for the answers.
+func (m *Machine) expect(n Note, phase phase, out *Actions) {
+	h := &m.healing
+	h.newcomer, h.incarnation, h.phase = n.Newcomer, n.Incarnation, phase
+	h.awaited = make([]replicas, len(m.peers))
+	for p := range proto.Proc(m.layout.Procs()) {
+		if p != m.self && m.Alive(p) {
+			h.awaited[m.layout.Rank(p)] |= m.bit(p)
+			h.missing++
+			out.tell(p, n)
+		}
+	}
+}
+
+// answered notes that a process has answered, or needn't any more.
+func (m *Machine) answered(p proto.Proc) {
+	h := &m.healing
+	if h.missing == 0 {
+		return
+	}
+	if rank, bit := m.layout.Rank(p), m.bit(p); h.awaited[rank]&bit != 0 {
+		h.awaited[rank] &^= bit
+		h.missing--
+	}
+}
+
+// Donate begins to fill a dead slot of this process's rank with its own state,
+// at a safe point of its program. From here to AppendState the program is
+// paused: it sends nothing, and completes no rendezvous. Nothing happens, and the
+// result is false, if it can't be now: a rendezvous is being sent, or another
+// healing isn't over.
+func (m *Machine) Donate(newcomer proto.Proc, incarnation uint32, out *Actions) bool {
+	if newcomer == m.self || !m.layout.holds(newcomer) || m.layout.Rank(newcomer) != m.rank ||
+		incarnation <= m.incarnation(newcomer) || !m.healing.idle() {
+		return false
+	}
+	for _, c := range m.sending.channels {
+		for i := range c.retained.size {
+			if e := c.retained.at(i); e.open && e.value.Rendezvous {
+				return false
+			}
+		}
+	}
+	m.FlushAcks(out)
+	m.admit(newcomer, incarnation, out)
+	m.expect(Note{Kind: Prepare, Newcomer: newcomer, Incarnation: incarnation}, preparing, out)
+	m.handOver(out)
+	return true
+}
+
+// handOver asks for the state when all have answered.
+func (m *Machine) handOver(out *Actions) {
+	if h := &m.healing; h.phase == preparing && h.missing == 0 {
+		out.healing(Handover, h.newcomer, h.incarnation)
+	}
+}
+
+// Noted takes in a note. Those of an attempt that is over have no effect.
+func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
+	if !m.layout.holds(from) || !m.layout.holds(n.Newcomer) {
+		return
+	}
+	h := &m.healing
+	switch n.Kind {
+	case Prepare:
+		if m.Alive(from) && m.layout.Rank(from) == m.layout.Rank(n.Newcomer) && n.Newcomer != m.self &&
+			n.Incarnation > m.incarnation(n.Newcomer) {
+			m.FlushAcks(out)
+			m.admit(n.Newcomer, n.Incarnation, out)
+			m.inherit(n.Newcomer, from)
+			out.tell(from, Note{Kind: Prepared, Newcomer: n.Newcomer, Incarnation: n.Incarnation})
+		}
+	case Prepared:
+		if h.phase == preparing && n.Newcomer == h.newcomer && n.Incarnation == h.incarnation && h.missing > 0 {
+			m.answered(from)
+			m.handOver(out)
+		}
+	case Joined:
+		if from == n.Newcomer && n.Incarnation == m.incarnation(from) && m.peers[m.layout.Rank(from)].joining&m.bit(from) != 0 {
+			m.joined(from, out)
+			out.tell(from, Note{Welcome, from, n.Incarnation, uint64(m.covers)})
+		}
+	case Welcome:
+		if h.phase == committed && n.Newcomer == m.self && n.Incarnation == h.incarnation && m.Alive(from) {
+			m.welcomed(from, replicas(n.Covers), out)
+		}
+	}
+}
+
+// admit makes a slot one that is joining.
+func (m *Machine) admit(p proto.Proc, incarnation uint32, out *Actions) {
+	m.Dead(p, incarnation-1, out)
+	m.setIncarnation(p, incarnation)
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	peers := &m.peers[rank]
+	peers.dead &^= bit
+	peers.left &^= bit
+	peers.joining |= bit
+	peers.barred |= bit
+	m.healing.joining++
+}
+
+// inherit makes a slot that is joining need what its donor needs, and nothing
+// else: what was known of the slot before was of another incarnation.
+func (m *Machine) inherit(p, donor proto.Proc) {
+	rank := m.layout.Rank(p)
+	if rank == m.rank {
+		return
+	}
+	slot, bit, from := m.layout.Replica(p), m.bit(p), m.bit(donor)
+	for _, c := range m.sending.channels {
+		if c.dst != rank {
+			continue
+		}
+		c.acked[slot] = c.acked[m.layout.Replica(donor)]
+		for seq, set := range c.early { // in no order: each by itself
+			if set &^= bit; set&from != 0 {
+				set |= bit
+			}
+			c.early[seq] = set //banyan:maporder each by itself
+		}
+		for i := range c.retained.size {
+			if e := c.retained.at(i); e.open && e.value.pending&from != 0 {
+				e.value.pending |= bit
+			}
+		}
+	}
+	for _, c := range m.arrival.channels {
+		if c.src == rank {
+			c.known[slot] = 0
+		}
+	}
+	for i := range m.arrival.deferred {
+		if s := &m.arrival.deferred[i]; s.channel.src == rank {
+			s.to &^= bit
+		}
+	}
+}
+
+// joined makes a slot that was joining a replica like any other.
+func (m *Machine) joined(p proto.Proc, out *Actions) {
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	peers := &m.peers[rank]
+	peers.joining &^= bit
+	peers.barred &^= bit
+	peers.present |= bit
+	m.healing.joining--
+	if rank == m.rank {
+		if !m.mirror {
+			m.covers &^= bit
+		}
+		for i := range m.kept {
+			m.kept[i] &^= bit
+		}
+		return
+	}
+	m.open(rank, bit, out)
+	m.oweAnew(rank)
+	kept := m.arrival.deferred[:0]
+	for _, s := range m.arrival.deferred {
+		if s.channel.src == rank && s.to&bit != 0 {
+			m.oweSingle(s.channel, s.seq, bit)
+			s.to &^= bit
+		}
+		if s.to != 0 {
+			kept = append(kept, s)
+		}
+	}
+	clear(m.arrival.deferred[len(kept):])
+	m.arrival.deferred = kept
+	m.FlushAcks(out)
+}
+
+// open transmits what was held back for replicas of another rank, as far as this
+// process covers them.
+func (m *Machine) open(dst proto.Rank, opened replicas, out *Actions) {
+	for _, c := range m.sending.channels {
+		if c.dst == dst {
+			m.resendChannel(c, m.covers&opened, out)
+		}
+	}
+}
+
+// oweAnew makes the next flush tell the replicas of src what they don't know, on
+// every channel.
+func (m *Machine) oweAnew(src proto.Rank) {
+	if m.mirror {
+		return
+	}
+	for _, c := range m.arrival.channels {
+		if c.src == src && c.arrived > 0 {
+			m.owe(c)
+		}
+	}
+}
+
+// Commit makes a newcomer, which has Restored its donor's state, a replica: it
+// says so to all. From here on it lives, even if its donor dies. Deaths of which it
+// hears between the two it takes in by Dead, as ever.
+func (m *Machine) Commit(out *Actions) {
+	m.expect(Note{Kind: Joined, Newcomer: m.self, Incarnation: m.incarnation(m.self)}, committed, out)
+	for r := range m.peers {
+		if peers := &m.peers[r]; proto.Rank(r) != m.rank {
+			peers.barred |= peers.present & m.covers
+			m.oweAnew(proto.Rank(r))
+		}
+	}
+	m.FlushAcks(out)
+	m.substitute(out)
+	m.settled(out)
+}
+
+// welcomed takes in that a process knows this newcomer.
+func (m *Machine) welcomed(p proto.Proc, covers replicas, out *Actions) {
+	if m.healing.missing == 0 {
+		return
+	}
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	m.answered(p)
+	if rank == m.rank {
+		m.kept[m.layout.Replica(p)] = covers
+	} else {
+		m.peers[rank].barred &^= bit
+		m.open(rank, bit, out)
+	}
+	m.substitute(out)
+	m.settled(out)
+}
+
+// settled says when a newcomer is known to all.
+func (m *Machine) settled(out *Actions) {
+	if h := &m.healing; h.phase == committed && h.missing == 0 {
+		h.phase = noPhase
+		out.healing(Healed, h.newcomer, h.incarnation)
+	}
+}
+
+// excuse takes a process that is dead or has left out of a healing.
+func (m *Machine) excuse(p proto.Proc, out *Actions) {
+	h := &m.healing
+	if h.phase == preparing && p == h.newcomer {
+		h.phase, h.missing = noPhase, 0
+		out.healing(Abandoned, h.newcomer, h.incarnation)
+		return
+	}
+	if h.missing > 0 {
+		m.answered(p)
+		m.handOver(out)
+		if h.phase == committed {
+			m.substitute(out)
+			m.settled(out)
+		}
+	}
+}
