@@ -30,8 +30,11 @@ type replicationPlanFlags struct {
 	chart   string // file
 }
 
-// simulatedNodes is the largest machine that is simulated, node by node.
-const simulatedNodes = 1 << 24
+// What is simulated has at most so many nodes, and failures of one in a run.
+const (
+	simulatedNodes    = 1 << 24
+	simulatedFailures = 1e8
+)
 
 func newPlanReplicationCommand() *cobra.Command {
 	f := replicationPlanFlags{job: resilience.Job{Overhead: 0.05}}
@@ -262,7 +265,7 @@ func (f *replicationPlanFlags) simulate(rows []replicationRow) {
 	done := 0
 	for i := range rows {
 		r := &rows[i]
-		if r.Time < 100*r.Busy && r.Nodes <= simulatedNodes {
+		if failures := float64(r.Nodes) * float64(r.Time/f.job.MTBF); r.Nodes <= simulatedNodes && failures <= simulatedFailures && r.Time < 100*r.Busy {
 			s := f.job.Simulate(&r.Outcome, f.runs, f.seed, func() { done++; progress.set(done) })
 			r.simulated = &s
 		}

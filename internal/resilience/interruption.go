@@ -1,7 +1,6 @@
 package resilience
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -16,13 +15,19 @@ type Nodes struct {
 	Heal risk.Seconds
 }
 
+// Spans of nodes are within these bounds, within which no probability is lost to underflow.
+const (
+	shortest risk.Seconds = 1e-9
+	longest  risk.Seconds = 1e20
+)
+
 // Validate returns a *risk.FieldError for what makes no sense.
 func (n *Nodes) Validate() error {
 	switch {
-	case !(n.MTBF > 0) || math.IsInf(float64(n.MTBF), 0):
-		return &risk.FieldError{Field: "mtbf", Err: errors.New("must be more than 0")}
-	case !(n.Heal >= 0) || math.IsInf(float64(n.Heal), 0):
-		return &risk.FieldError{Field: "heal", Err: fmt.Errorf("%v: want more than 0, or never", float64(n.Heal))}
+	case !(n.MTBF >= shortest && n.MTBF <= longest):
+		return &risk.FieldError{Field: "mtbf", Err: fmt.Errorf("%v: want %v to %v", n.MTBF, shortest, longest)}
+	case n.Heal != 0 && !(n.Heal >= shortest && n.Heal <= longest):
+		return &risk.FieldError{Field: "heal", Err: fmt.Errorf("%v: want %v to %v, or never", n.Heal, shortest, longest)}
 	}
 	return nil
 }

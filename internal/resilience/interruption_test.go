@@ -208,6 +208,25 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
+// Whatever may be asked for has a finite answer, and soon.
+func TestExtremes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		span := rapid.Custom(func(t *rapid.T) risk.Seconds {
+			return min(longest, max(shortest, risk.Seconds(math.Pow(10, rapid.Float64Range(-9, 20).Draw(t, "log")))))
+		})
+		n := Nodes{MTBF: span.Draw(t, "mtbf"), Heal: span.Draw(t, "heal")}
+		if err := n.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		l := NewLayout(rapid.IntRange(1, MaxNodes/MaxDegree).Draw(t, "ranks"), Degree(rapid.Float64Range(1, MaxDegree).Draw(t, "degree")))
+		got := n.Interruption(l)
+		if !(float64(got.MTTI) >= float64(n.MTBF)/float64(l.Nodes())*0.999) || math.IsInf(float64(got.MTTI), 0) ||
+			!(got.Failures >= 0.999) || math.IsInf(got.Failures, 0) {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
 func BenchmarkInterruption(b *testing.B) {
 	for _, heal := range []risk.Seconds{0, 30} {
 		b.Run(fmt.Sprint("heal=", heal), func(b *testing.B) {
