@@ -26,7 +26,8 @@ With --replicas, every rank runs as several processes. When one of them dies,
 another of the same rank goes on in its place, and neither the program nor its
 output shows it: stdout and stderr carry every byte of a rank just once. Each
 death is told in a line on stderr. The job ends early only if the last replica of
-a rank dies.
+a rank dies. With --replicate, only some ranks run as several processes: those whose
+loss would cost most, or whose hosts are the least reliable.
 
 Standard input goes to rank 0 (to all its replicas).
 
@@ -66,6 +67,7 @@ the processes which deaths they learn of, and how.`
 
 const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
+  banyan run -n 8 --replicas 2 --replicate 0-3,7 ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
@@ -74,11 +76,12 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
 
 // runFlags are the flags of banyan run.
 type runFlags struct {
-	config  launch.Config
-	part    partFlags // of the first program
-	faults  string
-	report  string
-	timeout string
+	config              launch.Config
+	part                partFlags // of the first program
+	replicas, replicate string
+	faults              string
+	report              string
+	timeout             string
 }
 
 func newRunCommand() *cobra.Command {
@@ -104,7 +107,9 @@ func newRunCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.part.add(flags)
-	flags.IntVar(&f.config.Replicas, "replicas", 1, "processes per rank; more than 1 survive deaths")
+	flags.StringVar(&f.replicas, "replicas", "1", "processes per rank; more than 1 survive deaths. Or `RANKS:NUMBER`, as 0-3:2,7:3; other ranks then have 1")
+	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
+	flags.StringVar(&f.config.Protocol, "protocol", launch.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
@@ -147,6 +152,14 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	c.More = parts[1:]
 	if c.Program == "" {
 		return errors.New("no program is given (see banyan run --help)")
+	}
+	ranks := 0
+	for _, x := range parts {
+		ranks += x.Ranks
+	}
+	var err error
+	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranks, launch.MaxProcs)); err != nil {
+		return err
 	}
 	return f.parseTimeout()
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,12 @@ func TestMain(m *testing.M) {
 // job runs the program as a job of processes and returns what it printed.
 func job(t *testing.T, n, replicas int, faults string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return jobOf(t, slices.Repeat([]int{replicas}, n), launch.ProtocolParallel, faults, args...)
+}
+
+// jobOf is job where each rank has its own number of replicas.
+func jobOf(t *testing.T, degrees []int, protocol, faults string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	plan, err := fault.Parse(faults)
 	if err != nil {
 		t.Fatal(err)
@@ -38,12 +45,12 @@ func job(t *testing.T, n, replicas int, faults string, args ...string) (stdout, 
 		t.Fatal(err)
 	}
 	hang := time.AfterFunc(time.Minute, func() {
-		panic(fmt.Sprintf("hangs: banyan run -n %d --replicas %d --fault '%s' bin/cg %s", n, replicas, faults, strings.Join(args, " ")))
+		panic(fmt.Sprintf("hangs: banyan run %s --fault '%s' bin/cg %s", flagsOf(degrees, protocol), faults, strings.Join(args, " ")))
 	})
 	defer hang.Stop()
 	var out, errs bytes.Buffer
 	report, err := launch.Run(launch.Config{
-		Ranks: n, Replicas: replicas, Faults: plan, Program: program, Args: args,
+		Ranks: len(degrees), Degrees: degrees, Protocol: protocol, Faults: plan, Program: program, Args: args,
 		Env:   append(os.Environ(), asProgram+"=1"),
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 	})
@@ -74,14 +81,34 @@ func TestSurvive(t *testing.T) {
 		n := []int{4, 1, 2, 3, 4, 7, 2, 3}[seed%8]
 		replicas := 2 + seed/4%2
 		within := []string{"500ms", "send:1500", "100ms"}[seed%3]
-		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%(n*(replicas-1)), within, seed)
-		out, errs, code := job(t, n, replicas, faults, args...)
+		degrees := slices.Repeat([]int{replicas}, n)
+		spare := n * (replicas - 1)
+		if seed%3 == 1 && n > 1 { // only some of the ranks
+			first := seed % n
+			degrees[first] = 1
+			spare -= replicas - 1
+		}
+		protocol := launch.ProtocolParallel
+		if seed%5 < 2 {
+			protocol = launch.ProtocolMirror
+		}
+		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%spare, within, seed)
+		out, errs, code := jobOf(t, degrees, protocol, faults, args...)
 		if code == 0 && out == undisturbed[n] {
 			continue
 		}
-		t.Errorf("banyan run -n %d --replicas %d --fault '%s' bin/cg -every 10 examples/cg/data/bcsstk16.mtx.gz\n"+
-			"exit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s", n, replicas, faults, code, errs, out, undisturbed[n])
+		t.Errorf("banyan run %s --fault '%s' bin/cg -every 10 examples/cg/data/bcsstk16.mtx.gz\n"+
+			"exit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s", flagsOf(degrees, protocol), faults, code, errs, out, undisturbed[n])
 	}
+}
+
+// flagsOf is how banyan run is told of the replicas.
+func flagsOf(degrees []int, protocol string) string {
+	each := make([]string, len(degrees))
+	for rank, degree := range degrees {
+		each[rank] = fmt.Sprintf("%d:%d", rank, degree)
+	}
+	return fmt.Sprintf("-n %d --replicas %s --protocol %s", len(degrees), strings.Join(each, ","), protocol)
 }
 
 // TestBrokenMatrixJob: a job of processes ends with code 1 and the cause.

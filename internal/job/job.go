@@ -7,7 +7,7 @@
 // # The order of things
 //
 //  1. PMI says which process this is and how many there are; BANYAN_REPLICAS
-//     says how many of them are one rank.
+//     says how many of them are one rank: one number for all, or one for each.
 //  2. Every process puts random bytes under its own key and passes a barrier.
 //     The job's secret is the entry of the lowest process that has one: the
 //     same for all, since whoever dies before the barrier has put its entry or
@@ -121,20 +121,12 @@ func (j *Job) join() (err error) {
 	if j.control, err = control.FromEnv(); err != nil {
 		return err
 	}
-	degree, err := intVariable("BANYAN_REPLICAS", 1)
-	if err != nil {
-		return err
-	}
-	if degree < 1 || degree > replica.MaxDegree {
-		return fmt.Errorf("BANYAN_REPLICAS: no rank has %d replicas", degree)
-	}
-	j.layout = replica.Uniform(1, degree)
+	j.layout = replica.Uniform(1, 1)
 	if j.pmi != nil {
 		j.self = proto.Proc(j.pmi.Rank())
-		j.layout = replica.Uniform(max(1, j.pmi.Size()/degree), degree)
-	}
-	if n := j.layout.Procs(); j.pmi != nil && n != j.pmi.Size() {
-		return fmt.Errorf("%d processes can't be ranks of %d replicas each", j.pmi.Size(), degree)
+		if j.layout, err = layout(j.pmi.Size()); err != nil {
+			return err
+		}
 	}
 	j.reaped = make([]atomic.Bool, j.layout.Procs())
 	cfg, err := j.config()
@@ -170,9 +162,13 @@ func (j *Job) config() (progress.Config, error) {
 	if err != nil {
 		return progress.Config{}, err
 	}
+	mirror, err := mirrored()
+	if err != nil {
+		return progress.Config{}, err
+	}
 	cfg := progress.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout,
+			Self: j.self, Layout: j.layout, Mirror: mirror,
 			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
 		},
 		BeforeSend: strike,

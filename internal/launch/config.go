@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/proto/replica"
 )
 
 // Transports that a job can ask for.
@@ -15,6 +17,12 @@ const (
 	TransportSHM    = "shm"    // a process per replica, which share memory
 	TransportTCP    = "tcp"    // a process per replica, connected by TCP
 	TransportInproc = "inproc" // all ranks are goroutines of one process
+)
+
+// Protocols of replication.
+const (
+	ProtocolParallel = "parallel" // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolMirror   = "mirror"   // each replica sends to all
 )
 
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.
@@ -27,6 +35,12 @@ type Config struct {
 	Dir      string
 	More     []Part // what the ranks after these run
 	Replicas int    // of each rank, at least 1
+	// Degrees, where ranks differ in them, are the replicas of each rank, in place of
+	// Replicas.
+	Degrees []int
+	// Protocol is how the replicas of two ranks speak to each other: one of the
+	// Protocol constants, empty: parallel.
+	Protocol string
 
 	// Bind is where processes may run: one of the Bind constants, empty: anywhere.
 	Bind string
@@ -78,8 +92,9 @@ func (e *StartError) Unwrap() error { return e.Err }
 type plan struct {
 	Config
 	parts   []part
-	ranks   int // of all parts
-	size    int // number of processes
+	ranks   int            // of all parts
+	layout  replica.Layout // of all ranks; of one where all are one process
+	size    int            // number of processes
 	planned []fault.Event
 }
 
@@ -104,12 +119,10 @@ func (p *plan) checkNumbers() (err error) {
 	if err := p.divide(); err != nil {
 		return err
 	}
-	switch {
-	case p.Replicas < 1:
-		return fmt.Errorf("a rank has at least 1 replica, not %d", p.Replicas)
-	case p.Replicas > MaxProcs || p.ranks*p.Replicas > MaxProcs:
-		return fmt.Errorf("%d ranks × %d replicas are more than %d processes", p.ranks, p.Replicas, MaxProcs)
-	case p.Limit < 0:
+	if err := p.layOut(); err != nil {
+		return err
+	}
+	if p.Limit < 0 {
 		return fmt.Errorf("the time limit must not be negative, as %v is", p.Limit)
 	}
 	if err := p.checkBind(); err != nil {
@@ -118,7 +131,7 @@ func (p *plan) checkNumbers() (err error) {
 	if err := p.checkHeartbeats(); err != nil {
 		return err
 	}
-	if p.planned, err = p.Faults.Resolve(p.ranks, p.Replicas); err != nil {
+	if p.planned, err = p.Faults.ResolveDegrees(p.Degrees); err != nil {
 		return err
 	}
 	for _, e := range p.planned {
@@ -126,7 +139,7 @@ func (p *plan) checkNumbers() (err error) {
 			return fmt.Errorf("fault plan (%v): steps exist in simulated runs only", e)
 		}
 	}
-	p.size = p.ranks * p.Replicas
+	p.size = p.layout.Procs()
 	switch p.Transport {
 	case "":
 		p.Transport = TransportAuto
@@ -139,9 +152,40 @@ func (p *plan) checkNumbers() (err error) {
 	return nil
 }
 
+// layOut gives each rank its replicas.
+func (p *plan) layOut() error {
+	if p.Degrees == nil {
+		p.Degrees = slices.Repeat([]int{p.Replicas}, p.ranks)
+	}
+	if len(p.Degrees) != p.ranks {
+		return fmt.Errorf("there are %d ranks, and replicas of %d of them", p.ranks, len(p.Degrees))
+	}
+	total := 0
+	for rank, degree := range p.Degrees {
+		switch total += degree; {
+		case degree < 1:
+			return fmt.Errorf("a rank has at least 1 replica, not %d", degree)
+		case degree > replica.MaxDegree:
+			return fmt.Errorf("a rank has at most %d replicas, not %d", replica.MaxDegree, degree)
+		case total > MaxProcs:
+			return fmt.Errorf("%d ranks and their replicas are more than %d processes (those from rank %d on)", p.ranks, MaxProcs, rank)
+		}
+	}
+	p.layout = replica.Partial(p.Degrees)
+	p.Replicas = p.layout.MaxDegree()
+	switch p.Protocol {
+	case "":
+		p.Protocol = ProtocolParallel
+	case ProtocolParallel, ProtocolMirror:
+	default:
+		return fmt.Errorf("%q is no protocol; there are parallel and mirror", p.Protocol)
+	}
+	return nil
+}
+
 // checkInproc refuses what needs a process per rank.
 func (p *plan) checkInproc() error {
-	p.size = 1
+	p.layout, p.size = replica.Uniform(1, 1), 1
 	switch {
 	case len(p.More) > 0:
 		return errors.New("the transport inproc has all ranks in one process: they can't run several programs")

@@ -76,14 +76,14 @@ func Run(c Config) (*Report, error) {
 	j := &job{
 		plan:      p,
 		recording: recording,
-		ledger:    newLedger(p.size/p.Replicas, p.Replicas),
+		ledger:    newLedger(p.layout),
 		notes:     newQueue(func(s string) { stderr.Note("banyan: " + s + "\n") }),
 		events:    make(chan func(), 64),
 		over:      make(chan struct{}),
 		injected:  make(map[proto.Proc]time.Time),
 		stopped:   make(map[proto.Proc]time.Time),
 		report: Report{
-			Command: p.command(), Ranks: p.ranks, Replicas: c.Replicas,
+			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
 			Deaths: []Death{}, Views: []View{}, Faults: []Fault{}, Warnings: []string{},
 		},
@@ -92,7 +92,7 @@ func Run(c Config) (*Report, error) {
 	j.server = pmi.NewServer(p.size, fmt.Sprintf("banyan-%d", os.Getpid()), func(rank, code int, text string) {
 		j.tell(func() { j.abort(j.procs[rank], code, text) })
 	})
-	j.server.Divide(func(rank int) int { return p.index(int(j.ledger.rank(proto.Proc(rank)))) })
+	j.server.Divide(func(rank int) int { return p.index(int(j.ledger.Rank(proto.Proc(rank)))) })
 	signals := catchSignals()
 	defer signals.release()
 	release := make(chan struct{})
@@ -129,12 +129,12 @@ func (j *job) startAll() error {
 	}
 	for i := range j.size {
 		id := proto.Proc(i)
-		part := j.of(int(j.ledger.rank(id)))
+		part := j.of(int(j.ledger.Rank(id)))
 		env := append(inherited(part.Env), j.environment(id)...)
 		if err := places.enter(i); err != nil {
 			return &StartError{1, err}
 		}
-		p, err := start(id, part, env, j.ledger.rank(id) == 0)
+		p, err := start(id, part, env, j.ledger.Rank(id) == 0)
 		if err != nil {
 			for _, p := range j.procs {
 				p.signal(syscall.SIGKILL)
@@ -175,7 +175,7 @@ func startError(program string, err error) error {
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
+	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
 
@@ -204,7 +204,8 @@ func (j *job) environment(id proto.Proc) []string {
 		"PMI_RANK=" + strconv.Itoa(int(id)),
 		"PMI_SIZE=" + strconv.Itoa(j.size),
 		control.FDVariable + "=" + strconv.Itoa(controlDescriptor),
-		"BANYAN_REPLICAS=" + strconv.Itoa(j.Replicas),
+		"BANYAN_REPLICAS=" + j.degrees(),
+		"BANYAN_PROTOCOL=" + j.Protocol,
 		"BANYAN_CORES=" + strconv.Itoa(runtime.NumCPU()),
 		"BANYAN_TRANSPORT=" + j.Transport,
 		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
@@ -214,10 +215,10 @@ func (j *job) environment(id proto.Proc) []string {
 	if j.inproc() {
 		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.ranks))
 	}
-	if own := fault.ToEnv(j.planned, int(j.ledger.rank(id)), j.ledger.replica(id)); own != "" {
+	if own := fault.ToEnv(j.planned, int(j.ledger.Rank(id)), j.ledger.Replica(id)); own != "" {
 		env = append(env, fault.Variable+"="+own)
 	}
-	if j.Replicas > 1 {
+	if j.layout.Replicated() {
 		// Otherwise the replicas of a Python program iterate over sets in
 		// different orders.
 		env = append(env, "PYTHONHASHSEED=0")
@@ -227,7 +228,7 @@ func (j *job) environment(id proto.Proc) []string {
 
 // attach connects the processes with the rest of the world.
 func (j *job) attach(stdout, stderr *output.Printer) {
-	ranks := j.ledger.ranks
+	ranks := j.ledger.Ranks()
 	outs, errs := make([]*output.Collector, ranks), make([]*output.Collector, ranks)
 	for r := range ranks {
 		outs[r] = j.collector(stdout, r, "stdout")
@@ -236,7 +237,7 @@ func (j *job) attach(stdout, stderr *output.Printer) {
 	ended := make([]sync.WaitGroup, ranks)
 	var inputs []io.WriteCloser
 	for _, p := range j.procs {
-		r, replica := int(j.ledger.rank(p.id)), j.ledger.replica(p.id)
+		r, replica := int(j.ledger.Rank(p.id)), j.ledger.Replica(p.id)
 		copyOut := func(c *output.Collector, from io.ReadCloser) func() {
 			return func() { c.Copy(replica, from, p.leftInOrder); from.Close() }
 		}
@@ -267,7 +268,7 @@ func (j *job) attach(stdout, stderr *output.Printer) {
 func (j *job) collector(to *output.Printer, rank int, stream string) *output.Collector {
 	failed := false
 	return output.NewCollector(output.Config{
-		Replicas: j.Replicas, Keep: outputKept, Delay: promptDelay,
+		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay,
 		Print: func(b []byte) {
 			if err := to.Print(rank, b); err != nil && !failed {
 				failed = true

@@ -7,16 +7,15 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
 )
 
 // ledger keeps the account of which processes live and what that means for
 // their ranks. It is pure: no clock, no I/O.
-//
-// Process number = replica*ranks + rank.
 type ledger struct {
-	ranks, replicas int
-	entries         []entry
-	survive         bool // the program handles the loss of ranks
+	replica.Layout
+	entries []entry
+	survive bool // the program handles the loss of ranks
 }
 
 // entry is the account of one process.
@@ -47,20 +46,12 @@ const (
 	diedEarly         // its rank must do without it
 )
 
-func newLedger(ranks, replicas int) *ledger {
-	l := &ledger{ranks: ranks, replicas: replicas, entries: make([]entry, ranks*replicas)}
+func newLedger(layout replica.Layout) *ledger {
+	l := &ledger{Layout: layout, entries: make([]entry, layout.Procs())}
 	for i := range l.entries {
 		l.entries[i].by = proto.NoProc
 	}
 	return l
-}
-
-func (l *ledger) rank(p proto.Proc) proto.Rank { return proto.Rank(int(p) % l.ranks) }
-func (l *ledger) replica(p proto.Proc) int     { return int(p) / l.ranks }
-
-// of returns the process of a replica of a rank.
-func (l *ledger) of(r proto.Rank, replica int) proto.Proc {
-	return proto.Proc(replica*l.ranks + int(r))
 }
 
 // valid says whether there is such a process.
@@ -83,8 +74,8 @@ func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 // substitute is the replica that stands in for the dead of a rank: the lowest
 // that lives or has left in order.
 func (l *ledger) substitute(r proto.Rank) (replica int, ok bool) {
-	for i := range l.replicas {
-		if k := l.entries[l.of(r, i)].end.kind; k == running || k == inOrder {
+	for i := range l.Degree(r) {
+		if k := l.entries[l.Proc(r, i)].end.kind; k == running || k == inOrder {
 			return i, true
 		}
 	}
@@ -121,8 +112,8 @@ func (l *ledger) rankEnd(r proto.Rank) rankEnd {
 // endings are those of a kind among a rank's replicas.
 func (l *ledger) endings(r proto.Rank, kind endKind) []ending {
 	var all []ending
-	for i := range l.replicas {
-		if e := l.entries[l.of(r, i)].end; e.kind == kind {
+	for i := range l.Degree(r) {
+		if e := l.entries[l.Proc(r, i)].end; e.kind == kind {
 			all = append(all, e)
 		}
 	}
@@ -133,7 +124,7 @@ func (l *ledger) endings(r proto.Rank, kind endKind) []ending {
 // nothing else has ended.
 func (l *ledger) exitCode() int {
 	failed, lost := 0, 0
-	for r := range proto.Rank(l.ranks) {
+	for r := range proto.Rank(l.Ranks()) {
 		end := l.rankEnd(r)
 		if failed == 0 && end.over && !end.lost {
 			failed = end.code
@@ -142,7 +133,7 @@ func (l *ledger) exitCode() int {
 			lost++
 		}
 	}
-	if failed == 0 && lost == l.ranks {
+	if failed == 0 && lost == l.Ranks() {
 		return l.rankEnd(0).code
 	}
 	return failed
@@ -151,7 +142,7 @@ func (l *ledger) exitCode() int {
 // lostRanks are the ranks that all replicas died of.
 func (l *ledger) lostRanks() []int {
 	lost := []int{}
-	for r := range proto.Rank(l.ranks) {
+	for r := range proto.Rank(l.Ranks()) {
 		if l.rankEnd(r).lost {
 			lost = append(lost, int(r))
 		}

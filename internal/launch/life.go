@@ -28,7 +28,7 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 	j.running--
 	j.server.Gone(int(p.id))
 	if p.stdin != nil {
-		j.feeder.remove(j.ledger.replica(p.id))
+		j.feeder.remove(j.ledger.Replica(p.id))
 	}
 	// Whoever exits after finalising has written all it wanted to.
 	p.settle(end.kind == inOrder || end.kind == badly && end.signal == 0)
@@ -58,9 +58,9 @@ func (j *job) tellOthers(p *process, m control.Message) {
 // died reports a death and ends the job if its rank is lost by it.
 func (j *job) died(p *process, end ending, at time.Time) {
 	e := &j.ledger.entries[p.id]
-	rank := j.ledger.rank(p.id)
+	rank := j.ledger.Rank(p.id)
 	d := Death{
-		Rank: int(rank), Replica: j.ledger.replica(p.id), Process: int(p.id), PID: p.pid,
+		Rank: int(rank), Replica: j.ledger.Replica(p.id), Process: int(p.id), PID: p.pid,
 		Cause: j.cause(p, end), Signal: int(end.signal), Code: end.code, Finalized: e.finalized,
 		FoundBy: foundByLauncher, At: Seconds(at.Sub(j.started)),
 	}
@@ -123,10 +123,10 @@ func (j *job) name(p *process) string {
 	switch {
 	case j.inproc():
 		return fmt.Sprintf("the process of all ranks (pid %d)", p.pid)
-	case j.Replicas == 1:
-		return fmt.Sprintf("%v (pid %d)", j.ledger.rank(p.id), p.pid)
+	case j.layout.Degree(j.ledger.Rank(p.id)) == 1:
+		return fmt.Sprintf("%v (pid %d)", j.ledger.Rank(p.id), p.pid)
 	}
-	return fmt.Sprintf("%v replica %d (pid %d)", j.ledger.rank(p.id), j.ledger.replica(p.id), p.pid)
+	return fmt.Sprintf("%v replica %d (pid %d)", j.ledger.Rank(p.id), j.ledger.Replica(p.id), p.pid)
 }
 
 // heard takes what a process said.
@@ -148,7 +148,7 @@ func (j *job) heard(p *process, m control.Message) {
 		j.viewed(m)
 	case control.Lost:
 		if j.ledger.valid(m.Proc) {
-			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.rank(m.Proc), m.Text))
+			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.Rank(m.Proc), m.Text))
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (j *job) watch(now time.Time) {
 	}
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
-		through := len(j.ledger.endings(j.ledger.rank(p.id), inOrder)) > 0
+		through := len(j.ledger.endings(j.ledger.Rank(p.id), inOrder)) > 0
 		unseen := leaving || !e.ready && (needed || through)
 		if e.end.kind != running || !unseen || !p.stopped() {
 			delete(j.stopped, p.id)
@@ -229,7 +229,7 @@ func (j *job) planFaults() {
 // inject carries out a planned fault.
 func (j *job) inject(i int) {
 	e := j.planned[i]
-	p := j.procs[j.ledger.of(proto.Rank(e.Rank), e.Replica)]
+	p := j.procs[j.ledger.Proc(proto.Rank(e.Rank), e.Replica)]
 	if j.ending || j.ledger.entries[p.id].end.kind != running {
 		return // there is nobody to hit any more
 	}

@@ -12,7 +12,9 @@ import (
 type Report struct {
 	Command   []string  `json:"command"` // program and arguments; ":" between several programs
 	Ranks     int       `json:"ranks"`
-	Replicas  int       `json:"replicas"`
+	Replicas  int       `json:"replicas"`          // of each rank
+	Degrees   []int     `json:"degrees,omitempty"` // where ranks differ: of each; Replicas is the most
+	Protocol  string    `json:"protocol"`
 	Transport string    `json:"transport"`
 	Start     time.Time `json:"start"` // when all processes had been started
 	Duration  Seconds   `json:"duration_s"`

@@ -83,7 +83,7 @@ func (r *recording) merge(p *plan) error {
 }
 
 func (r *recording) mergeParts(p *plan) (parts int, err error) {
-	procs := p.ranks * p.Replicas
+	procs := max(p.size, p.ranks) // all ranks may be one process
 	var readers []io.Reader
 	for i := range procs {
 		file, err := os.Open(filepath.Join(r.dir, strconv.Itoa(i)+".jsonl"))

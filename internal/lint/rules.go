@@ -94,7 +94,7 @@ var layers = []layer{
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/launch/output", nil},
-	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto", "internal/trace"}},
+	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto", "internal/proto/*", "internal/trace"}}, // of replica, the layout
 
 	{"internal/mpiexec", nil},  // command lines
 	{"internal/compiler", nil}, // what mpicc calls
