@@ -183,7 +183,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 		return
 	case r.kind == receiving && r.arrival != (Handle{}):
 		a := p.arrivals.get(r.arrival)
-		if a != nil && !p.fenced && !p.told[a.from] {
+		if a != nil && !p.fenced && a.from != proto.NoProc && !p.told[a.from] {
 			return
 		}
 		if a != nil {

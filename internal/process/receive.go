@@ -158,6 +158,9 @@ func (p *Process) ask(a *arrival) {
 
 // letGo tells the sender that no data is wanted, or none any more.
 func (p *Process) letGo(a *arrival) {
+	if a.from == proto.NoProc {
+		return // whoever offers it hears by an acknowledgement
+	}
 	h := p.nextHeader(wire.KindPull)
 	h.ID, h.Offset, h.Total, h.Flags = a.senderID, a.self.bits(), a.wanted, discard
 	p.send(a.from, h, nil, 0)
