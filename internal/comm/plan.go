@@ -117,7 +117,7 @@ func (c *Comm) plan(op string) *Plan {
 		p = &Plan{comm: c}
 		p.s.Released = p.release
 	}
-	p.op, p.err = op, nil
+	p.op, p.s.Name, p.err = op, op, nil
 	p.gives(progress.NoPeer)
 	return p
 }

@@ -10,7 +10,7 @@
 //
 // Each side writes one JSON object a line, a Message, to a socket that the
 // process inherits as descriptor BANYAN_CONTROL_FD. The order of the lines is
-// the order of the events. No line is answered. Fields that a Type doesn't name
+// the order of the events. No line but Explain is answered. Fields that a Type doesn't name
 // are zero; unknown types and fields are to be ignored, so that either side may
 // be newer.
 //
@@ -58,6 +58,9 @@ const (
 	View Type = "view"
 	// Abort: end the job with Code, because of Text.
 	Abort Type = "abort"
+	// Waits answers an Explain: Text says what the process waits for, in the words that
+	// follow its name.
+	Waits Type = "waits"
 	// Lost: the program was told that the rank of Proc is lost. Text says in
 	// which operation. For the report only.
 	Lost Type = "lost"
@@ -75,6 +78,8 @@ const (
 	Traced Type = "traced"
 	// Untraced: it isn't any more.
 	Untraced Type = "untraced"
+	// Explain asks the process what it waits for: a user wants to know why the job hangs.
+	Explain Type = "explain"
 	// Shutdown: the job is being ended; kill follows. Text says why.
 	Shutdown Type = "shutdown"
 )

@@ -37,6 +37,9 @@ func (j *Job) listen() {
 			j.Engine.Left(m.Proc)
 		case control.Traced, control.Untraced:
 			j.Engine.Excuse(m.Proc, m.Type == control.Traced)
+		case control.Explain:
+			// Elsewhere, should the engine be what hangs.
+			go func() { j.control.Send(control.Message{Type: control.Waits, Text: j.Engine.Explain()}) }()
 		}
 	}
 }

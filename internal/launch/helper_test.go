@@ -110,6 +110,8 @@ func program(name string, args []string) int {
 	case "live": // real ranks, see silence_test.go
 		d, _ := time.ParseDuration(args[1])
 		live(args[0], d)
+	case "hang": // see explain_test.go
+		hang()
 	case "talk", "calculate": // see soak_test.go
 		d, _ := time.ParseDuration(args[0])
 		map[string]func(time.Duration){"talk": talk, "calculate": calculate}[name](d)

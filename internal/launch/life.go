@@ -146,6 +146,8 @@ func (j *job) heard(p *process, m control.Message) {
 		j.suspected(p, m)
 	case control.View:
 		j.viewed(m)
+	case control.Waits:
+		j.explained(p, m.Text)
 	case control.Lost:
 		if j.ledger.valid(m.Proc) {
 			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.Rank(m.Proc), m.Text))

@@ -108,7 +108,7 @@ func (j *job) timedOut() {
 	reason := fmt.Sprintf("the job has taken longer than its limit of %v", j.Limit)
 	j.note(reason)
 	j.end(OutcomeTimedOut, reason, CodeTimedOut)
-	j.killAll()
+	j.explain()
 }
 
 // suspend stops the job and the launcher, until somebody continues the

@@ -36,7 +36,7 @@ type arrival struct {
 // gets what fits, and the request ends with ErrTruncated.
 func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	h, r := p.newRequest(receiving)
-	r.buffer, r.context, r.peer = buffer, context, src
+	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
 	token, ok := p.match.Post(match.Envelope{Context: context, Src: src, Tag: tag}, h.index)
 	if ok {
 		ah, a := p.arrivals.at(token)
@@ -82,7 +82,7 @@ func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
 		p.complete(h, r, ErrMessage)
 		return h
 	}
-	r.buffer, r.context, r.peer = buffer, a.envelope.Context, a.envelope.Src
+	r.buffer, r.context, r.peer, r.tag = buffer, a.envelope.Context, a.envelope.Src, a.envelope.Tag
 	p.accept(h, r, message, a)
 	return h
 }
@@ -383,7 +383,7 @@ func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Hand
 		return Handle{}
 	}
 	h, r := p.newRequest(sending)
-	r.peer, r.context = p.rank, e.Context
+	r.peer, r.context, r.tag, r.buffer = p.rank, e.Context, e.Tag, data
 	a.sender = h
 	return h
 }

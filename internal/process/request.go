@@ -68,6 +68,7 @@ type request struct {
 
 	peer    proto.Rank // sending: destination; receiving: source, or any; broadcasting: root's index
 	context uint64     // of the operation
+	tag     int32      // of a send or receive
 	posted  uint32     // receiving: its place among the posted
 	message Handle     // sending, rendezvous: the retained message
 	arrival Handle     // receiving, rendezvous: what it is bound to

@@ -85,7 +85,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 		return Handle{}
 	}
 	h, r := p.newRequest(sending)
-	r.peer, r.context = dst, context
+	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
 	p.held = append(p.held, h)
 	return h
 }
@@ -96,7 +96,7 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 	mh, m := p.messages.take()
 	*m = message{request: h}
 	m.Rendezvous, m.Body = true, data
-	r.peer, r.context, r.message, r.buffer = dst, context, mh, data
+	r.peer, r.context, r.tag, r.message, r.buffer = dst, context, tag, mh, data
 	p.replicate(mh, m, context, dst, tag, len(data), nil)
 	return h
 }

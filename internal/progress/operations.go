@@ -195,7 +195,7 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 	e.lock()
 	defer e.mu.Unlock()
 	ok := false
-	e.until(func() bool {
+	e.probing(probe{src, tag}, func() bool {
 		s, ok, err = e.p.Probe(context, src, tag)
 		return ok || err != nil
 	})

@@ -18,6 +18,8 @@ import (
 // A Schedule is filled by its methods, then run or started, and may be cleared
 // and filled again: it allocates nothing once its slices are large enough.
 type Schedule struct {
+	// Name is the operation's, for people.
+	Name string
 	// Context and Tag are those of all its messages.
 	Context uint64
 	Tag     int32

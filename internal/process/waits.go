@@ -1,0 +1,67 @@
+package process
+
+import (
+	"fmt"
+
+	"banyan/internal/proto"
+)
+
+// Wait is an operation that was started and hasn't ended.
+type Wait struct {
+	Receives   bool       // or sends
+	Peer       proto.Rank // in the world; AnyRank: any source
+	Tag        int32      // AnyTag: any; 0 of what is part of a collective
+	Bytes      int        // of the message, or the room for it
+	Collective bool       // it is part of a collective
+	Matched    bool       // the message is there, its data on the way
+}
+
+// String says what is waited for.
+func (w Wait) String() string {
+	tag := fmt.Sprintf(" with tag %d", w.Tag)
+	switch {
+	case w.Collective:
+		tag = ""
+	case w.Tag < 0:
+		tag = " with any tag"
+	}
+	switch {
+	case !w.Receives:
+		return fmt.Sprintf("for %v to receive %d bytes%s", w.Peer, w.Bytes, tag)
+	case w.Matched:
+		return fmt.Sprintf("for the data of a message from %v%s", w.Peer, tag)
+	case w.Peer == proto.AnyRank:
+		return fmt.Sprintf("for a message from any rank%s", tag)
+	}
+	return fmt.Sprintf("for a message from %v%s", w.Peer, tag)
+}
+
+// Waits are the operations of the program that haven't ended.
+func (p *Process) Waits() (all []Wait) {
+	p.requests.each(func(_ Handle, r *request) {
+		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
+		c := p.context(r.context)
+		switch {
+		case r.done || r.kind == composite:
+			return
+		case r.kind == broadcasting:
+			if w.Collective, w.Tag = true, 0; c != nil {
+				w.Peer = c.members[r.peer]
+			}
+			if w.Peer == p.rank {
+				return // it waits for nobody in particular
+			}
+		default:
+			w.Collective = c != nil && c.collective
+			w.Matched = r.kind == receiving && r.arrival != (Handle{})
+		}
+		if w.Matched {
+			w.Peer, w.Tag = r.status.Source, r.status.Tag
+		}
+		all = append(all, w)
+	})
+	return all
+}
+
+// Finishing says that the program is through, and waits for the others to be.
+func (p *Process) Finishing() bool { return p.finishing }
