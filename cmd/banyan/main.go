@@ -37,7 +37,7 @@ func execute() int {
 		err = e.err
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "banyan:", inWords(err))
+		fmt.Fprintln(os.Stderr, "banyan:", err)
 	}
 	return code
 }

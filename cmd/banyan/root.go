@@ -13,6 +13,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newRunCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand(), newReproduceCommand())
+	root.AddCommand(newRunCommand(), newCheckCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand(), newReproduceCommand())
 	return root
 }

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 		"mpicc":    func() { os.Exit(execute()) },
 		"ring":     ring,
 		"survivor": survivor,
+		"checked":  checked,
 	})
 }
 

@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"banyan/internal/control"
+	"banyan/internal/determinism"
 	"banyan/internal/fault"
 	"banyan/internal/pmi"
 	"banyan/internal/process"
@@ -87,7 +88,8 @@ type Job struct {
 	media   mesh.Media
 	mesh    *mesh.Transport // nil in a job of one
 	log     *slog.Logger
-	reaped  []atomic.Bool // by Proc: the launcher told of its death
+	calls   *determinism.Recorder // nil unless the program is being checked
+	reaped  []atomic.Bool         // by Proc: the launcher told of its death
 	leaving atomic.Bool
 	left    atomic.Bool   // Leave was called
 	done    chan struct{} // closed by Leave: watch no longer
@@ -173,8 +175,10 @@ func (j *Job) config() (progress.Config, error) {
 		},
 		BeforeSend: strike,
 	}
-	err = record(&cfg.Process)
-	return cfg, err
+	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
+		cfg.Calls = j.calls
+	}
+	return cfg, errors.Join(err, record(&cfg.Process))
 }
 
 // logger is where this process tells what concerns its user: the program's own

@@ -169,6 +169,9 @@ func (j *Job) Leave() error {
 	if j.left.Swap(true) {
 		return nil
 	}
+	if j.calls != nil {
+		j.calls.End()
+	}
 	err := j.Engine.Finish()
 	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
 		j.Abort(1, err.Error())

@@ -46,6 +46,8 @@ type Config struct {
 	Bind string
 	// Limit ends a job that takes longer; 0: never.
 	Limit time.Duration
+	// Stop, if closed, ends the job at once.
+	Stop <-chan struct{}
 
 	Transport string // empty: auto
 	Faults    fault.Plan

@@ -49,6 +49,7 @@ func (j *job) loop(s *signals) {
 	var hurry <-chan time.Time // set when output is no longer waited for
 	var kill <-chan time.Time
 	var late <-chan time.Time
+	stop := j.Stop
 	if j.Limit > 0 {
 		late = time.After(j.Limit - time.Since(j.started))
 	}
@@ -72,6 +73,9 @@ func (j *job) loop(s *signals) {
 			j.killAll()
 		case <-late:
 			j.timedOut()
+		case <-stop:
+			stop = nil
+			j.halt()
 		case <-drained:
 			alive = false
 		case <-hurry:
@@ -109,6 +113,14 @@ func (j *job) timedOut() {
 	j.note(reason)
 	j.end(OutcomeTimedOut, reason, CodeTimedOut)
 	j.explain()
+}
+
+// halt ends a job that nobody wants to go on.
+func (j *job) halt() {
+	if !j.ending && j.running > 0 {
+		j.end(OutcomeInterrupted, "stopped by who started it", 1)
+		j.killAll()
+	}
 }
 
 // suspend stops the job and the launcher, until somebody continues the

@@ -70,8 +70,9 @@ var layers = []layer{
 	{"internal/state", nil},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process", "internal/state"}},
+	{"internal/determinism", []string{"internal/proto", "internal/proto/*", "internal/progress"}}, // what replicas call, compared
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
-		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire"}},
+		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire", "internal/determinism"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress", "internal/state"}},
 	{"internal/softfloat", nil},
 	{"internal/datatype", []string{"internal/softfloat"}},
@@ -105,7 +106,7 @@ var layers = []layer{
 	{"bench/peers", nil}, // programs in C
 	{"bench/instructions", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/membership", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
@@ -130,7 +131,7 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/determinism", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

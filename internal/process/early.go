@@ -11,14 +11,15 @@ import (
 type early struct {
 	from    proto.Proc
 	header  wire.Header
-	payload []byte // pooled
+	payload []byte     // pooled
+	until   proto.Time // of those that are late on purpose
 }
 
 func (p *Process) postpone(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
 	if !owned {
 		payload = p.buffers.copyOf(payload)
 	}
-	p.early = append(p.early, early{from, *h, payload})
+	p.early = append(p.early, early{from: from, header: *h, payload: payload})
 }
 
 // deliverEarly delivers what has got ready by a send. Messages of one channel get
@@ -41,8 +42,15 @@ func (p *Process) deliverEarly() {
 
 // reofferedEarly turns an offer that still waits to its new sender.
 func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
-	for i := range p.early {
-		m := &p.early[i]
+	turn(p.early, from, h)
+	if p.perturb != nil {
+		turn(p.perturb.late, from, h)
+	}
+}
+
+func turn(waiting []early, from proto.Proc, h *wire.Header) {
+	for i := range waiting {
+		m := &waiting[i]
 		if m.header.Kind == wire.KindOffer && m.header.Seq == h.Seq &&
 			m.header.Context == h.Context && m.header.Src == h.Src {
 			m.from, m.header.ID, m.header.Offset = from, h.ID, h.Offset

@@ -112,6 +112,9 @@ type Config struct {
 	Heal, Newcomer bool
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
+	// Perturb, if not 0, is the seed of delays that let messages and the ends of
+	// requests come in other orders (perturb.go). Replicated jobs only.
+	Perturb uint64
 }
 
 // Process is one process of a job. It implements transport.Sink.
@@ -149,6 +152,7 @@ type Process struct {
 	forgets   int                   // how many ever
 	held      []Handle              // sends that wait for room
 	early     []early               // messages that wait for their cause
+	perturb   *perturbation         // nil: the timing is left alone
 	spares    []spare               // offers of other senders of what is being received
 	redirects []replica.Action      // to be carried out
 	reading   []Handle              // arrivals whose data is being read from the sender's memory
@@ -210,6 +214,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
+		p.perturb = newPerturbation(cfg.Perturb)
 		if cfg.Heal || cfg.Newcomer {
 			p.history = &history{}
 		}
@@ -243,6 +248,9 @@ func (p *Process) Deadline() proto.Time {
 	for _, l := range p.lost {
 		d = min(d, l.until)
 	}
+	if p.perturb != nil {
+		d = min(d, p.perturb.deadline())
+	}
 	return d
 }
 
@@ -259,6 +267,9 @@ func (p *Process) Tick() {
 		p.runStream(c)
 	}
 	p.expireLost()
+	if p.perturb != nil {
+		p.releaseLate()
+	}
 }
 
 // Work does what is best done when nothing more has been received: it

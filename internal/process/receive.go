@@ -233,12 +233,11 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 	}
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept:
-		if p.clock != nil && !p.clock.Ready(payload[len(payload)-p.clock.StampSize():]) {
+		if p.perturb != nil && p.delayed(from, h, payload, owned) {
 			kept = true
-			p.postpone(from, h, payload, owned)
 			break
 		}
-		kept = p.deliver(from, h, payload, owned)
+		kept = p.accepted(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
 	case replica.Spare:
@@ -248,6 +247,16 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 		p.flushAcks()
 	}
 	return kept
+}
+
+// accepted takes in a message that is the next of its channel, or puts it off until its
+// cause has been here. It reports whether it kept the payload.
+func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+	if p.clock != nil && !p.clock.Ready(payload[len(payload)-p.clock.StampSize():]) {
+		p.postpone(from, h, payload, owned)
+		return true
+	}
+	return p.deliver(from, h, payload, owned)
 }
 
 // firstFrame is how long the payload of a message's first frame is.

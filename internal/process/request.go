@@ -79,6 +79,8 @@ type request struct {
 	coloured bool   // broadcasting: the data is here (or was here)
 
 	fork *causal.Clock // composite, with replicas
+
+	shown proto.Time // with perturbed timing: until then its end is kept from the program
 }
 
 func (p *Process) newRequest(kind requestKind) (Handle, *request) {
@@ -94,12 +96,15 @@ func (p *Process) complete(h Handle, r *request, err error) {
 	}
 	r.done, r.err = true, err
 	p.Changes++
+	if p.perturb != nil {
+		p.hide(r)
+	}
 }
 
 // Done tells whether a request has ended. A Handle that names nothing has.
 func (p *Process) Done(h Handle) bool {
 	r := p.requests.get(h)
-	return r == nil || r.done
+	return r == nil || r.done && (p.perturb == nil || p.now >= r.shown)
 }
 
 // Take returns the outcome of a request that is Done and forgets it.

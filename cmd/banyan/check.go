@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/launch"
+)
+
+const checkLong = `Check runs PROGRAM several times with every rank replicated and its timing
+perturbed, another way for each replica and each run, and compares what the replicas of
+each rank send, call by call. Replication masks deaths only if they send the same
+messages in the same order, whoever comes first: send-determinism.
+
+It reports the first call that differs in control (function, destination or root, tag,
+communicator, length), in both replicas, and the receive before it that is most
+likely the cause. Calls in which only the data differs are counted apart: that is
+harmless where a program sums up timers, and not where what is sent later depends
+on it. The gaps of derived datatypes don't count.
+
+Messages of different sources, and the ends of requests, come in other orders than
+usual; those of one source stay in theirs, as MPI says. The program can't tell this
+from a slow network. The seeds make the delays repeatable, not the machine: a run that
+found something may have to be repeated a few times.
+
+Exit code: 0 if nothing was found in any run, 1 if the replicas of a rank differ in
+control, 2 if the command line is wrong, 3 if the program failed, or nothing moved
+for --patience, and no difference shows why. docs/check.md says what to do about what it
+finds.`
+
+const checkExample = `  banyan check -n 4 ./program
+  banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag
+  banyan check -n 4 --replicas 3 --format json ./program`
+
+// Exit codes of banyan check.
+const (
+	checkDiverged = 1
+	checkFailed   = 3
+)
+
+// checkFlags are the flags of banyan check.
+type checkFlags struct {
+	part      partFlags
+	runs      int
+	seed      uint64
+	replicas  int
+	transport string
+	patience  time.Duration
+	stdin     string
+	show      bool
+	format    string
+
+	program launch.Part
+	input   []byte
+}
+
+func newCheckCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:     "check [flags] PROGRAM [ARGS…]",
+		Short:   "Find out whether a program's replicas send the same, whatever the timing",
+		Long:    checkLong,
+		Example: checkExample,
+		// Flags are read by parse, as those of banyan run.
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch err := f.parse(cmd, args); {
+			case errors.Is(err, pflag.ErrHelp):
+				return cmd.Help()
+			case err != nil:
+				return err
+			}
+			return f.check(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.part.add(flags)
+	flags.IntVar(&f.runs, "runs", 5, "how often to run the program")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run's delays; the next run has the next seed")
+	flags.IntVar(&f.replicas, "replicas", 2, "processes per rank")
+	flags.StringVar(&f.transport, "transport", launch.TransportAuto, "how messages travel: auto, shm or tcp")
+	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
+	flags.StringVar(&f.stdin, "stdin", "", "give rank 0 what is in `FILE` as its input, in each run")
+	flags.BoolVar(&f.show, "show", false, "let the program's output through")
+	flags.StringVar(&f.format, "format", "table", "table or json")
+	return cmd
+}
+
+func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
+	flags := cmd.Flags()
+	if f.program, err = f.part.parse(flags, args); err != nil {
+		return err
+	}
+	if help, err := flags.GetBool("help"); err == nil && help {
+		return pflag.ErrHelp
+	}
+	switch {
+	case f.program.Program == "":
+		return errors.New("no program is given (see banyan check --help)")
+	case f.runs < 1:
+		return fmt.Errorf("--runs is %d: want at least 1", f.runs)
+	case f.replicas < 2:
+		return fmt.Errorf("--replicas is %d: there is something to compare from 2 on", f.replicas)
+	case f.transport == launch.TransportInproc:
+		return errors.New("--transport inproc has no replicas")
+	case f.patience <= 0:
+		return fmt.Errorf("--patience is %v: want more than 0", f.patience)
+	case f.format != "table" && f.format != "json":
+		return fmt.Errorf("--format is %q: want table or json", f.format)
+	case f.stdin != "":
+		if f.input, err = os.ReadFile(f.stdin); err != nil {
+			return fmt.Errorf("--stdin: %w", err)
+		}
+	}
+	return nil
+}
+
+// config is the job of one run.
+func (f *checkFlags) config(environment []string, stderr io.Writer) launch.Config {
+	c := launch.Config{
+		Ranks: f.program.Ranks, Replicas: f.replicas,
+		Program: f.program.Program, Args: f.program.Args, Dir: f.program.Dir,
+		Env:       append(append([]string(nil), f.program.Env...), environment...),
+		Transport: f.transport, Bind: launch.BindAuto,
+		Stdin: bytes.NewReader(f.input), Stdout: io.Discard, Stderr: stderr,
+	}
+	if f.show {
+		c.Stdout, c.Stderr = os.Stdout, io.MultiWriter(os.Stderr, stderr)
+		if f.format == "json" {
+			c.Stdout = os.Stderr
+		}
+	}
+	return c
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+const tailKept = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if extra := len(t.kept) - tailKept; extra > 0 {
+		t.kept = append(t.kept[:0], t.kept[extra:]...)
+	}
+	return len(b), nil
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"banyan/internal/determinism"
+)
+
+// write tells the verdict.
+func (v *verdict) write(w io.Writer, f *checkFlags) error {
+	if f.format == "json" {
+		return v.writeJSON(w, f)
+	}
+	var s strings.Builder
+	seeds := fmt.Sprintf("seed %d", f.seed)
+	if v.runs > 1 {
+		seeds = fmt.Sprintf("seeds %d to %d", f.seed, v.seed)
+	}
+	what := fmt.Sprintf("%d ranks, %d replicas, %s; %d calls compared", f.program.Ranks, f.replicas, seeds, v.calls)
+	switch {
+	case v.findings != nil:
+		fmt.Fprintf(&s, "not send-deterministic: found in run %d of %d, with seed %d (%s)\n\n", v.runs, f.runs, v.seed, what)
+		fmt.Fprintf(&s, "%v\n", v.findings.Found[0])
+		if others := v.findings.Found[1:]; len(others) > 0 {
+			s.WriteString("\nlater, perhaps in consequence:")
+			for _, d := range others {
+				fmt.Fprintf(&s, " rank %d in call %d;", d.Rank, d.Number)
+			}
+			s.WriteString("\n")
+		}
+	case v.failure != "":
+		fmt.Fprintf(&s, "run %d of %d, with seed %d, came to nothing: %s\nuntil then no rank's replicas differed in what they send (%s)\n", v.runs, f.runs, v.seed, v.failure, what)
+		for line := range strings.Lines(v.output) {
+			fmt.Fprintf(&s, "  | %s\n", strings.TrimRight(line, "\n"))
+		}
+	default:
+		fmt.Fprintf(&s, "no difference in what replicas send found in %d runs (%s)\n", v.runs, what)
+	}
+	switch {
+	case v.payload == nil:
+	case v.findings == nil:
+		fmt.Fprintf(&s, "\nwarning: in %d calls the data differs, and nothing else; first (seed %d):\n%v\n", v.payloads, v.payloadSeed, v.payload)
+		s.WriteString("  That is harmless if what is sent later doesn't depend on it, as with timers that are summed up.\n")
+	case v.payload.Earlier(v.findings.Found[0]):
+		fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", v.payload)
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// Of the JSON.
+type (
+	verdictJSON struct {
+		Diverged    bool             `json:"diverged"`
+		Runs        int              `json:"runs"`
+		Ranks       int              `json:"ranks"`
+		Replicas    int              `json:"replicas"`
+		Seed        uint64           `json:"seed"` // of the first run
+		Calls       int              `json:"calls"`
+		FoundSeed   *uint64          `json:"found_seed,omitempty"`
+		Differences []differenceJSON `json:"differences"` // in control, one for each rank, the first first
+		DataDiffers int              `json:"data_differs"`
+		Data        *differenceJSON  `json:"data,omitempty"` // the first call that differs in its data only
+		Failure     string           `json:"failure,omitempty"`
+	}
+	differenceJSON struct {
+		*determinism.Difference
+		Calls [2]eventJSON `json:"calls"`
+		Cause *causeJSON   `json:"cause,omitempty"`
+	}
+	causeJSON struct {
+		Number    int          `json:"number"`
+		AnySource bool         `json:"any_source"`
+		AnyTag    bool         `json:"any_tag"`
+		Messages  [2]eventJSON `json:"messages"`
+	}
+	eventJSON struct {
+		End      bool   `json:"end,omitempty"` // no further call
+		Function string `json:"function,omitempty"`
+		Peer     int32  `json:"peer"`
+		Tag      int32  `json:"tag"`
+		Context  string `json:"communicator"`
+		Bytes    uint64 `json:"bytes"`
+		Where    string `json:"where,omitempty"`
+	}
+)
+
+func (v *verdict) writeJSON(w io.Writer, f *checkFlags) error {
+	j := verdictJSON{
+		Diverged: v.findings != nil, Runs: v.runs, Ranks: f.program.Ranks, Replicas: f.replicas, Seed: f.seed,
+		Calls: v.calls, Differences: []differenceJSON{}, DataDiffers: v.payloads, Failure: v.failure,
+	}
+	if v.findings != nil {
+		j.FoundSeed = &v.seed
+		for _, d := range v.findings.Found {
+			j.Differences = append(j.Differences, jsonOf(d))
+		}
+	}
+	if v.payload != nil {
+		j.Data = new(jsonOf(v.payload))
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(j)
+}
+
+func jsonOf(d *determinism.Difference) differenceJSON {
+	j := differenceJSON{Difference: d, Calls: eventsOf(d.Calls)}
+	if c := d.Cause; c != nil {
+		a, b := c.Receives[0], c.Receives[1]
+		j.Cause = &causeJSON{c.Number, a.AnySource || b.AnySource, a.AnyTag || b.AnyTag, eventsOf(c.Receives)}
+	}
+	return j
+}
+
+func eventsOf(events [2]determinism.Event) (list [2]eventJSON) {
+	for i, e := range events {
+		list[i] = eventJSON{
+			End: e.Kind == determinism.End, Function: e.Op, Peer: e.Peer, Tag: e.Tag,
+			Context: fmt.Sprintf("%x", e.Context), Bytes: e.Bytes, Where: e.Where,
+		}
+	}
+	return list
+}

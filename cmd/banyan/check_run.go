@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"banyan/internal/determinism"
+	"banyan/internal/launch"
+	"banyan/internal/proto"
+)
+
+// verdict is what a check has found, over all its runs.
+type verdict struct {
+	runs     int    // made
+	seed     uint64 // of the last
+	calls    int    // compared, and alike in control
+	findings *determinism.Summary
+	// Of payloads, in all runs:
+	payloads    int
+	payload     *determinism.Difference
+	payloadSeed uint64
+	failure     string // why a run came to nothing
+	output      string // what the job said last, then
+	code        int    // to exit with
+}
+
+// check makes the runs, up to the first that diverges or fails.
+func (f *checkFlags) check(out io.Writer) error {
+	v := &verdict{}
+	bar := newProgressOf(f.runs, "checking")
+	for v.runs < f.runs && v.code == 0 {
+		v.seed = f.seed + uint64(v.runs)
+		if err := f.runOnce(v); err != nil {
+			bar.clear()
+			return err
+		}
+		v.runs++
+		bar.set(v.runs)
+	}
+	bar.clear()
+	if err := v.write(out, f); err != nil {
+		return err
+	}
+	if v.code != 0 {
+		return &exitError{code: v.code}
+	}
+	return nil
+}
+
+const (
+	// lookEvery is how often the records are looked at while the job runs.
+	lookEvery = 20 * time.Millisecond
+	// afterwards is how long a job goes on after a difference, so that the other ranks'
+	// differences show which was the first.
+	afterwards = 200 * time.Millisecond
+)
+
+// runOnce makes one run and adds what it finds.
+func (f *checkFlags) runOnce(v *verdict) error {
+	dir, err := os.MkdirTemp("", "banyan-check-")
+	if err != nil {
+		return &exitError{checkFailed, err}
+	}
+	defer os.RemoveAll(dir)
+	c := determinism.Compare(determinism.Job{Dir: dir, Ranks: f.program.Ranks, Procs: f.procs})
+	defer c.Close()
+	stop, said := make(chan struct{}), new(tail)
+	config := f.config(determinism.Environment(dir, v.seed), said)
+	config.Stop = stop
+	type end struct {
+		report *launch.Report
+		err    error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		report, err := launch.Run(config)
+		ended <- end{report, err}
+	}()
+	var e end
+	stalled := false
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	moved, found := time.Now(), time.Time{}
+	for running, stopped := true, false; running; {
+		select {
+		case e = <-ended:
+			running = false
+			continue
+		case <-look.C:
+		}
+		more, err := c.Advance()
+		if err != nil {
+			return errors.Join(err, stopJob(stop, stopped, func() { <-ended }))
+		}
+		now := time.Now()
+		if more {
+			moved = now
+		}
+		if c.Diverged() && found.IsZero() {
+			found = now
+		}
+		stalled = now.Sub(moved) > f.patience && found.IsZero()
+		if !stopped && (stalled || !found.IsZero() && now.Sub(found) > afterwards) {
+			close(stop)
+			stopped = true
+		}
+	}
+	if start := (*launch.StartError)(nil); errors.As(e.err, &start) {
+		return &exitError{start.Code, e.err}
+	} else if e.err != nil {
+		return e.err
+	}
+	return f.judge(v, c, e.report, stalled, said)
+}
+
+// stopJob stops a job and waits for its end.
+func stopJob(stop chan struct{}, stopped bool, wait func()) error {
+	if !stopped {
+		close(stop)
+	}
+	wait()
+	return nil
+}
+
+// procs are the processes of a rank, by replica.
+func (f *checkFlags) procs(rank int) []proto.Proc {
+	procs := make([]proto.Proc, f.replicas)
+	for k := range procs {
+		procs[k] = proto.Proc(k*f.program.Ranks + rank)
+	}
+	return procs
+}
+
+// judge adds what a run that has ended shows.
+func (f *checkFlags) judge(v *verdict, c *determinism.Comparison, report *launch.Report, stalled bool, said *tail) error {
+	if _, err := c.Advance(); err != nil {
+		return &exitError{checkFailed, err}
+	}
+	s, err := c.Summary()
+	if err != nil {
+		return &exitError{checkFailed, err}
+	}
+	v.calls += s.Calls
+	v.payloads += s.Payloads
+	if v.payload == nil && s.Payload != nil {
+		v.payload, v.payloadSeed = s.Payload, v.seed
+	}
+	switch {
+	case len(s.Found) > 0:
+		v.findings, v.code = s, checkDiverged
+	case report.Outcome == launch.OutcomeInterrupted && !stalled:
+		return &exitError{code: report.ExitCode} // by a signal
+	case stalled:
+		v.failure = fmt.Sprintf("no rank has sent anything for %v", f.patience)
+	case report.ExitCode != 0:
+		v.failure = fmt.Sprintf("the job ended with exit code %d", report.ExitCode)
+		if report.Reason != "" {
+			v.failure += ": " + report.Reason
+		}
+	case s.Calls == 0 && f.program.Ranks > 1:
+		v.failure = "no replicas have sent anything: does the program use the library?"
+	}
+	if v.failure != "" {
+		v.code, v.output = checkFailed, string(said.kept)
+	}
+	return nil
+}

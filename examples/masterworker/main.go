@@ -1,0 +1,108 @@
+// Masterworker hands out tasks to whoever is free, which is what replication can't take
+// as it stands:
+//
+//	banyan run -n 4 masterworker
+//	banyan check -n 4 masterworker            finds out
+//	banyan check -n 4 masterworker -fixed     finds nothing
+//
+// The master sends the next task to the rank whose result came first. Replicas of the master
+// see results in different orders, so they send tasks to different workers, and none of them
+// can stand in for another. With -fixed, task t belongs to worker 1 + t mod (n-1): results are
+// still received in the order in which they come, and nothing that is sent depends on it.
+// That costs balance where tasks take different times; see docs/check.md for other ways.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+
+	"banyan/mpi"
+)
+
+const (
+	tagTask = iota
+	tagResult
+)
+
+// none is the task that tells a worker to go home.
+const none = -1
+
+func main() {
+	fixed := flag.Bool("fixed", false, "give each task to a worker that doesn't depend on the timing")
+	tasks := flag.Int("tasks", 200, "number of tasks")
+	flag.Parse()
+	mpi.Main(func(world *mpi.Comm) error {
+		switch {
+		case world.Size() < 2:
+			return fmt.Errorf("there is no worker: run it with -n 2 or more")
+		case world.Rank() > 0:
+			return work(world)
+		}
+		sum, err := master(world, *tasks, *fixed)
+		if err == nil {
+			fmt.Printf("%d tasks, sum %.6f\n", *tasks, sum)
+		}
+		return err
+	})
+}
+
+// master hands out the tasks and adds up the results in the order of the tasks, so that
+// rounding doesn't depend on the timing.
+func master(world *mpi.Comm, tasks int, fixed bool) (float64, error) {
+	workers := world.Size() - 1
+	hand := func(task, worker int) error { return mpi.Send(world, []int64{int64(task)}, worker, tagTask) }
+	next := min(tasks, workers)
+	for task := range next {
+		if err := hand(task, 1+task); err != nil {
+			return 0, err
+		}
+	}
+	results := make([]float64, tasks)
+	for range tasks {
+		answer := make([]float64, 2) // the task, its result
+		s, err := mpi.Recv(world, answer, mpi.AnySource, tagResult)
+		if err != nil {
+			return 0, err
+		}
+		results[int(answer[0])] = answer[1]
+		if next == tasks {
+			continue
+		}
+		free := s.Source
+		if fixed {
+			free = 1 + next%workers
+		}
+		if err := hand(next, free); err != nil {
+			return 0, err
+		}
+		next++
+	}
+	for worker := 1; worker <= workers; worker++ {
+		if err := hand(none, worker); err != nil {
+			return 0, err
+		}
+	}
+	sum := 0.0
+	for _, r := range results {
+		sum += r
+	}
+	return sum, nil
+}
+
+// work does tasks until there are none.
+func work(world *mpi.Comm) error {
+	for {
+		task := make([]int64, 1)
+		if _, err := mpi.Recv(world, task, 0, tagTask); err != nil || task[0] == none {
+			return err
+		}
+		x := 0.0
+		for i := range 1000 * (1 + task[0]%7) { // some take longer
+			x += math.Sin(float64(task[0]) + float64(i))
+		}
+		if err := mpi.Send(world, []float64{float64(task[0]), x}, 0, tagResult); err != nil {
+			return err
+		}
+	}
+}
