@@ -49,6 +49,11 @@ func TestProgram(t *testing.T) {
 			if n > 3 {
 				return // two cores
 			}
+			byName := o
+			byName.byName = true
+			if out := output(t, n, 1, byName)[0]; out != plain[0] {
+				t.Errorf("with sources by name it printed\n%s\nwith any\n%s", out, plain[0])
+			}
 			for replica, out := range output(t, n, 2, o) {
 				if out != plain[0] {
 					t.Errorf("replica %d of rank 0 printed\n%s\nwithout replicas\n%s", replica, out, plain[0])

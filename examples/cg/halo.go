@@ -11,13 +11,14 @@ const (
 // halo brings the elements of a vector that a rank's rows refer to, and that
 // other ranks own.
 type halo struct {
-	world *mpi.Comm
-	count int        // own elements; the others follow them in a local vector
-	sends []outgoing // by rank
-	from  []segment  // by rank: where its elements are; empty for most
-	peers int        // ranks that send us something
-	in    []float64  // the longest segment
-	sums  []float64
+	world  *mpi.Comm
+	byName bool       // receive from each neighbour in turn, not from any
+	count  int        // own elements; the others follow them in a local vector
+	sends  []outgoing // by rank
+	from   []segment  // by rank: where its elements are; empty for most
+	peers  []int      // ranks that send us something
+	in     []float64  // the longest segment
+	sums   []float64
 }
 
 // outgoing is what one neighbour needs.
@@ -30,9 +31,9 @@ type outgoing struct {
 type segment struct{ begin, end int }
 
 // newHalo lets every rank tell the others what it needs of them.
-func newHalo(world *mpi.Comm, a *block) (*halo, error) {
+func newHalo(world *mpi.Comm, a *block, byName bool) (*halo, error) {
 	ranks := world.Size()
-	h := &halo{world: world, count: a.count, from: make([]segment, ranks)}
+	h := &halo{world: world, byName: byName, count: a.count, from: make([]segment, ranks)}
 	firsts, counts := blocks(a.total, ranks)
 	needed, wanted := make([]int64, ranks), make([]int64, ranks)
 	var pending []*mpi.Request
@@ -42,7 +43,7 @@ func newHalo(world *mpi.Comm, a *block) (*halo, error) {
 		if begin == end {
 			continue
 		}
-		h.peers++
+		h.peers = append(h.peers, rank)
 		needed[rank] = int64(end - begin)
 		h.in = make([]float64, max(len(h.in), end-begin))
 		request, err := mpi.Isend(world, a.halo[begin:end], rank, tagRows)
@@ -71,7 +72,7 @@ func newHalo(world *mpi.Comm, a *block) (*halo, error) {
 }
 
 // exchange implements others. The neighbours' values are received in the order in
-// which they come, and each put in its place, so the order has no effect.
+// which they come, unless byName, and each put in its place, so the order has no effect.
 //
 // One tag serves all exchanges: no rank begins one before all have ended the last,
 // since there is a sum between them.
@@ -87,8 +88,11 @@ func (h *halo) exchange(vector []float64) error {
 		}
 		pending = append(pending, &request)
 	}
-	for range h.peers {
-		status, err := mpi.Recv(h.world, h.in, mpi.AnySource, tagValues)
+	for _, source := range h.peers {
+		if !h.byName {
+			source = mpi.AnySource
+		}
+		status, err := mpi.Recv(h.world, h.in, source, tagValues)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@
 //
 // It shows a real program's traffic: rank 0 reads the matrix and scatters blocks of
 // rows (distribute.go); in each iteration neighbours exchange the parts of a
-// vector they need, received in whatever order they come (halo.go); scalar
-// products are all-reduced. Sends don't depend on the order in which messages arrive,
+// vector they need, received in whatever order they come (halo.go) or, with
+// -any-source=false, from each by name; scalar products are all-reduced. Sends don't depend on the order in which messages arrive,
 // so replicas of a rank stay equal and the output is the same, to the byte, whether
 // or not processes die.
 //
@@ -34,6 +34,8 @@ type options struct {
 	every     int
 	tolerance float64
 	limit     int
+	// byName receives from each neighbour by name, in place of whoever comes first.
+	byName bool
 }
 
 func main() {
@@ -42,6 +44,7 @@ func main() {
 	flag.Float64Var(&o.tolerance, "tolerance", 1e-10, "solved when the residual is so small, relative to the right-hand side")
 	flag.IntVar(&o.limit, "max-iterations", 2000, "give up after so many iterations")
 	flag.IntVar(&o.every, "every", 25, "print the residual each so many iterations")
+	anySource := flag.Bool("any-source", true, "receive from whoever comes first")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: cg [flags] MATRIX   (Matrix Market file, plain or gzip)")
 		flag.PrintDefaults()
@@ -51,7 +54,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o.matrix = flag.Arg(0)
+	o.matrix, o.byName = flag.Arg(0), !*anySource
 	mpi.Main(func(world *mpi.Comm) error { return run(world, os.Stdout, o) })
 }
 
@@ -60,7 +63,7 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	if err != nil {
 		return err
 	}
-	halo, err := newHalo(world, a)
+	halo, err := newHalo(world, a, o.byName)
 	if err != nil {
 		return err
 	}
