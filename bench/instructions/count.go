@@ -61,7 +61,7 @@ const (
 	// operations are as many as programs/row.c marks after the first.
 	operations = 12
 	// startLimit is how long a job may take until the process is there.
-	startLimit = 30 * time.Second
+	startLimit = 60 * time.Second
 )
 
 // Of counts the instructions of a row with the library of an index.
@@ -86,7 +86,7 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 		return c, false, err
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	job, ok, err := b.Start(ctx, library, row.Row, strconv.Itoa(row.Rank), dir)
 	if !ok || err != nil {

@@ -61,7 +61,7 @@ type orphan struct {
 
 // context finds what is known of a context, or nil.
 func (p *Process) context(id uint64) *context {
-	if c := p.recent; c != nil && c.id == id {
+	if c := p.recent[id%2]; c != nil && c.id == id {
 		return c
 	}
 	return p.lookUp(id)
@@ -70,7 +70,7 @@ func (p *Process) context(id uint64) *context {
 func (p *Process) lookUp(id uint64) *context {
 	c := p.contexts[id]
 	if c != nil {
-		p.recent = c
+		p.recent[id%2] = c
 	}
 	return c
 }
@@ -78,7 +78,7 @@ func (p *Process) lookUp(id uint64) *context {
 // forget removes a context from the tables.
 func (p *Process) forget(c *context) {
 	delete(p.contexts, c.id)
-	p.recent = nil
+	p.recent[c.id%2] = nil
 }
 
 // OpenContext makes a context known: its members as world ranks in the order of

@@ -145,7 +145,7 @@ type Process struct {
 	composites composites
 
 	contexts  map[uint64]*context
-	recent    *context              // the context looked up last, or nil
+	recent    [2]*context           // the contexts looked up last, the even and the odd, or nil
 	active    []*context            // contexts whose stream may want to send
 	orphans   map[uint64][]orphan   // broadcast frames of contexts not yet open
 	forgotten [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped

@@ -76,7 +76,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	default:
 		h := p.nextHeader(wire.KindEager)
 		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
-		if c := p.recent; c != nil && c.stream != nil && c.id == context {
+		if c := p.recent[context%2]; c != nil && c.stream != nil && c.id == context {
 			h.Seq = c.stream.Completed()
 		}
 		p.send(proto.Proc(dst), h, data, 0)

@@ -100,6 +100,7 @@ type Engine struct {
 	sends        uint64
 	polls        uint64       // steps taken by anyone
 	waiters      int          // goroutines in until
+	slumbering   int          // of them, or in Close, those who wait for awake
 	sleeping     bool         // one of them, or the keeper, is in Transport.Wait
 	keeperSleeps bool         // it is the keeper
 	wanted       atomic.Int32 // goroutines that wait for the lock
@@ -247,7 +248,7 @@ func (e *Engine) tell(step func(p *process.Process)) {
 	if e.sleeping {
 		e.tr.Wake()
 	}
-	e.awake.Broadcast()
+	e.rouse()
 }
 
 // Finish flushes what this process owes to others, waits until every live
@@ -295,10 +296,10 @@ func (e *Engine) Close() error {
 	e.closed = true
 	e.p.Close()
 	close(e.stop)
-	e.awake.Broadcast()
+	e.rouse()
 	for e.sleeping { // nobody may be in the transport when it goes
 		e.tr.Wake()
-		e.awake.Wait()
+		e.slumber()
 	}
 	e.mu.Unlock()
 	e.stopped.Wait()

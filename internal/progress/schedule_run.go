@@ -253,7 +253,7 @@ func (e *Engine) lend(s *Schedule) bool {
 	if !found {
 		return false
 	}
-	e.awake.Broadcast() // who sleeps while this thread polled must poll now
+	e.rouse() // who sleeps while this thread polled must poll now
 	first := s.steps[s.next].place
 	e.mu.Unlock()
 	n := s.next
@@ -263,6 +263,6 @@ func (e *Engine) lend(s *Schedule) bool {
 	e.mu.Lock()
 	s.next, s.lent = n, false
 	e.advance(s)
-	e.awake.Broadcast()
+	e.rouse()
 	return true
 }

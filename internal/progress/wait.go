@@ -31,7 +31,7 @@ func (e *Engine) step() int {
 		e.runSchedules()
 	}
 	if e.p.Changes != before {
-		e.awake.Broadcast()
+		e.rouse()
 	}
 	return n
 }
@@ -57,7 +57,7 @@ func (e *Engine) doubt(q proto.Proc) {
 			break
 		}
 	}
-	e.awake.Broadcast() // something may have come for those who sleep
+	e.rouse() // something may have come for those who sleep
 	if e.cfg.Starved != nil && e.p.Doubtful() == q && e.cfg.Starved(q) {
 		e.p.Bear(q)
 	}
@@ -70,22 +70,36 @@ const readBeforeDoubt = 100
 // until makes progress until met says so, or the engine is closed. The lock is
 // held, but given up again and again.
 func (e *Engine) until(met func() bool) {
-	if met() {
+	if met() || e.closed {
 		return
 	}
 	e.waiters++
-	for idle := 0; !met() && !e.closed; {
-		if e.help(true) || e.step() > 0 {
+	for idle := 0; ; {
+		if len(e.lent) > 0 && e.help(true) || e.step() > 0 {
 			idle = 0
-			continue
-		}
-		if idle++; !e.linger(idle) {
+		} else if idle++; !e.linger(idle) {
 			e.block()
+		}
+		if met() || e.closed {
+			break
 		}
 	}
 	e.waiters--
 	if e.waiters > 0 {
-		e.awake.Broadcast() // one of them polls on
+		e.rouse() // one of them polls on
+	}
+}
+
+// slumber waits until another goroutine has something to tell; rouse tells. The lock is held.
+func (e *Engine) slumber() {
+	e.slumbering++
+	e.awake.Wait()
+	e.slumbering--
+}
+
+func (e *Engine) rouse() {
+	if e.slumbering > 0 {
+		e.awake.Broadcast()
 	}
 }
 
@@ -95,7 +109,7 @@ func (e *Engine) block() {
 		if e.keeperSleeps {
 			e.tr.Wake() // the waiter polls better than the keeper
 		}
-		e.awake.Wait()
+		e.slumber()
 		return
 	}
 	e.sleep(e.tr.Wait, e.untilDeadline())
@@ -112,7 +126,7 @@ func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	if !e.closed {
 		e.tick()
 	}
-	e.awake.Broadcast() // one of the others sleeps here next
+	e.rouse() // one of the others sleeps here next
 }
 
 // untilDeadline is how long nothing needs to be done.

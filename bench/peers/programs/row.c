@@ -120,7 +120,7 @@ static __attribute__((noinline)) void mark(int marked)
    isn't counted. */
 static void counted(const struct kind *k, int of, const char *dir)
 {
-	enum { warm = 2000, operations = 12 };
+	enum { warm = 300, operations = 12 };
 	char name[512];
 	int marked = 0;
 	for (int i = 0; i < warm; i++)

@@ -22,6 +22,10 @@
 // exact and tags come in order everything is O(1); otherwise the search passes
 // over the entries of the lane that don't fit.
 //
+// A receive that is posted where nothing else waits is alone: it is kept beside the lanes, and
+// goes into them when another is posted. A program that receives one message after another
+// never gets there.
+//
 // Entries and lanes are in slabs and link by index (slot 0 is nobody), which
 // the garbage collector needn't look into and which allocate nothing once
 // warm. Contexts come and go: before the slab of lanes grows, the lanes of
@@ -41,11 +45,21 @@ type Envelope struct {
 	Tag     int32      // AnyTag only in receives and probes
 }
 
+// takes tells whether a message fits a receive.
+func (r *Envelope) takes(m Envelope) bool {
+	return r.Context == m.Context && (r.Src == m.Src || r.Src == proto.AnyRank) && (r.Tag == m.Tag || r.Tag == proto.AnyTag)
+}
+
 // Queues are the posted receives and unexpected messages of one process.
 type Queues struct {
 	entries entries
 	lanes   lanes
 	stamp   uint64 // of the last posted receive
+
+	alone       bool // the only posted receive is not in a lane, but here:
+	envelope    Envelope
+	token       uint32
+	accompanied int32 // the entry of the last that was alone and isn't any more
 
 	postedLen, unexpectedLen int
 }
@@ -58,21 +72,48 @@ func New() *Queues {
 // Post matches a receive with the earliest unexpected message that fits and
 // removes that; or else queues the receive, and returns its ticket for Cancel.
 func (q *Queues) Post(e Envelope, token uint32) (unexpectedOrTicket uint32, matched bool) {
+	if q.postedLen|q.unexpectedLen == 0 {
+		q.alone, q.envelope, q.token, q.postedLen = true, e, token, 1
+		return aloneTicket, false
+	}
 	lane := q.lanes.get(e.Context, e.Src)
 	if i := q.firstUnexpected(lane, e); i != 0 {
 		return q.takeUnexpected(i), true
 	}
+	if q.alone {
+		q.alone, q.postedLen = false, 0
+		q.accompanied = q.post(q.lanes.get(q.envelope.Context, q.envelope.Src), q.envelope, q.token)
+		lane = q.lanes.get(e.Context, e.Src) // it may have been taken back, as empty
+	}
+	return uint32(q.post(lane, e, token)), false
+}
+
+// aloneTicket is the ticket of a receive that was alone when it was posted: at most one is
+// queued.
+const aloneTicket = 0
+
+func (q *Queues) post(lane int32, e Envelope, token uint32) int32 {
 	q.stamp++
 	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
 	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
 	q.lanes.context(lane).load++
 	q.postedLen++
-	return uint32(i), false
+	return i
 }
 
 // Claim removes the earliest posted receive that a message which has arrived
 // fits. Where there is none the message must be kept at once.
 func (q *Queues) Claim(e Envelope) (posted uint32, matched bool) {
+	if q.alone {
+		if !q.envelope.takes(e) {
+			return 0, false
+		}
+		q.alone, q.postedLen = false, 0
+		return q.token, true
+	}
+	if q.postedLen == 0 {
+		return 0, false
+	}
 	lane := q.lanes.get(e.Context, e.Src)
 	i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
 	any := q.firstPosted(q.lanes.context(lane).posted, e.Tag)
@@ -118,7 +159,16 @@ func (q *Queues) Take(e Envelope) (unexpected uint32, ok bool) {
 }
 
 // Cancel withdraws a receive that is still queued, by its ticket.
-func (q *Queues) Cancel(ticket uint32) { q.removePosted(int32(ticket)) }
+func (q *Queues) Cancel(ticket uint32) {
+	switch {
+	case ticket != aloneTicket:
+		q.removePosted(int32(ticket))
+	case q.alone:
+		q.alone, q.postedLen = false, 0
+	default:
+		q.removePosted(q.accompanied)
+	}
+}
 
 // Len is how many receives are posted and how many messages are unexpected.
 func (q *Queues) Len() (posted, unexpected int) { return q.postedLen, q.unexpectedLen }
@@ -139,6 +189,9 @@ func (q *Queues) EachUnexpected(visit func(unexpected uint32)) {
 // messages, which visit is shown in the order of their arrival. It must not
 // change the queues.
 func (q *Queues) DropContext(context uint64, visit func(unexpected uint32)) {
+	if q.alone && q.envelope.Context == context {
+		q.alone, q.postedLen = false, 0
+	}
 	whole, ok := q.lanes.find(context, proto.AnyRank)
 	if !ok {
 		return

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -81,7 +82,11 @@ func (t *Transport) pollLinks() bool {
 			t.stop(p)
 		}
 	}
-	t.bells.Ringing(t.skip, t.rung)
+	for i, active := range t.skip {
+		for rings := t.bells.Word(i) &^ active; rings != 0; rings &= rings - 1 {
+			t.rung(proto.Proc(i*64 + bits.TrailingZeros64(rings)))
+		}
+	}
 	if t.moved == before {
 		t.busy = 0
 		return true

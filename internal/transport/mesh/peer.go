@@ -61,6 +61,20 @@ func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token ui
 	if err := h.Check(); err != nil {
 		panic(err)
 	}
+	p := t.peers[to]
+	if p != nil && p.link != nil && p.outbox.Len() == 0 && len(payload) <= transport.DirectSize && p.link.Out.Frame(h, payload) {
+		p.link.Ring()
+		if token != 0 {
+			t.giveBack(to, token)
+		}
+		return
+	}
+	t.sendSlowly(to, h, payload, token)
+}
+
+// sendSlowly is for frames that don't fit a record, peers without shared memory, and those that
+// aren't in order.
+func (t *Transport) sendSlowly(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
 	p := t.peer(to)
 	if p.state > live || p.broken || t.closed {
 		t.giveBack(to, token)
@@ -68,11 +82,6 @@ func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token ui
 	}
 	n := 0
 	if p.state == live && p.outbox.Len() == 0 {
-		if p.link != nil && len(payload) <= transport.DirectSize && p.link.Out.Frame(h, payload) {
-			p.link.Ring()
-			t.giveBack(to, token)
-			return
-		}
 		wire.EncodeHeader(t.header[:], h)
 		n = t.pour(p, t.header[:], payload)
 	} else {

@@ -38,12 +38,18 @@ func (t *Transport) Poll(sink transport.Sink) int {
 		return 0
 	}
 	t.sink, t.moved = sink, 0
-	t.hear()
-	t.tellEnds()
+	if t.board.fresh.Load() {
+		t.hear()
+	}
+	if len(t.ends) > 0 {
+		t.tellEnds()
+	}
 	if t.pollLinks() {
 		t.pollSockets()
 	}
-	t.settle()
+	if len(t.given) > 0 {
+		t.settle()
+	}
 	t.sink = nil
 	return t.moved
 }
@@ -136,9 +142,6 @@ func (t *Transport) exit(p *peer) {
 // waits for the next Poll, so that this one ends.
 func (t *Transport) settle() {
 	due := len(t.given)
-	if due == 0 {
-		return
-	}
 	for i := range due {
 		t.sink.Sent(t.given[i].to, t.given[i].token)
 	}

@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -97,15 +96,8 @@ func (b *Bells) Any() bool {
 	return false
 }
 
-// Ringing calls visit for each Proc whose bell rings and that isn't among those
-// to skip. It stops no bell.
-func (b *Bells) Ringing(skip []uint64, visit func(proto.Proc)) {
-	for i := range b.words {
-		for set := b.words[i].Load() &^ skip[i]; set != 0; set &= set - 1 {
-			visit(proto.Proc(i*64 + bits.TrailingZeros64(set)))
-		}
-	}
-}
+// Word says which bells ring, a bit each, of the Procs from 64·i on.
+func (b *Bells) Word(i int) uint64 { return b.words[i].Load() }
 
 // Stop stops a Proc's bell.
 func (b *Bells) Stop(p proto.Proc) { b.words[p/64].And(^(uint64(1) << (p % 64))) }
