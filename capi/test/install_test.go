@@ -21,6 +21,14 @@ func build(t *testing.T, wrapper, source string, flags ...string) string {
 	return program
 }
 
+// Starts are measured with what is installed.
+func TestBenchStartup(t *testing.T) {
+	o := run(t, tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
+	if o.code != 0 || !strings.Contains(o.stdout, "\nbanyan,1,") || !strings.Contains(o.stdout, "\nbanyan,3,") {
+		t.Error(o)
+	}
+}
+
 // A program is built by mpicc and started by mpiexec, with nothing said of where
 // the library is.
 func TestWrappers(t *testing.T) {

@@ -29,7 +29,7 @@ func newBenchCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand(),
-		newBenchMembershipCommand(), newBenchMembershipRoleCommand(), newBenchMPICommand(), newBenchInstructionsCommand())
+		newBenchMembershipCommand(), newBenchMembershipRoleCommand(), newBenchMPICommand(), newBenchInstructionsCommand(), newBenchStartupCommand())
 	return cmd
 }
 

@@ -1,0 +1,51 @@
+// Tells how long a job takes to start, and what memory its processes take. Its argument is
+// when it was started, in nanoseconds since 1970. Rank 0 prints three numbers: the nanoseconds
+// from then until every rank is past MPI_Init and a barrier, and the mean resident and
+// proportional size of the ranks in bytes.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// idle is for how many microseconds the ranks do nothing before they are looked at.
+enum { idle = 300000 };
+
+static double bytes(const char *name)
+{
+	char line[256];
+	long kib = -1;
+	FILE *f = fopen("/proc/self/smaps_rollup", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, name, strlen(name)))
+			kib = atol(line + strlen(name));
+	if (!f || kib < 0) {
+		fprintf(stderr, "/proc/self/smaps_rollup tells no %s\n", name);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	fclose(f);
+	return kib * 1024.0;
+}
+
+int main(int argc, char **argv)
+{
+	int rank, size;
+	struct timespec now;
+	double own[2], sum[2];
+	MPI_Init(&argc, &argv);
+	MPI_Barrier(MPI_COMM_WORLD);
+	clock_gettime(CLOCK_REALTIME, &now);
+	double started = now.tv_sec * 1e9 + now.tv_nsec - (argc > 1 ? atof(argv[1]) : 0), last;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	usleep(idle);
+	own[0] = bytes("Rss:");
+	own[1] = bytes("Pss:");
+	MPI_Reduce(&started, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(own, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("%.0f %.0f %.0f\n", last, sum[0] / size, sum[1] / size);
+	MPI_Finalize();
+	return 0;
+}

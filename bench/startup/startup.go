@@ -1,0 +1,92 @@
+// Package startup measures how long jobs of MPI libraries take to start, and what memory
+// their processes take, by one C program (programs/startup.c) that the compiler of each builds.
+//
+// # Method
+//
+// The time of a start goes from the moment before the launcher is started until the last rank is past
+// MPI_Init and a barrier. Then all ranks sleep for 0.3 s, and each reads in
+// /proc/self/smaps_rollup its resident size (Rss), which counts what it shares with others whole, and
+// its proportional one (Pss), of which each sharer counts its part: the sizes of n processes add up to
+// n times the mean Pss.
+//
+// # Limits
+//
+// One machine; the times are the scheduler's as well where there are more processes than cores. What a
+// launcher itself takes isn't counted, nor shared memory that nobody has touched.
+package startup
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"banyan/bench/peers"
+)
+
+//go:embed programs/startup.c
+var source []byte
+
+// limit ends a job that doesn't end.
+const limit = 2 * time.Minute
+
+// Job is what one job showed.
+type Job struct {
+	Started, Ended time.Duration // since before its launcher was started
+	Rss, Pss       float64       // bytes, mean of its processes
+}
+
+// Build builds the program with the compiler of a library, in dir.
+func Build(dir string, l peers.Library) (program string, err error) {
+	program = filepath.Join(dir, "startup-"+l.Name)
+	if err := os.WriteFile(program+".c", source, 0o644); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command(l.CC, "-O2", "-o", program, program+".c").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", l.CC, err, out)
+	}
+	return program, nil
+}
+
+// Run runs one job of a program that Build has built.
+func Run(ctx context.Context, l peers.Library, program string, procs int) (Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	begin := time.Now()
+	args := slices.Concat(l.Exec[1:], []string{strconv.Itoa(procs), program, strconv.FormatInt(begin.UnixNano(), 10)})
+	cmd := exec.CommandContext(ctx, l.Exec[0], args...)
+	cmd.Env = append(os.Environ(), l.Env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers clean up then
+	cmd.WaitDelay = 5 * time.Second
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	j := Job{Ended: time.Since(begin)}
+	if err != nil {
+		return j, fmt.Errorf("%s, %d processes: %w: %s", l.Name, procs, errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
+	}
+	if err := j.read(string(out)); err != nil {
+		return j, fmt.Errorf("%s, %d processes: %w", l.Name, procs, err)
+	}
+	return j, nil
+}
+
+// read takes what the program prints.
+func (j *Job) read(out string) error {
+	var ns int64
+	if n, err := fmt.Sscan(out, &ns, &j.Rss, &j.Pss); n != 3 {
+		return fmt.Errorf("the program printed %.100q: %w", out, err)
+	}
+	j.Started = time.Duration(ns)
+	if j.Started <= 0 || j.Started > j.Ended || j.Pss <= 0 || j.Pss > j.Rss {
+		return fmt.Errorf("these figures can't be: started after %v of %v, %.0f bytes resident, %.0f in proportion", j.Started, j.Ended, j.Rss, j.Pss)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package startup
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/bench/peers"
+)
+
+// A job of one process that isn't started by any launcher, of a compiler that isn't one:
+// what is printed is read, and what can't be is refused.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	script := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// It gets the number of processes, the program, and when that was started.
+	launcher := script("launcher", `[ "$1" = 5 ] || exit 7
+"$2" "$3"`)
+	l := peers.Library{Name: "some", Exec: []string{launcher}}
+	j, err := Run(context.Background(), l, script("good", `echo $(( $(date +%s%N) - $1 )) 8192 4096`), 5)
+	if err != nil || j.Rss != 8192 || j.Pss != 4096 || j.Started > j.Ended || j.Started <= 0 || j.Ended > time.Minute {
+		t.Errorf("%+v, %v", j, err)
+	}
+	for text, want := range map[string]string{
+		"echo no numbers":             "printed",
+		"echo 1 2 3":                  "can't be", // more in proportion than resident
+		"echo 999999999999999999 4 3": "can't be", // started after its end
+		"echo late >&2; exit 3":       "late",
+	} {
+		if _, err := Run(context.Background(), l, script("bad", text), 5); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"banyan/bench/peers"
+	"banyan/bench/startup"
+	"banyan/internal/logp"
+)
+
+type benchStartupFlags struct {
+	procs  []int
+	rounds int
+	format string
+}
+
+func newBenchStartupCommand() *cobra.Command {
+	var f benchStartupFlags
+	cmd := &cobra.Command{
+		Use:   "startup",
+		Short: "How long jobs take to start, and what memory their processes take",
+		Long: `Startup builds a C program with the mpicc of Banyan, and with those of Open MPI and
+MPICH if they are installed (as mpicc.openmpi and mpicc.mpich), and starts it with so many
+processes, all in turn, round after round. A job has started when the last rank is
+past MPI_Init and a barrier; it has ended when its launcher has.
+
+The memory is that of an idle rank 0.3 s later, in MiB, mean of the ranks: resident (what ranks
+share counts for each of them) and in proportion (each counts its part, so that n ranks take n
+times as much together).`,
+		Example: `  banyan bench startup
+  banyan bench startup --procs 64 --rounds 20 --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&f.procs, "procs", []int{1, 2, 16, 64}, "numbers of processes")
+	flags.IntVar(&f.rounds, "rounds", 5, "rounds")
+	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	return cmd
+}
+
+// started is a row of the table.
+type started struct {
+	library string
+	procs   int
+	jobs    []startup.Job
+}
+
+func (f *benchStartupFlags) run(cmd *cobra.Command) error {
+	format := logp.Format(f.format)
+	if err := format.Validate(); err != nil {
+		return err
+	}
+	if f.rounds < 1 {
+		return fmt.Errorf("--rounds %d: one at least", f.rounds)
+	}
+	for _, n := range f.procs {
+		if n < 1 || n > 4096 {
+			return fmt.Errorf("--procs %d: 1 to 4096", n)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "banyan-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var libraries []peers.Library
+	programs := make(map[string]string)
+	for _, l := range peers.Libraries(filepath.Dir(self)) {
+		if _, err := exec.LookPath(l.CC); err != nil {
+			if l.Name == "banyan" {
+				return &exitError{1, fmt.Errorf("there is no mpicc beside %s: is Banyan built (make build)?", self)}
+			}
+			fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", l.Name)
+			continue
+		}
+		if programs[l.Name], err = startup.Build(dir, l); err != nil {
+			return &exitError{1, err}
+		}
+		libraries = append(libraries, l)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	rows := make([]started, len(f.procs)*len(libraries))
+	bar := progressbar.NewOptions(f.rounds*len(rows), progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription("jobs"), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(isTerminal(os.Stderr)))
+	for round := range f.rounds * len(rows) {
+		i := round % len(rows)
+		r, l := &rows[i], libraries[i%len(libraries)]
+		r.library, r.procs = l.Name, f.procs[i/len(libraries)]
+		j, err := startup.Run(ctx, l, programs[l.Name], r.procs)
+		if err != nil {
+			bar.Finish()
+			return &exitError{1, err}
+		}
+		r.jobs = append(r.jobs, j)
+		bar.Add(1)
+	}
+	bar.Finish()
+	return writeRows(cmd.OutOrStdout(), format, startupColumns(), rows)
+}
+
+// startupColumns are the columns of the table: medians of the rounds.
+func startupColumns() []column[started] {
+	value := func(of func(startup.Job) float64, share float64) func(r *started) any {
+		return func(r *started) any {
+			all := make([]float64, len(r.jobs))
+			for i, j := range r.jobs {
+				all[i] = of(j)
+			}
+			slices.Sort(all)
+			at := share * float64(len(all)-1)
+			low := all[int(at)]
+			return low + (at-float64(int(at)))*(all[min(int(at)+1, len(all)-1)]-low)
+		}
+	}
+	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	begun := func(j startup.Job) float64 { return ms(j.Started) }
+	return []column[started]{
+		{"library", func(r *started) any { return r.library }},
+		{"procs", func(r *started) any { return r.procs }},
+		{"started_ms", value(begun, 0.5)},
+		{"started_ms_min", value(begun, 0)},
+		{"started_ms_max", value(begun, 1)},
+		{"ended_ms", value(func(j startup.Job) float64 { return ms(j.Ended) }, 0.5)},
+		{"rss_mib", value(func(j startup.Job) float64 { return j.Rss / (1 << 20) }, 0.5)},
+		{"pss_mib", value(func(j startup.Job) float64 { return j.Pss / (1 << 20) }, 0.5)},
+	}
+}
