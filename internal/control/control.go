@@ -54,13 +54,29 @@ const (
 	// Finalized: the process left in order. An exit with code 0 is no death.
 	Finalized Type = "finalized"
 	// View: a view of the job is in force: Number, with so many Members, without
-	// those Gone, and why. The coordinator says so, once for each.
+	// those Gone, and why, and with those who have Joined since the one before. The coordinator says so, once for each.
 	View Type = "view"
 	// Abort: end the job with Code, because of Text.
 	Abort Type = "abort"
 	// Waits answers an Explain: Text says what the process waits for, in the words that
 	// follow its name.
 	Waits Type = "waits"
+	// Healable: this process has come to its first safe point: a newcomer to its rank can
+	// have its state.
+	Healable Type = "healable"
+	// Unhealable: this process can't give its state away, for Text.
+	Unhealable Type = "unhealable"
+	// Arrived, from a newcomer: others can reach it.
+	Arrived Type = "arrived"
+	// Mark, from a donor: all that its program has written is out, and it waits for
+	// Marked before it writes more. What a newcomer writes comes after it.
+	Mark Type = "mark"
+	// Committed, from a newcomer: it is a replica from here on, even if its donor dies.
+	Committed Type = "committed"
+	// Healed, from a newcomer: everybody knows it, and its program goes on.
+	Healed Type = "healed"
+	// HealFailed, from a newcomer: it can't be one, for Text, and ends.
+	HealFailed Type = "heal failed"
 	// Lost: the program was told that the rank of Proc is lost. Text says in
 	// which operation. For the report only.
 	Lost Type = "lost"
@@ -80,24 +96,33 @@ const (
 	Untraced Type = "untraced"
 	// Explain asks the process what it waits for: a user wants to know why the job hangs.
 	Explain Type = "explain"
+	// Admit: a process takes the place of Proc, which has died, in Incarnation.
+	Admit Type = "admit"
+	// Donate: this process is the donor of Proc in Incarnation, which has Arrived.
+	Donate Type = "donate"
+	// Marked: see Mark.
+	Marked Type = "marked"
 	// Shutdown: the job is being ended; kill follows. Text says why.
 	Shutdown Type = "shutdown"
 )
 
 // Message is one line on the lifeline.
 type Message struct {
-	Type   Type          `json:"type"`
-	Proc   proto.Proc    `json:"proc,omitempty"`
-	Code   int           `json:"code,omitempty"`
-	Pid    int           `json:"pid,omitempty"`
-	Signal int           `json:"signal,omitempty"`
-	Cause  string        `json:"cause,omitempty"` // of a Death, in words
-	Text   string        `json:"text,omitempty"`
-	Silent time.Duration `json:"silent_ns,omitempty"`
+	Type Type       `json:"type"`
+	Proc proto.Proc `json:"proc,omitempty"`
+	// Incarnation is which process in the place of Proc is meant.
+	Incarnation uint32        `json:"incarnation,omitempty"`
+	Code        int           `json:"code,omitempty"`
+	Pid         int           `json:"pid,omitempty"`
+	Signal      int           `json:"signal,omitempty"`
+	Cause       string        `json:"cause,omitempty"` // of a Death, in words
+	Text        string        `json:"text,omitempty"`
+	Silent      time.Duration `json:"silent_ns,omitempty"`
 
-	Number  uint64 `json:"number,omitempty"`
-	Members int    `json:"members,omitempty"`
-	Gone    []Gone `json:"gone,omitempty"`
+	Number  uint64       `json:"number,omitempty"`
+	Members int          `json:"members,omitempty"`
+	Gone    []Gone       `json:"gone,omitempty"`
+	Joined  []proto.Proc `json:"joined,omitempty"`
 }
 
 // Gone is a process that a view does without, and why: "died", "silent" or "left".

@@ -77,24 +77,25 @@ type Options struct {
 type Job struct {
 	Engine *progress.Engine
 
-	self    proto.Proc
-	layout  replica.Layout
-	options Options
-	hosts   []int32     // of each process, nil if unknown
-	program int         // which of the job's, from 0; -1 if unknown
-	survive atomic.Bool // the program goes on when a rank is lost
-	pmi     *pmi.Client
-	control *control.Conn
-	media   mesh.Media
-	mesh    *mesh.Transport // nil in a job of one
-	log     *slog.Logger
-	calls   *determinism.Recorder // nil unless the program is being checked
-	reaped  []atomic.Bool         // by Proc: the launcher told of its death
-	leaving atomic.Bool
-	left    atomic.Bool   // Leave was called
-	done    chan struct{} // closed by Leave: watch no longer
-	watched chan struct{} // closed when it doesn't
-	exit    func(code int)
+	self     proto.Proc
+	layout   replica.Layout
+	newcomer *newcomer // nil unless this process takes a dead one's place
+	options  Options
+	hosts    []int32     // of each process, nil if unknown
+	program  int         // which of the job's, from 0; -1 if unknown
+	survive  atomic.Bool // the program goes on when a rank is lost
+	pmi      *pmi.Client
+	control  *control.Conn
+	media    mesh.Media
+	mesh     *mesh.Transport // nil in a job of one
+	log      *slog.Logger
+	calls    *determinism.Recorder // nil unless the program is being checked
+	reaped   []atomic.Uint32       // by Proc: of how many incarnations the launcher has told the death
+	leaving  atomic.Bool
+	left     atomic.Bool   // Leave was called
+	done     chan struct{} // closed by Leave: watch no longer
+	watched  chan struct{} // closed when it doesn't
+	exit     func(code int)
 }
 
 // Join makes this process part of the job that its environment describes.
@@ -108,7 +109,10 @@ func Join(o Options) (*Job, error) {
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
 	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
 	if err := j.join(); err != nil {
-		if j.pmi != nil {
+		switch {
+		case j.newcomer != nil && j.control != nil:
+			j.healFailed(err) // the job goes on without it
+		case j.pmi != nil:
 			j.pmi.Abort(1, err.Error())
 		}
 		return nil, fmt.Errorf("joining the job: %w", err)
@@ -123,14 +127,20 @@ func (j *Job) join() (err error) {
 	if j.control, err = control.FromEnv(); err != nil {
 		return err
 	}
-	j.layout = replica.Uniform(1, 1)
+	procs := 0
 	if j.pmi != nil {
-		j.self = proto.Proc(j.pmi.Rank())
-		if j.layout, err = layout(j.pmi.Size()); err != nil {
-			return err
-		}
+		j.self, procs = proto.Proc(j.pmi.Rank()), j.pmi.Size()
 	}
-	j.reaped = make([]atomic.Bool, j.layout.Procs())
+	if j.layout, err = layout(procs); err != nil {
+		return err
+	}
+	j.reaped = make([]atomic.Uint32, j.layout.Procs())
+	if j.newcomer, err = readNewcomer(j.layout.Procs()); err != nil {
+		return err
+	}
+	if j.newcomer != nil && (j.pmi == nil || j.control == nil) {
+		return errNoLauncher
+	}
 	cfg, err := j.config()
 	if err != nil {
 		return err
@@ -149,7 +159,13 @@ func (j *Job) join() (err error) {
 	go j.watch()
 	if j.control != nil {
 		go j.listen()
-		return j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()})
+		if err := j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()}); err != nil || j.newcomer == nil {
+			return err
+		}
+		if err := j.control.Send(control.Message{Type: control.Arrived}); err != nil {
+			return err
+		}
+		return j.Engine.AwaitLog()
 	}
 	return nil
 }
@@ -175,6 +191,7 @@ func (j *Job) config() (progress.Config, error) {
 		},
 		BeforeSend: strike,
 	}
+	j.newcomer.apply(&cfg.Process)
 	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
 		cfg.Calls = j.calls
 	}
@@ -192,13 +209,12 @@ func logger() *slog.Logger {
 
 // connect shares the secret, opens the transport and starts the engine.
 func (j *Job) connect(cfg progress.Config) error {
-	var own [32]byte
-	rand.Read(own[:])
-	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.self)), hex.EncodeToString(own[:])); err != nil {
-		return err
-	}
-	if err := j.pmi.Barrier(); err != nil {
-		return err
+	// A newcomer finds the secret there, and those who are to connect to it are told
+	// when they can.
+	if j.newcomer == nil {
+		if err := j.putSecret(); err != nil {
+			return err
+		}
 	}
 	secret, err := j.secret()
 	if err != nil {
@@ -222,12 +238,13 @@ func (j *Job) connect(cfg progress.Config) error {
 	}
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
+		Incarnation: j.newcomer.of(j.self), Lives: j.newcomer.incarnations(),
 		Host: address, Media: j.media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
 	})
 	if err != nil {
 		return err
 	}
-	if err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String()); err == nil {
+	if err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String()); err == nil && j.newcomer == nil {
 		err = j.pmi.Barrier()
 	}
 	if err != nil {
@@ -240,6 +257,16 @@ func (j *Job) connect(cfg progress.Config) error {
 	}).starved
 	j.Engine = progress.New(cfg, tr)
 	return nil
+}
+
+// putSecret puts an entry for the job's secret, and waits until all have.
+func (j *Job) putSecret() error {
+	var own [32]byte
+	rand.Read(own[:])
+	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.self)), hex.EncodeToString(own[:])); err != nil {
+		return err
+	}
+	return j.pmi.Barrier()
 }
 
 func (j *Job) secret() ([]byte, error) {

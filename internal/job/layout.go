@@ -17,13 +17,16 @@ const (
 	protocolVariable = "BANYAN_PROTOCOL"
 )
 
-// layout gives so many processes their ranks.
+// layout gives so many processes their ranks; 0: this one is alone, whatever was planned.
 func layout(procs int) (replica.Layout, error) {
 	text := os.Getenv(replicasVariable)
 	if !strings.Contains(text, ",") {
 		degree, err := intVariable(replicasVariable, 1)
 		if err != nil {
 			return replica.Layout{}, err
+		}
+		if procs == 0 {
+			return replica.Uniform(1, 1), nil
 		}
 		if degree > replica.MaxDegree || procs%degree != 0 {
 			return replica.Layout{}, fmt.Errorf("%d processes can't be ranks of %d replicas each", procs, degree)
@@ -38,6 +41,9 @@ func layout(procs int) (replica.Layout, error) {
 			return replica.Layout{}, fmt.Errorf("%s=%.100q: want numbers from 1 to %d with commas between, not %.20q", replicasVariable, text, replica.MaxDegree, field)
 		}
 		degrees, total = append(degrees, degree), total+degree
+	}
+	if procs == 0 {
+		return replica.Uniform(1, 1), nil
 	}
 	if total != procs {
 		return replica.Layout{}, fmt.Errorf("%s=%.100q: %d replicas of %d ranks, in a job of %d processes", replicasVariable, text, total, len(degrees), procs)

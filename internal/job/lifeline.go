@@ -29,12 +29,22 @@ func (j *Job) listen() {
 		}
 		switch m.Type {
 		case control.Death:
-			if m.Proc >= 0 && int(m.Proc) < len(j.reaped) {
-				j.reaped[m.Proc].Store(true)
-				j.Engine.Evidence(m.Proc)
+			if j.valid(m.Proc) {
+				j.reaped[m.Proc].Store(m.Incarnation + 1)
+				j.Engine.Evidence(m.Proc, m.Incarnation)
 			}
 		case control.Left:
 			j.Engine.Left(m.Proc)
+		case control.Admit:
+			if j.valid(m.Proc) {
+				j.Engine.Admit(m.Proc, m.Incarnation)
+			}
+		case control.Donate:
+			if j.valid(m.Proc) {
+				j.Engine.Help(m.Proc, m.Incarnation)
+			}
+		case control.Marked:
+			j.Engine.Marked()
 		case control.Traced, control.Untraced:
 			j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 		case control.Explain:
@@ -71,9 +81,9 @@ func (j *Job) handle(e progress.Event) {
 			// be reached.
 			go j.mesh.Tell(r.Proc)
 		}
-		if j.control != nil && e.Report.Cause != detector.CauseTold && !j.reaped[r.Proc].Load() {
+		if j.control != nil && r.Cause != detector.CauseTold && j.reaped[r.Proc].Load() <= r.Incarnation {
 			j.control.Send(control.Message{
-				Type: control.Suspect, Proc: e.Report.Proc, Silent: time.Duration(e.Report.Silent),
+				Type: control.Suspect, Proc: r.Proc, Incarnation: r.Incarnation, Silent: time.Duration(r.Silent),
 			})
 		}
 	case progress.RankLost:
@@ -89,6 +99,10 @@ func (j *Job) handle(e progress.Event) {
 		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
 	case progress.Aborted:
 		j.end(e.Code, "")
+	case progress.Heals:
+		j.heals(e.Step)
+	case progress.HealFailed:
+		j.healFailed(e.Err)
 	}
 }
 
@@ -100,6 +114,9 @@ func (j *Job) viewed(e progress.Event) {
 	m := control.Message{Type: control.View, Number: e.View.Number, Members: len(e.View.Members)}
 	for _, g := range e.View.Gone {
 		m.Gone = append(m.Gone, control.Gone{Proc: g.Proc, Why: g.Why.String()})
+	}
+	for _, x := range e.View.Joined {
+		m.Joined = append(m.Joined, x.Proc)
 	}
 	j.control.Send(m)
 }

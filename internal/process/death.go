@@ -16,8 +16,14 @@ type lostPeer struct {
 	until proto.Time
 }
 
-// Evidence says that a process has certainly died.
-func (p *Process) Evidence(q proto.Proc) {
+// Evidence says that a process has certainly died, in its incarnations up to one.
+func (p *Process) Evidence(q proto.Proc, incarnation uint32) {
+	if incarnation > p.lives[q] {
+		p.Admit(q, incarnation)
+	}
+	if incarnation < p.lives[q] || q == p.cfg.Self {
+		return // another one has its place
+	}
 	if !p.left[q] {
 		p.gone(q, membership.Died) // even if its death was only feared before
 	}
@@ -26,8 +32,11 @@ func (p *Process) Evidence(q proto.Proc) {
 
 // suspect says that a process is to be taken for dead.
 func (p *Process) suspect(q proto.Proc) {
-	p.detector.Evidence(p.now, q, 0, &p.detectorOut)
+	p.detector.Evidence(p.now, q, p.lives[q], &p.detectorOut)
 	p.runDetector()
+	if p.guest[q] {
+		p.died(detector.Report{Proc: q, Incarnation: p.lives[q], Cause: detector.CauseEvidence, By: p.cfg.Self})
+	}
 }
 
 // Left says that a process has left in order.
@@ -36,7 +45,7 @@ func (p *Process) Left(q proto.Proc) {
 		return
 	}
 	p.departed(q)
-	p.detector.Left(p.now, q, 0, &p.detectorOut)
+	p.detector.Left(p.now, q, p.lives[q], &p.detectorOut)
 	p.runDetector()
 }
 
@@ -60,7 +69,7 @@ func (p *Process) departed(q proto.Proc) {
 }
 
 func (p *Process) connectionLost(q proto.Proc) {
-	if p.detector.Alive(q) {
+	if p.Alive(q) {
 		p.lost = append(p.lost, lostPeer{q, p.now + p.cfg.Timeout})
 	}
 }
@@ -68,7 +77,7 @@ func (p *Process) connectionLost(q proto.Proc) {
 func (p *Process) expireLost() {
 	for i := 0; i < len(p.lost); {
 		l := p.lost[i]
-		if alive := p.detector.Alive(l.proc) && !p.left[l.proc]; alive && p.now < l.until {
+		if alive := p.Alive(l.proc) && !p.left[l.proc]; alive && p.now < l.until {
 			i++
 			continue
 		} else if alive {
@@ -82,10 +91,10 @@ func (p *Process) expireLost() {
 // died carries a death to everyone it concerns.
 func (p *Process) died(r detector.Report) {
 	q := r.Proc
-	if p.told[q] || p.left[q] {
+	if p.told[q] || p.left[q] || r.Incarnation < p.lives[q] {
 		return
 	}
-	p.told[q] = true
+	p.told[q], p.guest[q] = true, false
 	if p.cfg.Recorder != nil {
 		p.cfg.Recorder.Died(q)
 	}
@@ -111,6 +120,7 @@ func (p *Process) died(r detector.Report) {
 	if p.replica.Lost(rank) {
 		p.rankLost(rank)
 	}
+	p.healingDied(q)
 	p.farewell.Gone(q, &p.farewellOut)
 	p.runFarewell()
 	p.gone(q, membership.Silent)

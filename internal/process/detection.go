@@ -120,6 +120,9 @@ func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byt
 		View: uint32(h.Seq), Incarnation: uint32(h.Aux),
 		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
 	}
+	if p.joining != nil && !p.installed {
+		return // a newcomer has no view yet, so it knows of nobody's place on the ring
+	}
 	switch h.Kind {
 	case wire.KindHeartbeat:
 		p.detector.Heartbeat(p.now, from, beat, &p.detectorOut)

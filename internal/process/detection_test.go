@@ -116,7 +116,7 @@ func TestDigestsAreCompared(t *testing.T) {
 
 func TestObituariesNameIncarnations(t *testing.T) {
 	p, w := eight()
-	p.Evidence(5)
+	p.Evidence(5, 0)
 	p.Frame(5, &wire.Header{Kind: wire.KindHeartbeat}, nil)
 	if h := w.last(wire.KindObituary); h == nil || h.Aux != 0 {
 		t.Fatalf("answered by %+v", h)

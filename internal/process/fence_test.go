@@ -32,6 +32,8 @@ func (w *wiretap) Died(detector.Report)            {}
 func (w *wiretap) Viewed(*membership.View, bool)   {}
 func (w *wiretap) Minority([]membership.Departure) {}
 func (w *wiretap) HealFailed(error)                {}
+func (w *wiretap) Heals(HealStep)                  {}
+func (w *wiretap) SafepointWanted(bool)            {}
 func (w *wiretap) RankLost(proto.Rank)             {}
 func (w *wiretap) Fenced(proto.Proc)               {}
 func (w *wiretap) Aborted(proto.Proc, int)         {}

@@ -45,8 +45,8 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 	p.met[from] = true
 	p.received(from, h.Kind)
 	switch {
-	case !p.detector.Alive(from) && !p.left[from]:
-		p.detector.Stranger(p.now, from, 0, &p.detectorOut)
+	case !p.Alive(from) && !p.left[from]:
+		p.detector.Stranger(p.now, from, p.lives[from], &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
 		return p.messageArrived(from, h, payload, owned)
@@ -79,6 +79,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.runReplica()
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
 		p.detectorArrived(from, h, payload)
+	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
+		p.healingArrived(from, h, payload)
 	case wire.KindMembership:
 		p.membershipArrived(from, payload)
 	case wire.KindDone:
@@ -104,7 +106,7 @@ func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 	switch {
 	case p.left[peer] || p.finished:
 	case why == transport.EvidenceExited:
-		p.Evidence(peer)
+		p.Evidence(peer, p.lives[peer])
 	case why == transport.EvidenceObituary:
 		p.fence(peer)
 	case why == transport.EvidenceLost:

@@ -84,7 +84,7 @@ func (p *Process) Abort(code int) {
 
 func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
-		if q != p.cfg.Self && p.detector.Alive(q) && !p.left[q] && wanted(q) {
+		if q != p.cfg.Self && p.Alive(q) && !p.left[q] && wanted(q) {
 			h := p.nextHeader(k)
 			h.Tag = tag
 			p.send(q, h, nil, 0)

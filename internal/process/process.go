@@ -89,6 +89,10 @@ type Host interface {
 	// HealFailed is called when this process, started to fill the place of a dead
 	// one, can't: it must stop.
 	HealFailed(err error)
+	// Heals tells of a step of a healing that the launcher has a part in.
+	Heals(step HealStep)
+	// SafepointWanted tells of each change of Process.SafepointWanted.
+	SafepointWanted(wanted bool)
 }
 
 // Config says who the process is.
@@ -110,6 +114,10 @@ type Config struct {
 	// Heal says that dead replicas are replaced: what is received before the first
 	// safe point is kept for newcomers. Newcomer says that this process is one.
 	Heal, Newcomer bool
+	// Lives are the incarnations of all processes, and Gone those known to be dead, at a
+	// newcomer. nil: all are 0, nobody is.
+	Lives []uint32
+	Gone  []bool
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of
@@ -136,6 +144,9 @@ type Process struct {
 	clock    *causal.Clock // replicated jobs only
 	history  *history      // replicated jobs with healing only
 	replay   *replay       // newcomers before their first safe point only
+	donation *donation     // nil unless this process is a donor
+	joining  *joining      // newcomers only
+	healable bool          // the rank can be healed from here
 
 	requests   slab[request]
 	messages   slab[message]
@@ -168,11 +179,17 @@ type Process struct {
 	scratch     []byte
 	acks        []wire.Ack
 
-	met       []bool // by Proc: a frame went there or came from there
-	left      []bool // by Proc: said goodbye
-	told      []bool // by Proc: death handled
-	finishing bool   // the program is through: refuse offers
-	bereft    bool   // a rank is lost
+	met       []bool             // by Proc: a frame went there or came from there
+	left      []bool             // by Proc: said goodbye
+	told      []bool             // by Proc: death handled
+	why       []membership.Why   // by Proc: of those
+	lives     []uint32           // by Proc: the last incarnation that is let in
+	guest     []bool             // by Proc: no member of the detector's view, but let in
+	installed bool               // the detector has been given a view
+	growing   bool               // somebody has joined a view
+	views     []*membership.View // for the detector
+	finishing bool               // the program is through: refuse offers
+	bereft    bool               // a rank is lost
 	// introduced counts those at distance 2, 4, 8… on the ring that were met.
 	introduced int
 	finished   bool // every live process is through
@@ -199,17 +216,16 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		now:        now,
 		ring:       ringOf(&cfg),
 		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror}),
-		farewell:   farewell.New(cfg.Self, n),
-		members: membership.New(membership.Config{
-			Self: membership.Member{Proc: cfg.Self}, Gather: cfg.Period / 20, Patience: 2 * cfg.Timeout,
-		}, membership.FirstView(n)),
-		match:    match.New(),
-		contexts: make(map[uint64]*context),
-		orphans:  make(map[uint64][]orphan),
-		staging:  make([][]byte, n),
-		met:      make([]bool, n),
-		left:     make([]bool, n),
-		told:     make([]bool, n),
+		match:      match.New(),
+		contexts:   make(map[uint64]*context),
+		orphans:    make(map[uint64][]orphan),
+		staging:    make([][]byte, n),
+		met:        make([]bool, n),
+		left:       make([]bool, n),
+		told:       make([]bool, n),
+		why:        make([]membership.Why, n),
+		lives:      make([]uint32, n),
+		guest:      make([]bool, n),
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
@@ -222,11 +238,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 			p.replay = p.newReplay()
 		}
 	}
-	p.detector = detector.New(detector.Config{
-		Self: cfg.Self, View: &detector.View{Ring: p.ring}, Period: cfg.Period, Timeout: cfg.Timeout,
-		Witness: cfg.Witness,
-	}, now, &p.detectorOut)
-	p.runDetector()
+	p.begin(now)
 	return p
 }
 
@@ -234,14 +246,17 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 func (p *Process) Rank() proto.Rank { return p.rank }
 
 // Alive tells whether a process is not known to be dead.
-func (p *Process) Alive(q proto.Proc) bool { return p.detector.Alive(q) }
+func (p *Process) Alive(q proto.Proc) bool { return p.guest[q] || p.detector.Alive(q) }
 
 // At sets the time of the calls that follow.
 func (p *Process) At(now proto.Time) { p.now = now }
 
 // Deadline is the time of the next Tick that is needed.
 func (p *Process) Deadline() proto.Time {
-	d := min(p.detector.Deadline(), p.members.Deadline())
+	d := p.detector.Deadline()
+	if p.members != nil {
+		d = min(d, p.members.Deadline())
+	}
 	for _, c := range p.active {
 		d = min(d, c.stream.Deadline())
 	}
@@ -258,10 +273,11 @@ func (p *Process) Deadline() proto.Time {
 func (p *Process) Tick() {
 	p.detector.Tick(p.now, &p.detectorOut)
 	p.runDetector()
-	if p.now >= p.members.Deadline() {
+	if p.members != nil && p.now >= p.members.Deadline() {
 		p.members.Tick(p.now, &p.membersOut)
 		p.runMembership()
 	}
+	p.adoptViews()
 	for _, c := range p.active {
 		c.stream.Tick(p.now, &c.out)
 		p.runStream(c)
@@ -280,6 +296,12 @@ func (p *Process) Work() bool {
 	read := p.readOn()
 	p.flushAcks()
 	p.releaseHeld()
+	if len(p.views) > 0 {
+		p.adoptViews()
+	}
+	if p.donation != nil && p.pumpDonation() {
+		read = true
+	}
 	return p.pumpStreams() || read
 }
 

@@ -24,7 +24,7 @@ func TestReofferCutsOffTheFirstSender(t *testing.T) {
 		t.Fatal("the data doesn't go to the program's buffer")
 	}
 	p.Frame(3, &offer, make([]byte, p.clock.StampSize()))
-	p.Evidence(1)
+	p.Evidence(1, 0)
 	if !slices.Contains(w.fenced, proto.Proc(1)) {
 		t.Error("the transport may still read into the buffer")
 	}

@@ -203,6 +203,10 @@ func (p *Process) runReplica() {
 				p.send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
 				p.scratch = p.scratch[:0]
 			}
+		case replica.Tell:
+			p.tellNote(a)
+		case replica.Handover, replica.Healed:
+			p.healingStep(a)
 		case replica.Redirect:
 			p.redirects = append(p.redirects, *a)
 		}

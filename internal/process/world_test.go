@@ -123,6 +123,8 @@ func (n *node) Died(detector.Report)            {}
 func (n *node) Viewed(*membership.View, bool)   {}
 func (n *node) Minority([]membership.Departure) {}
 func (n *node) HealFailed(err error)            { n.healFailed = err }
+func (n *node) Heals(HealStep)                  {}
+func (n *node) SafepointWanted(bool)            {}
 func (n *node) RankLost(r proto.Rank)           { n.lost = append(n.lost, r) }
 func (n *node) Fenced(by proto.Proc) {
 	n.w.t.Fatalf("%v was fenced by %v although it lives", n.self, by)

@@ -67,6 +67,7 @@ const (
 	Viewed                      // View is in force; Coordinator: this process brought it about
 	Minority                    // this process must stop: too many are silent, in Gone
 	HealFailed                  // this process, a newcomer, must stop: Err says why
+	Heals                       // a healing has come to Step
 )
 
 // Event is something that concerns the process as a whole.
@@ -77,6 +78,7 @@ type Event struct {
 	By     proto.Proc
 	Code   int
 	Err    error
+	Step   process.HealStep
 
 	View        *membership.View
 	Coordinator bool
@@ -133,7 +135,9 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	e.viewed = make(chan struct{})
 	e.p = process.New(cfg.Process, 0, tr, host{e})
 	e.done = e.p.Done
-	e.views = append(e.views, e.p.View())
+	if v := e.p.View(); v != nil {
+		e.views = append(e.views, v)
+	}
 	e.stopped.Add(1)
 	go e.keep()
 	return e
@@ -217,8 +221,10 @@ func (e *Engine) FramesSent() uint64 {
 // Self is which process this is, and which rank.
 func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
 
-// Evidence says that a process has certainly died.
-func (e *Engine) Evidence(q proto.Proc) { e.tell(func(p *process.Process) { p.Evidence(q) }) }
+// Evidence says that a process has certainly died, in its incarnations up to one.
+func (e *Engine) Evidence(q proto.Proc, incarnation uint32) {
+	e.tell(func(p *process.Process) { p.Evidence(q, incarnation) })
+}
 
 // Excuse says that a process may be stopped by a debugger, or no longer.
 func (e *Engine) Excuse(q proto.Proc, excused bool) {

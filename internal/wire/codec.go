@@ -19,7 +19,7 @@ import (
 
 // Version is the version of the frame format. Peers agree on a protocol version
 // when they connect; this byte only confirms it.
-const Version = 2
+const Version = 3
 
 const magic = 0xBA
 
@@ -123,6 +123,10 @@ func (h *Header) check() error {
 	case KindData:
 		if h.Offset > h.Total || uint64(h.Length) > h.Total-h.Offset {
 			return fmt.Errorf("%w: data with %d bytes at %d of %d", ErrCorrupt, h.Length, h.Offset, h.Total)
+		}
+	case KindNote:
+		if h.Src < 0 {
+			return fmt.Errorf("%w: %v about %d", ErrCorrupt, h.Kind, h.Src)
 		}
 	case KindNews:
 		if h.Src < 0 || h.Flags > 1 || uint32(h.Tag) >= 32 {

@@ -62,7 +62,7 @@ func TestHeaderLayout(t *testing.T) {
 	var got [HeaderSize]byte
 	EncodeHeader(got[:], &h)
 	want := []byte{
-		0xBA, 2, 4, 2, 3, 0, 0, 0,
+		0xBA, 3, 4, 2, 3, 0, 0, 0,
 		4, 0, 0, 0, 0, 0, 0, 0,
 		5, 0, 0, 0, 0, 0, 0, 0,
 		6, 0, 0, 0, 7, 0, 0, 0,

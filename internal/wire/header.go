@@ -78,6 +78,20 @@ const (
 	// KindMembership carries one of its messages (internal/wire/views).
 	KindMembership
 
+	// Healing: a process takes the place of a dead replica (internal/process/healing.go).
+
+	// KindNote carries a note of it (internal/proto/replica). Flags (which), Src (the
+	// place, a Proc), Aux (the newcomer's incarnation), Context (what the sender covers).
+	KindNote
+	// KindLog carries the next bytes of a donor's log. Offset.
+	KindLog
+	// KindReady tells the donor that the newcomer has come to its first safe point.
+	KindReady
+	// KindState carries the next bytes of a donor's state. Offset.
+	KindState
+	// KindHealed tells the donor that everybody knows the newcomer.
+	KindHealed
+
 	// Leaving (internal/proto/farewell).
 
 	// KindDone says that the sender has finished and been flushed.

@@ -1,0 +1,108 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"banyan/internal/control"
+	"banyan/internal/process"
+	"banyan/internal/proto"
+)
+
+const (
+	// healVariable says that the launcher replaces dead replicas.
+	healVariable = "BANYAN_HEAL"
+	// livesVariable says to a newcomer, which takes the place of a dead process, how often
+	// each process's place has been taken, in the order of processes with commas between; a
+	// process that is dead at the moment has a "d" behind it.
+	livesVariable = "BANYAN_LIVES"
+)
+
+// newcomer is what a process that takes the place of a dead one is told at its start; its
+// zero value is that of any other.
+type newcomer struct {
+	lives []uint32
+	gone  []bool
+}
+
+// readNewcomer reads livesVariable, nil if this is no newcomer.
+func readNewcomer(procs int) (*newcomer, error) {
+	text := os.Getenv(livesVariable)
+	if text == "" {
+		return nil, nil
+	}
+	n := &newcomer{}
+	for _, field := range strings.Split(text, ",") {
+		number, dead := strings.CutSuffix(field, "d")
+		life, err := strconv.ParseUint(number, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("%s=%.100q: %.20q is no incarnation", livesVariable, text, field)
+		}
+		n.lives, n.gone = append(n.lives, uint32(life)), append(n.gone, dead)
+	}
+	if len(n.lives) != procs {
+		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", livesVariable, text, len(n.lives), procs)
+	}
+	return n, nil
+}
+
+// apply completes the configuration of a process.
+func (n *newcomer) apply(cfg *process.Config) {
+	cfg.Heal = os.Getenv(healVariable) != "" && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
+	if n != nil {
+		cfg.Newcomer, cfg.Lives, cfg.Gone = true, n.lives, n.gone
+	}
+}
+
+// incarnations are those of all processes, for the transport; nil: all are 0.
+func (n *newcomer) incarnations() []uint64 {
+	if n == nil {
+		return nil
+	}
+	lives := make([]uint64, len(n.lives))
+	for i, l := range n.lives {
+		lives[i] = uint64(l)
+	}
+	return lives
+}
+
+// of is the incarnation of a process.
+func (n *newcomer) of(p proto.Proc) uint64 {
+	if n == nil {
+		return 0
+	}
+	return uint64(n.lives[p])
+}
+
+func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
+
+// heals tells the launcher how far a healing has come.
+func (j *Job) heals(step process.HealStep) {
+	if j.control == nil {
+		return
+	}
+	switch step {
+	case process.StepHealable:
+		j.control.Send(control.Message{Type: control.Healable})
+	case process.StepMark:
+		j.control.Send(control.Message{Type: control.Mark})
+	case process.StepCommitted:
+		j.control.Send(control.Message{Type: control.Committed})
+	case process.StepHealed:
+		j.control.Send(control.Message{Type: control.Healed})
+	}
+}
+
+// healFailed ends a newcomer that can't take a dead process's place: the launcher says why.
+func (j *Job) healFailed(err error) {
+	if j.control != nil {
+		j.control.Send(control.Message{Type: control.HealFailed, Text: err.Error()})
+	}
+	j.exit(1)
+}
+
+// errNoLauncher is about a newcomer that nobody speaks for.
+var errNoLauncher = errors.New(livesVariable + " is set, but there is no launcher that replaces processes")

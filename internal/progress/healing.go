@@ -1,0 +1,36 @@
+package progress
+
+import (
+	"banyan/internal/process"
+	"banyan/internal/proto"
+)
+
+// Admit says that a process has come to take the place of a dead one.
+func (e *Engine) Admit(q proto.Proc, incarnation uint32) {
+	e.tell(func(p *process.Process) { p.Admit(q, incarnation) })
+}
+
+// Help says that this process is the donor of one that has been admitted.
+func (e *Engine) Help(q proto.Proc, incarnation uint32) {
+	e.tell(func(p *process.Process) { p.Help(q, incarnation) })
+}
+
+// Marked says that the launcher knows how far this process's output goes.
+func (e *Engine) Marked() { e.tell(func(p *process.Process) { p.Marked() }) }
+
+// AwaitLog waits, in a newcomer, until what its program is to begin with is here. The
+// program must not start before.
+func (e *Engine) AwaitLog() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.until(func() bool { return e.p.LogWhole() })
+	if !e.p.LogWhole() {
+		return process.ErrClosed
+	}
+	return nil
+}
+
+func (h host) Heals(step process.HealStep) { h.put(Event{Kind: Heals, Step: step}) }
+
+// SafepointWanted implements process.Host.
+func (h host) SafepointWanted(bool) {}
