@@ -319,6 +319,15 @@ func (k *collective) unpack() {
 
 // release gives back the buffers and the collective itself.
 func (k *collective) release() {
+	if len(k.pooled)|len(k.out)|len(k.in)|len(k.blocks[0])|len(k.blocks[1]) != 0 {
+		k.giveBack()
+	}
+	k.manner, k.c, k.plan, k.started = manner{}, nil, nil, comm.Operation{}
+	collectives.Put(k)
+}
+
+// giveBack is release for what a collective has of buffers and lists.
+func (k *collective) giveBack() {
 	for _, b := range k.pooled {
 		scratch.give(b)
 	}
@@ -327,9 +336,8 @@ func (k *collective) release() {
 	clear(k.in)
 	clear(k.blocks[0])
 	clear(k.blocks[1])
-	*k = collective{out: k.out[:0], in: k.in[:0], pooled: k.pooled[:0],
-		blocks: [2][][]byte{k.blocks[0][:0], k.blocks[1][:0]}}
-	collectives.Put(k)
+	k.pooled, k.out, k.in = k.pooled[:0], k.out[:0], k.in[:0]
+	k.blocks[0], k.blocks[1] = k.blocks[0][:0], k.blocks[1][:0]
 }
 
 // strided are blocks of count elements that follow each other.

@@ -174,7 +174,7 @@ func TestBcastsInARowWithDeaths(t *testing.T) {
 		seeds = 4
 	}
 	for seed := range seeds {
-		n := 3 + int(seed%6)
+		n := 2 + int(seed%7)
 		localBcast(t, n, seed%2 == 0, func(w *comm.Comm) error {
 			lots := rand.New(rand.NewPCG(seed, 2))
 			roots := 1 + lots.IntN(2)

@@ -2,6 +2,7 @@ package comm
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"banyan/internal/progress"
 	"banyan/internal/proto"
@@ -75,8 +76,8 @@ func (o Operation) Outcome(err error) error { return o.comm.wrap(o.op, err) }
 type plans struct {
 	sync.Mutex
 	free []*Plan
-	runs int32 // begun by Run and Start: the tag
-	kept int32 // made by Keep
+	runs atomic.Uint32 // begun by Run and Start: the tag
+	kept int32         // made by Keep
 
 	// stream lets broadcasts over corrected trees follow each other: their numbers
 	// are those of their starts.
@@ -213,11 +214,7 @@ func (p *Plan) Free() {
 }
 
 func (c *Comm) nextTag() int32 {
-	c.plans.Lock()
-	c.plans.runs = (c.plans.runs + 1) & (keptTag - 1)
-	tag := c.plans.runs
-	c.plans.Unlock()
-	return tag
+	return int32(c.plans.runs.Add(1) & (keptTag - 1))
 }
 
 // chooseLane gives a plan that is started the context in which it runs.
@@ -268,10 +265,11 @@ func (p *Plan) wait()                           { p.s.Wait() }
 func (p *Plan) copy(to, from []byte)            { p.s.Copy(to, from) }
 func (p *Plan) scratch(n int) []byte            { return p.s.Scratch(n) }
 
-// exchange sends to one member and receives from another at once.
+// exchange sends to one member and receives from another at once. The send is first: somebody
+// may be waiting for it.
 func (p *Plan) exchange(to int, data []byte, from int, buffer []byte) {
-	p.receive(from, buffer)
 	p.send(to, data)
+	p.receive(from, buffer)
 	p.wait()
 }
 

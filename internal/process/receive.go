@@ -121,6 +121,9 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 // matched ends the synchronous send of this process to itself that an arrival
 // comes from.
 func (p *Process) matched(a *arrival) {
+	if a.sender == (Handle{}) {
+		return
+	}
 	if r := p.requests.get(a.sender); r != nil {
 		p.complete(a.sender, r, nil)
 	}
@@ -202,12 +205,19 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 
 // dropArrival forgets an arrival and what it holds.
 func (p *Process) dropArrival(ah Handle, a *arrival) {
-	p.buffers.put(a.body)
-	p.buffers.put(a.stamp)
-	if r := p.requests.get(a.sender); r != nil {
-		p.complete(a.sender, r, ErrFreed) // nobody will take it any more
+	if a.body != nil {
+		p.buffers.put(a.body)
+		a.body = nil
 	}
-	a.body, a.stamp = nil, nil
+	if a.stamp != nil {
+		p.buffers.put(a.stamp)
+		a.stamp = nil
+	}
+	if a.sender != (Handle{}) {
+		if r := p.requests.get(a.sender); r != nil {
+			p.complete(a.sender, r, ErrFreed) // nobody will take it any more
+		}
+	}
 	p.arrivals.put(ah)
 }
 

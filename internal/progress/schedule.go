@@ -25,8 +25,8 @@ type Schedule struct {
 	Tag     int32
 	// Casts, if not 0, is the context of its broadcasts.
 	Casts uint64
-	// Spreads says that offers spread what this member has: that another who should get
-	// it is lost is no error. But any other error is the end of the schedule.
+	// Spreads says that sends and offers spread what this member has: that another who should
+	// get it is lost is no error. But any other error is the end of the schedule.
 	Spreads bool
 	// Lane, if set, lets the schedules that share it run one after another, in
 	// the order of their starts.
@@ -100,27 +100,44 @@ func (s *Schedule) Steps() []Step { return s.steps }
 
 // Send adds a send to a world rank. The data must not change before a wait for it.
 func (s *Schedule) Send(to proto.Rank, data []byte) {
-	s.start(Step{Kind: StepSend, Peer: to, Data: data})
+	st := s.start(StepSend)
+	st.Peer, st.Data = to, data
 }
 
 // Offer adds a send to a world rank that ends when the data was received.
 func (s *Schedule) Offer(to proto.Rank, data []byte) {
-	s.start(Step{Kind: StepOffer, Peer: to, Data: data})
+	st := s.start(StepOffer)
+	st.Peer, st.Data = to, data
 }
 
 // Receive adds a receive from a world rank of exactly as much as the buffer holds.
 func (s *Schedule) Receive(from proto.Rank, buffer []byte) {
-	s.start(Step{Kind: StepReceive, Peer: from, Data: buffer})
+	st := s.start(StepReceive)
+	st.Peer, st.Data = from, buffer
 }
 
 // Broadcast adds a part in the context's next broadcast; see process.Process.BroadcastAs.
 func (s *Schedule) Broadcast(root int, shape process.Shape, buffer []byte) {
-	s.start(Step{Kind: StepBroadcast, Peer: proto.Rank(root), shape: shape, Data: buffer})
+	st := s.start(StepBroadcast)
+	st.Peer, st.shape, st.Data = proto.Rank(root), shape, buffer
 }
 
-func (s *Schedule) start(st Step) {
-	s.steps = append(s.steps, st)
+func (s *Schedule) start(k StepKind) *Step {
 	s.starts++
+	return s.step(k)
+}
+
+// step adds a step to fill in: what lies beyond the steps there are is clear.
+func (s *Schedule) step(k StepKind) *Step {
+	n := len(s.steps)
+	if n == cap(s.steps) {
+		s.steps = append(s.steps, Step{})
+	} else {
+		s.steps = s.steps[:n+1]
+	}
+	st := &s.steps[n]
+	st.Kind = k
+	return st
 }
 
 // Wait adds a wait for all operations started so far.
@@ -129,7 +146,7 @@ func (s *Schedule) Wait() { s.WaitFor(s.starts) }
 // WaitFor adds a wait for the first n operations that the program starts.
 func (s *Schedule) WaitFor(n int) {
 	if n > 0 {
-		s.steps = append(s.steps, Step{Kind: StepWait, Count: n})
+		s.step(StepWait).Count = n
 	}
 }
 
@@ -138,11 +155,11 @@ func (s *Schedule) Copy(to, from []byte) {
 	if len(to) == 0 || &to[0] == &from[0] {
 		return
 	}
-	st := Step{Kind: StepCopy, Data: to, From: from}
+	st := s.step(StepCopy)
+	st.Data, st.From = to, from
 	if len(to) > lockedBytes {
 		st.place = unlocked
 	}
-	s.steps = append(s.steps, st)
 }
 
 // Combine adds a combination: left = left op right. foreign says that the
@@ -152,14 +169,14 @@ func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 	if len(left) == 0 {
 		return
 	}
-	st := Step{Kind: StepCombine, Data: left, From: right, With: op}
+	st := s.step(StepCombine)
+	st.Data, st.From, st.With = left, right, op
 	switch {
 	case foreign:
 		st.place = inCall
 	case len(left) > lockedBytes:
 		st.place = unlocked
 	}
-	s.steps = append(s.steps, st)
 }
 
 // Scratch gives n bytes that belong to the schedule until it is cleared, aligned

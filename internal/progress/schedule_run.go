@@ -43,7 +43,13 @@ func (e *Engine) Run(s *Schedule) error {
 	if !s.ended {
 		e.until(func() bool { return s.ended })
 	}
-	_, err := e.take(h)
+	err := s.err
+	switch {
+	case !s.ended:
+		err = process.ErrClosed
+	case h != Handle{}:
+		_, err = e.take(h)
+	}
 	e.mu.Unlock()
 	return err
 }
@@ -58,9 +64,13 @@ func (e *Engine) Start(s *Schedule) Handle {
 }
 
 func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
-	s.runState = runState{under: s.under[:0], oneTime: oneTime}
-	h := e.p.Open()
-	s.handle = h
+	s.under, s.next, s.oldest = s.under[:0], 0, 0
+	s.err, s.broken, s.lent, s.oneTime, s.ended, s.behind = nil, false, false, oneTime, false, nil
+	s.handle = Handle{}
+	if oneTime || e.cfg.Process.Layout.Replicated() {
+		s.handle = e.p.Open()
+	}
+	h := s.handle
 	if e.enter(s) {
 		e.advance(s)
 		// What is due first is often a copy: the caller does it here and now.
@@ -110,9 +120,9 @@ func (e *Engine) advance(s *Schedule) {
 		st := &s.steps[s.next]
 		switch st.Kind {
 		case StepSend:
-			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), unsized})
+			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
 		case StepOffer:
-			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.offered()})
+			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
 		case StepReceive:
 			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag, st.Data), len(st.Data)})
 		case StepBroadcast:
@@ -167,8 +177,8 @@ func (e *Engine) collect(s *Schedule, n int) bool {
 	return true
 }
 
-// offered is the size of an operation that is an offer.
-func (s *Schedule) offered() int {
+// sent is the size of an operation that sends.
+func (s *Schedule) sent() int {
 	if s.Spreads {
 		return spread
 	}
@@ -207,13 +217,20 @@ func (e *Engine) end(s *Schedule) {
 	s.ended = true
 	for i, x := range e.schedules {
 		if x == s {
-			copy(e.schedules[i:], e.schedules[i+1:])
-			e.schedules[len(e.schedules)-1] = nil
-			e.schedules = e.schedules[:len(e.schedules)-1]
+			last := len(e.schedules) - 1
+			if i < last {
+				copy(e.schedules[i:], e.schedules[i+1:])
+			}
+			e.schedules[last] = nil
+			e.schedules = e.schedules[:last]
 			break
 		}
 	}
-	e.p.End(s.handle, s.err)
+	if s.handle != (Handle{}) {
+		e.p.End(s.handle, s.err)
+	} else {
+		e.rouse() // who waits for it may slumber
+	}
 	var next *Schedule
 	if l := s.Lane; l != nil {
 		next = s.behind

@@ -48,6 +48,9 @@ func (s *scratch) take(n int) []byte {
 // giveBack takes back all that was given.
 func (s *scratch) giveBack() {
 	s.used = 0
+	if len(s.large) == 0 {
+		return
+	}
 	for i, b := range s.large {
 		pooled[bits.Len(uint(len(*b)-1))].Put(b)
 		s.large[i] = nil
