@@ -17,10 +17,10 @@ swarms ?= 100000
 sequences ?= 1000
 bcasts ?= 100000
 
-.PHONY: help tools build install generate test lint demo bench bench-mpi soak fuzz cover clean
+.PHONY: help tools build install generate test lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 tools:
 	@scripts/tools.sh
@@ -54,6 +54,9 @@ bench: build ## latency, bandwidth, allocations of messages; the simulator's spe
 bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this installs
 	scripts/peers.sh
 	bin/banyan bench mpi
+
+bench-replication: build ## what replication costs, beside jobs without it; how long a death holds up
+	bin/banyan bench replication
 
 soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)

@@ -13,8 +13,8 @@ type Spread struct {
 	High   float64 `json:"high"`
 }
 
-// spread of some values; NaN of none.
-func spread(values []float64) Spread {
+// SpreadOf sums up some values; NaN of none.
+func SpreadOf(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{math.NaN(), math.NaN(), math.NaN()}
 	}
@@ -73,15 +73,15 @@ func (b *Bench) Run(ctx context.Context, rows []Row, rounds int, progress func()
 	for i, r := range rows {
 		results = append(results, b.result(r, times[i]))
 	}
-	return results, spread(floors), nil
+	return results, SpreadOf(floors), nil
 }
 
 // result sums up the times of a row, by library and round.
 func (b *Bench) result(r Row, times [][]float64) Result {
-	x := Result{Row: r, Ratio: spread(nil)}
+	x := Result{Row: r, Ratio: SpreadOf(nil)}
 	better := -1
 	for l := range times {
-		x.Times = append(x.Times, spread(times[l]))
+		x.Times = append(x.Times, SpreadOf(times[l]))
 		if l > 0 && len(times[l]) > 0 && (better < 0 || x.Times[l].Median < x.Times[better].Median) {
 			better = l
 		}
@@ -94,6 +94,6 @@ func (b *Bench) result(r Row, times [][]float64) Result {
 	for round := range times[0] {
 		ratios = append(ratios, times[0][round]/times[better][round])
 	}
-	x.Ratio = spread(ratios)
+	x.Ratio = SpreadOf(ratios)
 	return x
 }

@@ -8,13 +8,13 @@ import (
 )
 
 func TestSpread(t *testing.T) {
-	if got := spread([]float64{4, 1, 3, 2, 5}); got != (Spread{3, 2, 4}) {
+	if got := SpreadOf([]float64{4, 1, 3, 2, 5}); got != (Spread{3, 2, 4}) {
 		t.Error(got)
 	}
-	if got := spread([]float64{1, 2}); got != (Spread{1.5, 1.25, 1.75}) {
+	if got := SpreadOf([]float64{1, 2}); got != (Spread{1.5, 1.25, 1.75}) {
 		t.Error(got)
 	}
-	if got := spread(nil); !math.IsNaN(got.Median) {
+	if got := SpreadOf(nil); !math.IsNaN(got.Median) {
 		t.Error(got)
 	}
 }

@@ -29,7 +29,8 @@ func newBenchCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchMessagesCommand(), newBenchWorkerCommand(), newBenchDetectorCommand(), newBenchDetectorRoleCommand(),
-		newBenchMembershipCommand(), newBenchMembershipRoleCommand(), newBenchMPICommand(), newBenchInstructionsCommand(), newBenchStartupCommand())
+		newBenchMembershipCommand(), newBenchMembershipRoleCommand(), newBenchMPICommand(), newBenchInstructionsCommand(), newBenchStartupCommand(),
+		newBenchReplicationCommand(), newBenchReplicationRoleCommand())
 	return cmd
 }
 

@@ -105,9 +105,10 @@ var layers = []layer{
 	{"bench/membership", []string{"bench/processes", "internal/gathering", "internal/proto", "internal/proto/*", "internal/wire/views", "internal/risk", "internal/viewtime", "internal/report"}},
 	{"bench/peers", nil}, // programs in C
 	{"bench/instructions", []string{"bench/peers"}},
+	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/report"}},
 	{"bench/startup", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/startup", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
+	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
@@ -132,7 +133,7 @@ var dependencies = []dependency{
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/transport/...", "internal/determinism", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/transport/...", "internal/determinism", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "bench/replication", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or

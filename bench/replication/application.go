@@ -1,0 +1,90 @@
+package replication
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"banyan/bench/peers"
+)
+
+// Application is a program to run.
+type Application struct {
+	Name    string
+	Command []string
+}
+
+// Applications are those of the project, in a directory of programs: a solver by conjugate
+// gradients, of a matrix, and one by multigrid; each receives by name, or from any source.
+func Applications(bin func(string) string, matrix string) []Application {
+	cg, multigrid := bin("cg"), bin("multigrid")
+	return []Application{
+		{"cg", []string{cg, "-any-source=false", "-solves", "10", matrix}},
+		{"cg, any source", []string{cg, "-any-source=true", "-solves", "10", matrix}},
+		{"multigrid", []string{multigrid, "-any-source=false", "-solves", "4"}},
+		{"multigrid, any source", []string{multigrid, "-any-source=true", "-solves", "4"}},
+	}
+}
+
+// Run is what was measured of an application.
+type Run struct {
+	Name            string
+	Ranks, Replicas int
+	// Times are seconds from the start to the end of all, by Setting; Alone isn't run.
+	Times [settings]peers.Spread
+	// Ratios are those to Beside in the same round, by Setting.
+	Ratios [settings]peers.Spread
+}
+
+// errOutput says that replication has changed what a program prints.
+var errOutput = errors.New("its output isn't that of the job without replicas")
+
+// Runs runs every application in every setting. What they print has to be the same in all.
+func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, error) {
+	times, prints := make([]series, len(applications)), make([][]byte, len(applications))
+	for round := range b.Rounds {
+		for i, a := range applications {
+			for k := range settings - Beside {
+				s := Beside + (k+Setting(round))%(settings-Beside)
+				took, outs, err := b.run(ctx, s, a)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %v: %w", a.Name, s, err)
+				}
+				for _, out := range outs {
+					if prints[i] == nil {
+						prints[i] = out
+					}
+					if !bytes.Equal(out, prints[i]) {
+						return nil, fmt.Errorf("%s, %v: %w", a.Name, s, errOutput)
+					}
+				}
+				times[i].add(s, took.Seconds())
+				b.progress()
+			}
+		}
+	}
+	var rows []Run
+	for i, a := range applications {
+		r := Run{Name: a.Name, Ranks: b.Ranks, Replicas: b.Replicas}
+		r.Times, r.Ratios = times[i].spreads()
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// run takes the time from the start of the first launcher to the end of the last.
+func (b *Bench) run(ctx context.Context, s Setting, a Application) (took time.Duration, outs [][]byte, err error) {
+	begin := time.Now()
+	r, err := start(ctx, b.jobs(s, b.Ranks, nil, a.Command...))
+	if err != nil {
+		return 0, nil, err
+	}
+	err = r.wait()
+	took = time.Since(begin)
+	for _, out := range r.outs {
+		outs = append(outs, out.Bytes())
+	}
+	return took, outs, err
+}

@@ -1,0 +1,92 @@
+package replication
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+//go:embed programs/pingpong.c
+var pingPongSource []byte
+
+// Bench is what there is to measure, and with.
+type Bench struct {
+	// Banyan is the command that starts jobs, and Role how to start Perform: a program and its
+	// arguments.
+	Banyan string
+	Role   []string
+	// Ranks and Replicas are those of the applications; the others have two ranks.
+	Ranks, Replicas int
+	// Rounds is how often each setting runs, but for the failover's kills.
+	Rounds int
+	// Dir is where the bench may write.
+	Dir string
+	// Progress is told after each job, or jobs side by side. May be nil.
+	Progress func()
+
+	cores []int
+}
+
+// Errors of [Bench.Check].
+var (
+	errReplicas = errors.New("replicas: want at least 2, for with one there is nothing to compare")
+	errRanks    = errors.New("ranks: want at least 2")
+	errRounds   = errors.New("rounds: want at least 1")
+)
+
+// Check says what can't be measured, and looks which cores there are.
+func (b *Bench) Check() error {
+	switch {
+	case b.Replicas < 2:
+		return errReplicas
+	case b.Ranks < 2:
+		return errRanks
+	case b.Rounds < 1:
+		return errRounds
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return os.NewSyscallError("sched_getaffinity", err)
+	}
+	b.cores = b.cores[:0]
+	for core := range len(allowed) * 64 {
+		if allowed.IsSet(core) {
+			b.cores = append(b.cores, core)
+		}
+	}
+	return nil
+}
+
+func (b *Bench) progress() {
+	if b.Progress != nil {
+		b.Progress()
+	}
+}
+
+// Language is what the ping-pong is written in.
+type Language struct {
+	Name    string
+	Program []string // takes the arguments DIR BYTES TURNS
+}
+
+// Languages are Go and, if mpicc isn't empty, C.
+func (b *Bench) Languages(ctx context.Context, mpicc string) ([]Language, error) {
+	all := []Language{{"Go", append(b.Role[:len(b.Role):len(b.Role)], rolePingPong)}}
+	if mpicc == "" {
+		return all, nil
+	}
+	program := filepath.Join(b.Dir, "pingpong")
+	if err := os.WriteFile(program+".c", pingPongSource, 0o644); err != nil {
+		return nil, err
+	}
+	if out, err := exec.CommandContext(ctx, mpicc, "-O2", "-o", program, program+".c").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", mpicc, err, out)
+	}
+	return append([]Language{{"C", []string{program}}}, all...), nil
+}

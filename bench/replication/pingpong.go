@@ -1,0 +1,137 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"banyan/bench/peers"
+	"banyan/bench/processes"
+	"banyan/mpi"
+)
+
+// Sizes are those of figure 7 in bytes, to both sides of the eager limit.
+func Sizes() []int {
+	return []int{1, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 1 << 20, 4 << 20}
+}
+
+// Turns is how often a message of so many bytes goes to and fro.
+func Turns(bytes int) int { return max(100, 10000*(32<<10)/(32<<10+bytes)) }
+
+// PingPong is what was measured of one size in one language.
+type PingPong struct {
+	Language string
+	Bytes    int
+	// Times are nanoseconds one way, by Setting.
+	Times [settings]peers.Spread
+	// Ratios are those to Beside in the same round, by Setting.
+	Ratios [settings]peers.Spread
+}
+
+// PingPongs measures every size in every language and setting.
+func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int) ([]PingPong, error) {
+	var rows []PingPong
+	var times []*series
+	for _, l := range languages {
+		for _, size := range sizes {
+			rows, times = append(rows, PingPong{Language: l.Name, Bytes: size}), append(times, new(series))
+		}
+	}
+	for round := range b.Rounds {
+		for i := range rows {
+			l, size := languages[i/len(sizes)], rows[i].Bytes
+			for k := range settings {
+				s := (k + Setting(round)) % settings
+				ns, err := b.pingPong(ctx, s, l, size)
+				if err != nil {
+					return nil, fmt.Errorf("ping-pong in %s of %d bytes, %v: %w", l.Name, size, s, err)
+				}
+				times[i].add(s, ns)
+				b.progress()
+			}
+		}
+	}
+	for i := range rows {
+		rows[i].Times, rows[i].Ratios = times[i].spreads()
+	}
+	return rows, nil
+}
+
+// pingPong measures the nanoseconds of one way: of all jobs' or replicas' messages, until the last
+// of them is through.
+func (b *Bench) pingPong(ctx context.Context, s Setting, l Language, size int) (float64, error) {
+	dir, err := os.MkdirTemp(b.Dir, "pingpong-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	turns := Turns(size)
+	jobs := b.jobs(s, 2, nil, append(l.Program[:len(l.Program):len(l.Program)], dir, fmt.Sprint(size), fmt.Sprint(turns))...)
+	r, err := start(ctx, jobs)
+	if err != nil {
+		return 0, err
+	}
+	speakers := b.Replicas
+	if s == Alone {
+		speakers = 1
+	}
+	if _, err := r.letGo(dir, speakers, processes.Monotonic); err != nil {
+		r.stop()
+		return 0, err
+	}
+	if err := r.wait(); err != nil {
+		return 0, err
+	}
+	all, err := said(dir, "time")
+	if err != nil || len(all) != speakers {
+		return 0, errors.Join(err, fmt.Errorf("%d of %d processes told their time", len(all), speakers))
+	}
+	begin, end := all[0].a, all[0].b
+	for _, n := range all {
+		begin, end = min(begin, n.a), max(end, n.b)
+	}
+	return float64(end-begin) / float64(2*turns), nil
+}
+
+// pingPongRole is the program in Go, as programs/pingpong.c.
+func pingPongRole(w *mpi.Comm, dir string, size, turns int) error {
+	out, in := make([]byte, size), make([]byte, size)
+	play := func(n int) error {
+		for range n {
+			switch w.Rank() {
+			case 0:
+				if err := mpi.Send(w, out, 1, 1); err != nil {
+					return err
+				}
+				if _, err := mpi.Recv(w, in, 1, 1); err != nil {
+					return err
+				}
+			case 1:
+				if _, err := mpi.Recv(w, in, 0, 1); err != nil {
+					return err
+				}
+				if err := mpi.Send(w, out, 0, 1); err != nil {
+					return err
+				}
+			}
+		}
+		return w.Barrier()
+	}
+	if w.Rank() == 0 {
+		if _, err := ready(dir); err != nil {
+			return err
+		}
+	}
+	if err := w.Barrier(); err != nil {
+		return err
+	}
+	if err := play(turns / 10); err != nil {
+		return err
+	}
+	begin := processes.Monotonic()
+	if err := play(turns); err != nil || w.Rank() != 0 {
+		return err
+	}
+	return say(dir, "time", begin, processes.Monotonic())
+}

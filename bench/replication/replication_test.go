@@ -1,0 +1,218 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// built is the directory that programs has made.
+var built string
+
+// programs builds the command and a program, once.
+var programs = sync.OnceValues(func() (bin string, err error) {
+	if bin, err = os.MkdirTemp("", "banyan-bench-test-"); err != nil {
+		return "", err
+	}
+	built = bin
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../cmd/banyan", "../../examples/multigrid").CombinedOutput(); err != nil {
+		return bin, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// tools is a bench of those programs.
+func tools(t *testing.T) (b *Bench, bin string) {
+	t.Helper()
+	bin, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	banyan := filepath.Join(bin, "banyan")
+	b = &Bench{Banyan: banyan, Role: []string{banyan, "bench", "replication-role"}, Ranks: 2, Replicas: 2, Rounds: 1, Dir: t.TempDir()}
+	if err := b.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return b, bin
+}
+
+// TestRuns measures a little of everything that needs no library for C.
+func TestRuns(t *testing.T) {
+	b, bin := tools(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	reported := 0
+	b.Progress = func() { reported++ }
+
+	languages, err := b.Languages(ctx, "")
+	if err != nil || len(languages) != 1 {
+		t.Fatal(languages, err)
+	}
+	pings, err := b.PingPongs(ctx, languages, []int{8})
+	if err != nil || len(pings) != 1 {
+		t.Fatal(pings, err)
+	}
+	for s, x := range pings[0].Times {
+		if !(x.Median > 0) || !(pings[0].Ratios[s].Median > 0) {
+			t.Errorf("ping-pong, %v: %v ns, ratio %v", Setting(s), x, pings[0].Ratios[s])
+		}
+	}
+	if reported != int(settings) {
+		t.Errorf("%d jobs reported, want %d", reported, settings)
+	}
+
+	solver := Application{"multigrid", []string{filepath.Join(bin, "multigrid"), "-points", "7"}}
+	runs, err := b.Runs(ctx, []Application{solver})
+	if err != nil || len(runs) != 1 || !(runs[0].Ratios[Parallel].Median > 0) || runs[0].Ratios[Beside].Median != 1 {
+		t.Fatal(runs, err)
+	}
+
+	pauses, err := b.Pauses(ctx, []string{"shm"}, 1, 1)
+	if err != nil || len(pauses) != 2 {
+		t.Fatal(pauses, err)
+	}
+	for _, p := range pauses {
+		if !(p.Milliseconds.Median > 0) || p.Longest != p.Milliseconds.Median {
+			t.Errorf("%s: %+v", p.Protocol, p)
+		}
+	}
+	if left, err := os.ReadDir(b.Dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	if len(Figures("Go", pings)) != 2 {
+		t.Error("want two figures")
+	}
+	for _, f := range Figures("Go", pings) {
+		if _, err := f.SVG(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestInstructions counts with the library that was built last.
+func TestInstructions(t *testing.T) {
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
+		t.Skip("the library isn't built")
+	}
+	b := &Bench{Replicas: 2, Dir: t.TempDir()}
+	rows, err := b.Instructions(t.Context(), bin, []int{8})
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := rows[0].Counts
+	if c[Alone] < 500 || c[Parallel] <= c[Alone] || c[Mirror] <= c[Alone] || c[Parallel] > 3*c[Alone] {
+		t.Errorf("instructions by setting: %v", c)
+	}
+}
+
+// A program that prints something else with replicas is found out, and so is one that fails.
+func TestFaultyApplications(t *testing.T) {
+	b, bin := tools(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	env := Application{"env", []string{"sh", "-c", filepath.Join(bin, "multigrid") + ` -points 7; echo "$BANYAN_REPLICAS"`}}
+	if _, err := b.Runs(ctx, []Application{env}); !errors.Is(err, errOutput) {
+		t.Errorf("another output: %v", err)
+	}
+	bad := Application{"bad", []string{filepath.Join(bin, "multigrid"), "-points", "8"}}
+	if _, err := b.Runs(ctx, []Application{bad}); err == nil || !strings.Contains(err.Error(), "bad, side by side") {
+		t.Errorf("a program that fails: %v", err)
+	}
+}
+
+// Jobs side by side have the cores that their processes have as replicas.
+func TestPlacement(t *testing.T) {
+	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0, 1, 4, 5, 6, 7}}
+	jobs := b.jobs(Beside, 2, []string{"--flag"}, "program", "x")
+	if len(jobs) != 2 || !slices.Equal(jobs[0].cores, []int{0, 1}) || !slices.Equal(jobs[1].cores, []int{4, 5}) {
+		t.Errorf("side by side: %v", jobs)
+	}
+	if got := strings.Join(jobs[1].command, " "); !strings.HasSuffix(got, "-n 2 --flag env BANYAN_CORES=3 program x") {
+		t.Error(got)
+	}
+	jobs = b.jobs(Mirror, 2, nil, "program")
+	if got := strings.Join(jobs[0].command, " "); len(jobs) != 1 || !strings.HasSuffix(got, "-n 2 --replicas 2 --protocol mirror program") {
+		t.Error(got)
+	}
+	b.cores = b.cores[:2]
+	if jobs = b.jobs(Beside, 4, nil); !slices.Equal(jobs[1].cores, []int{0, 1, 0, 1}) {
+		t.Errorf("four ranks on two cores: %v", jobs[1].cores)
+	}
+}
+
+func TestNextFrom(t *testing.T) {
+	list := []arrival{{10, 1}, {20, 1}, {30, 1}, {45, 0}, {50, 0}}
+	if d, err := nextFrom(list, 1, 25, true); err != nil || d != 20 {
+		t.Error(d, err)
+	}
+	if _, err := nextFrom(list, 1, 46, true); !errors.Is(err, errFalse) {
+		t.Error(err)
+	}
+	if d, err := nextFrom(list, 1, 46, false); err != nil || d != 4 { // with mirror both send
+		t.Error(d, err)
+	}
+	if _, err := nextFrom(list[:3], 1, 25, true); !errors.Is(err, errNone) {
+		t.Error(err)
+	}
+}
+
+func TestSeries(t *testing.T) {
+	var s series
+	for _, x := range [][2]float64{{10, 11}, {20, 21}, {40, 48}} {
+		s.add(Beside, x[0])
+		s.add(Parallel, x[1])
+	}
+	times, ratios := s.spreads()
+	if times[Parallel].Median != 21 || ratios[Parallel].Median != 1.1 || ratios[Beside].High != 1 {
+		t.Error(times, ratios)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, b := range map[error]*Bench{
+		errReplicas: {Ranks: 2, Replicas: 1, Rounds: 1},
+		errRanks:    {Ranks: 1, Replicas: 2, Rounds: 1},
+		errRounds:   {Ranks: 2, Replicas: 2},
+		nil:         {Ranks: 2, Replicas: 3, Rounds: 1},
+	} {
+		if err := b.Check(); !errors.Is(err, want) {
+			t.Errorf("%+v: %v, want %v", b, err, want)
+		}
+	}
+}
+
+func TestPerform(t *testing.T) {
+	for _, args := range [][]string{nil, {"pingpong"}, {"stream"}, {"else", "x"}} {
+		if err := Perform(args); !errors.Is(err, errRole) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if err := Perform([]string{"pingpong", "dir", "x", "1"}); err == nil {
+		t.Error("x is no number of bytes")
+	}
+}

@@ -1,0 +1,33 @@
+package replication
+
+import (
+	"errors"
+	"strconv"
+
+	"banyan/mpi"
+)
+
+// Roles that Perform has.
+const (
+	rolePingPong = "pingpong" // DIR BYTES TURNS
+	roleStream   = "stream"   // DIR
+)
+
+var errRole = errors.New("want pingpong DIR BYTES TURNS, or stream DIR")
+
+// Perform is what the bench's jobs run: the end of a command line that [Bench.Role] begins. It doesn't
+// return but with an error in the command line.
+func Perform(args []string) error {
+	switch {
+	case len(args) == 4 && args[0] == rolePingPong:
+		size, err1 := strconv.Atoi(args[2])
+		turns, err2 := strconv.Atoi(args[3])
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		mpi.Main(func(w *mpi.Comm) error { return pingPongRole(w, args[1], size, turns) })
+	case len(args) == 2 && args[0] == roleStream:
+		mpi.Main(func(w *mpi.Comm) error { return streamRole(w, args[1]) })
+	}
+	return errRole
+}

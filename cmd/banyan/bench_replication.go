@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"banyan/bench/replication"
+	"banyan/internal/launch"
+	"banyan/internal/logp"
+)
+
+const benchReplicationLong = `Replication compares a job whose ranks have several replicas with as many jobs without
+replicas, side by side: started at once, as many processes on the same cores. So the machine
+needn't have a core for each process. The overhead is the ratio of the times until all is done, less 1: the
+median of the rounds, and the quartiles.
+
+  pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
+                both protocols. "alone" is one job without replicas that has the machine for itself
+  instructions  the instructions of a message sent and one received, which don't depend on cores
+  applications  two solvers, receiving by name and from any source: tables 1 and 2 in form.
+                What they print has to be the same in every setting
+  failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
+                the next message that its receiver has from the substitute
+
+How it measures, and what the figures mean, is in docs/replication-bench.md.`
+
+const benchReplicationExample = `  banyan bench replication
+  banyan bench replication --only applications --rounds 20 --format csv
+  banyan bench replication --only pingpong --chart figure7     (figure7-latency.svg, figure7-throughput.svg)
+  banyan bench replication --only failover --kills 100`
+
+// parts of the benchmark, in their order.
+const (
+	partPingPong     = "pingpong"
+	partInstructions = "instructions"
+	partApplications = "applications"
+	partFailover     = "failover"
+)
+
+var replicationParts = []string{partPingPong, partInstructions, partApplications, partFailover}
+
+type benchReplicationFlags struct {
+	bench      replication.Bench
+	only       []string
+	sizes      []int
+	transports []string
+	matrix     string
+	kills      int
+	seed       uint64
+	chart      string
+	format     string
+}
+
+func newBenchReplicationCommand() *cobra.Command {
+	var f benchReplicationFlags
+	cmd := &cobra.Command{
+		Use:     "replication",
+		Short:   "What replication costs, and how long a death holds up",
+		Long:    benchReplicationLong,
+		Example: benchReplicationExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: pingpong, instructions, applications, failover (default all)")
+	flags.IntVar(&f.bench.Rounds, "rounds", 5, "rounds")
+	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications")
+	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
+	flags.IntSliceVar(&f.sizes, "bytes", replication.Sizes(), "sizes of the ping-pong's messages")
+	flags.StringVar(&f.matrix, "matrix", "", "the `file` that cg solves (default the demo's, in the source tree)")
+	flags.IntVar(&f.kills, "kills", 20, "kills of each kind, one a job")
+	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP}, "transports of the failover: shm, tcp")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws whom to kill, and when")
+	flags.StringVar(&f.chart, "chart", "", "also draw the ping-pong: `NAME`-latency.svg and NAME-throughput.svg")
+	flags.StringVar(&f.format, "format", "table", "table, or with one part csv or json")
+	return cmd
+}
+
+// check refuses what can't be measured, and fills in what is left out.
+func (f *benchReplicationFlags) check() error {
+	if err := logp.Format(f.format).Validate(); err != nil {
+		return err
+	}
+	for _, part := range f.only {
+		if !slices.Contains(replicationParts, part) {
+			return fmt.Errorf("--only %q: there are %s", part, strings.Join(replicationParts, ", "))
+		}
+	}
+	if len(f.only) == 0 {
+		f.only = replicationParts
+	}
+	if logp.Format(f.format) != logp.Text && len(f.only) != 1 {
+		return fmt.Errorf("--format %s: the parts have different columns: choose one with --only", f.format)
+	}
+	for _, size := range f.sizes {
+		if size < 0 || size > 1<<28 {
+			return fmt.Errorf("--bytes %d: want 0 to 2^28", size)
+		}
+	}
+	for _, t := range f.transports {
+		if t != launch.TransportSHM && t != launch.TransportTCP {
+			return fmt.Errorf("--transport %q: there are shm and tcp", t)
+		}
+	}
+	switch {
+	case f.kills < 1:
+		return fmt.Errorf("--kills %d: want at least 1", f.kills)
+	case len(f.sizes) == 0:
+		return errors.New("--bytes: want a size at least")
+	case f.chart != "" && !slices.Contains(f.only, partPingPong):
+		return errors.New("--chart draws the ping-pong, which isn't measured")
+	}
+	return nil
+}
+
+func (f *benchReplicationFlags) run(ctx context.Context, out io.Writer) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	bin := filepath.Dir(self)
+	if f.matrix == "" {
+		f.matrix = filepath.Join(bin, "..", "examples", "cg", "data", "bcsstk16.mtx.gz")
+	}
+	f.bench.Banyan, f.bench.Role = self, []string{self, "bench", benchReplicationRole}
+	if err := f.bench.Check(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	applications := replication.Applications(func(name string) string { return filepath.Join(bin, name) }, f.matrix)
+	if slices.Contains(f.only, partApplications) {
+		for _, a := range applications {
+			if _, err := os.Stat(a.Command[0]); err != nil {
+				return fmt.Errorf("there is no %s beside %s: is Banyan built (make build)?", filepath.Base(a.Command[0]), self)
+			}
+		}
+		if _, err := os.Stat(f.matrix); err != nil {
+			return fmt.Errorf("--matrix: %w", err)
+		}
+	}
+	if f.bench.Dir, err = os.MkdirTemp("", "banyan-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(f.bench.Dir)
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	for i, part := range f.only {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err = f.part(ctx, out, part, bin, applications); err != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return &exitError{code: 130, err: errors.New("interrupted")}
+	}
+	if err != nil {
+		return &exitError{code: 1, err: err}
+	}
+	return nil
+}
+
+// countedSizes are those of messages whose instructions are counted.
+var countedSizes = []int{8, 1024}
+
+// part measures a part and writes its table.
+func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, bin string, applications []replication.Application) error {
+	format := logp.Format(f.format)
+	begin := func(total int, what string) (end func()) {
+		bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionSetDescription(what), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
+			progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
+		f.bench.Progress = func() { bar.Add(1) }
+		return func() { bar.Finish() }
+	}
+	switch part {
+	case partPingPong:
+		languages, err := f.bench.Languages(ctx, f.mpicc(bin, "only Go is measured"))
+		if err != nil {
+			return err
+		}
+		end := begin(f.bench.Rounds*len(languages)*len(f.sizes)*4, "ping-pongs")
+		rows, err := f.bench.PingPongs(ctx, languages, f.sizes)
+		end()
+		if err != nil {
+			return err
+		}
+		if f.chart != "" {
+			if err := drawPingPongs(f.chart, languages[0].Name, rows); err != nil {
+				return fmt.Errorf("--chart: %w", err)
+			}
+		}
+		return writeRows(out, format, pingPongColumns, rows)
+	case partInstructions:
+		if f.mpicc(bin, "instructions aren't counted") == "" {
+			return nil
+		}
+		end := begin(3*len(countedSizes), "counts")
+		rows, err := f.bench.Instructions(ctx, bin, countedSizes)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, instructionsColumns, rows)
+	case partApplications:
+		end := begin(f.bench.Rounds*len(applications)*3, "applications")
+		rows, err := f.bench.Runs(ctx, applications)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, applicationColumns, rows)
+	default:
+		end := begin(2*len(f.transports)*f.kills, "kills")
+		rows, err := f.bench.Pauses(ctx, f.transports, f.kills, f.seed)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, failoverColumns, rows)
+	}
+}
+
+// mpicc is the compiler beside the command, "" if the library isn't built: the consequence is told.
+func (f *benchReplicationFlags) mpicc(bin, consequence string) string {
+	mpicc := filepath.Join(bin, "mpicc")
+	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
+		fmt.Fprintf(os.Stderr, "banyan: there is no library for C beside the command (make build): %s\n", consequence)
+		return ""
+	}
+	return mpicc
+}
+
+// drawPingPongs writes the two charts of figure 7.
+func drawPingPongs(name, language string, rows []replication.PingPong) error {
+	for _, figure := range replication.Figures(language, rows) {
+		picture, err := figure.SVG()
+		if err == nil {
+			err = os.WriteFile(name+"-"+figure.Name+".svg", picture, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchReplicationRole is the hidden subcommand that the jobs of bench replication run.
+const benchReplicationRole = "replication-role"
+
+func newBenchReplicationRoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    benchReplicationRole,
+		Short:  "A process that banyan bench replication starts",
+		Hidden: true,
+		Args:   cobra.ArbitraryArgs,
+		RunE:   func(_ *cobra.Command, args []string) error { return replication.Perform(args) },
+	}
+}

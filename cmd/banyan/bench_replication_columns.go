@@ -1,0 +1,93 @@
+package main
+
+import (
+	"banyan/bench/peers"
+	"banyan/bench/replication"
+)
+
+// overhead is a ratio in percent above 1.
+func overhead(ratio float64) any { return 100 * (ratio - 1) }
+
+// overheadColumns are the overhead of a setting and its quartiles.
+func overheadColumns[T any](name string, ratio func(*T) peers.Spread) []column[T] {
+	return []column[T]{
+		{name + "_%", func(r *T) any { return overhead(ratio(r).Median) }},
+		{name + "_q1", func(r *T) any { return overhead(ratio(r).Low) }},
+		{name + "_q3", func(r *T) any { return overhead(ratio(r).High) }},
+	}
+}
+
+var pingPongColumns = func() []column[replication.PingPong] {
+	type row = replication.PingPong
+	us := func(s replication.Setting) func(*row) any {
+		return func(r *row) any { return r.Times[s].Median / 1e3 }
+	}
+	rate := func(s replication.Setting) func(*row) any {
+		return func(r *row) any { return float64(r.Bytes) / r.Times[s].Median * 1e3 }
+	}
+	columns := []column[row]{
+		{"language", func(r *row) any { return r.Language }},
+		{"bytes", func(r *row) any { return r.Bytes }},
+		{"alone_us", us(replication.Alone)},
+		{"beside_us", us(replication.Beside)},
+		{"parallel_us", us(replication.Parallel)},
+		{"mirror_us", us(replication.Mirror)},
+	}
+	for _, s := range []replication.Setting{replication.Parallel, replication.Mirror} {
+		columns = append(columns, overheadColumns(s.String(), func(r *row) peers.Spread { return r.Ratios[s] })...)
+	}
+	return append(columns,
+		column[row]{"beside_mb_s", rate(replication.Beside)},
+		column[row]{"parallel_mb_s", rate(replication.Parallel)},
+		column[row]{"mirror_mb_s", rate(replication.Mirror)})
+}()
+
+var instructionsColumns = func() []column[replication.Messages] {
+	type row = replication.Messages
+	count := func(s replication.Setting) func(*row) any {
+		return func(r *row) any { return r.Counts[s] }
+	}
+	more := func(s replication.Setting) func(*row) any {
+		return func(r *row) any { return overhead(float64(r.Counts[s]) / float64(r.Counts[replication.Alone])) }
+	}
+	return []column[row]{
+		{"bytes", func(r *row) any { return r.Bytes }},
+		{"not_replicated", count(replication.Alone)},
+		{"parallel", count(replication.Parallel)},
+		{"mirror", count(replication.Mirror)},
+		{"parallel_%", more(replication.Parallel)},
+		{"mirror_%", more(replication.Mirror)},
+	}
+}()
+
+var applicationColumns = func() []column[replication.Run] {
+	type row = replication.Run
+	seconds := func(s replication.Setting) func(*row) any {
+		return func(r *row) any { return r.Times[s].Median }
+	}
+	columns := []column[row]{
+		{"application", func(r *row) any { return r.Name }},
+		{"ranks", func(r *row) any { return r.Ranks }},
+		{"replicas", func(r *row) any { return r.Replicas }},
+		{"beside_s", seconds(replication.Beside)},
+		{"parallel_s", seconds(replication.Parallel)},
+		{"mirror_s", seconds(replication.Mirror)},
+	}
+	for _, s := range []replication.Setting{replication.Parallel, replication.Mirror} {
+		columns = append(columns, overheadColumns(s.String(), func(r *row) peers.Spread { return r.Ratios[s] })...)
+	}
+	return columns
+}()
+
+var failoverColumns = func() []column[replication.Pause] {
+	type row = replication.Pause
+	return []column[row]{
+		{"protocol", func(r *row) any { return r.Protocol }},
+		{"transport", func(r *row) any { return r.Transport }},
+		{"kills", func(r *row) any { return r.Kills }},
+		{"pause_ms", func(r *row) any { return r.Milliseconds.Median }},
+		{"pause_q1", func(r *row) any { return r.Milliseconds.Low }},
+		{"pause_q3", func(r *row) any { return r.Milliseconds.High }},
+		{"longest_ms", func(r *row) any { return r.Longest }},
+	}
+}()
