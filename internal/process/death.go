@@ -57,6 +57,9 @@ func (p *Process) departed(q proto.Proc) {
 	p.left[q] = true
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
+	if p.verifying != nil {
+		p.verifyGone(q)
+	}
 	p.farewell.Gone(q, &p.farewellOut)
 	p.runFarewell()
 	for _, c := range p.active {
@@ -109,6 +112,9 @@ func (p *Process) died(r detector.Report) {
 
 	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
 	p.runReplica()
+	if p.verifying != nil {
+		p.verifyGone(q)
+	}
 	rank := p.cfg.Layout.Rank(q)
 	for _, c := range p.active {
 		if i := c.index(rank); i >= 0 {

@@ -75,6 +75,9 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.acks = acks
 		for _, a := range acks {
 			p.replica.Acked(from, a.Context, a.Seq, a.Single, &p.replicaOut)
+			if p.verifying != nil {
+				p.verifyAcked(from, a)
+			}
 		}
 		p.runReplica()
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:

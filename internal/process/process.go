@@ -120,6 +120,9 @@ type Config struct {
 	Gone  []bool
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
+	// Corrupted, if set, has the data that replicas send compared (verify.go). It is told of
+	// what differs, from within the Process, and must not call back.
+	Corrupted func(c Corruption)
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of
 	// requests come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64
@@ -164,6 +167,7 @@ type Process struct {
 	held      []Handle              // sends that wait for room
 	early     []early               // messages that wait for their cause
 	perturb   *perturbation         // nil: the timing is left alone
+	verifying *verifying            // nil: what replicas send isn't compared
 	spares    []spare               // offers of other senders of what is being received
 	redirects []replica.Action      // to be carried out
 	reading   []Handle              // arrivals whose data is being read from the sender's memory
@@ -231,6 +235,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		p.perturb = newPerturbation(cfg.Perturb)
+		p.verifying = newVerifying(&cfg)
 		if cfg.Heal || cfg.Newcomer {
 			p.history = &history{}
 		}

@@ -193,9 +193,15 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 		}
 	}
 	p.dropSpares(a.envelope.Context, a.envelope.Src, a.seq)
+	if p.verifying != nil && err == nil {
+		p.verifyCompleted(a)
+	}
 	p.replica.Completed(a.envelope.Context, a.envelope.Src, a.seq)
 	if p.cfg.Layout.Replicated() {
 		p.flushAcks() // a sender's program may be waiting for it
+	}
+	if p.verifying != nil {
+		p.verifying.singles = p.verifying.singles[:0]
 	}
 	if r := p.requests.get(a.request); r != nil {
 		p.complete(a.request, r, err)
@@ -243,6 +249,9 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 	}
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept:
+		if p.verifying != nil && h.Kind == wire.KindEager {
+			p.verifyArrived(h, payload)
+		}
 		if p.perturb != nil && p.delayed(from, h, payload, owned) {
 			kept = true
 			break

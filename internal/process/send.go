@@ -120,8 +120,16 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 		copy(m.wire, body)
 		p.causes().Stamp(m.wire[len(body):])
 	}
+	data, rendezvous := body, m.Rendezvous
+	if rendezvous {
+		data = m.Body
+	}
 	p.replica.Send(&m.Message, &p.replicaOut)
-	p.runReplica()
+	seq := m.Seq
+	p.runReplica() // it may release the message
+	if p.verifying != nil {
+		p.verifySent(context, dst, seq, rendezvous, tag, data)
+	}
 	if p.clock != nil {
 		p.deliverEarly()
 	}
@@ -197,7 +205,11 @@ func (p *Process) runReplica() {
 			p.release(handleOf(a.Message.User))
 		case replica.Acknowledge:
 			// Records for one receiver follow each other: one frame for all.
-			p.scratch = wire.AppendAck(p.scratch, wire.Ack{Context: a.Context, Seq: a.Seq, Single: a.Single})
+			record := wire.Ack{Context: a.Context, Seq: a.Seq, Single: a.Single}
+			if p.verifying != nil {
+				record = p.verifying.digested(record, p.cfg.Layout.Rank(a.To))
+			}
+			p.scratch = wire.AppendAck(p.scratch, record)
 			if i+1 == len(p.replicaOut) || p.replicaOut[i+1].Kind != replica.Acknowledge ||
 				p.replicaOut[i+1].To != a.To || len(p.scratch)+wire.AckSize > 2048 {
 				p.send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)

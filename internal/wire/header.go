@@ -138,6 +138,10 @@ type Ack struct {
 	// it, or, where Single, the rendezvous message with just this number.
 	Seq    uint64
 	Single bool
+	// Verified says that Digest is that of what is acknowledged (internal/proto/verify);
+	// else it is 0.
+	Verified bool
+	Digest   uint32
 }
 
 // AckSize is the length of an encoded Ack in bytes.

@@ -11,12 +11,22 @@ import (
 func AppendAck(b []byte, a Ack) []byte {
 	b = binary.LittleEndian.AppendUint64(b, a.Context)
 	b = binary.LittleEndian.AppendUint64(b, a.Seq)
-	var single uint64
+	var flags uint32
 	if a.Single {
-		single = 1
+		flags |= ackSingle
 	}
-	return binary.LittleEndian.AppendUint64(b, single)
+	if a.Verified {
+		flags |= ackVerified
+	}
+	b = binary.LittleEndian.AppendUint32(b, flags)
+	return binary.LittleEndian.AppendUint32(b, a.Digest)
 }
+
+// Flags of an encoded Ack.
+const (
+	ackSingle = 1 << iota
+	ackVerified
+)
 
 // DecodeAcks appends the records in the payload of a KindAck to dst. The error
 // wraps ErrCorrupt; dst comes back as it was then.
@@ -26,14 +36,14 @@ func DecodeAcks(dst []Ack, payload []byte) ([]Ack, error) {
 	}
 	whole := dst
 	for ; len(payload) > 0; payload = payload[AckSize:] {
-		single := binary.LittleEndian.Uint64(payload[16:])
-		if single > 1 {
-			return dst, fmt.Errorf("%w: an ack of type %d", ErrCorrupt, single)
+		flags, digest := binary.LittleEndian.Uint32(payload[16:]), binary.LittleEndian.Uint32(payload[20:])
+		if flags&^(ackSingle|ackVerified) != 0 || flags&ackVerified == 0 && digest != 0 {
+			return dst, fmt.Errorf("%w: an ack of type %d with digest %#x", ErrCorrupt, flags, digest)
 		}
 		whole = append(whole, Ack{
 			Context: binary.LittleEndian.Uint64(payload),
 			Seq:     binary.LittleEndian.Uint64(payload[8:]),
-			Single:  single == 1,
+			Single:  flags&ackSingle != 0, Verified: flags&ackVerified != 0, Digest: digest,
 		})
 	}
 	return whole, nil

@@ -14,7 +14,11 @@ import (
 func TestAcksRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Ack {
-			return Ack{Context: rapid.Uint64().Draw(t, "context"), Seq: rapid.Uint64().Draw(t, "seq"), Single: rapid.Bool().Draw(t, "single")}
+			a := Ack{Context: rapid.Uint64().Draw(t, "context"), Seq: rapid.Uint64().Draw(t, "seq"), Single: rapid.Bool().Draw(t, "single")}
+			if a.Verified = rapid.Bool().Draw(t, "verified"); a.Verified {
+				a.Digest = rapid.Uint32().Draw(t, "digest")
+			}
+			return a
 		})).Draw(t, "acks")
 		var payload []byte
 		for _, a := range want {
@@ -58,8 +62,10 @@ func TestGoneRoundTrip(t *testing.T) {
 func TestListsRefuse(t *testing.T) {
 	ack := AppendAck(nil, Ack{Seq: 1})
 	odd := slices.Clone(ack)
-	odd[16] = 2
-	for _, payload := range [][]byte{ack[:AckSize-1], odd, slices.Concat(ack, odd)} {
+	odd[16] = 4
+	unasked := slices.Clone(ack)
+	unasked[20] = 1 // a digest, and the flag isn't set
+	for _, payload := range [][]byte{ack[:AckSize-1], odd, slices.Concat(ack, odd), unasked} {
 		if got, err := DecodeAcks(nil, payload); !errors.Is(err, ErrCorrupt) || len(got) != 0 {
 			t.Errorf("acks %x: %v, %v", payload, got, err)
 		}
@@ -81,6 +87,7 @@ func TestListsDoNotAllocate(t *testing.T) {
 
 func FuzzDecodeLists(f *testing.F) {
 	f.Add(AppendAck(nil, Ack{Context: 1, Seq: 2, Single: true}))
+	f.Add(AppendAck(nil, Ack{Context: 1, Seq: 2, Verified: true, Digest: 7}))
 	f.Add(AppendGone(AppendGone(nil, Gone{Proc: 1, Incarnation: 2}), Gone{Proc: 3, Left: true}))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if acks, err := DecodeAcks(nil, payload); err == nil {
