@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"banyan/internal/control"
 	"banyan/internal/process"
 	"banyan/internal/proto"
@@ -47,6 +49,39 @@ func readNewcomer(procs int) (*newcomer, error) {
 		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", livesVariable, text, len(n.lives), procs)
 	}
 	return n, nil
+}
+
+// outputVariable names the descriptors that a newcomer has as stdout and stderr once it
+// has its donor's state. Until then they are /dev/null.
+const outputVariable = "BANYAN_OUTPUT_FDS"
+
+// output is what is to become a newcomer's stdout and stderr.
+type output [2]int
+
+// readOutput reads outputVariable. It takes the descriptors over, so that programs which this
+// process starts don't inherit them.
+func readOutput() (*output, error) {
+	text := os.Getenv(outputVariable)
+	if text == "" {
+		return nil, nil
+	}
+	var o output
+	if _, err := fmt.Sscanf(text, "%d,%d", &o[0], &o[1]); err != nil || o[0] <= 2 || o[1] <= 2 {
+		return nil, fmt.Errorf("%s=%q: want two descriptors beyond 2", outputVariable, text)
+	}
+	os.Unsetenv(outputVariable)
+	for _, fd := range o {
+		unix.CloseOnExec(fd)
+	}
+	return &o, nil
+}
+
+// connect makes them stdout and stderr.
+func (o *output) connect() {
+	for i, fd := range o {
+		_ = unix.Dup3(fd, i+1, 0) // it fails for descriptors only that the launcher hasn't given
+		unix.Close(fd)
+	}
 }
 
 // apply completes the configuration of a process.

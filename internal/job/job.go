@@ -192,6 +192,11 @@ func (j *Job) config() (progress.Config, error) {
 		BeforeSend: strike,
 	}
 	j.newcomer.apply(&cfg.Process)
+	if output, err := readOutput(); err != nil {
+		return cfg, err
+	} else if output != nil {
+		cfg.Committed = output.connect
+	}
 	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
 		cfg.Calls = j.calls
 	}

@@ -58,6 +58,9 @@ type Config struct {
 	// program may stop any of its processes in any way.
 	Debug bool
 
+	// Heal has a replica that has died replaced, where the program lets it.
+	Heal bool
+
 	// Label puts the rank in front of every line of output.
 	Label bool
 
@@ -174,6 +177,9 @@ func (p *plan) layOut() error {
 		}
 	}
 	p.layout = replica.Partial(p.Degrees)
+	if p.Heal && !p.layout.Replicated() {
+		return errors.New("to heal there must be replicas: a rank's only process has nobody to take its state from")
+	}
 	p.Replicas = p.layout.MaxDegree()
 	switch p.Protocol {
 	case "":
@@ -193,6 +199,8 @@ func (p *plan) checkInproc() error {
 		return errors.New("the transport inproc has all ranks in one process: they can't run several programs")
 	case p.Replicas > 1:
 		return errors.New("the transport inproc has all ranks in one process: replicas would die with it")
+	case p.Heal:
+		return errors.New("the transport inproc has all ranks in one process: there is nobody to heal from")
 	case len(p.planned) > 0:
 		return errors.New("the transport inproc has all ranks in one process: a fault can't hit just one")
 	case p.Label:

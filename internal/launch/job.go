@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"runtime"
@@ -50,6 +49,10 @@ type job struct {
 	over   chan struct{} // closed when nobody takes events any more
 	copies sync.WaitGroup
 
+	outs, errs []*output.Collector // by rank
+	ended      []sync.WaitGroup    // by rank: those who read what its replicas write
+	heal       *healing            // nil: the dead stay dead
+
 	started     time.Time
 	running     int
 	ending      bool // the end is decided: deaths are no news
@@ -87,7 +90,7 @@ func Run(c Config) (*Report, error) {
 		report: Report{
 			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
-			Deaths: []Death{}, Views: []View{}, Faults: []Fault{}, Warnings: []string{},
+			Deaths: []Death{}, Heals: []Heal{}, Views: []View{}, Faults: []Fault{}, Warnings: []string{},
 		},
 	}
 	defer close(j.over)
@@ -99,8 +102,10 @@ func Run(c Config) (*Report, error) {
 	defer signals.release()
 	release := make(chan struct{})
 	defer close(release)
-	onLastingThread(release, func() { err = bound(j.startAll) })
-	if err != nil {
+	thread := lastingThread(release)
+	starting := func(f func() error) error { return thread(func() error { return bound(f) }) }
+	j.heal = p.healer(starting)
+	if err := starting(j.startAll); err != nil {
 		recording.discard()
 		j.notes.close()
 		<-j.notes.drained
@@ -133,10 +138,11 @@ func (j *job) startAll() error {
 		id := proto.Proc(i)
 		part := j.of(int(j.ledger.Rank(id)))
 		env := append(inherited(part.Env), j.environment(id)...)
+		env = append(env, j.firstEnvironment(id)...)
 		if err := places.enter(i); err != nil {
 			return &StartError{1, err}
 		}
-		p, err := start(id, part, env, j.ledger.Rank(id) == 0)
+		p, err := start(id, part, env, j.input(j.ledger.Rank(id)), false)
 		if err != nil {
 			for _, p := range j.procs {
 				p.signal(syscall.SIGKILL)
@@ -177,7 +183,7 @@ func startError(program string, err error) error {
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
+	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_HEAL", "BANYAN_LIVES", "BANYAN_OUTPUT_FDS", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
 
@@ -213,12 +219,11 @@ func (j *job) environment(id proto.Proc) []string {
 		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
 		"BANYAN_HEARTBEAT_TIMEOUT=" + j.HeartbeatTimeout.String(),
 	}
-	env = append(env, j.recording.environment()...)
+	if j.heal != nil {
+		env = append(env, "BANYAN_HEAL=1")
+	}
 	if j.inproc() {
 		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.ranks))
-	}
-	if own := fault.ToEnv(j.planned, int(j.ledger.Rank(id)), j.ledger.Replica(id)); own != "" {
-		env = append(env, fault.Variable+"="+own)
 	}
 	if j.layout.Replicated() {
 		// Otherwise the replicas of a Python program iterate over sets in
@@ -228,25 +233,30 @@ func (j *job) environment(id proto.Proc) []string {
 	return env
 }
 
+// firstEnvironment is what a process is told beside that if it's the first in its
+// place: a fault strikes once, and a trace is of those that were there from the start.
+func (j *job) firstEnvironment(id proto.Proc) []string {
+	env := j.recording.environment()
+	if own := fault.ToEnv(j.planned, int(j.ledger.Rank(id)), j.ledger.Replica(id)); own != "" {
+		env = append(env, fault.Variable+"="+own)
+	}
+	return env
+}
+
 // attach connects the processes with the rest of the world.
 func (j *job) attach(stdout, stderr *output.Printer) {
 	ranks := j.ledger.Ranks()
-	outs, errs := make([]*output.Collector, ranks), make([]*output.Collector, ranks)
+	j.outs, j.errs = make([]*output.Collector, ranks), make([]*output.Collector, ranks)
 	for r := range ranks {
-		outs[r] = j.collector(stdout, r, "stdout")
-		errs[r] = j.collector(stderr, r, "stderr")
+		j.outs[r] = j.collector(stdout, r, "stdout")
+		j.errs[r] = j.collector(stderr, r, "stderr")
 	}
-	ended := make([]sync.WaitGroup, ranks)
-	var inputs []io.WriteCloser
+	j.ended = make([]sync.WaitGroup, ranks)
+	var inputs []sink
 	for _, p := range j.procs {
-		r, replica := int(j.ledger.Rank(p.id)), j.ledger.Replica(p.id)
-		copyOut := func(c *output.Collector, from io.ReadCloser) func() {
-			return func() { c.Copy(replica, from, p.leftInOrder); from.Close() }
-		}
-		ended[r].Go(copyOut(outs[r], p.stdout))
-		ended[r].Go(copyOut(errs[r], p.stderr))
+		j.copyOut(p)
 		if p.stdin != nil {
-			inputs = append(inputs, p.stdin)
+			inputs = append(inputs, p.sink())
 		}
 		go j.server.Serve(int(p.id), p.pmi)
 		go p.listen(func(m control.Message) { j.tell(func() { j.heard(p, m) }) })
@@ -257,13 +267,23 @@ func (j *job) attach(stdout, stderr *output.Printer) {
 	}
 	for r := range ranks {
 		j.copies.Go(func() {
-			ended[r].Wait()
+			j.ended[r].Wait()
 			stdout.Ended(r)
 			stderr.Ended(r)
 		})
 	}
-	j.feeder = newFeeder(inputKept, inputs)
+	j.feeder = newFeeder(inputKept, j.heal != nil, inputs)
 	go j.feeder.run(j.Stdin)
+}
+
+// copyOut passes on what a process writes, until its end.
+func (j *job) copyOut(p *process) {
+	r, replica := int(j.ledger.Rank(p.id)), j.ledger.Replica(p.id)
+	copyOut := func(c *output.Collector, from *tap) {
+		j.ended[r].Go(func() { c.Copy(replica, from, p.leftInOrder); from.Close() })
+	}
+	copyOut(j.outs[r], p.stdout)
+	copyOut(j.errs[r], p.stderr)
 }
 
 // collector makes the collector of one stream of one rank.

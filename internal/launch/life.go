@@ -31,12 +31,12 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
 	// Whoever exits after finalising has written all it wanted to.
-	p.settle(end.kind == inOrder || end.kind == badly && end.signal == 0)
+	j.settle(p, end.kind == inOrder || end.kind == badly && end.signal == 0)
 	if j.ending {
 		return
 	}
 	if end.kind == diedEarly {
-		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id,
+		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.life,
 			Signal: int(end.signal), Code: end.code, Cause: j.how(p, end)})
 	} else {
 		j.tellOthers(p, control.Message{Type: control.Left, Proc: p.id})
@@ -48,8 +48,8 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 
 // tellOthers sends news of p to all that live.
 func (j *job) tellOthers(p *process, m control.Message) {
-	for _, q := range j.procs {
-		if q != p && j.ledger.entries[q.id].end.kind == running {
+	for _, q := range j.everyone() {
+		if q != p && (q != j.procs[q.id] || j.ledger.entries[q.id].end.kind == running) {
 			q.news.put(m)
 		}
 	}
@@ -81,13 +81,24 @@ func (j *job) died(p *process, end ending, at time.Time) {
 	switch {
 	case !lost.lost:
 		j.note(text)
+		if end.kind == diedEarly {
+			j.toHeal(p)
+		}
+	case j.hopeful(rank):
+		j.note(text)
 	case j.ledger.survive:
 		j.note(fmt.Sprintf("%s; rank %d is lost, and the program goes on without it", text, rank))
 	default:
-		j.note(fmt.Sprintf("%s; rank %d is lost (%s): the job ends with exit code %d", text, rank, j.ledger.howLost(rank), lost.code))
-		j.end(OutcomeRankLost, fmt.Sprintf("rank %d is lost: %s", rank, j.ledger.howLost(rank)), lost.code)
-		j.killAll()
+		j.loseRank(rank, text)
 	}
+}
+
+// loseRank ends the job for the loss of a rank.
+func (j *job) loseRank(rank proto.Rank, text string) {
+	how, code := j.ledger.howLost(rank), j.ledger.rankEnd(rank).code
+	j.note(fmt.Sprintf("%s; rank %d is lost (%s): the job ends with exit code %d", text, rank, how, code))
+	j.end(OutcomeRankLost, fmt.Sprintf("rank %d is lost: %s", rank, how), code)
+	j.killAll()
 }
 
 // cause is the Cause constant of a death.
@@ -140,6 +151,13 @@ func (j *job) heard(p *process, m control.Message) {
 		j.ledger.survive = true
 	case control.Finalized:
 		e.finalized = true
+		j.stopHealing()
+	case control.Healable:
+		j.healable(p)
+	case control.Unhealable:
+		j.warn(m.Text)
+	case control.Mark:
+		j.mark(p)
 	case control.Abort:
 		j.abort(p, m.Code, m.Text)
 	case control.Suspect:
@@ -158,6 +176,9 @@ func (j *job) heard(p *process, m control.Message) {
 // viewed notes a view for the report.
 func (j *job) viewed(m control.Message) {
 	v := View{Number: m.Number, Members: m.Members, Gone: []Gone{}, At: Seconds(time.Since(j.started))}
+	for _, q := range m.Joined {
+		v.Joined = append(v.Joined, int(q))
+	}
 	for _, g := range m.Gone {
 		v.Gone = append(v.Gone, Gone{int(g.Proc), g.Why})
 	}
@@ -170,19 +191,26 @@ func (j *job) suspected(by *process, m control.Message) {
 	if !j.ledger.valid(m.Proc) || j.ledger.entries[by.id].fenced {
 		return
 	}
+	p := j.procs[m.Proc]
+	if m.Incarnation != p.life {
+		if j.heal != nil && j.heal.now != nil && j.heal.now.p.id == m.Proc && j.heal.now.p.life == m.Incarnation {
+			j.doom(fmt.Sprintf("%v holds it for dead", by.id))
+		}
+		return // of one whose place another has
+	}
 	if m.Silent > 0 {
-		j.fence(j.procs[m.Proc], by.id, m.Silent)
+		j.fence(p, by.id, m.Silent)
 		return
 	}
 	time.AfterFunc(evidenceGrace, func() {
-		j.tell(func() { j.fence(j.procs[m.Proc], by.id, 0) })
+		j.tell(func() { j.fence(p, by.id, 0) })
 	})
 }
 
 // fence kills a process that others hold for dead.
 func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 	e := &j.ledger.entries[p.id]
-	if j.ending || e.fenced || p.ended() {
+	if j.ending || p != j.procs[p.id] || e.fenced || p.ended() {
 		return
 	}
 	e.fenced, e.by, e.silent = true, by, silent
@@ -271,7 +299,7 @@ func (j *job) end(outcome, reason string, code int) {
 func (j *job) killAll() { j.signalAll(unix.SIGKILL) }
 
 func (j *job) signalAll(s syscall.Signal) {
-	for _, p := range j.procs {
+	for _, p := range j.everyone() {
 		p.signal(s)
 	}
 }

@@ -97,7 +97,7 @@ func (j *job) interrupt(sig syscall.Signal) {
 	}
 	reason := fmt.Sprintf("ended by signal %d (%v)", int(sig), sig)
 	j.end(OutcomeInterrupted, reason, 128+int(sig))
-	for _, p := range j.procs {
+	for _, p := range j.everyone() {
 		p.news.put(control.Message{Type: control.Shutdown, Text: reason})
 	}
 	j.signalAll(sig)
@@ -131,7 +131,7 @@ func (j *job) suspend(s *signals) {
 	default:
 	}
 	var mine []*process
-	for _, p := range j.procs {
+	for _, p := range j.everyone() {
 		if !p.ended() && !p.stopped() { // a planned fault may have stopped it
 			mine = append(mine, p)
 			p.signal(unix.SIGSTOP)
@@ -151,6 +151,7 @@ func (j *job) finish(drained <-chan struct{}) {
 	for len(j.events) > 0 {
 		(<-j.events)()
 	}
+	j.reapNewcomer()
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
 	if err := j.recording.merge(j.plan); err != nil {

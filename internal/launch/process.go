@@ -20,8 +20,11 @@ type process struct {
 	handle *os.Process
 	pid    int
 
+	life           uint32   // how many were in its place before
+	follows        bool     // a newcomer: its output is read
 	stdin          *os.File // nil unless the process gets the job's input
-	stdout, stderr *os.File
+	far            *os.File // the other end of that, if somebody wants to know what is read
+	stdout, stderr *tap
 	pmi            *os.File
 	lifeline       *control.Conn
 	news           *queue[control.Message] // on their way to the process
@@ -38,11 +41,43 @@ type process struct {
 const (
 	pmiDescriptor     = 3
 	controlDescriptor = 4
+	// outputDescriptor and the one after it are what a newcomer has as stdout and
+	// stderr from the moment on when it has its donor's state. Until then these
+	// are /dev/null: what it writes another replica has written.
+	outputDescriptor = 5
 )
 
+// inputKind is what a process gets as stdin.
+type inputKind uint8
+
+const (
+	noInput    inputKind = iota // /dev/null
+	someInput                   // a pipe
+	askedInput                  // one that can be asked how much has been read
+)
+
+// input is what a process of a rank gets.
+func (j *job) input(rank proto.Rank) inputKind {
+	switch {
+	case rank != 0:
+		return noInput
+	case j.heal != nil:
+		return askedInput
+	}
+	return someInput
+}
+
+// sink is the process's input, for the feeder.
+func (p *process) sink() sink {
+	s := sink{w: p.stdin}
+	if p.far != nil {
+		s.far, _ = p.far.SyscallConn() // of an open file there is one
+	}
+	return s
+}
+
 // start starts a process. The calling thread must live as long as the process.
-// With input, the process gets a pipe as stdin, otherwise /dev/null.
-func start(id proto.Proc, program *part, env []string, input bool) (p *process, err error) {
+func start(id proto.Proc, program *part, env []string, input inputKind, newcomer bool) (p *process, err error) {
 	p = &process{id: id, heard: make(chan struct{}), known: make(chan struct{})}
 	var theirs, ours []*os.File
 	defer func() {
@@ -65,16 +100,43 @@ func start(id proto.Proc, program *part, env []string, input bool) (p *process, 
 		}
 		return our
 	}
-	if input {
-		p.stdin = pair(func() (our, their *os.File, err error) { their, our, err = os.Pipe(); return })
-	} else if null, err := os.Open(os.DevNull); err == nil {
-		theirs = append(theirs, null)
-	} else {
-		return nil, err
+	null := func() {
+		var f *os.File
+		if err == nil {
+			if f, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+				theirs = append(theirs, f)
+			}
+		}
 	}
-	p.stdout, p.stderr = pair(os.Pipe), pair(os.Pipe)
+	output := func() (t *tap) {
+		if our := pair(os.Pipe); err == nil {
+			t, err = newTap(our)
+		}
+		return t
+	}
+	if input == noInput {
+		null()
+	} else {
+		p.stdin = pair(func() (our, their *os.File, err error) { their, our, err = os.Pipe(); return })
+	}
+	if input == askedInput && err == nil {
+		var fd int
+		if fd, err = unix.FcntlInt(theirs[0].Fd(), unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			p.far = os.NewFile(uintptr(fd), "input")
+			ours = append(ours, p.far)
+		}
+	}
+	if newcomer {
+		null()
+		null()
+	} else {
+		p.stdout, p.stderr = output(), output()
+	}
 	p.pmi = pair(socketpair)
 	lifeline := pair(socketpair)
+	if newcomer {
+		p.stdout, p.stderr = output(), output()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +193,7 @@ func (p *process) wait() (unix.WaitStatus, time.Time) {
 	}
 	p.news.close()
 	p.lifeline.Close()
+	p.far.Close() // of a nil File does nothing
 	return unix.WaitStatus(state.Sys().(syscall.WaitStatus)), at
 }
 
@@ -169,7 +232,7 @@ func (p *process) is(state int) bool {
 
 // closeAll closes the launcher's ends of a process that nobody is attached to.
 func (p *process) closeAll() {
-	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr, p.pmi} {
+	for _, f := range []*os.File{p.stdin, p.far, p.stdout.file, p.stderr.file, p.pmi} {
 		f.Close() // of a nil File does nothing
 	}
 }
@@ -198,17 +261,32 @@ func (p *process) leftInOrder() bool {
 	return p.inOrder
 }
 
-// onLastingThread runs f on an OS thread that lives until release is closed. The
-// kernel sends a child its PDEATHSIG when the thread that started it ends, not
-// the process.
-func onLastingThread(release <-chan struct{}, f func()) {
-	done := make(chan struct{})
+// lastingThread gives a function that runs others on an OS thread, always the same, that lives
+// until release is closed. The kernel sends a child its PDEATHSIG when the thread that
+// started it ends, not the process.
+func lastingThread(release <-chan struct{}) (run func(f func() error) error) {
+	work, done := make(chan func() error), make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		f()
-		close(done)
-		<-release
+		for {
+			select {
+			case f := <-work:
+				done <- f()
+			case <-release:
+				return
+			}
+		}
 	}()
-	<-done
+	return func(f func() error) error {
+		work <- f
+		return <-done
+	}
+}
+
+// isReaped says whether nothing is left of the process.
+func (p *process) isReaped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reaped
 }

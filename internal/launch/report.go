@@ -25,6 +25,7 @@ type Report struct {
 	// LostRanks are those that no replica of survived.
 	LostRanks []int    `json:"lost_ranks"`
 	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
+	Heals     []Heal   `json:"heals"`    // newcomers, in the order in which they were healed or failed
 	Views     []View   `json:"views"`    // after the first, as the coordinators told
 	Faults    []Fault  `json:"faults"`   // as planned
 	Warnings  []string `json:"warnings"` // and other remarks
@@ -43,8 +44,9 @@ const (
 type View struct {
 	Number  uint64  `json:"number"`
 	Members int     `json:"members"`
-	Gone    []Gone  `json:"gone"` // since the view before
-	At      Seconds `json:"at_s"` // when its coordinator had told the launcher
+	Gone    []Gone  `json:"gone"`             // since the view before
+	Joined  []int   `json:"joined,omitempty"` // processes, since the view before
+	At      Seconds `json:"at_s"`             // when its coordinator had told the launcher
 }
 
 // Gone is a process that a view does without.
@@ -73,6 +75,19 @@ type Death struct {
 	Latency *Seconds `json:"latency_s,omitempty"`
 	// Substitute is the replica that stands in for it.
 	Substitute *int `json:"substitute,omitempty"`
+}
+
+// Heal is the attempt to fill a dead process's place.
+type Heal struct {
+	Rank        int     `json:"rank"`
+	Replica     int     `json:"replica"`
+	Process     int     `json:"process"` // its number in the job
+	PID         int     `json:"pid,omitempty"`
+	Incarnation uint32  `json:"incarnation"` // 1 for the first newcomer to the place
+	Donor       int     `json:"donor"`       // the replica whose state it took over
+	Began       Seconds `json:"began_s"`
+	Took        Seconds `json:"took_s"`
+	Error       string  `json:"error,omitempty"` // why it failed
 }
 
 // Causes of death.

@@ -118,7 +118,7 @@ func (s *slowSink) Close() error { close(s.closed); return nil }
 func TestFeederWaitsForTheSlowest(t *testing.T) {
 	fast, slow := &slowSink{make(chan []byte), make(chan struct{})}, &slowSink{make(chan []byte), make(chan struct{})}
 	const limit = 100 << 10
-	f := newFeeder(limit, []io.WriteCloser{fast, slow})
+	f := newFeeder(limit, false, []sink{{w: fast}, {w: slow}})
 	input := strings.Repeat("0123456789abcdef", 1<<16)
 	go f.run(strings.NewReader(input))
 	var got strings.Builder

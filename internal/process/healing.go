@@ -303,6 +303,7 @@ func (p *Process) healingStep(a *replica.Action) {
 			p.send(j.donor, p.nextHeader(wire.KindHealed), nil, 0)
 		}
 		p.host.Heals(StepHealed)
+		p.ReachedSafepoint() // with the log that it was given
 	}
 }
 

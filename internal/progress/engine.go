@@ -51,6 +51,9 @@ type Config struct {
 	// and doesn't come to it, as far as can be seen from here. It is called with the
 	// engine's lock held.
 	Starved func(q proto.Proc) bool
+	// Committed, if set, is called in a newcomer when it has its donor's state: what the
+	// program writes from here on nobody else writes.
+	Committed func()
 	// Calls, if set, hears what the program calls.
 	Calls Calls
 }

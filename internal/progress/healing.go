@@ -30,7 +30,12 @@ func (e *Engine) AwaitLog() error {
 	return nil
 }
 
-func (h host) Heals(step process.HealStep) { h.put(Event{Kind: Heals, Step: step}) }
+func (h host) Heals(step process.HealStep) {
+	if step == process.StepCommitted && h.e.cfg.Committed != nil {
+		h.e.cfg.Committed()
+	}
+	h.put(Event{Kind: Heals, Step: step})
+}
 
 // SafepointWanted implements process.Host.
 func (h host) SafepointWanted(bool) {}

@@ -69,6 +69,15 @@ func (c *Collector) Copy(replica int, from io.Reader, inOrder func() bool) {
 	c.show(c.merger.Closed(replica, ok, c.out[:0]))
 }
 
+// Revive says that another process takes a dead replica's place, whose output goes on
+// where that of another replica is now, and is passed on by a Copy of its own.
+func (c *Collector) Revive(replica, like int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.merger.Revive(replica, like)
+	c.ended[replica] = false
+}
+
 // feed hands over all of b, waiting for the leader if need be.
 func (c *Collector) feed(replica int, b []byte) {
 	c.mu.Lock()

@@ -112,6 +112,13 @@ func (m *Merger) Closed(i int, inOrder bool, out []byte) []byte {
 	return m.lead(out)
 }
 
+// Revive makes a dead replica one that has written the same as another, which hasn't
+// ended: what it writes from here on follows that.
+func (m *Merger) Revive(i, like int) {
+	r, l := &m.replicas[i], &m.replicas[like]
+	*r = replica{from: l.from, held: append(r.held[:0], l.held...)}
+}
+
 // Flush emits what the leader has written of an unfinished line. It has been
 // kept back for a while, so it may be a prompt.
 func (m *Merger) Flush(out []byte) []byte {

@@ -10,7 +10,7 @@ import (
 )
 
 // script feeds a Merger: "0:text" is fed by replica 0, "0+" closes it in order,
-// "0-" by death, "~" is a quiet moment. It returns what was emitted.
+// "0-" by death, "0=1" has it go on where replica 1 is, "~" is a quiet moment. It returns what was emitted.
 func script(t *testing.T, m *Merger, steps ...string) string {
 	t.Helper()
 	var out []byte
@@ -19,6 +19,8 @@ func script(t *testing.T, m *Merger, steps ...string) string {
 		switch {
 		case s == "~":
 			out = m.Flush(out)
+		case s[1] == '=':
+			m.Revive(i, int(s[2]-'0'))
 		case s[1] == '+' || s[1] == '-':
 			out = m.Closed(i, s[1] == '+', out)
 		default:
@@ -61,6 +63,11 @@ func TestMerger(t *testing.T) {
 		{"different ends", 2, false, []string{"1:a", "1+", "0:b", "0+"}, "b", true},
 		{"equal ends", 3, false, []string{"1:a", "1+", "0:a", "0+", "2:", "2:a", "2+"}, "a", false},
 		{"two substitutions", 3, false, []string{"0:a\nb", "0-", "2:a\nb\nc\n", "1:a\nb\n", "1-", "2:d\n"}, "a\nb\nc\nd\n", false},
+		{"revived, then alone", 2, false, []string{"0:a\nb", "0-", "1:a\nbc\nd", "0=1", "0:e\n", "1-", "0:f\n", "0+"}, "a\nbc\nde\nf\n", false},
+		{"revived in a line that was shown", 2, false, []string{"0-", "1:ab", "~", "0=1", "0:c", "1-", "0:d\n"}, "abcd\n", false},
+		{"revived, behind the other", 2, false, []string{"1:a\n", "1-", "0:a\nb\n", "1=0", "0:c\nd\n", "1:c\n", "0-", "1:d\ne\n", "1+"}, "a\nb\nc\nd\ne\n", false},
+		{"revived, and dead again", 2, false, []string{"0-", "1:a\n", "0=1", "0:b\n", "0-", "1:b\n", "0=1", "1-", "0:c\n"}, "a\nb\nc\n", false},
+		{"revived, writes otherwise", 2, false, []string{"0-", "1:a\n", "0=1", "1:b\n", "0:x\n", "1+", "0+"}, "a\nb\n", true},
 		{"empty", 2, false, []string{"0+", "1+"}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
