@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"sync"
 	"unsafe"
 
 	"banyan/internal/comm"
@@ -43,8 +42,6 @@ type collective struct {
 	started comm.Operation
 }
 
-var collectives = sync.Pool{New: func() any { return new(collective) }}
-
 // collective begins a call. It returns nil, and the code, if there is no such
 // communicator.
 func (p *Process) collective(m manner, h Comm) (*collective, Code) {
@@ -52,7 +49,10 @@ func (p *Process) collective(m manner, h Comm) (*collective, Code) {
 	if c == nil {
 		return nil, p.noComm(m.function, h)
 	}
-	k := collectives.Get().(*collective)
+	k := c.idle.Swap(nil)
+	if k == nil {
+		k = new(collective)
+	}
 	k.manner, k.p, k.c, k.code = m, p, c, Success
 	return k, Success
 }
@@ -96,6 +96,9 @@ func (k *collective) update(buf unsafe.Pointer, count int64, datatype Datatype) 
 func (k *collective) message(buf unsafe.Pointer, count int64, datatype Datatype, out, in bool) []byte {
 	if !k.good() {
 		return nil
+	}
+	if b, ok := k.p.plain.bytes(buf, count, datatype); ok {
+		return b
 	}
 	d, code := k.p.incoming(k.c, k.function, buf, count, datatype)
 	if k.code = code; d.pooled == nil {
@@ -322,8 +325,9 @@ func (k *collective) release() {
 	if len(k.pooled)|len(k.out)|len(k.in)|len(k.blocks[0])|len(k.blocks[1]) != 0 {
 		k.giveBack()
 	}
+	c := k.c
 	k.manner, k.c, k.plan, k.started = manner{}, nil, nil, comm.Operation{}
-	collectives.Put(k)
+	c.idle.Store(k)
 }
 
 // giveBack is release for what a collective has of buffers and lists.

@@ -19,6 +19,8 @@ type communicator struct {
 	uses       atomic.Int32 // operations under way; 1 more until it is freed
 	topology   topology     // nil if it has none
 	space      space        // for its buffered sends
+
+	idle atomic.Pointer[collective] // for its next collective call
 }
 
 // retain keeps the communicator's contexts open for an operation that goes on after

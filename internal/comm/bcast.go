@@ -9,7 +9,7 @@ package comm
 // is made of messages, since corrections are not send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch {
-	case c.Size() == 1 || c.replicated():
+	case c.Size() == 1 || c.copies:
 		return c.MessageBcast(data, root)
 	case c.Size() == 2:
 		return c.pairBcast(data, root)

@@ -55,6 +55,7 @@ type Comm struct {
 	inverse []int32      // ranks in the communicator by world rank, or -1
 	rank    int
 	shared  bool // all members read each other's memory
+	copies  bool // ranks run as several replicas
 	calls   progress.Calls
 
 	mu       sync.Mutex
@@ -78,9 +79,9 @@ func World(eng *progress.Engine) (*Comm, error) {
 }
 
 func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, error) {
-	world, _ := eng.Layout()
+	world, degree := eng.Layout()
 	_, self := eng.Self()
-	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world), calls: eng.Calls()}
+	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world), copies: degree > 1, calls: eng.Calls()}
 	for i := range c.inverse {
 		c.inverse[i] = -1
 	}

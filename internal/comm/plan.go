@@ -75,6 +75,7 @@ func (o Operation) Outcome(err error) error { return o.comm.wrap(o.op, err) }
 // plans is a communicator's part of the plans' life.
 type plans struct {
 	sync.Mutex
+	idle atomic.Pointer[Plan] // the free one to take first
 	free []*Plan
 	runs atomic.Uint32 // begun by Run and Start: the tag
 	kept int32         // made by Keep
@@ -107,13 +108,10 @@ const (
 
 // plan begins a plan without any steps.
 func (c *Comm) plan(op string) *Plan {
-	c.plans.Lock()
-	var p *Plan
-	if n := len(c.plans.free); n > 0 {
-		p = c.plans.free[n-1]
-		c.plans.free = c.plans.free[:n-1]
+	p := c.plans.idle.Swap(nil)
+	if p == nil {
+		p = c.plans.take()
 	}
-	c.plans.Unlock()
 	if p == nil {
 		p = &Plan{comm: c}
 		p.s.Released = p.release
@@ -127,10 +125,21 @@ func (c *Comm) plan(op string) *Plan {
 func (p *Plan) release() {
 	p.s.Clear()
 	p.s.Lane = nil
-	c := p.comm
-	c.plans.Lock()
-	c.plans.free = append(c.plans.free, p)
-	c.plans.Unlock()
+	if l := &p.comm.plans; !l.idle.CompareAndSwap(nil, p) {
+		l.Lock()
+		l.free = append(l.free, p)
+		l.Unlock()
+	}
+}
+
+// take takes a plan that is free, nil if there is none.
+func (l *plans) take() (p *Plan) {
+	l.Lock()
+	defer l.Unlock()
+	if n := len(l.free); n > 0 {
+		p, l.free = l.free[n-1], l.free[:n-1]
+	}
+	return p
 }
 
 // Run carries the plan out.
@@ -196,7 +205,7 @@ func (p *Plan) Keep() error {
 	p.kept = true
 	p.s.Released = nil
 	p.s.Context, p.s.Tag = c.context|collectivePart, keptTag|number
-	if c.replicated() {
+	if c.copies {
 		p.own = c.branch(keptBranch | uint64(number))
 		if err := c.eng.OpenContext(p.own, c.group, true); err != nil {
 			return c.wrap(p.op, err)
@@ -219,7 +228,7 @@ func (c *Comm) nextTag() int32 {
 
 // chooseLane gives a plan that is started the context in which it runs.
 func (c *Comm) chooseLane(p *Plan) error {
-	if !c.replicated() {
+	if !c.copies {
 		return nil
 	}
 	c.plans.Lock()
@@ -294,12 +303,6 @@ func (p *Plan) fail(err error) *Plan {
 		p.err = err
 	}
 	return p
-}
-
-// replicated tells whether ranks run as several replicas.
-func (c *Comm) replicated() bool {
-	_, degree := c.eng.Layout()
-	return degree > 1
 }
 
 // checkRoot tells whether there is such a root.

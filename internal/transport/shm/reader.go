@@ -58,11 +58,10 @@ func (r *Reader) Next(in *Inbound) (Found, error) {
 		}
 		at := r.at(r.head)
 		s := (*short)(at)
-		in.Header = wire.Header{
-			Kind: wire.Kind(word >> 8), Flags: uint8(word >> 16), Length: uint32(n),
-			Context: s.context, Seq: s.seq, Src: proto.Rank(s.src), Dst: proto.Rank(s.dst), Tag: s.tag,
-			Total: uint64(s.total),
-		}
+		h := &in.Header
+		h.Kind, h.Flags, h.Length = wire.Kind(word>>8), uint8(word>>16), uint32(n)
+		h.Context, h.Seq, h.Src, h.Dst, h.Tag = s.context, s.seq, proto.Rank(s.src), proto.Rank(s.dst), s.tag
+		h.Total, h.Aux, h.Offset, h.ID = uint64(s.total), 0, 0, 0
 		in.length = int(n)
 		copy(in.payload[:n], unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n))
 		r.head += lines(shortSize + n)
