@@ -97,6 +97,7 @@ func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, erro
 		eng.CloseContext(context)
 		return nil, err
 	}
+	eng.Attach(c.title(), c)
 	return c, nil
 }
 
@@ -112,6 +113,7 @@ func (c *Comm) Free() error {
 	if c.context == worldContext || c.context == selfContext {
 		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}
 	}
+	c.eng.Detach(c.title())
 	c.eng.CloseContext(c.context)
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()

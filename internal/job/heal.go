@@ -131,6 +131,15 @@ func (j *Job) heals(step process.HealStep) {
 	}
 }
 
+// unhealable says that this process can't give its state to a newcomer, now or ever.
+func (j *Job) unhealable(why string) {
+	if j.control != nil {
+		j.control.Send(control.Message{Type: control.Unhealable, Text: why})
+		return
+	}
+	j.log.Warn(why)
+}
+
 // healFailed ends a newcomer that can't take a dead process's place: the launcher says why.
 func (j *Job) healFailed(err error) {
 	if j.control != nil {

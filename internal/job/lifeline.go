@@ -101,6 +101,8 @@ func (j *Job) handle(e progress.Event) {
 		j.end(e.Code, "")
 	case progress.Heals:
 		j.heals(e.Step)
+	case progress.Unhealable:
+		j.unhealable(e.Text)
 	case progress.HealFailed:
 		j.healFailed(e.Err)
 	}

@@ -155,7 +155,7 @@ func (p *Process) pumpDonation() (sent bool) {
 	if d == nil {
 		return false
 	}
-	if d.handover {
+	if d.handover && d.marked { // else what the newcomer writes could be taken for what precedes the mark
 		d.handover = false
 		encoder, err := d.encode()
 		if err != nil {

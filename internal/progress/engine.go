@@ -71,6 +71,7 @@ const (
 	Minority                    // this process must stop: too many are silent, in Gone
 	HealFailed                  // this process, a newcomer, must stop: Err says why
 	Heals                       // a healing has come to Step
+	Unhealable                  // this process can't give its state to a newcomer: Text says why
 )
 
 // Event is something that concerns the process as a whole.
@@ -82,6 +83,7 @@ type Event struct {
 	Code   int
 	Err    error
 	Step   process.HealStep
+	Text   string
 
 	View        *membership.View
 	Coordinator bool
@@ -119,6 +121,7 @@ type Engine struct {
 	closed       bool
 	views        []*membership.View // that have come into force, from the first on
 	viewed       chan struct{}      // closed when there is another one
+	safe         safe
 }
 
 // New starts an engine and its keeper. The transport becomes the engine's.
@@ -141,6 +144,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	if v := e.p.View(); v != nil {
 		e.views = append(e.views, v)
 	}
+	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Newcomer)
 	e.stopped.Add(1)
 	go e.keep()
 	return e
@@ -188,6 +192,7 @@ func (h host) Viewed(v *membership.View, coordinator bool) {
 	h.e.viewed = make(chan struct{})
 	h.put(Event{Kind: Viewed, View: v, Coordinator: coordinator})
 }
+func (h host) SafepointWanted(wanted bool)     { h.e.safe.setDue(wanted || !h.e.safe.passed) }
 func (h host) HealFailed(err error)            { h.put(Event{Kind: HealFailed, Err: err}) }
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 

@@ -36,6 +36,3 @@ func (h host) Heals(step process.HealStep) {
 	}
 	h.put(Event{Kind: Heals, Step: step})
 }
-
-// SafepointWanted implements process.Host.
-func (h host) SafepointWanted(bool) {}

@@ -237,6 +237,7 @@ func (e *Engine) try() {
 	if e.emptyTests++; e.emptyTests <= spinsCrowded {
 		return
 	}
+	e.p.Stalled()
 	if e.now()-e.lastTest > workBetween {
 		e.emptyTests = spinsCrowded
 	}

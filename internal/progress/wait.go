@@ -105,6 +105,7 @@ func (e *Engine) rouse() {
 
 // block sleeps until something may have happened.
 func (e *Engine) block() {
+	e.p.Stalled()
 	if e.sleeping {
 		if e.keeperSleeps {
 			e.tr.Wake() // the waiter polls better than the keeper

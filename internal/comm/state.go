@@ -1,0 +1,109 @@
+package comm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What a communicator has counted belongs to the state that one replica gives to
+// another. Which communicators there are doesn't: a newcomer has made the same ones up to
+// its first safe point, and later ones stand in the way of a donation.
+
+// ErrState says that bytes aren't the state of this communicator at another replica.
+var ErrState = errors.New("not the state of such a communicator")
+
+// title names a communicator among the parts of a process.
+func (c *Comm) title() string {
+	switch c.context {
+	case worldContext:
+		return "the world"
+	case selfContext:
+		return "the communicator of the process itself"
+	}
+	return fmt.Sprintf("a communicator of %d ranks (%x)", len(c.group), c.context)
+}
+
+// AppendState appends the communicator's counts.
+func (c *Comm) AppendState(b []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b = binary.AppendUvarint(b, c.children)
+	b = binary.AppendUvarint(b, uint64(len(c.groups)))
+	var keys []uint64
+	for key := range c.groups {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, key), c.groups[key])
+	}
+	p := &c.plans
+	p.Lock()
+	defer p.Unlock()
+	open := uint64(0)
+	for i := range p.background {
+		if p.background[i].open {
+			open |= 1 << i
+		}
+	}
+	if p.spread {
+		open |= 1 << backgroundLanes
+	}
+	for _, n := range []uint64{uint64(p.runs), uint64(p.kept), p.started, open} {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
+}
+
+// Restore sets the counts to those of another replica of this rank, and opens the
+// contexts that it has opened.
+func (c *Comm) Restore(b []byte) error {
+	bad := false
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || bad {
+			bad = true
+			return 0
+		}
+		b = b[n:]
+		return v
+	}
+	children, groups := next(), map[uint64]uint64{}
+	for n := next(); n > 0 && !bad; n-- {
+		key := next()
+		groups[key] = next()
+	}
+	runs, kept, started, open := next(), next(), next(), next()
+	if bad || len(b) > 0 || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
+		return ErrState
+	}
+	c.mu.Lock()
+	c.children, c.groups = children, groups
+	c.mu.Unlock()
+	p := &c.plans
+	p.Lock()
+	p.runs, p.kept, p.started = int32(runs), int32(kept), started
+	var contexts []uint64
+	for i := range p.background {
+		if l := &p.background[i]; !l.open && open&(1<<i) != 0 {
+			l.open = true
+			contexts = append(contexts, c.laneContext(i))
+		}
+	}
+	spread := !p.spread && open&(1<<backgroundLanes) != 0
+	p.spread = p.spread || spread
+	p.Unlock()
+	if spread {
+		if err := c.eng.OpenContext(c.branch(spreadBranch), c.group, false); err != nil {
+			return err
+		}
+	}
+	for _, context := range contexts {
+		if err := c.eng.OpenContext(context, c.group, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
