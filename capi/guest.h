@@ -16,6 +16,12 @@ void banyan_signals_in_child(void);
 // banyan_flush writes out what the program has printed, if no thread is printing.
 void banyan_flush(void);
 
+// banyan_flush_all writes out what all of the program's streams hold.
+void banyan_flush_all(void);
+
+// banyan_due says whether MPIX_Safepoint has anything to do.
+void banyan_due(int is);
+
 #pragma GCC visibility pop
 
 #endif

@@ -28,7 +28,7 @@ import (
 )
 
 // process is the one of this operating-system process.
-var process = binding.New(binding.Host{Join: join, Exit: exit, Callbacks: callbacks{}})
+var process = binding.New(binding.Host{Join: join, Flush: flush, Exit: exit, Callbacks: callbacks{}})
 
 func join() (binding.Job, error) {
 	j, err := job.Join(job.Options{})
@@ -40,6 +40,7 @@ func join() (binding.Job, error) {
 		go adoptHandlers()
 	}
 	knowTypes()
+	watchSafepoints(j.Engine)
 	return member{j}, nil
 }
 

@@ -33,7 +33,7 @@ put "$build/banyan" "$bin"
 go build -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o "$build/libmpi_abi.so.1" ./capi
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
-install -m 644 abi/*.h fortran/mpif.h "$include"
+install -m 644 abi/*.h fortran/mpif.h fortran/mpif-ext.h fortran/mpi-ext.c "$include"
 
 gcc -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpi_abi_fortran.so.1 -o "$build/libmpi_abi_fortran.so.1" \
 	fortran/*.c -L"$lib" -lmpi_abi -Wl,-rpath,'$ORIGIN'

@@ -31,6 +31,8 @@ type Job interface {
 // Host is what surrounds a Process: the C side of the library, or a test.
 type Host struct {
 	Join func() (Job, error)
+	// Flush writes out what the program's own buffers hold; nil if there are none.
+	Flush func()
 	// Exit ends this process when there is no job to abort.
 	Exit func(code int, why string)
 	Callbacks
@@ -76,6 +78,8 @@ type Process struct {
 	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
 	memory      memory
 	fortran     fortran
+
+	firstHandles [][]uintptr // at the first safe point
 
 	mu sync.Mutex
 }

@@ -1,0 +1,45 @@
+// ext.c is the entry points of mpi-ext.h.
+
+#include <stdio.h>
+
+#include "banyan.h"
+#include "guest.h"
+
+// Whether a safe point is to be looked at: the first one always is. Go sets it.
+static int due = 1;
+
+void banyan_due(int is)
+{
+	__atomic_store_n(&due, is, __ATOMIC_RELAXED);
+}
+
+void banyan_flush_all(void)
+{
+	fflush(NULL);
+}
+
+int PMPIX_State_register(const char *name, void *address, MPI_Count count, MPI_Datatype datatype)
+{
+	GUARD(MPIX_State_register);
+	return RESULT(banyan_StateRegister((char *)name, POINTER(address), count, HANDLE(datatype)));
+}
+ALIAS(int, MPIX_State_register, (const char *name, void *address, MPI_Count count, MPI_Datatype datatype));
+
+int PMPIX_State_unregister(const char *name)
+{
+	GUARD(MPIX_State_unregister);
+	return RESULT(banyan_StateUnregister((char *)name));
+}
+ALIAS(int, MPIX_State_unregister, (const char *name));
+
+// Mostly there is nothing to do, which takes no call into Go.
+int PMPIX_Safepoint(int *restored)
+{
+	if (restored)
+		*restored = 0;
+	if (!__atomic_load_n(&due, __ATOMIC_RELAXED))
+		return MPI_SUCCESS;
+	GUARD(MPIX_Safepoint);
+	return RESULT(banyan_Safepoint(restored));
+}
+ALIAS(int, MPIX_Safepoint, (int *restored));

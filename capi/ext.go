@@ -1,0 +1,45 @@
+package main
+
+// The functions of mpi-ext.h. They aren't in the table of the standard, so their
+// exports are written by hand.
+
+/*
+#include "guest.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"banyan/internal/binding"
+	"banyan/internal/progress"
+)
+
+//export banyan_StateRegister
+func banyan_StateRegister(name *C.char, address unsafe.Pointer, count int64, datatype uintptr) int32 {
+	return int32(process.StateRegister((*byte)(unsafe.Pointer(name)), address, count, binding.Datatype(datatype)))
+}
+
+//export banyan_StateUnregister
+func banyan_StateUnregister(name *C.char) int32 {
+	return int32(process.StateUnregister((*byte)(unsafe.Pointer(name))))
+}
+
+//export banyan_Safepoint
+func banyan_Safepoint(restored *int32) int32 {
+	return int32(process.Safepoint(restored))
+}
+
+// flush writes out what the program's streams hold.
+func flush() { C.banyan_flush_all() }
+
+// watchSafepoints has C know when a safe point is worth a call.
+func watchSafepoints(e *progress.Engine) {
+	e.Wanted(func(due bool) {
+		is := C.int(0)
+		if due {
+			is = 1
+		}
+		C.banyan_due(is)
+	})
+}

@@ -1,0 +1,117 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	safepointLooked  = "arg arg arg type count buffer arg success"
+	safepointIgnored = "success success success success success success success success"
+)
+
+// A program with safe points is compiled by any mpicc, and what it says of its state
+// matters under Banyan only: what another library of the standard ABI doesn't have
+// is not missed.
+func TestSafepoints(t *testing.T) {
+	const source = "testdata/safepoint.c"
+	program := build(t, "mpicc", source, "-Wall", "-Wextra", "-Werror")
+	for _, args := range [][]string{{"-n", "1"}, {"-n", "2", "--replicas", "2"}} {
+		o := run(t, tool("banyan"), append(append([]string{"run"}, args...), program)...)
+		for _, line := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
+			if o.code != 0 || strings.TrimSpace(line) != safepointLooked {
+				t.Errorf("%v: %v", args, o)
+			}
+		}
+	}
+	build(t, "mpicxx", "testdata/safepoint.c", "-x", "c++", "-Wall", "-Werror")
+
+	other := filepath.Join(t.TempDir(), "libmpi_abi.so.1")
+	gcc := exec.Command("gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.1", "-I", header, "-o", other, "-x", "c", "-")
+	gcc.Stdin = strings.NewReader(`#include <mpi.h>
+int MPI_Init(int *argc, char ***argv) { return 0; }
+int MPI_Finalize(void) { return 0; }
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler h) { return 0; }
+int MPI_Type_vector(int n, int l, int s, MPI_Datatype t, MPI_Datatype *to) { return 0; }
+int MPI_Type_commit(MPI_Datatype *t) { return 0; }
+int MPI_Type_free(MPI_Datatype *t) { return 0; }
+int MPI_Error_class(int code, int *class) { *class = code; return 0; }
+`)
+	if out, err := gcc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	o := run(t, "env", "LD_PRELOAD="+other, program)
+	if o.code != 0 || strings.TrimSpace(o.stdout) != safepointIgnored {
+		t.Errorf("with another library: %v", o)
+	}
+
+	// The header alone, as a program would bring it.
+	brought := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(header, "mpi-ext.h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(brought, "mpi-ext.h"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, peer := range []string{"openmpi", "mpich"} {
+		mpicc, err := exec.LookPath("mpicc." + peer)
+		if err != nil {
+			continue // scripts/peers.sh installs it
+		}
+		out := filepath.Join(t.TempDir(), peer)
+		if text, err := exec.Command(mpicc, "-Wall", "-Wextra", "-Werror", "-I", brought, "-o", out, source).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", mpicc, err, text)
+			continue
+		}
+		// Started alone each is a job of one. Open MPI wants to be told that root may.
+		o := run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
+		if o.code != 0 || strings.TrimSpace(o.stdout) != safepointIgnored {
+			t.Errorf("%s: %v", peer, o)
+		}
+	}
+}
+
+func TestFortranSafepoints(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	const source = "../../fortran/testdata/safepoint.f90"
+	program := build(t, "mpifort", source)
+	if o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", program); o.code != 0 || o.stdout != "plate 6.0 F\nplate 6.0 F\n" {
+		t.Error(o)
+	}
+	for _, peer := range []string{"openmpi", "mpich"} {
+		mpicc, err := exec.LookPath("mpicc." + peer)
+		mpifort, also := exec.LookPath("mpif90." + peer)
+		if err != nil || also != nil {
+			continue
+		}
+		brought := t.TempDir()
+		for _, name := range []string{"mpi-ext.h", "mpif-ext.h", "mpi-ext.c"} {
+			text, err := os.ReadFile(filepath.Join(header, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(brought, name), text, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		object, out := filepath.Join(brought, "mpi-ext.o"), filepath.Join(brought, "program")
+		if text, err := exec.Command(mpicc, "-c", "-o", object, filepath.Join(brought, "mpi-ext.c")).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", mpicc, err, text)
+			continue
+		}
+		if text, err := exec.Command(mpifort, "-I", brought, "-o", out, source, object).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", mpifort, err, text)
+			continue
+		}
+		o := run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
+		if o.code != 0 || o.stdout != "plate 6.0 T\n" {
+			t.Errorf("%s: %v", peer, o)
+		}
+	}
+}
