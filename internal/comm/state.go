@@ -51,7 +51,7 @@ func (c *Comm) AppendState(b []byte) []byte {
 	if p.spread {
 		open |= 1 << backgroundLanes
 	}
-	for _, n := range []uint64{uint64(p.runs), uint64(p.kept), p.started, open} {
+	for _, n := range []uint64{uint64(p.runs.Load() & (keptTag - 1)), uint64(p.kept), p.started, open} {
 		b = binary.AppendUvarint(b, n)
 	}
 	return b
@@ -84,7 +84,8 @@ func (c *Comm) Restore(b []byte) error {
 	c.mu.Unlock()
 	p := &c.plans
 	p.Lock()
-	p.runs, p.kept, p.started = int32(runs), int32(kept), started
+	p.kept, p.started = int32(kept), started
+	p.runs.Store(uint32(runs))
 	var contexts []uint64
 	for i := range p.background {
 		if l := &p.background[i]; !l.open && open&(1<<i) != 0 {
