@@ -44,6 +44,16 @@ func (b bug) sent(n *node, out *Actions) {
 			c.retained.trim()
 		}
 	}
+	if b == joiningForgotten {
+		for _, c := range n.m.sending.channels {
+			for i := range c.retained.size {
+				if e := c.retained.at(i); e.open {
+					n.m.settle(e, n.m.peers[c.dst].joining, out)
+				}
+			}
+			c.retained.trim()
+		}
+	}
 }
 
 // flushed comes after a FlushAcks.
@@ -83,7 +93,7 @@ func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
 }
 
 // dead stands for Dead.
-func (b bug) dead(n *node, p proto.Proc, out *Actions) {
+func (b bug) dead(n *node, p proto.Proc, incarnation uint32, out *Actions) {
 	m := n.m
 	if m.layout.Rank(p) == m.rank {
 		for _, c := range m.sending.channels {
@@ -108,7 +118,11 @@ func (b bug) dead(n *node, p proto.Proc, out *Actions) {
 			c.retained.trim()
 		}
 	}
-	m.Dead(p, 0, out)
+	if phase := m.healing.phase; b == donorSubstitutes && phase == preparing && p != m.healing.newcomer {
+		m.healing.phase = noPhase
+		defer func() { m.healing.phase = phase; m.handOver(out) }()
+	}
+	m.Dead(p, incarnation, out)
 	for i := range *out {
 		if b == noRedirect && (*out)[i].Kind == Redirect {
 			(*out)[i].Kind = 0

@@ -19,6 +19,7 @@ func (w *world) fork(p proto.Proc) *world {
 	n.inbox = slices.Clone(n.inbox)
 	n.got = slices.Clone(n.got)
 	n.open = slices.Clone(n.open)
+	n.told = slices.Clone(n.told)
 	copied.nodes[p] = &n
 	return &copied
 }
@@ -102,9 +103,9 @@ func (e encoder) digest() (d digest) {
 // digest of a world whose nodes have the given ones.
 func (w *world) digest(nodes []digest) digest {
 	e := make(encoder, 0, 512)
-	e.int(w.crashes)
+	e.int(w.crashes, w.heals, int(w.healing))
 	for i, n := range w.nodes {
-		e.int(int(n.status))
+		e.int(int(n.status), int(n.incarnation))
 		if n.active() {
 			e = append(e, nodes[i][:]...)
 		}
@@ -114,8 +115,13 @@ func (w *world) digest(nodes []digest) digest {
 			e.int(i, len(channel))
 			for _, f := range channel {
 				e.int(int(f.kind), f.id)
-				e.uint(f.context, f.seq)
+				e.uint(f.context, f.seq, uint64(f.incarnation))
 				e.bool(f.single)
+				e.int(int(f.note.Kind), int(f.note.Newcomer), int(f.note.Incarnation))
+				e.uint(f.note.Covers)
+				if f.state != nil {
+					f.state.encode(&e)
+				}
 			}
 		}
 	}
@@ -124,21 +130,30 @@ func (w *world) digest(nodes []digest) digest {
 
 func (n *node) digest() digest {
 	e := make(encoder, 0, 512)
-	e.uint(n.knows)
-	e.int(n.pc, len(n.inbox))
-	for _, i := range n.inbox {
+	for _, told := range n.told {
+		e.uint(uint64(told))
+	}
+	e.bool(n.paused)
+	e.int(int(n.donor))
+	n.state.encode(&e)
+	n.m.encode(&e)
+	return e.digest()
+}
+
+func (s *state) encode(e *encoder) {
+	e.int(s.pc, len(s.inbox))
+	for _, i := range s.inbox {
 		e.uint(i.context, i.seq)
 		e.int(int(i.src), i.id, int(i.from))
 		e.uint(i.spare)
 		e.bool(i.pulled)
 		e.bool(i.complete)
 	}
-	e.int(len(n.open)) // what is open is what the machine retains
-	for _, got := range n.got {
+	e.int(len(s.open)) // what is open is what the machine retains
+	for _, got := range s.got {
 		e.int(got)
 	}
-	n.m.encode(&e)
-	return e.digest()
+	*e = append(*e, s.machine...)
 }
 
 func (m *Machine) encode(e *encoder) {

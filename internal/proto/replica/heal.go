@@ -92,18 +92,22 @@ func (m *Machine) answered(p proto.Proc) {
 // Donate begins to fill a dead slot of this process's rank with its own state,
 // at a safe point of its program. From here to AppendState the program is
 // paused: it sends nothing, and completes no rendezvous. Nothing happens, and the
-// result is false, if it can't be now: a rendezvous is being sent, or another
-// healing isn't over.
+// result is false, if it can't be now: a rendezvous is being sent, another healing
+// isn't over, or somebody has left, for then the job is ending. (A donor that the
+// others held for dead, by mistake, might take their leave for their answer.)
 func (m *Machine) Donate(newcomer proto.Proc, incarnation uint32, out *Actions) bool {
 	if newcomer == m.self || !m.layout.holds(newcomer) || m.layout.Rank(newcomer) != m.rank ||
 		incarnation <= m.incarnation(newcomer) || !m.healing.idle() {
 		return false
 	}
-	for _, c := range m.sending.channels {
-		for i := range c.retained.size {
-			if e := c.retained.at(i); e.open && e.value.Rendezvous {
-				return false
-			}
+	for msg := range m.Kept() {
+		if msg.Rendezvous {
+			return false
+		}
+	}
+	for i := range m.peers {
+		if m.peers[i].left != 0 {
+			return false
 		}
 	}
 	m.FlushAcks(out)
@@ -192,7 +196,7 @@ func (m *Machine) inherit(p, donor proto.Proc) {
 	}
 	for _, c := range m.arrival.channels {
 		if c.src == rank {
-			c.known[slot] = 0
+			c.known[slot] = c.known[m.layout.Replica(donor)] // so much it had from here before this answer
 		}
 	}
 	for i := range m.arrival.deferred {
@@ -300,13 +304,19 @@ func (m *Machine) settled(out *Actions) {
 	}
 }
 
+// abandon ends a donation without a state.
+func (m *Machine) abandon(out *Actions) {
+	h := &m.healing
+	h.phase, h.missing = noPhase, 0
+	out.healing(Abandoned, h.newcomer, h.incarnation)
+	m.substitute(out)
+}
+
 // excuse takes a process that is dead or has left out of a healing.
 func (m *Machine) excuse(p proto.Proc, out *Actions) {
 	h := &m.healing
 	if h.phase == preparing && p == h.newcomer {
-		h.phase, h.missing = noPhase, 0
-		out.healing(Abandoned, h.newcomer, h.incarnation)
-		return
+		m.abandon(out)
 	}
 	if h.missing > 0 {
 		m.answered(p)

@@ -114,6 +114,14 @@ func (l Layout) Replica(p proto.Proc) int {
 	return int(p) / l.ranks
 }
 
+// String lists the degrees.
+func (l Layout) String() string {
+	if l.partial == nil {
+		return fmt.Sprintf("%d ranks of degree %d", l.ranks, l.degree)
+	}
+	return fmt.Sprintf("ranks of degrees %v", l.partial.degrees)
+}
+
 // holds says whether p is a process of the layout.
 func (l Layout) holds(p proto.Proc) bool { return p >= 0 && int(p) < l.procs }
 

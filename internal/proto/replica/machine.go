@@ -126,7 +126,11 @@ func (m *Machine) Left(p proto.Proc, out *Actions) {
 	if rank != m.rank {
 		m.forget(rank, bit, out)
 	}
-	m.excuse(p, out)
+	if m.healing.phase == preparing {
+		m.abandon(out)
+	} else {
+		m.excuse(p, out)
+	}
 }
 
 // gone notes that a replica is neither present nor joining any more.

@@ -10,6 +10,9 @@ import (
 // Two ranks, two replicas: processes 0 and 2 are rank 0, 1 and 3 are rank 1.
 var two = Uniform(2, 2)
 
+// Two ranks, three replicas.
+var three = Uniform(2, 3)
+
 func transmits(out Actions) (to []proto.Proc) {
 	for _, a := range out {
 		if a.Kind == Transmit {

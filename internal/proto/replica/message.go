@@ -57,7 +57,8 @@ const (
 	Tell
 	// Handover, at a donor: everybody has prepared. See AppendState.
 	Handover
-	// Abandoned, at a donor: the newcomer died before AppendState.
+	// Abandoned, at a donor: the newcomer died before AppendState, or the job is
+	// ending. It must end if it hasn't.
 	Abandoned
 	// Healed, at a newcomer: everybody who lives has welcomed it.
 	Healed

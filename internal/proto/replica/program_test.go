@@ -43,7 +43,8 @@ func (s script) expected(src, dst proto.Rank, context uint64, n int) int {
 }
 
 // parse reads the program of one of two ranks. Of its steps, s is a send, o an
-// offer, r a receive and w a wait; a digit is the context, 0 without.
+// offer, r a receive and w a wait; a digit is the context, 0 without. In a job of
+// more ranks a letter after that names the peer: a for rank 0, b for rank 1.
 func parse(t testing.TB, steps string, peer proto.Rank) (ops []op) {
 	for _, step := range strings.Fields(steps) {
 		o := op{peer: peer}
@@ -59,8 +60,12 @@ func parse(t testing.TB, steps string, peer proto.Rank) (ops []op) {
 		default:
 			t.Fatalf("no step %q", step)
 		}
-		if len(step) > 1 {
-			o.context = uint64(step[1] - '0')
+		for _, c := range step[1:] {
+			if c >= 'a' {
+				o.peer = proto.Rank(c - 'a')
+			} else {
+				o.context = uint64(c - '0')
+			}
 		}
 		ops = append(ops, o)
 	}

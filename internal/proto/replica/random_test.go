@@ -38,15 +38,32 @@ func (p pace) weight(e event) int {
 	return p.kinds[e.kind] * p.procs[e.at]
 }
 
+// randomLayout has 2 to 5 ranks of up to 4 replicas, half of the time as many each.
+func randomLayout(r *rand.Rand) Layout {
+	ranks, degree := 2+r.IntN(4), 1+r.IntN(4)
+	if r.IntN(2) == 0 {
+		return Uniform(ranks, degree)
+	}
+	degrees := make([]int, ranks)
+	for i := range degrees {
+		degrees[i] = 1 + r.IntN(4)
+	}
+	return Partial(degrees)
+}
+
 // run runs the schedule of a seed to its end, with a bug in every machine.
 func run(seed uint64, b bug) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	l := Uniform(2+r.IntN(4), 1+r.IntN(4))
+	l := randomLayout(r)
 	contexts := 1 + r.IntN(3)
 	program := randomProgram(r, l.Ranks(), contexts, 1+r.IntN(40))
+	heals := r.IntN(2) * r.IntN(5)
 	w := newWorld(l, program, contexts, options{
-		crashes: r.IntN(l.Ranks()*(l.MaxDegree()-1) + 1),
+		crashes: r.IntN(l.Procs() - l.Ranks() + heals + 1),
 		victims: anyone,
+		heals:   heals,
+		donors:  anyone,
+		mirror:  r.IntN(3) == 0,
 		suspect: r.IntN(2) == 0,
 		leave:   r.IntN(2) == 0,
 		prompt:  r.IntN(4) == 0,
@@ -94,7 +111,7 @@ func TestRandomSchedules(t *testing.T) {
 		}
 		return
 	}
-	seeds := uint64(10_000)
+	seeds := uint64(6_000)
 	if os.Getenv("BANYAN_EXPLORE") == "long" {
 		seeds = 500_000
 	}

@@ -168,9 +168,10 @@ func (m *Machine) redirect(p proto.Proc, out *Actions) {
 			if o.from != p {
 				continue
 			}
-			next := o.spare & m.bit(m.self)
+			candidates := o.spare & m.present(src)
+			next := candidates & m.bit(m.self)
 			if next == 0 {
-				next = o.spare
+				next = candidates
 			}
 			if o.from = proto.NoProc; next != 0 {
 				replica := next.lowest()

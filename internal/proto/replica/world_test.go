@@ -24,6 +24,10 @@ type frame struct {
 	seq     uint64
 	id      int // which message it is: the sender's step
 	single  bool
+	// incarnation of the sender: each has connections of its own.
+	incarnation uint32
+	note        Note
+	state       *state
 }
 
 type frameKind uint8
@@ -35,6 +39,8 @@ const (
 	frameData
 	frameAck
 	frameGoodbye
+	frameNote
+	frameState
 )
 
 // item is a message that has arrived and waits to be received.
@@ -60,19 +66,30 @@ type status uint8
 const (
 	running status = iota
 	doomed         // suspected, and running until it is fenced
+	joiner         // waits for its donor's state
 	crashed
 	left
 )
 
 // node is one process.
 type node struct {
-	status status
-	knows  uint64 // processes of which it was told that they died
-	pc     int
-	m      *Machine
-	inbox  []item
-	got    []int // messages received, by context·ranks + source
-	open   []open
+	status      status
+	incarnation uint32
+	told        []uint32 // by process: of how many of its deaths it was told
+	m           *Machine
+	state
+	paused bool       // a donor, until its state is taken
+	donor  proto.Proc // of a joiner
+}
+
+// state is that of the program and of the layer around the machine.
+type state struct {
+	pc    int
+	inbox []item
+	got   []int // messages received, by context·ranks + source
+	open  []open
+	// machine is that of the machine, in what a donor sends.
+	machine []byte
 }
 
 // options say what may happen in a world.
@@ -82,6 +99,10 @@ type options struct {
 	suspect bool   // crashes may be suspected first
 	leave   bool   // idle processes leave on their own, some only to crash then
 	prompt  bool   // acknowledgements leave at once
+	mirror  bool
+	dead    uint64 // who died before the job began, and all know it
+	heals   int    // how often a slot may be filled anew
+	donors  uint64 // by whom
 	purge   bool   // frames of a dead process vanish with the news of its death
 	bug     bug
 }
@@ -95,17 +116,35 @@ type world struct {
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
 	nodes       []*node
-	channels    [][]frame // from·procs + to
+	channels    [][]frame  // from·procs + to
+	healing     proto.Proc // the newcomer that isn't settled, or NoProc
+	healed      bool       // some slot was
 }
 
 func newWorld(l Layout, program script, contexts int, o options) *world {
-	w := &world{layout: l, program: program, contexts: contexts, options: o}
+	w := &world{layout: l, program: program, contexts: contexts, options: o, healing: proto.NoProc}
 	w.channels = make([][]frame, l.Procs()*l.Procs())
 	for p := range l.Procs() {
-		w.nodes = append(w.nodes, &node{m: New(Config{Layout: l, Self: proto.Proc(p)}), got: make([]int, contexts*l.Ranks())})
+		w.nodes = append(w.nodes, &node{
+			told: make([]uint32, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror}),
+			state: state{got: make([]int, contexts*l.Ranks())},
+		})
+	}
+	for p, n := range w.nodes {
+		for q := range w.nodes {
+			if o.dead&(1<<q) != 0 && p != q {
+				n.told[q] = 1
+				n.m.Dead(proto.Proc(q), 0, nil)
+			}
+		}
+		if o.dead&(1<<p) != 0 {
+			n.status = crashed
+		}
 	}
 	for p := range w.nodes {
-		w.advance(proto.Proc(p))
+		if w.nodes[p].active() {
+			w.advance(proto.Proc(p))
+		}
 	}
 	return w
 }
@@ -113,6 +152,7 @@ func newWorld(l Layout, program script, contexts int, o options) *world {
 // transmission is one copy of a message.
 type transmission struct {
 	from, to     proto.Proc
+	incarnations uint64
 	context, seq uint64
 }
 
@@ -120,7 +160,7 @@ type transmission struct {
 type event struct {
 	kind  eventKind
 	at    proto.Proc
-	other proto.Proc // deliver: the sender; notice: the dead
+	other proto.Proc // deliver: the sender; notice: the dead; heal: the slot
 }
 
 type eventKind uint8
@@ -132,6 +172,7 @@ const (
 	evNotice                   // a process learns of a death
 	evCrash
 	evSuspect
+	evHeal // a slot begins to be filled
 	evLeave
 )
 
@@ -141,12 +182,14 @@ func (e event) String() string {
 		return fmt.Sprintf("%d→%d", e.other, e.at)
 	case evNotice:
 		return fmt.Sprintf("%d:dead(%d)", e.at, e.other)
+	case evHeal:
+		return fmt.Sprintf("%d:heal(%d)", e.at, e.other)
 	}
-	return fmt.Sprintf("%d:%s", e.at, [...]string{"send", "", "flush", "", "crash", "suspect", "leave"}[e.kind])
+	return fmt.Sprintf("%d:%s", e.at, [...]string{"send", "", "flush", "", "crash", "suspect", "", "leave"}[e.kind])
 }
 
 // active says whether a process still does things.
-func (n *node) active() bool { return n.status == running || n.status == doomed }
+func (n *node) active() bool { return n.status <= joiner }
 
 // finished says whether a process has come to its program's end and may leave.
 func (w *world) finished(p proto.Proc) bool {
@@ -159,9 +202,9 @@ func (w *world) mayCrash(p proto.Proc) bool {
 	if w.crashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
 		return false
 	}
-	for replica := range w.layout.MaxDegree() {
+	for replica := range w.layout.Degree(w.layout.Rank(p)) {
 		sibling := w.layout.Proc(w.layout.Rank(p), replica)
-		if s := w.nodes[sibling].status; sibling != p && s != crashed && s != doomed {
+		if s := w.nodes[sibling].status; sibling != p && (s == running || s == left) || w.nodes[p].status == joiner {
 			return true
 		}
 	}
@@ -185,10 +228,12 @@ func (w *world) enabled(events []event) []event {
 			continue
 		}
 		steps := w.program[w.layout.Rank(p)]
-		if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
+		if n.status == joiner || n.paused {
+			// It acts on what it hears only.
+		} else if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
 			events = append(events, event{evStep, p, proto.NoProc})
 		}
-		if n.m.AcksOwed() > 0 {
+		if n.m.AcksOwed() > 0 && n.status != joiner {
 			events = append(events, event{evFlush, p, proto.NoProc})
 		}
 		if w.leave && n.status == running && w.finished(p) {
@@ -198,8 +243,11 @@ func (w *world) enabled(events []event) []event {
 			if len(w.channels[j*procs+i]) > 0 {
 				events = append(events, event{evDeliver, p, proto.Proc(j)})
 			}
-			if i != j && (other.status == crashed || other.status == doomed) && n.knows&(1<<j) == 0 {
+			if i != j && n.told[j] < other.deaths() {
 				events = append(events, event{evNotice, p, proto.Proc(j)})
+			}
+			if w.mayHeal(p, proto.Proc(j)) {
+				events = append(events, event{evHeal, p, proto.Proc(j)})
 			}
 		}
 	}
@@ -224,19 +272,28 @@ func (w *world) apply(e event) error {
 		channel := &w.channels[int(e.other)*w.layout.Procs()+int(e.at)]
 		f := (*channel)[0]
 		*channel = (*channel)[1:]
+		if f.incarnation < n.m.incarnation(e.other) {
+			break // of a connection that is closed
+		}
 		if err := w.receive(e.at, e.other, f, &out); err != nil {
 			return err
 		}
 	case evNotice:
-		n.knows |= 1 << e.other
 		if w.purge {
-			w.channels[int(e.other)*w.layout.Procs()+int(e.at)] = nil
+			channel := &w.channels[int(e.other)*w.layout.Procs()+int(e.at)]
+			*channel = slices.DeleteFunc(slices.Clone(*channel), func(f frame) bool { return f.incarnation <= n.told[e.other] })
 		}
-		w.bug.dead(n, e.other, &out)
+		n.told[e.other]++
+		w.bug.dead(n, e.other, n.told[e.other]-1, &out)
+		n.orphan()
+		if n.status == joiner && n.donor == e.other {
+			w.crash(e.at)
+		}
+	case evHeal:
+		w.heal(e.at, e.other, &out)
 	case evCrash:
-		n.status = crashed
 		w.crashes--
-		w.deafen(e.at)
+		w.crash(e.at)
 	case evSuspect:
 		n.status = doomed
 	case evLeave:
@@ -250,14 +307,28 @@ func (w *world) apply(e event) error {
 	if !n.active() {
 		return nil
 	}
-	if w.prompt {
+	if w.prompt && n.status != joiner {
 		n.m.FlushAcks(&out)
 		w.bug.flushed(n, out)
 	}
 	if err := w.carryOut(e.at, out); err != nil {
 		return err
 	}
+	for r := range proto.Rank(w.layout.Ranks()) {
+		if n.status == running && n.m.Lost(r) {
+			return fmt.Errorf("%v: %v counts as lost", e.at, r)
+		}
+	}
 	return w.advance(e.at)
+}
+
+// crash ends a process.
+func (w *world) crash(p proto.Proc) {
+	w.nodes[p].status = crashed
+	w.deafen(p)
+	if w.healing == p {
+		w.healing = proto.NoProc
+	}
 }
 
 // deafen drops what is under way to a process that is no more.
@@ -269,7 +340,8 @@ func (w *world) deafen(p proto.Proc) {
 
 // send puts a frame into a channel.
 func (w *world) send(from, to proto.Proc, f frame) {
-	if w.nodes[to].active() && to != from {
+	if w.nodes[to].active() && to != from && w.nodes[from].m.incarnation(to) == w.nodes[to].incarnation {
+		f.incarnation = w.nodes[from].incarnation
 		channel := &w.channels[int(from)*w.layout.Procs()+int(to)]
 		*channel = append((*channel)[:len(*channel):len(*channel)], f) // worlds share the rest
 	}
@@ -281,7 +353,8 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 	for _, a := range out {
 		switch a.Kind {
 		case Transmit:
-			if copy := (transmission{at, a.To, a.Message.Context, a.Message.Seq}); w.transmitted[copy] {
+			copy := transmission{at, a.To, uint64(n.incarnation)<<32 + uint64(n.m.incarnation(a.To)), a.Message.Context, a.Message.Seq}
+			if w.transmitted[copy] && !(w.healed && a.Message.Rendezvous) { // offers are repeated when a newcomer that took them over dies
 				return fmt.Errorf("%v transmits message %d to %v twice", at, a.Message.User, a.To)
 			} else if w.transmitted != nil {
 				w.transmitted[copy] = true
@@ -303,7 +376,25 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 			if err := w.pullFrom(at, &n.inbox[i], a.To); err != nil {
 				return err
 			}
+		case Tell:
+			w.send(at, a.To, frame{kind: frameNote, note: a.NoteOf()})
+		case Handover:
+			var more Actions
+			w.handOver(at, a.Newcomer, &more)
+			if err := w.carryOut(at, more); err != nil {
+				return err
+			}
+		case Abandoned:
+			n.paused = false
+			if w.nodes[a.Newcomer].status == joiner {
+				w.crash(a.Newcomer)
+			}
+		case Healed:
+			w.healing = proto.NoProc
 		case Release:
+			if n.status == joiner {
+				break // of the machine that had no state yet
+			}
 			i := slices.IndexFunc(n.open, func(o open) bool { return o.id == int(a.Message.User) })
 			if i < 0 {
 				return fmt.Errorf("%v released message %d twice", at, a.Message.User)
@@ -316,14 +407,30 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 
 // pullFrom turns to another sender of a rendezvous, the earlier being dead.
 func (w *world) pullFrom(at proto.Proc, i *item, from proto.Proc) error {
-	if w.nodes[at].knows&(1<<i.from) == 0 || w.nodes[at].knows&(1<<from) != 0 {
+	if i.from != proto.NoProc || !w.nodes[at].m.Alive(from) {
 		return fmt.Errorf("%v turns from %v to %v for message %d", at, i.from, from, i.id)
 	}
 	i.from = from
 	if i.pulled {
-		w.send(at, from, frame{framePull, i.context, i.seq, i.id, false})
+		w.send(at, from, frame{kind: framePull, context: i.context, seq: i.seq, id: i.id})
 	}
 	return nil
+}
+
+// orphan notes which offers have no sender any more. A slot that is filled anew
+// offers again, under the same number.
+func (n *node) orphan() {
+	for i := range n.inbox {
+		item := &n.inbox[i]
+		if peers := n.m.peers[item.src]; item.from != proto.NoProc && (peers.dead|peers.joining)&n.m.bit(item.from) != 0 {
+			item.from = proto.NoProc
+		}
+		for p := range proto.Proc(len(n.told)) {
+			if !n.m.Alive(p) {
+				item.spare &^= 1 << p
+			}
+		}
+	}
 }
 
 // receive is a process's reaction to a frame, the way the layer above the
@@ -335,7 +442,7 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 	case frameEager, frameOffer:
 		rendezvous := f.kind == frameOffer
 		verdict := w.bug.judge(n, from, f)
-		if (verdict == Excluded) != (n.knows&(1<<from) != 0) {
+		if (verdict == Excluded) != (n.m.peers[src].dead&n.m.bit(from) != 0) {
 			return fmt.Errorf("%v: %v for a frame of %v", at, verdict, from)
 		}
 		switch verdict {
@@ -357,17 +464,17 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 	case framePull:
 		c := n.m.sending.byKey[key{f.context, src}]
 		entry := c.retained.find(f.seq)
-		if n.knows&(1<<from) != 0 {
+		if n.m.peers[src].dead&n.m.bit(from) != 0 {
 			break
 		}
 		if entry == nil {
 			return fmt.Errorf("%v: %v pulls message %d, which is released", at, from, f.id)
 		}
-		w.send(at, from, frame{frameData, f.context, f.seq, f.id, false})
+		w.send(at, from, frame{kind: frameData, context: f.context, seq: f.seq, id: f.id})
 		n.m.Delivered(entry.value, from, out)
 	case frameData:
 		i := slices.IndexFunc(n.inbox, known)
-		if n.knows&(1<<from) == 0 && i >= 0 && n.inbox[i].from == from && !n.inbox[i].complete {
+		if n.m.peers[src].dead&n.m.bit(from) == 0 && i >= 0 && n.inbox[i].from == from && !n.inbox[i].complete {
 			n.inbox[i].complete = true
 			n.m.Completed(f.context, src, f.seq)
 		}
@@ -375,6 +482,11 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 		w.bug.acked(n, from, f, out)
 	case frameGoodbye:
 		n.m.Left(from, out)
+	case frameNote:
+		w.bug.noted(n, from, f.note, out)
+		n.orphan()
+	case frameState:
+		return w.join(at, f, out)
 	}
 	return nil
 }
@@ -383,6 +495,9 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 // receives.
 func (w *world) advance(at proto.Proc) error {
 	n, rank := w.nodes[at], w.layout.Rank(at)
+	if n.status == joiner || n.paused {
+		return nil
+	}
 	for steps := w.program[rank]; n.pc < len(steps); n.pc++ {
 		o := steps[n.pc]
 		switch o.kind {
@@ -400,7 +515,9 @@ func (w *world) advance(at proto.Proc) error {
 			if !n.inbox[i].complete {
 				if !n.inbox[i].pulled {
 					n.inbox[i].pulled = true
-					w.send(at, n.inbox[i].from, frame{framePull, o.context, n.inbox[i].seq, n.inbox[i].id, false})
+					if from := n.inbox[i].from; from != proto.NoProc {
+						w.send(at, from, frame{kind: framePull, context: o.context, seq: n.inbox[i].seq, id: n.inbox[i].id})
+					}
 				}
 				return nil
 			}
@@ -415,9 +532,39 @@ func (w *world) advance(at proto.Proc) error {
 	return nil
 }
 
+// coverage checks that of each rank just one process sends to each replica of the
+// others, if none has left and all deaths are known.
+func (w *world) coverage() error {
+	sends := make([]replicas, w.layout.Ranks())
+	for i, n := range w.nodes {
+		rank := w.layout.Rank(proto.Proc(i))
+		switch {
+		case n.status == left || n.status == doomed:
+			return nil
+		case n.status != running:
+		case !w.mirror && sends[rank]&n.m.covers != 0:
+			return fmt.Errorf("%d covers %b, which a sibling does", i, n.m.covers)
+		default:
+			sends[rank] |= n.m.covers
+		}
+	}
+	for r, sent := range sends {
+		if sent != w.layout.all() {
+			return fmt.Errorf("%b of rank %d cover nobody", w.layout.all()&^sent, r)
+		}
+	}
+	return nil
+}
+
 // verdict checks a world in which nothing can happen any more, but crashes.
 func (w *world) verdict() error {
+	if err := w.coverage(); err != nil {
+		return err
+	}
 	for i, n := range w.nodes {
+		if n.status == joiner || n.status == running && n.paused {
+			return fmt.Errorf("%d waits for ever for a healing to go on", i)
+		}
 		if n.status != running {
 			continue
 		}

@@ -1,0 +1,125 @@
+package replica
+
+import "banyan/internal/proto"
+
+// Mistakes that an implementation of healing could make.
+const (
+	// The donor's state is taken before all have prepared.
+	stateTooEarly bug = "state before all have prepared"
+	// The donor substitutes a sibling between asking and its state.
+	donorSubstitutes bug = "the donor substitutes while it prepares"
+	// What is pending for the donor isn't for the newcomer.
+	marksNotCopied bug = "pending marks not copied"
+	// What is sent while the slot is joining isn't kept for it.
+	joiningForgotten bug = "nothing kept for the joining"
+	// What the slot's earlier process had acknowledged counts for the newcomer.
+	oldAcks bug = "acknowledgements of the earlier incarnation"
+	// The same, of a rendezvous.
+	oldSingles bug = "single acknowledgements of the earlier incarnation"
+	// What arrived while the slot was joining isn't acknowledged to the newcomer.
+	notAnew bug = "no acknowledgements for the newcomer"
+	// The completions before PREPARED aren't acknowledged before it.
+	noFlush bug = "no flush before prepared"
+	// Nor those of the time in which the slot is joining, after it.
+	singlesNotDeferred bug = "no deferred single acknowledgements"
+	// A newcomer doesn't acknowledge what its donor received.
+	silentNewcomer bug = "the newcomer doesn't acknowledge"
+	// A PREPARE that comes after the newcomer's death counts.
+	latePrepare bug = "a late prepare counts"
+	// The substitute goes on when the newcomer has joined.
+	noStop bug = "the substitute doesn't stop"
+	// The newcomer covers again what another covers.
+	coversIgnored bug = "covered twice"
+)
+
+// donated comes after Donate.
+func (b bug) donated(n *node, out *Actions) {
+	if h := &n.m.healing; b == stateTooEarly && h.missing > 0 {
+		clear(h.awaited)
+		h.missing = 0
+		n.m.handOver(out)
+	}
+}
+
+// noted stands for Noted.
+func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
+	m, q := n.m, note.Newcomer
+	slot, bit, rank := m.layout.Replica(q), m.bit(q), m.layout.Rank(q)
+	type past struct {
+		acked   uint64
+		early   map[uint64]bool
+		pending map[uint64]replicas
+	}
+	pasts := make(map[*outgoing]past)
+	if note.Kind == Prepare {
+		for _, c := range m.sending.channels {
+			p := past{c.acked[slot], make(map[uint64]bool), make(map[uint64]replicas)}
+			for seq, set := range c.early {
+				p.early[seq] = set&bit != 0
+			}
+			for i := range c.retained.size {
+				if e := c.retained.at(i); e.open {
+					p.pending[e.seq] = e.value.pending
+				}
+			}
+			if c.dst == rank {
+				pasts[c] = p
+			}
+		}
+	}
+	var singles []single
+	switch {
+	case b == noFlush && note.Kind == Prepare:
+		singles, m.arrival.singles = m.arrival.singles, nil
+		m.arrival.owed -= len(singles)
+	case b == notAnew && note.Kind == Joined && rank != m.rank:
+		for _, c := range m.arrival.channels {
+			c.known[slot] = c.arrived
+		}
+	case b == singlesNotDeferred && note.Kind == Joined:
+		m.arrival.deferred = nil
+	case b == latePrepare && note.Kind == Prepare && m.incarnation(q) == note.Incarnation && m.peers[rank].dead&bit != 0:
+		m.incarnations[q]--
+	case b == coversIgnored && note.Kind == Welcome:
+		note.Covers = 0
+	}
+	covers := m.covers
+	m.Noted(from, note, out)
+	if b == noStop {
+		m.covers = covers
+	}
+	if b == noFlush && singles != nil {
+		m.arrival.owed += len(singles)
+		m.arrival.singles = singles
+	}
+	if note.Kind != Prepare || m.peers[rank].joining&bit == 0 {
+		return
+	}
+	for c, p := range pasts {
+		switch b {
+		case oldAcks:
+			c.acked[slot] = max(c.acked[slot], p.acked)
+		case oldSingles:
+			for seq, old := range p.early {
+				if old {
+					c.early[seq] |= bit
+				}
+			}
+		case marksNotCopied:
+			for i := range c.retained.size {
+				if e := c.retained.at(i); e.open {
+					e.value.pending &= p.pending[e.seq]
+				}
+			}
+		}
+	}
+}
+
+// committed comes after Commit.
+func (b bug) committed(out Actions) {
+	for i := range out {
+		if b == silentNewcomer && out[i].Kind == Acknowledge {
+			out[i].Kind = 0
+		}
+	}
+}
