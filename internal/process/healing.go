@@ -64,8 +64,10 @@ type donation struct {
 	encode   func() (*state.Encoder, error)
 	begun    bool // the program is paused
 	handover bool // all have prepared
-	marked   bool // the program's output is
-	healed   bool // everybody knows the newcomer
+	// abandoned says that they won't: the newcomer, if it lives, can't join.
+	abandoned bool
+	marked    bool // the program's output is
+	healed    bool // everybody knows the newcomer
 }
 
 // joining is a newcomer's part.
@@ -153,6 +155,10 @@ func (p *Process) stopDonating() {
 func (p *Process) pumpDonation() (sent bool) {
 	d := p.donation
 	if d == nil {
+		return false
+	}
+	if d.abandoned {
+		p.giveUp(d)
 		return false
 	}
 	if d.handover && d.marked { // else what the newcomer writes could be taken for what precedes the mark
@@ -294,6 +300,10 @@ func (p *Process) healingStep(a *replica.Action) {
 	case replica.Handover:
 		if d := p.donation; d != nil && d.begun {
 			d.handover = true // in Work: this may be in the middle of something
+		}
+	case replica.Abandoned: // the newcomer has died, or somebody has left
+		if d := p.donation; d != nil && d.begun {
+			d.handover, d.abandoned = false, true
 		}
 	case replica.Healed:
 		j := p.joining

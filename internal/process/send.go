@@ -217,7 +217,7 @@ func (p *Process) runReplica() {
 			}
 		case replica.Tell:
 			p.tellNote(a)
-		case replica.Handover, replica.Healed:
+		case replica.Handover, replica.Abandoned, replica.Healed:
 			p.healingStep(a)
 		case replica.Redirect:
 			p.redirects = append(p.redirects, *a)
