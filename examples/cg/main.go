@@ -11,6 +11,9 @@
 // so replicas of a rank stay equal and the output is the same, to the byte, whether
 // or not processes die.
 //
+// Between two solutions the program is at a safe point, where all there is to it is the number
+// of the next and the checksum so far: with --heal dead replicas are replaced there.
+//
 // To know how good a solution is, the right-hand sides are made from solutions that
 // are known: number s is A·x with x[i] = 1 + i mod s. No times are printed.
 package main
@@ -18,6 +21,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -73,7 +77,14 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	checksum := sha256.New() // of all solutions
 	solution := make([]float64, a.total)
 	_, counts := blocks(a.total, world.Size())
-	for s := 1; s <= o.solves; s++ {
+	s := 1
+	if err := errors.Join(mpi.Register(world, "solve", &s), mpi.Register(world, "checksum", checksum)); err != nil {
+		return err
+	}
+	for ; s <= o.solves; s++ {
+		if _, err := world.Safepoint(); err != nil { // where the state of a dead replica is taken from a live one
+			return err
+		}
 		known, b := a.vector(), make([]float64, a.count)
 		for i := range a.count {
 			known[i] = float64(1 + (a.first+i)%s)

@@ -5,8 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,6 +112,77 @@ func flagsOf(degrees []int, protocol string) string {
 		each[rank] = fmt.Sprintf("%d:%d", rank, degree)
 	}
 	return fmt.Sprintf("-n %d --replicas %s --protocol %s", len(degrees), strings.Join(each, ","), protocol)
+}
+
+// TestHeal kills a replica, waits until it has been replaced, and kills the one whose state
+// its successor has: the output stays that of the undisturbed job.
+func TestHeal(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-every", "50", "-solves", "10", "data/bcsstk16.mtx.gz"}
+	undisturbed, errs, code := job(t, 3, 1, "", args...)
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	for _, rank := range []int{0, 2} {
+		plan, err := fault.Parse(fmt.Sprintf("kill rank=%d replica=1 at=send:600", rank))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		healed := &killer{rank: rank, t: t, w: &errs}
+		hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + errs.String()) })
+		report, err := launch.Run(launch.Config{
+			Ranks: 3, Replicas: 2, Heal: true, Faults: plan, Program: program, Args: args,
+			Env:   append(os.Environ(), asProgram+"=1"),
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: healed,
+		})
+		hang.Stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.ExitCode != 0 || out.String() != undisturbed || len(report.Deaths) != 2 || len(report.Heals) == 0 || report.Heals[0].Error != "" {
+			t.Errorf("rank %d: exit code %d, deaths %v, heals %v\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
+				rank, report.ExitCode, report.Deaths, report.Heals, &errs, &out, undisturbed)
+		}
+	}
+}
+
+// killer is the launcher's stderr. When that says for the first time that a replica is back,
+// it kills replica 0 of its rank.
+type killer struct {
+	rank int
+	t    *testing.T
+	w    *bytes.Buffer
+	done bool
+}
+
+func (k *killer) Write(b []byte) (int, error) {
+	if !k.done && bytes.Contains(b, []byte("is back")) {
+		k.done = true
+		if err := syscall.Kill(child(k.rank), syscall.SIGKILL); err != nil {
+			k.t.Error(err)
+		}
+	}
+	return k.w.Write(b)
+}
+
+// child is the process id of a process of the job that this one runs.
+func child(number int) int {
+	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
+	for _, name := range children {
+		pids, _ := os.ReadFile(name)
+		for _, pid := range strings.Fields(string(pids)) {
+			env, _ := os.ReadFile("/proc/" + pid + "/environ")
+			if bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", number)) {
+				n, _ := strconv.Atoi(pid)
+				return n
+			}
+		}
+	}
+	return 1 << 30 // nobody
 }
 
 // TestBrokenMatrixJob: a job of processes ends with code 1 and the cause.

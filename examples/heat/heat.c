@@ -1,9 +1,13 @@
 /* A plate that is heated along one edge: the temperatures in the end, by Jacobi's
-   method. Nothing in it knows of Banyan; build it with any mpicc:
+   method. Build it with any mpicc (another one than Banyan's needs a copy of mpi-ext.h):
 
      mpicc -O2 -o heat heat.c -lm
      mpiexec -n 4 ./heat 200
      banyan run -n 4 --replicas 2 --fault 'kill rank=1 at=200ms' ./heat 200
+
+   Three lines, with MPIX in them, let dead replicas be replaced while it runs:
+
+     banyan run -n 4 --replicas 2 --heal --fault 'kill rank=1 replica=0 at=200ms; kill rank=1 replica=1 at=2s' ./heat 1000
 
    heat N [TOLERANCE [STEPS]] takes a plate of N × N points, divided by rows. The last line
    has the result to the bit, the same for any number of ranks and whoever dies. */
@@ -11,6 +15,8 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "mpi-ext.h"
 
 static int rank, size, n;
 static int rows;               /* of the plate that are here */
@@ -77,7 +83,11 @@ int main(int argc, char **argv)
 
 	double change = 1;
 	int steps = 0;
+	MPIX_State_register("steps", &steps, 1, MPI_INT);
+	MPIX_State_register("plate", now, (rows + 2) * n, MPI_DOUBLE);
 	while (steps < limit && change > tolerance) {
+		if (steps % 10 == 0) /* an even number: now is what it was when it was registered */
+			MPIX_Safepoint(NULL);
 		exchange();
 		change = step();
 		if (++steps % 10 == 0) {
