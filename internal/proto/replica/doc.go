@@ -1,7 +1,9 @@
-// Package replica runs every rank as several processes, its replicas, and masks
-// their crashes from the program. It is the parallel protocol of Lefray, Ropars
-// and Schiper (algorithm 1) for send-deterministic programs, with eager
-// messages that complete at once and any degree (DESIGN, decisions 8 and 9).
+// Package replica runs every rank as one or several processes, its replicas, and
+// masks their crashes from the program. It is the parallel protocol of Lefray,
+// Ropars and Schiper (algorithm 1) for send-deterministic programs, with eager
+// messages that complete at once and any degree (DESIGN, decisions 8 and 9), and
+// beyond the paper: ranks that differ in degree, the mirror protocol, and a
+// recovery (section 3.4) for any degree that crashes don't disturb.
 //
 // # The protocol
 //
@@ -12,40 +14,52 @@
 // acknowledged. Nobody waits for a view: each process acts on the deaths that
 // it knows of, in whatever order it hears of them.
 //
+// A rank may have fewer replicas than another. One that doesn't exist is one that
+// was dead from the start: the lowest of the sender's rank covers its index, and
+// nobody sends to it.
+//
 // A rendezvous is offered instead of sent. An offer that has arrived is worth
 // nothing if its sender dies before the data is through, so a rendezvous is
 // acknowledged on its own, when it is complete; the cumulative acknowledgements
-// are about eager messages. A receiver that is offered an incomplete
-// rendezvous again, by its sender's substitute, pulls from that.
+// are about eager messages. A receiver pulls from the first who offers, remembers
+// who else did, and turns to one of those when it hears that the first is dead.
+//
+// With the mirror protocol every replica covers all indexes from the start. So
+// nothing eager is retained or acknowledged; of several copies the first is
+// accepted. A rendezvous is as before.
 //
 // # What is relied on
 //
 //   - The program is send-deterministic, so the message with the number n of
 //     (context, source rank, destination rank) is the same at all replicas.
 //   - Frames of one ordered pair of processes arrive in order, each at most once,
-//     and all of them unless one of the two dies.
+//     and all of them unless one of the two dies. Another incarnation of a process
+//     is another process in this; a frame of one that is known to be over is dropped.
 //   - Every death becomes known to every live process, some time. A process
 //     that is held for dead by mistake is made dead.
 //   - A process leaves only when Idle, and sends everything it has been asked to
 //     before; if it dies in that, its death becomes known like another's.
+//   - One slot at a time is filled anew: the next Donate comes when the newcomer
+//     is Healed or dead. A newcomer that hears of its donor's death before it has
+//     the whole state ends.
 //
 // # Invariants
 //
 // Let s be a replica of one rank, d one of another, both live, on one channel.
 //
 //  1. d accepts the numbers 1, 2, 3… without gap or repetition.
-//  2. s transmits a message to d at most once, in the order of the numbers,
-//     and skips only what d has acknowledged to s. (What s covers only grows,
-//     and on growing goes through the retained messages in order.)
+//  2. s transmits an eager message to d at most once, in the order of the numbers,
+//     and skips only what d has acknowledged to s. (While s covers d it goes
+//     through the messages in order. When it comes to cover d, it goes through
+//     the retained ones first.)
 //  3. Of what s has sent to d's rank, d has each message, or s retains it with
 //     d pending, or it is on its way from s to d. (A pending mark goes only by
 //     an acknowledgement, which d sends only for what it has, or by
 //     transmission; with a rendezvous by the transmission of the data.)
-//  4. Whoever lives as the lowest of its rank covers all the dead of its rank
-//     that it knows of, for ever.
-//  5. Of all the offers of one rendezvous that d has, it pulls from the sender
-//     that is last in the order of succession, and that one knows that the
-//     earlier are dead.
+//  4. Once all deaths are known, each index of the dead of a rank is covered: by
+//     the lowest that lives, unless another has told that one that it does.
+//  5. The sender that d pulls a rendezvous from isn't known dead to d, if any
+//     that has offered it isn't. Who has offered it retains it until d has it.
 //  6. d owes an acknowledgement of what it has to all that may have it pending.
 //     (The sender itself has no mark left: by 2 nothing eager below a number
 //     that came from s is pending there.)
@@ -58,27 +72,86 @@
 // is here, or skipped because d has it (2).
 //
 // Liveness: let all deaths have happened and be known, and let d wait for a
-// message. The sender with its own index covers d if it lives, else the lowest
-// live replica does (4). Call it s. If s hasn't come to the message in its
+// message. The sender with its own index covers d if it lives, else one live
+// replica does (4). Call it s. If s hasn't come to the message in its
 // program, then by induction over the failure-free run it will. If it has, the
 // message is at d or on its way (3), for s leaves nothing that it covers
-// untransmitted. A rendezvous is pulled from s, the last in succession (5), and
-// s lives to answer.
+// untransmitted. A rendezvous is offered by s, and pulled from a sender that lives
+// to answer (5).
 //
 // Nothing is retained for ever: what d has, d acknowledges to whoever retains it
 // (6), early if that one lags; and what the dead needed is forgotten with them.
 //
+// # Healing
+//
+// A dead slot is filled by a newcomer q, with the state of a donor d, a live
+// replica of the same rank whose program is paused at a safe point: none of its
+// rendezvous is in progress. Five steps:
+//
+//	PREPARE   d → all        from now on the slot is joining: neither dead nor present
+//	PREPARED  all → d        after all acknowledgements that were owed
+//	(state)   d → q          when all have answered; AppendState, Restore
+//	JOINED    q → all        Commit; from now on the slot is present
+//	WELCOME   all → q        after all acknowledgements that q needs
+//
+// At PREPARE each process gives q the marks that d has: what is pending for d is
+// pending for q, what d has acknowledged q has, and what was known of the slot's
+// earlier incarnation is void. What is sent while q is joining is pending for q and
+// not transmitted; singles for q are deferred.
+//
+// Let S be the moment at which the state is taken. The state has what q needs:
+//
+//   - As a receiver (3 with q for d). A message that s transmitted to d before it
+//     answered has arrived at d by S, by order of channels. One that d had
+//     acknowledged is at d. Any other is pending for d at s, and by that for q; or s
+//     sends it later, and then q is pending as well. In the state or pending: no
+//     third. That d has received some of the pending ones between is no harm: q
+//     acknowledges all it has to all, after JOINED. Nor is a rendezvous among them,
+//     for d completes none between PREPARE and S, and has acknowledged those before
+//     when it asks. An offer that is in the state has no sender. As it isn't
+//     complete it is pending for q, so who covers q offers it again.
+//   - As a sender (3 with q for s). What d had transmitted to a receiver before
+//     PREPARE is at that one when it answers, and d transmits nothing until S: its
+//     program is paused, and should it have to substitute a sibling, it puts that
+//     off (AppendState does it). So what q's copy of the marks doesn't have pending
+//     is at its receiver. What receivers acknowledge to d after S they acknowledge
+//     to q at JOINED: their idea of what q knows is what d knew when they answered,
+//     and the deferred singles follow.
+//
+// From its Commit q covers its index. The one that did so before stops when JOINED
+// reaches it, and until then both may transmit: a receiver drops what is
+// there twice, and neither makes a gap. So no moment is without cover, and nobody
+// waits for the other's stop. Lest q repeats all that it retained, it waits
+// for the WELCOME of those receivers, which comes after their acknowledgements. What
+// else is covered stays so: the WELCOME of a sibling says what that one covers, and q,
+// if it is the lowest, covers what is left (4). A process that covers an index stops
+// only for a newcomer that has joined; if that dies, the index is one of the dead
+// again, and what was sent since is retained with its mark (3).
+//
+// Deaths excuse answers. If q dies, it is a death like others: joining or not, the
+// marks go. If d dies before q has the state, q ends. If d dies later nobody needs
+// it: that q was joining keeps the rank from counting as lost until JOINED or
+// q's death, one of which comes. Of an attempt that is over nothing has an effect,
+// for notes and deaths carry q's incarnation. A donation is given up when somebody
+// leaves: the job is ending.
+//
 // The tests check all this: every interleaving of small jobs with crashes at
-// every point, false suspicions and early leavers; random schedules of larger
-// ones; and known mistakes that the explorers must catch.
+// every point, false suspicions, early leavers and slots that are filled anew;
+// parts of those of larger ones; random schedules; and known mistakes that the
+// explorers must catch.
 //
 // # Costs and limits
 //
 // Per message and replica one transmission, and r-1 acknowledgements, coalesced
-// by channel. A call takes a map lookup and O(degree), amortised; a death or a
-// departure takes a walk over the channels and what they retain. How much is
-// retained is bounded only by how far replicas lag: the layer above must hold a
-// sender back (see Retained). Channels are kept for ever, about 200 bytes each:
-// contexts used × ranks talked to. Dead replicas aren't recovered (section 3.4
-// of the paper). Messages from a rank to itself don't come here.
+// by channel; with mirror r transmissions and no acknowledgement. A call takes a map
+// lookup and O(degree), amortised; a death, a departure or a joining takes a walk
+// over the channels and what they retain. How much is retained is bounded only by
+// how far replicas lag, and by how long a slot is joining: the layer above must hold
+// a sender back (see Retained), or declare the newcomer dead. A healing takes 4
+// notes per process of the job. Channels are kept for ever, about 200 bytes each:
+// contexts used × ranks talked to.
+//
+// With mirror Behind sees only rendezvous, for nothing else is acknowledged. Where
+// the program isn't at a safe point, or no replica of a rank is left, nothing can
+// be healed. Messages from a rank to itself don't come here.
 package replica

@@ -101,6 +101,17 @@ type scenario struct {
 	long    bool // takes more than a few seconds
 }
 
+func (s scenario) String() string {
+	name := fmt.Sprintf("%v, %d crashes, %s", s.layout, s.options.crashes, strings.ReplaceAll(s.program, "/", "|"))
+	if s.options.mirror {
+		name = "mirror, " + name
+	}
+	if s.options.heals > 0 {
+		name += fmt.Sprintf(", %d healings", s.options.heals)
+	}
+	return name
+}
+
 func (s scenario) world(t testing.TB) *world {
 	var program script
 	for i, steps := range strings.Split(s.program, "/") {
@@ -204,8 +215,7 @@ func TestExhaustive(t *testing.T) {
 		{two, "o r / r o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
 	}
 	for i, s := range scenarios {
-		name := fmt.Sprintf("%v, %d crashes, %s", s.layout, s.options.crashes, s.program)
-		t.Run(name, func(t *testing.T) {
+		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			limit, order := all, (*rand.Rand)(nil)
 			if s.long && os.Getenv("BANYAN_EXPLORE") != "long" {
