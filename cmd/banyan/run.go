@@ -110,6 +110,7 @@ func newRunCommand() *cobra.Command {
 	flags.StringVar(&f.replicas, "replicas", "1", "processes per rank; more than 1 survive deaths. Or `RANKS:NUMBER`, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
 	flags.StringVar(&f.config.Protocol, "protocol", launch.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
+	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")

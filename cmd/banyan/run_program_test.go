@@ -46,6 +46,51 @@ func ring() {
 	})
 }
 
+// healer is ring with safe points: "healer ROUNDS [PAUSE]". It tells nobody when it has
+// been restored: its output is that of ring.
+func healer() {
+	rounds, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	var pause time.Duration
+	if len(os.Args) > 2 {
+		if pause, err = time.ParseDuration(os.Args[2]); err != nil {
+			panic(err)
+		}
+	}
+	mpi.Main(func(world *mpi.Comm) error {
+		rank, size := world.Rank(), world.Size()
+		number, round := []int64{int64(rank)}, 0
+		ring, err := world.Dup()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "number", number)); err != nil {
+			return err
+		}
+		for ; round < rounds; round++ {
+			if _, err := world.Safepoint(); err != nil {
+				return err
+			}
+			got := make([]int64, 1)
+			if _, err := mpi.Sendrecv(ring, number, (rank+1)%size, 0, got, (rank+size-1)%size, 0); err != nil {
+				return err
+			}
+			number[0] = got[0]*3%1000 + int64(round)
+			sum := make([]int64, 1)
+			if err := mpi.Allreduce(world, number, sum, mpi.Sum[int64]); err != nil {
+				return err
+			}
+			if rank == 0 {
+				fmt.Printf("round %d: %d of %d\n", round, number[0], sum[0])
+			}
+			time.Sleep(pause)
+		}
+		return nil
+	})
+}
+
 // survivor is a program that goes on when a rank is lost: "survivor". Rank 2 dies
 // while all wait for each other; rank 0 then broadcasts to whoever is left.
 func survivor() {
