@@ -181,6 +181,7 @@ type Process struct {
 	membersOut  membership.Actions
 	header      wire.Header
 	scratch     []byte
+	first       []byte // of a message that isn't retained
 	acks        []wire.Ack
 
 	met       []bool             // by Proc: a frame went there or came from there

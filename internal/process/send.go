@@ -102,11 +102,44 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 }
 
 // sendRetained sends a message whole, and keeps a copy for the other replicas of
-// its receiver.
+// its receiver, if they may need it.
 func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) {
-	mh, m := p.messages.take()
-	*m = message{}
-	p.replicate(mh, m, context, dst, tag, len(data), data)
+	var s replica.Sent
+	ok := p.clock != nil
+	if ok {
+		s, ok = p.replica.SendOne(context, dst)
+	}
+	if !ok {
+		mh, m := p.messages.take()
+		*m = message{}
+		p.replicate(mh, m, context, dst, tag, len(data), data)
+		return
+	}
+	n := len(data) + p.clock.StampSize()
+	var first []byte
+	if s.Pending() {
+		mh, m := p.messages.take()
+		*m = message{wire: p.buffers.get(n), pooled: true}
+		m.Context, m.Dst, m.Tag, m.Total, m.User = context, dst, tag, uint64(len(data)), mh.bits()
+		p.replica.Retain(&s, &m.Message)
+		first = m.wire
+	} else {
+		if cap(p.first) < n {
+			p.first = make([]byte, 2*n)
+		}
+		first = p.first[:n]
+	}
+	copy(first, data)
+	p.causes().Stamp(first[len(data):])
+	h := p.nextHeader(wire.KindEager)
+	h.Context, h.Seq, h.Src, h.Dst, h.Tag, h.Total = context, s.Seq, p.rank, dst, tag, uint64(len(data))
+	p.send(s.To, h, first, 0)
+	if p.verifying != nil {
+		p.verifySent(context, dst, s.Seq, false, tag, data)
+	}
+	if len(p.early) > 0 {
+		p.deliverEarly()
+	}
 }
 
 // replicate hands a message to replication. Its first frame carries body and, with
@@ -130,7 +163,7 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 	if p.verifying != nil {
 		p.verifySent(context, dst, seq, rendezvous, tag, data)
 	}
-	if p.clock != nil {
+	if len(p.early) > 0 {
 		p.deliverEarly()
 	}
 }
@@ -164,7 +197,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if n, bytes := p.replica.Retained(); uint64(n)*retainCost+bytes > retainLimit {
 		return false
 	}
-	for k := 0; k < p.cfg.Layout.Degree(dst); k++ {
+	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {
 		if p.net.Queued(p.cfg.Layout.Proc(dst, k)) > queueLimit {
 			return false
 		}

@@ -29,6 +29,7 @@ func (m *Machine) clone() *Machine {
 	c.peers, c.incarnations = slices.Clone(m.peers), slices.Clone(m.incarnations)
 	c.healing.awaited = slices.Clone(m.healing.awaited)
 	c.sending.byKey = make(map[key]*outgoing, len(m.sending.byKey))
+	c.sending.recent = make([]*outgoing, len(m.sending.recent))
 	c.sending.channels = make([]*outgoing, len(m.sending.channels))
 	for i, from := range m.sending.channels {
 		to := *from

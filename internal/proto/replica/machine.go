@@ -71,6 +71,7 @@ func New(cfg Config) *Machine {
 		m.peers[r] = peers{present: l.all() &^ absent, dead: absent}
 	}
 	m.sending.byKey = make(map[key]*outgoing)
+	m.sending.recent = make([]*outgoing, l.Ranks())
 	m.arrival.byKey = make(map[key]*incoming)
 	if cfg.Mirror {
 		m.covers = l.all()

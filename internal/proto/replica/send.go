@@ -9,6 +9,7 @@ import (
 // sendSide is what a process keeps as a sender.
 type sendSide struct {
 	byKey    map[key]*outgoing
+	recent   []*outgoing // by rank: the channel used last, or nil
 	channels []*outgoing // in the order of creation, for walks
 	messages int         // retained
 	bytes    uint64      // of those, in copies
@@ -32,6 +33,9 @@ type outgoing struct {
 
 // outgoing finds or makes a channel.
 func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
+	if c := m.sending.recent[dst]; c != nil && c.context == context {
+		return c
+	}
 	k := key{context, dst}
 	c := m.sending.byKey[k]
 	if c == nil {
@@ -39,6 +43,7 @@ func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
 		m.sending.byKey[k] = c
 		m.sending.channels = append(m.sending.channels, c)
 	}
+	m.sending.recent[dst] = c
 	return c
 }
 
@@ -61,9 +66,57 @@ func (m *Machine) Send(msg *Message, out *Actions) {
 		out.release(msg)
 		return
 	}
+	m.retain(c, msg)
+}
+
+func (m *Machine) retain(c *outgoing, msg *Message) {
 	c.retained.push(msg.Seq, msg)
 	m.sending.messages++
 	m.sending.bytes += msg.copied()
+}
+
+// Sent is an eager message that SendOne has numbered.
+type Sent struct {
+	Seq uint64
+	To  proto.Proc // who it is for: to be transmitted at once
+
+	channel *outgoing
+	pending replicas
+}
+
+// Pending says whether others may need the message: then it is to be Retained.
+func (s *Sent) Pending() bool { return s.pending != 0 }
+
+// SendOne is Send for the commonest message: eager, and transmitted to one process. It needs no Message
+// unless it has to be retained. If ok is false nothing has happened, and Send does it.
+func (m *Machine) SendOne(context uint64, dst proto.Rank) (s Sent, ok bool) {
+	if dst == m.rank || m.healing.phase == preparing {
+		return s, false // Send says why
+	}
+	c := m.outgoing(context, dst)
+	s.Seq, s.channel = c.sent+1, c
+	peers := &m.peers[dst]
+	s.pending = peers.present | peers.joining
+	for replica, acked := range c.acked {
+		if acked >= s.Seq {
+			s.pending &^= only(replica)
+		}
+	}
+	to := m.covers & s.pending &^ peers.barred
+	if to == 0 || to&(to-1) != 0 {
+		return s, false
+	}
+	c.sent++
+	s.pending &^= to
+	s.To = m.layout.Proc(dst, to.lowest())
+	return s, true
+}
+
+// Retain keeps a message that was sent by SendOne and is Pending, before anything else is
+// asked of the machine. It will be Released.
+func (m *Machine) Retain(s *Sent, msg *Message) {
+	msg.Seq, msg.channel, msg.pending = s.Seq, s.channel, s.pending
+	m.retain(s.channel, msg)
 }
 
 // served are the replicas that acknowledged a message before it was sent here.
