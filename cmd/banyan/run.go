@@ -118,6 +118,7 @@ func newRunCommand() *cobra.Command {
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
 	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
+	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
 	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
 		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launch.DefaultHeartbeatPeriod))

@@ -61,6 +61,10 @@ type Config struct {
 	// Heal has a replica that has died replaced, where the program lets it.
 	Heal bool
 
+	// PrivateDir has each process start in a directory of its own below this one,
+	// RANK-REPLICA; empty: in Dir.
+	PrivateDir string
+
 	// Label puts the rank in front of every line of output.
 	Label bool
 
@@ -116,6 +120,9 @@ func (c Config) check() (*plan, error) {
 		if err := p.parts[i].find(); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.checkPrivate(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -203,6 +210,8 @@ func (p *plan) checkInproc() error {
 		return errors.New("the transport inproc has all ranks in one process: there is nobody to heal from")
 	case len(p.planned) > 0:
 		return errors.New("the transport inproc has all ranks in one process: a fault can't hit just one")
+	case p.PrivateDir != "":
+		return errors.New("the transport inproc has all ranks in one process: they can't have directories of their own")
 	case p.Label:
 		return errors.New("the transport inproc has all ranks in one process: its output can't be told apart by rank")
 	}

@@ -123,11 +123,16 @@ func (j *job) startNewcomer(slot proto.Proc, donor *process) {
 	h := j.heal
 	h.lives[slot]++
 	rank := j.ledger.Rank(slot)
-	part := j.of(int(rank))
+	part, err := j.home(slot, h.lives[slot])
+	if err != nil {
+		h.failures[slot]++
+		j.failedToHeal(slot, nil, err.Error())
+		return
+	}
 	env := append(inherited(part.Env), j.environment(slot)...)
 	env = append(env, "BANYAN_LIVES="+j.lives(), "BANYAN_OUTPUT_FDS="+strconv.Itoa(outputDescriptor)+","+strconv.Itoa(outputDescriptor+1))
 	var p *process
-	err := h.work(func() (err error) {
+	err = h.work(func() (err error) {
 		places, err := j.places()
 		if err == nil {
 			err = places.enter(int(slot))

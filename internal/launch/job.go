@@ -136,7 +136,11 @@ func (j *job) startAll() error {
 	}
 	for i := range j.size {
 		id := proto.Proc(i)
-		part := j.of(int(j.ledger.Rank(id)))
+		part, err := j.home(id, 0)
+		if err != nil {
+			j.killStarted()
+			return err
+		}
 		env := append(inherited(part.Env), j.environment(id)...)
 		env = append(env, j.firstEnvironment(id)...)
 		if err := places.enter(i); err != nil {
@@ -144,12 +148,7 @@ func (j *job) startAll() error {
 		}
 		p, err := start(id, part, env, j.input(j.ledger.Rank(id)), false)
 		if err != nil {
-			for _, p := range j.procs {
-				p.signal(syscall.SIGKILL)
-				close(p.heard) // nobody listens
-				p.wait()
-				p.closeAll()
-			}
+			j.killStarted()
 			return startError(part.Program, err)
 		}
 		slog.Debug("started", "process", i, "pid", p.pid)
@@ -159,6 +158,16 @@ func (j *job) startAll() error {
 	j.report.Start = j.started
 	j.running = len(j.procs)
 	return nil
+}
+
+// killStarted ends the processes of a job that couldn't be started as a whole.
+func (j *job) killStarted() {
+	for _, p := range j.procs {
+		p.signal(syscall.SIGKILL)
+		close(p.heard) // nobody listens
+		p.wait()
+		p.closeAll()
+	}
 }
 
 // startError says what the failure to start a program means.
