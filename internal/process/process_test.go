@@ -182,15 +182,24 @@ func seeds(t *testing.T, run func(t *testing.T, seed uint64)) {
 }
 
 func TestExchangeSurvivesCrashes(t *testing.T) {
-	for _, c := range []struct{ ranks, degree, crashes int }{
-		{2, 1, 0}, {4, 1, 0}, {2, 2, 0}, {2, 2, 1}, {2, 2, 2}, {3, 2, 3}, {4, 2, 2}, {3, 3, 4},
+	for _, c := range []struct {
+		layout  replica.Layout
+		mirror  bool
+		crashes int
+	}{
+		{replica.Uniform(2, 1), false, 0}, {replica.Uniform(4, 1), false, 0}, {replica.Uniform(2, 2), false, 0},
+		{replica.Uniform(2, 2), false, 1}, {replica.Uniform(2, 2), false, 2}, {replica.Uniform(3, 2), false, 3},
+		{replica.Uniform(4, 2), false, 2}, {replica.Uniform(3, 3), false, 4},
+		{replica.Partial([]int{2, 1}), false, 1}, {replica.Partial([]int{1, 3, 2}), false, 3},
+		{replica.Uniform(2, 2), true, 0}, {replica.Uniform(3, 2), true, 3}, {replica.Partial([]int{1, 3, 2}), true, 3},
 	} {
-		t.Run(fmt.Sprintf("%dx%d/%d", c.ranks, c.degree, c.crashes), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v, mirror %v, %d crashes", c.layout, c.mirror, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
-				layout := replica.Uniform(c.ranks, c.degree)
+				layout := c.layout
 				programs := map[proto.Proc]*exchange{}
-				w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
-					e := newExchange(int(r), c.ranks, 4)
+				cfg := Config{Layout: layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9}
+				w := newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+					e := newExchange(int(r), layout.Ranks(), 4)
 					programs[layout.Proc(r, k)] = e
 					return e
 				})
@@ -214,7 +223,7 @@ func (w *world) expendable() proto.Proc {
 	for {
 		q := proto.Proc(w.rng.IntN(len(w.nodes)))
 		alive := 0
-		for k := range w.layout.MaxDegree() {
+		for k := range w.layout.Degree(w.layout.Rank(q)) {
 			if n := w.nodes[w.layout.Proc(w.layout.Rank(q), k)]; !n.dead {
 				alive++
 			}
@@ -231,7 +240,7 @@ func (w *world) expendable() proto.Proc {
 func (w *world) anyExpendable() bool {
 	for r := range proto.Rank(w.layout.Ranks()) {
 		alive := 0
-		for k := range w.layout.MaxDegree() {
+		for k := range w.layout.Degree(r) {
 			if !w.nodes[w.layout.Proc(r, k)].dead {
 				alive++
 			}

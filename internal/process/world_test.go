@@ -62,6 +62,12 @@ type program interface {
 }
 
 func newWorld(t testing.TB, seed uint64, layout replica.Layout, make func(rank proto.Rank, replica int) program) *world {
+	return newWorldOf(t, seed, Config{Layout: layout, Period: 100e6, Timeout: 1e9}, make)
+}
+
+// newWorldOf makes a world of processes that differ in Self only.
+func newWorldOf(t testing.TB, seed uint64, cfg Config, make func(rank proto.Rank, replica int) program) *world {
+	layout := cfg.Layout
 	w := &world{
 		t: t, rng: rand.New(rand.NewPCG(seed, 1)), layout: layout,
 		links: map[[2]proto.Proc][]packet{},
@@ -71,7 +77,8 @@ func newWorld(t testing.TB, seed uint64, layout replica.Layout, make func(rank p
 		w.nodes = append(w.nodes, n)
 	}
 	for _, n := range w.nodes {
-		n.p = New(Config{Self: n.self, Layout: layout, Period: 100e6, Timeout: 1e9}, 0, n, n)
+		cfg.Self = n.self
+		n.p = New(cfg, 0, n, n)
 		members := []proto.Rank{}
 		for r := range proto.Rank(layout.Ranks()) {
 			members = append(members, r)
