@@ -131,7 +131,13 @@ func (j *Job) end(code int, why string) {
 		return
 	}
 	if j.control != nil {
-		time.Sleep(endGrace)
+		select {
+		case <-j.done:
+			// All are through. Who seemed lost had left before this process heard of it; of
+			// a true loss the launcher knows.
+			return
+		case <-time.After(endGrace):
+		}
 		if j.pmi != nil {
 			j.pmi.Abort(code, why) // it knows better than the launcher
 		}
