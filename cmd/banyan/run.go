@@ -29,11 +29,16 @@ death is told in a line on stderr. The job ends early only if the last replica o
 a rank dies. With --replicate, only some ranks run as several processes: those whose
 loss would cost most, or whose hosts are the least reliable.
 
+With --verify, the data that replicas send is compared. Where a fault of the hardware
+has changed some of it and nothing else shows that, a rank of 2 replicas ends the job;
+of 3, the replica that differs is killed, with the one that has got what it sent, and
+the job goes on. docs/check.md tells more.
+
 Standard input goes to rank 0 (to all its replicas).
 
 Exit code: that of the program (128 + signal number if it died by a signal); 1 if
 a rank was lost whose replicas ended in different ways; 124 if it took longer than
---timeout; 126 or 127 if the program
+--timeout; 125 if --verify found data that differs; 126 or 127 if the program
 can't be run or isn't there; 2 if the command line is wrong; 128 + signal number if
 banyan itself was told to end by a signal.
 
@@ -43,6 +48,7 @@ by ";":
   kill rank=2 replica=1 at=300ms      kill a process 300 ms after the start
   kill rank=0 at=send:1000            just before its 1000th message (replica 0)
   stop rank=1 replica=1 at=1s         freeze it: others must find out
+  flip rank=1 at=send:100             send a wrong bit, for --verify to find
   random count=2 within=1s seed=7     two processes at random, so that every rank
                                       keeps a replica
 
@@ -109,6 +115,7 @@ func newRunCommand() *cobra.Command {
 	f.part.add(flags)
 	flags.StringVar(&f.replicas, "replicas", "1", "processes per rank; more than 1 survive deaths. Or `RANKS:NUMBER`, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
+	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
 	flags.StringVar(&f.config.Protocol, "protocol", launch.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")

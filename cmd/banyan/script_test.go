@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 		"healer":   healer,
 		"survivor": survivor,
 		"checked":  checked,
+		"relayed":  relayed,
 	})
 }
 

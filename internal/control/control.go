@@ -51,6 +51,9 @@ const (
 	// Suspect: Proc has been silent for Silent. The launcher kills it, even if
 	// it is stopped, and tells the others of its Death.
 	Suspect Type = "suspect"
+	// Corrupted: Proc has sent or got data that other replicas don't have. Text says
+	// which. The launcher kills it.
+	Corrupted Type = "corrupted"
 	// Finalized: the process left in order. An exit with code 0 is no death.
 	Finalized Type = "finalized"
 	// View: a view of the job is in force: Number, with so many Members, without

@@ -197,6 +197,7 @@ func (j *Job) config() (progress.Config, error) {
 	} else if output != nil {
 		cfg.Committed = output.connect
 	}
+	j.verify(&cfg.Process)
 	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
 		cfg.Calls = j.calls
 	}

@@ -41,6 +41,8 @@ type Config struct {
 	// Protocol is how the replicas of two ranks speak to each other: one of the
 	// Protocol constants, empty: parallel.
 	Protocol string
+	// Verify has the data that replicas send compared.
+	Verify bool
 
 	// Bind is where processes may run: one of the Bind constants, empty: anywhere.
 	Bind string
@@ -195,7 +197,7 @@ func (p *plan) layOut() error {
 	default:
 		return fmt.Errorf("%q is no protocol; there are parallel and mirror", p.Protocol)
 	}
-	return nil
+	return p.checkVerify()
 }
 
 // checkInproc refuses what needs a process per rank.

@@ -59,6 +59,7 @@ type job struct {
 	interrupted bool
 	injected    map[proto.Proc]time.Time // when the launcher hit a process
 	stopped     map[proto.Proc]time.Time // when a process was first seen stopped
+	told        map[string]bool          // of corruptions
 	asked       map[proto.Proc]bool      // who hasn't yet said what it waits for; nil: nobody was asked
 	reasons     int                      // how many processes have been told of that the job waits for
 	outputError error
@@ -87,6 +88,7 @@ func Run(c Config) (*Report, error) {
 		over:      make(chan struct{}),
 		injected:  make(map[proto.Proc]time.Time),
 		stopped:   make(map[proto.Proc]time.Time),
+		told:      make(map[string]bool),
 		report: Report{
 			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,
 			Transport: p.Transport, Outcome: OutcomeCompleted,
@@ -192,7 +194,8 @@ func startError(program string, err error) error {
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_HEAL", "BANYAN_LIVES", "BANYAN_OUTPUT_FDS", "BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
+	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", "BANYAN_LIVES", "BANYAN_OUTPUT_FDS",
+	"BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
 
@@ -223,6 +226,7 @@ func (j *job) environment(id proto.Proc) []string {
 		control.FDVariable + "=" + strconv.Itoa(controlDescriptor),
 		"BANYAN_REPLICAS=" + j.degrees(),
 		"BANYAN_PROTOCOL=" + j.Protocol,
+		"BANYAN_VERIFY=" + strconv.FormatBool(j.Verify),
 		"BANYAN_CORES=" + strconv.Itoa(runtime.NumCPU()),
 		"BANYAN_TRANSPORT=" + j.Transport,
 		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),

@@ -24,6 +24,7 @@ type entry struct {
 	pid       int  // the process that has said so, if it did
 	finalized bool // it has said that it leaves
 	fenced    bool // the launcher killed it, for it was silent
+	outvoted  bool // fenced since what it sends or has got is wrong
 	traced    bool // a debugger is attached to it
 	silent    time.Duration
 	by        proto.Proc // who found it silent; NoProc: the launcher

@@ -104,6 +104,8 @@ func (j *job) loseRank(rank proto.Rank, text string) {
 // cause is the Cause constant of a death.
 func (j *job) cause(p *process, end ending) string {
 	switch {
+	case j.ledger.entries[p.id].outvoted && end.signal == unix.SIGKILL:
+		return CauseCorruption
 	case j.ledger.entries[p.id].fenced && end.signal == unix.SIGKILL:
 		return CauseSilence
 	case end.signal != 0:
@@ -117,6 +119,8 @@ func (j *job) cause(p *process, end ending) string {
 // how tells how a process died.
 func (j *job) how(p *process, end ending) string {
 	switch e := &j.ledger.entries[p.id]; {
+	case j.cause(p, end) == CauseCorruption:
+		return "its data is wrong, killed"
 	case j.cause(p, end) != CauseSilence:
 		if end.kind == badly {
 			return end.String() + " after finalising"
@@ -162,6 +166,8 @@ func (j *job) heard(p *process, m control.Message) {
 		j.abort(p, m.Code, m.Text)
 	case control.Suspect:
 		j.suspected(p, m)
+	case control.Corrupted:
+		j.corrupted(p, m)
 	case control.View:
 		j.viewed(m)
 	case control.Waits:

@@ -95,6 +95,7 @@ const (
 	CauseSignal      = "signal"
 	CauseExit        = "exit"        // with a code other than 0
 	CauseUnfinalized = "unfinalized" // exit 0 without having finalised
+	CauseCorruption  = "corruption"  // what it sent, or got, was wrong; the launcher killed it
 	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
 )
 
