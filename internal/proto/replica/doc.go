@@ -148,7 +148,9 @@
 // over the channels and what they retain. How much is retained is bounded only by
 // how far replicas lag, and by how long a slot is joining: the layer above must hold
 // a sender back (see Retained), or declare the newcomer dead. A healing takes 4
-// notes per process of the job. Channels are kept for ever, about 200 bytes each:
+// notes per process of the job. It has no clock: nobody who joined a healing is Idle
+// until the newcomer has joined or died, so whoever started that sees to it that one
+// of the two happens. Channels are kept for ever, about 200 bytes each:
 // contexts used × ranks talked to.
 //
 // With mirror Behind sees only rendezvous, for nothing else is acknowledged. Where

@@ -1,0 +1,113 @@
+package replica
+
+import "banyan/internal/proto"
+
+// This file is what becomes of the marks, the acknowledgements and the covers when a
+// slot is joining and when it has joined. The conversation is in heal.go.
+
+// admit makes a slot one that is joining.
+func (m *Machine) admit(p proto.Proc, incarnation uint32, out *Actions) {
+	m.Dead(p, incarnation-1, out)
+	m.setIncarnation(p, incarnation)
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	peers := &m.peers[rank]
+	peers.dead &^= bit
+	peers.left &^= bit
+	peers.joining |= bit
+	peers.barred |= bit
+	m.healing.joining++
+}
+
+// inherit makes a slot that is joining need what its donor needs, and nothing
+// else: what was known of the slot before was of another incarnation.
+func (m *Machine) inherit(p, donor proto.Proc) {
+	rank := m.layout.Rank(p)
+	if rank == m.rank {
+		return
+	}
+	slot, bit, from := m.layout.Replica(p), m.bit(p), m.bit(donor)
+	for _, c := range m.sending.channels {
+		if c.dst != rank {
+			continue
+		}
+		c.acked[slot] = c.acked[m.layout.Replica(donor)]
+		for seq, set := range c.early { // in no order: each by itself
+			if set &^= bit; set&from != 0 {
+				set |= bit
+			}
+			c.early[seq] = set //banyan:maporder each by itself
+		}
+		for i := range c.retained.size {
+			if e := c.retained.at(i); e.open && e.value.pending&from != 0 {
+				e.value.pending |= bit
+			}
+		}
+	}
+	for _, c := range m.arrival.channels {
+		if c.src == rank {
+			c.known[slot] = c.known[m.layout.Replica(donor)] // so much it had from here before this answer
+		}
+	}
+	for i := range m.arrival.deferred {
+		if s := &m.arrival.deferred[i]; s.channel.src == rank {
+			s.to &^= bit
+		}
+	}
+}
+
+// joined makes a slot that was joining a replica like any other.
+func (m *Machine) joined(p proto.Proc, out *Actions) {
+	rank, bit := m.layout.Rank(p), m.bit(p)
+	peers := &m.peers[rank]
+	peers.joining &^= bit
+	peers.barred &^= bit
+	peers.present |= bit
+	m.healing.joining--
+	if rank == m.rank {
+		if !m.mirror {
+			m.covers &^= bit
+		}
+		for i := range m.kept {
+			m.kept[i] &^= bit
+		}
+		return
+	}
+	m.open(rank, bit, out)
+	m.oweAnew(rank)
+	kept := m.arrival.deferred[:0]
+	for _, s := range m.arrival.deferred {
+		if s.channel.src == rank && s.to&bit != 0 {
+			m.oweSingle(s.channel, s.seq, bit)
+			s.to &^= bit
+		}
+		if s.to != 0 {
+			kept = append(kept, s)
+		}
+	}
+	clear(m.arrival.deferred[len(kept):])
+	m.arrival.deferred = kept
+	m.FlushAcks(out)
+}
+
+// open transmits what was held back for replicas of another rank, as far as this
+// process covers them.
+func (m *Machine) open(dst proto.Rank, opened replicas, out *Actions) {
+	for _, c := range m.sending.channels {
+		if c.dst == dst {
+			m.resendChannel(c, m.covers&opened, out)
+		}
+	}
+}
+
+// oweAnew makes the next flush tell the replicas of src what they don't know, on
+// every channel.
+func (m *Machine) oweAnew(src proto.Rank) {
+	if m.mirror {
+		return
+	}
+	for _, c := range m.arrival.channels {
+		if c.src == src && c.arrived > 0 {
+			m.owe(c)
+		}
+	}
+}
