@@ -1,0 +1,123 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// heal runs a program as three ranks of two replicas. A fault kills a replica of a rank; when
+// the launcher says that it has been replaced, the one is killed whose state its successor has.
+func heal(t *testing.T, rank int, flags []string, program string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	command := append([]string{"run", "-n", "3", "--replicas", "2", "--heal",
+		"--fault", fmt.Sprintf("kill rank=%d replica=1 at=send:200", rank)}, append(append(flags, program), args...)...)
+	cmd := exec.CommandContext(ctx, tool("banyan"), command...)
+	var stdout bytes.Buffer
+	stderr := &avenger{of: cmd, number: rank}
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("banyan %v hangs\nstdout: %.2000s\nstderr: %.2000s", command, &stdout, &stderr.said)
+	}
+	if !stderr.done {
+		t.Errorf("nobody was replaced\nstderr: %.2000s", &stderr.said)
+	}
+	return outcome{stdout: stdout.String(), stderr: stderr.said.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// avenger is the launcher's stderr. When that says that a replica is back, it kills replica
+// 0 of the rank.
+type avenger struct {
+	of     *exec.Cmd
+	number int
+	said   bytes.Buffer
+	done   bool
+}
+
+func (a *avenger) Write(b []byte) (int, error) {
+	if !a.done && bytes.Contains(b, []byte("is back")) {
+		a.done = true
+		if pid := a.victim(); pid > 0 {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return a.said.Write(b)
+}
+
+func (a *avenger) victim() int {
+	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", a.of.Process.Pid))
+	for _, name := range children {
+		pids, _ := os.ReadFile(name)
+		for _, pid := range strings.Fields(string(pids)) {
+			env, _ := os.ReadFile("/proc/" + pid + "/environ")
+			if bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", a.number)) {
+				n, _ := strconv.Atoi(pid)
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// A replica dies and is replaced, then the one dies that it was made from: the output is
+// that of an undisturbed job, to the byte, whatever there was at the safe point.
+func TestHeal(t *testing.T) {
+	program := compile(t, "heal")
+	args := []string{"2000", "300"}
+	want := run(t, tool("banyan"), append([]string{"run", "-n", "3", program}, "2000", "0")...)
+	if want.code != 0 {
+		t.Fatal(want)
+	}
+	for rank, flags := range [][]string{nil, {"--transport", "tcp"}, {"--protocol", "mirror"}} {
+		if testing.Short() && rank > 0 {
+			break
+		}
+		o := heal(t, rank, flags, program, args...)
+		if o.code != 0 || byRank(o.stdout) != byRank(want.stdout) || !strings.Contains(o.stderr, "restored") {
+			t.Errorf("rank %d %v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", rank, flags, o.code, o.stderr,
+				same(byRank(o.stdout), byRank(want.stdout)), len(want.stdout))
+		}
+	}
+}
+
+// byRank sorts lines by rank: whose comes first is chance.
+func byRank(text string) string {
+	var sorted [3]strings.Builder
+	for line := range strings.Lines(text) {
+		for r := range sorted {
+			if strings.HasPrefix(line, fmt.Sprintf("rank %d ", r)) {
+				sorted[r].WriteString(line)
+			}
+		}
+	}
+	return sorted[0].String() + sorted[1].String() + sorted[2].String()
+}
+
+func same(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func TestHeatHeals(t *testing.T) {
+	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	want := run(t, heat, "100", "1e-7").stdout
+	if o := heal(t, 1, nil, heat, "100", "1e-7"); o.code != 0 || o.stdout != want {
+		t.Errorf("%v\nundisturbed: %s", o, want)
+	}
+}

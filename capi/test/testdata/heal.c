@@ -1,0 +1,94 @@
+/* A program whose replicas can be replaced, with all that may be there at a safe point:
+   unexpected messages, communicators and datatypes made before, persistent requests,
+   output in buffers. Each rank writes what it has got, now and then. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi-ext.h"
+
+enum { LARGE = 40000 }; /* doubles: they aren't sent unasked */
+
+static void check(int code, int line)
+{
+	if (code != MPI_SUCCESS) {
+		fprintf(stderr, "line %d: error %d\n", line, code);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+}
+#define CHECK(call) check(call, __LINE__)
+
+static char buffer[1 << 16]; /* of stdout: written out where somebody takes the state, and at the end */
+
+int main(int argc, char **argv)
+{
+	int rank, size, step = 0, steps = atoi(argv[1]), pause = atoi(argv[2]), restored = 0, restores = 0;
+	double sums[4] = {0}, *out = calloc(LARGE, sizeof *out), *in = calloc(LARGE, sizeof *in);
+	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+	CHECK(MPI_Init(&argc, &argv));
+	CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+	CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+	int right = (rank + 1) % size, left = (rank + size - 1) % size;
+
+	/* What comes before the first safe point is heard again by a newcomer: a sum, a message from
+	   whoever, one to itself, one that doesn't fit. */
+	MPI_Comm dup, half;
+	MPI_Datatype pair;
+	CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+	CHECK(MPI_Comm_split(dup, rank % 2, -rank, &half));
+	CHECK(MPI_Type_contiguous(2, MPI_DOUBLE, &pair));
+	CHECK(MPI_Type_commit(&pair));
+	double before[2] = {rank, 1}, after[2];
+	CHECK(MPI_Allreduce(before, after, 2, MPI_DOUBLE, MPI_SUM, dup));
+	CHECK(MPI_Send(before, 1, pair, right, 5, MPI_COMM_WORLD));
+	CHECK(MPI_Send(after, 1, pair, rank, 6, MPI_COMM_WORLD));
+	for (int i = 0; i < 2; i++) {
+		MPI_Status status;
+		CHECK(MPI_Recv(before, 1, pair, MPI_ANY_SOURCE, 5 + i, MPI_COMM_WORLD, &status));
+		sums[0] += before[0] + status.MPI_SOURCE;
+	}
+	printf("rank %d begins with %g\n", rank, sums[0]);
+
+	MPI_Request exchange[2];
+	CHECK(MPI_Send_init(out, LARGE, MPI_DOUBLE, right, 1, dup, &exchange[0]));
+	CHECK(MPI_Recv_init(in, LARGE, MPI_DOUBLE, left, 1, dup, &exchange[1]));
+	CHECK(MPIX_State_register("step", &step, 1, MPI_INT));
+	CHECK(MPIX_State_register("sums", sums, 2, pair));
+	CHECK(MPIX_State_register("restores", &restores, 1, MPI_INT));
+	for (; step < steps; step++) {
+		CHECK(MPIX_Safepoint(&restored));
+		restores += restored;
+		/* One message is always on its way, or here and not received. */
+		double ahead[2] = {step, sums[0]};
+		CHECK(MPI_Send(ahead, 1, pair, right, 2, MPI_COMM_WORLD));
+		if (step > 0) {
+			CHECK(MPI_Recv(ahead, 1, pair, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+			sums[0] = sums[0] / 2 + ahead[0] + ahead[1] / 4;
+		}
+		out[step % LARGE] = sums[0];
+		CHECK(MPI_Startall(2, exchange));
+		double total;
+		MPI_Request reduction;
+		CHECK(MPI_Iallreduce(&sums[0], &total, 1, MPI_DOUBLE, MPI_SUM, half, &reduction));
+		CHECK(MPI_Wait(&reduction, MPI_STATUS_IGNORE));
+		CHECK(MPI_Waitall(2, exchange, MPI_STATUSES_IGNORE));
+		sums[1] += total;
+		sums[2] += in[step % LARGE];
+		sums[3] = 31 * sums[3] / 32 + sums[2];
+		if (step % 20 == 0)
+			printf("rank %d step %d: %.17g %.17g %.17g\n", rank, step, sums[0], sums[1], sums[3]);
+		if (pause > 0)
+			usleep(pause);
+	}
+	double last[2];
+	CHECK(MPI_Recv(last, 1, pair, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	MPI_Comm again;
+	CHECK(MPI_Comm_dup(half, &again));
+	CHECK(MPI_Allreduce(MPI_IN_PLACE, last, 2, MPI_DOUBLE, MPI_SUM, again));
+	printf("rank %d ends with %.17g %.17g\n", rank, last[0], last[1]);
+	if (restores > 0)
+		fprintf(stderr, "restored\n");
+	CHECK(MPI_Finalize());
+	return 0;
+}
