@@ -58,8 +58,10 @@ const (
 	retainCost = 256
 
 	// acksOwedLimit bounds how many arrivals wait for an idle moment to be
-	// acknowledged.
+	// acknowledged, and acksOwedBytes how many bytes: what isn't acknowledged is kept
+	// by other replicas, in memory that had better stay in their caches.
 	acksOwedLimit = 64
+	acksOwedBytes = 32 << 10
 )
 
 // Net is the part of a transport that a process sends by.
@@ -182,6 +184,7 @@ type Process struct {
 	header      wire.Header
 	scratch     []byte
 	first       []byte // of a message that isn't retained
+	owedBytes   int    // arrived, and not acknowledged
 	acks        []wire.Ack
 
 	met       []bool             // by Proc: a frame went there or came from there
@@ -295,12 +298,11 @@ func (p *Process) Tick() {
 }
 
 // Work does what is best done when nothing more has been received: it
-// acknowledges arrivals, lets every broadcast send one more message, and lets
+// lets every broadcast send one more message, and lets
 // sends go on that waited for room. It reads on what is being
 // read from other processes' memory. It reports whether it read, or a broadcast sent.
 func (p *Process) Work() bool {
 	read := p.readOn()
-	p.flushAcks()
 	p.releaseHeld()
 	if len(p.views) > 0 {
 		p.adoptViews()
@@ -311,8 +313,14 @@ func (p *Process) Work() bool {
 	return p.pumpStreams() || read
 }
 
+// Acknowledge tells other replicas what has arrived. It is called when nothing has come for
+// a while, and before a sleep: acknowledgements that nobody waits for are worth a frame only
+// for many messages at once.
+func (p *Process) Acknowledge() { p.flushAcks() }
+
 func (p *Process) flushAcks() {
 	if p.replica.AcksOwed() > 0 {
+		p.owedBytes = 0
 		p.replica.FlushAcks(&p.replicaOut)
 		p.runReplica()
 	}

@@ -15,7 +15,7 @@ type arrival struct {
 	envelope match.Envelope
 	total    uint64
 	body     []byte // eager: pooled
-	stamp    []byte // with replicas: pooled
+	stamp    []byte // with replicas; its memory stays with the entry
 	self     Handle
 	sender   Handle // a synchronous send of this very process, which waits to be matched
 	taken    bool   // by a matched probe
@@ -93,8 +93,8 @@ func (a *arrival) status() Status {
 
 // accept brings an arrival and the receive that matched it together.
 func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
-	r.status, r.stamp = a.status(), a.stamp
-	a.stamp = nil
+	r.status = a.status()
+	r.stamp, a.stamp = a.stamp, r.stamp
 	p.matched(a)
 	if a.offered {
 		a.request, r.arrival = h, ah
@@ -215,10 +215,6 @@ func (p *Process) dropArrival(ah Handle, a *arrival) {
 		p.buffers.put(a.body)
 		a.body = nil
 	}
-	if a.stamp != nil {
-		p.buffers.put(a.stamp)
-		a.stamp = nil
-	}
 	if a.sender != (Handle{}) {
 		if r := p.requests.get(a.sender); r != nil {
 			p.complete(a.sender, r, ErrFreed) // nobody will take it any more
@@ -262,7 +258,8 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 	case replica.Spare:
 		p.spares = append(p.spares, spare{from, *h})
 	}
-	if p.replica.AcksOwed() >= acksOwedLimit {
+	p.owedBytes += len(payload)
+	if p.replica.AcksOwed() >= acksOwedLimit || p.owedBytes >= acksOwedBytes {
 		p.flushAcks()
 	}
 	return kept
@@ -296,7 +293,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 	var stamp []byte
 	if p.clock != nil {
 		end := len(payload) - p.clock.StampSize()
-		payload, stamp = payload[:end], p.buffers.copyOf(payload[end:])
+		payload, stamp = payload[:end], payload[end:]
 	}
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
 	if p.history != nil && h.Kind == wire.KindEager {
@@ -308,12 +305,12 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
-		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, stamp
+		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
 		p.fill(rh, r, payload)
 		return false
 	}
 	_, a := p.keep(e, h.Total)
-	a.stamp = stamp
+	a.stamp = append(a.stamp, stamp...)
 	if owned {
 		a.body = payload
 		return true
@@ -324,7 +321,8 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 
 func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
 	ah, a := p.newArrival(e, h.Total)
-	a.offered, a.from, a.senderID, a.seq, a.stamp, a.place = true, from, h.ID, h.Seq, stamp, h.Offset
+	a.offered, a.from, a.senderID, a.seq, a.place = true, from, h.ID, h.Seq, h.Offset
+	a.stamp = append(a.stamp, stamp...)
 	if p.finishing {
 		p.refuse(a)
 		return
@@ -343,7 +341,7 @@ func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope
 
 func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {
 	ah, a := p.arrivals.take()
-	*a = arrival{envelope: e, total: total, self: ah}
+	*a = arrival{envelope: e, total: total, self: ah, stamp: a.stamp[:0]}
 	return ah, a
 }
 

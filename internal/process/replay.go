@@ -98,17 +98,16 @@ func (p *Process) bringIn() {
 
 // deliverLogged is deliver for a message of the log.
 func (p *Process) deliverLogged(l *logged) {
-	stamp := p.buffers.copyOf(l.stamp)
 	if l.have != unreceived {
 		if token, ok := p.match.Claim(l.envelope); ok {
 			h, r := p.requests.at(token)
-			r.status, r.stamp = Status{Source: l.envelope.Src, Tag: l.envelope.Tag, Bytes: int(l.total)}, stamp
+			r.status, r.stamp = Status{Source: l.envelope.Src, Tag: l.envelope.Tag, Bytes: int(l.total)}, append(r.stamp[:0], l.stamp...)
 			p.fillLogged(h, r, l.body, l.total)
 			return
 		}
 	}
 	ah, a := p.newArrival(l.envelope, l.total)
-	a.stamp = stamp
+	a.stamp = append(a.stamp, l.stamp...)
 	if l.have == unreceived {
 		// The donor didn't receive it either. It is there to be probed.
 		a.offered, a.from = true, proto.NoProc

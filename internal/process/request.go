@@ -72,7 +72,7 @@ type request struct {
 	posted  uint32     // receiving: its place among the posted
 	message Handle     // sending, rendezvous: the retained message
 	arrival Handle     // receiving, rendezvous: what it is bound to
-	stamp   []byte     // receiving, with replicas: of what was received
+	stamp   []byte     // receiving, with replicas: of what was received; its memory stays with the entry
 
 	number   uint64 // broadcasting
 	shape    Shape  // broadcasting
@@ -85,7 +85,7 @@ type request struct {
 
 func (p *Process) newRequest(kind requestKind) (Handle, *request) {
 	h, r := p.requests.take()
-	*r = request{kind: kind}
+	*r = request{kind: kind, stamp: r.stamp[:0]}
 	return h, r
 }
 
@@ -114,15 +114,14 @@ func (p *Process) Take(h Handle) (Status, error) {
 		return Status{}, nil
 	}
 	s, err := r.status, r.err
-	if r.stamp != nil { // now the program knows of the message
+	if len(r.stamp) > 0 { // now the program knows of the message
 		p.causes().Received(s.Source, r.stamp)
-		p.buffers.put(r.stamp)
 	}
 	if r.fork != nil {
 		p.join(r.fork)
 		r.fork = nil
 	}
-	r.buffer, r.err, r.stamp = nil, nil, nil
+	r.buffer, r.err = nil, nil
 	p.requests.put(h)
 	return s, err
 }

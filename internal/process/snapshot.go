@@ -159,9 +159,7 @@ func (p *Process) restoreUnexpected(r *snapshotReader) {
 			return
 		}
 		ah, a := p.newArrival(e, total)
-		if !own {
-			a.stamp = p.buffers.copyOf(stamp)
-		}
+		a.stamp = append(a.stamp, stamp...)
 		if seq > 0 {
 			a.offered, a.from, a.seq = true, proto.NoProc, seq
 		} else if a.body = p.buffers.copyOf(r.take(total)); r.bad {

@@ -232,6 +232,7 @@ func (w *world) advance(n *node) {
 		n.p.Sent(b.to, b.token)
 	}
 	n.p.Work()
+	n.p.Acknowledge()
 	w.pass()
 	if n.program != nil {
 		if n.program.step(n.p) {

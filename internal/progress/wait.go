@@ -11,6 +11,9 @@ const (
 	clockEvery = 8
 	// workEvery is how many busy polls may pass without Process.Work.
 	workEvery = 32
+	// quietPolls is after how many polls in vain, some microseconds, a process is
+	// taken to wait for something that takes long.
+	quietPolls = 256
 )
 
 // step moves everything once and returns how much moved. Whoever sleeps while
@@ -19,6 +22,11 @@ func (e *Engine) step() int {
 	before := e.p.Changes
 	n := e.tr.Poll(e.p)
 	e.polls++
+	if n > 0 {
+		e.quiet = 0
+	} else if e.quiet++; e.quiet >= quietPolls {
+		e.p.Acknowledge()
+	}
 	if n == 0 || e.polls%workEvery == 0 {
 		if e.p.Work() {
 			n++
@@ -120,6 +128,7 @@ func (e *Engine) block() {
 // meanwhile.
 func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	e.sleeping = true
+	e.p.Acknowledge()
 	e.mu.Unlock()
 	wait(limit)
 	e.mu.Lock()

@@ -76,14 +76,13 @@ func (c *Clock) Stamp(b []byte) {
 
 // Received merges the stamp of a message of src that the program has received.
 func (c *Clock) Received(src proto.Rank, stamp []byte) {
+	own := c.past[c.self] // which the stamp can't know better
 	for i := range c.past {
-		n := binary.LittleEndian.Uint32(stamp[4*i:])
-		if proto.Rank(i) == src {
-			n++ // the message itself
-		}
-		if proto.Rank(i) != c.self {
-			c.past[i] = max(c.past[i], n)
-		}
+		c.past[i] = max(c.past[i], binary.LittleEndian.Uint32(stamp[4*i:]))
+	}
+	c.past[c.self] = own
+	if src != c.self { // the message itself
+		c.past[src] = max(c.past[src], binary.LittleEndian.Uint32(stamp[4*src:])+1)
 	}
 }
 

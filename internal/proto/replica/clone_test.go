@@ -46,6 +46,7 @@ func (m *Machine) clone() *Machine {
 		c.sending.byKey[key{to.context, to.dst}] = &to
 	}
 	c.arrival.byKey = make(map[key]*incoming, len(m.arrival.byKey))
+	c.arrival.recent = make([]*incoming, len(m.arrival.recent))
 	c.arrival.channels = make([]*incoming, len(m.arrival.channels))
 	for i, from := range m.arrival.channels {
 		to := *from

@@ -73,6 +73,7 @@ func New(cfg Config) *Machine {
 	m.sending.byKey = make(map[key]*outgoing)
 	m.sending.recent = make([]*outgoing, l.Ranks())
 	m.arrival.byKey = make(map[key]*incoming)
+	m.arrival.recent = make([]*incoming, l.Ranks())
 	if cfg.Mirror {
 		m.covers = l.all()
 	}

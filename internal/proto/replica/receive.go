@@ -5,6 +5,7 @@ import "banyan/internal/proto"
 // receiveSide is what a process keeps as a receiver.
 type receiveSide struct {
 	byKey    map[key]*incoming
+	recent   []*incoming // by rank: the channel used last, or nil
 	channels []*incoming // in the order of creation, for walks
 	dirty    []*incoming // channels with owed > 0, in the order they came to it
 	singles  []single    // owed for rendezvous, in the order of completion
@@ -119,6 +120,9 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 
 // incoming finds or makes a channel.
 func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
+	if c := m.arrival.recent[src]; c != nil && c.context == context {
+		return c
+	}
 	k := key{context, src}
 	c := m.arrival.byKey[k]
 	if c == nil {
@@ -126,6 +130,7 @@ func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
 		m.arrival.byKey[k] = c
 		m.arrival.channels = append(m.arrival.channels, c)
 	}
+	m.arrival.recent[src] = c
 	return c
 }
 
