@@ -262,7 +262,8 @@ func (w *world) apply(e event) error {
 	case evStep:
 		o := w.program[w.layout.Rank(e.at)][n.pc]
 		n.open = append(n.open, open{n.pc, o.kind == opOffer})
-		n.m.Send(&Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}, &out)
+		msg := &Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}
+		n.transmit(msg, &out)
 		n.pc++
 		w.bug.sent(n, &out)
 	case evFlush:
@@ -329,6 +330,23 @@ func (w *world) crash(p proto.Proc) {
 	if w.healing == p {
 		w.healing = proto.NoProc
 	}
+}
+
+// transmit sends a message in one of two ways, if both are open.
+func (n *node) transmit(msg *Message, out *Actions) {
+	if !msg.Rendezvous && msg.Context == 0 {
+		if s, ok := n.m.SendOne(msg.Context, msg.Dst); ok {
+			msg.Seq = s.Seq
+			out.transmit(msg, s.To)
+			if s.Pending() {
+				n.m.Retain(&s, msg)
+			} else {
+				out.release(msg)
+			}
+			return
+		}
+	}
+	n.m.Send(msg, out)
 }
 
 // deafen drops what is under way to a process that is no more.
