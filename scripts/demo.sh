@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # The main job: a program solves a real system of equations (examples/cg), first
 # undisturbed, then with two replicas of every rank while processes of two
-# different ranks are killed. The answers must be the same, to the byte.
+# different ranks are killed. The second act: a replica is killed, a new process takes its
+# place, and then the other replica of that rank is killed, from which the new one has its
+# state. The answers must be the same, to the byte.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=bin/demo
 program=(bin/cg -solves 20 -every 100 examples/cg/data/bcsstk16.mtx.gz)
 faults='kill rank=1 replica=0 at=700ms; kill rank=2 replica=1 at=send:5000'
+healing='kill rank=1 replica=0 at=send:3000; kill rank=1 replica=1 at=send:15000'
 mkdir -p "$out"
 
 # run NAME BANYAN-FLAGS… keeps the output in $out/NAME and sets seconds.
@@ -43,12 +46,22 @@ killed=$seconds
 sed -n '1,3p; $p' "$out/killed"
 echo
 
-for name in replicated killed; do
+run healed -n 4 --replicas 2 --heal --report "$out/healed.json" --fault "$healing"
+sed -n '1,3p; $p' "$out/healed"
+echo
+
+for name in replicated killed healed; do
 	cmp "$out/undisturbed" "$out/$name"
 done
 deaths=$(grep -c '"cause"' "$out/report.json")
+heals=$(awk '/"took_s"/ { n++ } /"error"/ { n-- } END { print n + 0 }' "$out/healed.json")
+[ "$(grep -c '"cause"' "$out/healed.json")" = 2 ] && [ "$heals" -ge 1 ] || {
+	echo "rank 1 wasn't killed, healed, and killed again: see $out/healed.json" >&2
+	exit 1
+}
 lines=$(wc -l <"$out/undisturbed")
-echo "The same $lines lines, byte by byte: undisturbed, replicated, and with $deaths processes killed."
+echo "The same $lines lines, byte by byte: undisturbed, replicated, with $deaths processes killed, and with both first replicas"
+echo "of a rank killed, one after the other, and $heals new ones in their places."
 awk -v alone="$alone" -v replicated="$replicated" -v killed="$killed" -v cores="$(nproc)" 'BEGIN {
 	printf "  %-34s %6.2f s\n", "4 processes, undisturbed", alone
 	printf "  %-34s %6.2f s  %+.2f s: what replication costs on %d cores\n", "8 processes, every rank twice", replicated, replicated - alone, cores
