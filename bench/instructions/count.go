@@ -18,6 +18,9 @@ import (
 type Row struct {
 	peers.Row
 	Rank int
+	// Ahead says that the rank's other replicas are behind the counted one, which keeps for
+	// them what it sends. Otherwise it is behind, since it is stepped.
+	Ahead bool
 }
 
 // Rows are those of the project's goals: small messages, small collectives, with replicas
@@ -26,7 +29,7 @@ func Rows() []Row {
 	var rows []Row
 	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
 		for _, r := range ranks {
-			rows = append(rows, Row{peers.Row{Kind: kind, Bytes: bytes, Procs: procs, Replicas: replicas}, r})
+			rows = append(rows, Row{Row: peers.Row{Kind: kind, Bytes: bytes, Procs: procs, Replicas: replicas}, Rank: r})
 		}
 	}
 	add("latency", 8, 2, 1, 0)
@@ -38,6 +41,8 @@ func Rows() []Row {
 		add("alltoall", 8, procs, 1, 0)
 	}
 	add("latency", 8, 2, 2, 0)
+	rows = append(rows, rows[len(rows)-1])
+	rows[len(rows)-1].Ahead = true
 	add("barrier", 0, 2, 2, 0)
 	return rows
 }
@@ -88,7 +93,11 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	job, ok, err := b.Start(ctx, library, row.Row, strconv.Itoa(row.Rank), dir)
+	arguments := []string{strconv.Itoa(row.Rank), dir}
+	if row.Ahead {
+		arguments = append(arguments, "ahead")
+	}
+	job, ok, err := b.Start(ctx, library, row.Row, arguments...)
 	if !ok || err != nil {
 		return c, ok, err
 	}
@@ -97,7 +106,9 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 	var ops []Operation
 	var m maps
 	if err == nil {
-		ops, m, err = steps(pid, operations, func() error { return os.WriteFile(filepath.Join(dir, "go"), nil, 0o644) })
+		tell := func(name string) error { return os.WriteFile(filepath.Join(dir, name), nil, 0o644) }
+		ops, m, err = steps(pid, operations, func() error { return tell("go") })
+		err = errors.Join(err, tell("done"))
 	}
 	if err != nil {
 		cancel()

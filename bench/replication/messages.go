@@ -2,7 +2,6 @@ package replication
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"banyan/bench/instructions"
@@ -10,10 +9,14 @@ import (
 )
 
 // Messages are the instructions that a message sent and one received take together at one process
-// (see package instructions), by Setting: Beside isn't counted, for it's what Alone is.
+// (see package instructions).
 type Messages struct {
-	Bytes  int
-	Counts [settings]int
+	Bytes int
+	Alone int // without replicas
+	// With the parallel protocol: at a replica that is behind the others of its rank, and at
+	// one that is ahead and keeps what it sends for them.
+	Behind, Ahead int
+	Mirror        int
 }
 
 // Instructions counts those of messages of some sizes by the C library, whose programs are in bin.
@@ -22,30 +25,32 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 	mirror := ours
 	mirror.Name = Mirror.String()
 	mirror.Replicas = slices.Insert(slices.Clone(ours.Replicas), 1, "--protocol", Mirror.String())
-	p, _, err := peers.Build(filepath.Clean(b.Dir), []peers.Library{ours, mirror})
+	p, _, err := peers.Build(b.Dir, []peers.Library{ours, mirror})
 	if err != nil {
 		return nil, err
 	}
-	var rows []Messages
-	for _, size := range sizes {
-		row := Messages{Bytes: size}
-		for _, s := range []Setting{Alone, Parallel, Mirror} {
-			r := instructions.Row{Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2}}
-			library := 0
-			if s != Alone {
-				r.Replicas = b.Replicas
-			}
-			if s == Mirror {
-				library = 1
-			}
-			c, _, err := instructions.Of(ctx, p, library, r)
+	rows := make([]Messages, len(sizes))
+	for i, size := range sizes {
+		row := &rows[i]
+		row.Bytes = size
+		for _, x := range []struct {
+			count             *int
+			library, replicas int
+			ahead             bool
+		}{
+			{&row.Alone, 0, 1, false},
+			{&row.Behind, 0, b.Replicas, false},
+			{&row.Ahead, 0, b.Replicas, true},
+			{&row.Mirror, 1, b.Replicas, false},
+		} {
+			c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
+				Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
 			if err != nil {
 				return nil, err
 			}
-			row.Counts[s] = c.Instructions
+			*x.count = c.Instructions
 			b.progress()
 		}
-		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -124,9 +124,9 @@ func TestInstructions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := rows[0].Counts
-	if c[Alone] < 500 || c[Parallel] <= c[Alone] || c[Mirror] <= c[Alone] || c[Parallel] > 3*c[Alone] {
-		t.Errorf("instructions by setting: %v", c)
+	c := rows[0]
+	if c.Alone < 500 || c.Behind <= c.Alone || c.Ahead <= c.Behind || c.Mirror <= c.Alone || c.Ahead > 2*c.Alone {
+		t.Errorf("instructions: %+v", c)
 	}
 }
 

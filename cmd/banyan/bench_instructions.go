@@ -34,7 +34,8 @@ func newBenchInstructionsCommand() *cobra.Command {
 nothing is waited for: it is the way of a message through the library, and depends neither on
 the machine's load nor on its speed. What the kernel does in system calls isn't counted.
 
-Latency is one message sent and one received. Rows with replicas are Banyan's only.
+Latency is one message sent and one received. Rows with replicas are Banyan's only: a process
+that is ahead of the other replicas of its rank keeps what it sends for them, one behind needn't.
 
 With --profile NAME the functions of that library are listed instead, for each row, those with
 the most instructions first; with --path, in the order in which they ran.
@@ -58,6 +59,17 @@ It needs linux on amd64, and the permission to trace processes.`,
 type counted struct {
 	instructions.Row
 	counts []*instructions.Count // by library; nil: it has no such row
+}
+
+// place is where the counted process is among the replicas of its rank, nil if it is alone.
+func (r *counted) place() any {
+	switch {
+	case r.Ahead:
+		return "ahead"
+	case r.Replicas > 1:
+		return "behind"
+	}
+	return nil
 }
 
 func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
@@ -138,6 +150,7 @@ func instructionColumns(libraries []peers.Library) []column[counted] {
 		{"procs", func(r *counted) any { return r.Procs }},
 		{"replicas", func(r *counted) any { return max(1, r.Replicas) }},
 		{"rank", func(r *counted) any { return r.Rank }},
+		{"place", func(r *counted) any { return r.place() }},
 	}
 	for i, l := range libraries {
 		columns = append(columns, column[counted]{l.Name, func(r *counted) any {
@@ -177,6 +190,7 @@ func (f *benchInstructionsFlags) writeProfile(out io.Writer, format logp.Format,
 		{"procs", func(r *ran) any { return r.Procs }},
 		{"replicas", func(r *ran) any { return max(1, r.Replicas) }},
 		{"rank", func(r *ran) any { return r.Rank }},
+		{"place", func(r *ran) any { return r.place() }},
 		{"instructions", func(r *ran) any { return r.Stretch.Instructions }},
 		{"function", func(r *ran) any { return r.Function }},
 	}, lines)

@@ -44,19 +44,19 @@ var pingPongColumns = func() []column[replication.PingPong] {
 
 var instructionsColumns = func() []column[replication.Messages] {
 	type row = replication.Messages
-	count := func(s replication.Setting) func(*row) any {
-		return func(r *row) any { return r.Counts[s] }
+	more := func(count func(*row) int) func(*row) any {
+		return func(r *row) any { return overhead(float64(count(r)) / float64(r.Alone)) }
 	}
-	more := func(s replication.Setting) func(*row) any {
-		return func(r *row) any { return overhead(float64(r.Counts[s]) / float64(r.Counts[replication.Alone])) }
-	}
+	behind, ahead, mirror := func(r *row) int { return r.Behind }, func(r *row) int { return r.Ahead }, func(r *row) int { return r.Mirror }
 	return []column[row]{
 		{"bytes", func(r *row) any { return r.Bytes }},
-		{"not_replicated", count(replication.Alone)},
-		{"parallel", count(replication.Parallel)},
-		{"mirror", count(replication.Mirror)},
-		{"parallel_%", more(replication.Parallel)},
-		{"mirror_%", more(replication.Mirror)},
+		{"not_replicated", func(r *row) any { return r.Alone }},
+		{"parallel_behind", func(r *row) any { return behind(r) }},
+		{"parallel_ahead", func(r *row) any { return ahead(r) }},
+		{"mirror", func(r *row) any { return mirror(r) }},
+		{"behind_%", more(behind)},
+		{"ahead_%", more(ahead)},
+		{"mirror_%", more(mirror)},
 	}
 }()
 

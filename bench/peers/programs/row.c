@@ -1,7 +1,8 @@
 /* One measurement of an MPI library: row KIND BYTES. Rank 0 prints the time of one
    operation in nanoseconds. Every library runs the same source, built by its own mpicc.
    With row KIND BYTES RANK DIR the operations of a rank are marked for who counts its
-   instructions (package bench/instructions).
+   instructions (package bench/instructions); with "ahead" at the end the rank's other replicas wait
+   until these have been counted.
 
    The number of operations is found while running, so that the measured part takes
    long enough for the clock and never too long. Collectives are timed as loops with a
@@ -117,8 +118,8 @@ static __attribute__((noinline)) void mark(int marked)
 
 /* Each process of the rank puts its number into DIR and waits for the file "go". By then
    one of them is traced, and stops at a mark between any two operations, the first of which
-   isn't counted. */
-static void counted(const struct kind *k, int of, const char *dir)
+   isn't counted. Ahead: the others of them wait for the file "done" in front of the first mark. */
+static void counted(const struct kind *k, int of, const char *dir, int ahead)
 {
 	enum { warm = 300, operations = 12 };
 	char name[512];
@@ -138,6 +139,9 @@ static void counted(const struct kind *k, int of, const char *dir)
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < warm; i++)
 		k->operate();
+	snprintf(name, sizeof name, "%s/done", dir);
+	for (int i = 0; ahead && rank == of && !marked && i < 30000 && access(name, F_OK) != 0; i++)
+		usleep(1000);
 	mark(marked);
 	for (int i = 0; i < operations + 1; i++) {
 		k->operate();
@@ -152,11 +156,11 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (size_t i = 0; (argc == 3 || argc == 5) && i < sizeof kinds / sizeof *kinds; i++)
+	for (size_t i = 0; (argc == 3 || argc == 5 || argc == 6) && i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, argv[1]) == 0)
 			k = &kinds[i];
 	if (k == NULL) {
-		fprintf(stderr, "usage: row latency|stream|barrier|bcast|allreduce|alltoall BYTES [RANK DIR]\n");
+		fprintf(stderr, "usage: row latency|stream|barrier|bcast|allreduce|alltoall BYTES [RANK DIR [ahead]]\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	bytes = atoi(argv[2]);
@@ -166,8 +170,8 @@ int main(int argc, char **argv)
 	memset(out, 0, room); /* 0.0, too */
 	memset(in, 0, room);
 
-	if (argc == 5) {
-		counted(k, atoi(argv[3]), argv[4]);
+	if (argc >= 5) {
+		counted(k, atoi(argv[3]), argv[4], argc == 6);
 		MPI_Finalize();
 		return 0;
 	}
