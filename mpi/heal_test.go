@@ -1,0 +1,265 @@
+package mpi_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"banyan/internal/fault"
+	"banyan/internal/launch"
+	"banyan/mpi"
+)
+
+// healWay, in the environment, makes the test's executable a program with safe points, and
+// says what is peculiar about it.
+const healWay = "BANYAN_TEST_HEAL"
+
+func init() {
+	if way, is := os.LookupEnv(healWay); is {
+		mpi.Main(func(world *mpi.Comm) error { return stroll(world, way) })
+	}
+}
+
+// tally is a State.
+type tally struct{ sums []float64 }
+
+func (t *tally) MarshalBinary() (b []byte, err error) {
+	for _, s := range t.sums {
+		b = fmt.Appendf(b, "%x ", s)
+	}
+	return b, nil
+}
+
+func (t *tally) UnmarshalBinary(b []byte) error {
+	for i, field := range strings.Fields(string(b)) {
+		s, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return err
+		}
+		t.sums[i] = s
+	}
+	return nil
+}
+
+// stroll goes through some hundred steps, of which each has a safe point and all kinds of
+// messages.
+func stroll(world *mpi.Comm, way string) error {
+	newcomer := os.Getenv("BANYAN_LIVES") != ""
+	rank, size := world.Rank(), world.Size()
+	right, left := (rank+1)%size, (rank+size-1)%size
+
+	// Before the first safe point: input, communicators, a large message, a sum.
+	scale := []int{0}
+	if rank == 0 {
+		input, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil {
+			return err
+		}
+		scale[0], _ = strconv.Atoi(strings.TrimSpace(input))
+	}
+	if err := mpi.Bcast(world, scale, 0); err != nil {
+		return err
+	}
+	team, err := world.Split(rank%2, rank)
+	if err != nil {
+		return err
+	}
+	large := make([]float64, 20_000)
+	for i := range large {
+		large[i] = float64(rank*i + scale[0])
+	}
+	request, err := mpi.Isend(world, large, right, 1)
+	if err != nil {
+		return err
+	}
+	got := make([]float64, len(large))
+	if _, err := mpi.Recv(world, got, mpi.AnySource, 1); err != nil {
+		return err
+	}
+	if _, err := request.Wait(); err != nil {
+		return err
+	}
+	switch {
+	case way == "sends otherwise" && newcomer:
+		if err := mpi.Send(world, large[:1], right, 9); err != nil {
+			return err
+		}
+	case way == "receives much":
+		for range 5 {
+			huge := make([]byte, 14<<20)
+			if _, err := mpi.Sendrecv(world, huge, right, 2, huge, left, 2); err != nil {
+				return err
+			}
+		}
+	case way == "receives ahead":
+		if _, err := mpi.Irecv(world, make([]byte, 1), left, 8); err != nil {
+			return err
+		}
+	}
+
+	step, counts := 0, map[string]int{}
+	sums := &tally{make([]float64, 3)}
+	if way == "registers otherwise" && newcomer {
+		large = large[:100]
+	}
+	for name, value := range map[string]any{"step": &step, "counts": &counts, "sums": sums} {
+		if err := mpi.Register(world, name, value); err != nil {
+			return err
+		}
+	}
+	if err := mpi.RegisterSlice(world, "large", large); err != nil {
+		return err
+	}
+	for ; step < 500; step++ {
+		if _, err := world.Safepoint(); err != nil {
+			return err
+		}
+		if way == "makes a communicator" && step == 0 {
+			if _, err := world.Dup(); err != nil {
+				return err
+			}
+		}
+		large[step] = got[step] + float64(step)
+		// What is sent here is received in the next step.
+		if err := mpi.Send(world, large[step:step+1], right, 3); err != nil {
+			return err
+		}
+		if step > 0 {
+			in := make([]float64, 1)
+			if _, err := mpi.Recv(world, in, mpi.AnySource, 3); err != nil {
+				return err
+			}
+			sums.sums[0] += in[0]
+		}
+		if err := mpi.Allreduce(team, []float64{float64(step * rank)}, sums.sums[1:2], mpi.Sum); err != nil {
+			return err
+		}
+		sums.sums[2] += sums.sums[1] * large[step]
+		counts[strconv.Itoa(step%7)]++
+		if step%50 == 0 {
+			fmt.Printf("rank %d step %d: %v %v %v\n", rank, step, sums.sums, counts, large[step/2])
+		}
+		time.Sleep(time.Millisecond)
+	}
+	fmt.Printf("rank %d: %v %v\n", rank, sums.sums, counts)
+	_, err = mpi.Recv(world, got[:1], left, 3)
+	return err
+}
+
+// walk runs the program of a way as 3 ranks. With heal it has two replicas, of which
+// number 1 of a rank is killed; if that is replaced, number 0 is killed too.
+func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launch.Report) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	stderr := &revenge{number: rank}
+	c := launch.Config{
+		Ranks: 3, Replicas: 1, Program: program, Env: append(os.Environ(), healWay+"="+way),
+		Stdin: strings.NewReader("1000\n"), Stdout: &stdout, Stderr: stderr,
+	}
+	if heal {
+		c.Replicas, c.Heal = 2, true
+		if c.Faults, err = fault.Parse(fmt.Sprintf("kill rank=%d replica=1 at=send:100", rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + stderr.said.String()) })
+	defer hang.Stop()
+	report, err = launch.Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stdout.String(), stderr.said.String(), report
+}
+
+// revenge is the launcher's stderr. When that says that a replica is back, it kills replica
+// 0 of the rank.
+type revenge struct {
+	number int
+	said   bytes.Buffer
+	done   bool
+}
+
+func (r *revenge) Write(b []byte) (int, error) {
+	if !r.done && bytes.Contains(b, []byte("is back")) {
+		r.done = true
+		children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
+		for _, name := range children {
+			pids, _ := os.ReadFile(name)
+			for _, pid := range strings.Fields(string(pids)) {
+				env, _ := os.ReadFile("/proc/" + pid + "/environ")
+				if n, err := strconv.Atoi(pid); err == nil && bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", r.number)) {
+					syscall.Kill(n, syscall.SIGKILL)
+				}
+			}
+		}
+	}
+	return r.said.Write(b)
+}
+
+func lines(text string, rank int) (s string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, fmt.Sprintf("rank %d", rank)) {
+			s += line
+		}
+	}
+	return s
+}
+
+// TestHeal: a replica dies and is replaced, then the one dies whose state its successor has:
+// each rank's output is the undisturbed one.
+func TestHeal(t *testing.T) {
+	want, errs, report := walk(t, "", false, 0)
+	if report.ExitCode != 0 {
+		t.Fatal(errs)
+	}
+	for rank := range 3 {
+		if testing.Short() && rank > 0 {
+			break
+		}
+		out, errs, report := walk(t, "", true, rank)
+		for r := range 3 {
+			if lines(out, r) != lines(want, r) {
+				t.Errorf("rank %d was healed: rank %d wrote\n%s, undisturbed\n%s", rank, r, lines(out, r), lines(want, r))
+			}
+		}
+		if report.ExitCode != 0 || len(report.Deaths) != 2 || len(report.Heals) == 0 || report.Heals[0].Error != "" {
+			t.Errorf("rank %d: exit code %d, heals %+v\n%s", rank, report.ExitCode, report.Heals, errs)
+		}
+	}
+}
+
+// TestUnhealed: where a rank can't be healed the user is told why, and the job goes on.
+func TestUnhealed(t *testing.T) {
+	want, _, _ := walk(t, "", false, 0)
+	for way, why := range map[string]string{
+		"sends otherwise":      "up to its first safe point it doesn't do what the other replicas did",
+		"registers otherwise":  `the state is not that of this program: "the program's large" has 160000 bytes, but 800 are registered here`,
+		"receives much":        "rank 1 can't be healed by this replica: it has received more than 64 MiB before its first safe point",
+		"receives ahead":       "rank 1 can't be healed by this replica: 1 operations have been started and haven't been completed",
+		"makes a communicator": "rank 1 can't be healed at this safe point: a communicator of 3 ranks",
+	} {
+		if testing.Short() && way != "registers otherwise" {
+			continue
+		}
+		out, errs, report := walk(t, way, true, 1)
+		if report.ExitCode != 0 || !strings.Contains(errs, why) || strings.Contains(errs, "is back") {
+			t.Errorf("%s: exit code %d, stderr\n%s", way, report.ExitCode, errs)
+		}
+		for r := range 3 {
+			if lines(out, r) != lines(want, r) {
+				t.Errorf("%s: rank %d wrote\n%s, undisturbed\n%s", way, r, lines(out, r), lines(want, r))
+			}
+		}
+	}
+}
