@@ -270,7 +270,14 @@ func (j *job) follow(a *attempt) {
 		return
 	}
 	a.following = true
+	rank, replica := int(j.ledger.Rank(a.donor.id)), j.ledger.Replica(a.donor.id)
+	hurry := func(is bool) {
+		j.outs[rank].Hurry(replica, is)
+		j.errs[rank].Hurry(replica, is)
+	}
+	hurry(true)
 	go func() {
+		defer hurry(false)
 		for !a.donor.stdout.drained() || !a.donor.stderr.drained() {
 			select {
 			case <-j.over:

@@ -30,6 +30,7 @@ type Collector struct {
 	flush   *time.Timer
 	armed   bool   // flush runs: an unfinished line is kept back
 	ended   []bool // whose pipe has ended, if not how
+	hurried []bool // of whom everything is taken at once
 	told    bool   // of the divergence
 	out     []byte // scratch
 }
@@ -38,9 +39,10 @@ type Collector struct {
 // for the end of its lines.
 func NewCollector(cfg Config) *Collector {
 	c := &Collector{
-		cfg:    cfg,
-		merger: NewMerger(cfg.Replicas, cfg.Keep, cfg.Replicas == 1),
-		ended:  make([]bool, cfg.Replicas),
+		cfg:     cfg,
+		merger:  NewMerger(cfg.Replicas, cfg.Keep, cfg.Replicas == 1),
+		ended:   make([]bool, cfg.Replicas),
+		hurried: make([]bool, cfg.Replicas),
 	}
 	c.changed.L = &c.mu
 	c.flush = time.AfterFunc(time.Hour, c.showUnfinished)
@@ -78,11 +80,24 @@ func (c *Collector) Revive(replica, like int) {
 	c.ended[replica] = false
 }
 
+// Hurry has all taken that a replica has written, or not any longer: somebody waits for
+// it, and the leader, for which it would wait, may be waiting for that one.
+func (c *Collector) Hurry(replica int, hurried bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hurried[replica] = hurried
+	c.changed.Broadcast()
+}
+
 // feed hands over all of b, waiting for the leader if need be.
 func (c *Collector) feed(replica int, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(b) > 0 {
+		if c.hurried[replica] {
+			c.show(c.merger.FeedAll(replica, b, c.out[:0]))
+			return
+		}
 		n, out := c.merger.Feed(replica, b, c.out[:0])
 		b = b[n:]
 		if n > 0 || len(out) > 0 {

@@ -43,6 +43,39 @@ func (r *recorder) await(t *testing.T, want string) {
 func died() bool { return false }
 func left() bool { return true }
 
+// A replica that is too far ahead of the leader to write on is taken all the same if
+// somebody waits for it.
+func TestHurry(t *testing.T) {
+	var shown recorder
+	c := NewCollector(Config{
+		Replicas: 3, Keep: 100, Delay: time.Millisecond,
+		Print: func(b []byte) { shown.Write(b) }, Diverged: func(int, int) {},
+	})
+	text := strings.Repeat("a line of the output\n", 100)
+	from, to := io.Pipe()
+	go c.Copy(1, from, died)
+	written := make(chan bool)
+	go func() {
+		io.WriteString(to, text)
+		io.WriteString(to, text)
+		close(written)
+	}()
+	select {
+	case <-written:
+		t.Fatal("it takes more than it may keep")
+	case <-time.After(20 * time.Millisecond):
+	}
+	c.Hurry(1, true)
+	select {
+	case <-written:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for the leader")
+	}
+	c.Hurry(1, false)
+	c.Copy(0, strings.NewReader(""), died) // the leader dies
+	shown.await(t, text+text)
+}
+
 // Pipes of processes that die at random bytes still give the text once.
 func TestCollectorThroughPipes(t *testing.T) {
 	var text bytes.Buffer

@@ -77,10 +77,20 @@ func NewMerger(replicas, limit int, eager bool) *Merger {
 // is too far ahead of the leader; the rest is to be fed again when something else has
 // been fed or closed.
 func (m *Merger) Feed(i int, b, out []byte) (taken int, _ []byte) {
+	return m.feed(i, b, out, m.limit)
+}
+
+// FeedAll takes all that a replica wrote, however far it is ahead.
+func (m *Merger) FeedAll(i int, b, out []byte) []byte {
+	_, out = m.feed(i, b, out, len(m.replicas[i].held)+len(b))
+	return out
+}
+
+func (m *Merger) feed(i int, b, out []byte, limit int) (taken int, _ []byte) {
 	r := &m.replicas[i]
 	for taken < len(b) {
-		room := m.limit - len(r.held)
-		if room == 0 {
+		room := limit - len(r.held)
+		if room <= 0 {
 			if !m.shed(r) {
 				break
 			}

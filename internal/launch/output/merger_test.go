@@ -19,6 +19,8 @@ func script(t *testing.T, m *Merger, steps ...string) string {
 		switch {
 		case s == "~":
 			out = m.Flush(out)
+		case s[1] == '!':
+			out = m.FeedAll(i, []byte(s[2:]), out)
 		case s[1] == '=':
 			m.Revive(i, int(s[2]-'0'))
 		case s[1] == '+' || s[1] == '-':
@@ -79,6 +81,19 @@ func TestMerger(t *testing.T) {
 				t.Errorf("diverged is %v", diverged)
 			}
 		})
+	}
+}
+
+// TestFeedAll: what must be taken at once is, and back-pressure is back afterwards.
+func TestFeedAll(t *testing.T) {
+	m := NewMerger(2, 10, false)
+	long := strings.Repeat("line\n", 10)
+	script(t, m, "1!"+long)
+	if n, _ := m.Feed(1, []byte("x"), nil); n != 0 {
+		t.Error("it takes more, without the leader")
+	}
+	if got := script(t, m, "0-", "0=1", "1:x\n"); got != long+"x\n" {
+		t.Errorf("emitted %q", got)
 	}
 }
 
