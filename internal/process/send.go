@@ -27,6 +27,7 @@ type transfer struct {
 	next     uint64 // offset of the next fragment
 	end      uint64 // how much is wanted
 	inFlight int    // fragments the transport holds
+	handed   bool   // the transport has all of it
 	void     bool   // the receiver is gone: only the fragments are awaited
 }
 
@@ -338,6 +339,13 @@ func (p *Process) feed(th Handle, t *transfer) {
 		t.inFlight++
 		p.send(t.to, h, part, th.bits())
 	}
+	if t.next == t.end && !t.handed {
+		// Now, and not when the transport has let go of it: its receiver may have it by
+		// then, and be a donor in whose state it is.
+		t.handed = true
+		p.replica.Delivered(&m.Message, t.to, &p.replicaOut)
+		p.runReplica()
+	}
 }
 
 // Sent implements transport.Sink: a fragment has left.
@@ -359,18 +367,10 @@ func (p *Process) Sent(to proto.Proc, token uint64) {
 
 // endTransfer forgets a transfer of which the transport holds nothing more.
 func (p *Process) endTransfer(th Handle, t *transfer) {
-	mh, to, void := t.message, t.to, t.void
+	mh := t.message
 	m := p.messages.get(mh)
 	p.transfers.put(th)
 	m.transfers--
-	if !void {
-		p.replica.Delivered(&m.Message, to, &p.replicaOut)
-		p.runReplica()
-	}
-	m = p.messages.get(mh)
-	if m == nil {
-		return
-	}
 	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
 		// A loss that came meanwhile has spared it.
 		if err := p.hopelessSend(r.context, r.peer); err != nil {
