@@ -17,8 +17,9 @@ type channel struct {
 	// after the one before them: the first is the base, with number 0 at the beginning.
 	marks   []mark
 	streams []stream
-	differ  set      // streams whose eager messages do
-	singles []single // rendezvous that not everybody has told of, in the order in which they were met
+	differ  set        // streams whose eager messages do
+	spare   [][]uint32 // of singles that are over
+	singles []single   // rendezvous that not everybody has told of, in the order in which they were met
 }
 
 // mark is the digest after an eager message.
@@ -54,6 +55,9 @@ type single struct {
 }
 
 func (m *Machine) channel(context uint64, dst proto.Rank) *channel {
+	if c := m.channelWas; c != nil && c.context == context && c.dst == dst {
+		return c
+	}
 	k := key{context, dst}
 	c := m.byKey[k]
 	if c == nil {
@@ -62,6 +66,7 @@ func (m *Machine) channel(context uint64, dst proto.Rank) *channel {
 		m.byKey[k] = c
 		m.channels = append(m.channels, c)
 	}
+	m.channelWas = c
 	return c
 }
 
@@ -195,7 +200,13 @@ func (c *channel) single(seq uint64, streams int) *single {
 	if i := slices.IndexFunc(c.singles, func(s single) bool { return s.seq == seq }); i >= 0 {
 		return &c.singles[i]
 	}
-	c.singles = append(c.singles, single{seq: seq, sums: make([]uint32, streams)})
+	var sums []uint32
+	if n := len(c.spare); n > 0 {
+		sums, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		sums = make([]uint32, streams)
+	}
+	c.singles = append(c.singles, single{seq: seq, sums: sums})
 	return &c.singles[len(c.singles)-1]
 }
 
@@ -225,6 +236,7 @@ func (m *Machine) judgeSingles(c *channel, out *Verdicts) {
 				return false
 			}
 		}
+		c.spare = append(c.spare, s.sums)
 		return true
 	})
 }

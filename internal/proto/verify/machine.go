@@ -51,7 +51,10 @@ type Machine struct {
 
 	byKey    map[key]*channel
 	channels []*channel // in the order of creation
-	arrived  map[key]uint32
+	arrived  map[key]*inflow
+	// Those looked up last.
+	channelWas *channel
+	inflowWas  *inflow
 
 	// condemned says that this process has found itself outnumbered, or a vote undecided.
 	condemned bool
@@ -76,19 +79,39 @@ func (s set) lowest() int    { return bits.TrailingZeros64(uint64(s)) }
 func New(cfg Config) *Machine {
 	return &Machine{
 		cfg: cfg, senders: first(cfg.Degree(cfg.Rank)), gone: make(map[proto.Rank]set),
-		byKey: make(map[key]*channel), arrived: make(map[key]uint32),
+		byKey: make(map[key]*channel), arrived: make(map[key]*inflow),
 	}
+}
+
+// inflow is a channel from another rank.
+type inflow struct {
+	key
+	digest uint32 // of all eager messages that have arrived
+}
+
+func (m *Machine) inflow(context uint64, src proto.Rank) *inflow {
+	k := key{context, src}
+	if f := m.inflowWas; f != nil && f.key == k {
+		return f
+	}
+	f := m.arrived[k]
+	if f == nil {
+		f = &inflow{key: k}
+		m.arrived[k] = f
+	}
+	m.inflowWas = f
+	return f
 }
 
 // Arrived takes in an eager message from another rank, the next in number of its channel.
 func (m *Machine) Arrived(context uint64, src proto.Rank, sum uint32) {
-	k := key{context, src}
-	m.arrived[k] = roll(m.arrived[k], sum)
+	f := m.inflow(context, src)
+	f.digest = roll(f.digest, sum)
 }
 
 // Digest is that of all eager messages that have arrived on a channel, for the cumulative
 // acknowledgement.
-func (m *Machine) Digest(context uint64, src proto.Rank) uint32 { return m.arrived[key{context, src}] }
+func (m *Machine) Digest(context uint64, src proto.Rank) uint32 { return m.inflow(context, src).digest }
 
 // Condemned tells whether the process must not go on: a verdict other than Outvoted was
 // reached.

@@ -351,6 +351,34 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// A difference is found by the first acknowledgement that covers it, although more was sent
+// since; and by a death, if that decides who can still say something.
+func TestFoundAtOnce(t *testing.T) {
+	w := newModel([]int{2, 2}, 5, wrong(1, 2))
+	for n := range 5 {
+		w.send(0)
+		w.send(1)
+		w.arrive(1, n == 1)
+	}
+	w.hear(1, 0)
+	if v := w.verdicts[0]; len(v) != 1 || v[0].Kind != Undecided || v[0].First != 1 || v[0].Last != 2 || v[0].Tag != 5 {
+		t.Errorf("%+v", v)
+	}
+	w = newModel([]int{3, 3}, 1, wrong(2, 1))
+	for k := range 3 {
+		w.send(k)
+		w.arrive(k, true)
+	}
+	w.hear(2, 0)
+	if v := w.verdicts[0]; len(v) != 0 {
+		t.Errorf("one has differed, and the other has yet to tell: %+v", v)
+	}
+	w.kill(0, 1)
+	if v := w.verdicts[0]; len(v) != 1 || v[0].Kind != Undecided {
+		t.Errorf("nobody is left to decide: %+v", v)
+	}
+}
+
 // A receiver that can't tell (its program took only part of a message) abstains.
 func TestAbstention(t *testing.T) {
 	m := New(Config{Degree: func(proto.Rank) int { return 2 }})
@@ -385,14 +413,14 @@ func TestSum(t *testing.T) {
 func TestCanaries(t *testing.T) {
 	// A receiver whose digest forgets a message.
 	w := newModel([]int{3, 3}, 2, wrong(1, 1))
-	w.receivers[1].arrived[key{2, 0}] = 0
+	w.receivers[1].inflow(2, 0).digest = 0
 	for range 2 {
 		for k := range 3 {
 			w.send(k)
 			w.arrive(k, false)
 		}
 		for j := range 3 {
-			w.receivers[j].arrived[key{2, 0}] = 0
+			w.receivers[j].inflow(2, 0).digest = 0
 		}
 		w.links = map[[2]int][]ack{}
 	}
