@@ -61,7 +61,8 @@ type Config struct {
 	Debug bool
 
 	// Heal has a replica that has died replaced, where the program lets it.
-	Heal bool
+	Heal      bool
+	healLimit time.Duration // in tests; 0: healLimit
 
 	// PrivateDir has each process start in a directory of its own below this one,
 	// RANK-REPLICA; empty: in Dir.

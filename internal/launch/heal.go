@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -49,6 +50,7 @@ type healing struct {
 	failures map[proto.Proc]int         // newcomers in a row that failed
 	lives    map[proto.Proc]uint32      // how many newcomers there have been
 	marks    map[proto.Proc]int64       // how much input a process had read when it became healable
+	limit    time.Duration              // of each part of an attempt
 	waiting  []proto.Proc               // places to be filled, in the order of the deaths
 	now      *attempt                   // nil: none
 	over     bool                       // the job is about to end: nothing is healed any more
@@ -77,7 +79,7 @@ func (p *plan) healer(work func(f func() error) error) *healing {
 	}
 	return &healing{
 		work: work, healable: map[proto.Proc]bool{}, failures: map[proto.Proc]int{},
-		lives: map[proto.Proc]uint32{}, marks: map[proto.Proc]int64{},
+		lives: map[proto.Proc]uint32{}, marks: map[proto.Proc]int64{}, limit: cmp.Or(p.healLimit, healLimit),
 	}
 }
 
@@ -185,14 +187,14 @@ func (j *job) enterPart(what string) {
 	a.part = what
 	a.step++
 	step := a.step
-	time.AfterFunc(healLimit, func() {
+	time.AfterFunc(j.heal.limit, func() {
 		j.tell(func() {
 			switch {
 			case j.heal.now != a || a.step != step || a.committed && a.doomed:
 			case a.part == partSafepoint && len(j.heal.waiting) == 0:
 				j.enterPart(a.part) // nobody else waits for it
 			default:
-				j.doom(fmt.Sprintf("it didn't %s within %v", a.part, healLimit))
+				j.doom(fmt.Sprintf("it didn't %s within %v", a.part, j.heal.limit))
 			}
 		})
 	})

@@ -112,6 +112,8 @@ func program(name string, args []string) int {
 		live(args[0], d)
 	case "hang": // see explain_test.go
 		hang()
+	case "patient": // see heal_test.go
+		return patient(args[0], args[1])
 	case "talk", "calculate": // see soak_test.go
 		d, _ := time.ParseDuration(args[0])
 		map[string]func(time.Duration){"talk": talk, "calculate": calculate}[name](d)
@@ -374,7 +376,7 @@ func startLauncher(t *testing.T, c Config, lines int, args ...string) (*exec.Cmd
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, _ := json.Marshal(map[string]any{"Ranks": c.Ranks, "Replicas": c.Replicas})
+	job, _ := json.Marshal(map[string]any{"Ranks": c.Ranks, "Replicas": c.Replicas, "Heal": c.Heal})
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), roleVariable+"=launcher", "LAUNCH_TEST_JOB="+string(job))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

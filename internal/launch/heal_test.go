@@ -1,0 +1,187 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"banyan/internal/control"
+	"banyan/internal/fault"
+)
+
+// patient is a program of two ranks with two replicas, "patient HOW DIR": process 1, the
+// first replica of rank 1, dies, and process 3 is the donor. Newcomers do as HOW says. The
+// two tell each other by files in DIR what real ones tell by frames.
+func patient(how, dir string) int {
+	if os.Getenv("BANYAN_LIVES") != "" {
+		return newcomer(how, dir)
+	}
+	m := join()
+	if m.rank() == 1 {
+		fmt.Println("one")
+	}
+	if m.proc == 1 {
+		awaitFile(dir, "healable")
+		fault.Kill.Strike()
+	}
+	if m.proc == 3 {
+		m.tell(control.Healable)
+		leaveFile(dir, "healable", "")
+	}
+	for {
+		news, err := m.control.Receive()
+		switch {
+		case err != nil:
+			return 99
+		case news.Type == control.Donate && how != "hang":
+			fmt.Print("two\nthr")
+			m.tell(control.Mark)
+		case news.Type == control.Marked:
+			leaveFile(dir, "marked", "")
+			if how == "orphan" || how == "lost" {
+				fault.Kill.Strike()
+			}
+			fmt.Println("ee")
+		case news.Proc == 1 && news.Type == control.Left, // the newcomer, in order
+			news.Proc == 1 && news.Type == control.Death && news.Incarnation == maxFailures:
+			m.leave()
+			return 0
+		}
+		if how == "early" && news.Type == control.Admit {
+			m.leave() // the job ends while somebody is being healed
+			return 0
+		}
+	}
+}
+
+func newcomer(how, dir string) int {
+	m := connect()
+	fmt.Println("what others have written")
+	leaveFile(dir, "newcomer", strconv.Itoa(os.Getpid()))
+	switch how {
+	case "hang", "killed":
+		time.Sleep(time.Minute)
+	}
+	m.tell(control.Ready)
+	m.tell(control.Arrived)
+	switch how {
+	case "die":
+		return 3
+	case "fail":
+		m.control.Send(control.Message{Type: control.HealFailed, Text: "it has no wish to"})
+		return 1
+	case "early":
+		time.Sleep(time.Minute)
+	}
+	awaitFile(dir, "marked")
+	switch how {
+	case "lost":
+		return 4
+	case "orphan":
+		time.Sleep(50 * time.Millisecond) // the donor is dead by now
+	}
+	m.tell(control.Committed)
+	var out [2]int
+	fmt.Sscanf(os.Getenv("BANYAN_OUTPUT_FDS"), "%d,%d", &out[0], &out[1])
+	syscall.Dup2(out[0], 1)
+	syscall.Dup2(out[1], 2)
+	m.tell(control.Healed)
+	fmt.Print("ee\nfour\n")
+	m.leave()
+	return 0
+}
+
+func leaveFile(dir, name, text string) {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+		panic(err)
+	}
+}
+
+func awaitFile(dir, name string) {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestHeal(t *testing.T) {
+	for _, tc := range []struct {
+		how, stdout, stderr string // stderr as a regular expression
+		code                int
+		heals               []string // the errors of the attempts
+	}{
+		{"good", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back after .*s \(pid \d+\), with the state of replica 1`, 0, []string{""}},
+		{"orphan", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back`, 0, []string{""}},
+		{"lost", "one\ntwo\nthr", `rank 1 replica 1 .* died: .*\n(.*\n)?.*no replica of rank 1 is left; rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\)`, 137, []string{"exit 4"}},
+		{"die", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: exit 3; after 3 attempts it stays dead`, 0, []string{"exit 3", "exit 3", "exit 3"}},
+		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
+		{"early", "one\n", `rank 1 replica 0 .* died: .*; replica 1 substitutes`, 0, nil},
+	} {
+		t.Run(tc.how, func(t *testing.T) {
+			t.Parallel()
+			o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true}, "patient", tc.how, t.TempDir())
+			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
+				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
+			}
+			if tc.how == "die" || tc.how == "fail" { // the donor may have been asked once or thrice
+				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)
+			}
+			if o.stdout != tc.stdout {
+				t.Errorf("stdout %q", o.stdout)
+			}
+			var errs []string
+			for i, h := range o.report.Heals {
+				if errs = append(errs, h.Error); h.Rank != 1 || h.Replica != 0 || h.Process != 1 || h.Donor != 1 || int(h.Incarnation) != i+1 {
+					t.Errorf("the report says %+v", h)
+				}
+			}
+			if fmt.Sprint(errs) != fmt.Sprint(tc.heals) {
+				t.Errorf("attempts ended with %q", errs)
+			}
+		})
+	}
+}
+
+// A newcomer that does nothing is ended in time.
+func TestHealLimit(t *testing.T) {
+	dir := t.TempDir()
+	c := Config{Ranks: 2, Replicas: 2, Heal: true, healLimit: 50 * time.Millisecond, Limit: 20 * time.Second}
+	plan, err := fault.Parse("kill rank=1 replica=1 at=1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Faults = plan // else nothing would end the job
+	o := run(t, c, "patient", "hang", dir)
+	if n := strings.Count(o.stderr, "replica 0 couldn't be replaced: it didn't get ready within 50ms"); n != maxFailures || len(o.report.Heals) != maxFailures {
+		t.Errorf("stderr %q", o.stderr)
+	}
+}
+
+// Newcomers end with the launcher, as all processes do, however that ends.
+func TestLauncherDiesHealing(t *testing.T) {
+	dir := t.TempDir()
+	cmd, _ := startLauncher(t, Config{Ranks: 2, Replicas: 2, Heal: true}, 1, "patient", "killed", dir)
+	var pid int
+	for deadline := time.Now().Add(20 * time.Second); pid == 0; time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(filepath.Join(dir, "newcomer"))
+		if pid, _ = strconv.Atoi(string(text)); time.Now().After(deadline) {
+			t.Fatal("no newcomer")
+		}
+	}
+	cmd.Process.Kill()
+	gone(t, []int{pid})
+}
+
+func TestHealNeedsReplicas(t *testing.T) {
+	if _, err := tryRun(t, Config{Ranks: 2, Heal: true}, "print", "x"); err == nil || !strings.Contains(err.Error(), "to heal there must be replicas") {
+		t.Errorf("%v", err)
+	}
+}
