@@ -70,59 +70,51 @@ func (f *checkFlags) runOnce(v *verdict) error {
 	stop, said := make(chan struct{}), new(tail)
 	config := f.config(determinism.Environment(dir, v.seed), said)
 	config.Stop = stop
-	type end struct {
-		report *launch.Report
-		err    error
-	}
-	ended := make(chan end, 1)
+	var report *launch.Report
+	var failed error
+	ended := make(chan struct{})
 	go func() {
-		report, err := launch.Run(config)
-		ended <- end{report, err}
+		report, failed = launch.Run(config)
+		close(ended)
 	}()
-	var e end
-	stalled := false
+	stalled, err := f.follow(c, ended)
+	close(stop)
+	<-ended
+	if start := (*launch.StartError)(nil); errors.As(failed, &start) {
+		return &exitError{start.Code, failed}
+	}
+	if err := errors.Join(err, failed); err != nil {
+		return &exitError{checkFailed, err}
+	}
+	return f.judge(v, c, report, stalled, said)
+}
+
+// follow compares while the job runs: to its end, to a difference, or to the end of patience.
+func (f *checkFlags) follow(c *determinism.Comparison, ended <-chan struct{}) (stalled bool, err error) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	moved, found := time.Now(), time.Time{}
-	for running, stopped := true, false; running; {
+	var enough <-chan time.Time // set when there is a difference
+	for moved := time.Now(); ; {
 		select {
-		case e = <-ended:
-			running = false
-			continue
+		case <-ended:
+			return false, nil
+		case <-enough:
+			return false, nil
 		case <-look.C:
 		}
 		more, err := c.Advance()
-		if err != nil {
-			return errors.Join(err, stopJob(stop, stopped, func() { <-ended }))
+		switch {
+		case err != nil:
+			return false, err
+		case more:
+			moved = time.Now()
+		case enough == nil && time.Since(moved) > f.patience:
+			return true, nil
 		}
-		now := time.Now()
-		if more {
-			moved = now
-		}
-		if c.Diverged() && found.IsZero() {
-			found = now
-		}
-		stalled = now.Sub(moved) > f.patience && found.IsZero()
-		if !stopped && (stalled || !found.IsZero() && now.Sub(found) > afterwards) {
-			close(stop)
-			stopped = true
+		if enough == nil && c.Diverged() {
+			enough = time.After(afterwards)
 		}
 	}
-	if start := (*launch.StartError)(nil); errors.As(e.err, &start) {
-		return &exitError{start.Code, e.err}
-	} else if e.err != nil {
-		return e.err
-	}
-	return f.judge(v, c, e.report, stalled, said)
-}
-
-// stopJob stops a job and waits for its end.
-func stopJob(stop chan struct{}, stopped bool, wait func()) error {
-	if !stopped {
-		close(stop)
-	}
-	wait()
-	return nil
 }
 
 // procs are the processes of a rank, by replica.
