@@ -65,4 +65,4 @@ func TestCanaries(t *testing.T) {
 }
 
 // rare are the mistakes that random schedules seldom run into.
-var rare = map[bug]bool{donorSubstitutes: true, noFlush: true, oldAcks: true}
+var rare = map[bug]bool{donorSubstitutes: true, noFlush: true, oldAcks: true, oldSingles: true}

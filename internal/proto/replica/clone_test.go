@@ -106,6 +106,7 @@ func (e encoder) digest() (d digest) {
 func (w *world) digest(nodes []digest) digest {
 	e := make(encoder, 0, 512)
 	e.int(w.crashes, w.heals, int(w.healing))
+	e.bool(w.unsettled)
 	for i, n := range w.nodes {
 		e.int(int(n.status), int(n.incarnation))
 		if n.active() {

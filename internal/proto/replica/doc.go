@@ -40,7 +40,8 @@
 //   - A process leaves only when Idle, and sends everything it has been asked to
 //     before; if it dies in that, its death becomes known like another's.
 //   - One slot at a time is filled anew: the next Donate comes when the newcomer
-//     is Healed or dead. A newcomer that hears of its donor's death before it has
+//     is Healed or dead, and not to a donor that is held for dead (it may come to
+//     be so later). A newcomer that hears of its donor's death before it has
 //     the whole state ends.
 //
 // # Invariants
@@ -57,7 +58,8 @@
 //     an acknowledgement, which d sends only for what it has, or by
 //     transmission; with a rendezvous by the transmission of the data.)
 //  4. Once all deaths are known, each index of the dead of a rank is covered: by
-//     the lowest that lives, unless another has told that one that it does.
+//     the lowest that lives, unless another has told that one that it does. (By
+//     two, to no harm, where siblings heard different things of a newcomer that died.)
 //  5. The sender that d pulls a rendezvous from isn't known dead to d, if any
 //     that has offered it isn't. Who has offered it retains it until d has it.
 //  6. d owes an acknowledgement of what it has to all that may have it pending.
@@ -124,7 +126,9 @@
 // waits for the other's stop. Lest q repeats all that it retained, it waits
 // for the WELCOME of those receivers, which comes after their acknowledgements. What
 // else is covered stays so: the WELCOME of a sibling says what that one covers, and q,
-// if it is the lowest, covers what is left (4). A process that covers an index stops
+// if it is the lowest, covers what is left (4). (From PREPARE on such a word doesn't
+// count for the slot that is joining: who gave it may stop, and the newcomer die
+// before everybody has heard why.) A process that covers an index stops
 // only for a newcomer that has joined; if that dies, the index is one of the dead
 // again, and what was sent since is retained with its mark (3).
 //

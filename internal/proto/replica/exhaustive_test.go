@@ -207,7 +207,7 @@ func TestExhaustive(t *testing.T) {
 		{two, "o r / r o", first(options{crashes: 1, victims: anyone, prompt: true}), true},
 		{two, "s / r", first(options{crashes: 2, victims: anyone, heals: 2}), true},
 		{two, "s / r", first(options{crashes: 1, victims: anyone, suspect: true, leave: true}), true},
-		{three, "s / r", first(options{crashes: 2, victims: anyone, prompt: true}), true},
+		{three, "s / r", first(options{crashes: 1, victims: anyone, prompt: true}), true},
 		{partial(2, 1), "s r / r s", first(options{crashes: 1, victims: anyone}), false},
 		{partial(3, 2), "s / r", options{dead: 1 << 4, heals: 1, donors: 1, crashes: 2, victims: 0b101, prompt: true}, true},
 		{two, "s / r", first(options{mirror: true, crashes: 1, victims: anyone}), false},

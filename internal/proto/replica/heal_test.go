@@ -283,3 +283,22 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// What a replica said that it covers dies with it: its successor doesn't.
+func TestCoversOfAnEarlierIncarnation(t *testing.T) {
+	j := newJob(t, Uniform(2, 4)) // rank 0 is 0, 2, 4 and 6
+	j.crash(0, 0)
+	j.crash(2, 0)
+	j.crash(6, 0)
+	j.heal(4, 2, 1)
+	j.heal(4, 0, 1)
+	if got := j.machines[4].covers; got != 0b1100 {
+		t.Fatalf("process 4 covers %b", got)
+	}
+	j.crash(4, 0)
+	j.heal(0, 4, 1)
+	j.crash(0, 1)
+	if got := j.machines[2].covers; got != 0b1011 {
+		t.Errorf("the lowest covers %b; want 1011", got)
+	}
+}

@@ -19,13 +19,13 @@ func (n *node) deaths() uint32 {
 }
 
 // mayHeal says whether donor could begin to fill a slot now: it is at a safe
-// point, and no other healing is under way.
+// point, not suspected yet, and no other healing is under way.
 func (w *world) mayHeal(donor, slot proto.Proc) bool {
 	d := w.nodes[donor]
 	return w.heals > 0 && w.healing == proto.NoProc && w.nodes[slot].status == crashed &&
 		!slices.ContainsFunc(d.m.peers, func(p peers) bool { return p.left != 0 }) &&
 		w.layout.Rank(donor) == w.layout.Rank(slot) && w.donors&(1<<donor) != 0 &&
-		(d.status == running || d.status == doomed) && !d.paused && d.m.healing.idle() &&
+		d.status == running && !d.paused && d.m.healing.idle() &&
 		!slices.ContainsFunc(d.inbox, func(i item) bool { return i.pulled && !i.complete }) &&
 		!slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
 }

@@ -16,6 +16,15 @@ func (m *Machine) admit(p proto.Proc, incarnation uint32, out *Actions) {
 	peers.joining |= bit
 	peers.barred |= bit
 	m.healing.joining++
+	if rank != m.rank {
+		return
+	}
+	// Whoever said that it covers the slot may stop from now on, even if this
+	// process never hears why; and what the slot itself said is void.
+	for i := range m.kept {
+		m.kept[i] &^= bit
+	}
+	m.kept[m.layout.Replica(p)] = 0
 }
 
 // inherit makes a slot that is joining need what its donor needs, and nothing
@@ -66,9 +75,6 @@ func (m *Machine) joined(p proto.Proc, out *Actions) {
 	if rank == m.rank {
 		if !m.mirror {
 			m.covers &^= bit
-		}
-		for i := range m.kept {
-			m.kept[i] &^= bit
 		}
 		return
 	}

@@ -54,6 +54,9 @@ func randomLayout(r *rand.Rand) Layout {
 // run runs the schedule of a seed to its end, with a bug in every machine.
 func run(seed uint64, b bug) error {
 	r := rand.New(rand.NewPCG(seed, 0))
+	if seed%4 == 3 {
+		return runHealings(r, b)
+	}
 	l := randomLayout(r)
 	contexts := 1 + r.IntN(3)
 	program := randomProgram(r, l.Ranks(), contexts, 1+r.IntN(40))
@@ -70,8 +73,31 @@ func run(seed uint64, b bug) error {
 		purge:   r.IntN(2) == 0,
 		bug:     b,
 	})
+	return schedule(r, w)
+}
+
+// runHealings runs a job of little to do in which much dies and is replaced.
+func runHealings(r *rand.Rand, b bug) error {
+	l := Uniform(2, 2+r.IntN(4))
+	heals := 1 + r.IntN(8)
+	return schedule(r, newWorld(l, randomProgram(r, 2, 1, 1+r.IntN(20)), 1, options{
+		crashes: l.Procs() - 2 + r.IntN(heals+1),
+		victims: anyone,
+		heals:   heals,
+		donors:  anyone,
+		mirror:  r.IntN(8) == 0,
+		suspect: r.IntN(8) == 0,
+		leave:   r.IntN(8) == 0,
+		prompt:  r.IntN(2) == 0,
+		purge:   r.IntN(2) == 0,
+		bug:     b,
+	}))
+}
+
+// schedule runs a world to its end.
+func schedule(r *rand.Rand, w *world) error {
 	w.transmitted = make(map[transmission]bool)
-	p := randomPace(r, l.Procs())
+	p := randomPace(r, w.layout.Procs())
 	var events []event
 	for steps := 0; ; steps++ {
 		if quiet(w) {
