@@ -17,7 +17,7 @@ swarms ?= 100000
 sequences ?= 1000
 bcasts ?= 100000
 
-.PHONY: help tools build install generate test lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate test lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ demo: build ## the main job: kill processes of a program, get the same answer
 bench: build ## latency, bandwidth, allocations of messages; the simulator's speed
 	bin/banyan bench messages
 	go test -run '^$$' -bench . -benchmem ./bench
+
+profile: build ## write capi/default.pgo, by which the compiler optimises the C library
+	scripts/profile.sh
 
 bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this installs
 	scripts/peers.sh

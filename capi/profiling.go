@@ -1,0 +1,34 @@
+//go:build profiling
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+// profileFor is how long a process is profiled, from the start on.
+const profileFor = 3 * time.Second
+
+// A library that is built with the tag profiling writes a profile of each process to the file
+// that BANYAN_CPUPROFILE names, with its process number. See scripts/profile.sh.
+func init() {
+	name := os.Getenv("BANYAN_CPUPROFILE")
+	if name == "" {
+		return
+	}
+	f, err := os.Create(fmt.Sprintf("%s.%d", name, os.Getpid()))
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "banyan: profile:", err)
+		return
+	}
+	time.AfterFunc(profileFor, func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	})
+}
