@@ -88,6 +88,7 @@ type Job struct {
 	control  *control.Conn
 	media    mesh.Media
 	mesh     *mesh.Transport // nil in a job of one
+	silent   *neighbours     // nil in a job of one
 	log      *slog.Logger
 	calls    *determinism.Recorder // nil unless the program is being checked
 	reaped   []atomic.Uint32       // by Proc: of how many incarnations the launcher has told the death
@@ -258,9 +259,10 @@ func (j *Job) connect(cfg progress.Config) error {
 		return err
 	}
 	j.mesh = tr
-	cfg.Starved = (&neighbours{
+	j.silent = &neighbours{
 		card: tr.Card(), near: j.near, resolve: j.resolve, known: make(map[proto.Proc]*neighbour),
-	}).starved
+	}
+	cfg.Starved = j.silent.starved
 	j.Engine = progress.New(cfg, tr)
 	return nil
 }

@@ -37,6 +37,7 @@ func (j *Job) listen() {
 			j.Engine.Left(m.Proc)
 		case control.Admit:
 			if j.valid(m.Proc) {
+				j.silent.forget(m.Proc)
 				j.Engine.Admit(m.Proc, m.Incarnation)
 			}
 		case control.Donate:

@@ -52,6 +52,13 @@ func (n *neighbours) starved(p proto.Proc) bool {
 	return q.pid == 0 || q.wants()
 }
 
+// forget says that another process has the place of one.
+func (n *neighbours) forget(p proto.Proc) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.known, p)
+}
+
 // find looks a process up.
 func (n *neighbours) find(p proto.Proc, q *neighbour) {
 	card, err := n.resolve(p)
