@@ -27,7 +27,9 @@ another of the same rank goes on in its place, and neither the program nor its
 output shows it: stdout and stderr carry every byte of a rank just once. Each
 death is told in a line on stderr. The job ends early only if the last replica of
 a rank dies. With --replicate, only some ranks run as several processes: those whose
-loss would cost most, or whose hosts are the least reliable.
+loss would cost most, or whose hosts are the least reliable. With --heal, a replica that has
+died is replaced by a new process, if the program says where that can take over
+another replica's state; docs/replication.md tells how.
 
 With --verify, the data that replicas send is compared. Where a fault of the hardware
 has changed some of it and nothing else shows that, a rank of 2 replicas ends the job;
@@ -74,6 +76,7 @@ the processes which deaths they learn of, and how.`
 const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 8 --replicas 2 --replicate 0-3,7 ./cg matrix.mtx
+  banyan run -n 4 --replicas 2 --heal --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
