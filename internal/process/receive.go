@@ -252,7 +252,12 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			kept = true
 			break
 		}
-		kept = p.accepted(from, h, payload, owned)
+		if p.clock != nil && !p.ready(payload) {
+			p.postpone(from, h, payload, owned)
+			kept = true
+			break
+		}
+		kept = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
 	case replica.Spare:
@@ -268,11 +273,16 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 // accepted takes in a message that is the next of its channel, or puts it off until its
 // cause has been here. It reports whether it kept the payload.
 func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	if p.clock != nil && !p.clock.Ready(payload[len(payload)-p.clock.StampSize():]) {
+	if p.clock != nil && !p.ready(payload) {
 		p.postpone(from, h, payload, owned)
 		return true
 	}
 	return p.deliver(from, h, payload, owned)
+}
+
+// ready tells whether the cause of a message has been here, by the stamp at its end.
+func (p *Process) ready(payload []byte) bool {
+	return p.clock.Ready(payload[len(payload)-p.clock.StampSize():])
 }
 
 // firstFrame is how long the payload of a message's first frame is.

@@ -73,7 +73,9 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	case rendezvous:
 		return p.sendOffer(context, dst, tag, data)
 	case p.replicated:
-		p.sendRetained(context, dst, tag, data)
+		if p.sendRetained(context, dst, tag, data) {
+			return Handle{}
+		}
 	default:
 		h := p.nextHeader(wire.KindEager)
 		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
@@ -81,9 +83,9 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 			h.Seq = c.stream.Completed()
 		}
 		p.send(proto.Proc(dst), h, data, 0)
-	}
-	if p.hasRoom(dst) {
-		return Handle{}
+		if p.hasRoom(dst) {
+			return Handle{}
+		}
 	}
 	h, r := p.newRequest(sending)
 	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
@@ -103,8 +105,8 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 }
 
 // sendRetained sends a message whole, and keeps a copy for the other replicas of
-// its receiver, if they may need it.
-func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) {
+// its receiver, if they may need it. It reports whether there is room for more.
+func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) (room bool) {
 	var s replica.Sent
 	ok := p.clock != nil
 	if ok {
@@ -114,7 +116,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 		mh, m := p.messages.take()
 		*m = message{}
 		p.replicate(mh, m, context, dst, tag, len(data), data)
-		return
+		return p.hasRoom(dst)
 	}
 	n := len(data) + p.clock.StampSize()
 	var first []byte
@@ -141,6 +143,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	if len(p.early) > 0 {
 		p.deliverEarly()
 	}
+	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit
 }
 
 // replicate hands a message to replication. Its first frame carries body and, with
@@ -195,7 +198,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if !p.replicated {
 		return p.net.Queued(proto.Proc(dst)) <= queueLimit
 	}
-	if n, bytes := p.replica.Retained(); uint64(n)*retainCost+bytes > retainLimit {
+	if !p.retainsLittle() {
 		return false
 	}
 	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {
@@ -204,6 +207,12 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 		}
 	}
 	return true
+}
+
+// retainsLittle tells whether more may be kept for other replicas.
+func (p *Process) retainsLittle() bool {
+	n, bytes := p.replica.Retained()
+	return uint64(n)*retainCost+bytes <= retainLimit
 }
 
 // releaseHeld completes the sends for which there is room again.

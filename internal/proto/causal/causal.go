@@ -66,8 +66,9 @@ func (c *Clock) StampSize() int { return 4 * len(c.past) }
 // Stamp counts a send of this process and writes its stamp, StampSize bytes.
 // The send itself isn't in it: it doesn't precede itself. A fork doesn't count it.
 func (c *Clock) Stamp(b []byte) {
-	for i, n := range c.past {
-		binary.LittleEndian.PutUint32(b[4*i:], n)
+	for _, n := range c.past {
+		binary.LittleEndian.PutUint32(b, n)
+		b = b[4:]
 	}
 	if !c.fork {
 		c.past[c.self]++
@@ -77,8 +78,12 @@ func (c *Clock) Stamp(b []byte) {
 // Received merges the stamp of a message of src that the program has received.
 func (c *Clock) Received(src proto.Rank, stamp []byte) {
 	own := c.past[c.self] // which the stamp can't know better
-	for i := range c.past {
-		c.past[i] = max(c.past[i], binary.LittleEndian.Uint32(stamp[4*i:]))
+	rest := stamp
+	for i, n := range c.past {
+		if sent := binary.LittleEndian.Uint32(rest); sent > n {
+			c.past[i] = sent
+		}
+		rest = rest[4:]
 	}
 	c.past[c.self] = own
 	if src != c.self { // the message itself

@@ -114,6 +114,15 @@ func (l Layout) Replica(p proto.Proc) int {
 	return int(p) / l.ranks
 }
 
+// place is the Rank and the Replica of a process.
+func (l *Layout) place(p proto.Proc) (proto.Rank, int) {
+	if l.partial != nil {
+		return l.partial.ranks[p], int(l.partial.replicas[p])
+	}
+	replica := int(p) / l.ranks
+	return proto.Rank(int(p) - replica*l.ranks), replica
+}
+
 // String lists the degrees.
 func (l Layout) String() string {
 	if l.partial == nil {

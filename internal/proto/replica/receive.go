@@ -85,15 +85,21 @@ func (v Verdict) String() string {
 // Arrive judges a message (or the offer of a rendezvous) that has arrived from
 // the process from, a replica of the source rank.
 func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous bool) Verdict {
-	if !m.layout.holds(from) || m.layout.Rank(from) == m.rank || seq == 0 {
+	if !m.layout.holds(from) || seq == 0 {
 		return Invalid
 	}
-	src, replica := m.layout.Rank(from), m.layout.Replica(from)
-	switch peers := &m.peers[src]; {
-	case peers.dead&only(replica) != 0:
-		return Excluded
-	case peers.joining&only(replica) != 0:
-		return Invalid // it says that it has joined first
+	src, replica := m.layout.place(from)
+	if src == m.rank {
+		return Invalid
+	}
+	peers := &m.peers[src]
+	if peers.present&only(replica) == 0 { // but it may have left
+		if peers.dead&only(replica) != 0 {
+			return Excluded
+		}
+		if peers.joining&only(replica) != 0 {
+			return Invalid // it says that it has joined first
+		}
 	}
 	c := m.incoming(context, src)
 	if seq > c.arrived+1 {
@@ -112,7 +118,7 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 	if rendezvous {
 		// Only its completion is acknowledged.
 		c.offers.push(seq, offer{from: from})
-	} else if !m.mirror && m.present(src)&^only(replica) != 0 {
+	} else if !m.mirror && peers.present&^only(replica) != 0 {
 		m.owe(c)
 	}
 	return Accept
