@@ -66,6 +66,20 @@ func (r *Reader) Next(in *Inbound) (Found, error) {
 		copy(in.payload[:n], unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n))
 		r.head += lines(shortSize + n)
 		return Frame, in.Header.Check()
+	case formMiddle:
+		if n > transport.DirectSize {
+			break
+		}
+		at := r.at(r.head)
+		m := (*middle)(at)
+		h := &in.Header
+		h.Kind, h.Flags, h.Length = wire.Kind(word>>8), uint8(word>>16), uint32(n)
+		h.Context, h.Seq, h.Src, h.Dst, h.Tag = m.context, m.seq, proto.Rank(m.src), proto.Rank(m.dst), 0
+		h.Total, h.Aux, h.Offset, h.ID = uint64(m.total), m.aux, m.offset, 0
+		in.length = int(n)
+		copy(in.payload[:n], unsafe.Slice((*byte)(unsafe.Add(at, middleSize)), n))
+		r.head += lines(middleSize + n)
+		return Frame, in.Header.Check()
 	case formFull:
 		if n > transport.DirectSize {
 			break

@@ -14,11 +14,12 @@ import (
 // as a whole or not at all. A reader that finds 0 has read everything.
 //
 //	frame, short   word, Context, Seq, Src, Dst, Tag, Total     40 bytes, payload
+//	frame, middle  word, Context, Seq, Offset, Src, Dst, Aux, Total   48 bytes, payload
 //	frame, full    word, header as on a wire                    72 bytes, payload
 //	stream         word, nothing                                64 bytes, bytes
 //
-// A short frame is one whose other fields are zero. With a payload of up to 24
-// bytes it is a single line. Stream records carry bytes of package stream: frames
+// A short or middle frame is one whose other fields are zero. With a payload of up to 24 or
+// 16 bytes it is a single line: messages are short frames, broadcasts middle ones. Stream records carry bytes of package stream: frames
 // with large payloads, and what had to wait in an Outbox.
 //
 // The reader tells by head how far the writer may go. It does so now and then:
@@ -48,17 +49,19 @@ func (h *half) word(position uint64) *atomic.Uint64 {
 	return (*atomic.Uint64)(h.at(position))
 }
 
-// The word of a record: its form in bits 0-7, the Kind of a short frame in bits 8-15
+// The word of a record: its form in bits 0-7, the Kind of a short or middle frame in bits 8-15
 // and its Flags in bits 16-23, the number of payload bytes in bits 32-63.
 const (
 	formShort  = 1
 	formFull   = 2
 	formStream = 3
+	formMiddle = 4
 )
 
 // What comes before the payload, in bytes.
 const (
 	shortSize  = 40
+	middleSize = 48
 	fullSize   = 8 + wire.HeaderSize
 	streamSize = lineSize
 )
@@ -70,6 +73,15 @@ type short struct {
 	src, dst     int32
 	tag          int32
 	total        uint32
+}
+
+// middle is a middle frame up to its payload.
+type middle struct {
+	word                 uint64
+	context, seq, offset uint64
+	src, dst             int32
+	aux                  int32
+	total                uint32
 }
 
 // lines rounds up to whole lines.

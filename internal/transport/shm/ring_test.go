@@ -45,13 +45,15 @@ func randomFrame(rng *rand.Rand) (wire.Header, []byte) {
 		Kind: wire.KindEager, Flags: uint8(rng.Uint32()), Length: uint32(n), Context: rng.Uint64(), Seq: rng.Uint64(),
 		Src: proto.Rank(rng.Int32()), Dst: proto.Rank(rng.Int32()), Tag: int32(rng.Uint32()), Total: uint64(rng.IntN(n + 1)),
 	}
-	switch rng.IntN(5) {
+	switch rng.IntN(6) {
 	case 0:
 		h.Aux = int32(rng.Uint32())
 	case 1:
 		h.Offset = rng.Uint64()
 	case 2:
 		h.ID = rng.Uint64()
+	case 3:
+		h.Tag, h.Aux, h.Offset = 0, int32(rng.Uint32()), rng.Uint64()
 	}
 	return h, payload
 }
@@ -145,7 +147,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 			one.In.Next(&in)
 			one.In.Tell()
 		}
-		h := wire.Header{Kind: wire.KindEager, Aux: 1, Length: transport.DirectSize}
+		h := wire.Header{Kind: wire.KindEager, ID: 1, Length: transport.DirectSize}
 		if !zero.Out.Frame(&h, make([]byte, transport.DirectSize)) {
 			t.Fatal("an empty ring has no room for a frame")
 		}
@@ -161,7 +163,7 @@ func TestUnpublishedIsNothing(t *testing.T) {
 	zero, one := newPair(t)
 	var in Inbound
 	payload := bytes.Repeat([]byte{formShort, 0, 0, 0, 0, 0, 0, 0}, transport.DirectSize/8) // words, each
-	h := wire.Header{Kind: wire.KindEager, Length: uint32(len(payload)), Aux: 1}
+	h := wire.Header{Kind: wire.KindEager, Length: uint32(len(payload)), ID: 1}
 	for n := range 2 * len(payload) {
 		w := &zero.Out
 		body := unsafe.Slice((*byte)(w.at(w.tail+8)), n%len(payload))
@@ -249,6 +251,7 @@ func TestGarbage(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{formShort, byte(wire.KindEager), 0, 0, 8, 0, 0, 0})
+	f.Add([]byte{formMiddle, byte(wire.KindTree), 0, 0, 8, 0, 0, 0})
 	f.Add([]byte{formFull, 0, 0, 0, 8, 0, 0, 0, 0xba, wire.Version, byte(wire.KindAck)})
 	f.Add([]byte{formStream, 0, 0, 0, 0, 0x20, 0, 0})
 	f.Fuzz(func(t *testing.T, garbage []byte) {

@@ -61,8 +61,11 @@ func (w *Writer) zero(position uint64) { *(*uint64)(w.at(position)) = 0 }
 // or, if there is no room, nothing.
 func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
 	n := uint64(len(payload))
-	if h.Aux != 0 || h.Offset != 0 || h.ID != 0 || h.Total > math.MaxUint32 {
+	switch {
+	case h.ID != 0 || h.Total > math.MaxUint32:
 		return w.full(h, payload)
+	case h.Aux != 0 || h.Offset != 0:
+		return w.middle(h, payload)
 	}
 	if !w.room(shortSize + n) {
 		return false
@@ -74,6 +77,24 @@ func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
 	s.total = uint32(h.Total)
 	copy(unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n), payload)
 	w.publish(formShort|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, shortSize+n)
+	return true
+}
+
+func (w *Writer) middle(h *wire.Header, payload []byte) bool {
+	if h.Tag != 0 {
+		return w.full(h, payload)
+	}
+	n := uint64(len(payload))
+	if !w.room(middleSize + n) {
+		return false
+	}
+	at := w.at(w.tail)
+	m := (*middle)(at)
+	m.context, m.seq, m.offset = h.Context, h.Seq, h.Offset
+	m.src, m.dst, m.aux = int32(h.Src), int32(h.Dst), h.Aux
+	m.total = uint32(h.Total)
+	copy(unsafe.Slice((*byte)(unsafe.Add(at, middleSize)), n), payload)
+	w.publish(formMiddle|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, middleSize+n)
 	return true
 }
 
