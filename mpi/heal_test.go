@@ -157,21 +157,28 @@ func stroll(world *mpi.Comm, way string) error {
 // number 1 of a rank is killed; if that is replaced, number 0 is killed too.
 func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launch.Report) {
 	t.Helper()
+	if !heal {
+		return march(t, way, 1, "", &revenge{})
+	}
+	return march(t, way, 2, fmt.Sprintf("kill rank=%d replica=1 at=send:100", rank), &revenge{number: rank})
+}
+
+// march runs the program of a way as 3 ranks; with several replicas these are healed.
+func march(t *testing.T, way string, replicas int, faults string, stderr *revenge) (out, errs string, report *launch.Report) {
+	t.Helper()
+	plan, err := fault.Parse(faults)
+	if err != nil {
+		t.Fatal(err)
+	}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stdout bytes.Buffer
-	stderr := &revenge{number: rank}
 	c := launch.Config{
-		Ranks: 3, Replicas: 1, Program: program, Env: append(os.Environ(), healWay+"="+way),
+		Ranks: 3, Replicas: replicas, Heal: replicas > 1, Faults: plan,
+		Program: program, Env: append(os.Environ(), healWay+"="+way),
 		Stdin: strings.NewReader("1000\n"), Stdout: &stdout, Stderr: stderr,
-	}
-	if heal {
-		c.Replicas, c.Heal = 2, true
-		if c.Faults, err = fault.Parse(fmt.Sprintf("kill rank=%d replica=1 at=send:100", rank)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + stderr.said.String()) })
 	defer hang.Stop()
@@ -235,6 +242,31 @@ func TestHeal(t *testing.T) {
 		}
 		if report.ExitCode != 0 || len(report.Deaths) != 2 || len(report.Heals) == 0 || report.Heals[0].Error != "" {
 			t.Errorf("rank %d: exit code %d, heals %+v\n%s", rank, report.ExitCode, report.Heals, errs)
+		}
+	}
+}
+
+// TestDonorDies: the replica dies from which another was to be healed, a little later each
+// time, so that it is in different parts of that; both are replaced all the same.
+func TestDonorDies(t *testing.T) {
+	want, _, _ := walk(t, "", false, 0)
+	for _, later := range []int{1, 15, 40, 80} {
+		if testing.Short() && later != 15 {
+			continue
+		}
+		faults := fmt.Sprintf("kill rank=1 replica=2 at=send:200; kill rank=1 replica=0 at=send:%d", 200+later)
+		out, errs, report := march(t, "", 3, faults, &revenge{done: true})
+		healed := map[int]bool{}
+		for _, h := range report.Heals {
+			healed[h.Replica] = healed[h.Replica] || h.Error == ""
+		}
+		if report.ExitCode != 0 || len(report.Deaths) != 2 || !healed[0] || !healed[2] {
+			t.Errorf("%d messages later: exit code %d, heals %+v\n%s", later, report.ExitCode, report.Heals, errs)
+		}
+		for r := range 3 {
+			if lines(out, r) != lines(want, r) {
+				t.Errorf("%d messages later: rank %d wrote\n%s, undisturbed\n%s", later, r, lines(out, r), lines(want, r))
+			}
 		}
 	}
 }

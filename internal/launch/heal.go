@@ -308,6 +308,14 @@ func (j *job) marked(a *attempt) {
 	a.donor.news.put(control.Message{Type: control.Marked})
 }
 
+// donorEnded ends an attempt whose donor has gone before it has given anything: the newcomer
+// may not even know whose state it was to have. Later it finds out itself whether it has all.
+func (j *job) donorEnded(p *process) {
+	if h := j.heal; h != nil && h.now != nil && h.now.donor == p && !h.now.paused {
+		j.doom("the replica whose state it was to take over has died")
+	}
+}
+
 // settle says how a process has ended, to those who read its output. If a newcomer is to
 // follow it, that comes first: its rank may have no other replica.
 func (j *job) settle(p *process, inOrder bool) {

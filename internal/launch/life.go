@@ -35,6 +35,7 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 	if j.ending {
 		return
 	}
+	j.donorEnded(p)
 	if end.kind == diedEarly {
 		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.life,
 			Signal: int(end.signal), Code: end.code, Cause: j.how(p, end)})
