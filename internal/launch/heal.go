@@ -37,8 +37,10 @@ const (
 	// donor's program comes to a safe point (where others wait to be healed), until the
 	// state is there, until all know it.
 	healLimit = 60 * time.Second
-	// maxFailures is how many newcomers to one place in a row may fail.
+	// maxFailures is how many newcomers to one place in a row may fail, or die within
+	// relapse of having been healed.
 	maxFailures = 3
+	relapse     = time.Second
 	// drainPause is how often the launcher looks whether it has read all that a donor wrote.
 	drainPause = time.Millisecond
 )
@@ -90,6 +92,17 @@ func (j *job) toHeal(p *process) {
 		return
 	}
 	delete(h.healable, p.id)
+	switch {
+	case p.healed.IsZero():
+	case time.Since(p.healed) < relapse:
+		h.failures[p.id]++
+	default:
+		h.failures[p.id] = 0
+	}
+	if h.failures[p.id] >= maxFailures {
+		j.note(fmt.Sprintf("rank %d: replica %d isn't replaced any more: the last %d newcomers were of no use", j.ledger.Rank(p.id), j.ledger.Replica(p.id), maxFailures))
+		return
+	}
 	h.waiting = append(h.waiting, p.id)
 	j.healNext()
 }
@@ -340,7 +353,7 @@ func (j *job) seat(p *process) {
 func (j *job) healed(a *attempt) {
 	h := j.heal
 	h.now = nil
-	h.failures[a.p.id] = 0
+	a.p.healed = time.Now()
 	took := time.Since(a.began)
 	r := Heal{
 		Rank: int(j.ledger.Rank(a.p.id)), Replica: j.ledger.Replica(a.p.id), Process: int(a.p.id), PID: a.p.pid,

@@ -80,11 +80,11 @@ func newcomer(how, dir string) int {
 		time.Sleep(time.Minute)
 	}
 	awaitFile(dir, "marked")
-	switch how {
-	case "lost":
+	if how == "lost" || how == "orphan" {
+		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
+	}
+	if how == "lost" {
 		return 4
-	case "orphan":
-		time.Sleep(50 * time.Millisecond) // the donor is dead by now
 	}
 	m.tell(control.Committed)
 	var out [2]int
@@ -92,6 +92,9 @@ func newcomer(how, dir string) int {
 	syscall.Dup2(out[0], 1)
 	syscall.Dup2(out[1], 2)
 	m.tell(control.Healed)
+	if how == "relapse" {
+		fault.Kill.Strike()
+	}
 	fmt.Print("ee\nfour\n")
 	m.leave()
 	return 0
@@ -120,9 +123,10 @@ func TestHeal(t *testing.T) {
 	}{
 		{"good", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back after .*s \(pid \d+\), with the state of replica 1`, 0, []string{""}},
 		{"orphan", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back`, 0, []string{""}},
-		{"lost", "one\ntwo\nthr", `rank 1 replica 1 .* died: .*\n(.*\n)?.*no replica of rank 1 is left; rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\)`, 137, []string{"exit 4"}},
+		{"lost", "one\ntwo\nthr", `rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\)`, 137, []string{"exit 4"}},
 		{"die", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: exit 3; after 3 attempts it stays dead`, 0, []string{"exit 3", "exit 3", "exit 3"}},
 		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
+		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 newcomers were of no use`, 0, []string{"", "", ""}},
 		{"early", "one\n", `rank 1 replica 0 .* died: .*; replica 1 substitutes`, 0, nil},
 	} {
 		t.Run(tc.how, func(t *testing.T) {
@@ -131,7 +135,7 @@ func TestHeal(t *testing.T) {
 			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
 				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 			}
-			if tc.how == "die" || tc.how == "fail" { // the donor may have been asked once or thrice
+			if tc.how == "die" || tc.how == "fail" || tc.how == "relapse" { // the donor may have been asked once or thrice
 				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)
 			}
 			if o.stdout != tc.stdout {
