@@ -11,8 +11,8 @@ import (
 // With --verify, acknowledgements carry digests of what has arrived, and the other
 // replicas of the sender compare (package verify). A message is digested at its sender when it
 // has left, and at its receiver before the program gets it. Messages of a rank to itself
-// aren't compared, nor is what a newcomer sends or receives that has taken the place of a
-// dead replica.
+// aren't compared. A newcomer that has taken the place of a dead replica doesn't know what was
+// sent before: it doesn't compare, and has no vote; the others compare what it sends.
 
 // Corruption is a silent corruption that was found, and who has to stop for it.
 type Corruption struct {
