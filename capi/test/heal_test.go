@@ -121,3 +121,14 @@ func TestHeatHeals(t *testing.T) {
 		t.Errorf("%v\nundisturbed: %s", o, want)
 	}
 }
+
+func TestFortranHeals(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	program := build(t, "mpifort", "../../fortran/testdata/heal.f90")
+	want := run(t, tool("banyan"), "run", "-n", "3", program, "1500", "0")
+	if o := heal(t, 1, nil, program, "1500", "500"); o.code != 0 || o.stdout != want.stdout || !strings.Contains(want.stdout, "total ") {
+		t.Errorf("%v\nundisturbed: %v", o, want)
+	}
+}
