@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"banyan/bench/peers"
 	"banyan/bench/processes"
 	"banyan/mpi"
@@ -76,32 +74,12 @@ func (b *Bench) pause(ctx context.Context, s Setting, transport string, victim i
 	if err != nil {
 		return 0, err
 	}
-	began := time.Now()
-	senders, err := r.letGo(dir, b.Replicas, func() int64 {
-		began = time.Now()
-		return processes.Monotonic() + int64(streamLead)
-	})
-	pid := 0
-	for _, n := range senders {
-		if n.process == 2*victim { // processes are numbered by replica, then rank
-			pid = n.pid
-		}
-	}
-	if err == nil && pid == 0 {
-		err = fmt.Errorf("replica %d of rank 0 isn't among the senders", victim)
-	}
-	if err != nil {
-		r.stop()
-		return 0, err
-	}
-	time.Sleep(time.Until(began.Add(after)))
-	killed := processes.Monotonic()
-	err = unix.Kill(pid, unix.SIGKILL)
+	killed, err := r.kill(dir, b.Replicas, victim, streamLead, after)
 	if err := errors.Join(err, r.wait()); err != nil {
 		r.stop()
 		return 0, err
 	}
-	list, err := readArrivals(dir, 2*victim+1)
+	list, err := readArrivals(dir, 2*victim+1, streamNumbers)
 	if err != nil {
 		return 0, err
 	}
@@ -131,13 +109,13 @@ func nextFrom(list []arrival, victim int, killed int64, alone bool) (time.Durati
 	return 0, errNone
 }
 
-func readArrivals(dir string, process int) ([]arrival, error) {
+func readArrivals(dir string, process, numbers int) ([]arrival, error) {
 	f, err := os.Open(arrivalsOf(dir, process))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	list := make([]arrival, streamNumbers)
+	list := make([]arrival, numbers)
 	return list, binary.Read(f, binary.LittleEndian, list)
 }
 
@@ -147,21 +125,25 @@ func arrivalsOf(dir string, process int) string {
 
 // streamRole is a process of the stream.
 func streamRole(w *mpi.Comm, dir string) error {
-	replica := int64(self() / w.Size())
-	if w.Rank() == 0 {
-		start, err := ready(dir)
-		if err != nil {
-			return err
-		}
-		for i := range int64(streamNumbers) {
-			time.Sleep(time.Duration(start + i*int64(streamInterval) - processes.Monotonic()))
-			if err := mpi.Send(w, []int64{i, replica}, 1, 0); err != nil {
-				return err
-			}
-		}
-		return nil
+	if w.Rank() == 1 {
+		return receiveStream(w, dir, streamNumbers)
 	}
-	list := make([]arrival, streamNumbers)
+	start, err := ready(dir)
+	for i := int64(0); i < streamNumbers && err == nil; i++ {
+		err = sendNumber(w, i, start, streamInterval)
+	}
+	return err
+}
+
+// sendNumber sends a number when its time has come, with which replica sent it.
+func sendNumber(w *mpi.Comm, i, start int64, interval time.Duration) error {
+	time.Sleep(time.Duration(start + i*int64(interval) - processes.Monotonic()))
+	return mpi.Send(w, []int64{i, int64(self() / w.Size())}, 1, 0)
+}
+
+// receiveStream writes down when each number came.
+func receiveStream(w *mpi.Comm, dir string, numbers int) error {
+	list := make([]arrival, numbers)
 	number := make([]int64, 2)
 	for i := range list {
 		if _, err := mpi.Recv(w, number, 0, 0); err != nil {

@@ -94,6 +94,14 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s: %+v", p.Protocol, p)
 		}
 	}
+
+	heals, err := b.Healings(ctx, []int{1 << 16}, 1, 1)
+	if err != nil || len(heals) != 1 {
+		t.Fatal(heals, err)
+	}
+	if h := heals[0]; !(h.Pause.Median > 0) || !(h.Until.Median > 0) {
+		t.Errorf("%+v", h)
+	}
 	if left, err := os.ReadDir(b.Dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
@@ -178,6 +186,20 @@ func TestNextFrom(t *testing.T) {
 	}
 	if _, err := nextFrom(list[:3], 1, 25, true); !errors.Is(err, errNone) {
 		t.Error(err)
+	}
+}
+
+func TestHealed(t *testing.T) {
+	list := []arrival{{10, 1}, {20, 1}, {50, 0}, {52, 0}, {60, 0}, {62, 1}, {63, 1}}
+	if d, err := nextOf(list, 1, 25); err != nil || d != 37 {
+		t.Error(d, err)
+	}
+	if _, err := nextOf(list[:5], 1, 25); !errors.Is(err, errNotHealed) {
+		t.Error(err)
+	}
+	list = append(list, arrival{100, 1})
+	if gap := longestGap(list, 25, 62); gap != 8 { // the 30 are the failover's, the 37 are later
+		t.Error(gap)
 	}
 }
 

@@ -11,9 +11,10 @@ import (
 const (
 	rolePingPong = "pingpong" // DIR BYTES TURNS
 	roleStream   = "stream"   // DIR
+	roleHeal     = "heal"     // DIR BYTES
 )
 
-var errRole = errors.New("want pingpong DIR BYTES TURNS, or stream DIR")
+var errRole = errors.New("want pingpong DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
 
 // Perform is what the bench's jobs run: the end of a command line that [Bench.Role] begins. It doesn't
 // return but with an error in the command line.
@@ -28,6 +29,12 @@ func Perform(args []string) error {
 		mpi.Main(func(w *mpi.Comm) error { return pingPongRole(w, args[1], size, turns) })
 	case len(args) == 2 && args[0] == roleStream:
 		mpi.Main(func(w *mpi.Comm) error { return streamRole(w, args[1]) })
+	case len(args) == 3 && args[0] == roleHeal:
+		state, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		mpi.Main(func(w *mpi.Comm) error { return healRole(w, args[1], state) })
 	}
 	return errRole
 }

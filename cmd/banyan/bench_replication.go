@@ -32,6 +32,8 @@ median of the rounds, and the quartiles.
                 What they print has to be the same in every setting
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
+  heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
+                that rank 1 waits for a message meanwhile, and from the kill to the first of the newcomer
 
 How it measures, and what the figures mean, is in docs/replication-bench.md.`
 
@@ -46,9 +48,10 @@ const (
 	partInstructions = "instructions"
 	partApplications = "applications"
 	partFailover     = "failover"
+	partHeal         = "heal"
 )
 
-var replicationParts = []string{partPingPong, partInstructions, partApplications, partFailover}
+var replicationParts = []string{partPingPong, partInstructions, partApplications, partFailover, partHeal}
 
 type benchReplicationFlags struct {
 	bench      replication.Bench
@@ -57,6 +60,8 @@ type benchReplicationFlags struct {
 	transports []string
 	matrix     string
 	kills      int
+	heals      int
+	states     []int
 	seed       uint64
 	chart      string
 	format     string
@@ -74,7 +79,7 @@ func newBenchReplicationCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: pingpong, instructions, applications, failover (default all)")
+	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: pingpong, instructions, applications, failover, heal (default all)")
 	flags.IntVar(&f.bench.Rounds, "rounds", 5, "rounds")
 	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications")
 	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
@@ -82,6 +87,8 @@ func newBenchReplicationCommand() *cobra.Command {
 	flags.StringVar(&f.matrix, "matrix", "", "the `file` that cg solves (default the demo's, in the source tree)")
 	flags.IntVar(&f.kills, "kills", 20, "kills of each kind, one a job")
 	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP}, "transports of the failover: shm, tcp")
+	flags.IntSliceVar(&f.states, "state", []int{1 << 20, 64 << 20, 1 << 30}, "bytes of the state that is healed; the machine needs four times that")
+	flags.IntVar(&f.heals, "heals", 3, "heals of each state, one a job")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws whom to kill, and when")
 	flags.StringVar(&f.chart, "chart", "", "also draw the ping-pong: `NAME`-latency.svg and NAME-throughput.svg")
 	flags.StringVar(&f.format, "format", "table", "table, or with one part csv or json")
@@ -114,9 +121,16 @@ func (f *benchReplicationFlags) check() error {
 			return fmt.Errorf("--transport %q: there are shm and tcp", t)
 		}
 	}
+	for _, state := range f.states {
+		if state < 1 || state > 1<<32 {
+			return fmt.Errorf("--state %d: want 1 to 2^32", state)
+		}
+	}
 	switch {
 	case f.kills < 1:
 		return fmt.Errorf("--kills %d: want at least 1", f.kills)
+	case f.heals < 1:
+		return fmt.Errorf("--heals %d: want at least 1", f.heals)
 	case len(f.sizes) == 0:
 		return errors.New("--bytes: want a size at least")
 	case f.chart != "" && !slices.Contains(f.only, partPingPong):
@@ -225,6 +239,14 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 			return err
 		}
 		return writeRows(out, format, applicationColumns, rows)
+	case partHeal:
+		end := begin(len(f.states)*f.heals, "heals")
+		rows, err := f.bench.Healings(ctx, f.states, f.heals, f.seed)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, healColumns, rows)
 	default:
 		end := begin(2*len(f.transports)*f.kills, "kills")
 		rows, err := f.bench.Pauses(ctx, f.transports, f.kills, f.seed)

@@ -91,3 +91,17 @@ var failoverColumns = func() []column[replication.Pause] {
 		{"longest_ms", func(r *row) any { return r.Longest }},
 	}
 }()
+
+var healColumns = func() []column[replication.Healing] {
+	type row = replication.Healing
+	return []column[row]{
+		{"state_bytes", func(r *row) any { return r.State }},
+		{"heals", func(r *row) any { return r.Heals }},
+		{"pause_ms", func(r *row) any { return r.Pause.Median }},
+		{"pause_q1", func(r *row) any { return r.Pause.Low }},
+		{"pause_q3", func(r *row) any { return r.Pause.High }},
+		{"until_healed_ms", func(r *row) any { return r.Until.Median }},
+		{"until_q1", func(r *row) any { return r.Until.Low }},
+		{"until_q3", func(r *row) any { return r.Until.High }},
+	}
+}()
