@@ -63,6 +63,7 @@ bench-replication: build ## what replication costs, beside jobs without it; how 
 
 soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
+	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
 	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/comm -bcasts $(bcasts)

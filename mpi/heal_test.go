@@ -3,11 +3,14 @@ package mpi_test
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -200,18 +203,28 @@ type revenge struct {
 func (r *revenge) Write(b []byte) (int, error) {
 	if !r.done && bytes.Contains(b, []byte("is back")) {
 		r.done = true
-		children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
-		for _, name := range children {
-			pids, _ := os.ReadFile(name)
-			for _, pid := range strings.Fields(string(pids)) {
-				env, _ := os.ReadFile("/proc/" + pid + "/environ")
-				if n, err := strconv.Atoi(pid); err == nil && bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", r.number)) {
-					syscall.Kill(n, syscall.SIGKILL)
-				}
+		for _, pid := range processes() {
+			env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			if bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", r.number)) {
+				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
 	}
 	return r.said.Write(b)
+}
+
+// processes are those of the job that this process runs.
+func processes() (pids []int) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
+	for _, name := range tasks {
+		children, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(children)) {
+			if pid, err := strconv.Atoi(child); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
 }
 
 func lines(text string, rank int) (s string) {
@@ -269,6 +282,47 @@ func TestDonorDies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// heals makes TestHealsOn go on for so long.
+var heals = flag.Duration("heals", 0, "kill and heal replicas for so long")
+
+// TestHealsOn kills a process of the job, any, again and again: as long as two of a rank's
+// three replicas live at a time, each death is made good, and the output is the undisturbed one.
+func TestHealsOn(t *testing.T) {
+	want, _, _ := walk(t, "", false, 0)
+	deaths, begin := 0, time.Now()
+	for seed := uint64(1); deaths == 0 || time.Since(begin) < *heals; seed++ {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		over := make(chan bool)
+		var killer sync.WaitGroup
+		stderr := &revenge{done: true}
+		killer.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Duration(20+rng.IntN(200)) * time.Millisecond):
+				}
+				if living := processes(); len(living) >= 8 {
+					syscall.Kill(living[rng.IntN(len(living))], syscall.SIGKILL)
+				}
+			}
+		})
+		out, errs, report := march(t, "", 3, "", stderr)
+		close(over)
+		killer.Wait()
+		deaths += len(report.Deaths)
+		if report.ExitCode != 0 {
+			t.Errorf("seed %d: exit code %d\n%s", seed, report.ExitCode, errs)
+		}
+		for r := range 3 {
+			if lines(out, r) != lines(want, r) {
+				t.Errorf("seed %d: rank %d wrote\n%s, undisturbed\n%s\nstderr:\n%s", seed, r, lines(out, r), lines(want, r), errs)
+			}
+		}
+	}
+	t.Logf("%d deaths", deaths)
 }
 
 // TestUnhealed: where a rank can't be healed the user is told why, and the job goes on.
