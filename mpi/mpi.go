@@ -42,11 +42,14 @@
 // without a fixed seed, map iteration and several goroutines that send over one
 // communicator are the usual traps.
 //
+// With "--heal" a replica that has died is replaced while the program runs, if that has
+// safe points: see Register and docs/replication.md.
+//
 // # Limits
 //
 // banyan run starts processes on one machine, other launchers on several (see
 // docs/detector.md); no element types but numbers and bool; no non-blocking
-// collectives; a dead replica isn't replaced. Messages that nobody has received
+// collectives. Messages that nobody has received
 // yet are kept without a bound.
 package mpi
 
