@@ -117,6 +117,7 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 		return // the newcomer has died, or this must wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
+	p.preparedFor = d.newcomer
 	p.farewell.Admit(d.newcomer, d.incarnation, &p.farewellOut)
 	p.runFarewell()
 	if !d.marked {
@@ -255,8 +256,12 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 			return // it is dead already
 		}
 		p.Admit(n.Newcomer, n.Incarnation)
+		p.preparedFor = n.Newcomer
 		p.farewell.Admit(n.Newcomer, n.Incarnation, &p.farewellOut)
 		p.runFarewell()
+	}
+	if n.Kind == replica.Joined && from == p.preparedFor {
+		p.preparedFor = proto.NoProc
 	}
 	p.replica.Noted(from, n, &p.replicaOut)
 	p.runReplica()
@@ -319,6 +324,9 @@ func (p *Process) healingStep(a *replica.Action) {
 
 // healingDied is what a death means for a healing that this process has a part in.
 func (p *Process) healingDied(q proto.Proc) {
+	if p.preparedFor == q {
+		p.preparedFor = proto.NoProc
+	}
 	if d := p.donation; d != nil && d.newcomer == q {
 		p.stopDonating()
 	}

@@ -33,8 +33,10 @@ type infirmary struct {
 	donor   *patient
 	over    bool // somebody has left: nobody is replaced any more
 	make    func(r proto.Rank) *courier
+	limit   uint64 // of what is kept for others
 	healed  int
 	failed  int
+	givenUp int // newcomers, for too much was kept for them
 }
 
 // flight is what is on its way from one life to another, or, from nobody, the launcher's
@@ -63,10 +65,13 @@ type patient struct {
 }
 
 func newInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
-	w := &infirmary{t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make,
+	w := &infirmary{t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
 		lives: slices.Repeat([]uint32{0}, layout.Procs())}
 	for q := range proto.Proc(layout.Procs()) {
 		w.nodes = append(w.nodes, w.conceived(q))
+	}
+	if seed%7 == 6 {
+		w.limit = 2000 // most sends wait for others
 	}
 	for _, n := range w.nodes {
 		n.committed = true
@@ -96,6 +101,7 @@ func (n *patient) born(lives []uint32, gone []bool) {
 		w.t.Fatal(err)
 	}
 	n.program = w.make(w.layout.Rank(q))
+	n.p.retainLimit = w.limit
 }
 
 // The transport.
@@ -124,6 +130,9 @@ func (n *patient) Admit(q proto.Proc, incarnation uint32) {
 
 func (n *patient) Died(r detector.Report) {
 	if life := n.w.lifeOf(r.Proc, r.Incarnation); r.Cause != detector.CauseTold && !life.dead && !life.gone {
+		if life == n.w.fresh {
+			n.w.givenUp++
+		}
 		n.w.crash(life) // the launcher makes it true
 	}
 }
@@ -376,6 +385,9 @@ func (w *infirmary) advance(n *patient) {
 		n.p.Sent(b.to, b.token)
 	}
 	n.p.Work()
+	if w.rng.IntN(3) == 0 {
+		n.p.Acknowledge()
+	}
 	if w.rng.IntN(20) == 0 { // time passes, too slowly for anybody to be suspected
 		w.now += 1e5
 		for _, m := range w.all {
@@ -534,7 +546,7 @@ func TestHealing(t *testing.T) {
 	if testing.Short() {
 		seeds = 40
 	}
-	healed, failed := 0, 0
+	healed, failed, givenUp := 0, 0, 0
 	for seed := range uint64(seeds) {
 		layouts := []replica.Layout{replica.Uniform(2, 2), replica.Uniform(3, 2), replica.Uniform(2, 3), replica.Partial([]int{2, 1, 3})}
 		layout := layouts[seed%4]
@@ -547,11 +559,11 @@ func TestHealing(t *testing.T) {
 			} else {
 				w.run(3+int(seed%9), 80)
 			}
-			healed, failed = healed+w.healed, failed+w.failed
+			healed, failed, givenUp = healed+w.healed, failed+w.failed, givenUp+w.givenUp
 		})
 	}
-	t.Logf("%d healed, %d newcomers failed", healed, failed)
-	if healed < seeds/2 || failed < seeds/2 {
+	t.Logf("%d healed, %d newcomers failed, %d were given up", healed, failed, givenUp)
+	if healed < seeds/2 || failed < seeds/2 || givenUp == 0 {
 		t.Error("that is too few")
 	}
 }

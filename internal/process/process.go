@@ -140,18 +140,20 @@ type Process struct {
 	host       Host
 	now        proto.Time // of the current step
 
-	replica  *replica.Machine
-	detector *detector.Machine
-	ring     *topology.Ring // that of the detector's first view
-	farewell *farewell.Machine
-	members  *membership.Machine
-	match    *match.Queues
-	clock    *causal.Clock // replicated jobs only
-	history  *history      // replicated jobs with healing only
-	replay   *replay       // newcomers before their first safe point only
-	donation *donation     // nil unless this process is a donor
-	joining  *joining      // newcomers only
-	healable bool          // the rank can be healed from here
+	replica     *replica.Machine
+	detector    *detector.Machine
+	ring        *topology.Ring // that of the detector's first view
+	farewell    *farewell.Machine
+	members     *membership.Machine
+	match       *match.Queues
+	clock       *causal.Clock // replicated jobs only
+	history     *history      // replicated jobs with healing only
+	replay      *replay       // newcomers before their first safe point only
+	preparedFor proto.Proc    // the newcomer for which messages are kept that it doesn't get yet; NoProc if none
+	retainLimit uint64        // the constant, but in tests
+	donation    *donation     // nil unless this process is a donor
+	joining     *joining      // newcomers only
+	healable    bool          // the rank can be healed from here
 
 	requests   slab[request]
 	messages   slab[message]
@@ -231,9 +233,12 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		met:        make([]bool, n),
 		left:       make([]bool, n),
 		told:       make([]bool, n),
-		why:        make([]membership.Why, n),
-		lives:      make([]uint32, n),
-		guest:      make([]bool, n),
+
+		preparedFor: proto.NoProc,
+		retainLimit: retainLimit,
+		why:         make([]membership.Why, n),
+		lives:       make([]uint32, n),
+		guest:       make([]bool, n),
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
@@ -304,6 +309,9 @@ func (p *Process) Tick() {
 func (p *Process) Work() bool {
 	read := p.readOn()
 	p.releaseHeld()
+	if p.preparedFor != proto.NoProc && len(p.held) > 0 && !p.retainsLittle() {
+		p.Evidence(p.preparedFor, p.lives[p.preparedFor]) // rather no newcomer than a job that waits for it
+	}
 	if len(p.views) > 0 {
 		p.adoptViews()
 	}

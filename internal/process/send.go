@@ -212,7 +212,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 // retainsLittle tells whether more may be kept for other replicas.
 func (p *Process) retainsLittle() bool {
 	n, bytes := p.replica.Retained()
-	return uint64(n)*retainCost+bytes <= retainLimit
+	return uint64(n)*retainCost+bytes <= p.retainLimit
 }
 
 // releaseHeld completes the sends for which there is room again.
