@@ -157,7 +157,10 @@ func (t *Transport) look(p *peer, most int) {
 
 // take takes in so many records at most of what a peer has written.
 func (t *Transport) take(p *peer, most int) {
-	for range most {
+	for i := range most {
+		if i > 0 && !p.link.In.Ready() {
+			break
+		}
 		found, err := p.link.In.Next(&t.record)
 		switch {
 		case err != nil:
