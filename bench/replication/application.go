@@ -21,10 +21,10 @@ type Application struct {
 func Applications(bin func(string) string, matrix string) []Application {
 	cg, multigrid := bin("cg"), bin("multigrid")
 	return []Application{
-		{"cg", []string{cg, "-any-source=false", "-solves", "10", matrix}},
-		{"cg, any source", []string{cg, "-any-source=true", "-solves", "10", matrix}},
-		{"multigrid", []string{multigrid, "-any-source=false", "-solves", "4"}},
-		{"multigrid, any source", []string{multigrid, "-any-source=true", "-solves", "4"}},
+		{"cg", []string{cg, "-any-source=false", "-solves", "25", matrix}},
+		{"cg, any source", []string{cg, "-any-source=true", "-solves", "25", matrix}},
+		{"multigrid", []string{multigrid, "-any-source=false", "-solves", "8"}},
+		{"multigrid, any source", []string{multigrid, "-any-source=true", "-solves", "8"}},
 	}
 }
 

@@ -1,0 +1,56 @@
+package process
+
+import (
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/wire"
+)
+
+// arriveFrom brings p the messages from … to of a channel, of so many bytes each.
+func arriveFrom(p *Process, from proto.Proc, first, last uint64, bytes int) {
+	for seq := first; seq <= last; seq++ {
+		p.Frame(from, &wire.Header{
+			Kind: wire.KindEager, Context: 2, Src: p.cfg.Layout.Rank(from), Dst: p.rank, Seq: seq, Total: uint64(bytes),
+		}, make([]byte, bytes+p.clock.StampSize()))
+	}
+}
+
+// Arrivals are acknowledged together: when there are many, when they are large, or when the driver has
+// nothing else to do; not each by itself.
+func TestAcknowledgementsWait(t *testing.T) {
+	layout := replica.Uniform(2, 2)
+	p, w := single(t, layout) // replica 0 of rank 0
+	sender := layout.Proc(1, 0)
+	acks := func() (frames int) {
+		for _, h := range w.headers {
+			if h.Kind == wire.KindAck {
+				frames++
+			}
+		}
+		return frames
+	}
+	arriveFrom(p, sender, 1, acksOwedLimit-1, 8)
+	p.Work()
+	if n := acks(); n != 0 {
+		t.Fatalf("%d frames acknowledge fewer than %d messages", n, acksOwedLimit)
+	}
+	arriveFrom(p, sender, acksOwedLimit, acksOwedLimit, 8)
+	if n := acks(); n != 1 {
+		t.Fatalf("%d frames acknowledge %d messages", n, acksOwedLimit)
+	}
+	arriveFrom(p, sender, acksOwedLimit+1, acksOwedLimit+1, 8)
+	p.Acknowledge()
+	p.Acknowledge()
+	if n := acks(); n != 2 {
+		t.Fatalf("%d frames after a quiet moment, want 2", n)
+	}
+	arriveFrom(p, sender, acksOwedLimit+2, acksOwedLimit+3, acksOwedBytes/2)
+	if n := acks(); n != 3 {
+		t.Fatalf("%d frames after two large messages, want 3", n)
+	}
+	if p.replica.AcksOwed() != 0 {
+		t.Errorf("%d acknowledgements are owed", p.replica.AcksOwed())
+	}
+}
