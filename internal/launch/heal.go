@@ -273,8 +273,10 @@ func (j *job) mark(donor *process) {
 	a := h.now
 	a.paused = true
 	j.enterPart("take over the state of its donor")
-	if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); donor.stdin != nil && (!ok || at != h.marks[donor.id]) {
-		j.doom("its rank has read input since its first safe point")
+	if donor.stdin != nil {
+		if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); !ok || at != h.marks[donor.id] {
+			j.doom("its rank has read input since its first safe point")
+		}
 	}
 	j.follow(a)
 }
