@@ -1,0 +1,87 @@
+package launch
+
+import (
+	"time"
+
+	"banyan/internal/control"
+)
+
+// mark has the output of the newcomer follow that of its donor, which is paused.
+func (j *job) mark(donor *process) {
+	h := j.heal
+	if h == nil || h.now == nil || h.now.donor != donor || h.now.paused {
+		donor.news.put(control.Message{Type: control.Marked})
+		return
+	}
+	a := h.now
+	a.paused = true
+	j.enterPart("take over the state of its donor")
+	if donor.stdin != nil {
+		if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); !ok || at != h.marks[donor.id] {
+			j.doom("its rank has read input since its first safe point")
+		}
+	}
+	j.follow(a)
+}
+
+// follow has the output of a newcomer follow all that its donor has written by now.
+func (j *job) follow(a *attempt) {
+	if a.following {
+		return
+	}
+	a.following = true
+	rank, replica := int(j.ledger.Rank(a.donor.id)), j.ledger.Replica(a.donor.id)
+	hurry := func(is bool) {
+		j.outs[rank].Hurry(replica, is)
+		j.errs[rank].Hurry(replica, is)
+	}
+	hurry(true)
+	go func() {
+		defer hurry(false)
+		for !a.donor.stdout.drained() || !a.donor.stderr.drained() {
+			select {
+			case <-j.over:
+				return
+			case <-time.After(drainPause):
+			}
+		}
+		j.tell(func() { j.marked(a) })
+	}()
+}
+
+// marked goes on with an attempt when all that the donor has written is read.
+func (j *job) marked(a *attempt) {
+	if j.heal.now == a {
+		rank := int(j.ledger.Rank(a.p.id))
+		replica, like := j.ledger.Replica(a.p.id), j.ledger.Replica(a.donor.id)
+		j.outs[rank].Revive(replica, like)
+		j.errs[rank].Revive(replica, like)
+		a.p.follows = true
+		j.copyOut(a.p)
+	}
+	if a.donorEnded != nil {
+		a.donorEnded()
+		return
+	}
+	a.donor.news.put(control.Message{Type: control.Marked})
+}
+
+// donorEnded ends an attempt whose donor has gone before it has given anything: the newcomer
+// may not even know whose state it was to have. Later it finds out itself whether it has all.
+func (j *job) donorEnded(p *process) {
+	if h := j.heal; h != nil && h.now != nil && h.now.donor == p && !h.now.paused {
+		j.doom("the replica whose state it was to take over has died")
+	}
+}
+
+// settle says how a process has ended, to those who read its output. If a newcomer is to
+// follow it, that comes first: its rank may have no other replica.
+func (j *job) settle(p *process, inOrder bool) {
+	if j.heal != nil && j.heal.now != nil && j.heal.now.donor == p && !j.heal.now.p.follows {
+		a := j.heal.now
+		a.donorEnded = func() { p.settle(inOrder) }
+		j.follow(a)
+		return
+	}
+	p.settle(inOrder)
+}
