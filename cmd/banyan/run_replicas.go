@@ -35,6 +35,9 @@ func degrees(replicas, replicate string, ranks int) (each []int, all int, err er
 	if replicate == "" {
 		return nil, n, nil
 	}
+	if n == 1 {
+		return nil, 0, fmt.Errorf("--replicate %s names ranks, and --replicas doesn't say how many processes each has", replicate)
+	}
 	each = slices.Repeat([]int{1}, max(ranks, 0))
 	seen := make([]bool, len(each))
 	for _, list := range strings.Split(replicate, ",") {

@@ -27,6 +27,7 @@ func TestDegrees(t *testing.T) {
 	for _, tc := range []struct{ replicas, replicate, want string }{
 		{"x", "", "want a number"},
 		{"", "", "want a number"},
+		{"1", "0", "doesn't say how many"},
 		{"2", "0-4", "rank 4 is not among 0…3"},
 		{"2", "2-1", `"2-1": want a rank`},
 		{"2", "0-2,1", "rank 1 is named twice"},

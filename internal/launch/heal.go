@@ -357,18 +357,6 @@ func (j *job) hopeful(rank proto.Rank) bool {
 	return j.heal != nil && j.heal.now != nil && !j.heal.now.committed && j.heal.now.paused && j.ledger.Rank(j.heal.now.p.id) == rank
 }
 
-// stopHealing says that the job is about to end: nobody needs newcomers any more.
-func (j *job) stopHealing() {
-	h := j.heal
-	if h == nil || h.over {
-		return
-	}
-	h.over = true
-	if h.now != nil && !h.now.committed {
-		j.doom("the job has come to its end")
-	}
-}
-
 // healable notes that a rank can be healed from a process.
 func (j *job) healable(p *process) {
 	if j.heal == nil {
@@ -387,17 +375,4 @@ func (j *job) everyone() []*process {
 		return j.procs
 	}
 	return append(slices.Clone(j.procs), j.heal.now.p)
-}
-
-// reapNewcomer ends a newcomer that is left when the job is over.
-func (j *job) reapNewcomer() {
-	if j.heal == nil || j.heal.now == nil || j.heal.now.committed {
-		return
-	}
-	p := j.heal.now.p
-	p.signal(unix.SIGKILL)
-	for deadline := time.Now().Add(killDelay); !p.isReaped() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	p.settle(false)
 }
