@@ -162,7 +162,7 @@ func (g *gather) collect(from, to *level, array, all []float64) error {
 		return err
 	}
 	for i, b := range g.blocks {
-		to.copy(region{b.first, b.count}, all, parts[:g.counts[i]], true)
+		to.copy(region(b), all, parts[:g.counts[i]], true)
 		parts = parts[g.counts[i]:]
 	}
 	return nil
