@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -46,8 +47,8 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE]". It tells nobody when it has
-// been restored: its output is that of ring.
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after]]". It tells nobody when it has
+// been restored: its output is that of ring. Rank 0 reads its input before or after its first safe point.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -69,10 +70,17 @@ func healer() {
 		if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "number", number)); err != nil {
 			return err
 		}
+		read := func(when string) {
+			if rank == 0 && round == 0 && len(os.Args) > 3 && os.Args[3] == when {
+				io.Copy(io.Discard, os.Stdin)
+			}
+		}
+		read("before")
 		for ; round < rounds; round++ {
 			if _, err := world.Safepoint(); err != nil {
 				return err
 			}
+			read("after")
 			got := make([]int64, 1)
 			if _, err := mpi.Sendrecv(ring, number, (rank+1)%size, 0, got, (rank+size-1)%size, 0); err != nil {
 				return err

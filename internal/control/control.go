@@ -65,7 +65,7 @@ const (
 	// follow its name.
 	Waits Type = "waits"
 	// Healable: this process has come to its first safe point: a newcomer to its rank can
-	// have its state.
+	// have its state. It waits for Noted before it reads more input.
 	Healable Type = "healable"
 	// Unhealable: this process can't give its state away, for Text.
 	Unhealable Type = "unhealable"
@@ -105,6 +105,8 @@ const (
 	Donate Type = "donate"
 	// Marked: see Mark.
 	Marked Type = "marked"
+	// Noted answers Healable: how much input the program had read is known.
+	Noted Type = "noted"
 	// Shutdown: the job is being ended; kill follows. Text says why.
 	Shutdown Type = "shutdown"
 )

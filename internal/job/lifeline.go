@@ -46,6 +46,8 @@ func (j *Job) listen() {
 			}
 		case control.Marked:
 			j.Engine.Marked()
+		case control.Noted:
+			j.Engine.Noted()
 		case control.Traced, control.Untraced:
 			j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 		case control.Explain:

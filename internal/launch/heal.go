@@ -242,6 +242,7 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		j.enterPart(partSafepoint)
 	case control.Committed:
 		a.committed = true
+		j.heal.marks[p.id] = j.heal.marks[a.donor.id]
 		j.seat(p)
 		j.enterPart("become known to all")
 	case control.Healed:
@@ -363,8 +364,11 @@ func (j *job) healable(p *process) {
 		return
 	}
 	j.heal.healable[p.id] = true
-	if p.stdin != nil {
-		j.heal.marks[p.id], _ = j.feeder.taken(j.ledger.Replica(p.id))
+	if p.life == 0 { // else its donor's mark holds: it has read the same before
+		if p.stdin != nil {
+			j.heal.marks[p.id], _ = j.feeder.taken(j.ledger.Replica(p.id))
+		}
+		p.news.put(control.Message{Type: control.Noted})
 	}
 	j.healNext()
 }

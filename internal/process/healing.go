@@ -86,6 +86,13 @@ func (p *Process) ReachedSafepoint() {
 	p.host.Heals(StepHealable)
 }
 
+// Noted says that the launcher knows of the first safe point, and of how much input the
+// program has read before.
+func (p *Process) Noted() { p.noted = true }
+
+// IsNoted tells whether the program may go on from its first safe point.
+func (p *Process) IsNoted() bool { return p.noted || !p.cfg.Witness }
+
 // Help says that this process is the donor of a newcomer. Without a word nothing
 // happens if it can't be.
 func (p *Process) Help(q proto.Proc, incarnation uint32) {

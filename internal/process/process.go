@@ -154,6 +154,7 @@ type Process struct {
 	donation    *donation     // nil unless this process is a donor
 	joining     *joining      // newcomers only
 	healable    bool          // the rank can be healed from here
+	noted       bool          // the launcher knows
 
 	requests   slab[request]
 	messages   slab[message]

@@ -18,6 +18,9 @@ func (e *Engine) Help(q proto.Proc, incarnation uint32) {
 // Marked says that the launcher knows how far this process's output goes.
 func (e *Engine) Marked() { e.tell(func(p *process.Process) { p.Marked() }) }
 
+// Noted says that the launcher knows that this process is at its first safe point.
+func (e *Engine) Noted() { e.tell(func(p *process.Process) { p.Noted() }) }
+
 // AwaitLog waits, in a newcomer, until what its program is to begin with is here. The
 // program must not start before.
 func (e *Engine) AwaitLog() error {

@@ -97,6 +97,7 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 			return false, nil
 		}
 		e.p.ReachedSafepoint()
+		e.until(e.p.IsNoted) // else the program could read input that the launcher counts as read before
 	}
 	if e.p.SafepointWanted() {
 		e.donate(site)
