@@ -107,7 +107,7 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 	var m maps
 	if err == nil {
 		tell := func(name string) error { return os.WriteFile(filepath.Join(dir, name), nil, 0o644) }
-		ops, m, err = steps(pid, operations, func() error { return tell("go") })
+		ops, m, err = steps(ctx, pid, operations, func() error { return tell("go") })
 		err = errors.Join(err, tell("done"))
 	}
 	if err != nil {

@@ -3,11 +3,14 @@
 package instructions
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -50,8 +53,8 @@ func TestCountsALoop(t *testing.T) {
 	}
 }
 
-// stepThrough counts three operations of so many turns.
-func stepThrough(t *testing.T, turns int) []Operation {
+// started is the loop with so many turns, and what lets it begin.
+func started(t *testing.T, turns int) (*exec.Cmd, io.Writer) {
 	t.Helper()
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "loop.c"), filepath.Join(dir, "loop")
@@ -69,8 +72,16 @@ func stepThrough(t *testing.T, turns int) []Operation {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() }).Stop()
-	ops, m, err := steps(cmd.Process.Pid, 3, func() error {
+	watchdog := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	t.Cleanup(func() { watchdog.Stop() })
+	return cmd, stdin
+}
+
+// stepThrough counts three operations of so many turns.
+func stepThrough(t *testing.T, turns int) []Operation {
+	t.Helper()
+	cmd, stdin := started(t, turns)
+	ops, m, err := steps(t.Context(), cmd.Process.Pid, 3, func() error {
 		_, err := io.WriteString(stdin, "x")
 		return err
 	})
@@ -103,7 +114,30 @@ func TestEndsWithItsProcess(t *testing.T) {
 		t.Skip(err)
 	}
 	defer cmd.Wait()
-	if _, _, err := steps(cmd.Process.Pid, 1, stdin.Close); err == nil {
+	if _, _, err := steps(t.Context(), cmd.Process.Pid, 1, stdin.Close); err == nil {
 		t.Error("a process without marks was counted")
+	}
+}
+
+// Who interrupts a count ends the process, although its other threads are stopped: a leader is
+// told to have ended only after them.
+func TestInterrupted(t *testing.T) {
+	cmd, stdin := started(t, 1_000_000_000)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, _, err := steps(ctx, cmd.Process.Pid, 1, func() error {
+		_, err := io.WriteString(stdin, "x")
+		return err
+	})
+	if os.IsPermission(err) {
+		cmd.Process.Kill()
+		cmd.Wait()
+		t.Skip(err)
+	}
+	if err == nil || errors.Is(err, errStuck) {
+		t.Errorf("an interrupted count ended with %v", err)
+	}
+	if err := syscall.Kill(cmd.Process.Pid, 0); err != syscall.ESRCH { // who traces a child has waited for it
+		t.Errorf("the counted process is still there: %v", err)
 	}
 }

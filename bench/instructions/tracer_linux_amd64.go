@@ -1,11 +1,13 @@
 package instructions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +25,9 @@ var (
 
 // steps counts the instructions of a process's first thread from mark to mark (int3), n times,
 // after a first time that isn't counted. ready is called when the process is traced: only then
-// may it come to its first mark. It goes on untraced afterwards, or is killed if that failed.
-func steps(pid, n int, ready func() error) (operations []Operation, m maps, err error) {
+// may it come to its first mark. It goes on untraced afterwards, or is killed if that failed, and
+// when ctx ends.
+func steps(ctx context.Context, pid, n int, ready func() error) (operations []Operation, m maps, err error) {
 	// All of ptrace is between two threads.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -34,10 +37,12 @@ func steps(pid, n int, ready func() error) (operations []Operation, m maps, err 
 	}
 	watch := time.AfterFunc(2*patience, func() {
 		t.late.Store(true)
-		unix.Kill(pid, unix.SIGKILL)
+		t.kill()
 	})
+	stop := context.AfterFunc(ctx, t.kill)
 	defer func() {
 		watch.Stop()
+		stop()
 		t.release(err)
 	}()
 	if err := ready(); err != nil {
@@ -71,11 +76,13 @@ func steps(pid, n int, ready func() error) (operations []Operation, m maps, err 
 }
 
 type tracer struct {
-	pid    int
+	pid  int
+	mark uint64
+	regs unix.PtraceRegs
+	late atomic.Bool // it was killed for that
+
+	lock   sync.Mutex
 	others []int // stopped
-	mark   uint64
-	regs   unix.PtraceRegs
-	late   atomic.Bool // it was killed for that
 }
 
 func ptrace(request, tid int, data uintptr) error {
@@ -163,7 +170,9 @@ func (t *tracer) stop(tid int) error {
 			return err
 		}
 		if event {
+			t.lock.Lock()
 			t.others = append(t.others, tid)
+			t.lock.Unlock()
 			return nil
 		}
 		if err := ptrace(unix.PTRACE_CONT, tid, uintptr(signal)); err != nil {
@@ -175,21 +184,35 @@ func (t *tracer) stop(tid int) error {
 // release lets all threads go on, untraced. If err isn't nil it kills the process: what
 // state it is in nobody knows.
 func (t *tracer) release(err error) {
-	threads := append(t.others, t.pid)
 	if err == nil {
-		for _, tid := range threads {
+		for _, tid := range append(t.others, t.pid) {
 			ptrace(unix.PTRACE_DETACH, tid, 0)
 		}
 		return
 	}
+	t.kill()
+	t.reap(t.pid) // its parent learns of the end when its tracer has
+}
+
+// kill kills the process. Its first thread's end is told, to whoever waits for that, when the
+// ends of all others have been taken.
+func (t *tracer) kill() {
 	unix.Kill(t.pid, unix.SIGKILL)
-	for _, tid := range threads { // its parent learns of the end when its tracer has
-		for {
-			if _, _, err := t.wait(tid); err != nil {
-				break
-			}
-			ptrace(unix.PTRACE_CONT, tid, 0)
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	for _, tid := range t.others {
+		t.reap(tid)
+	}
+	t.others = nil
+}
+
+// reap waits for the end of a thread of a process that has been killed.
+func (t *tracer) reap(tid int) {
+	for {
+		if _, _, err := t.wait(tid); err != nil {
+			return
 		}
+		ptrace(unix.PTRACE_CONT, tid, 0)
 	}
 }
 

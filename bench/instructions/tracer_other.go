@@ -2,9 +2,12 @@
 
 package instructions
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
-func steps(pid, n int, ready func() error) ([]Operation, maps, error) {
+func steps(ctx context.Context, pid, n int, ready func() error) ([]Operation, maps, error) {
 	return nil, nil, errors.New("instructions are counted on linux on amd64 only")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
@@ -117,7 +118,7 @@ func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	bar := progressbar.NewOptions(len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
 		progressbar.OptionSetDescription("counts"), progressbar.OptionClearOnFinish(),

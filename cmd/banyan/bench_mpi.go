@@ -10,6 +10,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"banyan/bench/peers"
 	"banyan/internal/logp"
@@ -78,7 +79,7 @@ func (f *benchMPIFlags) run(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	bar := progressbar.NewOptions(f.rounds*len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
 		progressbar.OptionSetDescription("measurements"), progressbar.OptionClearOnFinish(),
