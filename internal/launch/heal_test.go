@@ -25,6 +25,7 @@ func patient(how, dir string) int {
 	m := join()
 	if m.rank() == 1 {
 		fmt.Println("one")
+		m.control.Send(control.Message{Type: control.Unhealable, Text: "rank 1 had rather not"})
 	}
 	if m.proc == 1 {
 		awaitFile(dir, "healable")
@@ -134,6 +135,9 @@ func TestHeal(t *testing.T) {
 			o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true}, "patient", tc.how, t.TempDir())
 			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
 				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
+			}
+			if n := strings.Count(o.stderr, "rank 1 had rather not"); n != 1 {
+				t.Errorf("what both replicas say is told %d times", n)
 			}
 			if tc.how == "die" || tc.how == "fail" || tc.how == "relapse" { // the donor may have been asked once or thrice
 				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)

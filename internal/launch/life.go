@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"syscall"
 	"time"
 
@@ -160,7 +161,9 @@ func (j *job) heard(p *process, m control.Message) {
 	case control.Healable:
 		j.healable(p)
 	case control.Unhealable:
-		j.warn(m.Text)
+		if !slices.Contains(j.report.Warnings, m.Text) { // by another replica
+			j.warn(m.Text)
+		}
 	case control.Mark:
 		j.mark(p)
 	case control.Abort:
