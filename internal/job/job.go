@@ -190,7 +190,7 @@ func (j *Job) config() (progress.Config, error) {
 			Self: j.self, Layout: j.layout, Mirror: mirror,
 			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
 		},
-		BeforeSend: strike,
+		BeforeSend: strike, HealFailed: j.healFailed,
 	}
 	j.newcomer.apply(&cfg.Process)
 	if output, err := readOutput(); err != nil {

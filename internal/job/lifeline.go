@@ -106,8 +106,6 @@ func (j *Job) handle(e progress.Event) {
 		j.heals(e.Step)
 	case progress.Unhealable:
 		j.unhealable(e.Text)
-	case progress.HealFailed:
-		j.healFailed(e.Err)
 	}
 }
 

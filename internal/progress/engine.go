@@ -54,6 +54,9 @@ type Config struct {
 	// Committed, if set, is called in a newcomer when it has its donor's state: what the
 	// program writes from here on nobody else writes.
 	Committed func()
+	// HealFailed, if set, is called in a newcomer that can't take the place of a dead process,
+	// and is to end it: the program, which finds out as well, would end without a word of why.
+	HealFailed func(err error)
 	// Calls, if set, hears what the program calls.
 	Calls Calls
 }
@@ -69,7 +72,6 @@ const (
 	Aborted                     // By called Abort with Code
 	Viewed                      // View is in force; Coordinator: this process brought it about
 	Minority                    // this process must stop: too many are silent, in Gone
-	HealFailed                  // this process, a newcomer, must stop: Err says why
 	Heals                       // a healing has come to Step
 	Unhealable                  // this process can't give its state to a newcomer: Text says why
 )
@@ -81,7 +83,6 @@ type Event struct {
 	Rank   proto.Rank
 	By     proto.Proc
 	Code   int
-	Err    error
 	Step   process.HealStep
 	Text   string
 
@@ -193,8 +194,12 @@ func (h host) Viewed(v *membership.View, coordinator bool) {
 	h.e.viewed = make(chan struct{})
 	h.put(Event{Kind: Viewed, View: v, Coordinator: coordinator})
 }
-func (h host) SafepointWanted(wanted bool)     { h.e.safe.setDue(wanted || !h.e.safe.passed) }
-func (h host) HealFailed(err error)            { h.put(Event{Kind: HealFailed, Err: err}) }
+func (h host) SafepointWanted(wanted bool) { h.e.safe.setDue(wanted || !h.e.safe.passed) }
+func (h host) HealFailed(err error) {
+	if h.e.cfg.HealFailed != nil {
+		h.e.cfg.HealFailed(err)
+	}
+}
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 
 func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }
