@@ -54,7 +54,10 @@ const endless = "while :; do :; done"
 
 // One that computes is believed to live at every look, however little of a core it gets.
 func TestStarvedProcess(t *testing.T) {
-	hungry := child(t, "renice -n 19 $$ >/dev/null; "+endless)
+	hungry := child(t, endless)
+	if err := unix.Setpriority(unix.PRIO_PROCESS, hungry.Process.Pid, 19); err != nil {
+		t.Fatal(err)
+	}
 	rivals := []*exec.Cmd{hungry, child(t, endless), child(t, endless)}
 	var one unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &one); err != nil {
