@@ -31,10 +31,13 @@ const (
 	// spins is how many polls a waiter makes at once, with a core to itself and
 	// without; yields, before how many more it offers the core. 100 polls are some
 	// microseconds, in which the answer to a small message comes if its rank runs;
-	// should both share a core after all, each turn takes as much longer.
-	spins        = 100
-	spinsCrowded = 4
-	yields       = 50
+	// should both share a core after all, each turn takes as much longer. 5,000 yields
+	// that nobody takes are some milliseconds, in which the other end copies a large message: to
+	// be woken after that would take as long as half a megabyte.
+	spins         = 100
+	spinsCrowded  = 4
+	yields        = 5000
+	yieldsCrowded = 50
 
 	// lateYield is how long no waiter keeps a core.
 	lateYield = proto.Time(time.Millisecond)
@@ -69,9 +72,9 @@ func (r *rivals) yielded(before, after proto.Time) {
 // linger passes a moment after polls in vain, idle of them in a row. It returns false when
 // it is time to block. The lock is held, but given up meanwhile if others want it.
 func (e *Engine) linger(idle int) bool {
-	limit := spins
+	limit, offers := spins, yields
 	if e.cfg.Crowded {
-		limit = spinsCrowded
+		limit, offers = spinsCrowded, yieldsCrowded
 	}
 	if idle <= limit {
 		if e.wanted.Load() > 0 {
@@ -81,7 +84,7 @@ func (e *Engine) linger(idle int) bool {
 		}
 		return true
 	}
-	if idle > limit+yields {
+	if idle > limit+offers {
 		return false
 	}
 	before := e.now()
