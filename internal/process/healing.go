@@ -110,10 +110,6 @@ func (p *Process) SafepointWanted() bool {
 	return d != nil && d.ready && !d.begun
 }
 
-// CannotDonate says that the program is at a safe point where its state can't be taken. The
-// newcomer waits for the next one.
-func (p *Process) CannotDonate() {}
-
 // Donate begins to give this process's state to the newcomer that waits for it, at a safe
 // point of the program. encode is called once all the others are prepared, under the
 // same lock as all calls; it takes the Snapshot and returns the stream. The program is paused

@@ -143,7 +143,6 @@ func (e *Engine) donate(site Site) {
 		e.outside(func() { regions, err = saved(variables, order) })
 	}
 	if err != nil {
-		e.p.CannotDonate()
 		e.unhealable("rank %d can't be healed at this safe point: %v", err)
 		return
 	}
