@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,8 +25,7 @@ const (
 // written at once, since a process may be killed at any moment.
 type recorder struct {
 	self  proto.Proc
-	began time.Time // of this recorder
-	since proto.Time
+	begin int64 // of the trace, by CLOCK_MONOTONIC, in nanoseconds
 	out   *trace.Writer
 }
 
@@ -45,12 +43,7 @@ func newRecorder(self proto.Proc, procs int) (*recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", traceVariable, err)
 	}
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return nil, fmt.Errorf("clock_gettime: %w", err)
-	}
-	r := &recorder{self: self, began: time.Now(), since: proto.Time(now.Nano() - begin)}
-	r.out = trace.NewWriter(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns"})
+	r := &recorder{self: self, begin: begin, out: trace.NewWriter(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns"})}
 	return r, r.out.Flush()
 }
 
@@ -75,7 +68,11 @@ func (r *recorder) Coloured() { r.write(r.self, trace.Coloured, proto.NoProc, ""
 func (r *recorder) Died(q proto.Proc) { r.write(q, trace.Dead, proto.NoProc, "") }
 
 func (r *recorder) write(p proto.Proc, event string, peer proto.Proc, kind string) {
-	now := r.since + proto.Time(time.Since(r.began))
-	r.out.Write(trace.Event{Time: now, Proc: p, Event: event, Peer: peer, Kind: kind})
+	// The system's clock itself, which all processes share: a difference to a clock of
+	// this process's, taken once, would be off by as long as it was preempted in between,
+	// and messages would be received before they are sent.
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail: the clock is always there
+	r.out.Write(trace.Event{Time: proto.Time(now.Nano() - r.begin), Proc: p, Event: event, Peer: peer, Kind: kind})
 	_ = r.out.Flush() // the error sticks; a full disk is no reason to end the job
 }
