@@ -67,7 +67,8 @@ const (
 	// Healable: this process has come to its first safe point: a newcomer to its rank can
 	// have its state. It waits for Noted before it reads more input.
 	Healable Type = "healable"
-	// Unhealable: this process can't give its state away, for Text.
+	// Unhealable: this process can't give its state away, for Text. From a newcomer: nor can
+	// another newcomer have its donor's.
 	Unhealable Type = "unhealable"
 	// Arrived, from a newcomer: others can reach it.
 	Arrived Type = "arrived"

@@ -143,7 +143,11 @@ func (j *Job) unhealable(why string) {
 // healFailed ends a newcomer that can't take a dead process's place: the launcher says why.
 func (j *Job) healFailed(err error) {
 	if j.control != nil {
-		j.control.Send(control.Message{Type: control.HealFailed, Text: err.Error()})
+		m := control.Message{Type: control.HealFailed, Text: err.Error()}
+		if process.Hopeless(err) {
+			m.Type = control.Unhealable
+		}
+		j.control.Send(m)
 	}
 	j.exit(1)
 }

@@ -49,6 +49,7 @@ const (
 type healing struct {
 	work     func(f func() error) error // on the thread that starts processes
 	healable map[proto.Proc]bool        // whose state can be had
+	barred   map[proto.Proc]bool        // whose state could be had, and can't for good
 	failures map[proto.Proc]int         // newcomers in a row that failed
 	lives    map[proto.Proc]uint32      // how many newcomers there have been
 	marks    map[proto.Proc]int64       // how much input a process had read when it became healable
@@ -70,6 +71,7 @@ type attempt struct {
 	donorEnded func() // to be called then, if the donor has
 	committed  bool
 	why        string // it can't be, if it says so
+	hopeless   bool   // nor can any other with this donor
 	step       int    // counts parts, for the deadline
 	doomed     bool   // it is being killed
 }
@@ -80,7 +82,7 @@ func (p *plan) healer(work func(f func() error) error) *healing {
 		return nil
 	}
 	return &healing{
-		work: work, healable: map[proto.Proc]bool{}, failures: map[proto.Proc]int{},
+		work: work, healable: map[proto.Proc]bool{}, barred: map[proto.Proc]bool{}, failures: map[proto.Proc]int{},
 		lives: map[proto.Proc]uint32{}, marks: map[proto.Proc]int64{}, limit: cmp.Or(p.healLimit, healLimit),
 	}
 }
@@ -92,6 +94,7 @@ func (j *job) toHeal(p *process) {
 		return
 	}
 	delete(h.healable, p.id)
+	delete(h.barred, p.id)
 	switch {
 	case p.healed.IsZero():
 	case time.Since(p.healed) < relapse:
@@ -167,7 +170,7 @@ func (j *job) startNewcomer(slot proto.Proc, donor *process) {
 	h.now = &attempt{p: p, donor: donor, began: time.Now()}
 	j.running++
 	if p.stdin != nil && !j.feeder.revive(j.ledger.Replica(slot), p.sink()) {
-		j.doom("its input isn't there any more from its beginning")
+		j.doomForGood("its input isn't there any more from its beginning")
 	}
 	j.enterPart("get ready")
 	go j.server.Serve(int(slot), p.pmi)
@@ -247,9 +250,9 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		j.enterPart("become known to all")
 	case control.Healed:
 		j.healed(a)
-	case control.HealFailed:
+	case control.HealFailed, control.Unhealable:
 		if !a.doomed {
-			a.why = m.Text
+			a.why, a.hopeless = m.Text, m.Type == control.Unhealable
 		}
 	case control.Abort:
 		j.abort(p, m.Code, m.Text)
@@ -322,8 +325,12 @@ func (j *job) reapedNewcomer(p *process, status unix.WaitStatus, at time.Time) {
 			a.why = ending{diedEarly, status.Signal(), 0}.String()
 		}
 	}
-	if j.ledger.entries[a.donor.id].end.kind == running {
-		j.heal.failures[p.id]++ // otherwise it wasn't the newcomer's fault
+	switch {
+	case j.ledger.entries[a.donor.id].end.kind != running: // not the newcomer's fault
+	case a.hopeless:
+		j.bar(a.donor)
+	default:
+		j.heal.failures[p.id]++
 	}
 	if !j.heal.over {
 		j.failedToHeal(p.id, a, a.why)
@@ -343,9 +350,16 @@ func (j *job) failedToHeal(slot proto.Proc, a *attempt, why string) {
 	}
 	j.report.Heals = append(j.report.Heals, r)
 	text := fmt.Sprintf("rank %d: replica %d couldn't be replaced: %s", rank, replica, why)
-	if h.failures[slot] >= maxFailures {
+	switch {
+	case h.over:
+		j.note(text)
+		return
+	case h.failures[slot] >= maxFailures:
 		j.note(fmt.Sprintf("%s; after %d attempts it stays dead", text, maxFailures))
-	} else {
+	case a != nil && h.barred[a.donor.id]:
+		j.note(fmt.Sprintf("%s; replica %d isn't asked again", text, r.Donor))
+		h.waiting = append(h.waiting, slot)
+	default:
 		j.note(text)
 		h.waiting = append(h.waiting, slot)
 	}

@@ -16,20 +16,43 @@ func (j *job) stopHealing() {
 		return
 	}
 	h.over = true
-	if h.now != nil && !h.now.committed {
-		j.doom("the job has come to its end")
+	const end = "the job has come to its end"
+	if a := h.now; a != nil && !a.committed {
+		j.doom(end)
+		j.failedToHeal(a.p.id, a, a.why)
 	}
 	for _, slot := range h.waiting {
-		if rank := j.ledger.Rank(slot); !j.anyHealable(rank) {
-			j.warn(fmt.Sprintf("rank %d: replica %d wasn't replaced: no other has come to a safe point that could be used", rank, j.ledger.Replica(slot)))
+		why := end
+		switch rank := j.ledger.Rank(slot); {
+		case j.any(h.healable, rank):
+		case j.any(h.barred, rank):
+			continue // it was said
+		default:
+			why = "no other has come to a safe point that could be used"
 		}
+		j.warn(fmt.Sprintf("rank %d: replica %d wasn't replaced: %s", j.ledger.Rank(slot), j.ledger.Replica(slot), why))
 	}
 }
 
-// anyHealable says whether a live replica of a rank has come to a safe point.
-func (j *job) anyHealable(rank proto.Rank) bool {
+// doomForGood ends the present attempt for a reason that any other with this donor would have,
+// too.
+func (j *job) doomForGood(why string) {
+	if a := j.heal.now; !a.doomed {
+		a.hopeless = true
+		j.doom(why)
+	}
+}
+
+// bar says that nobody can have a donor's state, now or later.
+func (j *job) bar(donor *process) {
+	delete(j.heal.healable, donor.id)
+	j.heal.barred[donor.id] = true
+}
+
+// any says whether a replica of a rank is in a set.
+func (j *job) any(set map[proto.Proc]bool, rank proto.Rank) bool {
 	for k := range j.layout.Degree(rank) {
-		if j.heal.healable[j.layout.Proc(rank, k)] {
+		if set[j.layout.Proc(rank, k)] {
 			return true
 		}
 	}

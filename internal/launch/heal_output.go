@@ -18,7 +18,7 @@ func (j *job) mark(donor *process) {
 	j.enterPart("take over the state of its donor")
 	if donor.stdin != nil {
 		if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); !ok || at != h.marks[donor.id] {
-			j.doom("its rank has read input since its first safe point")
+			j.doomForGood("its rank has read input since its first safe point")
 		}
 	}
 	j.follow(a)

@@ -50,7 +50,7 @@ func patient(how, dir string) int {
 			}
 			fmt.Println("ee")
 		case news.Proc == 1 && news.Type == control.Left, // the newcomer, in order
-			news.Proc == 1 && news.Type == control.Death && news.Incarnation == maxFailures:
+			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == maxFailures || news.Incarnation == 1 && how == "hopeless"):
 			m.leave()
 			return 0
 		}
@@ -76,6 +76,9 @@ func newcomer(how, dir string) int {
 		return 3
 	case "fail":
 		m.control.Send(control.Message{Type: control.HealFailed, Text: "it has no wish to"})
+		return 1
+	case "hopeless":
+		m.control.Send(control.Message{Type: control.Unhealable, Text: "nobody could"})
 		return 1
 	case "early":
 		time.Sleep(time.Minute)
@@ -128,7 +131,8 @@ func TestHeal(t *testing.T) {
 		{"die", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: exit 3; after 3 attempts it stays dead`, 0, []string{"exit 3", "exit 3", "exit 3"}},
 		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
 		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 newcomers were of no use`, 0, []string{"", "", ""}},
-		{"early", "one\n", `rank 1 replica 0 .* died: .*; replica 1 substitutes`, 0, nil},
+		{"hopeless", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: nobody could; replica 1 isn't asked again\n$`, 0, []string{"nobody could"}},
+		{"early", "one\n", `rank 1: replica 0 couldn't be replaced: the job has come to its end\n$`, 0, []string{"the job has come to its end"}},
 	} {
 		t.Run(tc.how, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +143,7 @@ func TestHeal(t *testing.T) {
 			if n := strings.Count(o.stderr, "rank 1 had rather not"); n != 1 {
 				t.Errorf("what both replicas say is told %d times", n)
 			}
-			if tc.how == "die" || tc.how == "fail" || tc.how == "relapse" { // the donor may have been asked once or thrice
+			if tc.how == "die" || tc.how == "fail" || tc.how == "hopeless" || tc.how == "relapse" { // the donor may have been asked once or thrice
 				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)
 			}
 			if o.stdout != tc.stdout {

@@ -27,6 +27,10 @@ import (
 // ErrDonor is what ends a newcomer whose donor has died.
 var ErrDonor = errors.New("the replica whose state this process was to take over has died")
 
+// Hopeless tells whether what has ended a newcomer would end any other, too: the same
+// program would again register something else than the donor has.
+func Hopeless(err error) bool { return errors.Is(err, state.ErrDiffers) }
+
 const (
 	// pieceSize is how much of a stream one frame carries, and piecesQueued how many
 	// bytes may wait in the transport.

@@ -148,7 +148,8 @@ func (e *Engine) donate(site Site) {
 	}
 	e.p.Donate(func() (*state.Encoder, error) {
 		own, err := e.p.Snapshot()
-		if err != nil {
+		if err != nil { // somebody has broken the rule that nobody else may use the library
+			e.unhealable("rank %d can't be healed at this safe point: %v", err)
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
