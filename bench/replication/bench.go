@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,8 @@ type Bench struct {
 	Ranks, Replicas int
 	// Rounds is how often each setting runs, but for the failover's kills.
 	Rounds int
+	// Limit ends a job that takes longer.
+	Limit time.Duration
 	// Dir is where the bench may write.
 	Dir string
 	// Progress is told after each job, or jobs side by side. May be nil.
@@ -38,6 +41,7 @@ var (
 	errReplicas = errors.New("replicas: want at least 2, for with one there is nothing to compare")
 	errRanks    = errors.New("ranks: want at least 2")
 	errRounds   = errors.New("rounds: want at least 1")
+	errLimit    = errors.New("timeout: want more than 0s")
 )
 
 // Check says what can't be measured, and looks which cores there are.
@@ -49,6 +53,8 @@ func (b *Bench) Check() error {
 		return errRanks
 	case b.Rounds < 1:
 		return errRounds
+	case b.Limit <= 0:
+		return errLimit
 	}
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {

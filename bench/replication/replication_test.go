@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +48,7 @@ func tools(t *testing.T) (b *Bench, bin string) {
 		t.Fatal(err)
 	}
 	banyan := filepath.Join(bin, "banyan")
-	b = &Bench{Banyan: banyan, Role: []string{banyan, "bench", "replication-role"}, Ranks: 2, Replicas: 2, Rounds: 1, Dir: t.TempDir()}
+	b = &Bench{Banyan: banyan, Role: []string{banyan, "bench", "replication-role"}, Ranks: 2, Replicas: 2, Rounds: 1, Limit: DefaultLimit, Dir: t.TempDir()}
 	if err := b.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("%d jobs reported, want %d", reported, settings)
 	}
 
-	solver := Application{"multigrid", []string{filepath.Join(bin, "multigrid"), "-points", "7"}}
+	solver := Application{Name: "multigrid", Command: []string{filepath.Join(bin, "multigrid"), "-points", "7"}}
 	runs, err := b.Runs(ctx, []Application{solver})
 	if err != nil || len(runs) != 1 || !(runs[0].Ratios[Parallel].Median > 0) || runs[0].Ratios[Beside].Median != 1 {
 		t.Fatal(runs, err)
@@ -124,7 +125,7 @@ func TestInstructions(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
 		t.Skip("the library isn't built")
 	}
-	b := &Bench{Replicas: 2, Dir: t.TempDir()}
+	b := &Bench{Replicas: 2, Limit: DefaultLimit, Dir: t.TempDir()}
 	rows, err := b.Instructions(t.Context(), bin, []int{8})
 	if errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
@@ -143,11 +144,15 @@ func TestFaultyApplications(t *testing.T) {
 	b, bin := tools(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	env := Application{"env", []string{"sh", "-c", filepath.Join(bin, "multigrid") + ` -points 7; echo "$BANYAN_REPLICAS"`}}
+	env := Application{Name: "env", Command: []string{"sh", "-c", filepath.Join(bin, "multigrid") + ` -points 7; echo "$BANYAN_REPLICAS"`}}
 	if _, err := b.Runs(ctx, []Application{env}); !errors.Is(err, errOutput) {
 		t.Errorf("another output: %v", err)
 	}
-	bad := Application{"bad", []string{filepath.Join(bin, "multigrid"), "-points", "8"}}
+	env.Varies = true
+	if _, err := b.Runs(ctx, []Application{env}); err != nil {
+		t.Errorf("another output, of which it is known: %v", err)
+	}
+	bad := Application{Name: "bad", Command: []string{filepath.Join(bin, "multigrid"), "-points", "8"}}
 	if _, err := b.Runs(ctx, []Application{bad}); err == nil || !strings.Contains(err.Error(), "bad, side by side") {
 		t.Errorf("a program that fails: %v", err)
 	}
@@ -215,12 +220,31 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// Of six values the least and the greatest have the median between them but once in 32 times; of
+// 20 the 6th and the 15th do but in 4 % of the cases, the 7th and the 14th in 12 %.
+func TestIntervalOf(t *testing.T) {
+	if got := intervalOf([]float64{1, 2, 3, 4, 5}); !math.IsNaN(got.From) || !math.IsNaN(got.To) {
+		t.Errorf("of five: %v", got)
+	}
+	if got, want := intervalOf([]float64{6, 1, 5, 2, 4, 3}), (Interval{1, 6}); got != want {
+		t.Errorf("of six: %v, want %v", got, want)
+	}
+	var twenty []float64
+	for i := range 20 {
+		twenty = append(twenty, float64(20-i))
+	}
+	if got, want := intervalOf(twenty), (Interval{6, 15}); got != want {
+		t.Errorf("of twenty: %v, want %v", got, want)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for want, b := range map[error]*Bench{
 		errReplicas: {Ranks: 2, Replicas: 1, Rounds: 1},
 		errRanks:    {Ranks: 1, Replicas: 2, Rounds: 1},
 		errRounds:   {Ranks: 2, Replicas: 2},
-		nil:         {Ranks: 2, Replicas: 3, Rounds: 1},
+		errLimit:    {Ranks: 2, Replicas: 2, Rounds: 1},
+		nil:         {Ranks: 2, Replicas: 3, Rounds: 1, Limit: 1},
 	} {
 		if err := b.Check(); !errors.Is(err, want) {
 			t.Errorf("%+v: %v, want %v", b, err, want)

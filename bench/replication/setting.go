@@ -3,6 +3,7 @@ package replication
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // Setting is how the same work is run.
@@ -24,12 +25,12 @@ func (s Setting) String() string {
 	return [...]string{"alone", "side by side", "parallel", "mirror"}[s]
 }
 
-// jobLimit ends a job that hangs, also if the bench doesn't any more.
-const jobLimit = "60s"
+// DefaultLimit is enough for all jobs of the project's own programs.
+const DefaultLimit = 60 * time.Second
 
 // jobs are what a setting starts at once.
 func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []job {
-	run := append([]string{b.Banyan, "run", "--timeout", jobLimit, "--bind-to", "core", "-n", strconv.Itoa(ranks)}, flags...)
+	run := append([]string{b.Banyan, "run", "--timeout", b.Limit.String(), "--bind-to", "core", "-n", strconv.Itoa(ranks)}, flags...)
 	switch s {
 	case Parallel, Mirror:
 		run = append(run, "--replicas", strconv.Itoa(b.Replicas), "--protocol", s.String())

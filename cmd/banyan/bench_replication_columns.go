@@ -1,12 +1,19 @@
 package main
 
 import (
+	"math"
+
 	"banyan/bench/peers"
 	"banyan/bench/replication"
 )
 
-// overhead is a ratio in percent above 1.
-func overhead(ratio float64) any { return 100 * (ratio - 1) }
+// overhead is a ratio in percent above 1; nothing if there is none.
+func overhead(ratio float64) any {
+	if math.IsNaN(ratio) {
+		return nil
+	}
+	return 100 * (ratio - 1)
+}
 
 // overheadColumns are the overhead of a setting and its quartiles.
 func overheadColumns[T any](name string, ratio func(*T) peers.Spread) []column[T] {
@@ -74,7 +81,10 @@ var applicationColumns = func() []column[replication.Run] {
 		{"mirror_s", seconds(replication.Mirror)},
 	}
 	for _, s := range []replication.Setting{replication.Parallel, replication.Mirror} {
-		columns = append(columns, overheadColumns(s.String(), func(r *row) peers.Spread { return r.Ratios[s] })...)
+		columns = append(columns,
+			column[row]{s.String() + "_%", func(r *row) any { return overhead(r.Ratios[s].Median) }},
+			column[row]{s.String() + "_from", func(r *row) any { return overhead(r.Certain[s].From) }},
+			column[row]{s.String() + "_to", func(r *row) any { return overhead(r.Certain[s].To) }})
 	}
 	return columns
 }()
