@@ -1,36 +1,26 @@
 package launch
 
 import (
-	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"banyan/internal/proto"
+	"banyan/internal/vacancy"
 )
 
 // stopHealing says that the job is about to end: nobody needs newcomers any more.
 func (j *job) stopHealing() {
 	h := j.heal
-	if h == nil || h.over {
+	if h == nil {
 		return
 	}
-	h.over = true
-	const end = "the job has come to its end"
-	if a := h.now; a != nil && !a.committed {
-		j.doom(end)
-		j.failedToHeal(a.p.id, a, a.why)
+	notes := h.board.Over()
+	if a := h.now; a != nil && !a.Committed() {
+		j.doom(vacancy.End)
+		j.failedToHeal(a)
 	}
-	for _, slot := range h.waiting {
-		why := end
-		switch rank := j.ledger.Rank(slot); {
-		case j.any(h.healable, rank):
-		case j.any(h.barred, rank):
-			continue // it was said
-		default:
-			why = "no other has come to a safe point that could be used"
-		}
-		j.warn(fmt.Sprintf("rank %d: replica %d wasn't replaced: %s", j.ledger.Rank(slot), j.ledger.Replica(slot), why))
+	for _, note := range notes {
+		j.warn(note)
 	}
 }
 
@@ -38,30 +28,14 @@ func (j *job) stopHealing() {
 // too.
 func (j *job) doomForGood(why string) {
 	if a := j.heal.now; !a.doomed {
-		a.hopeless = true
+		a.Hopeless = true
 		j.doom(why)
 	}
 }
 
-// bar says that nobody can have a donor's state, now or later.
-func (j *job) bar(donor *process) {
-	delete(j.heal.healable, donor.id)
-	j.heal.barred[donor.id] = true
-}
-
-// any says whether a replica of a rank is in a set.
-func (j *job) any(set map[proto.Proc]bool, rank proto.Rank) bool {
-	for k := range j.layout.Degree(rank) {
-		if set[j.layout.Proc(rank, k)] {
-			return true
-		}
-	}
-	return false
-}
-
 // reapNewcomer ends a newcomer that is left when the job is over.
 func (j *job) reapNewcomer() {
-	if j.heal == nil || j.heal.now == nil || j.heal.now.committed {
+	if j.heal == nil || j.heal.now == nil || j.heal.now.Committed() {
 		return
 	}
 	p := j.heal.now.p

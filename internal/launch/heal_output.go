@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"banyan/internal/control"
+	"banyan/internal/vacancy"
 )
 
 // mark has the output of the newcomer follow that of its donor, which is paused.
@@ -15,7 +16,7 @@ func (j *job) mark(donor *process) {
 	}
 	a := h.now
 	a.paused = true
-	j.enterPart("take over the state of its donor")
+	j.enterPart(vacancy.TakeOver)
 	if donor.stdin != nil {
 		if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); !ok || at != h.marks[donor.id] {
 			j.doomForGood("its rank has read input since its first safe point")

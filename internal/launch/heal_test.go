@@ -13,6 +13,7 @@ import (
 
 	"banyan/internal/control"
 	"banyan/internal/fault"
+	"banyan/internal/vacancy"
 )
 
 // patient is a program of two ranks with two replicas, "patient HOW DIR": process 1, the
@@ -25,7 +26,7 @@ func patient(how, dir string) int {
 	m := join()
 	if m.rank() == 1 {
 		fmt.Println("one")
-		m.control.Send(control.Message{Type: control.Unhealable, Text: "rank 1 had rather not"})
+		m.control.Send(control.Message{Type: control.Unhealable, Text: "had rather not"})
 	}
 	if m.proc == 1 {
 		awaitFile(dir, "healable")
@@ -50,7 +51,7 @@ func patient(how, dir string) int {
 			}
 			fmt.Println("ee")
 		case news.Proc == 1 && news.Type == control.Left, // the newcomer, in order
-			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == maxFailures || news.Incarnation == 1 && how == "hopeless"):
+			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == vacancy.MaxFailures || news.Incarnation == 1 && how == "hopeless"):
 			m.leave()
 			return 0
 		}
@@ -140,7 +141,7 @@ func TestHeal(t *testing.T) {
 			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
 				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 			}
-			if n := strings.Count(o.stderr, "rank 1 had rather not"); n != 1 {
+			if n := strings.Count(o.stderr, " had rather not"); n != 1 {
 				t.Errorf("what both replicas say is told %d times", n)
 			}
 			if tc.how == "die" || tc.how == "fail" || tc.how == "hopeless" || tc.how == "relapse" { // the donor may have been asked once or thrice
@@ -172,7 +173,7 @@ func TestHealLimit(t *testing.T) {
 	}
 	c.Faults = plan // else nothing would end the job
 	o := run(t, c, "patient", "hang", dir)
-	if n := strings.Count(o.stderr, "replica 0 couldn't be replaced: it didn't get ready within 50ms"); n != maxFailures || len(o.report.Heals) != maxFailures {
+	if n := strings.Count(o.stderr, "replica 0 couldn't be replaced: it didn't get ready within 50ms"); n != vacancy.MaxFailures || len(o.report.Heals) != vacancy.MaxFailures {
 		t.Errorf("stderr %q", o.stderr)
 	}
 }

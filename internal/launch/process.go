@@ -20,11 +20,10 @@ type process struct {
 	handle *os.Process
 	pid    int
 
-	life           uint32    // how many were in its place before
-	follows        bool      // a newcomer: its output is read
-	healed         time.Time // a newcomer: when everybody knew it
-	stdin          *os.File  // nil unless the process gets the job's input
-	far            *os.File  // the other end of that, if somebody wants to know what is read
+	life           uint32   // how many were in its place before
+	follows        bool     // a newcomer: its output is read
+	stdin          *os.File // nil unless the process gets the job's input
+	far            *os.File // the other end of that, if somebody wants to know what is read
 	stdout, stderr *tap
 	pmi            *os.File
 	lifeline       *control.Conn

@@ -67,6 +67,7 @@ var layers = []layer{
 	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream", "internal/transport/shm", "internal/transport/tcp"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
+	{"internal/vacancy", []string{"internal/proto", "internal/proto/*"}}, // which dead process is replaced next: of replica, the layout
 	{"internal/state", nil},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process", "internal/state"}},
@@ -95,7 +96,7 @@ var layers = []layer{
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/launch/output", nil},
-	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/pmi", "internal/fault", "internal/proto", "internal/proto/*", "internal/trace"}}, // of replica, the layout
+	{"internal/launch", []string{"internal/launch/output", "internal/control", "internal/vacancy", "internal/pmi", "internal/fault", "internal/proto", "internal/proto/*", "internal/trace"}}, // of replica, the layout
 
 	{"internal/mpiexec", nil},  // command lines
 	{"internal/compiler", nil}, // what mpicc calls
