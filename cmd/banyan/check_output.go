@@ -19,7 +19,7 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 	if v.runs > 1 {
 		seeds = fmt.Sprintf("seeds %d to %d", f.seed, v.seed)
 	}
-	what := fmt.Sprintf("%d ranks, %d replicas, %s; %d calls compared", f.program.Ranks, f.replicas, seeds, v.calls)
+	what := fmt.Sprintf("%s, %s, %s; %s compared", inWords(f.program.Ranks, "rank"), inWords(f.replicas, "replica"), seeds, inWords(v.calls, "call"))
 	switch {
 	case v.findings != nil:
 		fmt.Fprintf(&s, "not send-deterministic: found in run %d of %d, with seed %d (%s)\n\n", v.runs, f.runs, v.seed, what)
@@ -37,18 +37,26 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 			fmt.Fprintf(&s, "  | %s\n", strings.TrimRight(line, "\n"))
 		}
 	default:
-		fmt.Fprintf(&s, "no difference in what replicas send found in %d runs (%s)\n", v.runs, what)
+		fmt.Fprintf(&s, "no difference in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
 	}
 	switch {
 	case v.payload == nil:
 	case v.findings == nil:
-		fmt.Fprintf(&s, "\nwarning: in %d calls the data differs, and nothing else; first (seed %d):\n%v\n", v.payloads, v.payloadSeed, v.payload)
+		fmt.Fprintf(&s, "\nwarning: in %s the data differs, and nothing else; first (seed %d):\n%v\n", inWords(v.payloads, "call"), v.payloadSeed, v.payload)
 		s.WriteString("  That is harmless if what is sent later doesn't depend on it, as with timers that are summed up.\n")
 	case v.payload.Earlier(v.findings.Found[0]):
 		fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", v.payload)
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
+}
+
+// inWords is a number of things in words.
+func inWords(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // Of the JSON.

@@ -87,7 +87,7 @@ func (s site) Handles(first bool) error {
 	p := s.p
 	p.settleOwn()
 	if n := p.requests.busy(); n > 0 {
-		return fmt.Errorf("%d requests haven't been completed", n)
+		return fmt.Errorf("requests that haven't been completed: %d", n)
 	}
 	live := p.handles()
 	if first {

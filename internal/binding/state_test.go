@@ -84,7 +84,7 @@ func TestHandles(t *testing.T) {
 		}
 		accepted()
 		p.Start(&persistent)
-		refused("1 requests haven't been completed")
+		refused("requests that haven't been completed: 1")
 		p.Send(unsafe.Pointer(&buffer), 4, TypeInt, 0, 1, CommWorld)
 		p.Wait(&persistent, nil)
 		accepted()

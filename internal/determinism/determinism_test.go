@@ -140,7 +140,7 @@ func TestCause(t *testing.T) {
 	if d.Cause == nil || d.Cause.Number != 4 || d.Differed != 2 || d.Before != 5 {
 		t.Errorf("receive 4 is the last of 2 in 5: %+v", d)
 	}
-	for _, want := range []string{"rank 0: its replicas 0 and 1 differ in call 2", "destination", "replica 0: Send to rank 3, tag 2, 1 bytes",
+	for _, want := range []string{"rank 0: its replicas 0 and 1 differ in call 2", "destination", "replica 0: Send to rank 3, tag 2, 1 byte",
 		"receive 4 (any source)", "replica 1 got a message from rank 4, tag 7", "2 of the 5 receives"} {
 		if !strings.Contains(d.String(), want) {
 			t.Errorf("no %q in\n%s", want, d)

@@ -26,9 +26,9 @@ func (e Event) String() string {
 		if e.Peer >= 0 {
 			s += fmt.Sprintf(" with root %d", e.Peer)
 		}
-		s += fmt.Sprintf(", %d bytes", e.Bytes)
+		s += ", " + inBytes(e.Bytes)
 	default:
-		s = fmt.Sprintf("%s to rank %d, tag %d, %d bytes", e.Op, e.Peer, e.Tag, e.Bytes)
+		s = fmt.Sprintf("%s to rank %d, tag %d, %s", e.Op, e.Peer, e.Tag, inBytes(e.Bytes))
 	}
 	if e.Context != worldContext {
 		s += fmt.Sprintf(", in communicator %x", e.Context)
@@ -37,6 +37,13 @@ func (e Event) String() string {
 		s += ", at " + e.Where
 	}
 	return s
+}
+
+func inBytes(n uint64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // wildcard tells how free a receive was.
@@ -61,10 +68,13 @@ func (d *Difference) String() string {
 		fmt.Fprintf(&s, "  replica %d: %v\n", d.Replicas[i], e)
 	}
 	if d.Cause == nil {
-		if d.Before > 0 {
-			fmt.Fprintf(&s, "  not because of a receive: the %d before the call brought messages of the same sources and tags, in the same order.\n", d.Before)
-		} else {
+		switch d.Before {
+		case 0:
 			s.WriteString("  not because of a receive: there was none before the call.\n")
+		case 1:
+			s.WriteString("  not because of a receive: the only one before the call brought a message of the same source and tag.\n")
+		default:
+			fmt.Fprintf(&s, "  not because of a receive: the %d before the call brought messages of the same sources and tags, in the same order.\n", d.Before)
 		}
 		s.WriteString("  Look for a clock, a random seed, a process id, an address, the order of a map, a file, or what Test and Iprobe said")
 		return s.String()
@@ -81,6 +91,10 @@ func (d *Difference) String() string {
 	for i, e := range d.Cause.Receives {
 		fmt.Fprintf(&s, "    replica %d got %v\n", d.Replicas[i], e)
 	}
-	fmt.Fprintf(&s, "  %d of the %d receives before the call brought different messages; that was the last", d.Differed, d.Before)
+	if d.Before == 1 {
+		s.WriteString("  no other receive came before the call")
+	} else {
+		fmt.Fprintf(&s, "  %d of the %d receives before the call brought different messages; that was the last", d.Differed, d.Before)
+	}
 	return s.String()
 }

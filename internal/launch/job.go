@@ -59,7 +59,7 @@ type job struct {
 	interrupted bool
 	injected    map[proto.Proc]time.Time // when the launcher hit a process
 	stopped     map[proto.Proc]time.Time // when a process was first seen stopped
-	told        map[string]bool          // of corruptions
+	told        map[string]bool          // of corruptions, and of who can't be a donor
 	asked       map[proto.Proc]bool      // who hasn't yet said what it waits for; nil: nobody was asked
 	reasons     int                      // how many processes have been told of that the job waits for
 	outputError error

@@ -3,7 +3,6 @@ package launch
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"syscall"
 	"time"
 
@@ -161,8 +160,9 @@ func (j *job) heard(p *process, m control.Message) {
 	case control.Healable:
 		j.healable(p)
 	case control.Unhealable:
-		if !slices.Contains(j.report.Warnings, m.Text) { // by another replica
-			j.warn(m.Text)
+		if key := fmt.Sprintf("%v %s", j.ledger.Rank(p.id), m.Text); !j.told[key] { // by another replica of the rank
+			j.told[key] = true
+			j.warn(fmt.Sprintf("%s %s", j.name(p), m.Text))
 		}
 	case control.Mark:
 		j.mark(p)

@@ -125,7 +125,7 @@ func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 	case uint64(len(r.buffer)) < total:
 		p.complete(h, r, truncated(r.status, r.buffer))
 	case uint64(len(body)) < total:
-		p.failReplay(fmt.Errorf("%w: it has %d bytes of room for a message of which they received %d", ErrReplay, len(r.buffer), len(body)))
+		p.failReplay(fmt.Errorf("%w: its room for a message is %d bytes, and they received %d of it", ErrReplay, len(r.buffer), len(body)))
 	default:
 		p.complete(h, r, nil)
 	}
@@ -200,7 +200,7 @@ func (p *Process) EndReplay() error {
 	case len(r.log) > 0 || r.own > 0:
 		return fmt.Errorf("%w: messages to itself are missing, or are too many", ErrReplay)
 	case !p.history.sent.same(r.whole):
-		return fmt.Errorf("%w: it has sent %d messages, and they others, or not the same number", ErrReplay, p.history.sent.messages)
+		return fmt.Errorf("%w: what it has sent isn't what they have (messages: %d)", ErrReplay, p.history.sent.messages)
 	}
 	p.replay = nil
 	p.history.whole = r.whole

@@ -17,9 +17,17 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	if e.Err == ErrTruncated {
-		return fmt.Sprintf("the message from rank %d with tag %d has %d bytes, the receive buffer %d", e.Source, e.Tag, e.Has, e.Fit)
+		return fmt.Sprintf("the message from rank %d with tag %d has %s, the receive buffer %d", e.Source, e.Tag, inBytes(e.Has), e.Fit)
 	}
-	return fmt.Sprintf("%v: rank %d has sent %d bytes where %d are expected", e.Err, e.Source, e.Has, e.Fit)
+	return fmt.Sprintf("%v: rank %d has sent %s where %d are expected", e.Err, e.Source, inBytes(e.Has), e.Fit)
+}
+
+// inBytes is a size in words.
+func inBytes(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // Unwrap makes errors.Is true for Err.

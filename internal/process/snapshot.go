@@ -35,9 +35,9 @@ func (p *Process) Pending() error {
 	})
 	switch {
 	case requests > 0:
-		return fmt.Errorf("%d operations have been started and haven't been completed", requests)
+		return fmt.Errorf("operations that have been started, and not completed: %d", requests)
 	case taken > 0:
-		return fmt.Errorf("%d messages have been taken by a matched probe and haven't been received", taken)
+		return fmt.Errorf("messages that a matched probe has taken, and nobody received: %d", taken)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (w Wait) String() string {
 	}
 	switch {
 	case !w.Receives:
-		return fmt.Sprintf("for %v to receive %d bytes%s", w.Peer, w.Bytes, tag)
+		return fmt.Sprintf("for %v to receive %s%s", w.Peer, inBytes(w.Bytes), tag)
 	case w.Matched:
 		return fmt.Sprintf("for the data of a message from %v%s", w.Peer, tag)
 	case w.Peer == proto.AnyRank:

@@ -92,7 +92,7 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 			err = e.p.FreezeLog()
 		}
 		if err != nil {
-			e.unhealable("rank %d can't be healed by this replica: %v", err)
+			e.unhealable("can't be the donor of its rank", err)
 			s.setDue(false)
 			return false, nil
 		}
@@ -116,7 +116,7 @@ func (e *Engine) outside(f func()) {
 // idle says what is under way, if anything is.
 func (e *Engine) idle() error {
 	if len(e.schedules) > 0 {
-		return fmt.Errorf("%d collective operations are under way", len(e.schedules))
+		return fmt.Errorf("collective operations that are under way: %d", len(e.schedules))
 	}
 	return e.p.Pending()
 }
@@ -143,13 +143,13 @@ func (e *Engine) donate(site Site) {
 		e.outside(func() { regions, err = saved(variables, order) })
 	}
 	if err != nil {
-		e.unhealable("rank %d can't be healed at this safe point: %v", err)
+		e.unhealable("can't be the donor of its rank at this safe point", err)
 		return
 	}
 	e.p.Donate(func() (*state.Encoder, error) {
 		own, err := e.p.Snapshot()
 		if err != nil { // somebody has broken the rule that nobody else may use the library
-			e.unhealable("rank %d can't be healed at this safe point: %v", err)
+			e.unhealable("can't be the donor of its rank at this safe point", err)
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
@@ -185,10 +185,9 @@ func (e *Engine) takeOverState(site Site) error {
 	return err
 }
 
-// unhealable tells the job why a rank can't be healed, once for each reason.
-func (e *Engine) unhealable(format string, why error) {
-	_, rank := e.Self()
-	text := fmt.Sprintf(format, rank, why)
+// unhealable tells the job what this process can't be, and why, once for each reason.
+func (e *Engine) unhealable(what string, why error) {
+	text := fmt.Sprintf("%s: %v", what, why)
 	if e.safe.told == nil {
 		e.safe.told = map[string]bool{}
 	}
