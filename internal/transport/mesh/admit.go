@@ -1,8 +1,10 @@
 package mesh
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"banyan/internal/proto"
 	"banyan/internal/transport"
@@ -35,6 +37,22 @@ func (b *board) admit(p proto.Proc, life uint64) {
 	b.links[p], b.lives[p] = idle, life
 }
 
+// awaitCard is cardOf, with patience: of a newcomer that others have let in already this
+// process may be about to hear where it is.
+func (d *dialler) awaitCard(ctx context.Context, p proto.Proc, life uint64) (Card, error) {
+	deadline := time.Now().Add(d.limit)
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		card, err := d.cardOf(p, life)
+		if !errors.Is(err, errOld) || !d.board.dialling(p, life) || ctx.Err() != nil || time.Now().After(deadline) {
+			return card, err
+		}
+		pause(ctx, wait)
+	}
+}
+
+// errOld is about a process of which only its predecessor's card is known.
+var errOld = errors.New("its card is of a former incarnation")
+
 // errReplaced is about a process whose place another one has taken.
 var errReplaced = errors.New("another process has its place")
 
@@ -47,7 +65,7 @@ func (d *dialler) cardOf(p proto.Proc, life uint64) (Card, error) {
 	case card.Incarnation > life:
 		return Card{}, errReplaced
 	case card.Incarnation < life:
-		return Card{}, fmt.Errorf("its card is of incarnation %d, not %d", card.Incarnation, life)
+		return Card{}, fmt.Errorf("%w: %d, not %d", errOld, card.Incarnation, life)
 	}
 	return card, nil
 }

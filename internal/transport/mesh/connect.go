@@ -53,7 +53,7 @@ type dialler struct {
 
 // connect reaches a peer, unless it's dead or the peer reaches us first.
 func (d *dialler) connect(ctx context.Context, to proto.Proc, life uint64) {
-	card, err := d.cardOf(to, life)
+	card, err := d.awaitCard(ctx, to, life)
 	if err != nil {
 		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
 		d.board.finishDial(news{peer: to, life: life, kind: ended, why: evidenceOf(err)})

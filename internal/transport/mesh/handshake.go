@@ -56,6 +56,7 @@ const (
 	toAsk             // only why the connection that there was has ended
 	toCompare         // which side of a partition is to stop (partition.go)
 	toTell            // that the acceptor is excluded
+	toMeet            // something else than frames (meeting.go)
 )
 
 // verdict is the acceptor's answer to a dialler that it knows to be of the job.

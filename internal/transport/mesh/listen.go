@@ -27,13 +27,23 @@ const (
 // listener takes the incoming connections of a dialler's party.
 type listener struct {
 	*dialler
-
-	mu      sync.Mutex
-	pending map[net.Conn]time.Time // since when
+	gate
 }
 
 // serve accepts until the socket is closed and ctx ends.
 func (l *listener) serve(ctx context.Context, socket net.Listener) {
+	l.open(ctx, socket, l.greet, func(err error) { l.refusal(err, nil) })
+}
+
+// gate lets in who connects, some at a time.
+type gate struct {
+	mu      sync.Mutex
+	pending map[net.Conn]time.Time // since when
+}
+
+// open has greet called with each connection, which it closes or keeps, until the socket is
+// closed and ctx ends.
+func (g *gate) open(ctx context.Context, socket net.Listener, greet func(net.Conn), failed func(error)) {
 	var running sync.WaitGroup // one for each socket: they end at different times
 	defer running.Wait()
 	for {
@@ -45,17 +55,18 @@ func (l *listener) serve(ctx context.Context, socket net.Listener) {
 			return
 		}
 		if err != nil { // no descriptors left, say
-			l.refusal(err, nil)
+			failed(err)
 			pause(ctx, lastPause)
 			continue
 		}
-		for !l.admit(conn) {
+		for !g.admit(conn) {
 			pause(ctx, time.Millisecond)
 		}
 		running.Go(func() {
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
-			l.greet(conn)
+			defer g.leave(conn)
+			greet(conn)
 		})
 	}
 }
@@ -69,24 +80,34 @@ func pause(ctx context.Context, d time.Duration) {
 
 // admit gives a connection its place among the pending, if need be at the cost
 // of the oldest one; false if that still has the right to its own.
-func (l *listener) admit(conn net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.pending) >= maxPending {
+func (g *gate) admit(conn net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.pending) >= maxPending {
 		var oldest net.Conn
-		for c, since := range l.pending {
-			if oldest == nil || since.Before(l.pending[oldest]) {
+		for c, since := range g.pending {
+			if oldest == nil || since.Before(g.pending[oldest]) {
 				oldest = c
 			}
 		}
-		if time.Since(l.pending[oldest]) < pendingRight {
+		if time.Since(g.pending[oldest]) < pendingRight {
 			return false
 		}
 		oldest.Close()
-		delete(l.pending, oldest)
+		delete(g.pending, oldest)
 	}
-	l.pending[conn] = time.Now()
+	if g.pending == nil {
+		g.pending = map[net.Conn]time.Time{}
+	}
+	g.pending[conn] = time.Now()
 	return true
+}
+
+// leave gives a connection's place to others: its handshake is over.
+func (g *gate) leave(conn net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.pending, conn)
 }
 
 // errHungUp is a dialler's that left while all it had said was right. Peers do
@@ -102,11 +123,6 @@ func hungUp(err error) bool {
 // greet runs the handshake with who has connected, and passes the connection on
 // if it is accepted.
 func (l *listener) greet(conn net.Conn) {
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.pending, conn)
-	}()
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	h, v, err := l.accept(conn, func(h *hello) verdict {

@@ -178,7 +178,7 @@ func Listen(cfg Config) (*Transport, error) {
 	if t.bells != nil {
 		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Bells: t.bells, Alarm: poller.alarm}
 	}
-	l := &listener{dialler: t.dialler, pending: map[net.Conn]time.Time{}}
+	l := &listener{dialler: t.dialler}
 	for _, socket := range t.listeners {
 		t.background.Go(func() { l.serve(t.ctx, socket) })
 	}
