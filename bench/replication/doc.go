@@ -28,6 +28,5 @@
 //
 // # Limits
 //
-// One machine. A job of which the number of ranks is no multiple of the number of cores is placed a
-// little differently beside others than replicated: processes start at another core of the row.
+// One machine.
 package replication

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,21 +160,22 @@ func TestFaultyApplications(t *testing.T) {
 // Jobs side by side have the cores that their processes have as replicas.
 func TestPlacement(t *testing.T) {
 	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0, 1, 4, 5, 6, 7}}
-	jobs := b.jobs(Beside, 2, []string{"--flag"}, "program", "x")
-	if len(jobs) != 2 || !slices.Equal(jobs[0].cores, []int{0, 1}) || !slices.Equal(jobs[1].cores, []int{4, 5}) {
-		t.Errorf("side by side: %v", jobs)
+	is := func(jobs [][]string, ends ...string) {
+		t.Helper()
+		if len(jobs) != len(ends) {
+			t.Fatalf("%d jobs: %q", len(jobs), jobs)
+		}
+		for i, end := range ends {
+			if got := strings.Join(jobs[i], " "); !strings.HasSuffix(got, end) {
+				t.Errorf("%q, want …%q", got, end)
+			}
+		}
 	}
-	if got := strings.Join(jobs[1].command, " "); !strings.HasSuffix(got, "-n 2 --flag env BANYAN_CORES=3 program x") {
-		t.Error(got)
-	}
-	jobs = b.jobs(Mirror, 2, nil, "program")
-	if got := strings.Join(jobs[0].command, " "); len(jobs) != 1 || !strings.HasSuffix(got, "-n 2 --replicas 2 --protocol mirror program") {
-		t.Error(got)
-	}
-	b.cores = b.cores[:2]
-	if jobs = b.jobs(Beside, 4, nil); !slices.Equal(jobs[1].cores, []int{0, 1, 0, 1}) {
-		t.Errorf("four ranks on two cores: %v", jobs[1].cores)
-	}
+	is(b.jobs(Beside, 2, []string{"--flag"}, "program", "x"),
+		"-n 2 --flag --bind-to 0,1 env BANYAN_CORES=3 program x", "-n 2 --flag --bind-to 4,5 env BANYAN_CORES=3 program x")
+	is(b.jobs(Mirror, 2, nil, "program"), "-n 2 --bind-to core --replicas 2 --protocol mirror program")
+	b.cores = b.cores[:2] // replicas of one rank have different ones
+	is(b.jobs(Beside, 4, nil, "program"), "--bind-to 0,1,0,1 env BANYAN_CORES=1 program", "--bind-to 1,0,1,0 env BANYAN_CORES=1 program")
 }
 
 func TestNextFrom(t *testing.T) {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"banyan/internal/launch"
+	"banyan/internal/proto/replica"
 )
 
 // Setting is how the same work is run.
@@ -28,26 +31,27 @@ func (s Setting) String() string {
 // DefaultLimit is enough for all jobs of the project's own programs.
 const DefaultLimit = 60 * time.Second
 
-// jobs are what a setting starts at once.
-func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []job {
-	run := append([]string{b.Banyan, "run", "--timeout", b.Limit.String(), "--bind-to", "core", "-n", strconv.Itoa(ranks)}, flags...)
+// jobs are the command lines that a setting starts at once.
+func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) [][]string {
+	run := append([]string{b.Banyan, "run", "--timeout", b.Limit.String(), "-n", strconv.Itoa(ranks)}, flags...)
 	switch s {
 	case Parallel, Mirror:
-		run = append(run, "--replicas", strconv.Itoa(b.Replicas), "--protocol", s.String())
-		return []job{{command: append(run, program...)}}
+		run = append(run, "--bind-to", launch.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", s.String())
+		return [][]string{append(run, program...)}
 	case Alone:
-		return []job{{command: append(run, program...)}}
+		return [][]string{append(append(run, "--bind-to", launch.BindCore), program...)}
 	}
 	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
 	// what their share is; otherwise they would be slower, and replication look better than it is.
 	share := fmt.Sprint("BANYAN_CORES=", max(1, len(b.cores)/b.Replicas))
-	var all []job
+	places := launch.InTurn(b.cores, replica.Uniform(ranks, b.Replicas))
+	var all [][]string
 	for k := range b.Replicas {
-		j := job{command: append(append(run[:len(run):len(run)], "env", share), program...)}
-		for i := range ranks { // where replica k of each rank is
-			j.cores = append(j.cores, b.cores[(k*ranks+i)%len(b.cores)])
+		own := fmt.Sprint(places[k*ranks]) // where replica k of each rank is
+		for _, core := range places[k*ranks+1 : (k+1)*ranks] {
+			own += fmt.Sprint(",", core)
 		}
-		all = append(all, j)
+		all = append(all, append(append(run[:len(run):len(run)], "--bind-to", own, "env", share), program...))
 	}
 	return all
 }

@@ -124,7 +124,7 @@ func newRunCommand() *cobra.Command {
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
-	flags.StringVar(&f.config.Bind, "bind-to", launch.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn) or none (anywhere)")
+	flags.StringVar(&f.config.Bind, "bind-to", launch.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
 	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")

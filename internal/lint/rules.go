@@ -106,7 +106,7 @@ var layers = []layer{
 	{"bench/membership", []string{"bench/processes", "internal/gathering", "internal/proto", "internal/proto/*", "internal/wire/views", "internal/risk", "internal/viewtime", "internal/report"}},
 	{"bench/peers", nil}, // programs in C
 	{"bench/instructions", []string{"bench/peers"}},
-	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/report"}},
+	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/report", "internal/launch", "internal/proto/*"}}, // where processes are bound
 	{"bench/startup", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
@@ -133,7 +133,7 @@ var dependencies = []dependency{
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/report"}},
-	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/reproduce/*"}},
+	{"gonum.org/v1/gonum", []string{"bench/detection", "bench/replication", "internal/reproduce/*"}},
 	{"golang.org/x/sys", []string{"internal/transport/...", "internal/determinism", "internal/multihost", "internal/logp", "internal/progress", "internal/job", "internal/launch/...", "bench/detection", "bench/processes", "bench/instructions", "bench/replication", "cmd/..."}},
 }
 
