@@ -4,7 +4,8 @@
 //
 // The processes of a job don't depend on it. Under another launcher there is no
 // lifeline (FromEnv returns nil), and deaths are known from the processes' own
-// evidence and from silence.
+// evidence and from silence. With spare processes they speak the part of it that is about
+// healing with the warden (package warden), whose end ends nobody.
 //
 // # The protocol
 //
@@ -86,6 +87,29 @@ const (
 	Lost Type = "lost"
 )
 
+// From a process to the warden.
+const (
+	// Member: this is Proc in Incarnation, process Pid, at the address Card.
+	Member Type = "member"
+	// Spare: this is a process without a place, which runs the job's program Number.
+	Spare Type = "spare"
+	// Knows: Proc was admitted in Incarnation, as far as this process was told.
+	Knows Type = "knows"
+	// Obituary: this process holds Proc for dead, in its incarnations up to Incarnation.
+	Obituary Type = "obituary"
+	// Excluded: a view of the job goes without Proc in Incarnation, which isn't known to have left.
+	Excluded Type = "excluded"
+)
+
+// From the warden to a process, beside what the launcher says about healing. It sends Healed, of Proc in
+// Incarnation, too.
+const (
+	// Take: the spare is Proc in Incarnation from here on. What it has been told before is how things stand.
+	Take Type = "take"
+	// Dismissed: the job is over, or nobody needs this newcomer; it is to end, with Code, because of Text.
+	Dismissed Type = "dismissed"
+)
+
 // From the launcher to a process.
 const (
 	// Death: Proc has ended, other than in order, by Signal or with exit code
@@ -100,7 +124,8 @@ const (
 	Untraced Type = "untraced"
 	// Explain asks the process what it waits for: a user wants to know why the job hangs.
 	Explain Type = "explain"
-	// Admit: a process takes the place of Proc, which has died, in Incarnation.
+	// Admit: a process takes the place of Proc, which has died, in Incarnation. The
+	// warden says at which address: Card. The launcher's processes look it up.
 	Admit Type = "admit"
 	// Donate: this process is the donor of Proc in Incarnation, which has Arrived.
 	Donate Type = "donate"
@@ -125,6 +150,8 @@ type Message struct {
 	Text        string        `json:"text,omitempty"`
 	Silent      time.Duration `json:"silent_ns,omitempty"`
 
+	Card string `json:"card,omitempty"`
+
 	Number  uint64       `json:"number,omitempty"`
 	Members int          `json:"members,omitempty"`
 	Gone    []Gone       `json:"gone,omitempty"`
@@ -143,9 +170,12 @@ const FDVariable = "BANYAN_CONTROL_FD"
 // maxLine bounds a line in bytes, with its end.
 const maxLine = 64 << 10
 
-// maxText bounds Cause and Text in bytes, so that a line keeps its bound
+// maxText bounds Cause and Text in bytes, and maxCard Card, so that a line keeps its bound
 // however JSON writes them.
-const maxText = 4 << 10
+const (
+	maxText = 4 << 10
+	maxCard = 1 << 10
+)
 
 // Conn is one end of a lifeline. Send may be called from several goroutines,
 // Receive from one, both at the same time.
@@ -213,7 +243,7 @@ func (c *Conn) Close() error { return c.rwc.Close() }
 
 // encode returns the line of a message with its end.
 func encode(m Message) ([]byte, error) {
-	m.Cause, m.Text = clip(m.Cause), clip(m.Text)
+	m.Cause, m.Text, m.Card = clip(m.Cause, maxText), clip(m.Text, maxText), clip(m.Card, maxCard)
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
@@ -233,4 +263,4 @@ func decode(line []byte) (Message, error) {
 	return m, nil
 }
 
-func clip(s string) string { return s[:min(len(s), maxText)] }
+func clip(s string, limit int) string { return s[:min(len(s), limit)] }

@@ -45,6 +45,7 @@ func TestEveryMessageArrives(t *testing.T) {
 		{Type: Untraced, Proc: 2},
 		{Type: Shutdown, Text: "interrupted"},
 		{Type: View, Number: 2, Members: 3, Gone: []Gone{{2, "died"}, {0, "silent"}}},
+		{Type: Member, Proc: 3, Incarnation: 1, Pid: 12, Card: "2,host/1,127.0.0.1:1,12,9,1,"},
 		{Type: Finalized},
 	}
 	go func() {
@@ -162,7 +163,7 @@ func TestFromEnv(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, m := range []Message{{Type: Ready}, {Type: Suspect, Proc: 7, Silent: 1}, {Type: Abort, Code: 3, Text: "é\n"}} {
+	for _, m := range []Message{{Type: Ready}, {Type: Suspect, Proc: 7, Silent: 1}, {Type: Abort, Code: 3, Text: "é\n"}, {Type: Admit, Incarnation: 1, Card: "x"}} {
 		b, _ := encode(m)
 		f.Add(b)
 	}
@@ -179,7 +180,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Text) <= maxText && len(m.Cause) <= maxText && !reflect.DeepEqual(again, m) {
+		if len(m.Text) <= maxText && len(m.Cause) <= maxText && len(m.Card) <= maxCard && !reflect.DeepEqual(again, m) {
 			t.Errorf("%+v became %+v", m, again)
 		}
 	})
