@@ -227,7 +227,6 @@ func (j *job) seat(p *process) {
 	j.procs[p.id] = p
 	j.ledger.entries[p.id] = entry{ready: true, pid: p.pid, by: proto.NoProc}
 	delete(j.injected, p.id)
-	delete(j.stopped, p.id)
 }
 
 // healed ends an attempt that went well.

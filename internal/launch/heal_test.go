@@ -51,7 +51,7 @@ func patient(how, dir string) int {
 			}
 			fmt.Println("ee")
 		case news.Proc == 1 && news.Type == control.Left, // the newcomer, in order
-			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == vacancy.MaxFailures || news.Incarnation == 1 && how == "hopeless"):
+			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == vacancy.MaxFailures || news.Incarnation == 1 && (how == "hopeless" || how == "stop late")):
 			m.leave()
 			return 0
 		}
@@ -91,7 +91,13 @@ func newcomer(how, dir string) int {
 	if how == "lost" {
 		return 4
 	}
+	if how == "stop" {
+		stopHere()
+	}
 	m.tell(control.Committed)
+	if how == "stop late" {
+		stopHere()
+	}
 	var out [2]int
 	fmt.Sscanf(os.Getenv("BANYAN_OUTPUT_FDS"), "%d,%d", &out[0], &out[1])
 	syscall.Dup2(out[0], 1)
@@ -103,6 +109,12 @@ func newcomer(how, dir string) int {
 	fmt.Print("ee\nfour\n")
 	m.leave()
 	return 0
+}
+
+// stopHere stops this process for good. The signal may take a moment to stop this very thread.
+func stopHere() {
+	fault.Stop.Strike()
+	time.Sleep(time.Minute)
 }
 
 func leaveFile(dir, name, text string) {
@@ -133,18 +145,23 @@ func TestHeal(t *testing.T) {
 		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
 		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 newcomers were of no use`, 0, []string{"", "", ""}},
 		{"hopeless", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: nobody could; replica 1 isn't asked again\n$`, 0, []string{"nobody could"}},
+		{"stop", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it was stopped; after 3 attempts it stays dead`, 0, []string{"it was stopped", "it was stopped", "it was stopped"}},
 		{"early", "one\n", `rank 1: replica 0 couldn't be replaced: the job has come to its end\n$`, 0, []string{"the job has come to its end"}},
 	} {
 		t.Run(tc.how, func(t *testing.T) {
 			t.Parallel()
-			o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true}, "patient", tc.how, t.TempDir())
+			c := Config{Ranks: 2, Replicas: 2, Heal: true}
+			if tc.how == "stop" {
+				c.HeartbeatTimeout = 100 * time.Millisecond
+			}
+			o := run(t, c, "patient", tc.how, t.TempDir())
 			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
 				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 			}
 			if n := strings.Count(o.stderr, " had rather not"); n != 1 {
 				t.Errorf("what both replicas say is told %d times", n)
 			}
-			if tc.how == "die" || tc.how == "fail" || tc.how == "hopeless" || tc.how == "relapse" { // the donor may have been asked once or thrice
+			if tc.how == "die" || tc.how == "fail" || tc.how == "hopeless" || tc.how == "relapse" || tc.how == "stop" { // the donor may have been asked once or thrice
 				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)
 			}
 			if o.stdout != tc.stdout {
@@ -160,6 +177,15 @@ func TestHeal(t *testing.T) {
 				t.Errorf("attempts ended with %q", errs)
 			}
 		})
+	}
+}
+
+// A newcomer is nobody's to observe until a view has it: if it is stopped before, the launcher sees it.
+func TestStoppedBeforeTheView(t *testing.T) {
+	c := Config{Ranks: 2, Replicas: 2, Heal: true, HeartbeatTimeout: 100 * time.Millisecond}
+	o := run(t, c, "patient", "stop late", t.TempDir())
+	if want := `rank 1 replica 0 .* died: silent for .*, killed; found by the launcher`; o.report.ExitCode != 0 || !regexp.MustCompile(want).MatchString(o.stderr) {
+		t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 	}
 }
 

@@ -58,7 +58,7 @@ type job struct {
 	ending      bool // the end is decided: deaths are no news
 	interrupted bool
 	injected    map[proto.Proc]time.Time // when the launcher hit a process
-	stopped     map[proto.Proc]time.Time // when a process was first seen stopped
+	stopped     map[*process]time.Time   // when a process was first seen stopped
 	told        map[string]bool          // of corruptions, and of who can't be a donor
 	asked       map[proto.Proc]bool      // who hasn't yet said what it waits for; nil: nobody was asked
 	reasons     int                      // how many processes have been told of that the job waits for
@@ -87,7 +87,7 @@ func Run(c Config) (*Report, error) {
 		events:    make(chan func(), 64),
 		over:      make(chan struct{}),
 		injected:  make(map[proto.Proc]time.Time),
-		stopped:   make(map[proto.Proc]time.Time),
+		stopped:   make(map[*process]time.Time),
 		told:      make(map[string]bool),
 		report: Report{
 			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,

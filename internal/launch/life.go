@@ -188,6 +188,9 @@ func (j *job) viewed(m control.Message) {
 	v := View{Number: m.Number, Members: m.Members, Gone: []Gone{}, At: Seconds(time.Since(j.started))}
 	for _, q := range m.Joined {
 		v.Joined = append(v.Joined, int(q))
+		if j.ledger.valid(q) {
+			j.procs[q].member = true
+		}
 	}
 	for _, g := range m.Gone {
 		v.Gone = append(v.Gone, Gone{int(g.Proc), g.Why})
@@ -229,27 +232,33 @@ func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 
 // watch looks for stopped processes whose silence nobody else would notice:
 // those that take no part yet while others do, or while another replica of their rank
-// is through, and, once anybody has left the ring of heartbeats in order, all: those
-// who observed them may have left it, too.
+// is through, newcomers until a view has them, and, once anybody has left the ring of heartbeats
+// in order, all: those who observed them may have left it, too.
 func (j *job) watch(now time.Time) {
 	needed, leaving := j.server.Waiting() > 0, false
 	for i := range j.ledger.entries {
 		needed = needed || j.ledger.entries[i].ready
 		leaving = leaving || j.ledger.entries[i].finalized
 	}
-	for _, p := range j.procs {
+	for _, p := range j.everyone() {
 		e := &j.ledger.entries[p.id]
+		seated := p == j.procs[p.id]
 		through := len(j.ledger.endings(j.ledger.Rank(p.id), inOrder)) > 0
-		unseen := leaving || !e.ready && (needed || through)
-		if e.end.kind != running || !unseen || !p.stopped() {
-			delete(j.stopped, p.id)
+		unseen := leaving || !e.ready && (needed || through) || p.life > 0 && !p.member
+		if seated && e.end.kind != running || !unseen || !p.stopped() {
+			delete(j.stopped, p)
 			continue
 		}
-		since, ok := j.stopped[p.id]
-		if !ok {
-			j.stopped[p.id] = now
-		} else if silent := now.Sub(since); silent >= j.HeartbeatTimeout {
+		since, ok := j.stopped[p]
+		silent := now.Sub(since)
+		switch {
+		case !ok:
+			j.stopped[p] = now
+		case silent < j.HeartbeatTimeout:
+		case seated:
 			j.fence(p, proto.NoProc, silent)
+		default:
+			j.doom("it was stopped")
 		}
 	}
 }
