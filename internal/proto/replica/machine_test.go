@@ -349,3 +349,22 @@ func TestBehind(t *testing.T) {
 		}
 	}
 }
+
+// What is owed to one process goes in one piece, though channels to others came between.
+func TestAcknowledgementsShareFrames(t *testing.T) {
+	receiver := New(Config{Layout: three, Self: 1})
+	for _, context := range []uint64{7, 9} {
+		if v := receiver.Arrive(0, context, 1, false); v != Accept {
+			t.Fatal(v)
+		}
+	}
+	var out Actions
+	receiver.FlushAcks(&out)
+	want := Actions{
+		{Kind: Acknowledge, To: 2, Context: 7, Seq: 1}, {Kind: Acknowledge, To: 2, Context: 9, Seq: 1},
+		{Kind: Acknowledge, To: 4, Context: 7, Seq: 1}, {Kind: Acknowledge, To: 4, Context: 9, Seq: 1},
+	}
+	if !slices.Equal(out, want) {
+		t.Fatalf("FlushAcks: %+v", out)
+	}
+}

@@ -1,6 +1,11 @@
 package replica
 
-import "banyan/internal/proto"
+import (
+	"cmp"
+	"slices"
+
+	"banyan/internal/proto"
+)
 
 // receiveSide is what a process keeps as a receiver.
 type receiveSide struct {
@@ -233,8 +238,10 @@ func (m *Machine) oweSingle(c *incoming, seq uint64, to replicas) {
 }
 
 // FlushAcks acknowledges everything owed: each channel once, cumulatively, then
-// each rendezvous. The order depends only on the order of arrivals.
+// each rendezvous. The records for one process follow each other, so that they can share
+// a frame; their order depends only on the order of arrivals.
 func (m *Machine) FlushAcks(out *Actions) {
+	before := len(*out)
 	for i, c := range m.arrival.dirty {
 		for set := m.present(c.src); set != 0; set &= set - 1 {
 			replica := set.lowest()
@@ -255,6 +262,7 @@ func (m *Machine) FlushAcks(out *Actions) {
 	}
 	m.arrival.singles = m.arrival.singles[:0]
 	m.arrival.owed = 0
+	slices.SortStableFunc((*out)[before:], func(a, b Action) int { return cmp.Compare(a.To, b.To) })
 }
 
 // AcksOwed is how many arrivals and completions haven't been acknowledged. A
