@@ -1,10 +1,11 @@
 package comm
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+
+	"banyan/internal/varint"
 )
 
 // What a communicator has counted belongs to the state that one replica gives to
@@ -29,15 +30,14 @@ func (c *Comm) title() string {
 func (c *Comm) AppendState(b []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b = binary.AppendUvarint(b, c.children)
-	b = binary.AppendUvarint(b, uint64(len(c.groups)))
+	b = varint.Append(b, c.children, uint64(len(c.groups)))
 	var keys []uint64
 	for key := range c.groups {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		b = binary.AppendUvarint(binary.AppendUvarint(b, key), c.groups[key])
+		b = varint.Append(b, key, c.groups[key])
 	}
 	p := &c.plans
 	p.Lock()
@@ -51,32 +51,20 @@ func (c *Comm) AppendState(b []byte) []byte {
 	if p.spread {
 		open |= 1 << backgroundLanes
 	}
-	for _, n := range []uint64{uint64(p.runs.Load() & (keptTag - 1)), uint64(p.kept), p.started, open} {
-		b = binary.AppendUvarint(b, n)
-	}
-	return b
+	return varint.Append(b, uint64(p.runs.Load()&(keptTag-1)), uint64(p.kept), p.started, open)
 }
 
 // Restore sets the counts to those of another replica of this rank, and opens the
 // contexts that it has opened.
 func (c *Comm) Restore(b []byte) error {
-	bad := false
-	next := func() uint64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || bad {
-			bad = true
-			return 0
-		}
-		b = b[n:]
-		return v
+	r := varint.Read(b)
+	children, groups := r.Uint(), map[uint64]uint64{}
+	for range r.Count() {
+		key := r.Uint()
+		groups[key] = r.Uint()
 	}
-	children, groups := next(), map[uint64]uint64{}
-	for n := next(); n > 0 && !bad; n-- {
-		key := next()
-		groups[key] = next()
-	}
-	runs, kept, started, open := next(), next(), next(), next()
-	if bad || len(b) > 0 || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
+	runs, kept, started, open := r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	if !r.Done() || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
 		return ErrState
 	}
 	c.mu.Lock()

@@ -30,7 +30,8 @@ type layer struct {
 var layers = []layer{
 	{"internal/proto", nil},
 	{"internal/topology", []string{"internal/proto"}},
-	{"internal/proto/*", []string{"internal/proto", "internal/topology"}}, // never each other
+	{"internal/varint", nil},
+	{"internal/proto/*", []string{"internal/proto", "internal/topology", "internal/varint"}}, // never each other
 	{"internal/wire", []string{"internal/proto"}},
 	{"internal/wire/views", []string{"internal/proto", "internal/proto/*"}},
 	{"internal/fault", []string{"internal/proto"}},
@@ -69,15 +70,12 @@ var layers = []layer{
 	{"internal/control", []string{"internal/proto"}},
 	{"internal/vacancy", []string{"internal/proto", "internal/proto/*"}}, // which dead process is replaced next: of replica, the layout
 	{"internal/state", nil},
-	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state"}},
+	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state", "internal/varint"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process", "internal/state"}},
 	{"internal/determinism", []string{"internal/proto", "internal/proto/*", "internal/progress"}}, // what replicas call, compared
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
 		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire", "internal/determinism"}},
-	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress", "internal/state"}},
-	{"internal/softfloat", nil},
-	{"internal/datatype", []string{"internal/softfloat"}},
-	{"internal/reduce", []string{"internal/softfloat", "internal/datatype"}},
+	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress", "internal/state", "internal/varint"}},
 	{"internal/softfloat", nil},
 	{"internal/datatype", []string{"internal/softfloat"}},
 	{"internal/reduce", []string{"internal/softfloat", "internal/datatype"}},
@@ -140,7 +138,7 @@ var dependencies = []dependency{
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/state", "internal/risk", "internal/viewtime", "internal/resilience", "internal/softfloat"}
+var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/process", "internal/state", "internal/varint", "internal/risk", "internal/viewtime", "internal/resilience", "internal/softfloat"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).

@@ -1,13 +1,13 @@
 package process
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
 	"banyan/internal/proto/replica"
+	"banyan/internal/varint"
 	"banyan/internal/wire"
 )
 
@@ -48,26 +48,26 @@ func (p *Process) Snapshot() ([]byte, error) {
 		return nil, err
 	}
 	b := []byte{snapshotVersion}
-	kept := binary.AppendUvarint(nil, uint64(countKept(p.replica)))
+	kept := varint.Append(nil, uint64(countKept(p.replica)))
 	for m := range p.replica.Kept() { // before anything of it may be released
-		kept = appendBytes(kept, p.messages.get(handleOf(m.User)).wire)
+		kept = varint.AppendBytes(kept, p.messages.get(handleOf(m.User)).wire)
 	}
-	b = appendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
+	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
 	b = append(b, kept...)
-	b = appendBytes(b, p.clock.AppendState(nil))
+	b = varint.AppendBytes(b, p.clock.AppendState(nil))
 
 	_, n := p.match.Len()
-	b = binary.AppendUvarint(b, uint64(n))
+	b = varint.Append(b, uint64(n))
 	p.match.EachUnexpected(func(token uint32) {
 		_, a := p.arrivals.at(token)
 		b = a.appendTo(b)
 	})
-	b = binary.AppendUvarint(b, uint64(len(p.early)))
+	b = varint.Append(b, uint64(len(p.early)))
 	for i := range p.early {
 		m := &p.early[i]
 		var header [wire.HeaderSize]byte
 		wire.EncodeHeader(header[:], &m.header)
-		b = appendBytes(append(b, header[:]...), m.payload)
+		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
 	p.runReplica() // what replication put off for the sake of this
 	return b, nil
@@ -82,16 +82,12 @@ func countKept(m *replica.Machine) (n int) {
 
 // appendTo appends a message that nobody has received.
 func (a *arrival) appendTo(b []byte) []byte {
-	b = binary.AppendUvarint(b, a.envelope.Context)
-	b = binary.AppendUvarint(b, uint64(uint32(a.envelope.Src)))
-	b = binary.AppendUvarint(b, uint64(uint32(a.envelope.Tag)))
-	b = binary.AppendUvarint(b, a.total)
 	seq := uint64(0)
 	if a.offered {
 		seq = a.seq
 	}
-	b = binary.AppendUvarint(b, seq)
-	b = appendBytes(b, a.stamp)
+	b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), a.total, seq)
+	b = varint.AppendBytes(b, a.stamp)
 	if a.offered {
 		return b
 	}
@@ -101,17 +97,16 @@ func (a *arrival) appendTo(b []byte) []byte {
 // Restore makes a newcomer what the process is that made the snapshot. After an
 // error the process is good for nothing.
 func (p *Process) Restore(snapshot []byte) error {
-	r := snapshotReader{b: snapshot}
 	if len(snapshot) == 0 || snapshot[0] != snapshotVersion {
 		return ErrSnapshot
 	}
-	r.b = r.b[1:]
-	machine := r.bytes()
-	bodies := make([][]byte, r.count())
+	r := varint.Read(snapshot[1:])
+	machine := r.Bytes()
+	bodies := make([][]byte, r.Count())
 	for i := range bodies {
-		bodies[i] = r.bytes()
+		bodies[i] = r.Bytes()
 	}
-	if r.bad {
+	if r.Failed() {
 		return ErrSnapshot
 	}
 	err := p.replica.Restore(machine, func(m replica.Message) *replica.Message {
@@ -122,12 +117,12 @@ func (p *Process) Restore(snapshot []byte) error {
 		return p.keepAgain(m, body, &r)
 	}, &p.replicaOut)
 	p.runReplica()
-	if err != nil || r.bad || len(bodies) > 0 || p.clock.Restore(r.bytes()) != nil {
+	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil {
 		return ErrSnapshot
 	}
 	p.restoreUnexpected(&r)
 	p.restoreEarly(&r)
-	if r.bad || len(r.b) > 0 {
+	if !r.Done() {
 		return ErrSnapshot
 	}
 	return nil
@@ -135,9 +130,9 @@ func (p *Process) Restore(snapshot []byte) error {
 
 // keepAgain makes a message that the donor keeps for other replicas one of this
 // process.
-func (p *Process) keepAgain(m replica.Message, body []byte, r *snapshotReader) *replica.Message {
+func (p *Process) keepAgain(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
 	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
-		r.bad = true
+		r.Fail()
 	}
 	mh, kept := p.messages.take()
 	*kept = message{Message: m, wire: p.buffers.copyOf(body), pooled: true}
@@ -145,24 +140,24 @@ func (p *Process) keepAgain(m replica.Message, body []byte, r *snapshotReader) *
 	return &kept.Message
 }
 
-func (p *Process) restoreUnexpected(r *snapshotReader) {
+func (p *Process) restoreUnexpected(r *varint.Reader) {
 	p.match = match.New() // what the log has brought in is all received, or in the snapshot
 	p.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
-	for range r.count() {
-		e := match.Envelope{Context: r.uint(), Src: proto.Rank(uint32(r.uint())), Tag: int32(uint32(r.uint()))}
-		total, seq := r.uint(), r.uint()
-		stamp := r.bytes()
+	for range r.Count() {
+		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}
+		total, seq := r.Uint(), r.Uint()
+		stamp := r.Bytes()
 		own := e.Src == p.rank
 		if wanted := p.clock.StampSize(); own && len(stamp) > 0 || !own && len(stamp) != wanted ||
 			e.Src < 0 || int(e.Src) >= p.cfg.Layout.Ranks() {
-			r.bad = true
+			r.Fail()
 			return
 		}
 		ah, a := p.newArrival(e, total)
 		a.stamp = append(a.stamp, stamp...)
 		if seq > 0 {
 			a.offered, a.from, a.seq = true, proto.NoProc, seq
-		} else if a.body = p.buffers.copyOf(r.take(total)); r.bad {
+		} else if a.body = p.buffers.copyOf(r.Take(total)); r.Failed() {
 			return
 		}
 		p.match.Keep(e, ah.index)
@@ -170,63 +165,19 @@ func (p *Process) restoreUnexpected(r *snapshotReader) {
 	p.Changes++
 }
 
-func (p *Process) restoreEarly(r *snapshotReader) {
-	for range r.count() {
+func (p *Process) restoreEarly(r *varint.Reader) {
+	for range r.Count() {
 		m := early{from: proto.NoProc}
-		if wire.DecodeHeader(&m.header, r.take(wire.HeaderSize)) != nil {
-			r.bad = true
+		if wire.DecodeHeader(&m.header, r.Take(wire.HeaderSize)) != nil {
+			r.Fail()
 			return
 		}
-		payload := r.bytes()
+		payload := r.Bytes()
 		if k := m.header.Kind; k != wire.KindEager && k != wire.KindOffer || len(payload) != p.firstFrame(&m.header) {
-			r.bad = true
+			r.Fail()
 			return
 		}
 		m.payload = p.buffers.copyOf(payload)
 		p.early = append(p.early, m)
 	}
 }
-
-func appendBytes(b, data []byte) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(data))), data...)
-}
-
-// snapshotReader reads what Snapshot wrote. After something impossible, bad is set and
-// everything reads as nothing.
-type snapshotReader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *snapshotReader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || r.bad {
-		r.bad = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// count reads the number of things that follow, of at least a byte each.
-func (r *snapshotReader) count() uint64 {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.bad = true
-		return 0
-	}
-	return n
-}
-
-// take reads n bytes, of the snapshot's memory.
-func (r *snapshotReader) take(n uint64) []byte {
-	if r.bad || n > uint64(len(r.b)) {
-		r.bad = true
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *snapshotReader) bytes() []byte { return r.take(r.count()) }

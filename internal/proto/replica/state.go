@@ -1,12 +1,12 @@
 package replica
 
 import (
-	"encoding/binary"
 	"errors"
 	"iter"
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/varint"
 )
 
 // ErrState is what Restore returns for bytes that AppendState didn't write for
@@ -35,52 +35,45 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 	if h := &m.healing; h.phase != preparing || h.missing > 0 {
 		panic("replica: the state of a donor that isn't ready")
 	}
-	b = binary.AppendUvarint(b, uint64(m.healing.newcomer))
-	b = binary.AppendUvarint(b, uint64(len(m.peers)))
+	b = varint.Append(b, uint64(m.healing.newcomer))
+	b = varint.Append(b, uint64(len(m.peers)))
 	for _, p := range m.peers {
-		b = appendUvarints(b, uint64(p.dead), uint64(p.left), uint64(p.joining))
+		b = varint.Append(b, uint64(p.dead), uint64(p.left), uint64(p.joining))
 	}
 	for p := range proto.Proc(m.layout.Procs()) {
-		b = binary.AppendUvarint(b, uint64(m.incarnation(p)))
+		b = varint.Append(b, uint64(m.incarnation(p)))
 	}
-	b = binary.AppendUvarint(b, uint64(len(m.sending.channels)))
+	b = varint.Append(b, uint64(len(m.sending.channels)))
 	for _, c := range m.sending.channels {
-		b = appendUvarints(b, c.context, uint64(c.dst), c.sent)
-		b = appendUvarints(b, c.acked...)
-		b = binary.AppendUvarint(b, uint64(len(c.early)))
+		b = varint.Append(b, c.context, uint64(c.dst), c.sent)
+		b = varint.Append(b, c.acked...)
+		b = varint.Append(b, uint64(len(c.early)))
 		var early []uint64
 		for seq := range c.early {
 			early = append(early, seq) //banyan:maporder sorted next
 		}
 		slices.Sort(early)
 		for _, seq := range early {
-			b = appendUvarints(b, seq, uint64(c.early[seq]))
+			b = varint.Append(b, seq, uint64(c.early[seq]))
 		}
-		b = binary.AppendUvarint(b, uint64(c.retained.open))
+		b = varint.Append(b, uint64(c.retained.open))
 		for i := range c.retained.size {
 			if e := c.retained.at(i); e.open {
-				b = appendUvarints(b, e.seq, uint64(uint32(e.value.Tag)), e.value.Total, uint64(e.value.pending))
+				b = varint.Append(b, e.seq, uint64(uint32(e.value.Tag)), e.value.Total, uint64(e.value.pending))
 			}
 		}
 	}
-	b = binary.AppendUvarint(b, uint64(len(m.arrival.channels)))
+	b = varint.Append(b, uint64(len(m.arrival.channels)))
 	for _, c := range m.arrival.channels {
-		b = appendUvarints(b, c.context, uint64(c.src), c.arrived, uint64(c.offers.open))
+		b = varint.Append(b, c.context, uint64(c.src), c.arrived, uint64(c.offers.open))
 		for i := range c.offers.size {
 			if e := c.offers.at(i); e.open {
-				b = binary.AppendUvarint(b, e.seq)
+				b = varint.Append(b, e.seq)
 			}
 		}
 	}
 	m.healing.phase = noPhase
 	m.substitute(out)
-	return b
-}
-
-func appendUvarints(b []byte, values ...uint64) []byte {
-	for _, v := range values {
-		b = binary.AppendUvarint(b, v)
-	}
 	return b
 }
 
@@ -94,18 +87,18 @@ func appendUvarints(b []byte, values ...uint64) []byte {
 func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Actions) error {
 	was := *m
 	*m = *New(Config{Layout: m.layout, Self: m.self, Mirror: m.mirror})
-	r := stateReader{b: state}
-	if r.uint() != uint64(m.self) || r.uint() != uint64(len(m.peers)) {
+	r := varint.Read(state)
+	if r.Uint() != uint64(m.self) || r.Uint() != uint64(len(m.peers)) {
 		return ErrState
 	}
 	m.restorePeers(&r)
-	for range r.count() {
+	for range r.Count() {
 		m.restoreOutgoing(&r, keep)
 	}
-	for range r.count() {
+	for range r.Count() {
 		m.restoreIncoming(&r)
 	}
-	if r.bad || len(r.b) > 0 {
+	if !r.Done() {
 		return ErrState
 	}
 	m.healing.phase = restored
@@ -120,12 +113,12 @@ func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Action
 	return nil
 }
 
-func (m *Machine) restorePeers(r *stateReader) {
+func (m *Machine) restorePeers(r *varint.Reader) {
 	all := m.layout.all()
 	for rank := range m.peers {
-		dead, left, joining := replicas(r.uint()), replicas(r.uint()), replicas(r.uint())
+		dead, left, joining := replicas(r.Uint()), replicas(r.Uint()), replicas(r.Uint())
 		if absent := m.layout.absent(proto.Rank(rank)); (dead|left|joining)&^all != 0 || absent&^dead != 0 || joining&(dead|left) != 0 {
-			r.bad = true
+			r.Fail()
 		}
 		if proto.Rank(rank) == m.rank {
 			dead, left, joining = dead&^m.bit(m.self), left&^m.bit(m.self), joining&^m.bit(m.self)
@@ -136,7 +129,7 @@ func (m *Machine) restorePeers(r *stateReader) {
 		}
 	}
 	for p := range proto.Proc(m.layout.Procs()) {
-		m.setIncarnation(p, uint32(r.uint()))
+		m.setIncarnation(p, uint32(r.Uint()))
 	}
 	m.covers = m.bit(m.self)
 	if m.mirror {
@@ -144,29 +137,29 @@ func (m *Machine) restorePeers(r *stateReader) {
 	}
 }
 
-func (m *Machine) restoreOutgoing(r *stateReader, keep func(Message) *Message) {
-	context, dst, sent := r.uint(), m.rankOf(r), r.uint()
-	if r.bad || m.sending.byKey[key{context, dst}] != nil {
-		r.bad = true
+func (m *Machine) restoreOutgoing(r *varint.Reader, keep func(Message) *Message) {
+	context, dst, sent := r.Uint(), m.rankOf(r), r.Uint()
+	if r.Failed() || m.sending.byKey[key{context, dst}] != nil {
+		r.Fail()
 		return
 	}
 	c := m.outgoing(context, dst)
 	c.sent = sent
 	for i := range c.acked {
-		c.acked[i] = r.uint()
+		c.acked[i] = r.Uint()
 	}
-	for range r.count() {
+	for range r.Count() {
 		if c.early == nil {
 			c.early = make(map[uint64]replicas)
 		}
-		seq := r.uint()
-		c.early[seq] = replicas(r.uint())
+		seq := r.Uint()
+		c.early[seq] = replicas(r.Uint())
 	}
 	last := uint64(0)
-	for range r.count() {
-		seq, tag, total, pending := r.uint(), r.uint(), r.uint(), replicas(r.uint())
-		if r.bad || seq <= last || seq > sent || pending == 0 || pending&^m.layout.all() != 0 {
-			r.bad = true
+	for range r.Count() {
+		seq, tag, total, pending := r.Uint(), r.Uint(), r.Uint(), replicas(r.Uint())
+		if r.Failed() || seq <= last || seq > sent || pending == 0 || pending&^m.layout.all() != 0 {
+			r.Fail()
 			return
 		}
 		last = seq
@@ -179,19 +172,19 @@ func (m *Machine) restoreOutgoing(r *stateReader, keep func(Message) *Message) {
 	}
 }
 
-func (m *Machine) restoreIncoming(r *stateReader) {
-	context, src, arrived := r.uint(), m.rankOf(r), r.uint()
-	if r.bad || m.arrival.byKey[key{context, src}] != nil {
-		r.bad = true
+func (m *Machine) restoreIncoming(r *varint.Reader) {
+	context, src, arrived := r.Uint(), m.rankOf(r), r.Uint()
+	if r.Failed() || m.arrival.byKey[key{context, src}] != nil {
+		r.Fail()
 		return
 	}
 	c := m.incoming(context, src)
 	c.arrived = arrived
 	last := uint64(0)
-	for range r.count() {
-		seq := r.uint()
-		if r.bad || seq <= last || seq > arrived {
-			r.bad = true
+	for range r.Count() {
+		seq := r.Uint()
+		if r.Failed() || seq <= last || seq > arrived {
+			r.Fail()
 			return
 		}
 		last = seq
@@ -200,38 +193,11 @@ func (m *Machine) restoreIncoming(r *stateReader) {
 }
 
 // rankOf reads a rank at the other end of a channel.
-func (m *Machine) rankOf(r *stateReader) proto.Rank {
-	rank := r.uint()
+func (m *Machine) rankOf(r *varint.Reader) proto.Rank {
+	rank := r.Uint()
 	if rank >= uint64(len(m.peers)) || proto.Rank(rank) == m.rank {
-		r.bad = true
+		r.Fail()
 		return 0
 	}
 	return proto.Rank(rank)
-}
-
-// stateReader reads what AppendState wrote. After something impossible, bad is set
-// and everything reads as 0.
-type stateReader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *stateReader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || r.bad {
-		r.bad = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// count reads the number of things that follow, of at least a byte each.
-func (r *stateReader) count() int {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.bad = true
-		return 0
-	}
-	return int(n)
 }
