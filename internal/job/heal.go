@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -84,9 +85,9 @@ func (o *output) connect() {
 	}
 }
 
-// apply completes the configuration of a process.
-func (n *newcomer) apply(cfg *process.Config) {
-	cfg.Heal = os.Getenv(healVariable) != "" && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
+// apply completes the configuration of a process. spares says that there are some.
+func (n *newcomer) apply(cfg *process.Config, spares bool) {
+	cfg.Heal = (spares || os.Getenv(healVariable) != "") && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
 	if n != nil {
 		cfg.Newcomer, cfg.Lives, cfg.Gone = true, n.lives, n.gone
 	}
@@ -114,43 +115,61 @@ func (n *newcomer) of(p proto.Proc) uint64 {
 
 func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
 
-// heals tells the launcher how far a healing has come.
+// heals tells who replaces the dead how far a healing has come.
 func (j *Job) heals(step process.HealStep) {
-	if j.control == nil {
-		return
-	}
 	switch step {
 	case process.StepHealable:
-		j.control.Send(control.Message{Type: control.Healable})
+		j.facts.canDonate()
+		j.tellHealer(control.Message{Type: control.Healable})
 	case process.StepMark:
-		j.control.Send(control.Message{Type: control.Mark})
+		j.tellHealer(control.Message{Type: control.Mark})
 	case process.StepCommitted:
-		j.control.Send(control.Message{Type: control.Committed})
+		j.tellHealer(control.Message{Type: control.Committed})
 	case process.StepHealed:
-		j.control.Send(control.Message{Type: control.Healed})
+		j.joining.Store(false)
+		j.tellHealer(control.Message{Type: control.Healed, Proc: j.self})
+	}
+}
+
+// tellHealer tells the launcher or the warden something, if there is one.
+func (j *Job) tellHealer(m control.Message) {
+	switch {
+	case j.control != nil:
+		j.control.Send(m)
+	case j.warden != nil:
+		j.warden.Send(m)
 	}
 }
 
 // unhealable says that this process can't give its state to a newcomer, now or ever.
 func (j *Job) unhealable(why string) {
-	if j.control != nil {
-		j.control.Send(control.Message{Type: control.Unhealable, Text: why})
+	if j.control == nil && j.warden == nil {
+		j.log.Warn(why)
 		return
 	}
-	j.log.Warn(why)
+	j.tellHealer(control.Message{Type: control.Unhealable, Text: why})
 }
 
-// healFailed ends a newcomer that can't take a dead process's place: the launcher says why.
+// healFailed ends a newcomer that can't take a dead process's place: who replaces the dead says why.
 func (j *Job) healFailed(err error) {
-	if j.control != nil {
-		m := control.Message{Type: control.HealFailed, Text: err.Error()}
-		if process.Hopeless(err) {
-			m.Type = control.Unhealable
-		}
+	m := control.Message{Type: control.HealFailed, Text: err.Error()}
+	if process.Hopeless(err) {
+		m.Type = control.Unhealable
+	}
+	switch {
+	case j.control != nil:
 		j.control.Send(m)
+	case j.warden != nil:
+		j.warden.Leave(m, lastWords)
 	}
 	j.exit(1)
 }
 
+// lastWords is how long the warden may take to hear what a process says last.
+const lastWords = time.Second
+
 // errNoLauncher is about a newcomer that nobody speaks for.
 var errNoLauncher = errors.New(livesVariable + " is set, but there is no launcher that replaces processes")
+
+// errNoReplicas is about spares that nobody could make use of.
+var errNoReplicas = errors.New(sparesVariable + " is set, but no rank has replicas: a rank's only process has nobody to be replaced from")

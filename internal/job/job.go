@@ -17,6 +17,10 @@
 //     PMI also says which processes share a host: where all do, they listen at
 //     the loopback address only (address.go).
 //
+// With BANYAN_SPARES, under another launcher than "banyan run", the last processes are no part of
+// the job at first (spare.go): they wait within Join until one has died, and go on from there as
+// the newcomer in its place.
+//
 // The secret travels over PMI only: it is as safe as the launcher's channel to
 // its processes (inherited sockets, with banyan run).
 package job
@@ -43,6 +47,7 @@ import (
 	"banyan/internal/proto/replica"
 	"banyan/internal/transport/inproc"
 	"banyan/internal/transport/mesh"
+	"banyan/internal/warden"
 )
 
 const (
@@ -78,8 +83,11 @@ type Job struct {
 	Engine *progress.Engine
 
 	self     proto.Proc
+	station  proto.Proc // its rank in the launcher's eyes, which for spares is another one
 	layout   replica.Layout
 	newcomer *newcomer // nil unless this process takes a dead one's place
+	output   *output   // of a newcomer, to be, or nil
+	spares   int       // how many processes the launcher has started beyond the job
 	options  Options
 	hosts    []int32     // of each process, nil if unknown
 	program  int         // which of the job's, from 0; -1 if unknown
@@ -92,6 +100,11 @@ type Job struct {
 	log      *slog.Logger
 	calls    *determinism.Recorder // nil unless the program is being checked
 	reaped   []atomic.Uint32       // by Proc: of how many incarnations the launcher has told the death
+	facts    *facts                // what a warden must know
+	warden   *warden.Client        // nil without spares
+	news     chan control.Message  // from the warden
+	waiting  atomic.Bool           // this is a spare without a place
+	joining  atomic.Bool           // it has one, and not all know it
 	leaving  atomic.Bool
 	left     atomic.Bool   // Leave was called
 	done     chan struct{} // closed by Leave: watch no longer
@@ -108,10 +121,10 @@ func Join(o Options) (*Job, error) {
 		return nil, err
 	}
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
-	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
+	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), news: make(chan control.Message), exit: os.Exit}
 	if err := j.join(); err != nil {
 		switch {
-		case j.newcomer != nil && j.control != nil:
+		case j.newcomer != nil && (j.control != nil || j.warden != nil):
 			j.healFailed(err) // the job goes on without it
 		case j.pmi != nil:
 			j.pmi.Abort(1, err.Error())
@@ -132,15 +145,33 @@ func (j *Job) join() (err error) {
 	if j.pmi != nil {
 		j.self, procs = proto.Proc(j.pmi.Rank()), j.pmi.Size()
 	}
-	if j.layout, err = layout(procs); err != nil {
+	j.station = j.self
+	if j.control == nil && procs > 1 {
+		if j.spares, err = readSpares(procs); err != nil {
+			return err
+		}
+	}
+	if j.layout, err = layout(procs - j.spares); err != nil {
 		return err
 	}
+	if j.spares > 0 && !j.layout.Replicated() {
+		return errNoReplicas
+	}
+	j.facts = newFacts(j.layout.Procs())
 	j.reaped = make([]atomic.Uint32, j.layout.Procs())
 	if j.newcomer, err = readNewcomer(j.layout.Procs()); err != nil {
 		return err
 	}
 	if j.newcomer != nil && (j.pmi == nil || j.control == nil) {
 		return errNoLauncher
+	}
+	if j.output, err = readOutput(); err != nil {
+		return err
+	}
+	if j.isSpare() {
+		if err := j.wait(); err != nil {
+			return err
+		}
 	}
 	cfg, err := j.config()
 	if err != nil {
@@ -158,7 +189,8 @@ func (j *Job) join() (err error) {
 		j.Survive()
 	}
 	go j.watch()
-	if j.control != nil {
+	switch {
+	case j.control != nil:
 		go j.listen()
 		if err := j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()}); err != nil || j.newcomer == nil {
 			return err
@@ -166,9 +198,16 @@ func (j *Job) join() (err error) {
 		if err := j.control.Send(control.Message{Type: control.Arrived}); err != nil {
 			return err
 		}
-		return j.Engine.AwaitLog()
+	case j.warden != nil:
+		go j.obey()
+		if j.newcomer == nil {
+			return nil
+		}
+		j.warden.Send(control.Message{Type: control.Arrived, Card: j.mesh.Card().String()})
+	default:
+		return nil
 	}
-	return nil
+	return j.Engine.AwaitLog()
 }
 
 // config is the engine's, from the environment.
@@ -192,11 +231,9 @@ func (j *Job) config() (progress.Config, error) {
 		},
 		BeforeSend: strike, HealFailed: j.healFailed,
 	}
-	j.newcomer.apply(&cfg.Process)
-	if output, err := readOutput(); err != nil {
-		return cfg, err
-	} else if output != nil {
-		cfg.Committed = output.connect
+	j.newcomer.apply(&cfg.Process, j.spares > 0)
+	if j.output != nil {
+		cfg.Committed = j.output.connect
 	}
 	j.verify(&cfg.Process)
 	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
@@ -231,6 +268,13 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
 	}
+	address, err := listenAddress(hosts)
+	if err != nil {
+		return err
+	}
+	if hosts != nil {
+		hosts = hosts[:j.layout.Procs()]
+	}
 	cfg.Process.Hosts, j.hosts = hosts, hosts
 	if cfg.Crowded, err = j.crowded(); err != nil {
 		return err
@@ -239,10 +283,6 @@ func (j *Job) connect(cfg progress.Config) error {
 		return err
 	}
 	cfg.Process.SharedMemory = j.media != mesh.Sockets
-	address, err := listenAddress(hosts)
-	if err != nil {
-		return err
-	}
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
 		Incarnation: j.newcomer.of(j.self), Lives: j.newcomer.incarnations(),
@@ -251,7 +291,10 @@ func (j *Job) connect(cfg progress.Config) error {
 	if err != nil {
 		return err
 	}
-	if err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String()); err == nil && j.newcomer == nil {
+	if j.warden == nil { // else it tells the others
+		err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String())
+	}
+	if err == nil && j.newcomer == nil {
 		err = j.pmi.Barrier()
 	}
 	if err != nil {
@@ -264,6 +307,9 @@ func (j *Job) connect(cfg progress.Config) error {
 	}
 	cfg.Starved = j.silent.starved
 	j.Engine = progress.New(cfg, tr)
+	if j.spares > 0 && j.warden == nil {
+		j.findWarden(secret, nil)
+	}
 	return nil
 }
 
@@ -271,14 +317,14 @@ func (j *Job) connect(cfg progress.Config) error {
 func (j *Job) putSecret() error {
 	var own [32]byte
 	rand.Read(own[:])
-	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.self)), hex.EncodeToString(own[:])); err != nil {
+	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.station)), hex.EncodeToString(own[:])); err != nil {
 		return err
 	}
 	return j.pmi.Barrier()
 }
 
 func (j *Job) secret() ([]byte, error) {
-	for p := range j.layout.Procs() {
+	for p := range j.layout.Procs() + j.spares {
 		s, err := j.pmi.Get(secretKey + strconv.Itoa(p))
 		if errors.Is(err, pmi.ErrNoKey) {
 			continue // died before it put one
@@ -294,6 +340,9 @@ func (j *Job) secret() ([]byte, error) {
 // resolve finds another process's card. It is called when first needed: everybody
 // who lived has put one by then.
 func (j *Job) resolve(p proto.Proc) (mesh.Card, error) {
+	if card, is := j.facts.address(p); is {
+		return card, nil
+	}
 	s, err := j.pmi.Get(cardKey + strconv.Itoa(int(p)))
 	if errors.Is(err, pmi.ErrNoKey) {
 		return mesh.Card{}, mesh.ErrNoCard

@@ -19,7 +19,11 @@ import (
 // The test binary is also the program of the jobs that the tests start, without
 // banyan run: over PMI alone, as another launcher would.
 func TestMain(m *testing.M) {
-	if os.Getenv("JOB_TEST_PROGRAM") != "" {
+	switch os.Getenv("JOB_TEST_PROGRAM") {
+	case "":
+	case "stroll":
+		mpi.Main(stroll)
+	default:
 		mpi.Main(program)
 	}
 	os.Exit(m.Run())
@@ -58,9 +62,14 @@ type member struct {
 }
 
 // start starts ranks × replicas processes that know each other by PMI only.
-func start(t *testing.T, ranks, replicas int) []*member {
+func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 	t.Helper()
-	n := ranks * replicas
+	return startAll(t, ranks*replicas, append(env, fmt.Sprint("BANYAN_REPLICAS=", replicas))...)
+}
+
+// startAll starts n processes.
+func startAll(t *testing.T, n int, env ...string) []*member {
+	t.Helper()
 	server := pmi.NewServer(n, "test", func(int, int, string) {})
 	members := make([]*member, n)
 	for i := range members {
@@ -74,8 +83,9 @@ func start(t *testing.T, ranks, replicas int) []*member {
 		m.cmd.Stdout, m.cmd.Stderr = &m.stdout, &m.stderr
 		m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_FD=3",
-			fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", n), fmt.Sprint("BANYAN_REPLICAS=", replicas),
+			fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", n),
 			"BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
+		m.cmd.Env = append(m.cmd.Env, env...)
 		if err := m.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"banyan/internal/process"
 	"banyan/internal/progress"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
 )
 
 // endGrace is how long a process waits for the launcher to end it once the job
@@ -79,6 +80,10 @@ func (j *Job) handle(e progress.Event) {
 		r := e.Report
 		j.log.Debug("a process died", "self", int(j.self), "proc", int(r.Proc), "cause", r.Cause,
 			"silent", time.Duration(r.Silent), "by", int(r.By))
+		j.facts.died(r.Proc, r.Incarnation)
+		if j.warden != nil {
+			j.warden.Send(control.Message{Type: control.Obituary, Proc: r.Proc, Incarnation: r.Incarnation})
+		}
 		if j.control == nil && r.Cause == detector.CauseSilence && j.mesh != nil {
 			// Nobody kills it. If it lives it must stop as soon as it can
 			// be reached.
@@ -109,8 +114,15 @@ func (j *Job) handle(e progress.Event) {
 	}
 }
 
-// viewed tells the launcher of a view, if this process brought it about.
+// viewed tells the warden whom a view excludes, and the launcher of the view, if this process brought
+// it about.
 func (j *Job) viewed(e progress.Event) {
+	for _, g := range e.View.Gone {
+		if j.warden != nil && g.Why != membership.Left {
+			j.facts.exclude(g.Proc, g.Incarnation)
+			j.warden.Send(control.Message{Type: control.Excluded, Proc: g.Proc, Incarnation: g.Incarnation})
+		}
+	}
 	if j.control == nil || !e.Coordinator {
 		return
 	}
@@ -211,6 +223,9 @@ func (j *Job) Leave() error {
 	}
 	if errors.Is(err, process.ErrFenced) {
 		return err // this end is not in order
+	}
+	if j.warden != nil {
+		j.warden.Leave(control.Message{Type: control.Finalized}, lastWords)
 	}
 	if j.control != nil {
 		// From here on an exit is in order.

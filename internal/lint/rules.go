@@ -68,13 +68,14 @@ var layers = []layer{
 	{"internal/transport/mesh", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream", "internal/transport/shm", "internal/transport/tcp"}},
 	{"internal/transport/*", []string{"internal/proto", "internal/wire", "internal/transport", "internal/transport/stream"}},
 	{"internal/control", []string{"internal/proto"}},
-	{"internal/vacancy", []string{"internal/proto", "internal/proto/*"}}, // which dead process is replaced next: of replica, the layout
+	{"internal/vacancy", []string{"internal/proto", "internal/proto/*"}},                                                                   // which dead process is replaced next: of replica, the layout
+	{"internal/warden", []string{"internal/proto", "internal/proto/*", "internal/control", "internal/vacancy", "internal/transport/mesh"}}, // spare processes: of mesh, its handshake
 	{"internal/state", nil},
 	{"internal/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/wire", "internal/wire/views", "internal/transport", "internal/state", "internal/varint"}},
 	{"internal/progress", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/process", "internal/state"}},
 	{"internal/determinism", []string{"internal/proto", "internal/proto/*", "internal/progress"}}, // what replicas call, compared
 	{"internal/job", []string{"internal/proto", "internal/proto/*", "internal/transport", "internal/transport/*",
-		"internal/process", "internal/progress", "internal/control", "internal/pmi", "internal/fault", "internal/trace", "internal/wire", "internal/determinism"}},
+		"internal/process", "internal/progress", "internal/control", "internal/warden", "internal/pmi", "internal/fault", "internal/trace", "internal/wire", "internal/determinism"}},
 	{"internal/comm", []string{"internal/proto", "internal/process", "internal/progress", "internal/state", "internal/varint"}},
 	{"internal/softfloat", nil},
 	{"internal/datatype", []string{"internal/softfloat"}},

@@ -47,7 +47,7 @@ const (
 	// healed from here.
 	StepHealable HealStep = iota
 	// StepMark, at a donor: what the program has written is all out, and it writes
-	// nothing more until somebody says Marked.
+	// nothing more until somebody, if there is a witness, says Marked.
 	StepMark
 	// StepCommitted, at a newcomer: it is a replica from here on.
 	StepCommitted
@@ -127,9 +127,7 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	p.preparedFor = d.newcomer
 	p.farewell.Admit(d.newcomer, d.incarnation, &p.farewellOut)
 	p.runFarewell()
-	if !d.marked {
-		p.host.Heals(StepMark)
-	}
+	p.host.Heals(StepMark)
 	p.runReplica()
 }
 

@@ -123,9 +123,13 @@ func (b *Board) Healable(p proto.Proc) { b.places[p].healable = !b.places[p].bar
 // Lives is the incarnation of the last newcomer in a place, 0 if there was none.
 func (b *Board) Lives(p proto.Proc) uint32 { return b.places[p].lives }
 
-// Known notes an incarnation that somebody else has given away: the next is a higher one.
-func (b *Board) Known(p proto.Proc, life uint32) {
-	b.places[p].lives = max(b.places[p].lives, life)
+// Filled notes that somebody else has given a place away, in a life. If that is news, the place
+// doesn't wait any more, and the next life is a higher one.
+func (b *Board) Filled(p proto.Proc, life uint32) {
+	if life > b.places[p].lives {
+		b.places[p] = place{lives: life}
+		b.waiting = slices.DeleteFunc(b.waiting, func(q proto.Proc) bool { return q == p })
+	}
 }
 
 // Now is the present attempt, or nil.

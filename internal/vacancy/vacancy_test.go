@@ -64,6 +64,19 @@ func TestDonorsAreThere(t *testing.T) {
 	}
 }
 
+func TestFilledByAnother(t *testing.T) {
+	b := New(replica.Uniform(1, 2), 0)
+	b.Healable(1)
+	b.Vacated(0, 0)
+	b.Filled(0, 4)
+	if a := b.Next(0, always, always); a != nil || b.Lives(0) != 4 {
+		t.Fatalf("%+v, of a place that has a process", a)
+	}
+	b.Filled(0, 3)
+	b.Vacated(0, 0)
+	begin(t, b, 0, 0, 1, 5)
+}
+
 func TestThreeFailures(t *testing.T) {
 	b := New(replica.Uniform(1, 2), 0)
 	b.Healable(1)

@@ -1,0 +1,236 @@
+package job_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"banyan/mpi"
+)
+
+const strides = 3000
+
+// stroll is a program with safe points. Each process writes how far it has come to a file
+// in the directory STROLL_DIR. It goes slowly until there is a file "go".
+func stroll(world *mpi.Comm) error {
+	dir := os.Getenv("STROLL_DIR")
+	fmt.Println("here") // a newcomer's is for nobody
+	if os.Getenv("STROLL_READS") != "" {
+		os.Stdin.Read(make([]byte, 1))
+	}
+	step, total := 0, 0
+	if err := mpi.Register(world, "step", &step); err != nil {
+		return err
+	}
+	if err := mpi.Register(world, "total", &total); err != nil {
+		return err
+	}
+	for ; step < strides; step++ {
+		if _, err := world.Safepoint(); err != nil {
+			return err
+		}
+		sum := []int{0}
+		if err := mpi.Allreduce(world, []int{step * (world.Rank() + 1)}, sum, mpi.Sum); err != nil {
+			return err
+		}
+		total += sum[0]
+		if _, err := os.Stat(filepath.Join(dir, "go")); err != nil {
+			leaveNote(dir, strconv.Itoa(os.Getpid()), strconv.Itoa(step))
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	fmt.Printf("rank %d of %d: %d\n", world.Rank(), world.Size(), total)
+	return nil
+}
+
+// leaveNote writes a file at once.
+func leaveNote(dir, name, text string) {
+	os.WriteFile(filepath.Join(dir, "."+name), []byte(text), 0o666)
+	os.Rename(filepath.Join(dir, "."+name), filepath.Join(dir, name))
+}
+
+// walk is a job of strollers.
+type walk struct {
+	t       *testing.T
+	dir     string
+	members []*member
+	ranks   int
+}
+
+// startWalk starts a job of two ranks of two replicas, and some spares.
+func startWalk(t *testing.T, spares int, env ...string) *walk {
+	t.Helper()
+	t.Parallel()
+	w := &walk{t: t, dir: t.TempDir(), ranks: 2}
+	w.members = startAll(t, 4+spares, append(env, "JOB_TEST_PROGRAM=stroll", "STROLL_DIR="+w.dir,
+		"BANYAN_REPLICAS=2", fmt.Sprint("BANYAN_SPARES=", spares))...)
+	return w
+}
+
+// strides is how far a process has come in the program, -1 if it hasn't begun.
+func (w *walk) strides(i int) int {
+	text, err := os.ReadFile(filepath.Join(w.dir, strconv.Itoa(w.members[i].cmd.Process.Pid)))
+	if err != nil {
+		return -1
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// await waits until a process takes further steps.
+func (w *walk) await(i int) {
+	w.t.Helper()
+	from := -1
+	for deadline := time.Now().Add(20 * time.Second); from < 0 || w.strides(i) < from+10; time.Sleep(time.Millisecond) {
+		if from < 0 {
+			from = w.strides(i)
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("process %d doesn't take part; %s", i, w.stderr())
+		}
+	}
+}
+
+func (w *walk) signal(i int, s syscall.Signal) { w.members[i].cmd.Process.Signal(s) }
+
+// kill kills a process once that takes part.
+func (w *walk) kill(i int) {
+	w.t.Helper()
+	w.await(i)
+	w.signal(i, syscall.SIGKILL)
+}
+
+func (w *walk) stderr() string {
+	var b strings.Builder
+	for i, m := range w.members {
+		fmt.Fprintf(&b, "%d: %s\n", i, m.stderr.String())
+	}
+	return b.String()
+}
+
+// finish lets the program end, and expects of each process its exit code, and of those that end
+// with 0 the result of a rank (-1: none). Those that began with the job also say that they are here.
+func (w *walk) finish(want map[int]int) {
+	w.t.Helper()
+	leaveNote(w.dir, "go", "")
+	for i, m := range w.members {
+		rank, lives := want[i]
+		code := m.wait(w.t)
+		total := 0
+		for step := range strides {
+			total += step * w.ranks * (w.ranks + 1) / 2
+		}
+		stdout := ""
+		if i < 4 {
+			stdout = "here\n"
+		}
+		if lives && rank >= 0 {
+			stdout += fmt.Sprintf("rank %d of %d: %d\n", rank, w.ranks, total)
+		}
+		switch {
+		case lives && (code != 0 || m.stdout.String() != stdout):
+			w.t.Errorf("process %d: exit code %d, output %q, want %q; %s", i, code, m.stdout.String(), stdout, w.stderr())
+		case !lives && code == 0:
+			w.t.Errorf("process %d: exit code 0", i)
+		}
+	}
+}
+
+// says expects what the user is told, as a regular expression, by a spare.
+func (w *walk) says(i int, want string) {
+	w.t.Helper()
+	if !regexp.MustCompile(want).MatchString(w.members[i].stderr.String()) {
+		w.t.Errorf("process %d says %q, not %q", i, w.members[i].stderr.String(), want)
+	}
+}
+
+const nobody = -1
+
+func TestSparesThatNobodyNeeds(t *testing.T) {
+	w := startWalk(t, 2)
+	w.await(3)
+	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: nobody, 5: nobody})
+	w.says(4, "^$")
+}
+
+// Both replicas of a rank die, one after the other.
+func TestSparesTakePlaces(t *testing.T) {
+	w := startWalk(t, 2)
+	w.kill(1)
+	w.await(5) // it is in step with the others
+	w.kill(3)
+	w.await(4) // the warden itself
+	w.finish(map[int]int{0: 0, 2: 0, 4: 1, 5: 1})
+	w.says(4, `^banyan: rank 1: replica 0 is back after .*s \(pid \d+\), with the state of replica 1\nbanyan: rank 1: replica 1 is back .* replica 0\n$`)
+}
+
+func TestNoSpareIsLeft(t *testing.T) {
+	w := startWalk(t, 1)
+	w.kill(1)
+	w.kill(4)
+	w.await(3)
+	w.finish(map[int]int{0: 0, 2: 0, 3: 1})
+	w.says(4, "is back")
+}
+
+// A newcomer has died: its successor is the third in the place.
+func TestSpareForASpare(t *testing.T) {
+	w := startWalk(t, 2)
+	w.kill(2)
+	w.kill(5)
+	w.await(4)
+	w.finish(map[int]int{0: 0, 1: 1, 3: 1, 4: 0})
+	w.says(4, "rank 0: replica 1 is back(.|\n)*rank 0: replica 1 is back")
+}
+
+// The warden dies: the next one has heard nothing of what was before.
+func TestWardenDies(t *testing.T) {
+	w := startWalk(t, 3)
+	w.kill(1)
+	w.await(6)
+	w.signal(4, syscall.SIGKILL)
+	time.Sleep(50 * time.Millisecond)
+	w.kill(3) // the donor is one that was healed
+	w.await(5)
+	w.finish(map[int]int{0: 0, 2: 0, 5: 1, 6: 1})
+	w.says(5, "^banyan: rank 1: replica 1 is back .* replica 0\n$")
+}
+
+func TestSpareDiesWaiting(t *testing.T) {
+	w := startWalk(t, 2)
+	w.await(0)
+	w.signal(5, syscall.SIGKILL)
+	w.kill(1)
+	w.await(4)
+	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
+}
+
+// All replicas of a rank die at once: the job can't go on, and nobody stays.
+func TestSparesEndWithALostRank(t *testing.T) {
+	w := startWalk(t, 2)
+	w.await(1)
+	w.signal(1, syscall.SIGKILL)
+	w.signal(3, syscall.SIGKILL)
+	w.finish(nil)
+	w.says(0, "is lost")
+	w.says(4, "(no process of the job is left|all processes of the job are dead)")
+}
+
+func TestSparesEndWithEverybody(t *testing.T) {
+	w := startWalk(t, 3)
+	w.await(1)
+	for i := range 5 { // with the warden
+		w.signal(i, syscall.SIGKILL)
+	}
+	w.finish(nil)
+	w.says(5, "banyan: spare process 5: no process of the job is there")
+}

@@ -1,0 +1,256 @@
+package warden
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"banyan/internal/control"
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/vacancy"
+)
+
+const (
+	// arrival is how long a warden waits for the first process of the job to come, and
+	// absence for one to come back when the last has gone without leaving in order.
+	arrival = 10 * time.Second
+	absence = 2 * time.Second
+)
+
+// ActionKind says what an Action is.
+type ActionKind uint8
+
+// Kinds of actions.
+const (
+	Send ActionKind = iota // Message to the guest To
+	Drop                   // the guest To
+	Note                   // Text, for the user
+	End                    // the job is over: the other spares have been told, and this one ends last, with Code, because of Text
+)
+
+// Action is something that the warden wants done.
+type Action struct {
+	Kind    ActionKind
+	To      int
+	Message control.Message
+	Text    string
+	Code    int
+}
+
+// guest is a connection: a process of the job, a spare, or one that hasn't said which.
+type guest struct {
+	id      int
+	station proto.Proc // its rank in the launcher's eyes, which it has proved
+	spare   bool       // it waits for a place
+	member  bool       // it has one: proc, in incarnation life
+	proc    proto.Proc
+	life    uint32
+	pid     int
+	program uint64
+}
+
+// seat is a place in the job.
+type seat struct {
+	guest  *guest // nil: it isn't connected, or dead
+	known  uint32 // the last incarnation that anybody was told of
+	feared uint32 // so many incarnations somebody holds for dead
+	ended  uint32 // so many are
+	left   bool   // in order
+	card   string // of the incarnation that is known, if not 0
+}
+
+func (s *seat) dead() bool { return s.ended > s.known }
+
+// attempt is a newcomer that isn't known to all yet.
+type attempt struct {
+	*vacancy.Attempt
+	newcomer *guest
+	admitted bool // the others have been told
+	marked   bool // the donor's program is paused: it gives all away
+}
+
+// Machine decides as a warden. It has no clock and no connections: guests are numbers, those
+// of a higher number came later.
+type Machine struct {
+	self     proto.Proc // this spare's station
+	layout   replica.Layout
+	board    *vacancy.Board
+	reigns   bool
+	guests   []*guest // in the order in which they came
+	seats    []seat   // by Proc
+	programs []int64  // by rank: which of the job's it runs, -1 if nobody has said
+	attempt  *attempt // nil: none
+	told     map[string]bool
+	came     bool       // a process of the job was here
+	departed bool       // one has left in order
+	empty    proto.Time // when the patience with nobody being here ends
+	over     bool
+	now      proto.Time
+	out      *[]Action
+}
+
+// New makes the machine of the spare at a station, which may become the warden. limit is
+// package vacancy's.
+func New(self proto.Proc, layout replica.Layout, limit time.Duration) *Machine {
+	m := &Machine{
+		self: self, layout: layout, board: vacancy.New(layout, limit), seats: make([]seat, layout.Procs()),
+		programs: make([]int64, layout.Ranks()), told: map[string]bool{}, empty: proto.Never,
+	}
+	for r := range m.programs {
+		m.programs[r] = -1
+	}
+	return m
+}
+
+// Reign says that no spare below this one is left.
+func (m *Machine) Reign(now proto.Time, out *[]Action) {
+	m.at(now, out)
+	m.reigns = true
+	m.occupied()
+	m.next()
+}
+
+// Opened takes a new guest.
+func (m *Machine) Opened(id int, station proto.Proc) {
+	m.guests = append(m.guests, &guest{id: id, station: station, proc: proto.NoProc})
+}
+
+// Closed says that a guest's connection has ended.
+func (m *Machine) Closed(now proto.Time, id int, out *[]Action) {
+	m.at(now, out)
+	g := m.forget(id)
+	if g == nil {
+		return
+	}
+	if a := m.attempt; a != nil && a.newcomer == g && !a.Committed() {
+		m.fail("it has ended")
+	}
+	if g.member && m.seats[g.proc].guest == g {
+		m.seats[g.proc].guest = nil
+		m.judge(g.proc)
+	}
+	m.occupied()
+	m.next()
+}
+
+// Deadline is when Tick has to be called next, or Never.
+func (m *Machine) Deadline() proto.Time {
+	if !m.reigns || m.over {
+		return proto.Never
+	}
+	return min(m.empty, m.board.Deadline())
+}
+
+// Tick lets time pass.
+func (m *Machine) Tick(now proto.Time, out *[]Action) {
+	m.at(now, out)
+	if !m.reigns || m.over {
+		return
+	}
+	if why := m.board.Late(now); why != "" {
+		m.fail(why)
+		m.next()
+	}
+	switch {
+	case now < m.empty:
+	case m.departed:
+		m.end(0, "")
+	case m.came:
+		m.end(1, "no process of the job is left, and none has left in order")
+	default:
+		m.end(1, "no process of the job is there")
+	}
+}
+
+func (m *Machine) at(now proto.Time, out *[]Action) { m.now, m.out = now, out }
+
+func (m *Machine) find(id int) *guest {
+	if i := slices.IndexFunc(m.guests, func(g *guest) bool { return g.id == id }); i >= 0 {
+		return m.guests[i]
+	}
+	return nil
+}
+
+// forget takes a guest out.
+func (m *Machine) forget(id int) *guest {
+	g := m.find(id)
+	m.guests = slices.DeleteFunc(m.guests, func(g *guest) bool { return g.id == id })
+	return g
+}
+
+// drop sends a guest away.
+func (m *Machine) drop(g *guest) {
+	if m.forget(g.id) != nil {
+		*m.out = append(*m.out, Action{Kind: Drop, To: g.id})
+	}
+}
+
+func (m *Machine) send(g *guest, message control.Message) {
+	*m.out = append(*m.out, Action{Kind: Send, To: g.id, Message: message})
+}
+
+// tell sends a message to all processes of the job.
+func (m *Machine) tell(message control.Message) {
+	for _, g := range m.guests {
+		if g.member || m.attempt != nil && m.attempt.newcomer == g {
+			m.send(g, message)
+		}
+	}
+}
+
+// note tells the user something.
+func (m *Machine) note(text string) {
+	if text != "" && m.reigns {
+		*m.out = append(*m.out, Action{Kind: Note, Text: text})
+	}
+}
+
+// once tells the user something that several might say, or that is so again and again.
+func (m *Machine) once(text string) {
+	if !m.told[text] && m.reigns {
+		m.told[text] = true
+		m.note(text)
+	}
+}
+
+// occupied looks whether anybody of the job is here, and whether anybody may yet come.
+func (m *Machine) occupied() {
+	if !m.reigns || m.over {
+		return
+	}
+	here, expected := false, false
+	for i := range m.seats {
+		s := &m.seats[i]
+		here = here || s.guest != nil
+		expected = expected || !s.left && !s.dead()
+	}
+	switch {
+	case here:
+		m.came, m.empty = true, proto.Never
+	case !expected && m.departed:
+		m.end(0, "")
+	case !expected:
+		m.end(1, "all processes of the job are dead")
+	case m.empty == proto.Never && m.came:
+		m.empty = m.now + proto.Time(absence)
+	case m.empty == proto.Never:
+		m.empty = m.now + proto.Time(arrival)
+	}
+}
+
+// end ends the job for all who have no place in it.
+func (m *Machine) end(code int, text string) {
+	m.over = true
+	for _, g := range m.guests {
+		if g.spare && g.station != m.self {
+			m.send(g, control.Message{Type: control.Dismissed, Code: code, Text: text})
+		}
+	}
+	*m.out = append(*m.out, Action{Kind: End, Code: code, Text: text})
+}
+
+// name names a process for people.
+func (m *Machine) name(p proto.Proc) string {
+	return fmt.Sprintf("%v replica %d", m.layout.Rank(p), m.layout.Replica(p))
+}
