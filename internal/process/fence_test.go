@@ -70,7 +70,7 @@ func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
 func TestFencedInATransfer(t *testing.T) {
 	p, w := single(t, replica.Uniform(2, 1))
 	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
-	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 1 << 20}, nil)
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
 	if len(w.tokens) != fragmentsInFlight {
 		t.Fatalf("%d fragments under way", len(w.tokens))
 	}
@@ -101,7 +101,7 @@ func TestFencedProcessIsSilent(t *testing.T) {
 	id := w.last(wire.KindOffer).ID
 	p.Closed(3, transport.EvidenceObituary)
 	before := len(w.headers)
-	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: id, Offset: 1 << 32, Total: 1 << 20}, nil)
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: id, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
 	p.Depart()
 	p.Goodbye()
 	if len(w.headers) != before {

@@ -45,7 +45,7 @@ const (
 	// fragmentSize is how much of a large message one frame carries, and
 	// fragmentsInFlight how many of them may wait in the transport: enough
 	// to keep a link busy, little enough that a heartbeat isn't stuck behind.
-	fragmentSize      = 256 << 10
+	fragmentSize      = 512 << 10
 	fragmentsInFlight = 2
 
 	// queueLimit is how many bytes may wait for one peer before sends to it

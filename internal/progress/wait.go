@@ -157,9 +157,12 @@ func (e *Engine) keep() {
 			return
 		case <-timer.C:
 		}
-		e.mu.Lock()
+		if !e.mu.TryLock() {
+			continue // the program is in a call
+		}
 		if e.polls == seen && !e.sleeping && !e.closed {
 			e.takeOver()
+			timer.Reset(keeperTick) // a tick that came meanwhile would find that nobody has polled since
 		}
 		seen = e.polls
 		e.mu.Unlock()
@@ -173,7 +176,7 @@ const keeperTick = 2 * time.Millisecond
 // takeOver makes progress until the program does again.
 func (e *Engine) takeOver() {
 	for !e.closed {
-		for (e.step() > 0 || e.help(false)) && !e.closed {
+		for (e.step() > 0 || e.help(false)) && e.waiters == 0 && !e.closed {
 			e.mu.Unlock() // between steps the program may come in
 			e.mu.Lock()
 		}

@@ -213,6 +213,11 @@ func (t *Transport) forget(p *peer) {
 // receive takes in at most one buffer of what a peer has sent over its socket.
 func (t *Transport) receive(p *peer) {
 	direct, rest := p.inbox.Space(t.buffer)
+	if len(direct) > 0 {
+		// No more than the next header, so that a large payload that follows is
+		// read straight to its place, too.
+		rest = rest[:wire.HeaderSize]
+	}
 	n, errno := t.vector.Receive(p.fd, direct, rest)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:

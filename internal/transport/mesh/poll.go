@@ -9,11 +9,12 @@ import (
 
 // pace chooses what an idle Poll costs. Asking the epoll set and then reading is
 // two calls; so the peer that last sent something is read right away, and the
-// set is asked now and then.
+// set is asked now and then. Only for a moment: a read takes the socket's lock, and while
+// much is on its way in either direction the kernel needs that itself.
 type pace struct {
 	hot   proto.Proc // who sent last, NoProc: nobody of late
 	reads int        // of the hot peer since the set was asked
-	idle  int        // how often the set was asked since the hot peer sent
+	vain  int        // of the hot peer in a row that found nothing
 
 	skipped int // Polls since the set was asked
 }
@@ -22,8 +23,8 @@ const (
 	// A hot peer is read so often before the set is asked: others wait that
 	// much longer.
 	maxReads = 8
-	// A hot peer cools off when the set was asked so often without it.
-	maxIdle = 64
+	// A hot peer cools off when it was read so often in vain.
+	maxVain = 16
 	// Where nobody is reached by a socket the set is asked once in so many
 	// Polls. Who waits asks it, too.
 	maxSkipped = 256
@@ -78,10 +79,15 @@ func (t *Transport) pollHot() bool {
 		t.pace.hot = proto.NoProc
 		return false
 	}
+	if p.inbox.Large() {
+		return false // what there is of it by now is read already
+	}
 	before := t.moved
 	t.receive(p)
 	if t.moved > before {
-		t.pace.idle = 0
+		t.pace.vain = 0
+	} else if t.pace.vain++; t.pace.vain > maxVain {
+		t.pace.hot = proto.NoProc
 	}
 	t.pace.reads++
 	return t.pace.reads < maxReads && t.waiting == 0
@@ -91,9 +97,6 @@ func (t *Transport) pollHot() bool {
 func (t *Transport) pollAll() {
 	t.pace.reads = 0
 	t.poller.stirred.Store(false)
-	if t.pace.idle++; t.pace.idle > maxIdle {
-		t.pace.hot = proto.NoProc
-	}
 	for _, e := range t.poller.poll() {
 		if subject(e.Pad) == theAlarm {
 			t.poller.passOn() // it's for the one who waits
@@ -118,7 +121,7 @@ func (t *Transport) pollAll() {
 			before := t.moved
 			t.receive(p)
 			if t.moved > before && p.state == live {
-				t.pace.hot, t.pace.idle = p.proc, 0
+				t.pace.hot, t.pace.vain = p.proc, 0
 			}
 		}
 	}

@@ -38,6 +38,9 @@ func (in *Inbox) Space(b *Buffer) (direct, rest []byte) {
 	return nil, b.mem[maxStash:]
 }
 
+// Large tells whether a large payload is arriving.
+func (in *Inbox) Large() bool { return in.large }
+
 // Take says that n bytes have been read to where Space said, hands the frames
 // that they complete to sink, and returns how many there were. An error wraps
 // wire.ErrCorrupt; the stream is of no more use then. Sink's methods may Stop
