@@ -10,11 +10,11 @@ import (
 	"os/exec"
 	"sync"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"banyan/bench"
 	"banyan/internal/launch"
+	"banyan/internal/logp"
 	"banyan/mpi"
 )
 
@@ -37,8 +37,7 @@ func newBenchCommand() *cobra.Command {
 type benchFlags struct {
 	transports []string
 	replicas   []int
-	rounds     int
-	format     string
+	roundsFlags
 }
 
 func newBenchMessagesCommand() *cobra.Command {
@@ -62,8 +61,7 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP, transportLocal}, "transports to measure: shm, tcp, inproc")
 	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
-	flags.IntVar(&f.rounds, "rounds", 10, "rounds")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	f.define(flags, 10)
 	return cmd
 }
 
@@ -82,25 +80,23 @@ func (f *benchFlags) run(out io.Writer) error {
 	}
 	settings = append(settings, bench.Setting{Transport: bench.PeerTransport, Replicas: 1},
 		bench.Setting{Transport: bench.FloorTransport, Replicas: 1})
-	write, ok := map[string]func(io.Writer, []bench.Row) error{
-		"table": bench.WriteTable, "csv": bench.WriteCSV,
-		"json": func(w io.Writer, rows []bench.Row) error { return json.NewEncoder(w).Encode(rows) },
-	}[f.format]
-	if !ok {
-		return fmt.Errorf("there is no format %q: --format takes table, csv and json", f.format)
+	format, err := f.check()
+	if err != nil {
+		return err
 	}
-	if f.rounds < 1 {
-		return fmt.Errorf("--rounds %d: one at least", f.rounds)
-	}
-	bar := progressbar.NewOptions(f.rounds, progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("rounds"), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
-	rows, err := bench.Run(settings, f.rounds, benchJob, func(i int) { bar.Set(i) })
-	bar.Finish()
+	progress := newLongProgress(f.rounds, "rounds")
+	rows, err := bench.Run(settings, f.rounds, benchJob, progress.set)
+	progress.clear()
 	if err != nil {
 		return &exitError{code: 1, err: err}
 	}
-	return write(out, rows)
+	switch format {
+	case logp.CSV:
+		return bench.WriteCSV(out, rows)
+	case logp.JSON:
+		return json.NewEncoder(out).Encode(rows)
+	}
+	return bench.WriteTable(out, rows)
 }
 
 // isTerminal tells whether somebody looks at a file.

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"banyan/bench/detection"
+	"banyan/internal/logp"
 )
 
 const benchDetectorLong = `Detector starts so many members, each a process of its own, kills, stops or cuts off
@@ -49,11 +47,11 @@ const benchDetectorExample = `  banyan bench detector -n 8,32,64 --fault kill
       --peer memberlist-matched --load 4 --duration 30s --runs 10`
 
 type benchDetectorFlags struct {
-	plan   detection.Plan
-	peers  []string
-	fault  string
-	bare   bool
-	format string
+	plan  detection.Plan
+	peers []string
+	fault string
+	bare  bool
+	tableFlags
 }
 
 func newBenchDetectorCommand() *cobra.Command {
@@ -79,7 +77,8 @@ func newBenchDetectorCommand() *cobra.Command {
 	flags.IntVar(&f.plan.Load, "load", 0, "processes that compute beside the members")
 	flags.BoolVar(&f.plan.Compute, "compute", false, "every member computes and never calls its library")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
-	flags.StringVar(&f.format, "format", "table", "table (medians), csv or json (a row a run)")
+	f.define(flags)
+	flags.Lookup("format").Usage = "table (medians), csv or json (a row a run)"
 	return cmd
 }
 
@@ -103,8 +102,9 @@ func (f *benchDetectorFlags) systems() ([]detection.System, error) {
 }
 
 func (f *benchDetectorFlags) run(ctx context.Context, out io.Writer) (err error) {
-	if !slices.Contains([]string{"table", "csv", "json"}, f.format) {
-		return fmt.Errorf("there is no format %q: --format takes table, csv and json", f.format)
+	format, err := f.check()
+	if err != nil {
+		return err
 	}
 	f.plan.Fault = detection.Fault(f.fault)
 	if f.plan.Systems, err = f.systems(); err != nil {
@@ -118,40 +118,31 @@ func (f *benchDetectorFlags) run(ctx context.Context, out io.Writer) (err error)
 	if err := f.plan.Check(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-
-	bar := progressbar.NewOptions(f.plan.Size(), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("runs"), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
-	if f.format == "csv" {
+	progress := newLongProgress(f.plan.Size(), "runs")
+	if format == logp.CSV {
 		fmt.Fprintln(out, detection.CSVHead)
 	}
 	encoder := json.NewEncoder(out)
 	var rows []detection.Row
 	err = f.plan.Run(ctx, func(r detection.Row) error {
 		rows = append(rows, r)
-		switch f.format {
-		case "csv":
+		switch format {
+		case logp.CSV:
 			err = r.WriteCSV(out)
-		case "json":
+		case logp.JSON:
 			err = encoder.Encode(r)
 		}
-		bar.Add(1)
+		progress.step()
 		return err
 	})
-	bar.Clear()
-	if f.format == "table" && len(rows) > 0 {
+	progress.clear()
+	if format == logp.Text && len(rows) > 0 {
 		// What has been measured is worth seeing even if the rest failed.
 		err = errors.Join(detection.WriteTable(out, detection.Summarise(rows)), err)
 	}
-	if errors.Is(err, context.Canceled) {
-		return &exitError{code: 130, err: errors.New("interrupted")}
-	}
-	if err != nil {
-		return &exitError{code: 1, err: err}
-	}
-	return nil
+	return unmeasured(ctx, err)
 }
 
 // benchDetectorRole is the hidden subcommand that bench detector starts.

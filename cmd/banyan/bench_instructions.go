@@ -4,14 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
@@ -19,8 +14,8 @@ import (
 )
 
 type benchInstructionsFlags struct {
+	tableFlags
 	kinds   []string
-	format  string
 	profile string
 	path    bool
 }
@@ -52,7 +47,7 @@ It needs linux on amd64, and the permission to trace processes.`,
 	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, barrier, bcast, allreduce, alltoall (default all)")
 	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
 	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	f.define(flags)
 	return cmd
 }
 
@@ -74,8 +69,8 @@ func (r *counted) place() any {
 }
 
 func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
-	format := logp.Format(f.format)
-	if err := format.Validate(); err != nil {
+	format, err := f.check()
+	if err != nil {
 		return err
 	}
 	if f.path && f.profile == "" {
@@ -92,52 +87,45 @@ func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("--kind %q: there are latency, barrier, bcast, allreduce and alltoall", kind)
 		}
 	}
-	self, err := os.Executable()
+	shop, err := openWorkshop()
 	if err != nil {
 		return err
 	}
-	libraries := peers.Libraries(filepath.Dir(self))
+	defer shop.close()
+	libraries := peers.Libraries(shop.bin)
 	if f.profile != "" {
 		libraries = slices.DeleteFunc(libraries, func(l peers.Library) bool { return l.Name != f.profile })
 		if len(libraries) == 0 {
 			return fmt.Errorf("--profile %q: there are banyan, openmpi and mpich", f.profile)
 		}
 	}
-	dir, err := os.MkdirTemp("", "banyan-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	b, missing, err := peers.Build(dir, libraries)
+	b, missing, err := peers.Build(shop.dir, libraries)
 	if err != nil {
 		return &exitError{1, err}
 	}
 	for _, name := range missing {
-		if name == "banyan" || f.profile != "" {
-			return &exitError{1, fmt.Errorf("there is no mpicc of %s (make build, make bench-mpi)", name)}
+		if err := shop.lacks(name, f.profile != ""); err != nil {
+			return err
 		}
-		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	bar := progressbar.NewOptions(len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("counts"), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)))
+	progress := newLongProgress(len(rows)*len(b.Libraries), "counts")
+	defer progress.clear()
 	for i := range rows {
 		for l := range b.Libraries {
 			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row)
 			if err != nil {
-				bar.Finish()
-				return &exitError{1, err}
+				return unmeasured(ctx, err)
 			}
 			rows[i].counts = append(rows[i].counts, nil)
 			if ok {
 				rows[i].counts[l] = &c
 			}
-			bar.Add(1)
+			progress.step()
 		}
 	}
-	bar.Finish()
+	progress.clear()
 	if f.profile != "" {
 		return f.writeProfile(cmd.OutOrStdout(), format, rows)
 	}

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"banyan/bench/membership"
 	"banyan/internal/logp"
@@ -52,10 +49,11 @@ const benchMembershipExample = `  banyan bench membership -n 3..47 --arity 2,4 -
 
 // benchMembershipFlags are the flags of "bench membership", as given.
 type benchMembershipFlags struct {
-	plan        membership.Plan
-	n           string
-	faults      []string
-	format, svg string
+	plan   membership.Plan
+	n      string
+	faults []string
+	svg    string
+	tableFlags
 }
 
 func newBenchMembershipCommand() *cobra.Command {
@@ -79,13 +77,14 @@ func newBenchMembershipCommand() *cobra.Command {
 	flags.IntVar(&f.plan.Apart, "processes", 64, "up to how many members each is a process; more are goroutines")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws who is killed")
 	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	f.define(flags)
 	return cmd
 }
 
 func (f *benchMembershipFlags) run(ctx context.Context, out, notes io.Writer) (err error) {
-	if err := logp.Format(f.format).Validate(); err != nil {
-		return fmt.Errorf("--format: %w", err)
+	format, err := f.check()
+	if err != nil {
+		return err
 	}
 	if f.plan.N, err = membership.ParseMembers(f.n); err != nil {
 		return fmt.Errorf("-n: %w", err)
@@ -119,7 +118,7 @@ func (f *benchMembershipFlags) run(ctx context.Context, out, notes io.Writer) (e
 	if len(result.Rows) == 0 {
 		return failed
 	}
-	if err := f.write(out, result); err != nil {
+	if err := f.write(out, format, result); err != nil {
 		return err
 	}
 	if picture != nil {
@@ -143,18 +142,12 @@ func benchMembershipAgain() ([]string, error) {
 // measureMembership carries a plan out with a progress bar. What was measured comes back beside the
 // errors of what couldn't be.
 func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	progress := newProgressOf(p.Size(), "changes of view")
+	progress := newLongProgress(p.Size(), "changes of view")
 	result, err := p.Run(ctx, progress.set)
 	progress.clear()
-	switch {
-	case errors.Is(err, context.Canceled):
-		return result, &exitError{code: 130, err: errors.New("interrupted")}
-	case err != nil:
-		return result, &exitError{code: 1, err: err}
-	}
-	return result, nil
+	return result, unmeasured(ctx, err)
 }
 
 // note says what isn't in the rows.
@@ -178,8 +171,8 @@ func (f *benchMembershipFlags) note(w io.Writer, r *membership.Result) {
 	}
 }
 
-func (f *benchMembershipFlags) write(w io.Writer, r *membership.Result) error {
-	switch logp.Format(f.format) {
+func (f *benchMembershipFlags) write(w io.Writer, format logp.Format, r *membership.Result) error {
+	switch format {
 	case logp.CSV:
 		return membership.WriteCSV(w, r.Rows)
 	case logp.JSON:

@@ -3,23 +3,17 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"banyan/bench/peers"
 	"banyan/internal/logp"
 )
 
 type benchMPIFlags struct {
-	rounds int
-	kinds  []string
-	format string
+	kinds []string
+	roundsFlags
 }
 
 func newBenchMPICommand() *cobra.Command {
@@ -42,52 +36,41 @@ The floor is a cache line that two processes hand to and fro on this machine.
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.rounds, "rounds", 10, "rounds")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall (default all)")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	f.define(flags, 10)
 	return cmd
 }
 
 func (f *benchMPIFlags) run(cmd *cobra.Command) error {
-	format := logp.Format(f.format)
-	if err := format.Validate(); err != nil {
+	format, err := f.check()
+	if err != nil {
 		return err
-	}
-	if f.rounds < 1 {
-		return fmt.Errorf("--rounds %d: one at least", f.rounds)
 	}
 	rows, err := f.rows()
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	shop, err := openWorkshop()
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "banyan-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	b, missing, err := peers.Build(dir, peers.Libraries(filepath.Dir(self)))
+	defer shop.close()
+	b, missing, err := peers.Build(shop.dir, peers.Libraries(shop.bin))
 	if err != nil {
 		return &exitError{1, err}
 	}
 	for _, name := range missing {
-		if name == "banyan" {
-			return &exitError{1, fmt.Errorf("there is no mpicc beside %s: is Banyan built (make build)?", self)}
+		if err := shop.lacks(name, false); err != nil {
+			return err
 		}
-		fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	bar := progressbar.NewOptions(f.rounds*len(rows)*len(b.Libraries), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("measurements"), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)), progressbar.OptionSetPredictTime(true))
-	results, floor, err := b.Run(ctx, rows, f.rounds, func() { bar.Add(1) })
-	bar.Finish()
+	progress := newLongProgress(f.rounds*len(rows)*len(b.Libraries), "measurements")
+	results, floor, err := b.Run(ctx, rows, f.rounds, progress.step)
+	progress.clear()
 	if err != nil {
-		return &exitError{1, err}
+		return unmeasured(ctx, err)
 	}
 	if err := writeRows(cmd.OutOrStdout(), format, mpiColumns(b.Libraries), results); err != nil {
 		return err

@@ -2,25 +2,19 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"banyan/bench/peers"
 	"banyan/bench/startup"
-	"banyan/internal/logp"
 )
 
 type benchStartupFlags struct {
-	procs  []int
-	rounds int
-	format string
+	procs []int
+	roundsFlags
 }
 
 func newBenchStartupCommand() *cobra.Command {
@@ -43,8 +37,7 @@ times as much together).`,
 	}
 	flags := cmd.Flags()
 	flags.IntSliceVar(&f.procs, "procs", []int{1, 2, 16, 64}, "numbers of processes")
-	flags.IntVar(&f.rounds, "rounds", 5, "rounds")
-	flags.StringVar(&f.format, "format", "table", "table, csv or json")
+	f.define(flags, 5)
 	return cmd
 }
 
@@ -56,61 +49,51 @@ type started struct {
 }
 
 func (f *benchStartupFlags) run(cmd *cobra.Command) error {
-	format := logp.Format(f.format)
-	if err := format.Validate(); err != nil {
+	format, err := f.check()
+	if err != nil {
 		return err
-	}
-	if f.rounds < 1 {
-		return fmt.Errorf("--rounds %d: one at least", f.rounds)
 	}
 	for _, n := range f.procs {
 		if n < 1 || n > 4096 {
 			return fmt.Errorf("--procs %d: 1 to 4096", n)
 		}
 	}
-	self, err := os.Executable()
+	shop, err := openWorkshop()
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "banyan-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+	defer shop.close()
 	var libraries []peers.Library
 	programs := make(map[string]string)
-	for _, l := range peers.Libraries(filepath.Dir(self)) {
+	for _, l := range peers.Libraries(shop.bin) {
 		if _, err := exec.LookPath(l.CC); err != nil {
-			if l.Name == "banyan" {
-				return &exitError{1, fmt.Errorf("there is no mpicc beside %s: is Banyan built (make build)?", self)}
+			if err := shop.lacks(l.Name, false); err != nil {
+				return err
 			}
-			fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", l.Name)
 			continue
 		}
-		if programs[l.Name], err = startup.Build(dir, l); err != nil {
+		if programs[l.Name], err = startup.Build(shop.dir, l); err != nil {
 			return &exitError{1, err}
 		}
 		libraries = append(libraries, l)
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	rows := make([]started, len(f.procs)*len(libraries))
-	bar := progressbar.NewOptions(f.rounds*len(rows), progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionSetDescription("jobs"), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(isTerminal(os.Stderr)))
+	progress := newLongProgress(f.rounds*len(rows), "jobs")
+	defer progress.clear()
 	for round := range f.rounds * len(rows) {
 		i := round % len(rows)
 		r, l := &rows[i], libraries[i%len(libraries)]
 		r.library, r.procs = l.Name, f.procs[i/len(libraries)]
 		j, err := startup.Run(ctx, l, programs[l.Name], r.procs)
 		if err != nil {
-			bar.Finish()
-			return &exitError{1, err}
+			return unmeasured(ctx, err)
 		}
 		r.jobs = append(r.jobs, j)
-		bar.Add(1)
+		progress.step()
 	}
-	bar.Finish()
+	progress.clear()
 	return writeRows(cmd.OutOrStdout(), format, startupColumns(), rows)
 }
 
