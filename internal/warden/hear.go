@@ -8,11 +8,14 @@ import (
 	"banyan/internal/vacancy"
 )
 
+// maxLife is more lives than a place ever has.
+const maxLife = 1 << 31
+
 // Heard takes what a guest says. What makes no sense is ignored.
 func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]Action) {
 	m.at(now, out)
 	g := m.find(id)
-	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 {
+	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 || message.Incarnation >= maxLife {
 		return
 	}
 	switch {
