@@ -17,8 +17,8 @@ func arriveFrom(p *Process, from proto.Proc, first, last uint64, bytes int) {
 	}
 }
 
-// Arrivals are acknowledged together: when there are many, when they are large, or when the driver has
-// nothing else to do; not each by itself.
+// Arrivals are acknowledged together: when there are many, when they are large, or after some time; not
+// each by itself, nor because the process has nothing else to do.
 func TestAcknowledgementsWait(t *testing.T) {
 	layout := replica.Uniform(2, 2)
 	p, w := single(t, layout) // replica 0 of rank 0
@@ -41,12 +41,20 @@ func TestAcknowledgementsWait(t *testing.T) {
 		t.Fatalf("%d frames acknowledge %d messages", n, acksOwedLimit)
 	}
 	arriveFrom(p, sender, acksOwedLimit+1, acksOwedLimit+1, 8)
-	p.Acknowledge()
-	p.Acknowledge()
-	if n := acks(); n != 2 {
-		t.Fatalf("%d frames after a quiet moment, want 2", n)
+	p.At(acksOwedTime / 2)
+	arriveFrom(p, sender, acksOwedLimit+2, acksOwedLimit+2, 8)
+	p.Work()
+	p.Tick()
+	if d := p.Deadline(); d != acksOwedTime || acks() != 1 {
+		t.Fatalf("%d frames before it is time; that is at %d, want %d", acks(), d, acksOwedTime)
 	}
-	arriveFrom(p, sender, acksOwedLimit+2, acksOwedLimit+3, acksOwedBytes/2)
+	p.At(acksOwedTime)
+	p.Tick()
+	p.Tick()
+	if n := acks(); n != 2 {
+		t.Fatalf("%d frames after some time, want 2", n)
+	}
+	arriveFrom(p, sender, acksOwedLimit+3, acksOwedLimit+4, acksOwedBytes/2)
 	if n := acks(); n != 3 {
 		t.Fatalf("%d frames after two large messages, want 3", n)
 	}

@@ -386,7 +386,7 @@ func (w *infirmary) advance(n *patient) {
 	}
 	n.p.Work()
 	if w.rng.IntN(3) == 0 {
-		n.p.Acknowledge()
+		n.p.flushAcks()
 	}
 	if w.rng.IntN(20) == 0 { // time passes, too slowly for anybody to be suspected
 		w.now += 1e5

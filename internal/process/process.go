@@ -57,11 +57,12 @@ const (
 	// retainCost is about what a message of no bytes takes.
 	retainCost = 256
 
-	// acksOwedLimit bounds how many arrivals wait for an idle moment to be
-	// acknowledged, and acksOwedBytes how many bytes: what isn't acknowledged is kept
+	// acksOwedLimit bounds how many arrivals wait to be acknowledged together,
+	// acksOwedBytes how many bytes, acksOwedTime for how long: what isn't acknowledged is kept
 	// by other replicas, in memory that had better stay in their caches.
 	acksOwedLimit = 64
 	acksOwedBytes = 32 << 10
+	acksOwedTime  = proto.Time(5e6)
 )
 
 // Net is the part of a transport that a process sends by.
@@ -186,8 +187,9 @@ type Process struct {
 	membersOut  membership.Actions
 	header      wire.Header
 	scratch     []byte
-	first       []byte // of a message that isn't retained
-	owedBytes   int    // arrived, and not acknowledged
+	first       []byte     // of a message that isn't retained
+	owedBytes   int        // arrived, and not acknowledged
+	ackBy       proto.Time // when those are due that are owed; 0: now
 	acks        []wire.Ack
 
 	met       []bool             // by Proc: a frame went there or came from there
@@ -269,6 +271,9 @@ func (p *Process) At(now proto.Time) { p.now = now }
 // Deadline is the time of the next Tick that is needed.
 func (p *Process) Deadline() proto.Time {
 	d := p.detector.Deadline()
+	if p.replica.AcksOwed() > 0 {
+		d = min(d, p.ackBy)
+	}
 	if p.members != nil {
 		d = min(d, p.members.Deadline())
 	}
@@ -293,6 +298,9 @@ func (p *Process) Tick() {
 		p.runMembership()
 	}
 	p.adoptViews()
+	if p.now >= p.ackBy {
+		p.flushAcks()
+	}
 	for _, c := range p.active {
 		c.stream.Tick(p.now, &c.out)
 		p.runStream(c)
@@ -322,14 +330,22 @@ func (p *Process) Work() bool {
 	return p.pumpStreams() || read
 }
 
-// Acknowledge tells other replicas what has arrived. It is called when nothing has come for
-// a while, and before a sleep: acknowledgements that nobody waits for are worth a frame only
-// for many messages at once.
-func (p *Process) Acknowledge() { p.flushAcks() }
+// owe has what has arrived acknowledged: now, if that is much, else some time. Nobody waits for
+// it, and who is told of few messages at a time is woken for it again and again.
+func (p *Process) owe(bytes int) {
+	p.owedBytes += bytes
+	switch n := p.replica.AcksOwed(); {
+	case n >= acksOwedLimit || p.owedBytes >= acksOwedBytes:
+		p.flushAcks()
+	case n > 0 && p.ackBy == 0:
+		p.ackBy = p.now + acksOwedTime
+	}
+}
 
+// flushAcks tells other replicas what has arrived.
 func (p *Process) flushAcks() {
 	if p.replica.AcksOwed() > 0 {
-		p.owedBytes = 0
+		p.owedBytes, p.ackBy = 0, 0
 		p.replica.FlushAcks(&p.replicaOut)
 		p.runReplica()
 	}

@@ -260,13 +260,14 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 		kept = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
+	case replica.Duplicate:
+		if h.Kind == wire.KindOffer {
+			p.flushAcks() // who offers what is here waits for the word
+		}
 	case replica.Spare:
 		p.spares = append(p.spares, spare{from, *h})
 	}
-	p.owedBytes += len(payload)
-	if p.replica.AcksOwed() >= acksOwedLimit || p.owedBytes >= acksOwedBytes {
-		p.flushAcks()
-	}
+	p.owe(len(payload))
 	return kept
 }
 

@@ -197,7 +197,7 @@ func TestAcksWithoutDigests(t *testing.T) {
 		}
 		p.Frame(1, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Tag: 3, Seq: 1, Total: 4}, append([]byte("data"), make([]byte, p.clock.StampSize())...))
 		p.Work()
-		p.Acknowledge()
+		p.flushAcks()
 		acks, err := wire.DecodeAcks(nil, w.ack)
 		if err != nil || len(acks) != 1 || acks[0].Verified != verified || (acks[0].Digest != 0) != verified {
 			t.Errorf("verified %v: %+v, %v", verified, acks, err)

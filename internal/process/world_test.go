@@ -233,8 +233,8 @@ func (w *world) advance(n *node) {
 		n.p.Sent(b.to, b.token)
 	}
 	n.p.Work()
-	if n.turns++; n.turns%3 == 0 { // acknowledgements wait for a quiet moment
-		n.p.Acknowledge()
+	if n.turns++; n.turns%3 == 0 { // rather sooner than after acksOwedTime
+		n.p.flushAcks()
 	}
 	w.pass()
 	if n.program != nil {

@@ -107,7 +107,6 @@ type Engine struct {
 	done         func(Handle) bool // p.Done, made once
 	sends        uint64
 	polls        uint64       // steps taken by anyone
-	quiet        int          // of them, the last in a row in which nothing came
 	waiters      int          // goroutines in until
 	slumbering   int          // of them, or in Close, those who wait for awake
 	sleeping     bool         // one of them, or the keeper, is in Transport.Wait

@@ -11,9 +11,6 @@ const (
 	clockEvery = 8
 	// workEvery is how many busy polls may pass without Process.Work.
 	workEvery = 32
-	// quietPolls is after how many polls in vain, some microseconds, a process is
-	// taken to wait for something that takes long.
-	quietPolls = 256
 )
 
 // step moves everything once and returns how much moved. Whoever sleeps while
@@ -22,11 +19,6 @@ func (e *Engine) step() int {
 	before := e.p.Changes
 	n := e.tr.Poll(e.p)
 	e.polls++
-	if n > 0 {
-		e.quiet = 0
-	} else if e.quiet++; e.quiet >= quietPolls {
-		e.p.Acknowledge()
-	}
 	if n == 0 || e.polls%workEvery == 0 {
 		if e.p.Work() {
 			n++
@@ -128,7 +120,6 @@ func (e *Engine) block() {
 // meanwhile.
 func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	e.sleeping = true
-	e.p.Acknowledge()
 	e.mu.Unlock()
 	wait(limit)
 	e.mu.Lock()
