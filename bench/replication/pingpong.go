@@ -61,14 +61,21 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 // pingPong measures the nanoseconds of one way: of all jobs' or replicas' messages, until the last
 // of them is through.
 func (b *Bench) pingPong(ctx context.Context, s Setting, l Language, size int) (float64, error) {
-	dir, err := os.MkdirTemp(b.Dir, "pingpong-")
+	turns := Turns(size)
+	ns, err := b.timed(ctx, s, 2, nil, l.Program, size, turns)
+	return ns / float64(2*turns), err
+}
+
+// timed runs a program that takes the arguments DIR SIZE TURNS, in which rank 0 waits to be told to go,
+// and says when it began and ended (programs/pingpong.c). It measures the nanoseconds from the first begin to
+// the last end.
+func (b *Bench) timed(ctx context.Context, s Setting, ranks int, flags, program []string, size, turns int) (float64, error) {
+	dir, err := os.MkdirTemp(b.Dir, "timed-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	turns := Turns(size)
-	jobs := b.jobs(s, 2, nil, append(l.Program[:len(l.Program):len(l.Program)], dir, fmt.Sprint(size), fmt.Sprint(turns))...)
-	r, err := start(ctx, jobs)
+	r, err := start(ctx, b.jobs(s, ranks, flags, append(program[:len(program):len(program)], dir, fmt.Sprint(size), fmt.Sprint(turns))...))
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +98,7 @@ func (b *Bench) pingPong(ctx context.Context, s Setting, l Language, size int) (
 	for _, n := range all {
 		begin, end = min(begin, n.a), max(end, n.b)
 	}
-	return float64(end-begin) / float64(2*turns), nil
+	return float64(end - begin), nil
 }
 
 // pingPongRole is the program in Go, as programs/pingpong.c.
@@ -118,6 +125,11 @@ func pingPongRole(w *mpi.Comm, dir string, size, turns int) error {
 		}
 		return w.Barrier()
 	}
+	return tellTime(w, dir, play, turns)
+}
+
+// tellTime takes the time of a play of so many turns, after a tenth of them.
+func tellTime(w *mpi.Comm, dir string, play func(turns int) error, turns int) error {
 	if w.Rank() == 0 {
 		if _, err := ready(dir); err != nil {
 			return err

@@ -85,6 +85,25 @@ func TestRuns(t *testing.T) {
 		t.Fatal(runs, err)
 	}
 
+	broadcasts, err := b.Broadcasts(ctx, []int{8})
+	if err != nil || len(broadcasts) != 1 || broadcasts[0].Procs != 4 || !(broadcasts[0].Ratio.Median > 0) {
+		t.Fatal(broadcasts, err)
+	}
+
+	// A rank without replicas sends to both replicas of the other, and acknowledges to the second.
+	frames, err := b.Frames(ctx, []Application{solver})
+	if err != nil || len(frames) != 4 {
+		t.Fatal(frames, err)
+	}
+	for i, f := range frames {
+		if f.Partial != (i%2 == 1) || f.Acknowledgements == 0 || f.Shareable > 0 != f.Partial {
+			t.Errorf("%+v", f)
+		}
+	}
+	if turns := 4 * framesTurns * 11 / 10; frames[0].Data < turns || frames[0].Data > turns+100 {
+		t.Errorf("%d messages of 2 replicas of 2 ranks, want %d and those of barriers", frames[0].Data, turns)
+	}
+
 	pauses, err := b.Pauses(ctx, []string{"shm"}, 1, 1)
 	if err != nil || len(pauses) != 2 {
 		t.Fatal(pauses, err)
@@ -176,6 +195,14 @@ func TestPlacement(t *testing.T) {
 	is(b.jobs(Mirror, 2, nil, "program"), "-n 2 --bind-to core --replicas 2 --protocol mirror program")
 	b.cores = b.cores[:2] // replicas of one rank have different ones
 	is(b.jobs(Beside, 4, nil, "program"), "--bind-to 0,1,0,1 env BANYAN_CORES=1 program", "--bind-to 1,0,1,0 env BANYAN_CORES=1 program")
+}
+
+// Who verifies runs the parallel protocol.
+func TestVerified(t *testing.T) {
+	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0}}
+	if got := strings.Join(b.jobs(Verified, 2, nil, "program")[0], " "); !strings.HasSuffix(got, "-n 2 --verify --bind-to core --replicas 2 --protocol parallel program") {
+		t.Error(got)
+	}
 }
 
 func TestNextFrom(t *testing.T) {

@@ -9,24 +9,29 @@ import (
 
 // Roles that Perform has.
 const (
-	rolePingPong = "pingpong" // DIR BYTES TURNS
-	roleStream   = "stream"   // DIR
-	roleHeal     = "heal"     // DIR BYTES
+	rolePingPong  = "pingpong"  // DIR BYTES TURNS
+	roleBroadcast = "broadcast" // DIR BYTES TURNS
+	roleStream    = "stream"    // DIR
+	roleHeal      = "heal"      // DIR BYTES
 )
 
-var errRole = errors.New("want pingpong DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
+var errRole = errors.New("want pingpong or broadcast DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
 
 // Perform is what the bench's jobs run: the end of a command line that [Bench.Role] begins. It doesn't
 // return but with an error in the command line.
 func Perform(args []string) error {
 	switch {
-	case len(args) == 4 && args[0] == rolePingPong:
+	case len(args) == 4 && (args[0] == rolePingPong || args[0] == roleBroadcast):
 		size, err1 := strconv.Atoi(args[2])
 		turns, err2 := strconv.Atoi(args[3])
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
-		mpi.Main(func(w *mpi.Comm) error { return pingPongRole(w, args[1], size, turns) })
+		role := pingPongRole
+		if args[0] == roleBroadcast {
+			role = broadcastRole
+		}
+		mpi.Main(func(w *mpi.Comm) error { return role(w, args[1], size, turns) })
 	case len(args) == 2 && args[0] == roleStream:
 		mpi.Main(func(w *mpi.Comm) error { return streamRole(w, args[1]) })
 	case len(args) == 3 && args[0] == roleHeal:

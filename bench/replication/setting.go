@@ -18,14 +18,18 @@ const (
 	Alone Setting = iota
 	// Beside is as many jobs without replicas as others have replicas, side by side.
 	Beside
-	// Parallel and Mirror are one job with replicas.
+	// Parallel and Mirror are one job with replicas. Verified is Parallel with all data compared.
 	Parallel
 	Mirror
+	Verified
 	settings
 )
 
+// Settings is how many there are.
+const Settings = int(settings)
+
 func (s Setting) String() string {
-	return [...]string{"alone", "side by side", "parallel", "mirror"}[s]
+	return [...]string{"alone", "side by side", "parallel", "mirror", "verified"}[s]
 }
 
 // DefaultLimit is enough for all jobs of the project's own programs.
@@ -34,12 +38,18 @@ const DefaultLimit = 60 * time.Second
 // jobs are the command lines that a setting starts at once.
 func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) [][]string {
 	run := append([]string{b.Banyan, "run", "--timeout", b.Limit.String(), "-n", strconv.Itoa(ranks)}, flags...)
+	protocol := Parallel
 	switch s {
-	case Parallel, Mirror:
-		run = append(run, "--bind-to", launch.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", s.String())
-		return [][]string{append(run, program...)}
 	case Alone:
 		return [][]string{append(append(run, "--bind-to", launch.BindCore), program...)}
+	case Mirror:
+		protocol = Mirror
+	case Verified:
+		run = append(run, "--verify")
+	}
+	if s != Beside {
+		run = append(run, "--bind-to", launch.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", protocol.String())
+		return [][]string{append(run, program...)}
 	}
 	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
 	// what their share is; otherwise they would be slower, and replication look better than it is.

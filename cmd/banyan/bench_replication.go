@@ -29,10 +29,14 @@ median of the rounds, and the quartiles; of applications where the median lies w
 With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and nothing else is measured.
 
   pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
-                both protocols. "alone" is one job without replicas that has the machine for itself
+                both protocols. "alone" is one job without replicas that has the machine for itself,
+                "verified" the parallel protocol with --verify
   instructions  the instructions of a message sent and one received, which don't depend on cores
   applications  two solvers, receiving by name and from any source: tables 1 and 2 in form.
                 What they print has to be the same in every setting
+  frames        how many frames are acknowledgements, and how many of those go where messages go, too
+  broadcast     plain trees over replication, and corrected trees over as many processes without it:
+                would replicated jobs gain by them? (decision 19); --ranks 4 suits it
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
@@ -51,11 +55,13 @@ const (
 	partPingPong     = "pingpong"
 	partInstructions = "instructions"
 	partApplications = "applications"
+	partFrames       = "frames"
+	partBroadcast    = "broadcast"
 	partFailover     = "failover"
 	partHeal         = "heal"
 )
 
-var replicationParts = []string{partPingPong, partInstructions, partApplications, partFailover, partHeal}
+var replicationParts = []string{partPingPong, partInstructions, partApplications, partFrames, partBroadcast, partFailover, partHeal}
 
 type benchReplicationFlags struct {
 	bench      replication.Bench
@@ -87,9 +93,9 @@ func newBenchReplicationCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: pingpong, instructions, applications, failover, heal (default all)")
+	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(replicationParts, ", ")+" (default all)")
 	flags.IntVar(&f.bench.Rounds, "rounds", 6, "rounds")
-	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications")
+	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications and broadcasts")
 	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
 	flags.DurationVar(&f.bench.Limit, "timeout", replication.DefaultLimit, "ends a job that takes longer")
 	flags.IntSliceVar(&f.sizes, "bytes", replication.Sizes(), "sizes of the ping-pong's messages")
@@ -171,7 +177,7 @@ func (f *benchReplicationFlags) run(ctx context.Context, out io.Writer) (err err
 		return fmt.Errorf("--%w", err)
 	}
 	var applications []replication.Application
-	if slices.Contains(f.only, partApplications) {
+	if slices.Contains(f.only, partApplications) || slices.Contains(f.only, partFrames) {
 		if applications, err = f.applications(bin); err != nil {
 			return err
 		}
@@ -238,7 +244,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		end := begin(f.bench.Rounds*len(languages)*len(f.sizes)*4, "ping-pongs")
+		end := begin(f.bench.Rounds*len(languages)*len(f.sizes)*replication.Settings, "ping-pongs")
 		rows, err := f.bench.PingPongs(ctx, languages, f.sizes)
 		end()
 		if err != nil {
@@ -262,13 +268,30 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		}
 		return writeRows(out, format, instructionsColumns, rows)
 	case partApplications:
-		end := begin(f.bench.Rounds*len(applications)*3, "applications")
+		end := begin(f.bench.Rounds*len(applications)*(replication.Settings-1), "applications")
 		rows, err := f.bench.Runs(ctx, applications)
 		end()
 		if err != nil {
 			return err
 		}
 		return writeRows(out, format, applicationColumns, rows)
+	case partFrames:
+		end := begin(2*(1+len(applications)), "traces")
+		rows, err := f.bench.Frames(ctx, applications)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, framesColumns, rows)
+	case partBroadcast:
+		sizes := replication.BroadcastSizes()
+		end := begin(2*f.bench.Rounds*len(sizes), "broadcasts")
+		rows, err := f.bench.Broadcasts(ctx, sizes)
+		end()
+		if err != nil {
+			return err
+		}
+		return writeRows(out, format, broadcastColumns, rows)
 	case partHeal:
 		end := begin(len(f.states)*f.heals, "heals")
 		rows, err := f.bench.Healings(ctx, f.states, f.heals, f.seed)

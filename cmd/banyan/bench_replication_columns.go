@@ -24,6 +24,9 @@ func overheadColumns[T any](name string, ratio func(*T) peers.Spread) []column[T
 	}
 }
 
+// replicated are the settings with replicas.
+var replicated = []replication.Setting{replication.Parallel, replication.Mirror, replication.Verified}
+
 var pingPongColumns = func() []column[replication.PingPong] {
 	type row = replication.PingPong
 	us := func(s replication.Setting) func(*row) any {
@@ -39,8 +42,9 @@ var pingPongColumns = func() []column[replication.PingPong] {
 		{"beside_us", us(replication.Beside)},
 		{"parallel_us", us(replication.Parallel)},
 		{"mirror_us", us(replication.Mirror)},
+		{"verified_us", us(replication.Verified)},
 	}
-	for _, s := range []replication.Setting{replication.Parallel, replication.Mirror} {
+	for _, s := range replicated {
 		columns = append(columns, overheadColumns(s.String(), func(r *row) peers.Spread { return r.Ratios[s] })...)
 	}
 	return append(columns,
@@ -79,14 +83,46 @@ var applicationColumns = func() []column[replication.Run] {
 		{"beside_s", seconds(replication.Beside)},
 		{"parallel_s", seconds(replication.Parallel)},
 		{"mirror_s", seconds(replication.Mirror)},
+		{"verified_s", seconds(replication.Verified)},
 	}
-	for _, s := range []replication.Setting{replication.Parallel, replication.Mirror} {
+	for _, s := range replicated {
 		columns = append(columns,
 			column[row]{s.String() + "_%", func(r *row) any { return overhead(r.Ratios[s].Median) }},
 			column[row]{s.String() + "_from", func(r *row) any { return overhead(r.Certain[s].From) }},
 			column[row]{s.String() + "_to", func(r *row) any { return overhead(r.Certain[s].To) }})
 	}
 	return columns
+}()
+
+var framesColumns = func() []column[replication.Frames] {
+	type row = replication.Frames
+	return []column[row]{
+		{"program", func(r *row) any { return r.Name }},
+		{"ranks", func(r *row) any { return r.Ranks }},
+		{"replicated", func(r *row) any {
+			if r.Partial {
+				return "rank 0"
+			}
+			return "all"
+		}},
+		{"data", func(r *row) any { return r.Data }},
+		{"acknowledgements", func(r *row) any { return r.Acknowledgements }},
+		{"shareable", func(r *row) any { return r.Shareable }},
+		{"per_100_data", func(r *row) any { return 100 * float64(r.Acknowledgements) / float64(r.Data) }},
+	}
+}()
+
+var broadcastColumns = func() []column[replication.Broadcast] {
+	type row = replication.Broadcast
+	return []column[row]{
+		{"bytes", func(r *row) any { return r.Bytes }},
+		{"processes", func(r *row) any { return r.Procs }},
+		{"trees_us", func(r *row) any { return r.Trees.Median / 1e3 }},
+		{"corrected_us", func(r *row) any { return r.Corrected.Median / 1e3 }},
+		{"ratio", func(r *row) any { return r.Ratio.Median }},
+		{"ratio_q1", func(r *row) any { return r.Ratio.Low }},
+		{"ratio_q3", func(r *row) any { return r.Ratio.High }},
+	}
 }()
 
 var failoverColumns = func() []column[replication.Pause] {

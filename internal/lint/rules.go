@@ -105,7 +105,7 @@ var layers = []layer{
 	{"bench/membership", []string{"bench/processes", "internal/gathering", "internal/proto", "internal/proto/*", "internal/wire/views", "internal/risk", "internal/viewtime", "internal/report"}},
 	{"bench/peers", nil}, // programs in C
 	{"bench/instructions", []string{"bench/peers"}},
-	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/report", "internal/launch", "internal/proto/*"}}, // where processes are bound
+	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/report", "internal/launch", "internal/proto", "internal/proto/*", "internal/trace", "internal/wire"}}, // where processes are bound, and what frames a job sends
 	{"bench/startup", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job", "internal/progress", "internal/launch", "internal/pmi"}}, // members are whole jobs, and what starts them
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",

@@ -1,0 +1,105 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"banyan/internal/proto"
+	"banyan/internal/trace"
+	"banyan/internal/wire"
+)
+
+// Frames are those of one run with the parallel protocol.
+type Frames struct {
+	Name    string
+	Ranks   int
+	Partial bool // only rank 0 has replicas
+	// Data are the first frames of messages, Acknowledgements those that carry nothing else.
+	Data, Acknowledgements int
+	// Shareable are the acknowledgements from a process to one that it sends messages, or data of
+	// messages, too: what piggybacking could save at most.
+	Shareable int
+}
+
+// framesTurns are those of the ping-pong.
+const framesTurns = 2000
+
+// Frames counts those of a ping-pong of 8 bytes and of applications, with the same number of replicas for
+// every rank, and with replicas of rank 0 only. Every frame is recorded (banyan run --trace), which slows a job down.
+func (b *Bench) Frames(ctx context.Context, applications []Application) ([]Frames, error) {
+	dir, err := os.MkdirTemp(b.Dir, "frames-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "trace")
+	var rows []Frames
+	for i := range 2 * (1 + len(applications)) {
+		row := Frames{Name: "ping-pong", Ranks: 2, Partial: i%2 == 1}
+		flags := []string{"--trace", file}
+		if row.Partial {
+			flags = append(flags, "--replicate", "0")
+		}
+		if i < 2 {
+			_, err = b.timed(ctx, Parallel, row.Ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], rolePingPong), 8, framesTurns)
+		} else {
+			a := applications[i/2-1]
+			row.Name, row.Ranks = a.Name, b.Ranks
+			var r *running
+			if r, err = start(ctx, b.jobs(Parallel, b.Ranks, flags, a.Command...)); err == nil {
+				err = r.wait()
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("frames of %s: %w", row.Name, err)
+		}
+		if err := row.count(file); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+		b.progress()
+	}
+	return rows, nil
+}
+
+// count adds the frames of a trace.
+func (f *Frames) count(file string) (err error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	type link struct{ from, to proto.Proc }
+	sends, acknowledges := make(map[link]bool), make(map[link]int)
+	if _, err = trace.Read(in, func(e trace.Event) error {
+		if e.Event != trace.Send {
+			return nil
+		}
+		l := link{e.Proc, e.Peer}
+		switch e.Kind {
+		case wire.KindEager.String(), wire.KindOffer.String():
+			f.Data++
+			sends[l] = true
+		case wire.KindData.String():
+			sends[l] = true
+		case wire.KindAck.String():
+			f.Acknowledgements++
+			acknowledges[l]++
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("the trace of %s: %w", f.Name, err)
+	}
+	if f.Data == 0 {
+		return errors.New("the trace of " + f.Name + " has no messages")
+	}
+	for l, n := range acknowledges {
+		if sends[l] {
+			f.Shareable += n
+		}
+	}
+	return nil
+}
