@@ -309,6 +309,13 @@ var algorithms = []algorithm{
 		}
 		return trial{plans: plans, check: func() error { return nil }}
 	}},
+	{name: "barrier gathered", rounds: func(n int) int { return 2 * min(n-1, 1) }, make: func(_ *rand.Rand, w []*Comm) trial {
+		return trial{plans: plansOf(w, func(p *Plan, _ int) { p.gatheredBarrier() }), check: func() error { return nil }}
+	}},
+	{name: "allreduce gathered", fits: several, rounds: func(int) int { return 2 },
+		make: reducing(func(p *Plan, r *reduction, i int) {
+			p.gatheredAllreduce(fold(p.size(), i), r.send[i], r.recv[i], affine)
+		}, all)},
 	{name: "bcast binomial", make: bcast((*Plan).binomialBcast), rounds: log},
 	{name: "bcast scatter", make: bcast((*Plan).scatteredBcast), rounds: func(n int) int { return log(n) + n - 1 }},
 	{name: "allreduce doubling", fits: several, rounds: func(n int) int { return floor(n) + plus(n, 2) },
@@ -416,6 +423,60 @@ func tryAlgorithm(t *testing.T, a algorithm, n int, seed uint64) {
 		}
 		for _, p := range x.plans {
 			p.release() // the next trial uses them again
+		}
+	}
+}
+
+// A barrier gathered at one member holds everybody back until the last has come.
+func TestGatheredBarrierHolds(t *testing.T) {
+	w := modelWorld(5)
+	for last := range w {
+		plans := plansOf(w, func(p *Plan, i int) {
+			if i != last {
+				p.gatheredBarrier()
+			}
+		})
+		m := model{rng: rand.New(rand.NewPCG(1, uint64(last)))}
+		if _, err := m.run(plans); err == nil {
+			t.Errorf("without rank %d the others go on", last)
+		}
+		for _, p := range plans {
+			p.release()
+		}
+	}
+}
+
+// Both ways to reduce small data put the brackets at the same places: the result doesn't
+// depend on how many cores there are.
+func TestGatheredAllreduceBrackets(t *testing.T) {
+	op := Op{Size: 8, Combiner: Func(func(left, right []byte) { // not associative
+		for i := range left {
+			left[i] = 3*left[i] + 5*right[i] + 1
+		}
+	})}
+	for n := 2; n <= 33; n++ {
+		rng := rand.New(rand.NewPCG(uint64(n), 0))
+		w := modelWorld(n)
+		send, one, other := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+		for i := range n {
+			send[i], one[i], other[i] = random(rng, 16), make([]byte, 16), make([]byte, 16)
+		}
+		for _, plans := range [][]*Plan{
+			plansOf(w, func(p *Plan, i int) { p.gatheredAllreduce(fold(n, i), send[i], one[i], op) }),
+			plansOf(w, func(p *Plan, i int) { p.doublingAllreduce(fold(n, i), send[i], other[i], op) }),
+		} {
+			m := model{rng: rng}
+			if _, err := m.run(plans); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range plans {
+				p.release()
+			}
+		}
+		for i := range n {
+			if !bytes.Equal(one[i], other[0]) {
+				t.Errorf("%d members: rank %d has another result", n, i)
+			}
 		}
 	}
 }

@@ -15,6 +15,8 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)
+	case c.crowded && len(send) <= gathered:
+		p.gatheredAllreduce(f, send, recv, op)
 	case len(send) >= halvedAllreduce && len(send)/op.Size >= f.power:
 		p.halvingAllreduce(f, send, recv, op)
 	default:

@@ -1,7 +1,11 @@
 package comm
 
-// spread is how many exchanges of an Alltoall are under way at a time.
-const spread = 8
+// spread is how many exchanges of an Alltoall are under way at a time, and spreadCrowded where
+// members share cores (crowded.go): all, as a rule.
+const (
+	spread        = 8
+	spreadCrowded = 32
+)
 
 // spreadAlltoall exchanges in step s with those s ahead and s behind; some steps
 // are under way at a time. Nobody waits for ever: among those that wait, one that
@@ -10,8 +14,12 @@ const spread = 8
 //	(n-1) · α + (n-1)/n · m β
 func (p *Plan) spreadAlltoall(send, recv Blocks) {
 	n, rank := p.size(), p.rank()
+	window := spread
+	if p.comm.crowded {
+		window = spreadCrowded
+	}
 	for s := 1; s < n; s++ {
-		p.s.WaitFor(2 * (s - spread))
+		p.s.WaitFor(2 * (s - window))
 		to, from := (rank+s)%n, (rank-s+n)%n
 		p.send(to, send.Of(to))
 		p.receive(from, recv.Of(from))

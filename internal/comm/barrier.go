@@ -1,16 +1,23 @@
 package comm
 
 // Barrier ends at no member before every member has called it.
-//
-// Dissemination: in round k each member tells the one 2^k ahead and hears from
+func (c *Comm) Barrier() *Plan {
+	p := c.plan("Barrier")
+	if c.crowded {
+		p.gatheredBarrier()
+	} else {
+		p.disseminationBarrier()
+	}
+	return p
+}
+
+// disseminationBarrier: in round k each member tells the one 2^k ahead and hears from
 // the one 2^k behind.
 //
 //	⌈log2 n⌉ · α
-func (c *Comm) Barrier() *Plan {
-	p := c.plan("Barrier")
+func (p *Plan) disseminationBarrier() {
 	n := p.size()
 	for d := 1; d < n; d *= 2 {
 		p.exchange((p.rank()+d)%n, nil, (p.rank()-d+n)%n, nil)
 	}
-	return p
 }

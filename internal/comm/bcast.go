@@ -4,15 +4,15 @@ package comm
 //
 // Unreplicated, it reaches every live member as long as the root lives, whoever else
 // is dead or dies meanwhile: over corrected trees (bcast_corrected.go), or, what is
-// large, where all can read the root's memory, from there (bcast_direct.go); or, to a single
-// other member, by a message (bcast_pair.go). Replicated, it
+// large, where all can read the root's memory, from there (bcast_direct.go); or, to few
+// members, by messages of the root's own (bcast_flat.go). Replicated, it
 // is made of messages, since corrections are not send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch {
 	case c.Size() == 1 || c.copies:
 		return c.MessageBcast(data, root)
-	case c.Size() == 2:
-		return c.pairBcast(data, root)
+	case c.Size() == 2 || c.crowded || c.shared && c.Size() <= flatBcastMembers:
+		return c.flatBcast(data, root)
 	case len(data) > directBcast && c.shared:
 		return c.directBcast(data, root)
 	}

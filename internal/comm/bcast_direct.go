@@ -38,9 +38,7 @@ func (c *Comm) directBcast(data []byte, root int) *Plan {
 	if p.rank() != root {
 		p.receive(root, data)
 	} else {
-		for i := 1; i < p.size(); i++ {
-			p.s.Offer(p.world((root+i)%p.size()), data)
-		}
+		p.spread(data, true)
 	}
 	p.wait() // or what can't come would be waited for
 	return p

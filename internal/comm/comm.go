@@ -55,6 +55,7 @@ type Comm struct {
 	inverse []int32      // ranks in the communicator by world rank, or -1
 	rank    int
 	shared  bool // all members read each other's memory
+	crowded bool // all members share too few cores
 	copies  bool // ranks run as several replicas
 	calls   progress.Calls
 
@@ -90,6 +91,7 @@ func open(eng *progress.Engine, context uint64, group []proto.Rank) (*Comm, erro
 	}
 	c.rank = int(c.inverse[self])
 	c.shared = eng.SharesMemory(group)
+	c.crowded = len(group) > 2 && eng.Crowded(group)
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}

@@ -279,6 +279,7 @@ func (j *Job) connect(cfg progress.Config) error {
 	if cfg.Crowded, err = j.crowded(); err != nil {
 		return err
 	}
+	cfg.Agreed = os.Getenv(coresVariable) != "" && !j.layout.Replicated()
 	if j.program, err = j.pmi.Program(); err != nil {
 		return err
 	}

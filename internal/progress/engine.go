@@ -43,6 +43,8 @@ type Config struct {
 	// Crowded says that there are more processes than cores here: waiters
 	// give up their core sooner.
 	Crowded bool
+	// Agreed says that all processes of this host have been told the same number of cores.
+	Agreed bool
 	// BeforeSend, if set, is called with the number of each message before
 	// it is sent: 1, 2, 3… What it returns is sent in place of data. Fault plans
 	// strike there.
@@ -222,6 +224,12 @@ func (e *Engine) SharesMemory(ranks []proto.Rank) bool {
 		}
 	}
 	return true
+}
+
+// Crowded tells whether ranks are on one host that has more processes than cores, as far
+// as all of them know: it's the same at all of them.
+func (e *Engine) Crowded(ranks []proto.Rank) bool {
+	return e.cfg.Crowded && e.cfg.Agreed && e.SharesMemory(ranks)
 }
 
 // FramesSent is how many frames this process has sent, heartbeats and all.
