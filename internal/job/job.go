@@ -309,7 +309,7 @@ func (j *Job) connect(cfg progress.Config) error {
 	cfg.Starved = j.silent.starved
 	j.Engine = progress.New(cfg, tr)
 	if j.spares > 0 && j.warden == nil {
-		j.findWarden(secret, nil)
+		return j.findWarden(secret, nil)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/control"
 	"banyan/internal/fault"
+	"banyan/internal/pmi"
 	"banyan/internal/proto"
 	"banyan/internal/transport/mesh"
 	"banyan/internal/warden"
@@ -89,7 +90,9 @@ func (j *Job) wait() error {
 	if err := j.pmi.Barrier(); err != nil {
 		return err
 	}
-	j.findWarden(secret, service.Reign)
+	if err := j.findWarden(secret, service.Reign); err != nil {
+		return err
+	}
 	for n := (&newcomer{lives: make([]uint32, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
 		switch m := <-j.news; m.Type {
 		case control.Admit:
@@ -126,17 +129,27 @@ func (j *Job) dismissed(code int, text string) {
 	j.exit(code)
 }
 
-// findWarden begins to look for the warden.
-func (j *Job) findWarden(secret []byte, reign func()) {
+// findWarden begins to look for the warden. It asks for all addresses at once: later the
+// launcher might be busy with deaths.
+func (j *Job) findWarden(secret []byte, reign func()) error {
+	first := proto.Proc(j.layout.Procs())
+	addresses := make([]string, j.spares)
+	for i := range addresses {
+		address, err := j.pmi.Get(spareKey + strconv.Itoa(int(first)+i))
+		if err != nil && !errors.Is(err, pmi.ErrNoKey) { // who died before had none
+			return err
+		}
+		addresses[i] = address
+	}
 	j.warden = warden.Connect(warden.ClientConfig{
 		Meeting: mesh.Meeting{Self: j.station, Secret: secret},
-		First:   proto.Proc(j.layout.Procs()), Spares: j.spares,
-		Address:   func(spare proto.Proc) (string, error) { return j.pmi.Get(spareKey + strconv.Itoa(int(spare))) },
+		First:   first, Addresses: addresses,
 		Introduce: j.introduce,
 		Heard:     j.hear,
 		Lost:      func() { j.hear(control.Message{Type: lost}) },
 		Reign:     reign,
 	})
+	return nil
 }
 
 // lost is what this process tells itself when the warden has gone.

@@ -15,8 +15,8 @@ import (
 type ClientConfig struct {
 	Meeting mesh.Meeting // as whom it comes
 	First   proto.Proc   // the lowest spare; the others follow
-	Spares  int
-	Address func(spare proto.Proc) (string, error)
+	// Addresses of the spares' doors; "" is one's that died before it had one.
+	Addresses []string
 	// Introduce gives what a warden is told first: all that it must know.
 	Introduce func() []control.Message
 	// Heard takes what the warden says. While it runs nothing else is heard.
@@ -54,14 +54,13 @@ func Connect(cfg ClientConfig) *Client {
 
 func (c *Client) run(ctx context.Context) {
 	defer close(c.done)
-	for i := range c.cfg.Spares {
+	for i, address := range c.cfg.Addresses {
 		spare := c.cfg.First + proto.Proc(i)
 		if spare == c.cfg.Meeting.Self {
 			c.cfg.Reign()
 		}
-		address, err := c.cfg.Address(spare)
-		if err != nil {
-			continue // it died before it had one
+		if address == "" {
+			continue
 		}
 		conn, err := c.cfg.Meeting.Dial(ctx, address, spare)
 		if ctx.Err() != nil {
