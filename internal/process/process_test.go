@@ -23,7 +23,20 @@ type exchange struct {
 	open        []posted
 	got         [][]int // numbers by source
 	err         error
+	spare       [][]byte
 }
+
+// buffer is one that has been used, if there is one: large ones take long to make.
+func (e *exchange) buffer(size int) []byte {
+	if len(e.spare) == 0 {
+		return make([]byte, size, slices.Max(sizes))
+	}
+	b := e.spare[len(e.spare)-1]
+	e.spare = e.spare[:len(e.spare)-1]
+	return b[:size]
+}
+
+func (e *exchange) recycle(b []byte) { e.spare = append(e.spare, b) }
 
 type action struct {
 	send bool
@@ -72,7 +85,7 @@ func (e *exchange) step(p *Process) bool {
 		a := e.plan[e.at]
 		e.at++
 		if a.send {
-			b := make([]byte, a.size)
+			b := e.buffer(a.size)
 			fill(b, e.rank, e.count(a.peer))
 			e.open = append(e.open, posted{h: p.Send(2, proto.Rank(a.peer), int32(e.rank%2), b), buffer: b})
 			return false
@@ -81,7 +94,7 @@ func (e *exchange) step(p *Process) bool {
 		if a.peer >= 0 {
 			tag = 1
 		}
-		b := make([]byte, slices.Max(sizes))
+		b := e.buffer(slices.Max(sizes))
 		e.open = append(e.open, posted{p.Receive(2, proto.Rank(a.peer), tag, b), b, true})
 		return false
 	}
@@ -117,6 +130,7 @@ func (e *exchange) collect(p *Process) {
 		if o.recv && err == nil {
 			e.check(s, o.buffer[:s.Bytes])
 		}
+		e.recycle(o.buffer)
 		e.open = append(e.open[:i], e.open[i+1:]...)
 	}
 }
@@ -125,14 +139,19 @@ func fill(b []byte, rank, number int) {
 	binary.LittleEndian.PutUint32(b, uint32(rank))
 	binary.LittleEndian.PutUint32(b[4:], uint32(number))
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(b)))
-	for i := 12; i < len(b); i++ {
-		b[i] = byte(i * (rank + number))
+	pattern := b[12:]
+	for i := range min(256, len(pattern)) {
+		pattern[i] = byte((12 + i) * (rank + number))
+	}
+	for n := 256; n < len(pattern); n *= 2 {
+		copy(pattern[n:], pattern[:n])
 	}
 }
 
 func (e *exchange) check(s Status, b []byte) {
 	rank, number := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-	want := make([]byte, len(b))
+	want := e.buffer(len(b))
+	defer e.recycle(want)
 	fill(want, rank, number)
 	if int(s.Source) != rank || !slices.Equal(b, want) {
 		e.err = fmt.Errorf("rank %d got a spoiled message %d of rank %d (status %+v)", e.rank, number, rank, s)

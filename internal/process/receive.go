@@ -99,6 +99,9 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	if a.offered {
 		a.request, r.arrival = h, ah
 		if a.from == proto.NoProc { // nobody offers it yet
+			if p.replay != nil && p.replay.failed != nil { // nor ever will
+				p.finishRendezvous(a, p.replay.failed)
+			}
 			return
 		}
 		if p.told[a.from] { // a substitute offers it again, if there is one

@@ -126,6 +126,9 @@ func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 		p.complete(h, r, truncated(r.status, r.buffer))
 	case uint64(len(body)) < total:
 		p.failReplay(fmt.Errorf("%w: its room for a message is %d bytes, and they received %d of it", ErrReplay, len(r.buffer), len(body)))
+		if !r.done { // the replay had failed before
+			p.complete(h, r, p.replay.failed)
+		}
 	default:
 		p.complete(h, r, nil)
 	}

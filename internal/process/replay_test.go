@@ -21,6 +21,7 @@ import (
 type chatter struct {
 	rank, ranks int
 	rng         *rand.Rand
+	bytes       *rand.ChaCha8
 	steps       []func(p *Process) bool // each again and again until it is through
 	open        []posted
 	transcript  []string
@@ -31,6 +32,7 @@ var lengths = []int{0, 1, 30, 3000, EagerLimit, EagerLimit + 1, 3 * EagerLimit}
 
 func newChatter(rank, ranks, rounds int, seed uint64) *chatter {
 	c := &chatter{rank: rank, ranks: ranks, rng: rand.New(rand.NewPCG(seed, uint64(rank)))}
+	c.bytes = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(rank)})
 	for range rounds {
 		var steps []func(p *Process) bool
 		for peer := range proto.Rank(ranks) {
@@ -44,9 +46,7 @@ func newChatter(rank, ranks, rounds int, seed uint64) *chatter {
 
 func (c *chatter) send(context uint64, to proto.Rank) func(p *Process) bool {
 	data := make([]byte, lengths[c.rng.IntN(len(lengths))])
-	for i := range data {
-		data[i] = byte(c.rng.Uint32())
-	}
+	c.bytes.Read(data)
 	tag := int32(c.rng.IntN(3))
 	return func(p *Process) bool {
 		c.open = append(c.open, posted{h: p.Send(context, to, tag, data)})
@@ -55,11 +55,12 @@ func (c *chatter) send(context uint64, to proto.Rank) func(p *Process) bool {
 }
 
 func (c *chatter) receive(context uint64, from proto.Rank) func(p *Process) bool {
-	buffer := make([]byte, slices.Max(lengths))
+	room := slices.Max(lengths)
 	if c.rng.IntN(4) == 0 {
-		buffer = buffer[:c.rng.IntN(2*EagerLimit)]
+		room = c.rng.IntN(2 * EagerLimit)
 	}
 	return func(p *Process) bool {
+		buffer := make([]byte, room)
 		c.open = append(c.open, posted{p.Receive(context, from, proto.AnyTag, buffer), buffer, true})
 		return true
 	}
@@ -211,16 +212,22 @@ func TestReplay(t *testing.T) {
 // TestReplayDiffers: a program that does something else than its donor ends with an
 // error, wherever it leaves the way, and never hangs.
 func TestReplayDiffers(t *testing.T) {
+	for _, seed := range []uint64{5, 6} {
+		replayDiffers(t, seed)
+	}
+}
+
+func replayDiffers(t *testing.T, seed uint64) {
 	layout := replica.Uniform(3, 2)
-	_, logs, _ := chatters(t, 5, layout, 3, 0)
+	_, logs, _ := chatters(t, seed, layout, 3, 0)
 	begin := func() (*node, *Process, *chatter) {
 		n, p := alone(t, layout, 3)
 		if err := p.FeedLog(logs[0]); err != nil {
 			t.Fatal(err)
 		}
-		return n, p, newChatter(0, 3, 3, 5)
+		return n, p, newChatter(0, 3, 3, seed)
 	}
-	steps := len(newChatter(0, 3, 3, 5).steps)
+	steps := len(newChatter(0, 3, 3, seed).steps)
 	for at := 0; at < steps; at += 2 {
 		for name, change := range map[string]func(c *chatter) func(*Process) bool{
 			"sends one more":        func(c *chatter) func(*Process) bool { return c.send(2, 1) },
@@ -242,6 +249,28 @@ func TestReplayDiffers(t *testing.T) {
 		c.run(t, p)
 		if err := p.EndReplay(); err != nil && !errors.Is(err, ErrReplay) || n.healFailed != nil && !errors.Is(n.healFailed, ErrReplay) {
 			t.Errorf("omitting step %d: %v", at, err)
+		}
+	}
+}
+
+// TestFailedReplay: whatever a program still asks for when its replay has failed ends with the
+// error, also what the log says was on its way when the donor came to its safe point.
+func TestFailedReplay(t *testing.T) {
+	_, p := alone(t, replica.Uniform(2, 2), 0)
+	l := &history{}
+	l.offer(envelope(1), 9, make([]byte, p.clock.StampSize()))
+	l.freeze()
+	if err := p.FeedLog(drain(l.encoder())); err != nil {
+		t.Fatal(err)
+	}
+	p.failReplay(ErrReplay)
+	for i := range 2 { // the offered one, and one that there isn't
+		h := p.Receive(envelope(1).Context, 1, proto.AnyTag, make([]byte, 9))
+		if !p.Done(h) {
+			t.Fatalf("receive %d waits", i)
+		}
+		if _, err := p.Take(h); !errors.Is(err, ErrReplay) {
+			t.Errorf("receive %d: %v", i, err)
 		}
 	}
 }

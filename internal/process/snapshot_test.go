@@ -48,11 +48,11 @@ func middle(t *testing.T, seed uint64) (donor *Process, newcomer proto.Proc, sna
 		}
 		c, running := n.program.(*chatter)
 		if n == d && running && len(c.open) == 0 && d.p.Pending() == nil && !d.p.detector.Alive(twin) &&
-			(d.p.early != nil || w.rng.IntN(2) == 0) {
+			(d.p.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // rather with more to take
 			break
 		}
 		if n == d && !running {
-			t.Skip("it was never idle")
+			return nil, 0, nil, nil // it was never idle
 		}
 		w.advance(n)
 	}
