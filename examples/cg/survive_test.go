@@ -75,7 +75,7 @@ func TestSurvive(t *testing.T) {
 		}
 		undisturbed[n] = out
 	}
-	plans := 50
+	plans := 24
 	if testing.Short() {
 		plans = 8
 	}
