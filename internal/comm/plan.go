@@ -258,9 +258,12 @@ func (c *Comm) closeLanes() {
 			c.eng.CloseContext(c.laneContext(i))
 		}
 	}
+	c.plans.Lock()
+	defer c.plans.Unlock()
 	if c.plans.spread {
 		c.eng.CloseContext(c.branch(spreadBranch))
 	}
+	c.plans.spread = true // nobody opens it any more
 }
 
 // The steps, by ranks in the communicator.
