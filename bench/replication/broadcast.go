@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"banyan/bench/peers"
@@ -18,8 +19,13 @@ type Broadcast struct {
 	Ratio peers.Spread
 }
 
-// BroadcastSizes are those up to which trees are corrected.
-func BroadcastSizes() []int { return []int{8, 1 << 10, 8 << 10, 64 << 10} }
+// BroadcastSizes are of those that go over corrected trees.
+func BroadcastSizes() []int { return []int{8, 1 << 10, 8 << 10, 32 << 10} }
+
+// uncorrected is up to how many ranks a broadcast isn't over corrected trees (internal/comm).
+const uncorrected = 4
+
+var errProcs = errors.New("broadcast: want more than 4 processes, as of --ranks 4 with 2 replicas")
 
 // broadcastTurns is how many broadcasts are measured at once.
 const broadcastTurns = 2000
@@ -28,9 +34,14 @@ const broadcastTurns = 2000
 // corrected tree over all processes. No such broadcast is built: what a job of ranks·replicas ranks without
 // replicas takes for its corrected broadcast is less, as it keeps no copies for others, and needs no agreement
 // of which replica of the root begins.
+//
+// Both are told that there is a core for each process: jobs that share cores, or have few ranks, broadcast by messages
+// of the root's own if they have no replicas.
 func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error) {
-	program := append(b.Role[:len(b.Role):len(b.Role)], roleBroadcast)
 	procs := b.Ranks * b.Replicas
+	if procs <= uncorrected {
+		return nil, errProcs
+	}
 	var rows []Broadcast
 	for _, size := range sizes {
 		rows = append(rows, Broadcast{Bytes: size, Procs: procs})
@@ -45,7 +56,7 @@ func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error
 				if which == 1 {
 					s, ranks = Alone, procs
 				}
-				all, err := b.timed(ctx, s, ranks, nil, program, size, broadcastTurns)
+				all, err := b.timed(ctx, s, ranks, nil, b.broadcaster(), size, broadcastTurns)
 				if err != nil {
 					return nil, fmt.Errorf("broadcasts of %d bytes, %v: %w", size, s, err)
 				}
@@ -60,6 +71,11 @@ func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error
 		rows[i].Trees, rows[i].Corrected, rows[i].Ratio = peers.SpreadOf(t.trees), peers.SpreadOf(t.corrected), peers.SpreadOf(t.ratio)
 	}
 	return rows, nil
+}
+
+// broadcaster is the program.
+func (b *Bench) broadcaster() []string {
+	return append(append([]string{"env", fmt.Sprint("BANYAN_CORES=", b.Ranks*b.Replicas)}, b.Role...), roleBroadcast)
 }
 
 // broadcastRole broadcasts from each rank in turn: who is next has the broadcast before.

@@ -85,9 +85,24 @@ func TestRuns(t *testing.T) {
 		t.Fatal(runs, err)
 	}
 
+	b.Ranks = 3
 	broadcasts, err := b.Broadcasts(ctx, []int{8})
-	if err != nil || len(broadcasts) != 1 || broadcasts[0].Procs != 4 || !(broadcasts[0].Ratio.Median > 0) {
+	if err != nil || len(broadcasts) != 1 || broadcasts[0].Procs != 6 || !(broadcasts[0].Ratio.Median > 0) {
 		t.Fatal(broadcasts, err)
+	}
+	// What is measured is what is said.
+	traced := filepath.Join(t.TempDir(), "trace")
+	for s, ranks := range map[Setting]int{Alone: 6, Parallel: 3} {
+		if _, err := b.timed(ctx, s, ranks, []string{"--trace", traced}, b.broadcaster(), BroadcastSizes()[3], 10); err != nil {
+			t.Fatal(err)
+		}
+		if frames, err := os.ReadFile(traced); err != nil || strings.Contains(string(frames), `"kind":"tree"`) != (s == Alone) {
+			t.Errorf("%v: corrected trees, or none: %v", s, err)
+		}
+	}
+	b.Ranks = 2
+	if _, err := b.Broadcasts(ctx, []int{8}); err == nil {
+		t.Error("broadcasts of four processes are measured, which aren't over corrected trees")
 	}
 
 	// A rank without replicas sends to both replicas of the other, and acknowledges to the second.

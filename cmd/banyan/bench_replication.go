@@ -36,7 +36,7 @@ With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and no
                 What they print has to be the same in every setting
   frames        how many frames are acknowledgements, and how many of those go where messages go, too
   broadcast     plain trees over replication, and corrected trees over as many processes without it:
-                would replicated jobs gain by them? (decision 19); --ranks 4 suits it
+                would replicated jobs gain by them? (decision 19); of 4 ranks at least
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
@@ -284,9 +284,11 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		}
 		return writeRows(out, format, framesColumns, rows)
 	case partBroadcast:
-		sizes := replication.BroadcastSizes()
-		end := begin(2*f.bench.Rounds*len(sizes), "broadcasts")
-		rows, err := f.bench.Broadcasts(ctx, sizes)
+		sizes, bench := replication.BroadcastSizes(), f.bench
+		bench.Ranks = max(bench.Ranks, 4)
+		end := begin(2*bench.Rounds*len(sizes), "broadcasts")
+		bench.Progress = f.bench.Progress
+		rows, err := bench.Broadcasts(ctx, sizes)
 		end()
 		if err != nil {
 			return err
