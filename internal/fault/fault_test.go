@@ -235,6 +235,44 @@ func TestStrike(t *testing.T) {
 	}
 }
 
+// The process must not get past a Stop before somebody continues it, whatever its other threads do.
+func TestStrikeStops(t *testing.T) {
+	if os.Getenv("FAULT_TEST_STRIKE") != "" {
+		for range 4 {
+			go func() {
+				for {
+					time.Sleep(time.Microsecond)
+				}
+			}()
+		}
+		time.Sleep(time.Millisecond)
+		Stop.Strike()
+		os.Exit(0)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		cmd := exec.Command(self, "-test.run=^TestStrikeStops$")
+		cmd.Env = append(os.Environ(), "FAULT_TEST_STRIKE=1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !status.Stopped() {
+			t.Fatalf("the process went on to its end, %v", status)
+		}
+		cmd.Process.Signal(syscall.SIGCONT)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFlippedChangesOneBitOfACopy(t *testing.T) {
 	for n := 1; n < 70; n++ {
 		data := make([]byte, n)

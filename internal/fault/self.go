@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -52,7 +53,11 @@ func Flipped(data []byte) []byte {
 // here: after Kill it doesn't return, after Stop it returns when somebody
 // continues the process.
 func (a Action) Strike() error {
-	return syscall.Kill(os.Getpid(), a.Signal())
+	// To this very thread: what is sent to the process another thread may take, and this one would
+	// go on for a while.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return syscall.Tgkill(os.Getpid(), syscall.Gettid(), a.Signal())
 }
 
 // Signal is what carries out the action. There is none for Flip.

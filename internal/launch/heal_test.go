@@ -92,11 +92,11 @@ func newcomer(how, dir string) int {
 		return 4
 	}
 	if how == "stop" {
-		stopHere()
+		fault.Stop.Strike()
 	}
 	m.tell(control.Committed)
 	if how == "stop late" {
-		stopHere()
+		fault.Stop.Strike()
 	}
 	var out [2]int
 	fmt.Sscanf(os.Getenv("BANYAN_OUTPUT_FDS"), "%d,%d", &out[0], &out[1])
@@ -109,12 +109,6 @@ func newcomer(how, dir string) int {
 	fmt.Print("ee\nfour\n")
 	m.leave()
 	return 0
-}
-
-// stopHere stops this process for good. The signal may take a moment to stop this very thread.
-func stopHere() {
-	fault.Stop.Strike()
-	time.Sleep(time.Minute)
 }
 
 func leaveFile(dir, name, text string) {
