@@ -1,7 +1,6 @@
 package job
 
 import (
-	"slices"
 	"sync"
 
 	"banyan/internal/control"
@@ -14,7 +13,8 @@ type facts struct {
 	mu       sync.Mutex
 	places   []fact
 	healable bool
-	pending  proto.Proc // who was admitted last, and isn't known to be healed; NoProc if nobody
+	untold   []control.Message // what no warden has heard, as there was none
+	pending  proto.Proc        // who was admitted last, and isn't known to be healed; NoProc if nobody
 }
 
 // fact is what is known of one place.
@@ -77,6 +77,13 @@ func (f *facts) canDonate() {
 	f.healable = true
 }
 
+// keep notes what the next warden is to be told, once.
+func (f *facts) keep(m control.Message) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.untold = append(f.untold, m)
+}
+
 // address is where a newcomer is, if the place has one.
 func (f *facts) address(p proto.Proc) (card mesh.Card, is bool) {
 	f.mu.Lock()
@@ -105,5 +112,6 @@ func (f *facts) tell() (all []control.Message) {
 	if f.healable {
 		all = append(all, control.Message{Type: control.Healable})
 	}
-	return slices.Clip(all)
+	all, f.untold = append(all, f.untold...), nil
+	return all
 }

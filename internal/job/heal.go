@@ -147,7 +147,12 @@ func (j *Job) unhealable(why string) {
 		j.log.Warn(why)
 		return
 	}
-	j.tellHealer(control.Message{Type: control.Unhealable, Text: why})
+	m := control.Message{Type: control.Unhealable, Text: why}
+	if j.control != nil {
+		j.control.Send(m)
+	} else if !j.warden.Send(m) {
+		j.facts.keep(m)
+	}
 }
 
 // healFailed ends a newcomer that can't take a dead process's place: who replaces the dead says why.

@@ -235,6 +235,9 @@ func (j *Job) config() (progress.Config, error) {
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}
+	if j.spares > 0 {
+		cfg.Outside = lookAtInput().unread
+	}
 	j.verify(&cfg.Process)
 	if j.calls, cfg.Process.Perturb, err = determinism.FromEnv(j.self); j.calls != nil {
 		cfg.Calls = j.calls

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	switch os.Getenv("JOB_TEST_PROGRAM") {
 	case "":
 	case "stroll":
+		giveInput()
 		mpi.Main(stroll)
 	default:
 		mpi.Main(program)

@@ -21,7 +21,7 @@ const strides = 3000
 func stroll(world *mpi.Comm) error {
 	dir := os.Getenv("STROLL_DIR")
 	fmt.Println("here") // a newcomer's is for nobody
-	if os.Getenv("STROLL_READS") != "" {
+	if os.Getenv("STROLL_READS") == "at once" {
 		os.Stdin.Read(make([]byte, 1))
 	}
 	step, total := 0, 0
@@ -40,6 +40,9 @@ func stroll(world *mpi.Comm) error {
 			return err
 		}
 		total += sum[0]
+		if step == 10 && os.Getenv("STROLL_READS") == "later" {
+			os.Stdin.Read(make([]byte, 1))
+		}
 		if _, err := os.Stat(filepath.Join(dir, "go")); err != nil {
 			leaveNote(dir, strconv.Itoa(os.Getpid()), strconv.Itoa(step))
 			time.Sleep(5 * time.Millisecond)
@@ -47,6 +50,19 @@ func stroll(world *mpi.Comm) error {
 	}
 	fmt.Printf("rank %d of %d: %d\n", world.Rank(), world.Size(), total)
 	return nil
+}
+
+// giveInput gives a stroller that is to read something to read.
+func giveInput() {
+	if os.Getenv("STROLL_READS") == "" {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	w.WriteString("input")
+	syscall.Dup2(int(r.Fd()), 0)
 }
 
 // leaveNote writes a file at once.
@@ -233,4 +249,81 @@ func TestSparesEndWithEverybody(t *testing.T) {
 	}
 	w.finish(nil)
 	w.says(5, "banyan: spare process 5: no process of the job is there")
+}
+
+// Nobody but the process itself can know that it has read input.
+func TestInputIsNotForSpares(t *testing.T) {
+	for reads, says := range map[string]string{
+		"at once": `rank 1 replica 1 can't be the donor of its rank: its program has read input`,
+		"later":   `rank 1 replica 1 can't be the donor of its rank at this safe point: its program has read input`,
+		"":        "is back",
+	} {
+		t.Run(reads, func(t *testing.T) {
+			w := startWalk(t, 1, "STROLL_READS="+reads)
+			for w.strides(3) < 20 {
+				w.await(3)
+			}
+			w.kill(1)
+			w.await(3)
+			if reads == "" {
+				w.await(4)
+				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
+			} else {
+				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: nobody})
+			}
+			w.says(4, says)
+		})
+	}
+}
+
+// A newcomer dies before it has come far, and another spare is tried.
+func TestSpareDiesHealing(t *testing.T) {
+	for name, meddle := range map[string]func(w *walk){
+		"before it has arrived": func(w *walk) {
+			w.signal(5, syscall.SIGSTOP)
+			w.kill(1)
+			time.Sleep(200 * time.Millisecond)
+		},
+		"early": func(w *walk) { w.kill(1); time.Sleep(10 * time.Millisecond) },
+		"late":  func(w *walk) { w.kill(1); time.Sleep(25 * time.Millisecond) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := startWalk(t, 2)
+			w.await(3)
+			meddle(w)
+			w.signal(5, syscall.SIGKILL)
+			w.await(4)
+			w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
+			w.says(4, "rank 1: replica 0 is back")
+		})
+	}
+}
+
+// Who is silent is replaced once the others agree that it is out. When it wakes it is told so, and
+// doesn't live beside its successor.
+func TestStoppedProcessIsReplaced(t *testing.T) {
+	w := startWalk(t, 1)
+	w.await(1)
+	w.signal(1, syscall.SIGSTOP)
+	w.await(4)
+	w.signal(1, syscall.SIGCONT)
+	if code := w.members[1].wait(t); code != 1 || !strings.Contains(w.members[1].stderr.String(), "for dead") {
+		t.Errorf("the stopped process ended with %d and said %q", code, w.members[1].stderr.String())
+	}
+	w.members[1].end <- nil // for finish
+	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
+}
+
+func TestSparesNeedReplicas(t *testing.T) {
+	for env, want := range map[string]string{
+		"BANYAN_SPARES=1": "no rank has replicas",
+		"BANYAN_SPARES=2": "leaves none for the job",
+		"BANYAN_SPARES=x": "must be a number",
+	} {
+		for _, m := range startAll(t, 2, "JOB_TEST_PROGRAM=stroll", env) {
+			if code := m.wait(t); code != 1 || !strings.Contains(m.stderr.String(), want) {
+				t.Errorf("%s: exit code %d, stderr %q", env, code, m.stderr.String())
+			}
+		}
+	}
 }

@@ -59,6 +59,9 @@ type Config struct {
 	// HealFailed, if set, is called in a newcomer that can't take the place of a dead process,
 	// and is to end it: the program, which finds out as well, would end without a word of why.
 	HealFailed func(err error)
+	// Outside, if set, says why a newcomer can't have what this process has outside of its memory, or
+	// nil. It is asked at safe points.
+	Outside func() error
 	// Calls, if set, hears what the program calls.
 	Calls Calls
 }

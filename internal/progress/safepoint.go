@@ -89,6 +89,9 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 			err = e.idle()
 		}
 		if err == nil {
+			err = e.surroundings()
+		}
+		if err == nil {
 			err = e.p.FreezeLog()
 		}
 		if err != nil {
@@ -121,6 +124,14 @@ func (e *Engine) idle() error {
 	return e.p.Pending()
 }
 
+// surroundings says what a newcomer can't have of this process, if there is anything.
+func (e *Engine) surroundings() error {
+	if e.cfg.Outside == nil {
+		return nil
+	}
+	return e.cfg.Outside()
+}
+
 // donate gives this process's state to the newcomer that waits for it, if that can
 // be now. It returns when the newcomer is a replica, or has failed.
 func (e *Engine) donate(site Site) {
@@ -134,6 +145,9 @@ func (e *Engine) donate(site Site) {
 	})
 	if err == nil {
 		err = e.idle()
+	}
+	if err == nil {
+		err = e.surroundings()
 	}
 	if err == nil {
 		err = s.changedParts(s.parts)

@@ -122,14 +122,16 @@ func (l *link) put(m control.Message) {
 	}
 }
 
-// Send tells the warden something. If there is none at the moment, the next is told
-// what Introduce says.
-func (c *Client) Send(m control.Message) {
+// Send tells the warden something, and says whether there is one at the moment. Otherwise the
+// next is told what Introduce says.
+func (c *Client) Send(m control.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.link != nil {
-		c.link.put(m)
+	if c.link == nil {
+		return false
 	}
+	c.link.put(m)
+	return true
 }
 
 // Leave tells the warden something for the last time, and goes. One that isn't met yet is waited

@@ -14,7 +14,7 @@ import (
 const (
 	// arrival is how long a warden waits for the first process of the job to come, and
 	// absence for one to come back when the last has gone without leaving in order.
-	arrival = 10 * time.Second
+	arrival = 5 * time.Second
 	absence = 2 * time.Second
 )
 
@@ -82,6 +82,7 @@ type Machine struct {
 	programs []int64  // by rank: which of the job's it runs, -1 if nobody has said
 	attempt  *attempt // nil: none
 	told     map[string]bool
+	notes    []string   // for the user, before this is the warden
 	came     bool       // a process of the job was here
 	departed bool       // one has left in order
 	empty    proto.Time // when the patience with nobody being here ends
@@ -107,6 +108,10 @@ func New(self proto.Proc, layout replica.Layout, limit time.Duration) *Machine {
 func (m *Machine) Reign(now proto.Time, out *[]Action) {
 	m.at(now, out)
 	m.reigns = true
+	for _, text := range m.notes {
+		m.note(text)
+	}
+	m.notes = nil
 	m.occupied()
 	m.next()
 }
@@ -199,16 +204,20 @@ func (m *Machine) tell(message control.Message) {
 	}
 }
 
-// note tells the user something.
+// note tells the user something, once this is the warden.
 func (m *Machine) note(text string) {
-	if text != "" && m.reigns {
+	switch {
+	case text == "":
+	case !m.reigns:
+		m.notes = append(m.notes, text)
+	default:
 		*m.out = append(*m.out, Action{Kind: Note, Text: text})
 	}
 }
 
 // once tells the user something that several might say, or that is so again and again.
 func (m *Machine) once(text string) {
-	if !m.told[text] && m.reigns {
+	if !m.told[text] {
 		m.told[text] = true
 		m.note(text)
 	}
