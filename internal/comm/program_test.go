@@ -20,6 +20,7 @@ const asProgram = "BANYAN_TEST_AS"
 var programs = map[string]func(w *comm.Comm, arguments []int) error{
 	"survive": survive,
 	"race":    race,
+	"ways":    waysProgram,
 }
 
 func TestMain(m *testing.M) {

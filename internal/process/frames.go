@@ -13,11 +13,14 @@ func (p *Process) Frame(from proto.Proc, h *wire.Header, payload []byte) {
 	p.route(from, h, payload, false)
 }
 
-// Dest implements transport.Sink: the data of a rendezvous goes straight into
-// the program's buffer, anything else into one from the pool.
+// Dest implements transport.Sink: the data of a rendezvous, or of a message that is awaited,
+// goes straight into the program's buffer, anything else into one from the pool.
 func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 	if h.Kind == wire.KindData {
 		return p.place(from, h)
+	}
+	if place := p.land(from, h); place != nil {
+		return place
 	}
 	p.staging[from] = p.buffers.get(int(h.Length))
 	return p.staging[from]
@@ -30,6 +33,9 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 		if !p.told[from] {
 			p.fragment(from, h)
 		}
+		return
+	}
+	if p.landed(from, h) {
 		return
 	}
 	payload := p.staging[from]
@@ -105,6 +111,7 @@ func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 		p.staging[peer] = nil
 		p.buffers.put(b)
 	}
+	p.landing[peer] = Handle{} // its receive ends when it is known that the peer is dead
 	p.voidTransfers(peer)
 	switch {
 	case p.left[peer] || p.finished:

@@ -178,6 +178,7 @@ type Process struct {
 	redirects []replica.Action      // to be carried out
 	reading   []Handle              // arrivals whose data is being read from the sender's memory
 	staging   [][]byte              // by Proc: where a large frame is arriving
+	landing   []Handle              // by Proc: the message that is arriving in its receive's buffer
 	lost      []lostPeer            // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
@@ -233,6 +234,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		contexts:   make(map[uint64]*context),
 		orphans:    make(map[uint64][]orphan),
 		staging:    make([][]byte, n),
+		landing:    make([]Handle, n),
 		met:        make([]bool, n),
 		left:       make([]bool, n),
 		told:       make([]bool, n),

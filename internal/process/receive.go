@@ -17,6 +17,7 @@ type arrival struct {
 	self     Handle
 	sender   Handle // a synchronous send of this very process, which waits to be matched
 	taken    bool   // by a matched probe
+	lands    bool   // eager, in the buffer of its request (landing.go); from is the sender
 	// A rendezvous:
 	offered  bool
 	from     proto.Proc // who offers it now

@@ -79,8 +79,12 @@ func (p *Process) refuse(a *arrival) {
 	p.finishRendezvous(a, nil)
 }
 
-// finishRendezvous acknowledges a rendezvous and ends its receive.
+// finishRendezvous acknowledges a rendezvous and ends its receive. A message that lands ends alike.
 func (p *Process) finishRendezvous(a *arrival, err error) {
+	if a.lands {
+		p.endLanding(a, err)
+		return
+	}
 	if a.logged > 0 && (err == nil || errors.Is(err, ErrTruncated)) {
 		if r := p.requests.get(a.request); r != nil {
 			p.history.received(a.logged, r.buffer[:a.wanted])

@@ -128,6 +128,28 @@ func (q *Queues) Claim(e Envelope) (posted uint32, matched bool) {
 	return posted, true
 }
 
+// Awaited finds the posted receive that Claim would remove, and leaves it.
+func (q *Queues) Awaited(e Envelope) (posted uint32, ok bool) {
+	if q.alone {
+		return q.token, q.envelope.takes(e)
+	}
+	if q.postedLen == 0 {
+		return 0, false
+	}
+	first := int32(0)
+	for _, src := range [...]proto.Rank{e.Src, proto.AnyRank} {
+		lane, found := q.lanes.find(e.Context, src)
+		if !found {
+			continue
+		}
+		i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
+		if first == 0 || i != 0 && q.entries.at(i).stamp < q.entries.at(first).stamp {
+			first = i
+		}
+	}
+	return q.entries.at(first).token, first != 0
+}
+
 // Keep queues a message that fits no posted receive as unexpected.
 func (q *Queues) Keep(e Envelope, token uint32) {
 	lane := q.lanes.get(e.Context, e.Src)

@@ -21,8 +21,12 @@ type item struct {
 
 // Arrive is what becomes of a message that arrives.
 func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) {
+	awaited, ok := q.Awaited(e)
 	if posted, matched = q.Claim(e); !matched {
 		q.Keep(e, token)
+	}
+	if ok != matched || ok && awaited != posted {
+		panic("Awaited finds another receive than Claim")
 	}
 	return posted, matched
 }
