@@ -218,3 +218,12 @@ func TestHealNeedsReplicas(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Spare processes are for launchers that start no newcomers.
+func TestSparesAreIgnored(t *testing.T) {
+	t.Setenv(sparesVariable, "2")
+	o := run(t, Config{Ranks: 2}, "print", "x")
+	if o.report.ExitCode != 0 || !strings.Contains(o.stderr, "BANYAN_SPARES is ignored") || strings.Contains(strings.Join(inherited(os.Environ()), " "), sparesVariable) {
+		t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
+	}
+}

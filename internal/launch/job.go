@@ -117,6 +117,9 @@ func Run(c Config) (*Report, error) {
 	if text := p.tight(); text != "" {
 		j.warn(text)
 	}
+	if os.Getenv(sparesVariable) != "" {
+		j.warn(sparesVariable + " is ignored: it is for other launchers; this one starts newcomers itself, with --heal")
+	}
 	j.planFaults()
 	j.loop(signals)
 	return &j.report, nil
@@ -190,11 +193,14 @@ func startError(program string, err error) error {
 	return &StartError{code, fmt.Errorf("%s can't be started: %w", program, err)}
 }
 
+// sparesVariable is how many of its processes another launcher has started as spares.
+const sparesVariable = "BANYAN_SPARES"
+
 // ownVariables are those that environment sets, or that another launcher may
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", "BANYAN_LIVES", "BANYAN_OUTPUT_FDS",
+	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", sparesVariable, "BANYAN_LIVES", "BANYAN_OUTPUT_FDS",
 	"BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }
