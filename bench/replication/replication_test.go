@@ -23,7 +23,7 @@ var programs = sync.OnceValues(func() (bin string, err error) {
 		return "", err
 	}
 	built = bin
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // with a cold cache, beside other builds
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../cmd/banyan", "../../examples/multigrid").CombinedOutput(); err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
