@@ -1,8 +1,11 @@
 package job_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -325,5 +328,54 @@ func TestSparesNeedReplicas(t *testing.T) {
 				t.Errorf("%s: exit code %d, stderr %q", env, code, m.stderr.String())
 			}
 		}
+	}
+}
+
+// The same under Hydra, where there is one.
+func TestSparesUnderHydra(t *testing.T) {
+	hydra, err := exec.LookPath("mpiexec.hydra")
+	if err != nil {
+		t.Skip("MPICH's mpiexec.hydra isn't installed")
+	}
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, hydra, "-disable-auto-cleanup", "-genv", "BANYAN_REPLICAS", "2", "-genv", "BANYAN_SPARES", "2",
+		"-n", "6", "../../scripts/shield.sh", os.Args[0])
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=stroll", "STROLL_DIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it ends its processes then
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// strollers are those that take part, as the files that they write say.
+	strollers := func(n int) (pids []int) {
+		for len(pids) < n && ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+			pids = nil
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if pid, err := strconv.Atoi(e.Name()); err == nil {
+					pids = append(pids, pid)
+				}
+			}
+		}
+		return pids
+	}
+	for i := range 2 {
+		pids := strollers(4)
+		if len(pids) > 0 {
+			syscall.Kill(pids[0], syscall.SIGKILL)
+			os.Rename(filepath.Join(dir, strconv.Itoa(pids[0])), filepath.Join(dir, fmt.Sprint("dead", i)))
+		}
+		strollers(4)
+	}
+	leaveNote(dir, "go", "")
+	err = cmd.Wait()
+	if n := strings.Count(stdout.String(), "rank 0 of 2: ") + strings.Count(stdout.String(), "rank 1 of 2: "); err != nil || n != 4 || strings.Count(stderr.String(), "is back") != 2 {
+		t.Errorf("%v\nstdout: %s\nstderr: %s", err, stdout.String(), stderr.String())
 	}
 }
