@@ -11,7 +11,7 @@ func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch {
 	case c.Size() == 1 || c.copies:
 		return c.MessageBcast(data, root)
-	case c.Size() == 2 || c.crowded || c.shared && c.Size() <= flatBcastMembers:
+	case c.Size() == 2 || c.shared && c.Size() <= flatBcastMembers:
 		return c.flatBcast(data, root)
 	case len(data) > directBcast && c.shared:
 		return c.directBcast(data, root)

@@ -10,6 +10,8 @@ const pipelined = 8
 // empty): so members that disagree about the size notice, even at a multiple of the
 // segment size.
 //
+// Where members share cores the root sends to all (crowded.go).
+//
 //	⌈log2 n⌉ · (α + m β), or, of k segments more than members, (1 + n/k) (k α + m β)
 func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	p := c.plan("Bcast")
@@ -20,7 +22,10 @@ func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	p.s.Lane = &c.plans.stream
 	segments := len(data)/process.SegmentLimit + 1
 	shape := process.Shallow
-	if segments > c.Size() {
+	switch {
+	case c.crowded:
+		shape = process.Star
+	case segments > c.Size():
 		shape = process.Chain
 	}
 	for i := range segments {

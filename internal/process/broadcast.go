@@ -29,6 +29,7 @@ type Shape = broadcast.Shape
 const (
 	Shallow = broadcast.Shallow
 	Chain   = broadcast.Chain
+	Star    = broadcast.Star
 )
 
 // context is what the process knows of one context of a communicator.

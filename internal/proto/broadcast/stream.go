@@ -2,7 +2,7 @@ package broadcast
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
 
 	"banyan/internal/proto"
 	"banyan/internal/topology"
@@ -157,8 +157,12 @@ const (
 	// Chain lets every member send to one other: it brings most through where
 	// many payloads follow each other.
 	Chain
+	// Star lets the root send to all, for members that share cores: it takes one turn of all of
+	// them. Nobody is between the root and another, so nobody corrects; if the root
+	// dies, who has the payload is asked for it, as ever.
+	Star
 
-	shapes = 2
+	shapes = 3
 )
 
 // FrameKind is what a frame is for, in the order of the wire's kinds.
@@ -244,15 +248,17 @@ func NewStream(cfg StreamConfig) *Stream {
 	}
 	binomial, err := topology.Binomial(cfg.Size, topology.Interleaved)
 	chain, err2 := topology.KAry(cfg.Size, 1, topology.Interleaved)
-	if err != nil || err2 != nil {
-		panic(fmt.Sprint(err, err2))
+	star, err3 := topology.KAry(cfg.Size, max(1, cfg.Size-1), topology.Interleaved)
+	if err := errors.Join(err, err2, err3); err != nil {
+		panic(err)
 	}
-	for shape, tree := range [shapes]topology.Tree{Shallow: binomial, Chain: chain} {
+	for shape, tree := range [shapes]topology.Tree{Shallow: binomial, Chain: chain, Star: star} {
 		s.trees[shape] = Config{
 			Tree: tree, Correction: Optimised,
 			Unequal: true, LeftDistance: min(cfg.Distance, max(1, cfg.Size-1)),
 		}
 	}
+	s.trees[Star].Correction = NoCorrection
 	s.findLowest()
 	return s
 }

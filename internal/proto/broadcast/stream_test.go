@@ -63,7 +63,7 @@ func randomStreamWorld(seed uint64) *streamWorld {
 	}
 	w = newStreamWorld(cfg, seed)
 	w.rng, w.ahead, w.slow = rng, 1+rng.IntN(8*cfg.Window), rng.IntN(1+size/2)
-	w.bare, w.chains, w.chatty = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
+	w.bare, w.shaped, w.chatty = rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
 	if rng.IntN(2) == 0 {
 		w.ahead = 1
 	}

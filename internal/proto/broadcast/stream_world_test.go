@@ -25,7 +25,7 @@ type streamWorld struct {
 	sent    [FrameReport + 1]int
 	slow    int  // members that are rarely scheduled
 	bare    bool // frames don't carry Stable
-	chains  bool // some trees are chains
+	shaped  bool // some trees are chains or stars
 	chatty  bool // members tell each other, beside the frames, what they have completed
 	problem string
 
@@ -201,10 +201,13 @@ func (w *streamWorld) start(m *streamMember) bool {
 	return true
 }
 
-// shape is the tree of a number: Chain for one in four of them if there are chains.
+// shape is the tree of a number: a chain for one in four of them, and a star for another, if some are.
 func (w *streamWorld) shape(number int) Shape {
-	if w.chains && number%4 == 0 {
+	switch {
+	case w.shaped && number%4 == 0:
 		return Chain
+	case w.shaped && number%4 == 2:
+		return Star
 	}
 	return Shallow
 }
