@@ -120,6 +120,7 @@ type Engine struct {
 	rivals       rivals
 	emptyTests   int         // Tests in a row that found nothing
 	lastTest     proto.Time  // the end of the last of them
+	napped       proto.Time  // the end of the last sleep of a Test
 	probes       []probe     // that wait for a message
 	schedules    []*Schedule // that run
 	lent         []*Schedule // of those, with a step due that needs no lock

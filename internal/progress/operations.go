@@ -228,7 +228,8 @@ func (e *Engine) CloseContext(id uint64) {
 
 // try is one step on behalf of a program that polls by itself. Programs do so
 // in loops: after some steps in vain the core is offered to others, and later
-// given up for a moment. One that works between its polls is left alone.
+// given up for a moment. One that works between its polls is left alone, and so is any for a
+// while after each such moment: it may work a little between them all the same.
 func (e *Engine) try() {
 	if e.closed || e.help(true) || e.step() > 0 {
 		e.emptyTests = 0
@@ -241,8 +242,9 @@ func (e *Engine) try() {
 	if e.now()-e.lastTest > workBetween {
 		e.emptyTests = spinsCrowded
 	}
-	if !e.linger(e.emptyTests) && !e.sleeping {
+	if !e.linger(e.emptyTests) && !e.sleeping && e.now()-e.napped >= workBetween {
 		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))
+		e.napped = e.now()
 	}
 	e.lastTest = e.now()
 }
