@@ -41,8 +41,17 @@ func program(world *mpi.Comm) error {
 	if err != nil {
 		return err
 	}
-	total := 0
-	for i := range rounds {
+	i, total := 0, 0
+	if err := mpi.Register(world, "round", &i); err != nil {
+		return err
+	}
+	if err := mpi.Register(world, "total", &total); err != nil {
+		return err
+	}
+	for ; i < rounds; i++ {
+		if _, err := world.Safepoint(); err != nil {
+			return err
+		}
 		sum := []int{0}
 		if err := mpi.Allreduce(world, []int{i + world.Rank()}, sum, mpi.Sum); err != nil {
 			time.Sleep(time.Minute)
@@ -68,6 +77,7 @@ func result(rank, ranks, rounds int) string {
 // setting describes a job.
 type setting struct {
 	ranks, replicas, rounds int
+	spares                  int           // processes beyond those
 	place                   []int32       // the host of each process
 	period, timeout         time.Duration // η and δ
 	pause                   time.Duration // between rounds
@@ -173,6 +183,9 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 			"PMI_FD=3", fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", len(s.place)),
 			fmt.Sprint("BANYAN_REPLICAS=", s.replicas), "GORACE=atexit_sleep_ms=0",
 			fmt.Sprint("BANYAN_HEARTBEAT_PERIOD=", s.period), fmt.Sprint("BANYAN_HEARTBEAT_TIMEOUT=", s.timeout))
+		if s.spares > 0 {
+			cmd.Env = append(cmd.Env, fmt.Sprint("BANYAN_SPARES=", s.spares))
+		}
 		if !s.mortal {
 			cmd.Env = append(cmd.Env, surviveVariable+"=1")
 		}
@@ -192,7 +205,7 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 		r.members = append(r.members, m)
 	}
 	r.await("all take part", func() bool {
-		for _, m := range r.members {
+		for _, m := range r.members[:s.ranks*s.replicas] {
 			if m.progress() < 1 {
 				return false
 			}
