@@ -35,8 +35,8 @@ const broadcastTurns = 2000
 // replicas takes for its corrected broadcast is less, as it keeps no copies for others, and needs no agreement
 // of which replica of the root begins.
 //
-// Both are told that there is a core for each process: jobs that share cores, or have few ranks, broadcast by messages
-// of the root's own if they have no replicas.
+// Both are told that there is a core for each process: jobs without replicas that share cores broadcast
+// from the root to all.
 func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error) {
 	procs := b.Ranks * b.Replicas
 	if procs <= uncorrected {
