@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,6 +43,9 @@ func program(world *mpi.Comm) error {
 			return err
 		}
 		total += sum[0]
+		if dir := os.Getenv("JOB_TEST_DIR"); dir != "" && i == rounds/10 {
+			leaveNote(dir, strconv.Itoa(os.Getpid()), "")
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	fmt.Printf("rank %d of %d: %d\n", world.Rank(), world.Size(), total)
@@ -62,10 +67,22 @@ type member struct {
 	end            chan error
 }
 
-// start starts ranks × replicas processes that know each other by PMI only.
+// start starts ranks × replicas processes that know each other by PMI only, and waits until all take part.
 func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 	t.Helper()
-	return startAll(t, ranks*replicas, append(env, fmt.Sprint("BANYAN_REPLICAS=", replicas))...)
+	dir := t.TempDir()
+	members := startAll(t, ranks*replicas, append(env, fmt.Sprint("BANYAN_REPLICAS=", replicas), "JOB_TEST_DIR="+dir)...)
+	for _, m := range members { // all take part: before, those that stop or die would hold up PMI's barrier
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(m.cmd.Process.Pid))); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("a process doesn't take part; stderr: %s", m.stderr.String())
+			}
+		}
+	}
+	return members
 }
 
 // startAll starts n processes.
@@ -129,7 +146,6 @@ func TestAlone(t *testing.T) {
 // Without a launcher's word, the end of a connection and the kernel's word tell of a death.
 func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 	members := start(t, 2, 2)
-	time.Sleep(300 * time.Millisecond)
 	members[3].cmd.Process.Kill()
 	for i, m := range members[:3] {
 		m.expect(t, i%2, 2)
@@ -140,7 +156,6 @@ func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 // so, and stops for good.
 func TestFencedProcessStops(t *testing.T) {
 	members := start(t, 2, 2)
-	time.Sleep(300 * time.Millisecond)
 	stopped := members[3]
 	stopped.cmd.Process.Signal(syscall.SIGSTOP)
 	for i, m := range members[:3] {
@@ -157,7 +172,6 @@ func TestFencedProcessStops(t *testing.T) {
 
 func TestLostRankEndsTheJob(t *testing.T) {
 	members := start(t, 3, 1)
-	time.Sleep(300 * time.Millisecond)
 	members[1].cmd.Process.Kill()
 	named := false
 	for _, m := range []*member{members[0], members[2]} {
