@@ -218,8 +218,12 @@ func (e *Engine) Layout() (ranks, degree int) {
 // SharesMemory tells whether ranks are on one host and read each other's memory, as far
 // as is known: it's the same at all processes.
 func (e *Engine) SharesMemory(ranks []proto.Rank) bool {
+	return e.cfg.Process.SharedMemory && e.sameHost(ranks)
+}
+
+func (e *Engine) sameHost(ranks []proto.Rank) bool {
 	hosts, l := e.cfg.Process.Hosts, e.cfg.Process.Layout
-	if !e.cfg.Process.SharedMemory || len(hosts) != l.Procs() {
+	if len(hosts) != l.Procs() {
 		return false
 	}
 	for _, r := range ranks {
@@ -231,9 +235,10 @@ func (e *Engine) SharesMemory(ranks []proto.Rank) bool {
 }
 
 // Crowded tells whether ranks are on one host that has more processes than cores, as far
-// as all of them know: it's the same at all of them.
+// as all of them know: it's the same at all of them, also if one of them does without shared
+// memory.
 func (e *Engine) Crowded(ranks []proto.Rank) bool {
-	return e.cfg.Crowded && e.cfg.Agreed && e.SharesMemory(ranks)
+	return e.cfg.Crowded && e.cfg.Agreed && e.sameHost(ranks)
 }
 
 // FramesSent is how many frames this process has sent, heartbeats and all.
