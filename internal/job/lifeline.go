@@ -183,8 +183,13 @@ func (j *Job) AwaitEnd() {
 	}
 }
 
-// Abort ends the whole job with an exit code. It doesn't return.
+// Abort ends the whole job with an exit code, unless the job holds this process for dead and goes on
+// without it: a program's error is a consequence of that then. It doesn't return.
 func (j *Job) Abort(code int, why string) {
+	if j.Engine.Fenced() {
+		j.stop("the job holds this process for dead: it stops")
+		j.exit(1)
+	}
 	j.leaving.Store(true)
 	if j.control != nil {
 		j.control.Send(control.Message{Type: control.Abort, Code: code, Text: why})

@@ -98,6 +98,7 @@ func (j *Job) wait() error {
 		case control.Admit:
 			n.lives[m.Proc] = m.Incarnation
 			j.facts.admit(m)
+			j.facts.healed(m.Proc, m.Incarnation) // long since
 		case control.Death:
 			n.lives[m.Proc], n.gone[m.Proc] = m.Incarnation, true
 			j.facts.died(m.Proc, m.Incarnation)

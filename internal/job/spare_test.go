@@ -224,6 +224,21 @@ func TestWardenDies(t *testing.T) {
 	w.says(5, "^banyan: rank 1: replica 1 is back .* replica 0\n$")
 }
 
+// The warden dies when it isn't needed any more. Who was told of an earlier newcomer knows that it is one of them.
+func TestWardenDiesAtLast(t *testing.T) {
+	w := startWalk(t, 3)
+	w.kill(1)
+	w.await(6)
+	w.kill(2)
+	w.await(5)
+	w.signal(4, syscall.SIGKILL)
+	for _, i := range []int{0, 3, 5, 6} {
+		w.await(i)
+	}
+	w.finish(map[int]int{0: 0, 3: 1, 5: 0, 6: 1})
+	w.says(5, "^$")
+}
+
 func TestSpareDiesWaiting(t *testing.T) {
 	w := startWalk(t, 2)
 	w.await(0)

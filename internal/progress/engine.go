@@ -248,6 +248,13 @@ func (e *Engine) FramesSent() uint64 {
 	return e.p.FramesSent
 }
 
+// Fenced tells whether the job holds this process for dead.
+func (e *Engine) Fenced() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.p.Fenced()
+}
+
 // Self is which process this is, and which rank.
 func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
 
