@@ -65,10 +65,10 @@ func TestMeetingRefuses(t *testing.T) {
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(20 * time.Second))
 			v, _, err := Meeting{3, testSecret}.party().dial(conn, 6, 0, toConnect)
-			if v == accepted {
-				return conn, nil
+			if err == nil && v != accepted {
+				err = io.EOF
 			}
-			return nil, io.EOF
+			return conn, err
 		},
 		"noise": func() (net.Conn, error) {
 			conn, err := net.Dial("tcp", address)
