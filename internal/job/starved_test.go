@@ -18,7 +18,16 @@ import (
 // child starts a program that ends with the test.
 func child(t *testing.T, command string) *exec.Cmd {
 	t.Helper()
+	return childTo(t, nil, command)
+}
+
+// childTo gives it a stdout, nil for none.
+func childTo(t *testing.T, stdout *os.File, command string) *exec.Cmd {
+	t.Helper()
 	c := exec.Command("sh", "-c", command)
+	if stdout != nil {
+		c.Stdout = stdout
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -52,9 +61,27 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 const endless = "while :; do :; done"
 
+// computing starts an endless program, and returns once it is in its loop: until then it may
+// well wait for a page of its own.
+func computing(t *testing.T) *exec.Cmd {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := childTo(t, w, "echo; "+endless)
+	w.Close()
+	r.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // One that computes is believed to live at every look, however little of a core it gets.
 func TestStarvedProcess(t *testing.T) {
-	hungry := child(t, endless)
+	hungry := computing(t)
 	if err := unix.Setpriority(unix.PRIO_PROCESS, hungry.Process.Pid, 19); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +102,6 @@ func TestStarvedProcess(t *testing.T) {
 		}
 	}
 	q := seen(t, hungry.Process.Pid)
-	eventually(t, "it computes", q.wants)
 	for range 50 {
 		if !q.wants() {
 			t.Fatal("a process that has to wait for its core is taken for one that doesn't want it")
@@ -100,7 +126,7 @@ func TestSleepingProcess(t *testing.T) {
 
 // Nor has one that is stopped, or is no more.
 func TestStoppedProcess(t *testing.T) {
-	c := child(t, endless)
+	c := computing(t)
 	q := seen(t, c.Process.Pid)
 	if !q.wants() {
 		t.Error("a process that computes isn't believed to live")
