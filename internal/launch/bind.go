@@ -65,7 +65,7 @@ func (p *plan) places() (places, error) {
 			cores = append(cores, core)
 		}
 	}
-	return placesOf(p.Bind, cores, p.layout), nil
+	return placesOf(p.Bind, cores, p.layout, p.Protocol != ProtocolMirror), nil
 }
 
 // placesOf divides cores among processes.
@@ -73,7 +73,7 @@ func (p *plan) places() (places, error) {
 // The kernel likes to put processes that wake each other onto one core, where a
 // message takes two changes of process. So they are kept apart by default, as far
 // as that leaves no core idle.
-func placesOf(bind string, cores []int, layout replica.Layout) places {
+func placesOf(bind string, cores []int, layout replica.Layout, apart bool) places {
 	n := layout.Procs()
 	if bind == BindAuto && (n > len(cores) || n == 1) {
 		return nil
@@ -85,7 +85,7 @@ func placesOf(bind string, cores []int, layout replica.Layout) places {
 			all[i] = cores[i*len(cores)/n : (i+1)*len(cores)/n]
 		}
 	case BindCore:
-		for i, core := range InTurn(cores, layout) {
+		for i, core := range InTurn(cores, layout, apart) {
 			all[i] = []int{core}
 		}
 	default:
@@ -98,9 +98,12 @@ func placesOf(bind string, cores []int, layout replica.Layout) places {
 }
 
 // InTurn is the core of each process, where each is bound to one: the next in turn, of those that have
-// fewest processes so far, but one that has no replica of the same rank, if there is one. The replicas of a
-// rank do the same at about the same time: on one core they would take turns at it while another idles.
-func InTurn(cores []int, layout replica.Layout) []int {
+// fewest processes so far, but, if replicas are to be apart, one that has no replica of the same rank, if there is one.
+//
+// The replicas of a rank do the same at about the same time: on one core they would take turns at it while another
+// idles. But with the mirror protocol nothing holds one world back until the other follows: on cores of
+// its own turn it runs ahead, and what it sends to the other waits there in memory. On one core they go in step.
+func InTurn(cores []int, layout replica.Layout, apart bool) []int {
 	all := make([]int, layout.Procs())
 	load := make([]int, len(cores))
 	type place struct {
@@ -113,7 +116,7 @@ func InTurn(cores []int, layout replica.Layout) []int {
 		r, best := layout.Rank(proto.Proc(i)), next
 		for k := range cores {
 			c := (next + k) % len(cores)
-			if load[c] < load[best] || load[c] == load[best] && taken[place{r, best}] && !taken[place{r, c}] {
+			if load[c] < load[best] || apart && load[c] == load[best] && taken[place{r, best}] && !taken[place{r, c}] {
 				best = c
 			}
 		}

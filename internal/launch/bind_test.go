@@ -30,9 +30,13 @@ func TestPlaces(t *testing.T) {
 		{BindCore, []int{4, 5, 6}, replica.Uniform(3, 2), places{{4}, {5}, {6}, {5}, {6}, {4}}},
 		{BindCore, []int{0, 1}, replica.Partial([]int{1, 2, 1, 2}), places{{0}, {1}, {0}, {1}, {0}, {1}}},
 	} {
-		if got := placesOf(tc.bind, tc.cores, tc.layout); !reflect.DeepEqual(got, tc.want) {
+		if got := placesOf(tc.bind, tc.cores, tc.layout, true); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s, %v, %v: %v, want %v", tc.bind, tc.cores, tc.layout, got, tc.want)
 		}
+	}
+	// With mirror they needn't be apart.
+	if got, want := placesOf(BindCore, []int{0, 1}, replica.Uniform(2, 2), false), (places{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("not apart: %v, want %v", got, want)
 	}
 }
 
