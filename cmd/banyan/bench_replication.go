@@ -26,7 +26,8 @@ replicas, side by side: started at once, as many processes on the same cores. So
 needn't have a core for each process. The overhead is the ratio of the times until all is done, less 1: the
 median of the rounds, and the quartiles; of applications where the median lies with 95 % confidence, from six rounds on.
 
-With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and nothing else is measured.
+With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and nothing else is measured; not with
+--verify either, for many programs sum up times, which differ.
 
   pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
                 both protocols. "alone" is one job without replicas that has the machine for itself,

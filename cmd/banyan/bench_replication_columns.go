@@ -8,11 +8,14 @@ import (
 )
 
 // overhead is a ratio in percent above 1; nothing if there is none.
-func overhead(ratio float64) any {
-	if math.IsNaN(ratio) {
+func overhead(ratio float64) any { return known(100 * (ratio - 1)) }
+
+// known is a value; nothing if there is none.
+func known(value float64) any {
+	if math.IsNaN(value) {
 		return nil
 	}
-	return 100 * (ratio - 1)
+	return value
 }
 
 // overheadColumns are the overhead of a setting and its quartiles.
@@ -74,7 +77,7 @@ var instructionsColumns = func() []column[replication.Messages] {
 var applicationColumns = func() []column[replication.Run] {
 	type row = replication.Run
 	seconds := func(s replication.Setting) func(*row) any {
-		return func(r *row) any { return r.Times[s].Median }
+		return func(r *row) any { return known(r.Times[s].Median) }
 	}
 	columns := []column[row]{
 		{"application", func(r *row) any { return r.Name }},
