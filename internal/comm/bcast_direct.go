@@ -22,25 +22,15 @@ const directHead = 24
 //
 // If the root dies meanwhile, some members may have the data and others not.
 func (c *Comm) directBcast(data []byte, root int) *Plan {
-	p := c.plan("Bcast")
-	if err := c.checkRoot(root); err != nil {
-		return p.fail(err)
+	p, ok := c.planSpread(data, root)
+	if !ok {
+		return p
 	}
-	if err := c.openSpread(); err != nil {
-		return p.fail(err)
-	}
-	p.givesRooted(root, data)
-	p.s.Lane = &c.plans.stream
-	p.s.Context, p.s.Casts, p.s.Spreads = c.branch(spreadBranch), c.context|collectivePart, true
+	p.s.Lane, p.s.Casts = &c.plans.stream, c.context|collectivePart
 	head := p.scratch(directHead)
 	binary.LittleEndian.PutUint64(head, uint64(len(data)))
 	p.s.Broadcast(root, 0, head)
-	if p.rank() != root {
-		p.receive(root, data)
-	} else {
-		p.spread(data, true)
-	}
-	p.wait() // or what can't come would be waited for
+	p.spreadFrom(root, data, true)
 	return p
 }
 

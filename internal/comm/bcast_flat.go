@@ -10,22 +10,36 @@ const flatBcastMembers = 4
 //
 //	(n-1) (α + m β)
 func (c *Comm) flatBcast(data []byte, root int) *Plan {
-	p := c.plan("Bcast")
+	p, ok := c.planSpread(data, root)
+	if ok {
+		p.spreadFrom(root, data, len(data) > directBcast && c.shared)
+	}
+	return p
+}
+
+// planSpread begins a plan in which the root itself sends its data to all others; ok is false if
+// it fails.
+func (c *Comm) planSpread(data []byte, root int) (p *Plan, ok bool) {
+	p = c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {
-		return p.fail(err)
+		return p.fail(err), false
 	}
 	if err := c.openSpread(); err != nil {
-		return p.fail(err)
+		return p.fail(err), false
 	}
 	p.givesRooted(root, data)
 	p.s.Context, p.s.Spreads = c.branch(spreadBranch), true
+	return p, true
+}
+
+// spreadFrom is that step: the root's sending, or the receive from it.
+func (p *Plan) spreadFrom(root int, data []byte, offered bool) {
 	if p.rank() != root {
 		p.receive(root, data)
 	} else {
-		p.spread(data, len(data) > directBcast && c.shared)
+		p.spread(data, offered)
 	}
 	p.wait() // or what can't come would be waited for
-	return p
 }
 
 // spread sends the root's data to all others, or offers it, to be read in the root's memory.
