@@ -16,6 +16,7 @@ soaktime ?= 10m
 swarms ?= 100000
 sequences ?= 1000
 bcasts ?= 100000
+kills ?= 20
 
 .PHONY: help tools build install profile generate test lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
@@ -61,12 +62,13 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 bench-replication: build ## what replication costs, beside jobs without it; how long a death holds up
 	bin/banyan bench replication
 
-soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups
+soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; kills=20 jobs under Hydra
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
 	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/comm -bcasts $(bcasts)
+	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each
