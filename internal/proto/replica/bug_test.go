@@ -1,6 +1,10 @@
 package replica
 
-import "banyan/internal/proto"
+import (
+	"math"
+
+	"banyan/internal/proto"
+)
 
 // bug names a mistake that an implementation could make. The explorers must
 // catch each (canary_test.go): its hooks stand between the world and a machine.
@@ -43,6 +47,9 @@ func (b bug) sent(n *node, out *Actions) {
 			}
 			c.retained.trim()
 		}
+	}
+	if b == neverHeld {
+		n.m.lead.horizon = math.MaxUint64
 	}
 	if b == joiningForgotten {
 		for _, c := range n.m.sending.channels {
@@ -122,7 +129,11 @@ func (b bug) dead(n *node, p proto.Proc, incarnation uint32, out *Actions) {
 		m.healing.phase = noPhase
 		defer func() { m.healing.phase = phase; m.handOver(out) }()
 	}
+	horizon := m.lead.horizon
 	m.Dead(p, incarnation, out)
+	if b == deadAwaited {
+		m.lead.horizon = horizon
+	}
 	for i := range *out {
 		if b == noRedirect && (*out)[i].Kind == Redirect {
 			(*out)[i].Kind = 0

@@ -153,6 +153,7 @@ func (s *state) encode(e *encoder) {
 		e.bool(i.complete)
 	}
 	e.int(len(s.open)) // what is open is what the machine retains
+	e.bool(s.held)
 	for _, got := range s.got {
 		e.int(got)
 	}
@@ -173,6 +174,11 @@ func (m *Machine) encode(e *encoder) {
 	e.uint(uint64(m.covers))
 	for k := range m.layout.MaxDegree() {
 		e.uint(uint64(m.kept[k]))
+	}
+	if m.lead.limit > 0 {
+		e.uint(m.lead.received, m.lead.due)
+		e.uint(m.lead.told[:m.layout.MaxDegree()]...)
+		e.bool(m.lead.through)
 	}
 	e.int(len(m.sending.channels))
 	for _, c := range m.sending.channels {

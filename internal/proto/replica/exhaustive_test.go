@@ -106,6 +106,9 @@ func (s scenario) String() string {
 	if s.options.mirror {
 		name = "mirror, " + name
 	}
+	if s.options.lead > 0 {
+		name += fmt.Sprintf(", ahead by %d", s.options.lead)
+	}
 	if s.options.heals > 0 {
 		name += fmt.Sprintf(", %d healings", s.options.heals)
 	}
@@ -194,6 +197,14 @@ func TestExhaustive(t *testing.T) {
 		{partial(2, 1), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(1, 2), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(3, 1), "o / r", options{mirror: true, crashes: 2, victims: anyone}, true},
+		// So that a replica is held after the first message that it has received and
+		// a sibling hasn't.
+		{two, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: senders}, false},
+		{two, "r s / s r", options{mirror: true, lead: 1, crashes: 2, victims: anyone}, true},
+		{two, "r s r s / s s r r", options{mirror: true, lead: 2, crashes: 1, victims: anyone}, true},
+		{two, "r r s w r / s s o r w", options{mirror: true, lead: 2, crashes: 1, victims: anyone}, true},
+		{three, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, true},
+		{partial(2, 1), "r s r s / s s r r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, false},
 
 		// A slot is filled anew, and one more process dies, if it isn't that of
 		// the donor before the state is there.
@@ -213,6 +224,8 @@ func TestExhaustive(t *testing.T) {
 		{two, "s / r", first(options{mirror: true, crashes: 1, victims: anyone}), false},
 		{two, "r / o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
 		{two, "o r / r o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
+		{two, "r s / s r", first(options{mirror: true, lead: 1, crashes: 1, victims: anyone}), true},
+		{two, "s r / r s", first(options{mirror: true, lead: 1}), true},
 	}
 	for i, s := range scenarios {
 		t.Run(s.String(), func(t *testing.T) {

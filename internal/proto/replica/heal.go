@@ -172,6 +172,7 @@ func (m *Machine) Commit(out *Actions) {
 		}
 	}
 	m.FlushAcks(out)
+	m.Report(out)
 	m.substitute(out)
 	m.settled(out)
 }

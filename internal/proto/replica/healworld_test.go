@@ -27,7 +27,7 @@ func (w *world) mayHeal(donor, slot proto.Proc) bool {
 		w.layout.Rank(donor) == w.layout.Rank(slot) && w.donors&(1<<donor) != 0 &&
 		d.status == running && !d.paused && d.m.healing.idle() &&
 		!slices.ContainsFunc(d.inbox, func(i item) bool { return i.pulled && !i.complete }) &&
-		!slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
+		!d.held && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
 }
 
 // heal starts a process for a slot and lets its donor begin.
@@ -39,7 +39,7 @@ func (w *world) heal(donor, slot proto.Proc, out *Actions) {
 	w.nodes[slot] = &node{
 		status: joiner, incarnation: old.incarnation + 1, donor: donor,
 		told:  make([]uint32, len(w.nodes)),
-		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror}),
+		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, Lead: w.lead}),
 		state: state{got: make([]int, len(old.got))},
 	}
 	// The launcher tells it who has been replaced before.

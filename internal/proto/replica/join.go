@@ -76,6 +76,7 @@ func (m *Machine) joined(p proto.Proc, out *Actions) {
 		if !m.mirror {
 			m.covers &^= bit
 		}
+		m.welcome(bit, out)
 		return
 	}
 	m.open(rank, bit, out)

@@ -14,6 +14,9 @@ type Config struct {
 	// Mirror makes every replica of a sender send to every replica of the
 	// receiver. It is the same at all processes.
 	Mirror bool
+	// Lead is by how much the program may have received more than a sibling's, as counted
+	// by Received, before it is Held. 0: it never is. With Mirror only.
+	Lead uint64
 }
 
 // Machine is the replication protocol at one process.
@@ -38,6 +41,7 @@ type Machine struct {
 	sending sendSide
 	arrival receiveSide
 	healing healing
+	lead    lead
 }
 
 // peers are the replicas of one rank, as far as is known here.
@@ -77,6 +81,11 @@ func New(cfg Config) *Machine {
 	if cfg.Mirror {
 		m.covers = l.all()
 	}
+	m.lead = newLead(0)
+	if cfg.Mirror {
+		m.lead = newLead(cfg.Lead)
+	}
+	m.measure()
 	m.substitute(nil) // the absent: there is nothing to send yet
 	return m
 }
@@ -144,6 +153,9 @@ func (m *Machine) gone(rank proto.Rank, bit replicas) {
 	peers.present &^= bit
 	peers.joining &^= bit
 	peers.barred &^= bit
+	if rank == m.rank {
+		m.measure()
+	}
 }
 
 // present are the replicas of r that take part, as far as is known here.

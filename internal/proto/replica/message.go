@@ -55,6 +55,8 @@ const (
 	Redirect
 	// Tell sends the Note to the process To.
 	Tell
+	// Report sends Seq, how much the program has received, to the process To, a sibling.
+	Report
 	// Handover, at a donor: everybody has prepared. See AppendState.
 	Handover
 	// Abandoned, at a donor: the newcomer died before AppendState, or the job is
@@ -69,12 +71,12 @@ type Action struct {
 	Kind    ActionKind
 	Single  bool
 	Note    NoteKind   // Tell
-	To      proto.Proc // Transmit, Acknowledge, Redirect, Tell
+	To      proto.Proc // Transmit, Acknowledge, Redirect, Tell, Report
 	Message *Message   // Transmit, Release
 
 	// Of Acknowledge. Without Single: everything of the channel up to Seq has
 	// arrived. With Single: the rendezvous with just this Seq is complete.
-	// Redirect has them too.
+	// Redirect has them too. Of Report, Seq: how much the program has received.
 	Context uint64
 	Seq     uint64
 
@@ -107,6 +109,10 @@ func (a *Actions) tell(to proto.Proc, n Note) {
 	*a = append(*a, Action{
 		Kind: Tell, To: to, Note: n.Kind, Newcomer: n.Newcomer, Incarnation: n.Incarnation, Context: n.Covers,
 	})
+}
+
+func (a *Actions) report(to proto.Proc, received uint64) {
+	*a = append(*a, Action{Kind: Report, To: to, Seq: received})
 }
 
 func (a *Actions) healing(kind ActionKind, newcomer proto.Proc, incarnation uint32) {

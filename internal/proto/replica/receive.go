@@ -13,6 +13,7 @@ type receiveSide struct {
 	recent   []*incoming // by rank: the channel used last, or nil
 	channels []*incoming // in the order of creation, for walks
 	dirty    []*incoming // channels with owed > 0, in the order they came to it
+	offered  int         // rendezvous that aren't complete
 	singles  []single    // owed for rendezvous, in the order of completion
 	owed     int         // arrivals and completions not yet acknowledged
 	// deferred are singles owed to a slot that is joining.
@@ -123,6 +124,7 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 	if rendezvous {
 		// Only its completion is acknowledged.
 		c.offers.push(seq, offer{from: from})
+		m.arrival.offered++
 	} else if !m.mirror && peers.present&^only(replica) != 0 {
 		m.owe(c)
 	}
@@ -218,6 +220,7 @@ func (m *Machine) Completed(context uint64, src proto.Rank, seq uint64) {
 	}
 	c.offers.remove(o)
 	c.offers.trim()
+	m.arrival.offered--
 }
 
 // owe notes one eager arrival to be acknowledged.

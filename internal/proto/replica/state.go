@@ -72,6 +72,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 			}
 		}
 	}
+	b = varint.Append(b, m.lead.received)
 	m.healing.phase = noPhase
 	m.substitute(out)
 	return b
@@ -86,7 +87,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 // again, with the verdict Reoffer. After an error the machine is good for nothing.
 func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Actions) error {
 	was := *m
-	*m = *New(Config{Layout: m.layout, Self: m.self, Mirror: m.mirror})
+	*m = *New(Config{Layout: m.layout, Self: m.self, Mirror: m.mirror, Lead: m.lead.limit})
 	r := varint.Read(state)
 	if r.Uint() != uint64(m.self) || r.Uint() != uint64(len(m.peers)) {
 		return ErrState
@@ -98,9 +99,11 @@ func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Action
 	for range r.Count() {
 		m.restoreIncoming(&r)
 	}
+	m.lead.received = r.Uint()
 	if !r.Done() {
 		return ErrState
 	}
+	m.measure()
 	m.healing.phase = restored
 	for p := range proto.Proc(m.layout.Procs()) {
 		switch rank, bit := m.layout.Rank(p), m.bit(p); {
@@ -189,6 +192,7 @@ func (m *Machine) restoreIncoming(r *varint.Reader) {
 		}
 		last = seq
 		c.offers.push(seq, offer{from: proto.NoProc})
+		m.arrival.offered++
 	}
 }
 

@@ -41,6 +41,7 @@ const (
 	frameGoodbye
 	frameNote
 	frameState
+	frameReport
 )
 
 // item is a message that has arrived and waits to be received.
@@ -88,6 +89,7 @@ type state struct {
 	inbox []item
 	got   []int // messages received, by context·ranks + source
 	open  []open
+	held  bool // its last send isn't complete: it is too far ahead
 	// machine is that of the machine, in what a donor sends.
 	machine []byte
 }
@@ -100,6 +102,7 @@ type options struct {
 	leave   bool   // idle processes leave on their own, some only to crash then
 	prompt  bool   // acknowledgements leave at once
 	mirror  bool
+	lead    uint64 // with mirror: Config.Lead; see messageSize
 	dead    uint64 // who died before the job began, and all know it
 	heals   int    // how often a slot may be filled anew
 	donors  uint64 // by whom
@@ -127,7 +130,7 @@ func newWorld(l Layout, program script, contexts int, o options) *world {
 	w.channels = make([][]frame, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
-			told: make([]uint32, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror}),
+			told: make([]uint32, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, Lead: o.lead}),
 			state: state{got: make([]int, contexts*l.Ranks())},
 		})
 	}
@@ -195,7 +198,7 @@ func (n *node) active() bool { return n.status <= joiner }
 // finished says whether a process has come to its program's end and may leave.
 func (w *world) finished(p proto.Proc) bool {
 	n := w.nodes[p]
-	return n.pc == len(w.program[w.layout.Rank(p)]) && n.m.Idle()
+	return n.pc == len(w.program[w.layout.Rank(p)]) && !n.held && n.m.Idle()
 }
 
 // mayCrash says whether p may die and leave its rank a replica that doesn't.
@@ -229,7 +232,7 @@ func (w *world) enabled(events []event) []event {
 			continue
 		}
 		steps := w.program[w.layout.Rank(p)]
-		if n.status == joiner || n.paused {
+		if n.status == joiner || n.paused || n.held {
 			// It acts on what it hears only.
 		} else if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
 			events = append(events, event{evStep, p, proto.NoProc})
@@ -266,6 +269,7 @@ func (w *world) apply(e event) error {
 		msg := &Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}
 		n.transmit(msg, &out)
 		n.pc++
+		n.held = o.kind == opSend
 		w.bug.sent(n, &out)
 	case evFlush:
 		n.m.FlushAcks(&out)
@@ -396,6 +400,11 @@ func (w *world) carryOut(at proto.Proc, out Actions) error {
 			if err := w.pullFrom(at, &n.inbox[i], a.To); err != nil {
 				return err
 			}
+		case Report:
+			if w.bug.reports(w, a) {
+				break
+			}
+			w.send(at, a.To, frame{kind: frameReport, seq: a.Seq})
 		case Tell:
 			w.send(at, a.To, frame{kind: frameNote, note: a.NoteOf()})
 		case Handover:
@@ -500,6 +509,8 @@ func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
 		}
 	case frameAck:
 		w.bug.acked(n, from, f, out)
+	case frameReport:
+		n.m.Reported(from, f.seq)
 	case frameGoodbye:
 		n.m.Left(from, out)
 	case frameNote:
@@ -517,6 +528,15 @@ func (w *world) advance(at proto.Proc) error {
 	n, rank := w.nodes[at], w.layout.Rank(at)
 	if n.status == joiner || n.paused {
 		return nil
+	}
+	if n.held {
+		if n.m.Held() {
+			return nil
+		}
+		n.held = false
+		if err := w.ahead(at); err != nil {
+			return err
+		}
 	}
 	for steps := w.program[rank]; n.pc < len(steps); n.pc++ {
 		o := steps[n.pc]
@@ -546,8 +566,18 @@ func (w *world) advance(at proto.Proc) error {
 				return fmt.Errorf("%v received message %d of %v in context %d, not %d", at, n.inbox[i].id, o.peer, o.context, want)
 			}
 			*got++
+			if i := n.inbox[i]; i.pulled {
+				// A rendezvous: who sent it waits.
+			} else if n.m.Received(messageSize) {
+				if err := w.ask(at, n.m.Report); err != nil {
+					return err
+				}
+			}
 			n.inbox = slices.Delete(n.inbox, i, i+1)
 		}
+	}
+	if !n.m.lead.through {
+		return w.ask(at, n.m.Through)
 	}
 	return nil
 }
@@ -592,6 +622,9 @@ func (w *world) verdict() error {
 		p := proto.Proc(i)
 		if steps := w.program[w.layout.Rank(p)]; n.pc < len(steps) {
 			return fmt.Errorf("%v waits for ever at step %d", p, n.pc)
+		}
+		if n.held {
+			return fmt.Errorf("%v is held for ever", p)
 		}
 		if len(n.inbox) > 0 {
 			return fmt.Errorf("%v has %d messages too many", p, len(n.inbox))
