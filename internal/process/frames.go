@@ -86,6 +86,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 			}
 		}
 		p.runReplica()
+	case wire.KindReceived:
+		p.replica.Reported(from, h.Total)
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
 		p.detectorArrived(from, h, payload)
 	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:

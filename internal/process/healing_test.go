@@ -91,7 +91,7 @@ func (n *patient) born(lives []uint32, gone []bool) {
 	w, q := n.w, n.self
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Newcomer: lives != nil, Lives: lives, Gone: gone,
+		Heal: true, Newcomer: lives != nil, Lives: lives, Gone: gone, lead: 6000, // one message of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {

@@ -10,6 +10,10 @@ import (
 // When Flushed, the process may call Depart.
 func (p *Process) Finish() {
 	p.finishing = true
+	if p.replay == nil {
+		p.replica.Through(&p.replicaOut)
+		p.runReplica()
+	}
 	p.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.request == (Handle{}) {
 			if !a.taken {

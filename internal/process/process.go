@@ -25,6 +25,8 @@
 package process
 
 import (
+	"cmp"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/causal"
 	"banyan/internal/proto/detector"
@@ -129,6 +131,8 @@ type Config struct {
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of
 	// requests come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64
+
+	lead uint64 // in tests: instead of leadLimit
 }
 
 // Process is one process of a job. It implements transport.Sink.
@@ -229,7 +233,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		host:       host,
 		now:        now,
 		ring:       ringOf(&cfg),
-		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror}),
+		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, Lead: cmp.Or(cfg.lead, leadLimit)}),
 		match:      match.New(),
 		contexts:   make(map[uint64]*context),
 		orphans:    make(map[uint64][]orphan),

@@ -112,6 +112,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.pull(a, r)
 		return
 	}
+	p.count(a.envelope.Src, len(a.body))
 	if uint64(len(a.body)) < a.total {
 		p.fillLogged(h, r, a.body, a.total)
 	} else {
@@ -248,6 +249,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
 		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
+		p.count(e.Src, len(payload))
 		p.fill(rh, r, payload)
 		return false
 	}

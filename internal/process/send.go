@@ -121,7 +121,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	if len(p.early) > 0 {
 		p.deliverEarly()
 	}
-	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit
+	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Held()
 }
 
 // replicate hands a message to replication. Its first frame carries body and, with
@@ -176,7 +176,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if !p.replicated {
 		return p.net.Queued(proto.Proc(dst)) <= queueLimit
 	}
-	if !p.retainsLittle() {
+	if !p.retainsLittle() || p.replica.Held() {
 		return false
 	}
 	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {
@@ -238,6 +238,10 @@ func (p *Process) runReplica() {
 			}
 		case replica.Tell:
 			p.tellNote(a)
+		case replica.Report:
+			h := p.nextHeader(wire.KindReceived)
+			h.Total = a.Seq
+			p.send(a.To, h, nil, 0)
 		case replica.Handover, replica.Abandoned, replica.Healed:
 			p.healingStep(a)
 		case replica.Redirect:

@@ -19,7 +19,7 @@ import (
 
 // Version is the version of the frame format. Peers agree on a protocol version
 // when they connect; this byte only confirms it.
-const Version = 3
+const Version = 4
 
 const magic = 0xBA
 

@@ -62,7 +62,7 @@ func TestHeaderLayout(t *testing.T) {
 	var got [HeaderSize]byte
 	EncodeHeader(got[:], &h)
 	want := []byte{
-		0xBA, 3, 4, 2, 3, 0, 0, 0,
+		0xBA, 4, 4, 2, 3, 0, 0, 0,
 		4, 0, 0, 0, 0, 0, 0, 0,
 		5, 0, 0, 0, 0, 0, 0, 0,
 		6, 0, 0, 0, 7, 0, 0, 0,
@@ -88,6 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"unknown kind":      {header: Header{Kind: kindEnd}, says: "unknown kind"},
 		"too long":          {header: Header{Kind: KindTree, Length: MaxPayload + 1}, says: "the limit is"},
 		"payload on done":   {header: Header{Kind: KindDone, Length: 1}, says: "done with a payload"},
+		"more on received":  {header: Header{Kind: KindReceived, Length: 8}, says: "received with a payload"},
 		"torn ack":          {header: Header{Kind: KindAck, Length: AckSize + 1}, says: "ack with a payload"},
 		"torn news":         {header: Header{Kind: KindNews, Length: 12}, says: "news with a payload"},
 		"torn reconcile":    {header: Header{Kind: KindReconcile, Length: 4}, says: "reconcile with a payload"},

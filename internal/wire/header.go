@@ -32,6 +32,9 @@ const (
 	// KindAck acknowledges messages to another replica of their sender. The
 	// payload is a list of Ack records.
 	KindAck
+	// KindReceived tells another replica of the sender's rank how much its program has
+	// received. Total (bytes, with some for each message; all ones: it is through).
+	KindReceived
 
 	// Broadcasts (internal/proto/broadcast). Src is the sender's and Dst the
 	// receiver's index in the communicator, Aux the root's.

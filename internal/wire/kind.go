@@ -17,6 +17,7 @@ var kinds = [kindEnd]payloadShape{
 	KindPull:             {"pull", 0},
 	KindData:             {"data", anyBytes},
 	KindAck:              {"ack", AckSize},
+	KindReceived:         {"received", 0},
 	KindTree:             {"tree", anyBytes},
 	KindCorrection:       {"correction", anyBytes},
 	KindCorrectionOffer:  {"correction-offer", 0},

@@ -1,0 +1,21 @@
+package process
+
+import "banyan/internal/proto"
+
+// With mirror, replicas get messages from whichever world is ahead. One that lags keeps them
+// until its program comes to receive them. So that these don't get ever more, a replica
+// whose program has received much more than a sibling's is held back: what it sends isn't
+// complete, as where much is retained. See package replica.
+
+// leadLimit is how many bytes the program may have received, in messages that are sent unasked,
+// before its sends wait for the other replicas' programs to receive them, too.
+const leadLimit = 16 << 20
+
+// count notes that such a message has found its receive. Every replica brings those of a rank
+// to itself there on its own; and a newcomer gets the count with its donor's state.
+func (p *Process) count(src proto.Rank, bytes int) {
+	if p.cfg.Mirror && src != p.rank && p.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
+		p.replica.Report(&p.replicaOut)
+		p.runReplica()
+	}
+}
