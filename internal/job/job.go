@@ -84,9 +84,10 @@ type Job struct {
 	self     proto.Proc
 	station  proto.Proc // its rank in the launcher's eyes, which for spares is another one
 	layout   replica.Layout
-	newcomer *newcomer // nil unless this process takes a dead one's place
-	output   *output   // of a newcomer, to be, or nil
-	spares   int       // how many processes the launcher has started beyond the job
+	newcomer *newcomer     // nil unless this process takes a dead one's place
+	output   *output       // of a newcomer, to be, or nil
+	spares   int           // how many processes the launcher has started beyond the job
+	silence  time.Duration // after which their warden counts as gone: δ
 	options  Options
 	hosts    []int32     // of each process, nil if unknown
 	program  int         // which of the job's, from 0; -1 if unknown
@@ -147,6 +148,9 @@ func (j *Job) join() (err error) {
 	j.station = j.self
 	if j.control == nil && procs > 1 {
 		if j.spares, err = readSpares(procs); err != nil {
+			return err
+		}
+		if _, j.silence, err = heartbeats(); err != nil {
 			return err
 		}
 	}
@@ -227,6 +231,7 @@ func (j *Job) config() (progress.Config, error) {
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: mirror,
 			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
+			Memory: buffersMemory(),
 		},
 		BeforeSend: strike, HealFailed: j.healFailed,
 	}

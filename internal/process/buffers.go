@@ -2,10 +2,11 @@ package process
 
 import "math/bits"
 
-// buffers recycles byte slices in powers of two from 64 bytes to 1 MiB: bodies
+// buffers recycles byte slices of sizes from 64 bytes to 1 MiB: bodies
 // of unexpected, retained and broadcast messages.
 type buffers struct {
-	free [classes][][]byte
+	memory []byte // Config.Memory, as far as nothing was made of it yet
+	free   [classes][][]byte
 }
 
 const (
@@ -13,14 +14,26 @@ const (
 	largestClass  = 20 // wire.MaxPayload
 	classes       = largestClass - smallestClass + 1
 	// keepPerClass bounds what is kept of one class, in bytes.
-	keepPerClass = 16 << 20
+	keepPerClass = MemorySize
 )
 
+// MemorySize is how many bytes of Config.Memory are of use.
+const MemorySize = 32 << 20
+
+// capacity is the size of the slices of a class: a power of two, and a bit for the stamp of a
+// message, whose size is so often a power of two.
+func capacity(class int) int {
+	n := 1 << (class + smallestClass)
+	return n + max(64, n/16)
+}
+
+// class is the lowest whose slices have room for so many bytes.
 func class(size int) int {
-	if size <= 1<<smallestClass {
-		return 0
+	c := max(0, bits.Len(uint(max(size, 1)-1))-smallestClass)
+	if c > 0 && size <= capacity(c-1) {
+		c--
 	}
-	return bits.Len(uint(size-1)) - smallestClass
+	return c
 }
 
 // get gives a slice of size bytes with any content.
@@ -34,7 +47,13 @@ func (b *buffers) get(size int) []byte {
 		b.free[c] = b.free[c][:n-1]
 		return s[:size]
 	}
-	return make([]byte, size, 1<<(c+smallestClass))
+	n := capacity(c)
+	if len(b.memory) < n {
+		return make([]byte, size, n)
+	}
+	s := b.memory[:size:n]
+	b.memory = b.memory[n:]
+	return s
 }
 
 // copyOf gives a copy of data.
@@ -46,11 +65,14 @@ func (b *buffers) copyOf(data []byte) []byte {
 
 // put takes back what get gave.
 func (b *buffers) put(s []byte) {
-	c := class(cap(s))
-	if cap(s) < 1<<smallestClass || c >= classes || cap(s) != 1<<(c+smallestClass) {
+	if cap(s) < capacity(0) {
 		return
 	}
-	if len(b.free[c])<<(c+smallestClass) < keepPerClass {
+	c := class(cap(s))
+	if c >= classes || cap(s) != capacity(c) {
+		return
+	}
+	if (len(b.free[c])+1)*cap(s) <= keepPerClass {
 		b.free[c] = append(b.free[c], s)
 	}
 }

@@ -123,6 +123,9 @@ type Config struct {
 	// newcomer. nil: all are 0, nobody is.
 	Lives []uint32
 	Gone  []bool
+	// Memory is what buffers of messages are made of, up to MemorySize; what it doesn't suffice
+	// for is allocated.
+	Memory []byte
 	// Recorder records what happens; nil if nobody wants to know.
 	Recorder Recorder
 	// Corrupted, if set, has the data that replicas send compared (verify.go). It is told of
@@ -237,6 +240,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		match:      match.New(),
 		contexts:   make(map[uint64]*context),
 		orphans:    make(map[uint64][]orphan),
+		buffers:    buffers{memory: cfg.Memory},
 		staging:    make([][]byte, n),
 		landing:    make([]Handle, n),
 		met:        make([]bool, n),
