@@ -82,8 +82,8 @@ func TestAllVisitsEachStateOnce(t *testing.T) {
 	if err != nil || stats != (Stats{States: 16, Ends: 1, Depth: 6}) {
 		t.Errorf("%+v, %v", stats, err)
 	}
-	if _, err := All(newCounters(true), 15); err == nil || !strings.Contains(err.Error(), "more than 15 states") {
-		t.Errorf("the limit isn't kept: %v", err)
+	if stats, err := All(newCounters(true), 15); !errors.Is(err, ErrLimit) || stats.States != 15 {
+		t.Errorf("the limit isn't kept: %+v, %v", stats, err)
 	}
 }
 
@@ -105,4 +105,48 @@ func TestRandomReproduces(t *testing.T) {
 		return
 	}
 	t.Error("the race isn't found")
+}
+
+func TestSet(t *testing.T) {
+	s := newSet()
+	for round := range 2 {
+		for i := range 100_000 {
+			if s.add(fmt.Append(nil, i)) != (round == 0) {
+				t.Fatalf("key %d in round %d", i, round)
+			}
+		}
+	}
+	if s.size != 100_000 {
+		t.Errorf("%d keys", s.size)
+	}
+}
+
+// even is a counter with something to say of odd states.
+type even struct{ n, odd int }
+
+func (c *even) Events(dst []step) []step {
+	if c.n < 4 {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+func (c *even) Apply(step) error            { c.n++; return nil }
+func (c *even) End() error                  { return nil }
+func (c *even) Clone() *even                { d := *c; return &d }
+func (c *even) AppendKey(dst []byte) []byte { return fmt.Append(dst, c.n) }
+func (c *even) Check() error {
+	if c.n == c.odd {
+		return errLost
+	}
+	return nil
+}
+
+func TestAllChecksStates(t *testing.T) {
+	if _, err := All(&even{odd: -1}, 10); err != nil {
+		t.Error(err)
+	}
+	var v *Violation
+	if _, err := All(&even{odd: 3}, 10); !errors.As(err, &v) || len(v.Events) != 3 {
+		t.Errorf("got %v", err)
+	}
 }

@@ -3,6 +3,8 @@ package replica
 import (
 	"errors"
 	"testing"
+
+	"banyan/internal/explore"
 )
 
 // TestCanaries: an explorer that finds nothing may be blind. It must catch each
@@ -51,11 +53,11 @@ func TestCanaries(t *testing.T) {
 		t.Run(string(c.bug), func(t *testing.T) {
 			t.Parallel()
 			const part = 4_000 // TestExhaustive visits all of most such jobs
-			if _, err := explore(c.world(t), part, nil); err != nil && !errors.Is(err, errLimit) {
+			if _, err := exploreAll(c.world(t), part, nil); err != nil && !errors.Is(err, explore.ErrLimit) {
 				t.Fatalf("without the bug: %v", err)
 			}
 			c.options.bug = c.bug
-			states, err := explore(c.world(t), all, nil)
+			states, err := exploreAll(c.world(t), all, nil)
 			if err == nil {
 				t.Fatalf("not caught in %d states", states)
 			}

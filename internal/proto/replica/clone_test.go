@@ -5,23 +5,18 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
-
-	"banyan/internal/proto"
 )
 
-// fork copies a world so that an event at p happens in the copy only.
-func (w *world) fork(p proto.Proc) *world {
-	copied := *w
-	copied.nodes = slices.Clone(w.nodes)
-	copied.channels = slices.Clone(w.channels)
-	n := *w.nodes[p]
-	n.m = n.m.clone()
-	n.inbox = slices.Clone(n.inbox)
-	n.got = slices.Clone(n.got)
-	n.open = slices.Clone(n.open)
-	n.told = slices.Clone(n.told)
-	copied.nodes[p] = &n
-	return &copied
+// clone copies a node so that it can change.
+func (n *node) clone() *node {
+	c := *n
+	c.m = n.m.clone()
+	c.inbox = slices.Clone(n.inbox)
+	c.got = slices.Clone(n.got)
+	c.open = slices.Clone(n.open)
+	c.told = slices.Clone(n.told)
+	c.known = nil
+	return &c
 }
 
 func (m *Machine) clone() *Machine {
@@ -70,7 +65,7 @@ func (m *Machine) clone() *Machine {
 	return &c
 }
 
-// digest identifies a state of a world or of a part of it.
+// digest identifies a state of a process, or a frame.
 type digest [16]byte
 
 // encoder writes a state down, the same for states that behave the same.
@@ -102,45 +97,29 @@ func (e encoder) digest() (d digest) {
 	return d
 }
 
-// digest of a world whose nodes have the given ones.
-func (w *world) digest(nodes []digest) digest {
-	e := make(encoder, 0, 512)
-	e.int(w.crashes, w.heals, int(w.healing))
-	e.bool(w.unsettled)
-	for i, n := range w.nodes {
-		e.int(int(n.status), int(n.incarnation))
-		if n.active() {
-			e = append(e, nodes[i][:]...)
-		}
+func (f *frame) encode(e *encoder) {
+	e.int(int(f.kind), f.id)
+	e.uint(f.context, f.seq, uint64(f.incarnation))
+	e.bool(f.single)
+	e.int(int(f.note.Kind), int(f.note.Newcomer), int(f.note.Incarnation))
+	e.uint(f.note.Covers)
+	if f.state != nil {
+		f.state.encode(e)
 	}
-	for i, channel := range w.channels {
-		if len(channel) > 0 {
-			e.int(i, len(channel))
-			for _, f := range channel {
-				e.int(int(f.kind), f.id)
-				e.uint(f.context, f.seq, uint64(f.incarnation))
-				e.bool(f.single)
-				e.int(int(f.note.Kind), int(f.note.Newcomer), int(f.note.Incarnation))
-				e.uint(f.note.Covers)
-				if f.state != nil {
-					f.state.encode(&e)
-				}
-			}
-		}
-	}
-	return e.digest()
 }
 
-func (n *node) digest() digest {
-	e := make(encoder, 0, 512)
+func (n *node) encode(e *encoder) {
+	e.int(int(n.status), int(n.incarnation))
+	if !n.active() {
+		return
+	}
 	for _, told := range n.told {
 		e.uint(uint64(told))
 	}
 	e.bool(n.paused)
-	e.int(int(n.donor))
-	n.state.encode(&e)
-	n.m.encode(&e)
-	return e.digest()
+	e.int(int(n.m.self), int(n.donor))
+	n.state.encode(e)
+	n.m.encode(e)
 }
 
 func (s *state) encode(e *encoder) {

@@ -1,80 +1,79 @@
 package replica
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"banyan/internal/explore"
 	"banyan/internal/proto"
 )
 
-// explorer visits every state that a world can come to, once.
-type explorer struct {
-	seen  map[digest]struct{}
-	trace []event
-	limit int        // states
-	order *rand.Rand // of the events; as they come if nil
-}
-
-// errLimit ends an exploration that has visited as many states as it may.
-var errLimit = errors.New("too many states")
-
-// explore visits all states, or a part of them in an order of its own, and
-// returns how many, and the first violation with the events that lead to it.
-func explore(w *world, limit int, order *rand.Rand) (states int, err error) {
-	x := explorer{seen: make(map[digest]struct{}), limit: limit, order: order}
-	nodes := make([]digest, len(w.nodes))
+// exploreAll visits all states that a world can come to, or some of them in an order of
+// its own, and returns how many, and the first violation with the events that lead to it.
+func exploreAll(w *world, limit int, order *rand.Rand) (states int, err error) {
+	w.memo, w.order = newMemo(), order
 	for i, n := range w.nodes {
-		nodes[i] = n.digest()
+		w.nodes[i] = w.memo.node(n)
 	}
-	err = x.visit(w, nodes)
-	return len(x.seen), err
+	stats, err := explore.All(w, limit)
+	return stats.States, err
 }
 
-func (x *explorer) visit(w *world, nodes []digest) error {
-	d := w.digest(nodes)
-	if _, seen := x.seen[d]; seen {
-		return nil
+// Events makes a world one that package explore explores.
+func (w *world) Events(events []event) []event {
+	events = w.enabled(events)
+	if w.order != nil {
+		w.order.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	}
-	if len(x.seen) == x.limit {
-		return errLimit
-	}
-	x.seen[d] = struct{}{}
+	return events
+}
+
+func (w *world) Apply(e event) error { return w.apply(e) }
+
+// Check judges a state in which nothing but a crash, or leaving, can happen any more:
+// the job must be over.
+func (w *world) Check() error {
 	if quiet(w) {
-		if err := w.verdict(); err != nil {
-			return x.violation(err)
-		}
-	}
-	events := w.enabled(nil)
-	if x.order != nil {
-		x.order.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
-	}
-	for _, e := range events {
-		next := w.fork(e.at)
-		x.trace = append(x.trace, e)
-		if err := next.apply(e); err != nil {
-			return x.violation(err)
-		}
-		was := nodes[e.at]
-		nodes[e.at] = next.nodes[e.at].digest()
-		if e.kind == evHeal {
-			nodes[e.other] = next.nodes[e.other].digest() // nothing before: it was dead
-		}
-		err := x.visit(next, nodes)
-		nodes[e.at] = was
-		x.trace = x.trace[:len(x.trace)-1]
-		if err != nil {
-			return err
-		}
+		return w.verdict()
 	}
 	return nil
 }
 
-// quiet says whether nothing but a crash, or leaving, can happen any more. Such
-// a job must be over.
+func (w *world) End() error { return nil }
+
+func (w *world) Clone() *world {
+	c := *w
+	c.nodes, c.channels = slices.Clone(w.nodes), slices.Clone(w.channels)
+	return &c
+}
+
+func (w *world) AppendKey(key []byte) []byte {
+	key = append(key, byte(w.moreCrashes), byte(w.moreHeals), byte(w.healing))
+	if w.unsettled {
+		key = append(key, 1)
+	} else {
+		key = append(key, 0)
+	}
+	for _, n := range w.nodes {
+		key = binary.LittleEndian.AppendUint32(key, n.known.number)
+	}
+	for _, q := range w.channels {
+		if q == nil {
+			key = append(key, 0)
+		} else {
+			key = binary.AppendUvarint(key, uint64(q.number))
+		}
+	}
+	return key
+}
+
+// quiet says whether nothing but a crash, or leaving, can happen any more.
 func quiet(w *world) bool {
 	for _, e := range w.enabled(nil) {
 		if e.kind != evSuspect && e.kind != evLeave && e.kind != evHeal && (e.kind != evCrash || w.nodes[e.at].status == doomed) {
@@ -82,14 +81,6 @@ func quiet(w *world) bool {
 		}
 	}
 	return true
-}
-
-func (x *explorer) violation(err error) error {
-	var b strings.Builder
-	for _, e := range x.trace {
-		fmt.Fprint(&b, " ", e)
-	}
-	return fmt.Errorf("%w after%s", err, b.String())
 }
 
 // scenario is a world whose programs are in the words of parse, one for each rank
@@ -134,19 +125,36 @@ const (
 )
 
 // all is more states than any scenario has.
-const all = 50_000_000
+const all = 1_000_000_000
 
 // TestExhaustive visits every state of small jobs, and a part of those of larger
 // ones. BANYAN_EXPLORE=long visits all of the larger, for hours (-timeout 10h) and
 // with some gigabytes.
 func TestExhaustive(t *testing.T) {
+	for i, s := range scenarios() {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			limit, order := all, (*rand.Rand)(nil)
+			if s.long && os.Getenv("BANYAN_EXPLORE") != "long" {
+				limit, order = 4_000, rand.New(rand.NewPCG(uint64(i), 0))
+			}
+			states, err := exploreAll(s.world(t), limit, order)
+			if err != nil && (limit == all || !errors.Is(err, explore.ErrLimit)) {
+				t.Fatal(err)
+			}
+			t.Logf("%d states", states)
+		})
+	}
+}
+
+func scenarios() []scenario {
 	partial := func(degrees ...int) Layout { return Partial(degrees) }
 	// first is a job of which process 2, a replica of rank 0, died at the start.
 	first := func(o options) options {
 		o.dead, o.heals, o.donors = 0b100, max(1, o.heals), anyone
 		return o
 	}
-	scenarios := []scenario{
+	return []scenario{
 		// Both send, then receive: that must not hang (ERRATA, replication).
 		{two, "s r / s r", options{}, false},
 		{two, "s r / s r", options{crashes: 2, victims: anyone}, false},
@@ -226,19 +234,5 @@ func TestExhaustive(t *testing.T) {
 		{two, "o r / r o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
 		{two, "r s / s r", first(options{mirror: true, lead: 1, crashes: 1, victims: anyone}), true},
 		{two, "s r / r s", first(options{mirror: true, lead: 1}), true},
-	}
-	for i, s := range scenarios {
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			limit, order := all, (*rand.Rand)(nil)
-			if s.long && os.Getenv("BANYAN_EXPLORE") != "long" {
-				limit, order = 4_000, rand.New(rand.NewPCG(uint64(i), 0))
-			}
-			states, err := explore(s.world(t), limit, order)
-			if err != nil && (limit == all || !errors.Is(err, errLimit)) {
-				t.Fatal(err)
-			}
-			t.Logf("%d states", states)
-		})
 	}
 }

@@ -22,7 +22,7 @@ func (n *node) deaths() uint32 {
 // point, not suspected yet, and no other healing is under way.
 func (w *world) mayHeal(donor, slot proto.Proc) bool {
 	d := w.nodes[donor]
-	return w.heals > 0 && w.healing == proto.NoProc && w.nodes[slot].status == crashed &&
+	return w.moreHeals > 0 && w.healing == proto.NoProc && w.nodes[slot].status == crashed &&
 		!slices.ContainsFunc(d.m.peers, func(p peers) bool { return p.left != 0 }) &&
 		w.layout.Rank(donor) == w.layout.Rank(slot) && w.donors&(1<<donor) != 0 &&
 		d.status == running && !d.paused && d.m.healing.idle() &&
@@ -30,32 +30,32 @@ func (w *world) mayHeal(donor, slot proto.Proc) bool {
 		!d.held && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
 }
 
-// heal starts a process for a slot and lets its donor begin.
-func (w *world) heal(donor, slot proto.Proc, out *Actions) {
-	w.heals--
+// begin starts a process for a slot, which waits for the state of a donor.
+func (w *world) begin(donor, slot proto.Proc) (incarnation uint32) {
+	w.moreHeals--
 	w.healed = true
 	w.healing = slot
-	old := w.nodes[slot]
-	w.nodes[slot] = &node{
-		status: joiner, incarnation: old.incarnation + 1, donor: donor,
+	n := &node{
+		status: joiner, incarnation: w.nodes[slot].incarnation + 1, donor: donor,
 		told:  make([]uint32, len(w.nodes)),
 		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, Lead: w.lead}),
-		state: state{got: make([]int, len(old.got))},
+		state: state{got: make([]int, w.contexts*w.layout.Ranks())},
 	}
 	// The launcher tells it who has been replaced before.
-	for p, n := range w.nodes {
-		w.nodes[slot].told[p] = n.incarnation
+	for p, other := range w.nodes {
+		n.told[p] = other.incarnation
 	}
-	w.nodes[donor].paused = true
-	if !w.nodes[donor].m.Donate(slot, old.incarnation+1, out) {
-		panic("replica: a donor at a safe point declines")
+	n.told[slot] = n.incarnation
+	if w.memo != nil {
+		n = w.memo.node(n)
 	}
-	w.bug.donated(w.nodes[donor], out)
+	w.nodes[slot] = n
+	return n.incarnation
 }
 
 // handOver takes the state of a donor and sends it.
-func (w *world) handOver(donor, newcomer proto.Proc, out *Actions) {
-	d := w.nodes[donor]
+func (r *reaction) handOver(newcomer proto.Proc, out *Actions) {
+	d := r.n
 	s := d.state
 	s.inbox, s.got, s.open = slices.Clone(d.inbox), slices.Clone(d.got), nil
 	for i := range s.inbox {
@@ -68,12 +68,12 @@ func (w *world) handOver(donor, newcomer proto.Proc, out *Actions) {
 	}
 	s.machine = d.m.AppendState(nil, out)
 	d.paused = false
-	w.send(donor, newcomer, frame{kind: frameState, state: &s})
+	r.send(newcomer, frame{kind: frameState, state: &s})
 }
 
 // join makes a joiner a process like the others.
-func (w *world) join(at proto.Proc, f frame, out *Actions) error {
-	n := w.nodes[at]
+func (r *reaction) join(f frame, out *Actions) error {
+	n := r.n
 	n.state = *f.state
 	n.inbox, n.got, n.open = slices.Clone(n.inbox), slices.Clone(n.got), slices.Clone(n.open)
 	n.machine = nil
@@ -84,13 +84,13 @@ func (w *world) join(at proto.Proc, f frame, out *Actions) error {
 		return &m
 	}, out)
 	if err != nil {
-		return fmt.Errorf("%v: %w", at, err)
+		return fmt.Errorf("%v: %w", r.at, err)
 	}
 	if len(ids) > 0 {
-		return fmt.Errorf("%v: %d messages were kept that aren't restored", at, len(ids))
+		return fmt.Errorf("%v: %d messages were kept that aren't restored", r.at, len(ids))
 	}
 	n.status = running
 	n.m.Commit(out)
-	w.bug.committed(*out)
+	r.bug.committed(*out)
 	return nil
 }

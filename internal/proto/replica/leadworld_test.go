@@ -24,33 +24,31 @@ const (
 )
 
 // reports says whether a report gets lost.
-func (b bug) reports(w *world, report Action) bool {
-	return b == neverReported || b == newcomerUninformed && report.To == w.healing
+func (b bug) reports(w *world, to proto.Proc) bool {
+	return b == neverReported || b == newcomerUninformed && to == w.healing
 }
 
 // ask has a machine tell its siblings something.
-func (w *world) ask(at proto.Proc, what func(*Actions)) error {
+func (r *reaction) ask(what func(*Actions)) error {
 	var out Actions
 	what(&out)
-	return w.carryOut(at, out)
+	return r.carryOut(out)
 }
 
 // ahead checks, of a process whose send is complete, that it isn't too far ahead of any
-// sibling that both it and the world hold for alive, if nobody can wait for it.
-func (w *world) ahead(at proto.Proc) error {
-	n := w.nodes[at]
-	limit := n.m.lead.limit
-	if limit == 0 || n.m.arrival.offered > 0 {
+// sibling that both it and the world hold for alive.
+func (w *world) ahead(r *reaction) error {
+	if !w.mirror || w.lead == 0 || r.goesOn == nil {
 		return nil
 	}
-	for set := n.m.siblings(); set != 0; set &= set - 1 {
-		sibling := w.layout.Proc(w.layout.Rank(at), set.lowest())
+	for set := r.goesOn.siblings; set != 0; set &= set - 1 {
+		sibling := w.layout.Proc(w.layout.Rank(r.at), set.lowest())
 		s := w.nodes[sibling]
-		if s.status > doomed || s.incarnation != n.m.incarnation(sibling) || s.m.lead.through {
+		if s.status > doomed || s.incarnation != r.n.m.incarnation(sibling) || s.m.lead.through {
 			continue
 		}
-		if n.m.lead.received > s.m.lead.received+limit {
-			return fmt.Errorf("%v goes on with %d received, %v has %d", at, n.m.lead.received, sibling, s.m.lead.received)
+		if received := r.goesOn.received; received > s.m.lead.received+w.lead {
+			return fmt.Errorf("%v goes on with %d received, %v has %d", r.at, received, sibling, s.m.lead.received)
 		}
 	}
 	return nil

@@ -1,8 +1,9 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"math/rand/v2"
 
 	"banyan/internal/proto"
 )
@@ -10,7 +11,8 @@ import (
 // This file is a small world in which machines run: processes that follow a
 // script, FIFO channels between them, crashes and the news of them. Explorers
 // (exhaustive_test.go, random_test.go) choose what happens next; the world
-// checks what the program sees.
+// checks what the program sees. What a process does with an event is in
+// reaction_test.go.
 //
 // A crash may lose any suffix of what is in flight from the dead process. The
 // world needs no event for that: a frame is lost to a receiver that hears of
@@ -28,6 +30,8 @@ type frame struct {
 	incarnation uint32
 	note        Note
 	state       *state
+	// number of the content, where a memo gave it one.
+	number uint32
 }
 
 type frameKind uint8
@@ -81,6 +85,7 @@ type node struct {
 	state
 	paused bool       // a donor, until its state is taken
 	donor  proto.Proc // of a joiner
+	known  *known     // of one that a memo keeps
 }
 
 // state is that of the program and of the layer around the machine.
@@ -110,24 +115,34 @@ type options struct {
 	bug     bug
 }
 
-// world is a job.
-type world struct {
+// rules are what stays as it is in a world.
+type rules struct {
 	layout   Layout
 	program  script
 	contexts int
 	options
+}
+
+// world is a job.
+type world struct {
+	*rules
+	moreCrashes, moreHeals int // that may still happen
+	nodes                  []*node
+	channels               []*queue   // from·procs + to
+	healing                proto.Proc // the newcomer that isn't settled, or NoProc
+	healed                 bool       // some slot was
+	unsettled              bool       // some newcomer died before all had welcomed it
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
-	nodes       []*node
-	channels    [][]frame  // from·procs + to
-	healing     proto.Proc // the newcomer that isn't settled, or NoProc
-	healed      bool       // some slot was
-	unsettled   bool       // some newcomer died before all had welcomed it
+	// memo keeps nodes, channels and reactions for an exploration. Without it a world
+	// changes its nodes in place.
+	memo  *memo
+	order *rand.Rand // of the events of a state, for an exploration of a part; nil: as they come
 }
 
 func newWorld(l Layout, program script, contexts int, o options) *world {
-	w := &world{layout: l, program: program, contexts: contexts, options: o, healing: proto.NoProc}
-	w.channels = make([][]frame, l.Procs()*l.Procs())
+	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, healing: proto.NoProc}
+	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
 			told: make([]uint32, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, Lead: o.lead}),
@@ -145,9 +160,12 @@ func newWorld(l Layout, program script, contexts int, o options) *world {
 			n.status = crashed
 		}
 	}
-	for p := range w.nodes {
-		if w.nodes[p].active() {
-			w.advance(proto.Proc(p))
+	for p, n := range w.nodes {
+		if n.active() {
+			r := reaction{rules: w.rules, at: proto.Proc(p), n: n}
+			if err := errors.Join(r.advance(), w.sendAll(&r)); err != nil {
+				panic(err)
+			}
 		}
 	}
 	return w
@@ -203,7 +221,7 @@ func (w *world) finished(p proto.Proc) bool {
 
 // mayCrash says whether p may die and leave its rank a replica that doesn't.
 func (w *world) mayCrash(p proto.Proc) bool {
-	if w.crashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
+	if w.moreCrashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
 		return false
 	}
 	for replica := range w.layout.Degree(w.layout.Rank(p)) {
@@ -244,7 +262,7 @@ func (w *world) enabled(events []event) []event {
 			events = append(events, event{evLeave, p, proto.NoProc})
 		}
 		for j, other := range w.nodes {
-			if len(w.channels[j*procs+i]) > 0 {
+			if w.channels[j*procs+i] != nil {
 				events = append(events, event{evDeliver, p, proto.Proc(j)})
 			}
 			if i != j && n.told[j] < other.deaths() {
@@ -260,77 +278,57 @@ func (w *world) enabled(events []event) []event {
 
 // apply lets an event happen, and returns what is wrong with its outcome.
 func (w *world) apply(e event) error {
-	n := w.nodes[e.at]
-	var out Actions
+	var f frame
 	switch e.kind {
-	case evStep:
-		o := w.program[w.layout.Rank(e.at)][n.pc]
-		n.open = append(n.open, open{n.pc, o.kind == opOffer})
-		msg := &Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}
-		n.transmit(msg, &out)
-		n.pc++
-		n.held = o.kind == opSend
-		w.bug.sent(n, &out)
-	case evFlush:
-		n.m.FlushAcks(&out)
-		w.bug.flushed(n, out)
 	case evDeliver:
-		channel := &w.channels[int(e.other)*w.layout.Procs()+int(e.at)]
-		f := (*channel)[0]
-		*channel = (*channel)[1:]
-		if f.incarnation < n.m.incarnation(e.other) {
-			break // of a connection that is closed
-		}
-		if err := w.receive(e.at, e.other, f, &out); err != nil {
-			return err
-		}
+		f = w.pop(w.channel(e.other, e.at))
 	case evNotice:
 		if w.purge {
-			channel := &w.channels[int(e.other)*w.layout.Procs()+int(e.at)]
-			*channel = slices.DeleteFunc(slices.Clone(*channel), func(f frame) bool { return f.incarnation <= n.told[e.other] })
-		}
-		n.told[e.other]++
-		w.bug.dead(n, e.other, n.told[e.other]-1, &out)
-		n.orphan()
-		if n.status == joiner && n.donor == e.other {
-			w.crash(e.at)
+			w.drop(w.channel(e.other, e.at), w.nodes[e.at].told[e.other])
 		}
 	case evHeal:
-		w.heal(e.at, e.other, &out)
+		f.incarnation = w.begin(e.at, e.other)
 	case evCrash:
-		w.crashes--
+		w.moreCrashes--
 		w.crash(e.at)
-	case evSuspect:
-		n.status = doomed
+		return nil
 	case evLeave:
-		n.status = left
 		w.deafen(e.at)
-		for p := range w.nodes {
-			w.send(e.at, proto.Proc(p), frame{kind: frameGoodbye})
-		}
-		return nil
 	}
-	if !n.active() {
-		return nil
-	}
-	if w.prompt && n.status != joiner {
-		n.m.FlushAcks(&out)
-		w.bug.flushed(n, out)
-	}
-	if err := w.carryOut(e.at, out); err != nil {
+	r, err := w.react(e, f)
+	if err != nil {
 		return err
 	}
-	for r := range proto.Rank(w.layout.Ranks()) {
-		if n.status == running && n.m.Lost(r) {
-			return fmt.Errorf("%v: %v counts as lost", e.at, r)
-		}
+	w.nodes[e.at] = r.n
+	if r.died {
+		w.crash(e.at)
+		return nil
 	}
-	return w.advance(e.at)
+	if r.abandoned != proto.NoProc && w.nodes[r.abandoned].status == joiner {
+		w.crash(r.abandoned)
+	}
+	if r.healed {
+		w.healing = proto.NoProc
+	}
+	return errors.Join(w.sendAll(r), w.ahead(r))
+}
+
+// react finds out what a process does with an event.
+func (w *world) react(e event, f frame) (*reaction, error) {
+	if w.memo != nil {
+		return w.memo.react(w.rules, w.nodes[e.at], e, f)
+	}
+	r := &reaction{rules: w.rules, at: e.at, n: w.nodes[e.at], abandoned: proto.NoProc}
+	return r, r.to(e, f)
 }
 
 // crash ends a process.
 func (w *world) crash(p proto.Proc) {
-	w.nodes[p].status = crashed
+	n := &node{status: crashed, incarnation: w.nodes[p].incarnation}
+	if w.memo != nil {
+		n = w.memo.node(n)
+	}
+	w.nodes[p] = n
 	w.deafen(p)
 	if w.healing == p {
 		w.healing = proto.NoProc
@@ -338,246 +336,41 @@ func (w *world) crash(p proto.Proc) {
 	}
 }
 
-// transmit sends a message in one of two ways, if both are open.
-func (n *node) transmit(msg *Message, out *Actions) {
-	if !msg.Rendezvous && msg.Context == 0 {
-		if s, ok := n.m.SendOne(msg.Context, msg.Dst); ok {
-			msg.Seq = s.Seq
-			out.transmit(msg, s.To)
-			if s.Pending() {
-				n.m.Retain(&s, msg)
-			} else {
-				out.release(msg)
-			}
-			return
-		}
-	}
-	n.m.Send(msg, out)
+// channel is the place of a channel.
+func (w *world) channel(from, to proto.Proc) **queue {
+	return &w.channels[int(from)*w.layout.Procs()+int(to)]
 }
 
 // deafen drops what is under way to a process that is no more.
 func (w *world) deafen(p proto.Proc) {
 	for from := range w.nodes {
-		w.channels[from*w.layout.Procs()+int(p)] = nil
+		*w.channel(proto.Proc(from), p) = nil
 	}
 }
 
-// send puts a frame into a channel.
-func (w *world) send(from, to proto.Proc, f frame) {
-	if w.nodes[to].active() && to != from && w.nodes[from].m.incarnation(to) == w.nodes[to].incarnation {
-		f.incarnation = w.nodes[from].incarnation
-		channel := &w.channels[int(from)*w.layout.Procs()+int(to)]
-		*channel = append((*channel)[:len(*channel):len(*channel)], f) // worlds share the rest
-	}
-}
-
-// carryOut does what a machine asked for.
-func (w *world) carryOut(at proto.Proc, out Actions) error {
-	n := w.nodes[at]
-	for _, a := range out {
-		switch a.Kind {
-		case Transmit:
-			copy := transmission{at, a.To, uint64(n.incarnation)<<32 + uint64(n.m.incarnation(a.To)), a.Message.Context, a.Message.Seq}
-			if w.transmitted[copy] && !(w.healed && a.Message.Rendezvous) { // offers are repeated when a newcomer that took them over dies
-				return fmt.Errorf("%v transmits message %d to %v twice", at, a.Message.User, a.To)
-			} else if w.transmitted != nil {
-				w.transmitted[copy] = true
-			}
-			kind := frameEager
-			if a.Message.Rendezvous {
-				kind = frameOffer
-			}
-			w.send(at, a.To, frame{kind: kind, context: a.Message.Context, seq: a.Message.Seq, id: int(a.Message.User)})
-		case Acknowledge:
-			w.send(at, a.To, frame{kind: frameAck, context: a.Context, seq: a.Seq, single: a.Single})
-		case Redirect:
-			i := slices.IndexFunc(n.inbox, func(i item) bool {
-				return i.context == a.Context && i.src == w.layout.Rank(a.To) && i.seq == a.Seq
-			})
-			if i < 0 || n.inbox[i].complete || n.inbox[i].spare&(1<<a.To) == 0 {
-				return fmt.Errorf("%v: redirected to %v, which hasn't offered message %d", at, a.To, a.Seq)
-			}
-			if err := w.pullFrom(at, &n.inbox[i], a.To); err != nil {
-				return err
-			}
-		case Report:
-			if w.bug.reports(w, a) {
-				break
-			}
-			w.send(at, a.To, frame{kind: frameReport, seq: a.Seq})
-		case Tell:
-			w.send(at, a.To, frame{kind: frameNote, note: a.NoteOf()})
-		case Handover:
-			var more Actions
-			w.handOver(at, a.Newcomer, &more)
-			if err := w.carryOut(at, more); err != nil {
-				return err
-			}
-		case Abandoned:
-			n.paused = false
-			if w.nodes[a.Newcomer].status == joiner {
-				w.crash(a.Newcomer)
-			}
-		case Healed:
-			w.healing = proto.NoProc
-		case Release:
-			if n.status == joiner {
-				break // of the machine that had no state yet
-			}
-			i := slices.IndexFunc(n.open, func(o open) bool { return o.id == int(a.Message.User) })
-			if i < 0 {
-				return fmt.Errorf("%v released message %d twice", at, a.Message.User)
-			}
-			n.open = slices.Delete(slices.Clone(n.open), i, i+1)
-		}
-	}
-	return nil
-}
-
-// pullFrom turns to another sender of a rendezvous, the earlier being dead.
-func (w *world) pullFrom(at proto.Proc, i *item, from proto.Proc) error {
-	if i.from != proto.NoProc || !w.nodes[at].m.Alive(from) {
-		return fmt.Errorf("%v turns from %v to %v for message %d", at, i.from, from, i.id)
-	}
-	i.from = from
-	if i.pulled {
-		w.send(at, from, frame{kind: framePull, context: i.context, seq: i.seq, id: i.id})
-	}
-	return nil
-}
-
-// orphan notes which offers have no sender any more. A slot that is filled anew
-// offers again, under the same number.
-func (n *node) orphan() {
-	for i := range n.inbox {
-		item := &n.inbox[i]
-		if peers := n.m.peers[item.src]; item.from != proto.NoProc && (peers.dead|peers.joining)&n.m.bit(item.from) != 0 {
-			item.from = proto.NoProc
-		}
-		for p := range proto.Proc(len(n.told)) {
-			if !n.m.Alive(p) {
-				item.spare &^= 1 << p
-			}
-		}
-	}
-}
-
-// receive is a process's reaction to a frame, the way the layer above the
-// machine is meant to react.
-func (w *world) receive(at, from proto.Proc, f frame, out *Actions) error {
-	n, src := w.nodes[at], w.layout.Rank(from)
-	known := func(i item) bool { return i.context == f.context && i.src == src && i.seq == f.seq }
-	switch f.kind {
-	case frameEager, frameOffer:
-		rendezvous := f.kind == frameOffer
-		verdict := w.bug.judge(n, from, f)
-		if (verdict == Excluded) != (n.m.peers[src].dead&n.m.bit(from) != 0) {
-			return fmt.Errorf("%v: %v for a frame of %v", at, verdict, from)
-		}
-		switch verdict {
-		case Accept:
-			n.inbox = append(n.inbox, item{f.context, src, f.seq, f.id, from, false, !rendezvous, 0})
-		case Spare, Reoffer:
-			i := slices.IndexFunc(n.inbox, known)
-			if i < 0 || n.inbox[i].complete || n.inbox[i].id != f.id {
-				return fmt.Errorf("%v: reoffer of message %d, which isn't incomplete", at, f.id)
-			}
-			if verdict == Spare {
-				n.inbox[i].spare |= 1 << from
-			} else if err := w.pullFrom(at, &n.inbox[i], from); err != nil {
-				return err
-			}
-		case Invalid:
-			return fmt.Errorf("%v: number %d of %v is invalid", at, f.seq, from)
-		}
-	case framePull:
-		c := n.m.sending.byKey[key{f.context, src}]
-		entry := c.retained.find(f.seq)
-		if n.m.peers[src].dead&n.m.bit(from) != 0 {
-			break
-		}
-		if entry == nil {
-			return fmt.Errorf("%v: %v pulls message %d, which is released", at, from, f.id)
-		}
-		w.send(at, from, frame{kind: frameData, context: f.context, seq: f.seq, id: f.id})
-		n.m.Delivered(entry.value, from, out)
-	case frameData:
-		i := slices.IndexFunc(n.inbox, known)
-		if n.m.peers[src].dead&n.m.bit(from) == 0 && i >= 0 && n.inbox[i].from == from && !n.inbox[i].complete {
-			n.inbox[i].complete = true
-			n.m.Completed(f.context, src, f.seq)
-		}
-	case frameAck:
-		w.bug.acked(n, from, f, out)
-	case frameReport:
-		n.m.Reported(from, f.seq)
-	case frameGoodbye:
-		n.m.Left(from, out)
-	case frameNote:
-		w.bug.noted(n, from, f.note, out)
-		n.orphan()
-	case frameState:
-		return w.join(at, f, out)
-	}
-	return nil
-}
-
-// advance runs a program up to its next send or wait, and checks what it
-// receives.
-func (w *world) advance(at proto.Proc) error {
-	n, rank := w.nodes[at], w.layout.Rank(at)
-	if n.status == joiner || n.paused {
-		return nil
-	}
-	if n.held {
-		if n.m.Held() {
-			return nil
-		}
-		n.held = false
-		if err := w.ahead(at); err != nil {
+// sendAll puts what a process sends into channels.
+func (w *world) sendAll(r *reaction) error {
+	for _, s := range r.sends {
+		if err := w.send(r.at, s); err != nil {
 			return err
 		}
 	}
-	for steps := w.program[rank]; n.pc < len(steps); n.pc++ {
-		o := steps[n.pc]
-		switch o.kind {
-		case opSend, opOffer:
-			return nil
-		case opWait:
-			if slices.ContainsFunc(n.open, func(o open) bool { return o.rendezvous }) {
-				return nil
-			}
-		case opRecv:
-			i := slices.IndexFunc(n.inbox, func(i item) bool { return i.context == o.context && i.src == o.peer })
-			if i < 0 {
-				return nil
-			}
-			if !n.inbox[i].complete {
-				if !n.inbox[i].pulled {
-					n.inbox[i].pulled = true
-					if from := n.inbox[i].from; from != proto.NoProc {
-						w.send(at, from, frame{kind: framePull, context: o.context, seq: n.inbox[i].seq, id: n.inbox[i].id})
-					}
-				}
-				return nil
-			}
-			got := &n.got[int(o.context)*w.layout.Ranks()+int(o.peer)]
-			if want := w.program.expected(o.peer, rank, o.context, *got); n.inbox[i].id != want {
-				return fmt.Errorf("%v received message %d of %v in context %d, not %d", at, n.inbox[i].id, o.peer, o.context, want)
-			}
-			*got++
-			if i := n.inbox[i]; i.pulled {
-				// A rendezvous: who sent it waits.
-			} else if n.m.Received(messageSize) {
-				if err := w.ask(at, n.m.Report); err != nil {
-					return err
-				}
-			}
-			n.inbox = slices.Delete(n.inbox, i, i+1)
-		}
+	return nil
+}
+
+func (w *world) send(from proto.Proc, s sending) error {
+	if s.frame.kind == frameReport && w.bug.reports(w, s.to) {
+		return nil
 	}
-	if !n.m.lead.through {
-		return w.ask(at, n.m.Through)
+	if w.transmitted != nil && (s.frame.kind == frameEager || s.frame.kind == frameOffer) {
+		copy := transmission{from, s.to, uint64(s.frame.incarnation)<<32 + uint64(s.incarnation), s.frame.context, s.frame.seq}
+		if w.transmitted[copy] && !(w.healed && s.frame.kind == frameOffer) { // offers are repeated when a newcomer that took them over dies
+			return fmt.Errorf("%v transmits message %d to %v twice", from, s.frame.id, s.to)
+		}
+		w.transmitted[copy] = true
+	}
+	if to := w.nodes[s.to]; to.active() && s.to != from && s.incarnation == to.incarnation {
+		w.push(w.channel(from, s.to), s.frame)
 	}
 	return nil
 }
