@@ -1,0 +1,207 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+
+	"banyan/internal/proto"
+)
+
+// aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its siblings are 2 and 4.
+func aheadBy100() *Machine {
+	return New(Config{Layout: three, Self: 0, Mirror: true, Lead: 100})
+}
+
+// reports are the reports among actions, as receiver:number.
+func reports(out Actions) (s string) {
+	for _, a := range out {
+		if a.Kind == Report {
+			s += fmt.Sprintf("%d:%d ", a.To, a.Seq)
+		}
+	}
+	return s
+}
+
+// A replica is held from the first byte beyond the limit on, for the sake of the sibling that has
+// received least, until that has said that it has received enough.
+func TestHeld(t *testing.T) {
+	m := aheadBy100()
+	held := func(want bool, when string) {
+		t.Helper()
+		if m.Held() != want {
+			t.Errorf("held: %v, %s", !want, when)
+		}
+	}
+	m.Reported(2, 20)
+	m.Reported(4, 10)
+	m.Received(110)
+	held(false, "at the limit")
+	m.Received(1)
+	held(true, "beyond the limit")
+	m.Reported(2, 1000)
+	held(true, "though only the better one has received more")
+	m.Reported(4, 11)
+	held(false, "at the limit again")
+	m.Received(2000)
+	held(true, "far beyond")
+	m.Reported(4, 5000)
+	held(true, "with a sibling behind and one ahead")
+	m.Reported(2, everything)
+	held(false, "when one is through")
+	m.Received(1 << 40)
+	var out Actions
+	m.Dead(4, 0, &out)
+	held(false, "when the other is dead")
+}
+
+// Whom nobody of the rank may wait for isn't waited for: the dead, those who left, and those who are joining.
+func TestHeldForWhom(t *testing.T) {
+	for name, end := range map[string]func(m *Machine, out *Actions){
+		"dead":    func(m *Machine, out *Actions) { m.Dead(2, 0, out) },
+		"left":    func(m *Machine, out *Actions) { m.Left(2, out) },
+		"joining": func(m *Machine, out *Actions) { m.Noted(4, Note{Kind: Prepare, Newcomer: 2, Incarnation: 1}, out) },
+	} {
+		m := aheadBy100()
+		var out Actions
+		m.Reported(4, 1000)
+		m.Received(101)
+		if !m.Held() {
+			t.Fatal("not held")
+		}
+		if end(m, &out); m.Held() {
+			t.Errorf("%s: it is waited for", name)
+		}
+		if m.Reported(2, 0); m.Held() {
+			t.Errorf("%s: it is heard", name)
+		}
+	}
+	// Without a limit, with the parallel protocol, or as the only replica, nobody is held or reports.
+	for name, m := range map[string]*Machine{
+		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
+		"parallel": New(Config{Layout: three, Self: 0, Lead: 100}),
+		"single":   New(Config{Layout: Partial([]int{1, 3}), Self: 0, Mirror: true, Lead: 100}),
+	} {
+		var out Actions
+		if m.Received(1000) {
+			m.Report(&out)
+		}
+		m.Through(&out)
+		if m.Held() || len(out) > 0 {
+			t.Errorf("%s: held %v, %+v", name, m.Held(), out)
+		}
+	}
+}
+
+// Another rank may wait for a replica that is offered a message, so it isn't held until it has that.
+func TestOfferedIsNotHeld(t *testing.T) {
+	m := aheadBy100()
+	var out Actions
+	m.Received(1000)
+	if m.Arrive(1, 5, 1, true); m.Held() {
+		t.Error("held, and offered a message")
+	}
+	m.Arrive(3, 5, 1, true)
+	m.Dead(1, 0, &out)
+	if m.Held() {
+		t.Error("held, and offered a message by another")
+	}
+	if m.Completed(5, 1, 1); !m.Held() {
+		t.Error("not held when the message is here")
+	}
+	if m.Arrive(5, 5, 1, true); !m.Held() {
+		t.Error("not held, for an offer of what is here")
+	}
+}
+
+// A report goes to each sibling for each quarter of the limit, and not with every message; one at the end says all.
+func TestReports(t *testing.T) {
+	m := aheadBy100()
+	var out Actions
+	for range 20 {
+		if m.Received(10) {
+			m.Report(&out)
+		}
+	}
+	m.Through(&out)
+	want := ""
+	for _, n := range []uint64{30, 60, 90, 120, 150, 180, everything} {
+		want += fmt.Sprintf("2:%d 4:%d ", n, n)
+	}
+	if got := reports(out); got != want {
+		t.Errorf("reports %s, want %s", got, want)
+	}
+	if m.Received(1 << 40); m.Held() {
+		t.Error("held when it is through")
+	}
+}
+
+// A newcomer has received what its donor had, says so, and hears the same of its siblings.
+func TestNewcomerReports(t *testing.T) {
+	donor := aheadBy100()
+	var out Actions
+	donor.Received(77)
+	donor.Dead(2, 0, &out)
+	donor.Donate(2, 1, &out)
+	for _, p := range []proto.Proc{1, 3, 4, 5} {
+		donor.Noted(p, Note{Kind: Prepared, Newcomer: 2, Incarnation: 1}, &out)
+	}
+	m := New(Config{Layout: three, Self: 2, Mirror: true, Lead: 100})
+	m.Received(1 << 40) // on its way to the safe point
+	if err := m.Restore(donor.AppendState(nil, &out), func(h Message) *Message { return &h }, &out); err != nil {
+		t.Fatal(err)
+	}
+	out = out[:0]
+	if m.Commit(&out); reports(out) != "0:77 4:77 " {
+		t.Errorf("the newcomer reports %s", reports(out))
+	}
+	donor.Received(33)
+	donor.Reported(4, 1000)
+	out = out[:0]
+	donor.Noted(2, Note{Kind: Joined, Newcomer: 2, Incarnation: 1}, &out)
+	if reports(out) != "2:110 " || out[0].Kind != Report || !donor.Held() {
+		t.Errorf("the donor reports %s, held %v", reports(out), donor.Held())
+	}
+	if donor.Reported(2, 77); donor.Held() {
+		t.Error("the donor is held for a newcomer that isn't far behind")
+	}
+	m.Reported(0, 110)
+	m.Reported(4, 0)
+	if m.Received(23); m.Held() {
+		t.Error("the newcomer is held at the limit")
+	}
+	if m.Received(1); !m.Held() {
+		t.Error("the newcomer isn't held")
+	}
+}
+
+// Nothing is allocated for a message that is received, nor for a report.
+func TestLeadNeedsNoMemory(t *testing.T) {
+	m := aheadBy100()
+	out := make(Actions, 0, 8)
+	if n := testing.AllocsPerRun(1000, func() {
+		out = out[:0]
+		if m.Received(30); m.Held() {
+			m.Report(&out)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if len(out) != 2 {
+		t.Error("it was never held")
+	}
+}
+
+func BenchmarkReceived(b *testing.B) {
+	m := New(Config{Layout: three, Self: 0, Mirror: true, Lead: 1 << 20})
+	var out Actions
+	for b.Loop() {
+		if m.Received(300) {
+			out = out[:0]
+			m.Report(&out)
+		}
+		if m.Held() {
+			m.Reported(2, m.lead.received)
+			m.Reported(4, m.lead.received)
+		}
+	}
+}
