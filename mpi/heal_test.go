@@ -113,12 +113,17 @@ func stroll(world *mpi.Comm, way string) error {
 		large = large[:100]
 	}
 	for name, value := range map[string]any{"step": &step, "counts": &counts, "sums": sums} {
+		if way == "registers nothing" {
+			break
+		}
 		if err := mpi.Register(world, name, value); err != nil {
 			return err
 		}
 	}
-	if err := mpi.RegisterSlice(world, "large", large); err != nil {
-		return err
+	if way != "registers nothing" {
+		if err := mpi.RegisterSlice(world, "large", large); err != nil {
+			return err
+		}
 	}
 	steps := 500
 	if way == "long" {
@@ -337,6 +342,7 @@ func TestUnhealed(t *testing.T) {
 		"registers otherwise":  `the state is not that of this program: "the program's large" has 160000 bytes, but 800 are registered here`,
 		"receives much":        "can't be the donor of its rank: it has received more than 64 MiB before its first safe point",
 		"receives ahead":       "can't be the donor of its rank: operations that have been started, and not completed: 1",
+		"registers nothing":    "can't be the donor of its rank: the program has registered no state",
 		"makes a communicator": "can't be the donor of its rank at this safe point: a communicator of 3 ranks",
 	} {
 		if testing.Short() && way != "registers otherwise" {

@@ -30,7 +30,7 @@ const (
 	lagRounds = 4000
 	lagStop   = 500 // the round before which the laggard, replica 1 of rank 1, stands still
 	// The limit of package process, and what it counts for a message.
-	lagLimit, lagEach = 16 << 20, lagBytes + 256
+	lagLimit, lagEach = 1 << 20, lagBytes + 256
 )
 
 func init() {

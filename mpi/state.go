@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/gob"
 	"errors"
@@ -45,7 +46,7 @@ var (
 
 // Register makes a value part of the program's state, under a name of 1 to 200 bytes that is
 // the same at all replicas: a State, or a pointer to any value that package gob can
-// encode. It is saved and restored at safe points only. For large slices of
+// encode whole, so without unexported fields. It is saved and restored at safe points only. For large slices of
 // numbers see RegisterSlice.
 func Register(world *Comm, name string, value any) error {
 	v, err := variable(value)
@@ -103,6 +104,9 @@ func variable(value any) (progress.Variable, error) {
 	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
 		return progress.Variable{}, fmt.Errorf("%w: it is a %T", ErrState, value)
 	}
+	if lost := leftOut(pointer.Type().Elem(), map[reflect.Type]bool{}); lost != "" {
+		return progress.Variable{}, fmt.Errorf("%w: gob leaves out %s; make its type a State, or export it", ErrState, lost)
+	}
 	if err := gob.NewEncoder(io.Discard).EncodeValue(pointer); err != nil {
 		return progress.Variable{}, fmt.Errorf("%w: %v", ErrState, err)
 	}
@@ -122,4 +126,41 @@ func variable(value any) (progress.Variable, error) {
 			return nil
 		},
 	}, nil
+}
+
+// leftOut names a field that gob silently leaves out of values of a type, if there is one: it would be
+// zero in a newcomer. What interfaces hold isn't looked at.
+func leftOut(t reflect.Type, seen map[reflect.Type]bool) string {
+	if seen[t] || encodesItself(t) || encodesItself(reflect.PointerTo(t)) {
+		return ""
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return leftOut(t.Elem(), seen)
+	case reflect.Map:
+		return cmp.Or(leftOut(t.Key(), seen), leftOut(t.Elem(), seen))
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Name == "_" {
+				continue
+			}
+			bare := f.Type
+			for bare.Kind() == reflect.Pointer {
+				bare = bare.Elem()
+			}
+			if !f.IsExported() || bare.Kind() == reflect.Chan || bare.Kind() == reflect.Func {
+				return fmt.Sprintf("field %s of %v", f.Name, t)
+			}
+			if lost := leftOut(f.Type, seen); lost != "" {
+				return lost
+			}
+		}
+	}
+	return ""
+}
+
+// encodesItself tells whether values of a type give gob their bytes themselves.
+func encodesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[gob.GobEncoder]()) || t.Implements(reflect.TypeFor[encoding.BinaryMarshaler]())
 }

@@ -6,7 +6,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
+
+// list is a type that has itself in it.
+type list struct {
+	N    int
+	Next *list
+}
 
 // counter is a State.
 type counter struct{ n int }
@@ -68,6 +75,14 @@ func TestRegister(t *testing.T) {
 			{"nil", (*int)(nil), ErrState},
 			{"function", new(func()), ErrState},
 			{"private", new(struct{ n int }), ErrState},
+			{"partly private", new(struct{ A, b int }), ErrState},
+			{"deeply private", new(map[string][]*struct{ A, b int }), ErrState},
+			{"with a channel", new(struct {
+				A int
+				C *chan int
+			}), ErrState},
+			{"with a time", new(struct{ T time.Time }), nil}, // private inside, but it encodes itself
+			{"list", new(list), nil},
 		} {
 			if err := Register(world, c.name, c.value); !errors.Is(err, c.err) {
 				return fmt.Errorf("%q: %v, want %v", c.name, err, c.err)

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -102,6 +103,10 @@ func (l *ledger) rankEnd(r proto.Rank) rankEnd {
 	if lost {
 		judged = l.endings(r, diedEarly)
 	}
+	// Nor does that of those killed from outside count, if another has ended by itself.
+	if own := slices.DeleteFunc(slices.Clone(judged), ending.killed); len(own) > 0 {
+		judged = own
+	}
 	for _, e := range judged[1:] {
 		if e != judged[0] {
 			return rankEnd{over: true, lost: lost, code: 1}
@@ -150,6 +155,9 @@ func (l *ledger) lostRanks() []int {
 	}
 	return lost
 }
+
+// killed says that it wasn't the program that ended the process.
+func (e ending) killed() bool { return e.signal == syscall.SIGKILL }
 
 // exitCode is what a shell would make of the ending. An exit with 0 that
 // wasn't in order counts as failure.

@@ -31,7 +31,10 @@ func TestRankEnd(t *testing.T) {
 		{"0", rankEnd{true, true, 1}, -1},
 		{"3 3", rankEnd{true, true, 3}, -1},
 		{"3 4", rankEnd{true, true, 1}, -1},
-		{"sig9 3", rankEnd{true, true, 1}, -1},
+		{"sig9 3", rankEnd{true, true, 3}, -1}, // killed from outside; by itself it ended with 3
+		{"sig11 sig9", rankEnd{true, true, 139}, -1},
+		{"sig9 3 4", rankEnd{true, true, 1}, -1},
+		{"!3 !sig9", rankEnd{true, false, 3}, -1},
 		{"sig11 sig11 sig11", rankEnd{true, true, 139}, -1},
 		{"0 0", rankEnd{true, true, 1}, -1},
 		{"!3", rankEnd{true, false, 3}, -1},
@@ -66,8 +69,7 @@ func meet(l *ledger, p proto.Proc, fate string) {
 		l.ended(p, 0, 0)
 	case strings.HasPrefix(fate, "!"):
 		e.finalized = true
-		fmt.Sscanf(fate, "!%d", &n)
-		l.ended(p, 0, n)
+		meet(l, p, fate[1:])
 	case strings.HasPrefix(fate, "sig"):
 		fmt.Sscanf(fate, "sig%d", &n)
 		l.ended(p, syscall.Signal(n), 0)

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -19,6 +20,10 @@ type Site interface {
 	// the measure later.
 	Handles(first bool) error
 }
+
+// errNothing is why a program without registered state isn't healed: a newcomer would begin anew
+// where the others are in the middle.
+var errNothing = errors.New("the program has registered no state")
 
 // safe is the engine's part in healing. Its fields are guarded by the engine's lock.
 type safe struct {
@@ -90,6 +95,9 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 		}
 		if err == nil {
 			err = e.surroundings()
+		}
+		if err == nil && len(s.order) == 0 {
+			err = errNothing
 		}
 		if err == nil {
 			err = e.p.FreezeLog()
