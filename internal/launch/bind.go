@@ -101,8 +101,8 @@ func placesOf(bind string, cores []int, layout replica.Layout, apart bool) place
 // fewest processes so far, but, if replicas are to be apart, one that has no replica of the same rank, if there is one.
 //
 // The replicas of a rank do the same at about the same time: on one core they would take turns at it while another
-// idles. But with the mirror protocol nothing holds one world back until the other follows: on cores of
-// its own turn it runs ahead, and what it sends to the other waits there in memory. On one core they go in step.
+// idles. But with the mirror protocol one world runs ahead on cores of its own turn until it is held back
+// (package replica), and what it sends to the other waits there. On one core they go in step.
 func InTurn(cores []int, layout replica.Layout, apart bool) []int {
 	all := make([]int, layout.Procs())
 	load := make([]int, len(cores))

@@ -8,8 +8,9 @@ import "banyan/internal/proto"
 // complete, as where much is retained. See package replica.
 
 // leadLimit is how many bytes the program may have received, in messages that are sent unasked,
-// before its sends wait for the other replicas' programs to receive them, too.
-const leadLimit = 16 << 20
+// before its sends wait for the other replicas' programs to receive them, too. It is what a core's own cache holds
+// rather than what memory would: what comes to a laggard early is read when it has been driven out of there.
+const leadLimit = 1 << 20
 
 // count notes that such a message has found its receive. Every replica brings those of a rank
 // to itself there on its own; and a newcomer gets the count with its donor's state.

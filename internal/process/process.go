@@ -20,7 +20,8 @@
 // # Limits
 //
 // Unexpected messages are kept without a bound of their own: a sender that
-// never waits can fill a receiver's memory. Retained and queued bytes are
+// never waits can fill a receiver's memory, with replicas or without. But with mirror a replica keeps little more of them
+// than another of its rank (leadLimit). Retained and queued bytes are
 // bounded by back-pressure (see retainLimit and queueLimit).
 package process
 

@@ -139,6 +139,51 @@
 // for notes and deaths carry q's incarnation. A donation is given up when somebody
 // leaves: the job is ending.
 //
+// # How far a replica may be ahead
+//
+// With mirror a message comes from whichever replica of its sender is first. So the slow
+// ones hold up nobody, and nobody them: what waits for their programs would grow without end. The
+// senders can't see that. They get their answers from the fast replicas of the receiver, and none of
+// them is itself ahead. So it is the receiver that is measured: each replica counts what its program has
+// received (Received), tells its siblings now and then (Report, Reported), and is Held once it
+// is ahead of one of them by more than Config.Lead. It sends nothing more then, until that one has received
+// more, or is dead. By the same token a replica that only sends is never held: its siblings'
+// lag costs nobody memory, for their copies are duplicates.
+//
+// What this bounds: at a replica waits at most the limit more than at the sibling whose program has received most, where
+// it is what it would be in a job of the fastest replicas alone. To it comes what a
+// program receives from one send to the next, for it is at its sends that it is held, and, where replicas receive
+// in different orders, what they have received in another order. Sizes, not numbers, are counted, and
+// over all channels: the sum over the same messages is the same in any order, so that of two replicas
+// one isn't ahead of the other, or the other isn't ahead of it; channel by channel both could be, and wait for each other.
+//
+// Rendezvous aren't counted: their data waits at the sender, whose program, as it waits for all
+// replicas of the receiver, isn't ahead of any of them by more than its own requests. But for that very reason a
+// replica isn't held while it is offered one that it hasn't received: the sender may wait for it alone, and the
+// sibling for whose sake it would be held for that sender. (Where replicas receive from any source, one may
+// have had another's long talk first. TestWhoIsOfferedAMessageIsNotHeld has such a job, which hangs without
+// this.) While an offer waits there is no bound, then. Few programs leave large messages
+// unreceived for long while they exchange many small ones.
+//
+// Nobody waits for ever. Let all deaths be known and all frames have arrived, let H be the replicas that are held, and N
+// the others that live.
+//
+//   - Of each rank one is in N: the one that has received least. What it knows of a sibling is less than a
+//     quarter of the limit out of date, for it is told what it has missed when one of them joins.
+//   - Nobody waits for one in H. What it has sent has arrived. A message that it is to
+//     send, eager or not, comes from those in N. And nothing that was offered to it is incomplete.
+//
+// So those in N are a job with the mirror protocol whose other replicas don't count, and
+// by the section on liveness it goes on. Whoever is through counts as having received all (Through), even if
+// its program left messages unreceived. A joining replica, or one that has left, isn't waited for; a donor that is
+// paused is, and needs nobody's program for what it waits for. A newcomer has received what its
+// donor had, and says so when it joins; its siblings tell it then, too.
+//
+// With the parallel protocol the senders do see it: what the slow lack is retained, and the layer above bounds that. But
+// this ends where one process covers several indexes of a rank, since a sibling died or never
+// was: what it transmits it doesn't retain, and nothing there holds it back for the slower of its receivers. This
+// bound can't be had for it as it is: with that protocol replicas do wait for what those in H are to send.
+//
 // The tests check all this: every interleaving of small jobs with crashes at
 // every point, false suspicions, early leavers and slots that are filled anew;
 // parts of those of larger ones; random schedules; and known mistakes that the
@@ -156,6 +201,9 @@
 // until the newcomer has joined or died, so whoever started that sees to it that one
 // of the two happens. Channels are kept for ever, about 200 bytes each:
 // contexts used × ranks talked to.
+//
+// With Config.Lead four reports go to each sibling while a replica receives as much as the limit, and what it
+// costs a message is an addition and two comparisons.
 //
 // With mirror Behind sees only rendezvous, for nothing else is acknowledged. Where
 // the program isn't at a safe point, or no replica of a rank is left, nothing can
