@@ -32,8 +32,8 @@ found something may have to be repeated a few times.
 
 Exit code: 0 if nothing was found in any run, 1 if the replicas of a rank differ in
 control, 2 if the command line is wrong, 3 if the program failed, or nothing moved
-for --patience, and no difference shows why. docs/check.md says what to do about what it
-finds.`
+for --patience, and no difference shows why; 126 or 127 if the program can't be run or
+isn't there. docs/check.md says what to do about what it finds.`
 
 const checkExample = `  banyan check -n 4 ./program
   banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag

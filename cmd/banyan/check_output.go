@@ -36,6 +36,8 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 		for line := range strings.Lines(v.output) {
 			fmt.Fprintf(&s, "  | %s\n", strings.TrimRight(line, "\n"))
 		}
+	case v.payload != nil:
+		fmt.Fprintf(&s, "no difference but of data in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
 	default:
 		fmt.Fprintf(&s, "no difference in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
 	}
@@ -43,7 +45,8 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 	case v.payload == nil:
 	case v.findings == nil:
 		fmt.Fprintf(&s, "\nwarning: in %s the data differs, and nothing else; first (seed %d):\n%v\n", inWords(v.payloads, "call"), v.payloadSeed, v.payload)
-		s.WriteString("  That is harmless if what is sent later doesn't depend on it, as with timers that are summed up.\n")
+		s.WriteString("  After a death a receiver may get such data of either replica, so what one message holds twice, and what another\n" +
+			"  holds never. That is harmless only if nothing depends on it, as with timers that are summed up.\n")
 	case v.payload.Earlier(v.findings.Found[0]):
 		fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", v.payload)
 	}

@@ -116,7 +116,7 @@ func newRunCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.part.add(flags)
-	flags.StringVar(&f.replicas, "replicas", "1", "processes per rank; more than 1 survive deaths. Or `RANKS:NUMBER`, as 0-3:2,7:3; other ranks then have 1")
+	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
 	flags.StringVar(&f.config.Protocol, "protocol", launch.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")

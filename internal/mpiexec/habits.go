@@ -116,7 +116,7 @@ func Modern(args []string, known Known) (modern, remarks []string, err error) {
 					modern = append(modern, "--ranks="+rest)
 					continue
 				}
-				return nil, nil, fmt.Errorf("unknown option %s (see banyan run --help)", arg)
+				return nil, nil, fmt.Errorf("unknown option %s (see --help)", arg)
 			}
 			values := []string{value}
 			if !given {
