@@ -7,12 +7,28 @@ import (
 
 // early is a message that came before its cause, out of a world that is ahead
 // (see package causal). It waits until this process has made the sends that
-// precede it.
+// precede it, and those that precede an earlier message of its channel: their copies may come from different
+// replicas, which have heard different things before.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
 	payload []byte     // pooled
 	until   proto.Time // of those that are late on purpose
+}
+
+// comesEarly tells whether a message that is the next of its channel must wait.
+func (p *Process) comesEarly(h *wire.Header, payload []byte) bool {
+	return p.clock != nil && (!p.ready(payload) || len(p.early) > 0 && overtakes(h, p.early))
+}
+
+// overtakes tells whether messages of the same channel wait.
+func overtakes(h *wire.Header, waiting []early) bool {
+	for i := range waiting {
+		if m := &waiting[i].header; m.Src == h.Src && m.Context == h.Context {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Process) postpone(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
@@ -22,13 +38,12 @@ func (p *Process) postpone(from proto.Proc, h *wire.Header, payload []byte, owne
 	p.early = append(p.early, early{from: from, header: *h, payload: payload})
 }
 
-// deliverEarly delivers what has got ready by a send. Messages of one channel get
-// ready in their order, so that is kept.
+// deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
 func (p *Process) deliverEarly() {
 	kept := p.early[:0]
 	for i := range p.early {
 		m := &p.early[i]
-		if !p.clock.Ready(m.payload[len(m.payload)-p.clock.StampSize():]) {
+		if !p.ready(m.payload) || overtakes(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}
@@ -38,6 +53,32 @@ func (p *Process) deliverEarly() {
 	}
 	clear(p.early[len(kept):])
 	p.early = kept
+}
+
+// comesAgain takes in another copy of a message, which may have a lesser cause than one that waits.
+func (p *Process) comesAgain(h *wire.Header, payload []byte) {
+	if p.perturb != nil {
+		p.hasten(p.perturb.late, h, payload)
+	}
+	if len(p.early) > 0 && p.hasten(p.early, h, payload) {
+		p.deliverEarly()
+	}
+}
+
+func (p *Process) hasten(waiting []early, h *wire.Header, payload []byte) (hastened bool) {
+	stamp := payload[len(payload)-p.clock.StampSize():]
+	for i := range waiting {
+		m := &waiting[i]
+		if m.header.Seq != h.Seq || m.header.Src != h.Src || m.header.Context != h.Context {
+			continue
+		}
+		own := m.payload[len(m.payload)-len(stamp):]
+		if hastened = p.clock.Sends(stamp) < p.clock.Sends(own); hastened {
+			copy(own, stamp)
+		}
+		break
+	}
+	return hastened
 }
 
 // reofferedEarly turns an offer that still waits to its new sender.

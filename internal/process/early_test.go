@@ -7,6 +7,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/replica"
+	"banyan/internal/wire"
 )
 
 // phases is a program that tells its phases apart by causality alone: in each,
@@ -70,9 +71,9 @@ func (f *phases) receive(p *Process, context uint64, from proto.Rank) {
 }
 
 // runPhases returns the first thing that went wrong at a live process.
-func runPhases(t *testing.T, seed uint64, layout replica.Layout, crashes int, prepare func(p *Process)) error {
+func runPhases(t *testing.T, seed uint64, layout replica.Layout, mirror bool, crashes int, prepare func(p *Process)) error {
 	programs := map[proto.Proc]*phases{}
-	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+	w := newWorldOf(t, seed, Config{Layout: layout, Mirror: mirror, Period: 100e6, Timeout: 1e9}, func(r proto.Rank, k int) program {
 		f := &phases{rank: int(r), ranks: layout.Ranks(), total: 12}
 		programs[layout.Proc(r, k)] = f
 		return f
@@ -92,8 +93,10 @@ func runPhases(t *testing.T, seed uint64, layout replica.Layout, crashes int, pr
 func TestNoMessageComesBeforeItsCause(t *testing.T) {
 	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
-			if err := runPhases(t, seed, layout, layout.MaxDegree(), func(*Process) {}); err != nil {
-				t.Errorf("seed %d, %v: %v", seed, layout, err)
+			for _, mirror := range []bool{false, true} {
+				if err := runPhases(t, seed, layout, mirror, layout.MaxDegree(), func(*Process) {}); err != nil {
+					t.Errorf("seed %d, %v, mirror %v: %v", seed, layout, mirror, err)
+				}
 			}
 		})
 	}
@@ -102,11 +105,82 @@ func TestNoMessageComesBeforeItsCause(t *testing.T) {
 // Without clocks the same test fails: it can see what they are for.
 func TestCanaryWithoutClocks(t *testing.T) {
 	for seed := range uint64(2000) {
-		err := runPhases(t, seed, replica.Uniform(3, 2), 2, func(p *Process) { p.clock = nil })
+		err := runPhases(t, seed, replica.Uniform(3, 2), false, 2, func(p *Process) { p.clock = nil })
 		if err != nil {
 			t.Logf("seed %d: %v", seed, err)
 			return
 		}
 	}
 	t.Error("messages from the future go unnoticed")
+}
+
+// comes brings p a message of rank 1, from one of its replicas, that follows so many sends of p's rank.
+func comes(p *Process, from proto.Proc, seq uint64, sends uint32) {
+	payload := append([]byte{byte(seq)}, make([]byte, p.clock.StampSize())...)
+	binary.LittleEndian.PutUint32(payload[1+4*p.rank:], sends)
+	p.Frame(from, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Dst: p.rank, Seq: seq, Total: 1}, payload)
+}
+
+// wants receives, and tells which message that is; 0: none is there yet.
+func wants(t *testing.T, p *Process) byte {
+	t.Helper()
+	var b [1]byte
+	h := p.Receive(2, 1, proto.AnyTag, b[:])
+	if !p.Done(h) {
+		p.Cancel(h)
+	}
+	if _, err := p.Take(h); err != nil && err != ErrCancelled {
+		t.Fatal(err)
+	}
+	return b[0]
+}
+
+// Replicas of a sender may have heard different things before the same message. Where copies come from
+// several, a later message can be ready before an earlier one; it waits for that.
+func TestEarlyMessagesKeepTheirOrder(t *testing.T) {
+	p, _ := single(t, replica.Uniform(3, 2))
+	comes(p, 1, 1, 1) // the sender has heard of this rank's first send
+	comes(p, 4, 2, 0) // the sender's twin hasn't
+	comes(p, 4, 3, 2)
+	comes(p, 4, 4, 1)
+	if got := wants(t, p); got != 0 {
+		t.Fatalf("message %d came before its cause, or before the first", got)
+	}
+	p.Send(2, 2, 0, nil)
+	for _, want := range []byte{1, 2, 0} {
+		if got := wants(t, p); got != want {
+			t.Fatalf("message %d, want %d", got, want)
+		}
+	}
+	p.Send(2, 2, 0, nil)
+	for _, want := range []byte{3, 4, 0} {
+		if got := wants(t, p); got != want {
+			t.Fatalf("message %d, want %d", got, want)
+		}
+	}
+}
+
+// Nor does a message wait for what its sender's twin hasn't needed for it.
+func TestTheLeastCauseCounts(t *testing.T) {
+	p, _ := single(t, replica.Uniform(3, 2))
+	comes(p, 1, 1, 2)
+	comes(p, 1, 2, 2)
+	comes(p, 4, 1, 1)
+	comes(p, 4, 2, 3)
+	if got := wants(t, p); got != 0 {
+		t.Fatalf("message %d came before its cause", got)
+	}
+	p.Send(2, 2, 0, nil)
+	for _, want := range []byte{1, 0} {
+		if got := wants(t, p); got != want {
+			t.Fatalf("message %d, want %d", got, want)
+		}
+	}
+	comes(p, 4, 3, 0)
+	p.Send(2, 2, 0, nil)
+	for _, want := range []byte{2, 3, 0} {
+		if got := wants(t, p); got != want {
+			t.Fatalf("message %d, want %d", got, want)
+		}
+	}
 }

@@ -184,20 +184,18 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			kept = true
 			break
 		}
-		if p.clock != nil && !p.ready(payload) {
-			p.postpone(from, h, payload, owned)
-			kept = true
-			break
-		}
-		kept = p.deliver(from, h, payload, owned)
+		kept = p.accepted(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
+		p.comesAgain(h, payload)
 	case replica.Duplicate:
+		p.comesAgain(h, payload)
 		if h.Kind == wire.KindOffer {
 			p.flushAcks() // who offers what is here waits for the word
 		}
 	case replica.Spare:
 		p.spares = append(p.spares, spare{from, *h})
+		p.comesAgain(h, payload)
 	}
 	p.owe(len(payload))
 	return kept
@@ -206,7 +204,7 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 // accepted takes in a message that is the next of its channel, or puts it off until its
 // cause has been here. It reports whether it kept the payload.
 func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	if p.clock != nil && !p.ready(payload) {
+	if p.comesEarly(h, payload) {
 		p.postpone(from, h, payload, owned)
 		return true
 	}

@@ -23,7 +23,9 @@
 //
 //   - Without substitution every message is Ready when it arrives: its cause is
 //     in the same world.
-//   - Along a channel stamps grow, so messages get ready in their order.
+//   - Along a channel the stamps of one sender grow, so its messages get ready in their order. Where
+//     several replicas of it send, a message may be ready before an earlier one, and two copies of one message at
+//     different times: the layer above keeps the order, and takes the stamp that asks for least.
 //   - A stamp counts what the program has received, not what has arrived: it
 //     is the program's causality. So what a receiver waits for gets ready:
 //     another replica got it with just as many sends behind it.
@@ -92,6 +94,7 @@ func (c *Clock) Received(src proto.Rank, stamp []byte) {
 }
 
 // Ready tells whether this process has made the sends that precede a message.
-func (c *Clock) Ready(stamp []byte) bool {
-	return binary.LittleEndian.Uint32(stamp[4*c.self:]) <= c.past[c.self]
-}
+func (c *Clock) Ready(stamp []byte) bool { return c.Sends(stamp) <= c.past[c.self] }
+
+// Sends is how many sends of this process precede a message.
+func (c *Clock) Sends(stamp []byte) uint32 { return binary.LittleEndian.Uint32(stamp[4*c.self:]) }
