@@ -101,6 +101,14 @@ const (
 	Excluded Type = "excluded"
 )
 
+// Between a process and the warden, in both directions.
+const (
+	// Turn: the wardens' turn Number has begun, and this connection is of that turn. The warden says
+	// so again and again, as a sign of life; a process when it comes, and, with a higher number,
+	// when it goes on to the next warden.
+	Turn Type = "turn"
+)
+
 // From the warden to a process, beside what the launcher says about healing. It sends Healed, of Proc in
 // Incarnation, too.
 const (

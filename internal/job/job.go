@@ -102,6 +102,7 @@ type Job struct {
 	reaped   []atomic.Uint32       // by Proc: of how many incarnations the launcher has told the death
 	facts    *facts                // what a warden must know
 	warden   *warden.Client        // nil without spares
+	service  *warden.Service       // of a spare, to be a warden itself; nil elsewhere
 	news     chan control.Message  // from the warden
 	waiting  atomic.Bool           // this is a spare without a place
 	joining  atomic.Bool           // it has one, and not all know it

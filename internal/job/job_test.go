@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -63,8 +64,26 @@ func result(rank, size int) string {
 
 type member struct {
 	cmd            *exec.Cmd
-	stdout, stderr bytes.Buffer
+	stdout, stderr said
 	end            chan error
+}
+
+// said is what a process has written so far.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
 
 // start starts ranks × replicas processes that know each other by PMI only, and waits until all take part.
@@ -165,7 +184,7 @@ func TestFencedProcessStops(t *testing.T) {
 	if code := stopped.wait(t); code != 1 || !strings.Contains(stopped.stderr.String(), "for dead") {
 		t.Errorf("the stopped process ended with %d and said %q", code, stopped.stderr.String())
 	}
-	if stopped.stdout.Len() > 0 {
+	if stopped.stdout.String() != "" {
 		t.Errorf("the stopped process printed %q", stopped.stdout.String())
 	}
 }

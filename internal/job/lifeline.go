@@ -232,6 +232,9 @@ func (j *Job) Leave() error {
 	if j.warden != nil {
 		j.warden.Leave(control.Message{Type: control.Finalized}, lastWords)
 	}
+	if j.service != nil {
+		j.service.Outlast(lastWords)
+	}
 	if j.control != nil {
 		// From here on an exit is in order.
 		j.control.Send(control.Message{Type: control.Finalized})

@@ -73,9 +73,9 @@ func (j *Job) wait() error {
 		notes = os.NewFile(uintptr(fd), "stderr")
 	}
 	j.waiting.Store(true)
-	service, err := warden.Serve(mesh.Meeting{Self: j.station, Secret: secret}, host, warden.ServiceConfig{
-		Layout: j.layout,
-		Note:   func(text string) { fmt.Fprintf(notes, "banyan: %s\n", text) },
+	j.service, err = warden.Serve(mesh.Meeting{Self: j.station, Secret: secret}, host, warden.ServiceConfig{
+		Layout: j.layout, Spares: j.spares, Silence: j.silence,
+		Note: func(text string) { fmt.Fprintf(notes, "banyan: %s\n", text) },
 		Refused: func(err error) {
 			j.log.Debug("a stranger at the door", "spare", int(j.station), "reason", err)
 		},
@@ -84,13 +84,13 @@ func (j *Job) wait() error {
 	if err != nil {
 		return err
 	}
-	if err := j.pmi.Put(spareKey+strconv.Itoa(int(j.station)), service.Address()); err != nil {
+	if err := j.pmi.Put(spareKey+strconv.Itoa(int(j.station)), j.service.Address()); err != nil {
 		return err
 	}
 	if err := j.pmi.Barrier(); err != nil {
 		return err
 	}
-	if err := j.findWarden(secret, service.Reign); err != nil {
+	if err := j.findWarden(secret, j.service); err != nil {
 		return err
 	}
 	for n := (&newcomer{lives: make([]uint32, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
@@ -130,9 +130,9 @@ func (j *Job) dismissed(code int, text string) {
 	j.exit(code)
 }
 
-// findWarden begins to look for the warden. It asks for all addresses at once: later the
-// launcher might be busy with deaths.
-func (j *Job) findWarden(secret []byte, reign func()) error {
+// findWarden begins to look for the warden; own is this spare's service, nil if this isn't one. It asks for all addresses
+// at once: later the launcher might be busy with deaths.
+func (j *Job) findWarden(secret []byte, own *warden.Service) error {
 	first := proto.Proc(j.layout.Procs())
 	addresses := make([]string, j.spares)
 	for i := range addresses {
@@ -144,11 +144,11 @@ func (j *Job) findWarden(secret []byte, reign func()) error {
 	}
 	j.warden = warden.Connect(warden.ClientConfig{
 		Meeting: mesh.Meeting{Self: j.station, Secret: secret},
-		First:   first, Addresses: addresses,
+		First:   first, Addresses: addresses, Silence: j.silence,
 		Introduce: j.introduce,
 		Heard:     j.hear,
 		Lost:      func() { j.hear(control.Message{Type: lost}) },
-		Reign:     reign,
+		Own:       own,
 	})
 	return nil
 }
@@ -194,6 +194,7 @@ func (j *Job) carryOut(m control.Message) {
 	case control.Death:
 		if m.Proc == j.self {
 			if uint64(m.Incarnation) >= j.newcomer.of(j.self) {
+				j.warden.Close() // it has nothing to say to the next one either
 				go j.stop("the job holds this process for dead: it stops")
 			}
 			return
@@ -212,11 +213,13 @@ func (j *Job) carryOut(m control.Message) {
 		j.facts.healed(m.Proc, m.Incarnation)
 	case control.Dismissed:
 		if j.joining.Load() {
+			j.pmi.Finalize()
 			j.exit(m.Code)
 		}
 	case lost:
-		if j.joining.Load() { // nobody else knows what it is
-			j.exit(1)
+		if j.joining.Load() { // nobody else knows what it is; the next warden takes another
+			j.pmi.Finalize()
+			j.exit(0)
 		}
 		// Nor does anybody know what becomes of a newcomer that was on its way.
 		if p, life, is := j.facts.unfinished(); is && p != j.self {

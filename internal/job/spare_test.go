@@ -119,6 +119,21 @@ func (w *walk) await(i int) {
 	}
 }
 
+// awaitOne waits until one of two processes is in its program.
+func (w *walk) awaitOne(i, k int) int {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		switch {
+		case w.strides(i) >= 0:
+			return i
+		case w.strides(k) >= 0:
+			return k
+		case time.Now().After(deadline):
+			w.t.Fatalf("neither %d nor %d takes part; %s", i, k, w.stderr())
+		}
+	}
+}
+
 func (w *walk) signal(i int, s syscall.Signal) { w.members[i].cmd.Process.Signal(s) }
 
 // kill kills a process once that takes part.
@@ -169,6 +184,16 @@ func (w *walk) says(i int, want string) {
 	w.t.Helper()
 	if !regexp.MustCompile(want).MatchString(w.members[i].stderr.String()) {
 		w.t.Errorf("process %d says %q, not %q", i, w.members[i].stderr.String(), want)
+	}
+}
+
+// awaitSays waits until it is told.
+func (w *walk) awaitSays(i int, want string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !regexp.MustCompile(want).MatchString(w.members[i].stderr.String()); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("process %d doesn't say %q; %s", i, want, w.stderr())
+		}
 	}
 }
 
@@ -287,6 +312,7 @@ func TestInputIsNotForSpares(t *testing.T) {
 				w.await(4)
 				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 			} else {
+				w.awaitSays(4, says)
 				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: nobody})
 			}
 			w.says(4, says)
@@ -330,6 +356,37 @@ func TestStoppedProcessIsReplaced(t *testing.T) {
 	}
 	w.members[1].end <- nil // for finish
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
+}
+
+// A warden is stopped, and another takes the office. When the first wakes it is a spare like others.
+func TestWardenIsStopped(t *testing.T) {
+	w := startWalk(t, 2)
+	w.await(3)
+	w.signal(4, syscall.SIGSTOP)
+	w.kill(1)
+	w.await(5)
+	w.signal(4, syscall.SIGCONT)
+	w.kill(3)
+	w.await(4)
+	w.finish(map[int]int{0: 0, 2: 0, 4: 1, 5: 1})
+	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
+}
+
+// The newcomer under way ends with a stopped warden's office, and the next warden has another.
+func TestWardenIsStoppedHealing(t *testing.T) {
+	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
+		t.Run(after.String(), func(t *testing.T) {
+			w := startWalk(t, 3)
+			w.kill(1)
+			time.Sleep(after)
+			w.signal(4, syscall.SIGSTOP)
+			want := map[int]int{0: 0, 2: 0, 3: 1, 4: nobody, 5: nobody, 6: nobody}
+			want[w.awaitOne(5, 6)] = 1
+			w.signal(4, syscall.SIGCONT)
+			time.Sleep(200 * time.Millisecond) // it comes as a spare, and hears of the end
+			w.finish(want)
+		})
+	}
 }
 
 func TestSparesNeedReplicas(t *testing.T) {

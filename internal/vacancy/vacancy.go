@@ -104,6 +104,7 @@ type Board struct {
 	limit   proto.Time
 	places  []place
 	waiting []proto.Proc // in the order of the deaths
+	from    uint32       // no life that is given from now on is lower
 	now     *Attempt     // nil: none
 	over    bool         // nobody needs newcomers any more
 }
@@ -131,6 +132,9 @@ func (b *Board) Filled(p proto.Proc, life uint32) {
 		b.waiting = slices.DeleteFunc(b.waiting, func(q proto.Proc) bool { return q == p })
 	}
 }
+
+// From says that somebody else may have given away lives below one, of which nobody here has heard.
+func (b *Board) From(life uint32) { b.from = life }
 
 // Now is the present attempt, or nil.
 func (b *Board) Now() *Attempt { return b.now }
@@ -175,7 +179,7 @@ func (b *Board) Next(now proto.Time, fits, donates func(p proto.Proc) bool) *Att
 			continue
 		}
 		b.waiting = slices.Delete(b.waiting, i, i+1)
-		b.places[slot].lives++
+		b.places[slot].lives = max(b.places[slot].lives+1, b.from)
 		b.now = &Attempt{Slot: slot, Life: b.places[slot].lives, Donor: donor, Began: now}
 		b.Enter(now, GetReady)
 		return b.now

@@ -17,67 +17,98 @@ type ClientConfig struct {
 	First   proto.Proc   // the lowest spare; the others follow
 	// Addresses of the spares' doors; "" is one's that died before it had one.
 	Addresses []string
+	Silence   time.Duration // after which a warden counts as gone
 	// Introduce gives what a warden is told first: all that it must know.
 	Introduce func() []control.Message
 	// Heard takes what the warden says. While it runs nothing else is heard.
 	Heard func(m control.Message)
 	// Lost says that the warden that has been met has gone. The next is tried after that.
 	Lost func()
-	// Reign says that this is a spare, and that no lower one is left.
-	Reign func()
+	// Own is this spare's service, nil if this isn't a spare.
+	Own *Service
 }
 
 // Client is a process's or spare's connection to the warden of the moment.
 type Client struct {
 	cfg    ClientConfig
 	cancel context.CancelFunc
-	done   chan struct{} // closed when there is no warden any more, and never will be
 
-	mu   sync.Mutex
-	link *link // nil: none at the moment
+	mu      sync.Mutex
+	course  course
+	urged   uint64 // the turn that others have gone on to
+	link    *link  // nil: none at the moment
+	leaving bool   // there is nothing more to say
 }
 
 // link is a connection to one warden.
 type link struct {
-	conn   net.Conn
-	unsent chan control.Message
-	sent   chan struct{} // closed when nothing is sent any more
+	conn      net.Conn
+	unsent    chan control.Message
+	sent      chan struct{} // closed when nothing is sent any more
+	listening bool          // nothing that was heard is being acted on
 }
 
 // Connect begins to look for the warden, and keeps looking.
 func Connect(cfg ClientConfig) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Client{cfg: cfg, cancel: cancel, done: make(chan struct{})}
+	c := &Client{cfg: cfg, cancel: cancel, course: course{spares: len(cfg.Addresses)}}
+	if cfg.Own != nil {
+		cfg.Own.follow(c)
+	}
 	go c.run(ctx)
 	return c
 }
 
 func (c *Client) run(ctx context.Context) {
-	defer close(c.done)
-	for i, address := range c.cfg.Addresses {
-		spare := c.cfg.First + proto.Proc(i)
-		if spare == c.cfg.Meeting.Self {
-			c.cfg.Reign()
+	for ctx.Err() == nil {
+		spare, turn := c.whose()
+		if c.cfg.Own != nil {
+			c.cfg.Own.turn(turn)
 		}
-		if address == "" {
-			continue
+		conn, err := c.dial(ctx, spare)
+		if err == nil {
+			c.attend(ctx, conn)
+			if ctx.Err() == nil {
+				c.cfg.Lost()
+			}
+		} else {
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause(c.cfg.Silence)):
+			}
 		}
-		conn, err := c.cfg.Meeting.Dial(ctx, address, spare)
-		if ctx.Err() != nil {
+		c.mu.Lock()
+		if c.leaving {
+			c.mu.Unlock()
 			return
 		}
+		c.course.goOn(c.urged)
 		if err != nil {
-			continue
+			c.course.barren++
 		}
-		c.attend(ctx, conn)
-		if ctx.Err() != nil {
-			return
-		}
-		c.cfg.Lost()
+		c.mu.Unlock()
 	}
 }
 
-// attend speaks with one warden until that goes.
+// whose says whose turn it is.
+func (c *Client) whose() (spare int, turn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.course.spare(), c.course.turn
+}
+
+// dial comes to a spare, which has no longer to answer than a warden has.
+func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
+	address := c.cfg.Addresses[spare]
+	if address == "" {
+		return nil, net.ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Silence)
+	defer cancel()
+	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
+}
+
+// attend speaks with one warden until that goes, or is silent, or the turn is another's.
 func (c *Client) attend(ctx context.Context, conn net.Conn) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -93,16 +124,43 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) {
 		}
 	}()
 	c.mu.Lock()
-	for _, m := range c.cfg.Introduce() {
-		l.put(m)
+	c.link, c.course.barren = l, 0
+	l.put(control.Message{Type: control.Turn, Number: c.course.turn})
+	if c.urged > c.course.turn {
+		c.leave()
+	} else {
+		for _, m := range c.cfg.Introduce() {
+			l.put(m)
+		}
 	}
-	c.link = l
 	c.mu.Unlock()
+	quiet := time.NewTicker(c.cfg.Silence / beats)
+	defer quiet.Stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case <-quiet.C:
+				c.watch(l)
+			case <-ended:
+				return
+			}
+		}
+	}()
 	for {
+		c.listens(l, true)
 		m, err := lines.Receive()
 		if err != nil {
 			break
 		}
+		if m.Type == control.Turn {
+			c.mu.Lock()
+			c.course.heard(m.Number)
+			c.mu.Unlock()
+			continue
+		}
+		c.listens(l, false)
 		c.cfg.Heard(m)
 	}
 	c.mu.Lock()
@@ -111,6 +169,41 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) {
 		c.link = nil
 		close(l.unsent)
 	}
+}
+
+func (c *Client) listens(l *link, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.listening = is
+}
+
+// watch looks whether the warden has been silent for too long.
+func (c *Client) watch(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link == l && l.listening && c.course.tick() {
+		c.leave()
+	}
+}
+
+// urge says that others have gone on to a turn.
+func (c *Client) urge(turn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.urged = max(c.urged, turn)
+	if c.link != nil && c.urged > c.course.turn {
+		c.leave()
+	}
+}
+
+// leave goes on to the next warden, and tells this one so. The lock is held, and there is a connection.
+func (c *Client) leave() {
+	l := c.link
+	c.link = nil
+	l.put(control.Message{Type: control.Turn, Number: max(c.course.turn+1, c.urged)})
+	close(l.unsent)
+	l.conn.SetWriteDeadline(time.Now().Add(parting))
+	l.conn.SetReadDeadline(time.Now()) // wakes attend
 }
 
 // put queues a message. A warden that doesn't take in what it is told is none.
@@ -134,6 +227,9 @@ func (c *Client) Send(m control.Message) bool {
 	return true
 }
 
+// Close ends it without a word.
+func (c *Client) Close() { c.cancel() }
+
 // Leave tells the warden something for the last time, and goes. One that isn't met yet is waited
 // for, within so long.
 func (c *Client) Leave(m control.Message, limit time.Duration) {
@@ -151,18 +247,17 @@ func (c *Client) Leave(m control.Message, limit time.Duration) {
 	}
 }
 
-// take takes the connection away, once there is one; nil if there is none in time.
+// take takes the connection away, once there is one; nil if there is none in time, or no spare is left.
 func (c *Client) take(late <-chan time.Time) (l *link) {
 	for {
 		c.mu.Lock()
-		l, c.link = c.link, nil
+		l, c.link, c.leaving = c.link, nil, c.link != nil
+		barren := c.course.barren >= len(c.cfg.Addresses)
 		c.mu.Unlock()
-		if l != nil {
+		if l != nil || barren {
 			return l
 		}
 		select {
-		case <-c.done:
-			return nil
 		case <-late:
 			return nil
 		case <-time.After(time.Millisecond):

@@ -1,7 +1,7 @@
 // Package warden has dead replicas replaced where the launcher doesn't do it: by spare
 // processes, which were started with the job and wait for a place in it.
 //
-// The lowest spare that lives is the warden. Every process of the job, and every spare,
+// The lowest spare that lives is the warden at first. Every process of the job, and every spare,
 // is connected to it (Client), after the handshake of the job's links, and speaks the part
 // of package control that is about healing. The warden hears of deaths, chooses the place, the
 // donor and the spare (package vacancy), and tells all. The rest is between the processes, as
@@ -25,24 +25,30 @@
 //
 // # Wardens end, too
 //
-// Whoever loses the warden turns to the next spare, tells it all it knows, and never turns
-// back. A spare reigns once it has itself turned to all spares below. Two spares may reign for a
-// while, if a network is cut. But a warden begins nothing unless every process that isn't dead
-// is connected to it, and none is connected to two.
+// Spares are wardens by turns, numbered from 0: the lowest, the next one, after the highest the lowest again.
+// A warden gives signs of life. Whoever finds it dead, or silent for δ, goes on to the next turn, and says so to both, to the
+// old one as the last word. A spare that hears of a later turn goes there itself, and
+// sends on all who are with it. So one that was stopped isn't the warden when it wakes, but a spare.
 //
-// A warden's end ends what it had begun: a newcomer that isn't known to all yet exits, and
-// the others hold it for dead. A warden that is the last spare takes the place itself.
+// Two spares may reign for a while, if one was stopped or a network is cut. But a warden begins nothing unless every process
+// that isn't dead is connected to it, and none is connected to two; and one that finds itself late waits until it has heard
+// what was said meanwhile. It begins nothing before all spares have come either, or had the time.
+//
+// The end of a warden's turn ends what it had begun: a newcomer that isn't known to all yet exits, with code 0, the others
+// hold it for dead, and the next warden takes another. A warden that is the last spare takes the place itself.
 //
 // # Invariants
 //
-//   - No life of a place is given to two processes: a new warden has heard of all that
-//     were admitted before it begins.
+//   - No life of a place is given to two processes: each turn has lives of its own, higher than those of
+//     earlier ones.
 //   - A spare that has no place ends with the job: with code 0 if somebody has left in order.
 //   - What a peer is to be sent is bounded; who doesn't take it in is dropped.
 //
 // # Limits
 //
-// A warden that is stopped isn't replaced before it ends: nothing is healed meanwhile. A
-// newcomer that is stopped is given up after the limits of package vacancy.
+// Where some processes reach only one of two spares, and others only the other, the turns never end, and nothing is healed.
+// If the warden is stopped while the job ends the others don't hear that it has, and end with 1.
+// A turn has 256 lives of a place; a warden that had to give away more might give one that another gave.
+// A newcomer that is stopped is given up after the limits of package vacancy.
 // A spare's program must be the one of the place it takes.
 package warden

@@ -18,6 +18,13 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 || message.Incarnation >= maxLife {
 		return
 	}
+	if message.Type == control.Turn {
+		m.heardTurn(g, message.Number)
+		return
+	}
+	if i := int(g.station) - m.layout.Procs(); i >= 0 && i < len(m.seen) {
+		m.seen[i] = true
+	}
 	switch {
 	case g.member:
 		m.heardMember(g, message)
@@ -30,6 +37,22 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	}
 	m.occupied()
 	m.next()
+}
+
+// heardTurn takes what a guest says of the present turn. If it is a later one this spare must follow. A guest that is behind
+// must go on, unless it is at the right door.
+func (m *Machine) heardTurn(g *guest, turn uint64) {
+	if turn >= maxTurn {
+		return
+	}
+	g.turn = turn
+	m.later = max(m.later, turn)
+	switch {
+	case turn > m.turn:
+		*m.out = append(*m.out, Action{Kind: Urge, Turn: turn})
+	case turn < m.turn && !m.reigns:
+		m.sendOn(g)
+	}
 }
 
 // seat takes a process of the job.
@@ -199,7 +222,7 @@ func (m *Machine) spare(slot proto.Proc) (best *guest) {
 
 // next begins the next attempt, if that can be now.
 func (m *Machine) next() {
-	if !m.reigns || m.over || m.attempt != nil || !m.complete() {
+	if !m.reigns || m.over || m.attempt != nil || m.later > m.turn || m.now < m.resumed || m.gathering() || !m.complete() {
 		return
 	}
 	a := m.board.Next(m.now, func(slot proto.Proc) bool { return m.spare(slot) != nil }, m.donates)
@@ -236,15 +259,21 @@ func (m *Machine) fail(why string) {
 		m.bury(a.Slot, a.Life)
 		return
 	}
-	a.Blame(why)
-	m.attempt = nil
 	code := 1
 	if m.board.IsOver() {
 		code = 0
 	}
+	m.giveUp(why, !m.donates(a.Donor), code)
+}
+
+// giveUp ends the present attempt, and its newcomer with a code. excused says that it wasn't the newcomer's fault.
+func (m *Machine) giveUp(why string, excused bool, code int) {
+	a := m.attempt
+	a.Blame(why)
+	m.attempt = nil
 	m.send(a.newcomer, control.Message{Type: control.Dismissed, Code: code, Text: a.Why})
 	m.drop(a.newcomer)
-	m.note(m.board.Failed(!m.donates(a.Donor)))
+	m.note(m.board.Failed(excused))
 	s := &m.seats[a.Slot]
 	s.ended = max(s.ended, a.Life+1)
 	if a.admitted {

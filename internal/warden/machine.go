@@ -12,10 +12,13 @@ import (
 )
 
 const (
-	// arrival is how long a warden waits for the first process of the job to come, and
-	// absence for one to come back when the last has gone without leaving in order.
+	// arrival is how long a warden waits for the first process of the job to come, and the first one for the other
+	// spares; absence for one to come back when the last has gone without leaving in order.
 	arrival = 5 * time.Second
 	absence = 2 * time.Second
+
+	// livesInTurn is how many lives of a place a warden can give away that no other gives.
+	livesInTurn = 256
 )
 
 // ActionKind says what an Action is.
@@ -27,6 +30,7 @@ const (
 	Drop                   // the guest To
 	Note                   // Text, for the user
 	End                    // the job is over: the other spares have been told, and this one ends last, with Code, because of Text
+	Urge                   // this spare is itself to go on to the turn Turn
 )
 
 // Action is something that the warden wants done.
@@ -36,6 +40,7 @@ type Action struct {
 	Message control.Message
 	Text    string
 	Code    int
+	Turn    uint64
 }
 
 // guest is a connection: a process of the job, a spare, or one that hasn't said which.
@@ -48,6 +53,7 @@ type guest struct {
 	life    uint32
 	pid     int
 	program uint64
+	turn    uint64 // which it takes the present one to be, maxTurn before it has said so
 }
 
 // seat is a place in the job.
@@ -75,12 +81,19 @@ type attempt struct {
 type Machine struct {
 	self     proto.Proc // this spare's station
 	layout   replica.Layout
+	silence  proto.Time // after which a warden counts as gone
 	board    *vacancy.Board
+	turn     uint64
 	reigns   bool
-	guests   []*guest // in the order in which they came
-	seats    []seat   // by Proc
-	programs []int64  // by rank: which of the job's it runs, -1 if nobody has said
-	attempt  *attempt // nil: none
+	later    uint64     // the last turn that anybody has said has begun
+	beat     proto.Time // when the next sign of life is due
+	resumed  proto.Time // nothing is begun before
+	seen     []bool     // by spare: it has been here
+	gathered proto.Time // when the patience with those that haven't ends
+	guests   []*guest   // in the order in which they came
+	seats    []seat     // by Proc
+	programs []int64    // by rank: which of the job's it runs, -1 if nobody has said
+	attempt  *attempt   // nil: none
 	told     map[string]bool
 	notes    []string   // for the user, before this is the warden
 	came     bool       // a process of the job was here
@@ -91,11 +104,11 @@ type Machine struct {
 	out      *[]Action
 }
 
-// New makes the machine of the spare at a station, which may become the warden. limit is
-// package vacancy's.
-func New(self proto.Proc, layout replica.Layout, limit time.Duration) *Machine {
+// New makes the machine of the spare at a station, one of so many, which may become the warden. A warden that is silent for
+// so long counts as gone. limit is package vacancy's.
+func New(self proto.Proc, layout replica.Layout, spares int, silence, limit time.Duration) *Machine {
 	m := &Machine{
-		self: self, layout: layout, board: vacancy.New(layout, limit), seats: make([]seat, layout.Procs()),
+		self: self, layout: layout, silence: proto.Time(silence), seen: make([]bool, spares), board: vacancy.New(layout, limit), seats: make([]seat, layout.Procs()),
 		programs: make([]int64, layout.Ranks()), told: map[string]bool{}, empty: proto.Never,
 	}
 	for r := range m.programs {
@@ -104,10 +117,27 @@ func New(self proto.Proc, layout replica.Layout, limit time.Duration) *Machine {
 	return m
 }
 
-// Reign says that no spare below this one is left.
-func (m *Machine) Reign(now proto.Time, out *[]Action) {
+// Turn says which turn this spare takes the present one to be. It is the warden if that is one of its own.
+func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 	m.at(now, out)
+	if m.over || m.reigns && turn == m.turn {
+		return
+	}
+	m.turn = turn
+	m.abdicate() // even if this turn is its own again: there were others between
+	if turn%uint64(len(m.seen)) == uint64(int(m.self)-m.layout.Procs()) {
+		m.reign()
+	}
+}
+
+// reign begins a turn of its own.
+func (m *Machine) reign() {
 	m.reigns = true
+	m.board.From(uint32(min(m.turn*livesInTurn, maxLife)))
+	m.beat, m.gathered = m.now+m.silence/beats, m.now+proto.Time(arrival)
+	if m.turn > 0 { // everybody has long started
+		m.gathered = m.now + m.silence
+	}
 	for _, text := range m.notes {
 		m.note(text)
 	}
@@ -116,9 +146,40 @@ func (m *Machine) Reign(now proto.Time, out *[]Action) {
 	m.next()
 }
 
+// abdicate ends such a turn, if there was one, and sends on who is of an earlier one.
+func (m *Machine) abdicate() {
+	switch a := m.attempt; {
+	case a == nil:
+	case a.Committed():
+		m.attempt = nil
+		m.board.Died() // as far as is known here
+	default:
+		m.giveUp("another spare process has become the warden", true, 0)
+	}
+	m.reigns, m.came, m.empty = false, false, proto.Never
+	for _, g := range slices.Clone(m.guests) {
+		if g.turn < m.turn {
+			m.sendOn(g)
+		}
+	}
+}
+
+// gathering says whether spares may yet come. Those before this one have been found gone.
+func (m *Machine) gathering() bool {
+	return m.now < m.gathered && slices.Contains(m.seen[min(m.turn, uint64(len(m.seen))):], false)
+}
+
+// sendOn sends a guest to the next warden.
+func (m *Machine) sendOn(g *guest) {
+	if g.member && m.seats[g.proc].guest == g {
+		m.seats[g.proc].guest = nil
+	}
+	m.drop(g)
+}
+
 // Opened takes a new guest.
 func (m *Machine) Opened(id int, station proto.Proc) {
-	m.guests = append(m.guests, &guest{id: id, station: station, proc: proto.NoProc})
+	m.guests = append(m.guests, &guest{id: id, station: station, proc: proto.NoProc, turn: maxTurn})
 }
 
 // Closed says that a guest's connection has ended.
@@ -144,7 +205,11 @@ func (m *Machine) Deadline() proto.Time {
 	if !m.reigns || m.over {
 		return proto.Never
 	}
-	return min(m.empty, m.board.Deadline())
+	deadline := min(m.empty, m.beat, m.board.Deadline())
+	if m.gathering() {
+		deadline = min(deadline, m.gathered)
+	}
+	return deadline
 }
 
 // Tick lets time pass.
@@ -153,10 +218,16 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 	if !m.reigns || m.over {
 		return
 	}
+	if now >= m.beat {
+		m.beat = now + m.silence/beats
+		for _, g := range m.guests {
+			m.send(g, control.Message{Type: control.Turn, Number: m.turn})
+		}
+	}
 	if why := m.board.Late(now); why != "" {
 		m.fail(why)
-		m.next()
 	}
+	m.next()
 	switch {
 	case now < m.empty:
 	case m.departed:
@@ -168,7 +239,12 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 	}
 }
 
-func (m *Machine) at(now proto.Time, out *[]Action) { m.now, m.out = now, out }
+func (m *Machine) at(now proto.Time, out *[]Action) {
+	m.now, m.out = now, out
+	if m.reigns && now > m.beat+m.silence/beats { // this process was stopped: others may have gone on, and have said so
+		m.beat, m.resumed = now, now+m.silence/beats
+	}
+}
 
 func (m *Machine) find(id int) *guest {
 	if i := slices.IndexFunc(m.guests, func(g *guest) bool { return g.id == id }); i >= 0 {

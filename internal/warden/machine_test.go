@@ -23,7 +23,10 @@ type court struct {
 	out []Action
 }
 
-func newCourt(t *testing.T) *court { return &court{t: t, m: New(4, replica.Uniform(2, 2), 0)} }
+// newCourt has a warden whose signs of life are so rare that they don't matter.
+func newCourt(t *testing.T, spares int) *court {
+	return &court{t: t, m: New(4, replica.Uniform(2, 2), spares, time.Hour, 0)}
+}
 
 // did is what the machine has wanted since it was asked last.
 func (c *court) did() string {
@@ -75,7 +78,7 @@ func (c *court) closed(id int) { c.m.Closed(c.now, id, &c.out) }
 
 // assemble brings all four processes and so many spares, of which the first reigns.
 func (c *court) assemble(spares int) {
-	c.m.Reign(0, &c.out)
+	c.m.Turn(0, 0, &c.out)
 	for i := range 4 {
 		c.member(i, proto.Proc(i), 0)
 	}
@@ -89,7 +92,7 @@ func msg(t control.Type, p proto.Proc, life uint32) control.Message {
 }
 
 func TestHealing(t *testing.T) {
-	c := newCourt(t)
+	c := newCourt(t, 2)
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
@@ -114,25 +117,28 @@ func TestHealing(t *testing.T) {
 
 // Nothing is begun while somebody who isn't dead may be at another warden's.
 func TestWaitsForAll(t *testing.T) {
-	c := newCourt(t)
+	c := newCourt(t, 2)
 	for _, i := range []int{0, 3} {
 		c.member(i, proto.Proc(i), 0)
 	}
+	c.spare(4)
 	c.spare(5)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.says(3, msg(control.Obituary, 1, 0))
 	c.expect("death 1.0 → 0; death 1.0 → 3")
 	c.member(2, 2, 0)
 	c.expect("") // it doesn't reign
-	c.m.Reign(0, &c.out)
+	c.m.Turn(0, 0, &c.out)
 	c.expect("take 1.1 → 5")
 }
 
 // Another warden has begun something: what came of that must be known, and its life isn't given
 // away again.
 func TestSuccession(t *testing.T) {
-	c := newCourt(t)
-	c.m.Reign(0, &c.out)
+	c := newCourt(t, 3)
+	c.m.Turn(0, 0, &c.out)
+	c.spare(4)
+	c.spare(5)
 	c.spare(6)
 	c.member(3, 3, 0)
 	c.says(3, msg(control.Healable, 0, 0))
@@ -145,8 +151,9 @@ func TestSuccession(t *testing.T) {
 	c.says(0, msg(control.Obituary, 1, 4))
 	c.expect("death 1.4 → 3; death 1.4 → 2; death 1.4 → 0; take 1.5 → 6")
 
-	c = newCourt(t)
-	c.m.Reign(0, &c.out)
+	c = newCourt(t, 3)
+	c.m.Turn(0, 0, &c.out)
+	c.spare(4)
 	c.spare(6)
 	for _, i := range []int{0, 2, 3} {
 		c.member(i, proto.Proc(i), 0)
@@ -159,7 +166,7 @@ func TestSuccession(t *testing.T) {
 
 // Who is silent is dead when a view says so, and is told.
 func TestExclusion(t *testing.T) {
-	c := newCourt(t)
+	c := newCourt(t, 1)
 	c.assemble(1)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.says(0, msg(control.Obituary, 1, 0))
@@ -187,7 +194,7 @@ func TestNewcomerFails(t *testing.T) {
 		"the program ends": {func(c *court) { c.says(0, msg(control.Finalized, 0, 0)) },
 			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3"},
 	} {
-		c := newCourt(t)
+		c := newCourt(t, 3)
 		c.assemble(3)
 		c.says(3, msg(control.Healable, 0, 0))
 		c.says(0, msg(control.Obituary, 1, 0))
@@ -203,7 +210,7 @@ func TestNewcomerFails(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	c := newCourt(t)
+	c := newCourt(t, 2)
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
@@ -218,8 +225,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestProgramsDiffer(t *testing.T) {
-	c := newCourt(t)
-	c.m.Reign(0, &c.out)
+	c := newCourt(t, 2)
+	c.m.Turn(0, 0, &c.out)
 	for i := range 4 {
 		c.says(i, control.Message{Type: control.Member, Proc: proto.Proc(i), Number: uint64(i % 2)})
 	}
@@ -243,7 +250,7 @@ func TestProgramsDiffer(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	c := newCourt(t)
+	c := newCourt(t, 2)
 	c.assemble(2)
 	for i := range 4 {
 		c.expect("")
@@ -251,7 +258,7 @@ func TestEnds(t *testing.T) {
 	}
 	c.expect("dismissed 0 → 5; end 0 ")
 
-	c = newCourt(t) // one has ended unheard
+	c = newCourt(t, 2) // one has ended unheard
 	c.assemble(2)
 	for i := range 3 {
 		c.says(i, msg(control.Finalized, 0, 0))
@@ -260,7 +267,7 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 0 → 5; end 0 ")
 
-	c = newCourt(t)
+	c = newCourt(t, 2)
 	c.assemble(2)
 	for i := range 4 {
 		c.closed(i)
@@ -270,8 +277,8 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
-	c = newCourt(t)
-	c.m.Reign(0, &c.out)
+	c = newCourt(t, 2)
+	c.m.Turn(0, 0, &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("end 1 no process of the job is there")
 	if c.m.Deadline() != proto.Never {
@@ -283,13 +290,13 @@ func TestEnds(t *testing.T) {
 // newcomer at a time, and none is begun unless all are there or dead.
 func TestAnything(t *testing.T) {
 	types := []control.Type{control.Member, control.Spare, control.Knows, control.Obituary, control.Excluded, control.Healable,
-		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown}
+		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown, control.Turn}
 	rapid.Check(t, func(t *rapid.T) {
-		m := New(4, replica.Uniform(2, 2), 0)
+		m := New(4, replica.Uniform(2, 2), 2, time.Second, 0)
 		var out []Action
 		var here []int
 		taken := map[string]bool{}
-		newcomer, now, last := -1, proto.Time(0), 0
+		newcomer, now, last, turn := -1, proto.Time(0), 0, uint64(0)
 		leaves := rapid.Bool().Draw(t, "leaves")
 		if !leaves { // else the job is over soon
 			types = slices.DeleteFunc(slices.Clone(types), func(c control.Type) bool { return c == control.Finalized })
@@ -298,7 +305,8 @@ func TestAnything(t *testing.T) {
 			now += proto.Time(rapid.Uint32Range(0, 1<<28).Draw(t, "ns"))
 			switch rapid.IntRange(0, 9).Draw(t, "event") {
 			case 0:
-				m.Reign(now, &out)
+				turn += rapid.Uint64Range(0, 2).Draw(t, "turns")
+				m.Turn(now, turn, &out)
 			case 1:
 				m.Tick(now, &out)
 			case 2, 3:
@@ -318,7 +326,7 @@ func TestAnything(t *testing.T) {
 				if len(here) > 0 {
 					m.Heard(now, rapid.SampledFrom(here).Draw(t, "guest"), control.Message{
 						Type: rapid.SampledFrom(types).Draw(t, "type"), Proc: proto.Proc(rapid.IntRange(-1, 4).Draw(t, "proc")),
-						Incarnation: rapid.Uint32Range(0, 3).Draw(t, "life"),
+						Incarnation: rapid.Uint32Range(0, 3).Draw(t, "life"), Number: rapid.Uint64Range(0, 4).Draw(t, "number"),
 					}, &out)
 				}
 			}

@@ -21,9 +21,11 @@ const (
 
 // ServiceConfig says who a spare is that may become the warden.
 type ServiceConfig struct {
-	Layout replica.Layout
-	Limit  time.Duration // of each part of an attempt; 0: package vacancy's
-	Note   func(text string)
+	Layout  replica.Layout
+	Spares  int
+	Silence time.Duration // after which a warden counts as gone
+	Limit   time.Duration // of each part of an attempt; 0: package vacancy's
+	Note    func(text string)
 	// Refused is told of strangers.
 	Refused func(error)
 	// Ended says that the job is over, when all other spares know it.
@@ -40,9 +42,12 @@ type Service struct {
 	machine *Machine
 	out     []Action
 	guests  map[int]*connection
-	last    int // connection
+	last    int     // connection
+	client  *Client // this spare's own; nil: there is none yet
+	urged   uint64  // the latest turn that it is to go on to
 	timer   *time.Timer
 	over    bool
+	ended   chan struct{} // closed when the others know that
 }
 
 // connection is a guest's.
@@ -60,7 +65,7 @@ func Serve(meeting mesh.Meeting, host string, cfg ServiceConfig) (*Service, erro
 	}
 	s := &Service{
 		cfg: cfg, door: door, begun: time.Now(),
-		machine: New(meeting.Self, cfg.Layout, cfg.Limit), guests: map[int]*connection{},
+		machine: New(meeting.Self, cfg.Layout, cfg.Spares, cfg.Silence, cfg.Limit), guests: map[int]*connection{}, ended: make(chan struct{}),
 	}
 	s.timer = time.AfterFunc(time.Hour, func() { s.step(s.machine.Tick) })
 	go door.Serve(s.greet, cfg.Refused)
@@ -70,8 +75,32 @@ func Serve(meeting mesh.Meeting, host string, cfg ServiceConfig) (*Service, erro
 // Address is where the others find it.
 func (s *Service) Address() string { return s.door.Address() }
 
-// Reign says that no spare below is left.
-func (s *Service) Reign() { s.step(s.machine.Reign) }
+// follow has this spare's own Client go where guests say that others are.
+func (s *Service) follow(c *Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client = c
+	c.urge(s.urged)
+}
+
+// turn says which turn this spare takes the present one to be.
+func (s *Service) turn(turn uint64) {
+	s.step(func(now proto.Time, out *[]Action) { s.machine.Turn(now, turn, out) })
+}
+
+// Outlast has a warden whose own place in the job is at its end stay until the other spares know that all are, for
+// so long at most.
+func (s *Service) Outlast(limit time.Duration) {
+	s.mu.Lock()
+	reigns := s.machine.reigns
+	s.mu.Unlock()
+	if reigns {
+		select {
+		case <-s.ended:
+		case <-time.After(limit):
+		}
+	}
+}
 
 // Close sends everybody away.
 func (s *Service) Close() {
@@ -154,6 +183,10 @@ func (s *Service) step(do func(now proto.Time, out *[]Action)) {
 			s.release(a.To)
 		case Note:
 			s.cfg.Note(a.Text)
+		case Urge:
+			if s.urged = max(s.urged, a.Turn); s.client != nil {
+				s.client.urge(a.Turn)
+			}
 		case End:
 			s.over = true
 			go s.end(a.Code, a.Text)
@@ -182,5 +215,6 @@ func (s *Service) end(code int, text string) {
 		}
 	}
 	s.door.Close()
+	close(s.ended)
 	s.cfg.Ended(code, text)
 }
