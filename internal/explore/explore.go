@@ -99,6 +99,12 @@ type Checker interface {
 	Check() error
 }
 
+// A Copier is a World that can be copied into one that isn't needed any more, as Clone
+// would, without taking new memory.
+type Copier[W any] interface {
+	CopyInto(W)
+}
+
 // ErrLimit is what All returns if there are more states than it may visit.
 var ErrLimit = errors.New("explore: too many states")
 
@@ -118,6 +124,7 @@ type explorer[W World[W, E], E any] struct {
 	stats  Stats
 	key    []byte
 	events [][]E // by depth
+	worlds []W   // likewise: copies that may be written over
 }
 
 func (x *explorer[W, E]) visit(w W) error {
@@ -146,7 +153,7 @@ func (x *explorer[W, E]) visit(w W) error {
 		}
 	}
 	for _, e := range x.events[depth] {
-		next := w.Clone()
+		next := x.copy(w, depth)
 		x.path = append(x.path, e)
 		if err := next.Apply(e); err != nil {
 			return violation(err, x.path, 0)
@@ -157,6 +164,19 @@ func (x *explorer[W, E]) visit(w W) error {
 		x.path = x.path[:len(x.path)-1]
 	}
 	return nil
+}
+
+func (x *explorer[W, E]) copy(w W, depth int) W {
+	c, ok := any(w).(Copier[W])
+	if !ok {
+		return w.Clone()
+	}
+	if depth == len(x.worlds) {
+		x.worlds = append(x.worlds, w.Clone())
+	} else {
+		c.CopyInto(x.worlds[depth])
+	}
+	return x.worlds[depth]
 }
 
 // Random lets events happen to w, each chosen among those possible, until none is.

@@ -69,30 +69,37 @@ func (m *Machine) clone() *Machine {
 type digest [16]byte
 
 // encoder writes a state down, the same for states that behave the same.
-type encoder []byte
+type encoder struct {
+	bytes []byte
+	// exact has it write down also what makes no difference any more.
+	exact bool
+}
 
 func (e *encoder) int(values ...int) {
 	for _, v := range values {
-		*e = binary.AppendVarint(*e, int64(v))
+		e.bytes = binary.AppendVarint(e.bytes, int64(v))
 	}
 }
 
 func (e *encoder) uint(values ...uint64) {
 	for _, v := range values {
-		*e = binary.AppendUvarint(*e, v)
+		e.bytes = binary.AppendUvarint(e.bytes, v)
 	}
 }
 
 func (e *encoder) bool(v bool) {
 	if v {
-		*e = append(*e, 1)
+		e.bytes = append(e.bytes, 1)
 	} else {
-		*e = append(*e, 0)
+		e.bytes = append(e.bytes, 0)
 	}
 }
 
-func (e encoder) digest() (d digest) {
-	sum := sha256.Sum256(e)
+// restart forgets what was written.
+func (e *encoder) restart() { e.bytes = e.bytes[:0] }
+
+func (e *encoder) digest() (d digest) {
+	sum := sha256.Sum256(e.bytes)
 	copy(d[:], sum[:])
 	return d
 }
@@ -117,7 +124,10 @@ func (n *node) encode(e *encoder) {
 		e.uint(uint64(told))
 	}
 	e.bool(n.paused)
-	e.int(int(n.m.self), int(n.donor))
+	e.int(int(n.m.self))
+	if n.status == joiner || e.exact {
+		e.int(int(n.donor))
+	}
 	n.state.encode(e)
 	n.m.encode(e)
 }
@@ -126,30 +136,36 @@ func (s *state) encode(e *encoder) {
 	e.int(s.pc, len(s.inbox))
 	for _, i := range s.inbox {
 		e.uint(i.context, i.seq)
-		e.int(int(i.src), i.id, int(i.from))
-		e.uint(i.spare)
-		e.bool(i.pulled)
+		e.int(int(i.src), i.id)
 		e.bool(i.complete)
+		e.bool(i.pulled)
+		if !i.complete || e.exact {
+			e.int(int(i.from))
+			e.uint(i.spare)
+		}
 	}
 	e.int(len(s.open)) // what is open is what the machine retains
 	e.bool(s.held)
 	for _, got := range s.got {
 		e.int(got)
 	}
-	*e = append(*e, s.machine...)
+	e.bytes = append(e.bytes, s.machine...)
 }
 
 func (m *Machine) encode(e *encoder) {
 	for r, p := range m.peers {
 		e.uint(uint64(p.dead), uint64(p.left), uint64(p.joining), uint64(p.barred))
-		if m.healing.phase != noPhase {
+		if m.healing.missing > 0 {
 			e.uint(uint64(m.healing.awaited[r]))
 		}
 	}
 	for p := range m.incarnations {
 		e.uint(uint64(m.incarnations[p]))
 	}
-	e.int(int(m.healing.phase), int(m.healing.newcomer), int(m.healing.incarnation), m.healing.missing)
+	e.int(int(m.healing.phase), m.healing.missing)
+	if m.healing.phase != noPhase {
+		e.int(int(m.healing.newcomer), int(m.healing.incarnation))
+	}
 	e.uint(uint64(m.covers))
 	for k := range m.layout.MaxDegree() {
 		e.uint(uint64(m.kept[k]))
@@ -162,7 +178,12 @@ func (m *Machine) encode(e *encoder) {
 	e.int(len(m.sending.channels))
 	for _, c := range m.sending.channels {
 		e.uint(c.context, c.sent)
-		e.uint(c.acked...)
+		for replica, acked := range c.acked {
+			if takesPart := m.peers[c.dst].present | m.peers[c.dst].joining; !e.exact && (takesPart&only(replica) == 0 || acked <= c.sent) {
+				acked = 0
+			}
+			e.uint(acked)
+		}
 		e.int(int(c.dst), c.retained.open, len(c.early))
 		for _, seq := range slices.Sorted(maps.Keys(c.early)) {
 			e.uint(seq, uint64(c.early[seq]))
@@ -179,8 +200,18 @@ func (m *Machine) encode(e *encoder) {
 	for _, k := range slices.SortedFunc(maps.Keys(m.arrival.byKey), byKey) {
 		c := m.arrival.byKey[k]
 		e.uint(c.context, c.arrived)
-		e.uint(c.known...)
-		e.int(int(c.src), c.owed, c.offers.open)
+		for replica, known := range c.known {
+			takesPart := m.peers[c.src].present | m.peers[c.src].joining
+			e.bool(takesPart&only(replica) != 0 && known == c.arrived)
+			if e.exact {
+				e.uint(known)
+			}
+		}
+		e.bool(c.owed > 0)
+		if e.exact {
+			e.int(c.owed)
+		}
+		e.int(int(c.src), c.offers.open)
 		for i := range c.offers.size {
 			if o := c.offers.at(i); o.open {
 				e.uint(o.seq, uint64(o.value.spare))

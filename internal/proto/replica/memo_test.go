@@ -32,13 +32,13 @@ type stimulus struct {
 	frame       uint32 // evDeliver
 }
 
-func newMemo() *memo {
-	return &memo{nodes: make(map[digest]*node), frames: make(map[digest]uint32), queues: make(map[string]*queue)}
+func newMemo(exact bool) *memo {
+	return &memo{buffer: encoder{exact: exact}, nodes: make(map[digest]*node), frames: make(map[digest]uint32), queues: make(map[string]*queue)}
 }
 
 // node is the one like n that is kept.
 func (o *memo) node(n *node) *node {
-	o.buffer = o.buffer[:0]
+	o.buffer.restart()
 	n.encode(&o.buffer)
 	d := o.buffer.digest()
 	kept := o.nodes[d]
@@ -52,7 +52,7 @@ func (o *memo) node(n *node) *node {
 
 // frame gives a frame the number of its content, from 1.
 func (o *memo) frame(f *frame) {
-	o.buffer = o.buffer[:0]
+	o.buffer.restart()
 	f.encode(&o.buffer)
 	d := o.buffer.digest()
 	if o.frames[d] == 0 {

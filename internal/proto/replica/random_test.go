@@ -140,7 +140,7 @@ func TestRandomSchedules(t *testing.T) {
 		return
 	}
 	seeds := uint64(6_000)
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if long() {
 		seeds = 500_000
 	}
 	for seed := range seeds {

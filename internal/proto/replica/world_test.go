@@ -136,8 +136,11 @@ type world struct {
 	transmitted map[transmission]bool
 	// memo keeps nodes, channels and reactions for an exploration. Without it a world
 	// changes its nodes in place.
-	memo  *memo
-	order *rand.Rand // of the events of a state, for an exploration of a part; nil: as they come
+	memo    *memo
+	reduced bool            // leave out what can't show anything new: see reduced_test.go
+	ends    map[string]bool // if not nil: the quiet worlds of an exploration
+	events  []event         // memory
+	order   *rand.Rand      // of the events of a state, for an exploration of a part; nil: as they come
 }
 
 func newWorld(l Layout, program script, contexts int, o options) *world {
@@ -289,9 +292,13 @@ func (w *world) apply(e event) error {
 	case evHeal:
 		f.incarnation = w.begin(e.at, e.other)
 	case evCrash:
-		w.moreCrashes--
+		if w.nodes[e.at].status != doomed {
+			w.moreCrashes--
+		}
 		w.crash(e.at)
 		return nil
+	case evSuspect:
+		w.moreCrashes--
 	case evLeave:
 		w.deafen(e.at)
 	}
