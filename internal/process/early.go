@@ -16,9 +16,16 @@ type early struct {
 	until   proto.Time // of those that are late on purpose
 }
 
-// comesEarly tells whether a message that is the next of its channel must wait.
-func (p *Process) comesEarly(h *wire.Header, payload []byte) bool {
-	return p.clock != nil && (!p.ready(payload) || len(p.early) > 0 && overtakes(h, p.early))
+// postponed keeps a message that is the next of its channel for later, or doesn't and says so.
+func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
+	if p.ready(payload) && !overtakes(h, p.early) {
+		return false
+	}
+	if !owned {
+		payload = p.buffers.copyOf(payload)
+	}
+	p.early = append(p.early, early{from: from, header: *h, payload: payload})
+	return true
 }
 
 // overtakes tells whether messages of the same channel wait.
@@ -29,13 +36,6 @@ func overtakes(h *wire.Header, waiting []early) bool {
 		}
 	}
 	return false
-}
-
-func (p *Process) postpone(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
-	if !owned {
-		payload = p.buffers.copyOf(payload)
-	}
-	p.early = append(p.early, early{from: from, header: *h, payload: payload})
 }
 
 // deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.

@@ -12,10 +12,10 @@ import "banyan/internal/proto"
 // rather than what memory would: what comes to a laggard early is read when it has been driven out of there.
 const leadLimit = 1 << 20
 
-// count notes that such a message has found its receive. Every replica brings those of a rank
-// to itself there on its own; and a newcomer gets the count with its donor's state.
+// count notes that such a message has found its receive. Those of a rank to itself every replica
+// has on its own; and a newcomer gets the count with its donor's state.
 func (p *Process) count(src proto.Rank, bytes int) {
-	if p.cfg.Mirror && src != p.rank && p.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
+	if src != p.rank && p.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
 		p.replica.Report(&p.replicaOut)
 		p.runReplica()
 	}

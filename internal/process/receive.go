@@ -112,7 +112,9 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.pull(a, r)
 		return
 	}
-	p.count(a.envelope.Src, len(a.body))
+	if p.cfg.Mirror {
+		p.count(a.envelope.Src, len(a.body))
+	}
 	if uint64(len(a.body)) < a.total {
 		p.fillLogged(h, r, a.body, a.total)
 	} else {
@@ -184,7 +186,11 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			kept = true
 			break
 		}
-		kept = p.accepted(from, h, payload, owned)
+		if p.clock != nil && (len(p.early) > 0 || !p.ready(payload)) && p.postponed(from, h, payload, owned) {
+			kept = true
+			break
+		}
+		kept = p.deliver(from, h, payload, owned)
 	case replica.Reoffer:
 		p.reoffered(from, h)
 		p.comesAgain(h, payload)
@@ -204,11 +210,7 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 // accepted takes in a message that is the next of its channel, or puts it off until its
 // cause has been here. It reports whether it kept the payload.
 func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	if p.comesEarly(h, payload) {
-		p.postpone(from, h, payload, owned)
-		return true
-	}
-	return p.deliver(from, h, payload, owned)
+	return p.clock != nil && p.postponed(from, h, payload, owned) || p.deliver(from, h, payload, owned)
 }
 
 // ready tells whether the cause of a message has been here, by the stamp at its end.
@@ -247,7 +249,9 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
 		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
-		p.count(e.Src, len(payload))
+		if p.cfg.Mirror {
+			p.count(e.Src, len(payload))
+		}
 		p.fill(rh, r, payload)
 		return false
 	}
