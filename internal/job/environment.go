@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"time"
@@ -12,9 +13,12 @@ import (
 
 // What the environment says beside who is who.
 
-// media are those that the job's user allows.
+// transportVariable says which media the job's user allows: auto, shm or tcp.
+const transportVariable = "BANYAN_TRANSPORT"
+
+// media are those.
 func media() (mesh.Media, error) {
-	switch wish := os.Getenv("BANYAN_TRANSPORT"); wish {
+	switch wish := os.Getenv(transportVariable); wish {
 	case "", "auto":
 		return mesh.Any, nil
 	case "shm":
@@ -22,7 +26,7 @@ func media() (mesh.Media, error) {
 	case "tcp":
 		return mesh.Sockets, nil
 	default:
-		return 0, fmt.Errorf("BANYAN_TRANSPORT=%q is no transport; there are auto, shm and tcp", wish)
+		return 0, fmt.Errorf("%s=%q is no transport; there are auto, shm and tcp", transportVariable, wish)
 	}
 }
 
@@ -99,4 +103,13 @@ func durationVariable(name string, otherwise time.Duration) (time.Duration, erro
 		return 0, fmt.Errorf("%s=%q must be a positive duration such as 100ms", name, s)
 	}
 	return d, nil
+}
+
+// logger is where this process tells what concerns its user: the program's own
+// log, or, if BANYAN_DEBUG is set, stderr, with every death and how it was found.
+func logger() *slog.Logger {
+	if os.Getenv("BANYAN_DEBUG") == "" {
+		return slog.Default()
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

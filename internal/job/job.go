@@ -26,14 +26,11 @@
 package job
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -62,9 +59,6 @@ const (
 	// before it speaks for its side of a partition: one that finds the others
 	// silent one by one takes 2δ for each.
 	settleFactor = 3
-
-	secretKey = "banyan-secret-"
-	cardKey   = "banyan-card-"
 )
 
 // Options are what a program may ask of its job.
@@ -89,6 +83,8 @@ type Job struct {
 	spares   int           // how many processes the launcher has started beyond the job
 	silence  time.Duration // after which their warden counts as gone: δ
 	options  Options
+	secret   []byte      // the job's
+	address  string      // where this process is reached
 	hosts    []int32     // of each process, nil if unknown
 	program  int         // which of the job's, from 0; -1 if unknown
 	survive  atomic.Bool // the program goes on when a rank is lost
@@ -172,6 +168,9 @@ func (j *Job) join() (err error) {
 	if j.output, err = readOutput(); err != nil {
 		return err
 	}
+	if j.media, err = media(); err != nil {
+		return err
+	}
 	if j.isSpare() {
 		if err := j.wait(); err != nil {
 			return err
@@ -179,9 +178,6 @@ func (j *Job) join() (err error) {
 	}
 	cfg, err := j.config()
 	if err != nil {
-		return err
-	}
-	if j.media, err = media(); err != nil {
 		return err
 	}
 	if j.layout.Procs() == 1 {
@@ -248,116 +244,4 @@ func (j *Job) config() (progress.Config, error) {
 		cfg.Calls = j.calls
 	}
 	return cfg, errors.Join(err, record(&cfg.Process))
-}
-
-// logger is where this process tells what concerns its user: the program's own
-// log, or, if BANYAN_DEBUG is set, stderr, with every death and how it was found.
-func logger() *slog.Logger {
-	if os.Getenv("BANYAN_DEBUG") == "" {
-		return slog.Default()
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-// connect shares the secret, opens the transport and starts the engine.
-func (j *Job) connect(cfg progress.Config) error {
-	// A newcomer finds the secret there, and those who are to connect to it are told
-	// when they can.
-	if j.newcomer == nil {
-		if err := j.putSecret(); err != nil {
-			return err
-		}
-	}
-	secret, err := j.secret()
-	if err != nil {
-		return err
-	}
-	hosts, err := j.pmi.Hosts()
-	if err != nil {
-		j.log.Warn("the ring of heartbeats isn't ordered by host", "reason", err)
-	}
-	address, err := listenAddress(hosts)
-	if err != nil {
-		return err
-	}
-	if hosts != nil {
-		hosts = hosts[:j.layout.Procs()]
-	}
-	cfg.Process.Hosts, j.hosts = hosts, hosts
-	if cfg.Crowded, err = j.crowded(); err != nil {
-		return err
-	}
-	cfg.Agreed = os.Getenv(coresVariable) != "" && !j.layout.Replicated()
-	if j.program, err = j.pmi.Program(); err != nil {
-		return err
-	}
-	cfg.Process.SharedMemory = j.media != mesh.Sockets
-	tr, err := mesh.Listen(mesh.Config{
-		Self: j.self, N: j.layout.Procs(), Secret: secret, Logger: j.log,
-		Incarnation: j.newcomer.of(j.self), Lives: j.newcomer.incarnations(),
-		Host: address, Media: j.media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
-	})
-	if err != nil {
-		return err
-	}
-	if j.warden == nil { // else it tells the others
-		err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String())
-	}
-	if err == nil && j.newcomer == nil {
-		err = j.pmi.Barrier()
-	}
-	if err != nil {
-		tr.Close()
-		return err
-	}
-	j.mesh = tr
-	j.silent = &neighbours{
-		card: tr.Card(), near: j.near, resolve: j.resolve, known: make(map[proto.Proc]*neighbour),
-	}
-	cfg.Starved = j.silent.starved
-	j.Engine = progress.New(cfg, tr)
-	if j.spares > 0 && j.warden == nil {
-		return j.findWarden(secret, nil)
-	}
-	return nil
-}
-
-// putSecret puts an entry for the job's secret, and waits until all have.
-func (j *Job) putSecret() error {
-	var own [32]byte
-	rand.Read(own[:])
-	if err := j.pmi.Put(secretKey+strconv.Itoa(int(j.station)), hex.EncodeToString(own[:])); err != nil {
-		return err
-	}
-	return j.pmi.Barrier()
-}
-
-func (j *Job) secret() ([]byte, error) {
-	for p := range j.layout.Procs() + j.spares {
-		s, err := j.pmi.Get(secretKey + strconv.Itoa(p))
-		if errors.Is(err, pmi.ErrNoKey) {
-			continue // died before it put one
-		}
-		if err != nil {
-			return nil, err
-		}
-		return hex.DecodeString(s)
-	}
-	return nil, errors.New("no process has put a secret")
-}
-
-// resolve finds another process's card. It is called when first needed: everybody
-// who lived has put one by then.
-func (j *Job) resolve(p proto.Proc) (mesh.Card, error) {
-	if card, is := j.facts.address(p); is {
-		return card, nil
-	}
-	s, err := j.pmi.Get(cardKey + strconv.Itoa(int(p)))
-	if errors.Is(err, pmi.ErrNoKey) {
-		return mesh.Card{}, mesh.ErrNoCard
-	}
-	if err != nil {
-		return mesh.Card{}, err
-	}
-	return mesh.ParseCard(s)
 }

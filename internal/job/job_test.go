@@ -107,6 +107,12 @@ func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 // startAll starts n processes.
 func startAll(t *testing.T, n int, env ...string) []*member {
 	t.Helper()
+	return startEach(t, n, func(int) []string { return env })
+}
+
+// startEach starts n processes that are told different things.
+func startEach(t *testing.T, n int, env func(i int) []string) []*member {
+	t.Helper()
 	server := pmi.NewServer(n, "test", func(int, int, string) {})
 	members := make([]*member, n)
 	for i := range members {
@@ -122,7 +128,7 @@ func startAll(t *testing.T, n int, env ...string) []*member {
 		m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_FD=3",
 			fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", n),
 			"BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
-		m.cmd.Env = append(m.cmd.Env, env...)
+		m.cmd.Env = append(m.cmd.Env, env(i)...)
 		if err := m.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -202,6 +208,21 @@ func TestLostRankEndsTheJob(t *testing.T) {
 	}
 	if !named {
 		t.Error("nobody names the rank that was lost first")
+	}
+}
+
+// Ranks choose how to broadcast by the media that they are allowed: they must agree.
+func TestMediaDiffer(t *testing.T) {
+	media := func(of ...string) func(int) []string {
+		return func(i int) []string { return []string{"BANYAN_TRANSPORT=" + of[i]} }
+	}
+	members := startEach(t, 3, media("shm", "auto", "tcp"))
+	want := "BANYAN_TRANSPORT differs: process 0 of the job goes by shared-memory, and process 2 by sockets"
+	if code := members[2].wait(t); code != 1 || !strings.Contains(members[2].stderr.String(), want) {
+		t.Errorf("exit code %d, stderr %q", code, members[2].stderr.String())
+	}
+	for rank, m := range startEach(t, 2, media("shm", "auto")) {
+		m.expect(t, rank, 2)
 	}
 }
 

@@ -46,22 +46,7 @@ func (j *Job) isSpare() bool { return j.spares > 0 && int(j.station) >= j.layout
 // wait is what a spare does until it has a place in the job, and what it is then. If the
 // job ends without it, this process ends.
 func (j *Job) wait() error {
-	if err := j.putSecret(); err != nil {
-		return err
-	}
-	secret, err := j.secret()
-	if err != nil {
-		return err
-	}
-	hosts, err := j.pmi.Hosts()
-	if err != nil {
-		hosts = nil
-	}
-	if j.program, err = j.pmi.Program(); err != nil {
-		return err
-	}
-	host, err := listenAddress(hosts)
-	if err != nil {
+	if err := j.bootstrap(); err != nil {
 		return err
 	}
 	own, err := keepStreams()
@@ -73,7 +58,7 @@ func (j *Job) wait() error {
 		notes = os.NewFile(uintptr(fd), "stderr")
 	}
 	j.waiting.Store(true)
-	j.service, err = warden.Serve(mesh.Meeting{Self: j.station, Secret: secret}, host, warden.ServiceConfig{
+	j.service, err = warden.Serve(mesh.Meeting{Self: j.station, Secret: j.secret}, j.address, warden.ServiceConfig{
 		Layout: j.layout, Spares: j.spares, Silence: j.silence,
 		Note: func(text string) { fmt.Fprintf(notes, "banyan: %s\n", text) },
 		Refused: func(err error) {
@@ -90,7 +75,7 @@ func (j *Job) wait() error {
 	if err := j.pmi.Barrier(); err != nil {
 		return err
 	}
-	if err := j.findWarden(secret, j.service); err != nil {
+	if err := j.findWarden(j.service); err != nil {
 		return err
 	}
 	for n := (&newcomer{lives: make([]uint32, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
@@ -132,7 +117,7 @@ func (j *Job) dismissed(code int, text string) {
 
 // findWarden begins to look for the warden; own is this spare's service, nil if this isn't one. It asks for all addresses
 // at once: later the launcher might be busy with deaths.
-func (j *Job) findWarden(secret []byte, own *warden.Service) error {
+func (j *Job) findWarden(own *warden.Service) error {
 	first := proto.Proc(j.layout.Procs())
 	addresses := make([]string, j.spares)
 	for i := range addresses {
@@ -143,7 +128,7 @@ func (j *Job) findWarden(secret []byte, own *warden.Service) error {
 		addresses[i] = address
 	}
 	j.warden = warden.Connect(warden.ClientConfig{
-		Meeting: mesh.Meeting{Self: j.station, Secret: secret},
+		Meeting: mesh.Meeting{Self: j.station, Secret: j.secret},
 		First:   first, Addresses: addresses, Silence: j.silence,
 		Introduce: j.introduce,
 		Heard:     j.hear,

@@ -328,7 +328,7 @@ func (m *Machine) occupied() {
 func (m *Machine) end(code int, text string) {
 	m.over = true
 	for _, g := range m.guests {
-		if g.spare && g.station != m.self {
+		if !g.member && g.station != m.self { // also a newcomer under way
 			m.send(g, control.Message{Type: control.Dismissed, Code: code, Text: text})
 		}
 	}

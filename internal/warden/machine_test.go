@@ -277,6 +277,18 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
+	c = newCourt(t, 2) // with a newcomer under way
+	c.assemble(2)
+	c.says(3, msg(control.Healable, 0, 0))
+	for _, i := range []int{1, 0, 2} {
+		c.closed(i)
+		c.says(3, msg(control.Obituary, proto.Proc(i), 0))
+	}
+	c.did()
+	c.closed(3)
+	c.m.Tick(c.m.Deadline(), &c.out)
+	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
+
 	c = newCourt(t, 2)
 	c.m.Turn(0, 0, &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
