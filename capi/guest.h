@@ -19,6 +19,14 @@ void banyan_flush(void);
 // banyan_flush_all writes out what all of the program's streams hold.
 void banyan_flush_all(void);
 
+// banyan_unread is how much stdio has read of the input that the program hasn't taken, -1 if
+// nobody can tell.
+long long banyan_unread(void);
+
+// banyan_skip takes that many bytes of the input and drops them. It returns those that there weren't, because
+// the input ended or can't be read.
+long long banyan_skip(long long bytes);
+
 // banyan_due says whether MPIX_Safepoint has anything to do.
 void banyan_due(int is);
 

@@ -41,6 +41,7 @@ func join() (binding.Job, error) {
 	}
 	knowTypes()
 	watchSafepoints(j.Engine)
+	j.Engine.SetInput(stdio{})
 	return member{j}, nil
 }
 

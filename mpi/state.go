@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding"
@@ -62,6 +63,24 @@ func Register(world *Comm, name string, value any) error {
 func RegisterSlice[T Element](world *Comm, name string, slice []T) error {
 	err := world.c.Engine().Register(name, progress.Variable{Memory: bytesOf(slice)})
 	return world.stateError("RegisterSlice", err)
+}
+
+// RegisterInput says that the program reads its standard input through a reader, which reads os.Stdin and nothing
+// else. Then a newcomer goes on in the input where its donor is, whatever either's reader has read ahead. Without it
+// a program that reads input after its first safe point can't be healed, since nobody knows of such
+// readers. It must be called before the first safe point.
+func RegisterInput(world *Comm, r *bufio.Reader) {
+	world.c.Engine().SetInput(reader{r})
+}
+
+// reader is a progress.Input.
+type reader struct{ *bufio.Reader }
+
+func (r reader) Unread() (int64, bool) { return int64(r.Buffered()), true }
+
+func (r reader) Skip(n int64) error {
+	_, err := io.CopyN(io.Discard, r, n)
+	return err
 }
 
 // Unregister takes a value out of the program's state.

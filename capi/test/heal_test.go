@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func heal(t *testing.T, rank int, flags []string, program string, args ...string
 	cmd := exec.CommandContext(ctx, tool("banyan"), command...)
 	var stdout bytes.Buffer
 	stderr := &avenger{of: cmd, number: rank}
-	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = numbers(), &stdout, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -37,6 +38,15 @@ func heal(t *testing.T, rank int, flags []string, program string, args ...string
 		t.Errorf("nobody was replaced\nstderr: %.2000s", &stderr.said)
 	}
 	return outcome{stdout: stdout.String(), stderr: stderr.said.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// numbers are input, more than any buffer holds.
+func numbers() io.Reader {
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintln(&text, i*i%9973)
+	}
+	return strings.NewReader(text.String())
 }
 
 // avenger is the launcher's stderr. When that says that a replica is back, it kills replica
@@ -78,7 +88,7 @@ func (a *avenger) victim() int {
 func TestHeal(t *testing.T) {
 	program := compile(t, "heal")
 	args := []string{"2000", "300"}
-	want := run(t, tool("banyan"), append([]string{"run", "-n", "3", program}, "2000", "0")...)
+	want := runOn(t, numbers(), tool("banyan"), "run", "-n", "3", program, "2000", "0")
 	if want.code != 0 {
 		t.Fatal(want)
 	}

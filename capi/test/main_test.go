@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,12 +85,18 @@ func (o outcome) String() string {
 // run runs a program to its end, at most limit.
 func run(t *testing.T, program string, args ...string) outcome {
 	t.Helper()
+	return runOn(t, nil, program, args...)
+}
+
+// runOn is run with something to read.
+func runOn(t *testing.T, stdin io.Reader, program string, args ...string) outcome {
+	t.Helper()
 	const limit = time.Minute // only against hanging
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

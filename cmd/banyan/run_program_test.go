@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -47,8 +48,9 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after]]". It tells nobody when it has
-// been restored: its output is that of ring. Rank 0 reads its input before or after its first safe point.
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines]]". It tells nobody when it has
+// been restored: its output is that of ring. Rank 0 reads its input before or after its first safe point, or a line in
+// each round, which it prints.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -76,11 +78,21 @@ func healer() {
 			}
 		}
 		read("before")
+		lines := bufio.NewReader(os.Stdin)
+		interactive := rank == 0 && len(os.Args) > 3 && os.Args[3] == "lines"
+		if interactive {
+			mpi.RegisterInput(world, lines)
+			lines.ReadString('\n') // by which it reads more ahead
+		}
 		for ; round < rounds; round++ {
 			if _, err := world.Safepoint(); err != nil {
 				return err
 			}
 			read("after")
+			if interactive {
+				line, _ := lines.ReadString('\n')
+				fmt.Printf("%q\n", line)
+			}
 			got := make([]int64, 1)
 			if _, err := mpi.Sendrecv(ring, number, (rank+1)%size, 0, got, (rank+size-1)%size, 0); err != nil {
 				return err

@@ -66,7 +66,8 @@ const (
 	// follow its name.
 	Waits Type = "waits"
 	// Healable: this process has come to its first safe point: a newcomer to its rank can
-	// have its state. It waits for Noted before it reads more input.
+	// have its state. It waits for Noted before it reads more input. Opaque says that what it has read may be more
+	// than its program has taken, nobody knows by how much.
 	Healable Type = "healable"
 	// Unhealable: this process can't give its state away, for Text. From a newcomer: nor can
 	// another newcomer have its donor's.
@@ -137,9 +138,9 @@ const (
 	Admit Type = "admit"
 	// Donate: this process is the donor of Proc in Incarnation, which has Arrived.
 	Donate Type = "donate"
-	// Marked: see Mark.
+	// Marked: see Mark. Input is how much of the job's input has been read by now.
 	Marked Type = "marked"
-	// Noted answers Healable: how much input the program had read is known.
+	// Noted answers Healable: Input is how much of the job's input had been read.
 	Noted Type = "noted"
 	// Shutdown: the job is being ended; kill follows. Text says why.
 	Shutdown Type = "shutdown"
@@ -157,6 +158,8 @@ type Message struct {
 	Cause       string        `json:"cause,omitempty"` // of a Death, in words
 	Text        string        `json:"text,omitempty"`
 	Silent      time.Duration `json:"silent_ns,omitempty"`
+	Input       int64         `json:"input,omitempty"` // bytes
+	Opaque      bool          `json:"opaque,omitempty"`
 
 	Card string `json:"card,omitempty"`
 

@@ -12,6 +12,7 @@ import (
 
 	"banyan/internal/control"
 	"banyan/internal/process"
+	"banyan/internal/progress"
 	"banyan/internal/proto"
 )
 
@@ -116,11 +117,11 @@ func (n *newcomer) of(p proto.Proc) uint64 {
 func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
 
 // heals tells who replaces the dead how far a healing has come.
-func (j *Job) heals(step process.HealStep) {
-	switch step {
+func (j *Job) heals(e progress.Event) {
+	switch e.Step {
 	case process.StepHealable:
 		j.facts.canDonate()
-		j.tellHealer(control.Message{Type: control.Healable})
+		j.tellHealer(control.Message{Type: control.Healable, Opaque: e.Opaque})
 	case process.StepMark:
 		j.tellHealer(control.Message{Type: control.Mark})
 	case process.StepCommitted:

@@ -46,9 +46,9 @@ func (j *Job) listen() {
 				j.Engine.Help(m.Proc, m.Incarnation)
 			}
 		case control.Marked:
-			j.Engine.Marked()
+			j.Engine.Marked(m.Input)
 		case control.Noted:
-			j.Engine.Noted()
+			j.Engine.Noted(m.Input)
 		case control.Traced, control.Untraced:
 			j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 		case control.Explain:
@@ -108,7 +108,7 @@ func (j *Job) handle(e progress.Event) {
 	case progress.Aborted:
 		j.end(e.Code, "")
 	case progress.Heals:
-		j.heals(e.Step)
+		j.heals(e)
 	case progress.Unhealable:
 		j.unhealable(e.Text)
 	}

@@ -40,7 +40,7 @@ const drainPause = time.Millisecond
 type healing struct {
 	board *vacancy.Board
 	work  func(f func() error) error // on the thread that starts processes
-	marks map[proto.Proc]int64       // how much input a process had read when it became healable
+	marks map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
 	now   *attempt                   // nil: none
 }
 
@@ -51,6 +51,7 @@ type attempt struct {
 	donor      *process
 	admitted   bool   // the others know of it
 	paused     bool   // the donor is
+	read       int64  // how much input the donor has, then
 	following  bool   // the newcomer's output is about to follow the donor's
 	donorEnded func() // to be called then, if the donor has
 	doomed     bool   // it is being killed
@@ -127,8 +128,20 @@ func (j *job) startNewcomer(a *vacancy.Attempt) {
 	slog.Debug("newcomer", "process", slot, "incarnation", p.life, "pid", p.pid, "donor", donor.id)
 	h.now = &attempt{Attempt: a, p: p, donor: donor}
 	j.running++
-	if p.stdin != nil && !j.feeder.revive(j.ledger.Replica(slot), p.sink()) {
-		j.doomForGood("its input isn't there any more from its beginning")
+	if p.stdin != nil {
+		missed := func() {
+			j.doomForGood(fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20))
+		}
+		here := j.feeder.revive(j.ledger.Replica(slot), p.sink(), func() {
+			j.tell(func() {
+				if a := j.heal.now; a != nil && a.p == p {
+					missed()
+				}
+			})
+		})
+		if !here {
+			missed()
+		}
 	}
 	j.enterPart(vacancy.GetReady)
 	go j.server.Serve(int(slot), p.pmi)
@@ -199,10 +212,15 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		a.donor.news.put(control.Message{Type: control.Donate, Proc: p.id, Incarnation: p.life})
 		j.enterPart(vacancy.FindSafepoint)
 	case control.Committed:
-		j.heal.marks[p.id] = j.heal.marks[a.donor.id]
+		if mark, opaque := j.heal.marks[a.donor.id]; opaque {
+			j.heal.marks[p.id] = mark
+		}
 		j.seat(p)
 		j.enterPart(vacancy.BecomeKnown)
 	case control.Healed:
+		if p.stdin != nil {
+			j.feeder.settle(j.ledger.Replica(p.id))
+		}
 		j.healed(a)
 	case control.HealFailed, control.Unhealable:
 		if !a.doomed {
@@ -307,19 +325,29 @@ func (j *job) hopeful(rank proto.Rank) bool {
 	return j.heal != nil && j.heal.now != nil && !j.heal.now.Committed() && j.heal.now.paused && j.ledger.Rank(j.heal.now.p.id) == rank
 }
 
-// healable notes that a rank can be healed from a process.
-func (j *job) healable(p *process) {
+// healable notes that a rank can be healed from a process. opaque says that nobody can tell how
+// much of the input that it has read its program has taken.
+func (j *job) healable(p *process, opaque bool) {
 	if j.heal == nil {
 		return
 	}
 	j.heal.board.Healable(p.id)
 	if p.life == 0 { // else its donor's mark holds: it has read the same before
-		if p.stdin != nil {
-			j.heal.marks[p.id], _ = j.feeder.taken(j.ledger.Replica(p.id))
+		read := j.inputRead(p)
+		if opaque {
+			j.heal.marks[p.id] = read
 		}
-		p.news.put(control.Message{Type: control.Noted})
+		p.news.put(control.Message{Type: control.Noted, Input: read})
 	}
 	j.healNext()
+}
+
+// inputRead is how much input a process has read that is paused.
+func (j *job) inputRead(p *process) int64 {
+	if p.stdin == nil {
+		return 0
+	}
+	return j.feeder.taken(j.ledger.Replica(p.id))
 }
 
 // everyone are all processes that may run.

@@ -10,18 +10,18 @@ import (
 // mark has the output of the newcomer follow that of its donor, which is paused.
 func (j *job) mark(donor *process) {
 	h := j.heal
+	read := j.inputRead(donor)
 	if h == nil || h.now == nil || h.now.donor != donor || h.now.paused {
-		donor.news.put(control.Message{Type: control.Marked})
+		donor.news.put(control.Message{Type: control.Marked, Input: read})
 		return
 	}
 	a := h.now
 	a.paused = true
 	j.enterPart(vacancy.TakeOver)
-	if donor.stdin != nil {
-		if at, ok := j.feeder.taken(j.ledger.Replica(donor.id)); !ok || at != h.marks[donor.id] {
-			j.doomForGood("its rank has read input since its first safe point")
-		}
+	if first, opaque := h.marks[donor.id]; opaque && read != first {
+		j.doomForGood("its rank has read input since its first safe point, through buffers of its own")
 	}
+	a.read = read
 	j.follow(a)
 }
 
@@ -64,7 +64,7 @@ func (j *job) marked(a *attempt) {
 		a.donorEnded()
 		return
 	}
-	a.donor.news.put(control.Message{Type: control.Marked})
+	a.donor.news.put(control.Message{Type: control.Marked, Input: a.read})
 }
 
 // donorEnded ends an attempt whose donor has gone before it has given anything: the newcomer

@@ -28,8 +28,9 @@ const (
 	// lineHold is how long an unfinished line of a rank keeps the other ranks'
 	// lines waiting.
 	lineHold = time.Second
-	// inputKept bounds the input kept for a replica that reads slowly.
-	inputKept = 1 << 20
+	// inputAhead bounds the input kept for a replica that reads slowly, inputKept that for newcomers.
+	inputAhead = 1 << 20
+	inputKept  = 64 << 20
 	// killDelay is how long interrupted processes get to end by themselves.
 	killDelay = 2 * time.Second
 )
@@ -291,7 +292,11 @@ func (j *job) attach(stdout, stderr *output.Printer) {
 			stderr.Ended(r)
 		})
 	}
-	j.feeder = newFeeder(inputKept, j.heal != nil, inputs)
+	kept := 0
+	if j.heal != nil {
+		kept = inputKept
+	}
+	j.feeder = newFeeder(inputAhead, kept, inputs)
 	go j.feeder.run(j.Stdin)
 }
 

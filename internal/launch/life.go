@@ -158,7 +158,7 @@ func (j *job) heard(p *process, m control.Message) {
 		e.finalized = true
 		j.stopHealing()
 	case control.Healable:
-		j.healable(p)
+		j.healable(p, m.Opaque)
 	case control.Unhealable:
 		if key := fmt.Sprintf("%v %s", j.ledger.Rank(p.id), m.Text); !j.told[key] { // by another replica of the rank
 			j.told[key] = true

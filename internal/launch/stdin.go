@@ -2,16 +2,20 @@ package launch
 
 import (
 	"io"
+	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // feeder copies one input to several sinks. Each goes at its own pace, until
 // the slowest of those still there is limit bytes behind the fastest; then
 // the input waits. A sink whose Write fails has gone.
+//
+// A newcomer's sink begins at the input's first byte, so all of the input is kept, up to kept bytes. It keeps
+// nobody waiting until it has caught up (see settle).
 type feeder struct {
-	limit int
-	keep  bool // all of the input, for newcomers, as long as it is below the limit
+	limit, kept int
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -22,17 +26,25 @@ type feeder struct {
 }
 
 type sink struct {
-	w       io.WriteCloser
-	far     syscall.RawConn // the other end of w, a pipe, if the sink may be asked what is taken; or nil
+	w       inputPipe
+	far     syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
 	at      int64           // next byte of the input
 	gone    bool
 	writing bool
-	life    int // how many writers there were before
+	asked   bool   // what is taken: nothing may be written meanwhile
+	missed  func() // of a newcomer, to be called if it can't have what it needs; else nil
+	life    int    // how many writers there were before
+}
+
+// inputPipe is the end of a pipe.
+type inputPipe interface {
+	io.WriteCloser
+	SetWriteDeadline(time.Time) error
 }
 
 // newFeeder makes a feeder. Each sink is closed when it has got all.
-func newFeeder(limit int, keep bool, sinks []sink) *feeder {
-	f := &feeder{limit: limit, keep: keep, sinks: sinks}
+func newFeeder(limit, kept int, sinks []sink) *feeder {
+	f := &feeder{limit: limit, kept: kept, sinks: sinks}
 	f.changed.L = &f.mu
 	return f
 }
@@ -48,20 +60,45 @@ func (f *feeder) run(input io.Reader) {
 		f.mu.Lock()
 		f.buf = append(f.buf, chunk[:n]...)
 		f.eof = err != nil
+		f.forget()
 		f.changed.Broadcast()
-		if len(f.buf) >= f.limit {
-			f.keep = false
-			f.trim()
-		}
-		for len(f.buf) >= f.limit && f.any() {
+		for f.end()-f.slowest() >= int64(f.limit) && f.any() {
 			f.changed.Wait()
 		}
-		stop := f.eof || !f.any() && !f.keep
+		stop := f.eof || !f.any() && !f.keeps()
 		f.mu.Unlock()
 		if stop {
 			return
 		}
 	}
+}
+
+// end is how long the input is so far. The lock is held.
+func (f *feeder) end() int64 { return f.base + int64(len(f.buf)) }
+
+// keeps says whether a newcomer could begin. The lock is held.
+func (f *feeder) keeps() bool { return f.base == 0 && len(f.buf) <= f.kept }
+
+// slowest is where the slowest sink is that may keep the input waiting. The lock is held.
+func (f *feeder) slowest() int64 {
+	at := f.end()
+	for i := range f.sinks {
+		if s := &f.sinks[i]; !s.gone && s.missed == nil {
+			at = min(at, s.at)
+		}
+	}
+	return at
+}
+
+// forget gives up newcomers for whom too much would have to be kept. The lock is held.
+func (f *feeder) forget() {
+	for i := range f.sinks {
+		if s := &f.sinks[i]; !s.gone && s.missed != nil && f.end()-s.at > int64(f.kept) {
+			go s.missed()
+			f.drop(i)
+		}
+	}
+	f.trim()
 }
 
 // remove closes a sink and forgets it, also while it is being written to.
@@ -82,14 +119,15 @@ func (f *feeder) drop(i int) {
 }
 
 // revive gives a sink that has gone another writer, which gets the input from its first
-// byte on. It can't if that isn't all here any more.
-func (f *feeder) revive(i int, next sink) bool {
+// byte on. It can't if that isn't all here any more. missed is called, on a goroutine of its own, if that becomes
+// so before the sink is settled.
+func (f *feeder) revive(i int, next sink, missed func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	next.life = s.life + 1
+	next.life, next.missed = s.life+1, missed
 	*s = next
-	if !f.keep {
+	if !f.keeps() {
 		f.drop(i)
 		return false
 	}
@@ -97,15 +135,29 @@ func (f *feeder) revive(i int, next sink) bool {
 	return true
 }
 
-// taken is how much of the input a sink's process has read, if that is certain.
-func (f *feeder) taken(i int) (n int64, ok bool) {
+// settle says that a newcomer has come to where the others are.
+func (f *feeder) settle(i int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sinks[i].missed = nil
+}
+
+// taken is how much of the input a sink's process has read, which must not read meanwhile.
+func (f *feeder) taken(i int) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	if s.writing || s.far == nil {
-		return 0, false
+	if s.far == nil {
+		return 0
 	}
-	return s.at - int64(unread(s.far)), true
+	s.asked = true
+	for s.writing {
+		s.w.SetWriteDeadline(time.Unix(0, 1)) // so that it is known how much a full pipe has taken
+		f.changed.Wait()
+	}
+	s.asked = false
+	f.changed.Broadcast()
+	return s.at - int64(unread(s.far))
 }
 
 // drain writes to one sink, as long as it has its writer.
@@ -115,7 +167,7 @@ func (f *feeder) drain(i, life int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s.life == life {
-		for s.at == f.base+int64(len(f.buf)) && !f.eof && !s.gone && s.life == life {
+		for (s.at == f.end() && !f.eof || s.asked) && !s.gone && s.life == life {
 			f.changed.Wait()
 		}
 		n := 0
@@ -128,18 +180,20 @@ func (f *feeder) drain(i, life int) {
 		w := s.w
 		s.writing = true
 		f.mu.Unlock()
-		_, err := w.Write(chunk[:n])
+		n, err := w.Write(chunk[:n])
 		f.mu.Lock()
 		if s.life != life {
 			return
 		}
 		s.writing = false
-		if err != nil {
-			break
-		}
 		s.at += int64(n)
 		f.trim()
 		f.changed.Broadcast()
+		if os.IsTimeout(err) {
+			w.SetWriteDeadline(time.Time{})
+		} else if err != nil {
+			break
+		}
 	}
 	if s.life == life {
 		f.drop(i)
@@ -156,18 +210,21 @@ func (f *feeder) any() bool {
 	return false
 }
 
-// trim drops what every sink has got. The lock is held.
+// trim drops what nobody needs any more. The lock is held.
 func (f *feeder) trim() {
-	if f.keep {
+	if f.keeps() {
 		return
 	}
-	least := f.base + int64(len(f.buf))
+	least := f.end()
 	for i := range f.sinks {
 		if !f.sinks[i].gone {
 			least = min(least, f.sinks[i].at)
 		}
 	}
 	n := int(least - f.base)
+	if n < len(f.buf)/2 {
+		return // not for each chunk, what is kept may be much
+	}
 	f.buf = append(f.buf[:0], f.buf[n:]...)
 	f.base = least
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// inputPipe is a sink that can be asked what is taken, and the process's end of it.
-func inputPipe(t *testing.T) (sink, *os.File) {
+// askedPipe is a sink that can be asked what is taken, and the process's end of it.
+func askedPipe(t *testing.T) (sink, *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -26,20 +26,20 @@ func inputPipe(t *testing.T) (sink, *os.File) {
 // A newcomer gets the input from its first byte on, and what each has taken of it is known.
 func TestFeederRevives(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
-	first, in := inputPipe(t)
+	first, in := askedPipe(t)
 	input, typed := io.Pipe()
-	f := newFeeder(1000, true, []sink{first})
+	f := newFeeder(1000, 1000, []sink{first})
 	go f.run(input)
 	typed.Write([]byte(text))
 	taken := func(want int64) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			n, ok := f.taken(0)
-			if ok && n == want {
+			n := f.taken(0)
+			if n == want {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%d bytes are taken, %v, want %d", n, ok, want)
+				t.Fatalf("%d bytes are taken, want %d", n, want)
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func TestFeederRevives(t *testing.T) {
 	read(in, "one\n")
 	taken(4)
 	f.remove(0)
-	second, in := inputPipe(t)
-	if !f.revive(0, second) {
+	second, in := askedPipe(t)
+	if !f.revive(0, second, func() {}) {
 		t.Fatal("not revived")
 	}
 	read(in, text)
@@ -67,8 +67,8 @@ func TestFeederRevives(t *testing.T) {
 		t.Errorf("then %q, %v", rest, err)
 	}
 	taken(int64(len(text)) + 5) // also when all has been written
-	third, in := inputPipe(t)
-	if !f.revive(0, third) {
+	third, in := askedPipe(t)
+	if !f.revive(0, third, func() {}) {
 		t.Fatal("not revived")
 	}
 	if all, err := io.ReadAll(in); err != nil || string(all) != text+"four\n" {
@@ -78,8 +78,8 @@ func TestFeederRevives(t *testing.T) {
 
 // Where the input is too long to be kept, nobody can begin with it anew.
 func TestFeederKeepsALimit(t *testing.T) {
-	first, in := inputPipe(t)
-	f := newFeeder(1000, true, []sink{first})
+	first, in := askedPipe(t)
+	f := newFeeder(1000, 1000, []sink{first})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -89,11 +89,72 @@ func TestFeederKeepsALimit(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}
 	<-done
-	next, in := inputPipe(t)
-	if f.revive(0, next) {
+	next, in := askedPipe(t)
+	if f.revive(0, next, func() {}) {
 		t.Error("revived")
 	}
 	if all, err := io.ReadAll(in); err != nil || len(all) > 0 {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}
+}
+
+// How much has been read is known also of a process whose pipe is full, and which gets all of the rest.
+func TestFeederKnowsOfAFullPipe(t *testing.T) {
+	text := strings.Repeat("0123456789", 50_000)
+	first, in := askedPipe(t)
+	f := newFeeder(1<<20, 1<<20, []sink{first})
+	go f.run(strings.NewReader(text))
+	read := 0
+	for _, n := range []int{0, 1, 5000, 70_000, 3, 200_000} {
+		b := make([]byte, n)
+		if _, err := io.ReadFull(in, b); err != nil || string(b) != text[read:read+n] {
+			t.Fatalf("at %d: wrong bytes, %v", read, err)
+		}
+		read += n
+		for range 3 {
+			if got := f.taken(0); got != int64(read) {
+				t.Errorf("%d bytes are taken, want %d", got, read)
+			}
+		}
+	}
+	if rest, err := io.ReadAll(in); err != nil || string(rest) != text[read:] {
+		t.Errorf("then %d bytes, %v, want %d", len(rest), err, len(text)-read)
+	}
+}
+
+// A newcomer that doesn't read yet keeps no other waiting, until too much would have to be kept for
+// it: then it is told. One that has settled counts like the others.
+func TestFeederWithANewcomer(t *testing.T) {
+	const kept = 1 << 20
+	text := strings.Repeat("0123456789", kept/4)
+	first, in := askedPipe(t)
+	second, _ := askedPipe(t)
+	f := newFeeder(1000, kept, []sink{first, second})
+	input, typed := io.Pipe()
+	go f.run(input)
+	take := func(n int) {
+		t.Helper()
+		if n, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
+			t.Fatalf("%d bytes came, %v", n, err)
+		}
+	}
+	f.remove(1)
+	missed := make(chan bool, 1)
+	next, newcomer := askedPipe(t)
+	if !f.revive(1, next, func() { missed <- true }) {
+		t.Fatal("not revived")
+	}
+	go io.WriteString(typed, text)
+	take(kept / 2) // far more than the newcomer's pipe holds
+	select {
+	case <-missed:
+		t.Fatal("given up already")
+	default:
+	}
+	b := make([]byte, 100)
+	if _, err := io.ReadFull(newcomer, b); err != nil || string(b) != text[:100] {
+		t.Errorf("the newcomer gets %q, %v", b, err)
+	}
+	take(len(text) - kept/2)
+	<-missed
 }

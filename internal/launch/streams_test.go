@@ -114,11 +114,13 @@ func (s *slowSink) Write(b []byte) (int, error) {
 
 func (s *slowSink) Close() error { close(s.closed); return nil }
 
+func (s *slowSink) SetWriteDeadline(time.Time) error { return nil } // nobody asks what it has taken
+
 // The slowest sink sets the pace, until it is removed.
 func TestFeederWaitsForTheSlowest(t *testing.T) {
 	fast, slow := &slowSink{make(chan []byte), make(chan struct{})}, &slowSink{make(chan []byte), make(chan struct{})}
 	const limit = 100 << 10
-	f := newFeeder(limit, false, []sink{{w: fast}, {w: slow}})
+	f := newFeeder(limit, 0, []sink{{w: fast}, {w: slow}})
 	input := strings.Repeat("0123456789abcdef", 1<<16)
 	go f.run(strings.NewReader(input))
 	var got strings.Builder

@@ -90,9 +90,9 @@ func (p *Process) ReachedSafepoint() {
 	p.host.Heals(StepHealable)
 }
 
-// Noted says that the launcher knows of the first safe point, and of how much input the
-// program has read before.
-func (p *Process) Noted() { p.noted = true }
+// Noted says that the launcher knows of the first safe point, before which the process has read so many bytes
+// of input.
+func (p *Process) Noted(input int64) { p.noted, p.input = true, input }
 
 // IsNoted tells whether the program may go on from its first safe point.
 func (p *Process) IsNoted() bool { return p.noted || !p.cfg.Witness }
@@ -131,10 +131,15 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	p.runReplica()
 }
 
-// Marked says that the launcher knows how far the output of this process goes.
-func (p *Process) Marked() {
+// InputRead is how many bytes of input the process had read at its first safe point, when that IsNoted, and
+// at the one of the present donation, when its state is asked for. known is false where there is no launcher to say so.
+func (p *Process) InputRead() (n int64, known bool) { return p.input, p.cfg.Witness }
+
+// Marked says that the launcher knows how far the output of this process goes, and that it has read so many bytes of
+// input.
+func (p *Process) Marked(input int64) {
 	if d := p.donation; d != nil && d.begun {
-		d.marked = true
+		d.marked, p.input = true, input
 		p.endDonation()
 	}
 }

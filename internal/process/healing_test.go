@@ -152,7 +152,7 @@ func (n *patient) Heals(step HealStep) {
 	case StepHealable:
 		n.healable = true
 	case StepMark:
-		n.w.say(n, func() { n.p.Marked() })
+		n.w.say(n, func() { n.p.Marked(0) })
 	case StepCommitted:
 		n.committed = true
 	case StepHealed:

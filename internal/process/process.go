@@ -164,6 +164,7 @@ type Process struct {
 	joining     *joining      // newcomers only
 	healable    bool          // the rank can be healed from here
 	noted       bool          // the launcher knows
+	input       int64         // how much the launcher says has been read of the input
 
 	requests   slab[request]
 	messages   slab[message]

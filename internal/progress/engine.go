@@ -89,6 +89,7 @@ type Event struct {
 	By     proto.Proc
 	Code   int
 	Step   process.HealStep
+	Opaque bool // of StepHealable: nobody can tell how much input the program has taken
 	Text   string
 
 	View        *membership.View

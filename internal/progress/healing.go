@@ -15,11 +15,13 @@ func (e *Engine) Help(q proto.Proc, incarnation uint32) {
 	e.tell(func(p *process.Process) { p.Help(q, incarnation) })
 }
 
-// Marked says that the launcher knows how far this process's output goes.
-func (e *Engine) Marked() { e.tell(func(p *process.Process) { p.Marked() }) }
+// Marked says that the launcher knows how far this process's output goes, and that it has read so many
+// bytes of input.
+func (e *Engine) Marked(input int64) { e.tell(func(p *process.Process) { p.Marked(input) }) }
 
-// Noted says that the launcher knows that this process is at its first safe point.
-func (e *Engine) Noted() { e.tell(func(p *process.Process) { p.Noted() }) }
+// Noted says that the launcher knows that this process is at its first safe point, and that so many bytes of
+// input have been read there.
+func (e *Engine) Noted(input int64) { e.tell(func(p *process.Process) { p.Noted(input) }) }
 
 // AwaitLog waits, in a newcomer, until what its program is to begin with is here. The
 // program must not start before.
@@ -37,5 +39,5 @@ func (h host) Heals(step process.HealStep) {
 	if step == process.StepCommitted && h.e.cfg.Committed != nil {
 		h.e.cfg.Committed()
 	}
-	h.put(Event{Kind: Heals, Step: step})
+	h.put(Event{Kind: Heals, Step: step, Opaque: h.e.safe.input.opaque})
 }

@@ -36,6 +36,7 @@ type safe struct {
 	passed bool     // the first safe point
 	parts  []string // that there were there
 	told   map[string]bool
+	input  input
 }
 
 // Wanted has a function told, now and whenever it changes, whether Safepoint has
@@ -78,7 +79,10 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 	if !s.passed {
 		s.passed = true
 		s.parts = slices.Clone(s.partOrder)
-		e.outside(func() { err = site.Handles(true) })
+		e.outside(func() {
+			err = site.Handles(true)
+			s.input.look()
+		})
 		if e.p.Replaying() {
 			if err == nil {
 				err = e.takeOverState(site)
@@ -109,6 +113,7 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 		}
 		e.p.ReachedSafepoint()
 		e.until(e.p.IsNoted) // else the program could read input that the launcher counts as read before
+		s.input.enterFirst(e.p)
 	}
 	if e.p.SafepointWanted() {
 		e.donate(site)
@@ -150,7 +155,11 @@ func (e *Engine) donate(site Site) {
 		if err = site.Handles(false); err == nil {
 			site.Flush()
 		}
+		s.input.look()
 	})
+	if err == nil && s.input.lost(e.p) {
+		err = errNoInput
+	}
 	if err == nil {
 		err = e.idle()
 	}
@@ -175,7 +184,7 @@ func (e *Engine) donate(site Site) {
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
-		return state.NewEncoder(append(regions, state.Bytes(processRegion, own))...), nil
+		return state.NewEncoder(append(regions, s.input.save(e.p), state.Bytes(processRegion, own))...), nil
 	})
 	e.until(func() bool { return !e.p.Donating() })
 }
@@ -191,7 +200,8 @@ func (e *Engine) takeOverState(site Site) error {
 	}
 	e.outside(site.Flush) // what it has written up to here another replica has written too
 	aside := &restoring{}
-	e.p.AwaitState(state.NewDecoder(s.sinks(aside)...), func() error { return e.p.Restore(aside.process) })
+	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore))
+	e.p.AwaitState(state.NewDecoder(sinks...), func() error { return e.p.Restore(aside.process) })
 	e.until(e.p.Joined)
 	if !e.p.Joined() {
 		return process.ErrClosed

@@ -138,24 +138,13 @@ func (r *registry) library() []state.Region {
 // sinks are the places where a donor's regions go. What isn't the program's memory is put
 // aside, as (*restoring) tells.
 func (r *registry) sinks(aside *restoring) []state.Sink {
-	put := func(name string, load func([]byte) error) state.Sink {
-		return state.Sink{Name: name, Limit: maxLibrary, Load: func(b []byte) error {
-			aside.loads = append(aside.loads, func() error {
-				if err := load(b); err != nil {
-					return fmt.Errorf("restoring %s: %w", name, err)
-				}
-				return nil
-			})
-			return nil
-		}}
-	}
 	var sinks []state.Sink
 	for _, name := range r.partOrder {
-		sinks = append(sinks, put(partPrefix+name, r.parts[name].Restore))
+		sinks = append(sinks, aside.put(partPrefix+name, r.parts[name].Restore))
 	}
 	for _, name := range r.order {
 		if v := r.variables[name]; v.Load != nil {
-			sinks = append(sinks, put(programPrefix+name, v.Load))
+			sinks = append(sinks, aside.put(programPrefix+name, v.Load))
 		} else {
 			sinks = append(sinks, state.Sink{Name: programPrefix + name, Memory: v.Memory})
 		}
@@ -170,6 +159,19 @@ func (r *registry) sinks(aside *restoring) []state.Sink {
 type restoring struct {
 	process []byte
 	loads   []func() error
+}
+
+// put is the sink of a region that load takes, later.
+func (r *restoring) put(name string, load func([]byte) error) state.Sink {
+	return state.Sink{Name: name, Limit: maxLibrary, Load: func(b []byte) error {
+		r.loads = append(r.loads, func() error {
+			if err := load(b); err != nil {
+				return fmt.Errorf("restoring %s: %w", name, err)
+			}
+			return nil
+		})
+		return nil
+	}}
 }
 
 // changedParts says which part isn't the same as at the first safe point, if any.

@@ -1,6 +1,6 @@
 /* A program whose replicas can be replaced, with all that may be there at a safe point:
    unexpected messages, communicators and datatypes made before, persistent requests,
-   output in buffers. Each rank writes what it has got, now and then. */
+   output in buffers, input of which more has been read than taken. Each rank writes what it has got, now and then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,22 @@ static void check(int code, int line)
 #define CHECK(call) check(call, __LINE__)
 
 static char buffer[1 << 16]; /* of stdout: written out where somebody takes the state, and at the end */
+
+/* taken is the sum of what a step takes of the input: in one way or another, and mostly not to where the buffer
+   of stdin ends. */
+static double taken(int step)
+{
+	int number = 0, sum = 0;
+	char line[32];
+	for (int i = 0; i < 1 + step % 40; i++) {
+		if (scanf("%d", &number) == 1)
+			sum += number;
+		if (fgets(line, sizeof line, stdin) != NULL)
+			sum += (int)strlen(line);
+		sum += getchar();
+	}
+	return sum;
+}
 
 int main(int argc, char **argv)
 {
@@ -48,6 +64,8 @@ int main(int argc, char **argv)
 		CHECK(MPI_Recv(before, 1, pair, MPI_ANY_SOURCE, 5 + i, MPI_COMM_WORLD, &status));
 		sums[0] += before[0] + status.MPI_SOURCE;
 	}
+	if (rank == 0)
+		sums[0] += taken(3);
 	printf("rank %d begins with %g\n", rank, sums[0]);
 
 	MPI_Request exchange[2];
@@ -59,6 +77,8 @@ int main(int argc, char **argv)
 	for (; step < steps; step++) {
 		CHECK(MPIX_Safepoint(&restored));
 		restores += restored;
+		if (rank == 0)
+			sums[0] += taken(step);
 		/* One message is always on its way, or here and not received. */
 		double ahead[2] = {step, sums[0]};
 		CHECK(MPI_Send(ahead, 1, pair, right, 2, MPI_COMM_WORLD));

@@ -1,0 +1,23 @@
+package main
+
+/*
+#include "guest.h"
+*/
+import "C"
+
+import "fmt"
+
+// stdio is how C programs read their standard input: a progress.Input.
+type stdio struct{}
+
+func (stdio) Unread() (n int64, ok bool) {
+	n = int64(C.banyan_unread())
+	return n, n >= 0
+}
+
+func (stdio) Skip(n int64) error {
+	if missing := C.banyan_skip(C.longlong(n)); missing > 0 {
+		return fmt.Errorf("the input ends %d bytes early", int64(missing))
+	}
+	return nil
+}
