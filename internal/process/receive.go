@@ -112,13 +112,13 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.pull(a, r)
 		return
 	}
-	if p.cfg.Mirror {
-		p.count(a.envelope.Src, len(a.body))
-	}
 	if uint64(len(a.body)) < a.total {
 		p.fillLogged(h, r, a.body, a.total)
 	} else {
 		p.fill(h, r, a.body)
+	}
+	if p.cfg.Mirror {
+		p.count(a.envelope.Src, len(a.body))
 	}
 	p.dropArrival(ah, a)
 }
@@ -249,10 +249,10 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
 		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
+		p.fill(rh, r, payload)
 		if p.cfg.Mirror {
 			p.count(e.Src, len(payload))
 		}
-		p.fill(rh, r, payload)
 		return false
 	}
 	_, a := p.keep(e, h.Total)
