@@ -54,6 +54,7 @@ func (c *counters) End() error {
 }
 
 func (c *counters) Clone() *counters            { d := *c; return &d }
+func (c *counters) CopyInto(d *counters)        { *d = *c }
 func (c *counters) AppendKey(dst []byte) []byte { return fmt.Append(dst, *c) }
 
 func newCounters(atomic bool) *counters { return &counters{local: [2]int{-1, -1}, atomic: atomic} }

@@ -78,6 +78,9 @@ func (w *world) CopyInto(c *world) {
 
 func (w *world) AppendKey(key []byte) []byte {
 	key = w.appendRest(key)
+	if w.reduced {
+		key = append(key, byte(w.unheard))
+	}
 	for _, n := range w.nodes {
 		key = binary.LittleEndian.AppendUint32(key, n.known.number)
 	}

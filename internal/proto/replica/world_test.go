@@ -132,6 +132,7 @@ type world struct {
 	healing                proto.Proc // the newcomer that isn't settled, or NoProc
 	healed                 bool       // some slot was
 	unsettled              bool       // some newcomer died before all had welcomed it
+	unheard                proto.Proc // who died by the last event, or is suspected since, if no newcomer; or NoProc
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
 	// memo keeps nodes, channels and reactions for an exploration. Without it a world
@@ -144,7 +145,7 @@ type world struct {
 }
 
 func newWorld(l Layout, program script, contexts int, o options) *world {
-	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, healing: proto.NoProc}
+	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, healing: proto.NoProc, unheard: proto.NoProc}
 	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
@@ -281,6 +282,7 @@ func (w *world) enabled(events []event) []event {
 
 // apply lets an event happen, and returns what is wrong with its outcome.
 func (w *world) apply(e event) error {
+	w.note(e)
 	var f frame
 	switch e.kind {
 	case evDeliver:
@@ -318,6 +320,15 @@ func (w *world) apply(e event) error {
 		w.healing = proto.NoProc
 	}
 	return errors.Join(w.sendAll(r), w.ahead(r))
+}
+
+// note keeps who is unheard.
+func (w *world) note(e event) {
+	n, was := w.nodes[e.at], w.unheard
+	w.unheard = proto.NoProc
+	if (e.kind == evSuspect || e.kind == evCrash) && n.incarnation == 0 && (n.status != doomed || was == e.at) {
+		w.unheard = e.at
+	}
 }
 
 // react finds out what a process does with an event.
