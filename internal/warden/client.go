@@ -97,13 +97,13 @@ func (c *Client) whose() (spare int, turn uint64) {
 	return c.course.spare(), c.course.turn
 }
 
-// dial comes to a spare, which has no longer to answer than a warden has.
+// dial comes to a spare. One that is stopped doesn't answer; one that is only slow may take a while.
 func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	address := c.cfg.Addresses[spare]
 	if address == "" {
 		return nil, net.ErrClosed
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Silence)
+	ctx, cancel := context.WithTimeout(ctx, beats*c.cfg.Silence)
 	defer cancel()
 	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
 }

@@ -32,7 +32,8 @@
 //
 // Two spares may reign for a while, if one was stopped or a network is cut. But a warden begins nothing unless every process
 // that isn't dead is connected to it, and none is connected to two; and one that finds itself late waits until it has heard
-// what was said meanwhile. It begins nothing before all spares have come either, or had the time.
+// what was said meanwhile. A warden with whom somebody isn't who should be goes on to the next turn after 2δ: if there is another one, they meet
+// at a spare of his. It begins nothing before all spares have come either, or had the time.
 //
 // The end of a warden's turn ends what it had begun: a newcomer that isn't known to all yet exits, with code 0, the others
 // hold it for dead, and the next warden takes another. A warden that is the last spare takes the place itself.
@@ -46,7 +47,7 @@
 //
 // # Limits
 //
-// Where some processes reach only one of two spares, and others only the other, the turns never end, and nothing is healed.
+// Where some processes reach only one of two spares, and others only the other, turn follows turn, and nothing is healed.
 // If the warden is stopped while the job ends the others don't hear that it has, and end with 1.
 // A turn has 256 lives of a place; a warden that had to give away more might give one that another gave.
 // A newcomer that is stopped is given up after the limits of package vacancy.

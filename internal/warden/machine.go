@@ -17,6 +17,9 @@ const (
 	arrival = 5 * time.Second
 	absence = 2 * time.Second
 
+	// patience times δ is how long a warden waits for who is not here, and isn't dead, before it looks for them.
+	patience = 2
+
 	// livesInTurn is how many lives of a place a warden can give away that no other gives.
 	livesInTurn = 256
 )
@@ -88,6 +91,7 @@ type Machine struct {
 	later    uint64     // the last turn that anybody has said has begun
 	beat     proto.Time // when the next sign of life is due
 	resumed  proto.Time // nothing is begun before
+	whole    proto.Time // when last all were here who live, or the patience with that began
 	seen     []bool     // by spare: it has been here
 	gathered proto.Time // when the patience with those that haven't ends
 	guests   []*guest   // in the order in which they came
@@ -135,8 +139,9 @@ func (m *Machine) reign() {
 	m.reigns = true
 	m.board.From(uint32(min(m.turn*livesInTurn, maxLife)))
 	m.beat, m.gathered = m.now+m.silence/beats, m.now+proto.Time(arrival)
+	m.whole = m.gathered
 	if m.turn > 0 { // everybody has long started
-		m.gathered = m.now + m.silence
+		m.whole, m.gathered = m.now, m.now+m.silence
 	}
 	for _, text := range m.notes {
 		m.note(text)
@@ -167,6 +172,18 @@ func (m *Machine) abdicate() {
 // gathering says whether spares may yet come. Those before this one have been found gone.
 func (m *Machine) gathering() bool {
 	return m.now < m.gathered && slices.Contains(m.seen[min(m.turn, uint64(len(m.seen))):], false)
+}
+
+// search goes on to the next turn, with all who are here, if some who live stay away: they may be with another
+// warden, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
+func (m *Machine) search() {
+	switch {
+	case m.attempt != nil || m.board.IsOver() || m.complete():
+		m.whole = m.now
+	case m.now-m.whole > patience*m.silence && m.later <= m.turn:
+		m.later = m.turn + 1
+		*m.out = append(*m.out, Action{Kind: Urge, Turn: m.later})
+	}
 }
 
 // sendOn sends a guest to the next warden.
@@ -228,6 +245,7 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 		m.fail(why)
 	}
 	m.next()
+	m.search()
 	switch {
 	case now < m.empty:
 	case m.departed:

@@ -343,7 +343,7 @@ func sorted(guests map[int]*line) (ids []int) {
 	return ids
 }
 
-// Whoever is stopped, woken and killed, at whatever moment: no life is given twice, nobody who lives is told that he is
+// Whoever is stopped, woken and killed, or finds a spare too slow, at whatever moment: no life is given twice, nobody who lives is told that he is
 // dead, and in the end all who are left are at one warden's, and each place is filled for which there is a spare.
 func TestTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -360,6 +360,9 @@ func TestTurns(t *testing.T) {
 				}
 			case what < 4:
 				r.pass()
+			case what == 4 && s.runs() && s.at == nil: // the next spare doesn't answer in time
+				s.course.goOn(s.urged)
+				r.turn(s)
 			case what < 7:
 				r.act(s)
 			case len(s.guests) > 0:
