@@ -111,7 +111,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	case control.Excluded:
 		m.bury(message.Proc, message.Incarnation)
 	case control.Mark:
-		if a != nil && a.Donor == g.proc && a.Slot == message.Proc && a.Life == message.Incarnation && !a.marked && a.Part == vacancy.FindSafepoint {
+		if a != nil && a.Donor == g.proc && !a.marked && a.Part == vacancy.FindSafepoint {
 			a.marked = true
 			m.board.Enter(m.now, vacancy.TakeOver)
 		}
