@@ -165,7 +165,7 @@ func long() bool { return os.Getenv("BANYAN_EXPLORE") == "long" }
 
 // TestExhaustive visits every state of small jobs, but for what can't show anything new
 // (reduced_test.go), and a part of those of larger ones. BANYAN_EXPLORE=long visits all of
-// the larger, for some minutes; the largest has 17 million states and takes one gigabyte.
+// the larger, for some minutes; the largest have 20 million states and take one gigabyte.
 func TestExhaustive(t *testing.T) {
 	for i, s := range scenarios() {
 		t.Run(s.String(), func(t *testing.T) {

@@ -31,8 +31,8 @@ import (
 //     order. A newcomer's death lets the next healing begin, so it isn't moved.)
 //   - Late deaths. A process dies only when it can do nothing else for the moment. If it
 //     could, let it, and then die: what it sends in that comes after all that it has
-//     sent, and a receiver never sees it that hears of the death first, or has heard; and
-//     what the dead knew is lost. (Where it did something to the whole world, such as
+//     sent, and a receiver never sees it that hears of the death first (with options.purge)
+//     or has heard; and what the dead knew is lost. (Where it did something to the whole world, such as
 //     to give up a newcomer, that doesn't hold; then it may die before that too.)
 //   - Whoever can be suspected first doesn't die otherwise. It may die at once then.
 //
