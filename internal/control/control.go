@@ -74,8 +74,8 @@ const (
 	Unhealable Type = "unhealable"
 	// Arrived, from a newcomer: others can reach it.
 	Arrived Type = "arrived"
-	// Mark, from a donor: all that its program has written is out, and it waits for
-	// Marked before it writes more. What a newcomer writes comes after it.
+	// Mark, from the donor of Proc in Incarnation: all that its program has written is out, and it waits for
+	// Marked before it writes more. What the newcomer writes comes after it.
 	Mark Type = "mark"
 	// Committed, from a newcomer: it is a replica from here on, even if its donor dies.
 	Committed Type = "committed"
@@ -138,7 +138,8 @@ const (
 	Admit Type = "admit"
 	// Donate: this process is the donor of Proc in Incarnation, which has Arrived.
 	Donate Type = "donate"
-	// Marked: see Mark. Input is how much of the job's input has been read by now.
+	// Marked answers Mark, about the same Proc and Incarnation. Input is how much of the job's input has been
+	// read by now.
 	Marked Type = "marked"
 	// Noted answers Healable: Input is how much of the job's input had been read.
 	Noted Type = "noted"

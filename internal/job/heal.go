@@ -123,7 +123,7 @@ func (j *Job) heals(e progress.Event) {
 		j.facts.canDonate()
 		j.tellHealer(control.Message{Type: control.Healable, Opaque: e.Opaque})
 	case process.StepMark:
-		j.tellHealer(control.Message{Type: control.Mark})
+		j.tellHealer(control.Message{Type: control.Mark, Proc: e.Newcomer, Incarnation: e.Incarnation})
 	case process.StepCommitted:
 		j.tellHealer(control.Message{Type: control.Committed})
 	case process.StepHealed:

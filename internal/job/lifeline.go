@@ -46,7 +46,7 @@ func (j *Job) listen() {
 				j.Engine.Help(m.Proc, m.Incarnation)
 			}
 		case control.Marked:
-			j.Engine.Marked(m.Input)
+			j.Engine.Marked(m.Proc, m.Incarnation, m.Input)
 		case control.Noted:
 			j.Engine.Noted(m.Input)
 		case control.Traced, control.Untraced:
@@ -189,6 +189,9 @@ func (j *Job) Abort(code int, why string) {
 	if j.Engine.Fenced() {
 		j.stop("the job holds this process for dead: it stops")
 		j.exit(1)
+	}
+	if j.joining.Load() { // the others came this far, and found no reason
+		j.healFailed(fmt.Errorf("it aborted with code %d: %s", code, why))
 	}
 	j.leaving.Store(true)
 	if j.control != nil {

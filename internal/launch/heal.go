@@ -176,7 +176,7 @@ func (j *job) awaitDeadline(a *attempt) {
 	deadline := j.heal.board.Deadline()
 	time.AfterFunc(time.Duration(deadline-j.clock()), func() {
 		j.tell(func() {
-			if j.heal.now != a || j.heal.board.Deadline() != deadline || a.Committed() && a.doomed {
+			if j.heal.now != a || a.doomed || j.heal.board.Deadline() != deadline {
 				return
 			}
 			if why := j.heal.board.Late(max(j.clock(), deadline)); why != "" {
@@ -205,6 +205,9 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		return
 	}
 	slog.Debug("heard", "newcomer", p.id, "message", m)
+	if a.doomed {
+		return // it is being killed
+	}
 	switch m.Type {
 	case control.Arrived:
 		a.admitted = true
@@ -223,12 +226,15 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		}
 		j.healed(a)
 	case control.HealFailed, control.Unhealable:
-		if !a.doomed {
-			a.Blame(m.Text)
-			a.Hopeless = m.Type == control.Unhealable
-		}
+		a.Blame(m.Text)
+		a.Hopeless = m.Type == control.Unhealable
 	case control.Abort:
-		j.abort(p, m.Code, m.Text)
+		// By a program that hasn't come as far as the others: they found no reason.
+		why := fmt.Sprintf("it aborted with code %d", m.Code)
+		if m.Text != "" {
+			why += ": " + m.Text
+		}
+		j.doom(why)
 	}
 }
 

@@ -7,15 +7,20 @@ import (
 	"banyan/internal/vacancy"
 )
 
-// mark has the output of the newcomer follow that of its donor, which is paused.
-func (j *job) mark(donor *process) {
+// mark has the output of the newcomer follow that of its donor, which is paused. If that newcomer has died meanwhile
+// there is nothing to do: this mark isn't for the next one, before whose donation the donor writes more.
+func (j *job) mark(donor *process, m control.Message) {
 	h := j.heal
 	read := j.inputRead(donor)
-	if h == nil || h.now == nil || h.now.donor != donor || h.now.paused {
-		donor.news.put(control.Message{Type: control.Marked, Input: read})
+	if h == nil || h.now == nil || h.now.doomed || h.now.donor != donor || h.now.p.id != m.Proc || h.now.Life != m.Incarnation {
+		m.Type, m.Input = control.Marked, read
+		donor.news.put(m)
 		return
 	}
 	a := h.now
+	if a.paused {
+		return // said twice
+	}
 	a.paused = true
 	j.enterPart(vacancy.TakeOver)
 	if first, opaque := h.marks[donor.id]; opaque && read != first {
@@ -64,7 +69,7 @@ func (j *job) marked(a *attempt) {
 		a.donorEnded()
 		return
 	}
-	a.donor.news.put(control.Message{Type: control.Marked, Input: a.read})
+	a.donor.news.put(control.Message{Type: control.Marked, Proc: a.p.id, Incarnation: a.Life, Input: a.read})
 }
 
 // donorEnded ends an attempt whose donor has gone before it has given anything: the newcomer

@@ -43,7 +43,14 @@ func patient(how, dir string) int {
 			return 99
 		case news.Type == control.Donate && how != "hang":
 			fmt.Print("two\nthr")
-			m.tell(control.Mark)
+			mark := control.Message{Type: control.Mark, Proc: 1, Incarnation: news.Incarnation}
+			if how == "mistaken" { // as if for a newcomer that has died already
+				mark.Incarnation--
+			}
+			m.control.Send(mark)
+		case news.Type == control.Marked && how == "mistaken" && news.Incarnation == 0:
+			fmt.Print("ee\nthr")
+			m.control.Send(control.Message{Type: control.Mark, Proc: 1, Incarnation: 1})
 		case news.Type == control.Marked:
 			leaveFile(dir, "marked", "")
 			if how == "orphan" || how == "lost" {
@@ -81,8 +88,13 @@ func newcomer(how, dir string) int {
 	case "hopeless":
 		m.control.Send(control.Message{Type: control.Unhealable, Text: "nobody could"})
 		return 1
-	case "early":
+	case "abort":
+		m.control.Send(control.Message{Type: control.Abort, Code: 3, Text: "no such file"})
 		time.Sleep(time.Minute)
+	case "early":
+		for { // until it is killed, which may be after the launcher has given it up
+			m.tell(control.Arrived)
+		}
 	}
 	awaitFile(dir, "marked")
 	if how == "lost" || how == "orphan" {
@@ -133,10 +145,13 @@ func TestHeal(t *testing.T) {
 		heals               []string // the errors of the attempts
 	}{
 		{"good", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back after .*s \(pid \d+\), with the state of replica 1`, 0, []string{""}},
+		{"mistaken", "one\ntwo\nthree\nthree\nfour\n", `rank 1: replica 0 is back`, 0, []string{""}},
 		{"orphan", "one\ntwo\nthree\nfour\n", `rank 1: replica 0 is back`, 0, []string{""}},
 		{"lost", "one\ntwo\nthr", `rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\)`, 137, []string{"exit 4"}},
 		{"die", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: exit 3; after 3 attempts it stays dead`, 0, []string{"exit 3", "exit 3", "exit 3"}},
 		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
+		{"abort", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it aborted with code 3: no such file; after 3 attempts it stays dead`, 0,
+			[]string{"it aborted with code 3: no such file", "it aborted with code 3: no such file", "it aborted with code 3: no such file"}},
 		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 newcomers were of no use`, 0, []string{"", "", ""}},
 		{"hopeless", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: nobody could; replica 1 isn't asked again\n$`, 0, []string{"nobody could"}},
 		{"stop", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it was stopped; after 3 attempts it stays dead`, 0, []string{"it was stopped", "it was stopped", "it was stopped"}},
@@ -155,7 +170,7 @@ func TestHeal(t *testing.T) {
 			if n := strings.Count(o.stderr, " had rather not"); n != 1 {
 				t.Errorf("what both replicas say is told %d times", n)
 			}
-			if tc.how == "die" || tc.how == "fail" || tc.how == "hopeless" || tc.how == "relapse" || tc.how == "stop" { // the donor may have been asked once or thrice
+			if tc.how == "die" || tc.how == "fail" || tc.how == "abort" || tc.how == "hopeless" || tc.how == "relapse" || tc.how == "stop" { // the donor may have been asked once or thrice
 				o.stdout = strings.Replace(o.stdout, strings.TrimPrefix(o.stdout, "one\n"), "two\nthree\n", 1)
 			}
 			if o.stdout != tc.stdout {

@@ -165,7 +165,7 @@ func (j *job) heard(p *process, m control.Message) {
 			j.warn(fmt.Sprintf("%s %s", j.name(p), m.Text))
 		}
 	case control.Mark:
-		j.mark(p)
+		j.mark(p, m)
 	case control.Abort:
 		j.abort(p, m.Code, m.Text)
 	case control.Suspect:

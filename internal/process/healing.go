@@ -46,7 +46,7 @@ const (
 	// StepHealable: this process has come to its first safe point, and its rank can be
 	// healed from here.
 	StepHealable HealStep = iota
-	// StepMark, at a donor: what the program has written is all out, and it writes
+	// StepMark, at the donor of its Newcomer: what the program has written is all out, and it writes
 	// nothing more until somebody, if there is a witness, says Marked.
 	StepMark
 	// StepCommitted, at a newcomer: it is a replica from here on.
@@ -135,10 +135,15 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 // at the one of the present donation, when its state is asked for. known is false where there is no launcher to say so.
 func (p *Process) InputRead() (n int64, known bool) { return p.input, p.cfg.Witness }
 
-// Marked says that the launcher knows how far the output of this process goes, and that it has read so many bytes of
-// input.
-func (p *Process) Marked(input int64) {
-	if d := p.donation; d != nil && d.begun {
+// Newcomer is the one that this process is the donor of.
+func (p *Process) Newcomer() (q proto.Proc, incarnation uint32) {
+	return p.donation.newcomer, p.donation.incarnation
+}
+
+// Marked says, in a donation to a newcomer, that the launcher knows how far the output of this process goes, and that it
+// has read so many bytes of input. Word of an earlier donation may come late.
+func (p *Process) Marked(q proto.Proc, incarnation uint32, input int64) {
+	if d := p.donation; d != nil && d.begun && d.newcomer == q && d.incarnation == incarnation {
 		d.marked, p.input = true, input
 		p.endDonation()
 	}

@@ -152,7 +152,12 @@ func (n *patient) Heals(step HealStep) {
 	case StepHealable:
 		n.healable = true
 	case StepMark:
-		n.w.say(n, func() { n.p.Marked(0) })
+		q, life := n.p.Newcomer()
+		n.p.Marked(q, life-1, 0) // word of an earlier donation
+		if !n.p.Donating() {
+			n.w.t.Errorf("%v goes on before it is marked", n)
+		}
+		n.w.say(n, func() { n.p.Marked(q, life, 0) })
 	case StepCommitted:
 		n.committed = true
 	case StepHealed:

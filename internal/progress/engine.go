@@ -90,7 +90,10 @@ type Event struct {
 	Code   int
 	Step   process.HealStep
 	Opaque bool // of StepHealable: nobody can tell how much input the program has taken
-	Text   string
+	// Newcomer and Incarnation say whom StepMark is for.
+	Newcomer    proto.Proc
+	Incarnation uint32
+	Text        string
 
 	View        *membership.View
 	Coordinator bool

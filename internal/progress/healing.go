@@ -15,9 +15,11 @@ func (e *Engine) Help(q proto.Proc, incarnation uint32) {
 	e.tell(func(p *process.Process) { p.Help(q, incarnation) })
 }
 
-// Marked says that the launcher knows how far this process's output goes, and that it has read so many
+// Marked says, in a donation to a newcomer, that the launcher knows how far this process's output goes, and that it has read so many
 // bytes of input.
-func (e *Engine) Marked(input int64) { e.tell(func(p *process.Process) { p.Marked(input) }) }
+func (e *Engine) Marked(q proto.Proc, incarnation uint32, input int64) {
+	e.tell(func(p *process.Process) { p.Marked(q, incarnation, input) })
+}
 
 // Noted says that the launcher knows that this process is at its first safe point, and that so many bytes of
 // input have been read there.
@@ -39,5 +41,9 @@ func (h host) Heals(step process.HealStep) {
 	if step == process.StepCommitted && h.e.cfg.Committed != nil {
 		h.e.cfg.Committed()
 	}
-	h.put(Event{Kind: Heals, Step: step, Opaque: h.e.safe.input.opaque})
+	event := Event{Kind: Heals, Step: step, Opaque: h.e.safe.input.opaque}
+	if step == process.StepMark {
+		event.Newcomer, event.Incarnation = h.e.p.Newcomer()
+	}
+	h.put(event)
 }

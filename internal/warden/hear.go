@@ -18,6 +18,7 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 || message.Incarnation >= maxLife {
 		return
 	}
+	g.heard = now
 	if message.Type == control.Turn {
 		m.heardTurn(g, message.Number)
 		return
@@ -111,7 +112,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	case control.Excluded:
 		m.bury(message.Proc, message.Incarnation)
 	case control.Mark:
-		if a != nil && a.Donor == g.proc && !a.marked && a.Part == vacancy.FindSafepoint {
+		if a != nil && a.Donor == g.proc && a.Slot == message.Proc && a.Life == message.Incarnation && !a.marked && a.Part == vacancy.FindSafepoint {
 			a.marked = true
 			m.board.Enter(m.now, vacancy.TakeOver)
 		}
