@@ -399,6 +399,18 @@ func TestWardenIsStoppedHealing(t *testing.T) {
 	}
 }
 
+// A newcomer that is stopped halfway is given up after δ, and another takes the place.
+func TestNewcomerIsStopped(t *testing.T) {
+	w := startWalk(t, 2, quick)
+	w.await(3)
+	w.signal(5, syscall.SIGSTOP)
+	w.kill(1)
+	w.await(4)
+	w.says(4, "rank 1: replica 0 couldn't be replaced: it was silent for 1.5s(.|\n)*rank 1: replica 0 is back")
+	w.signal(5, syscall.SIGCONT)
+	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1, 5: anyEnd})
+}
+
 func TestSparesNeedReplicas(t *testing.T) {
 	for env, want := range map[string]string{
 		"BANYAN_SPARES=1": "no rank has replicas",

@@ -181,8 +181,12 @@ func (c *Client) listens(l *link, is bool) {
 func (c *Client) watch(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.link == l && l.listening && c.course.tick() {
+	switch {
+	case c.link != l:
+	case l.listening && c.course.tick():
 		c.leave()
+	default: // a newcomer that is stopped is missed
+		l.put(control.Message{Type: control.Turn, Number: c.course.turn})
 	}
 }
 

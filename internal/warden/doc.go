@@ -50,6 +50,7 @@
 // Where some processes reach only one of two spares, and others only the other, turn follows turn, and nothing is healed.
 // If the warden is stopped while the job ends the others don't hear that it has, and end with 1.
 // A turn has 256 lives of a place; a warden that had to give away more might give one that another gave.
-// A newcomer that is stopped is given up after the limits of package vacancy.
+// A newcomer that is stopped is given up after δ; one that spins, which is taken for one that computes, after the limits of
+// package vacancy.
 // A spare's program must be the one of the place it takes.
 package warden

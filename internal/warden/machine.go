@@ -56,7 +56,8 @@ type guest struct {
 	life    uint32
 	pid     int
 	program uint64
-	turn    uint64 // which it takes the present one to be, maxTurn before it has said so
+	turn    uint64     // which it takes the present one to be, maxTurn before it has said so
+	heard   proto.Time // when it last said anything
 }
 
 // seat is a place in the job.
@@ -241,6 +242,9 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 			m.send(g, control.Message{Type: control.Turn, Number: m.turn})
 		}
 	}
+	if a := m.attempt; a != nil && now-a.newcomer.heard > m.silence+m.silence/beats {
+		m.fail(fmt.Sprintf("it was silent for %v", time.Duration(m.silence)))
+	}
 	if why := m.board.Late(now); why != "" {
 		m.fail(why)
 	}
@@ -261,6 +265,9 @@ func (m *Machine) at(now proto.Time, out *[]Action) {
 	m.now, m.out = now, out
 	if m.reigns && now > m.beat+m.silence/beats { // this process was stopped: others may have gone on, and have said so
 		m.beat, m.resumed = now, now+m.silence/beats
+		for _, g := range m.guests {
+			g.heard = now
+		}
 	}
 }
 

@@ -308,9 +308,13 @@ func (r *realm) pass() {
 	}
 	r.settle()
 	for _, s := range r.stations {
-		if s.runs() && s.at != nil && s.course.tick() {
+		switch {
+		case !s.runs() || s.at == nil:
+		case s.course.tick():
 			r.say(s, control.Message{Type: control.Turn, Number: max(s.course.turn+1, s.urged)})
 			r.lose(s)
+		default:
+			r.say(s, control.Message{Type: control.Turn, Number: s.course.turn})
 		}
 	}
 	r.settle()
