@@ -169,6 +169,9 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	for _, x := range parts {
 		ranks += x.Ranks
 	}
+	if f.replicate == "" && cmd.Flags().Changed("replicate") {
+		return errors.New("--replicate is empty: want ranks, such as 0-3,7, or do without it for all")
+	}
 	var err error
 	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranks, launch.MaxProcs)); err != nil {
 		return err

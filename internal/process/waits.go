@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 
 	"banyan/internal/proto"
 )
@@ -14,6 +15,7 @@ type Wait struct {
 	Bytes      int        // of the message, or the room for it
 	Collective bool       // it is part of a collective
 	Matched    bool       // the message is there, its data on the way
+	Ahead      bool       // it has been sent: this process waits until another replica of its rank has come further
 }
 
 // String says what is waited for.
@@ -26,6 +28,8 @@ func (w Wait) String() string {
 		tag = " with any tag"
 	}
 	switch {
+	case w.Ahead:
+		return fmt.Sprintf("for another replica of its rank, which is behind, after sending %s%s to %v", inBytes(w.Bytes), tag, w.Peer)
 	case !w.Receives:
 		return fmt.Sprintf("for %v to receive %s%s", w.Peer, inBytes(w.Bytes), tag)
 	case w.Matched:
@@ -38,7 +42,8 @@ func (w Wait) String() string {
 
 // Waits are the operations of the program that haven't ended.
 func (p *Process) Waits() (all []Wait) {
-	p.requests.each(func(_ Handle, r *request) {
+	ahead := p.replicated && (p.replica.Held() || !p.retainsLittle())
+	p.requests.each(func(h Handle, r *request) {
 		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
 		c := p.context(r.context)
 		switch {
@@ -54,6 +59,7 @@ func (p *Process) Waits() (all []Wait) {
 		default:
 			w.Collective = c != nil && c.collective
 			w.Matched = r.kind == receiving && r.arrival != (Handle{})
+			w.Ahead = ahead && slices.Contains(p.held, h)
 		}
 		if w.Matched {
 			w.Peer, w.Tag = r.status.Source, r.status.Tag
