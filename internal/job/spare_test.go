@@ -295,7 +295,7 @@ func TestSparesEndWithALostRank(t *testing.T) {
 }
 
 func TestSparesEndWithEverybody(t *testing.T) {
-	w := startWalk(t, 3)
+	w := startWalk(t, 3, quick)
 	w.await(1)
 	for i := range 5 { // with the warden
 		w.signal(i, syscall.SIGKILL)

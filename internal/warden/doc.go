@@ -32,7 +32,7 @@
 //
 // Two spares may reign for a while, if one was stopped or a network is cut. But a warden begins nothing unless every process
 // that isn't dead is connected to it, and none is connected to two; and one that finds itself late waits until it has heard
-// what was said meanwhile. A warden with whom somebody isn't who should be goes on to the next turn after 2δ: if there is another one, they meet
+// what was said meanwhile. A warden with whom somebody isn't who should be goes on to the next turn after 2δ, or 2.5 s: if there is another one, they meet
 // at a spare of his. It begins nothing before all spares have come either, or had the time.
 //
 // The end of a warden's turn ends what it had begun: a newcomer that isn't known to all yet exits, with code 0, the others

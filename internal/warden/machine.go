@@ -17,9 +17,6 @@ const (
 	arrival = 5 * time.Second
 	absence = 2 * time.Second
 
-	// patience times δ is how long a warden waits for who is not here, and isn't dead, before it looks for them.
-	patience = 2
-
 	// livesInTurn is how many lives of a place a warden can give away that no other gives.
 	livesInTurn = 256
 )
@@ -144,6 +141,9 @@ func (m *Machine) reign() {
 	if m.turn > 0 { // everybody has long started
 		m.whole, m.gathered = m.now, m.now+m.silence
 	}
+	if m.empty != proto.Never { // from an earlier turn: they may be on their way
+		m.empty = max(m.empty, m.now+m.patience()/2)
+	}
 	for _, text := range m.notes {
 		m.note(text)
 	}
@@ -162,7 +162,7 @@ func (m *Machine) abdicate() {
 	default:
 		m.giveUp("another spare process has become the warden", true, 0)
 	}
-	m.reigns, m.came, m.empty = false, false, proto.Never
+	m.reigns, m.came = false, false // how long nobody has been here goes on
 	for _, g := range slices.Clone(m.guests) {
 		if g.turn < m.turn {
 			m.sendOn(g)
@@ -175,13 +175,16 @@ func (m *Machine) gathering() bool {
 	return m.now < m.gathered && slices.Contains(m.seen[min(m.turn, uint64(len(m.seen))):], false)
 }
 
+// patience is how long a warden waits for who is not here, and isn't dead, before it looks for them.
+func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arrival)/2) }
+
 // search goes on to the next turn, with all who are here, if some who live stay away: they may be with another
 // warden, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
 func (m *Machine) search() {
 	switch {
 	case m.attempt != nil || m.board.IsOver() || m.complete():
 		m.whole = m.now
-	case m.now-m.whole > patience*m.silence && m.later <= m.turn:
+	case m.now-m.whole > m.patience() && m.later <= m.turn:
 		m.later = m.turn + 1
 		*m.out = append(*m.out, Action{Kind: Urge, Turn: m.later})
 	}
