@@ -193,8 +193,8 @@
 //
 //	BANYAN_EXPLORE=long GOMAXPROCS=1 go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
 //
-// visits all states of the larger ones too, but for 3 replicas each with Config.Lead (40 million of them,
-// and no end). These are the largest, with the seconds that a processor
+// visits all states of the larger ones too, but for 3 replicas each with Config.Lead (40 million at most;
+// 29 million weren't all). These are the largest, with the seconds that a processor
 // took, in less than 1 GB. In programs, of rank 0 | rank 1, s is a send, o the offer of a rendezvous and
 // r a receive; one process is dead from the start and its slot is filled anew, and one more crashes at any point:
 //

@@ -157,7 +157,7 @@ const (
 	chain = 0b01_0001
 )
 
-// all is more states than any scenario has, but the one with three replicas and leads.
+// all is more states than any scenario has, but perhaps the one with three replicas and leads.
 const all = 40_000_000
 
 // long says that a test may take minutes.
