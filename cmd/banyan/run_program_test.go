@@ -48,9 +48,9 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines]]". It tells nobody when it has
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong]]". It tells nobody when it has
 // been restored: its output is that of ring. Rank 0 reads its input before or after its first safe point, or a line in
-// each round, which it prints.
+// each round, which it prints. "wrong", it is wrong 20 rounds before the end, in rank 1's replica 0.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -92,6 +92,9 @@ func healer() {
 			if interactive {
 				line, _ := lines.ReadString('\n')
 				fmt.Printf("%q\n", line)
+			}
+			if len(os.Args) > 3 && os.Args[3] == "wrong" && round == rounds-20 && os.Getenv("PMI_RANK") == "1" {
+				number[0] ^= 1
 			}
 			got := make([]int64, 1)
 			if _, err := mpi.Sendrecv(ring, number, (rank+1)%size, 0, got, (rank+size-1)%size, 0); err != nil {

@@ -275,10 +275,17 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 		p.farewell.Admit(n.Newcomer, n.Incarnation, &p.farewellOut)
 		p.runFarewell()
 	}
-	if n.Kind == replica.Joined && from == p.preparedFor {
+	joined := n.Kind == replica.Joined && from == p.preparedFor
+	if joined {
 		p.preparedFor = proto.NoProc
+		if p.verifying != nil {
+			p.verifyCame(from)
+		}
 	}
 	p.replica.Noted(from, n, &p.replicaOut)
+	if rank := p.cfg.Layout.Rank(from); joined && p.verifying != nil && rank != p.rank {
+		p.verifyTellAnew(rank)
+	}
 	p.runReplica()
 }
 

@@ -259,7 +259,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		p.perturb = newPerturbation(cfg.Perturb)
-		p.verifying = newVerifying(&cfg)
+		p.verifying = p.newVerifying()
 		if cfg.Heal || cfg.Newcomer {
 			p.history = &history{}
 		}

@@ -98,7 +98,7 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	if p.cfg.Layout.Replicated() {
 		p.flushAcks() // a sender's program may be waiting for it
 	}
-	if p.verifying != nil {
+	if p.verifying != nil && p.preparedFor == proto.NoProc {
 		p.verifying.singles = p.verifying.singles[:0]
 	}
 	if r := p.requests.get(a.request); r != nil {

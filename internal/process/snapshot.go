@@ -13,12 +13,12 @@ import (
 
 // A newcomer that has come to its first safe point takes over what its donor's
 // library has come to: the state of replication with the messages that are
-// kept, the clock, and what has arrived and nobody has received. Nothing else is left at a
+// kept, the clock, what is compared, and what has arrived and nobody has received. Nothing else is left at a
 // safe point where nothing is pending. An offer is taken over without its sender:
 // one offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // ErrSnapshot says that bytes are no snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -55,6 +55,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
 	b = append(b, kept...)
 	b = varint.AppendBytes(b, p.clock.AppendState(nil))
+	b = varint.AppendBytes(b, p.verifyState())
 
 	_, n := p.match.Len()
 	b = varint.Append(b, uint64(n))
@@ -117,7 +118,8 @@ func (p *Process) Restore(snapshot []byte) error {
 		return p.keepAgain(m, body, &r)
 	}, &p.replicaOut)
 	p.runReplica()
-	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil {
+	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil ||
+		p.restoreVerifying(r.Bytes()) != nil {
 		return ErrSnapshot
 	}
 	p.restoreUnexpected(&r)

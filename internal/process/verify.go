@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
 	"banyan/internal/proto/verify"
 	"banyan/internal/wire"
 )
@@ -11,8 +12,8 @@ import (
 // With --verify, acknowledgements carry digests of what has arrived, and the other
 // replicas of the sender compare (package verify). A message is digested at its sender when it
 // has left, and at its receiver before the program gets it. Messages of a rank to itself
-// aren't compared. A newcomer that has taken the place of a dead replica doesn't know what was
-// sent before: it doesn't compare, and has no vote; the others compare what it sends.
+// aren't compared. A newcomer that takes the place of a dead replica gets the digests of its
+// donor with the rest of the state (snapshot.go); from when it has joined it compares, and has a vote.
 
 // Corruption is a silent corruption that was found, and who has to stop for it.
 type Corruption struct {
@@ -45,7 +46,8 @@ func (c Corruption) String() string {
 type verifying struct {
 	machine *verify.Machine
 	out     verify.Verdicts
-	singles []completed // digests for acknowledgements that are owed
+	// singles are digests for acknowledgements that are owed, also to a newcomer that is joining.
+	singles []completed
 }
 
 // completed is a rendezvous that is here.
@@ -56,13 +58,13 @@ type completed struct {
 	digest  uint32
 }
 
-func newVerifying(cfg *Config) *verifying {
-	if cfg.Corrupted == nil || cfg.Newcomer || !cfg.Layout.Replicated() {
+func (p *Process) newVerifying() *verifying {
+	l := p.cfg.Layout
+	if p.cfg.Corrupted == nil || !l.Replicated() {
 		return nil
 	}
-	l := cfg.Layout
 	return &verifying{machine: verify.New(verify.Config{
-		Rank: l.Rank(cfg.Self), Replica: l.Replica(cfg.Self), Degree: l.Degree,
+		Rank: p.rank, Replica: l.Replica(p.cfg.Self), Ranks: l.Ranks(), Degree: l.Degree, Covers: p.replica.Covers,
 	})}
 }
 
@@ -75,7 +77,7 @@ func (p *Process) verifySent(context uint64, dst proto.Rank, seq uint64, rendezv
 
 // verifyArrived notes an eager message.
 func (p *Process) verifyArrived(h *wire.Header, payload []byte) {
-	p.verifying.machine.Arrived(h.Context, h.Src, verify.Sum(h.Tag, payload[:h.Total]))
+	p.verifying.machine.Arrived(h.Context, h.Src, h.Seq, verify.Sum(h.Tag, payload[:h.Total]))
 }
 
 // verifyCompleted notes a rendezvous that is all here. Of one that the program has taken a
@@ -93,9 +95,10 @@ func (v *verifying) digested(a wire.Ack, src proto.Rank) wire.Ack {
 		a.Verified, a.Digest = true, v.machine.Digest(a.Context, src)
 		return a
 	}
-	for _, c := range v.singles {
-		if c.context == a.Context && c.src == src && c.seq == a.Seq {
+	for i := len(v.singles) - 1; i >= 0; i-- {
+		if c := &v.singles[i]; c.context == a.Context && c.src == src && c.seq == a.Seq {
 			a.Verified, a.Digest = true, c.digest
+			break
 		}
 	}
 	return a
@@ -113,6 +116,55 @@ func (p *Process) verifyGone(q proto.Proc) {
 	v, l := p.verifying, p.cfg.Layout
 	v.machine.Gone(l.Rank(q), l.Replica(q), &v.out)
 	p.runVerify()
+}
+
+// verifyCame takes in that a newcomer is about to be a replica like any other.
+func (p *Process) verifyCame(q proto.Proc) {
+	v, l := p.verifying, p.cfg.Layout
+	rank, k := l.Rank(q), l.Replica(q)
+	v.machine.Came(rank, k, func(context, seq uint64) bool { return p.replica.Lacks(context, rank, seq, k) }, &v.out)
+	p.runVerify()
+}
+
+// verifyTellAnew tells all replicas of a rank, to which a newcomer has come, what has arrived from it. The
+// newcomer has yet to hear of its donor's messages, of which the donor itself wasn't told; and whoever has sent in the
+// newcomer's place, of those.
+func (p *Process) verifyTellAnew(src proto.Rank) {
+	l := p.cfg.Layout
+	for k := range l.Degree(src) {
+		if q := l.Proc(src, k); p.replica.Alive(q) {
+			p.verifying.machine.Inflows(src, func(context, seq uint64) {
+				p.replicaOut = append(p.replicaOut, replica.Action{Kind: replica.Acknowledge, To: q, Context: context, Seq: seq})
+			})
+		}
+	}
+}
+
+// verifyState is the donor's part of a transfer, if there is anything to compare.
+func (p *Process) verifyState() []byte {
+	if p.verifying == nil {
+		return nil
+	}
+	return p.verifying.machine.AppendState(nil)
+}
+
+// restoreVerifying takes that over.
+func (p *Process) restoreVerifying(state []byte) error {
+	switch {
+	case p.verifying == nil && len(state) == 0:
+		return nil
+	case p.verifying == nil:
+		return ErrSnapshot
+	}
+	if err := p.verifying.machine.Restore(state); err != nil {
+		return err
+	}
+	for q := range p.lives {
+		if p.told[q] || p.left[q] {
+			p.verifyGone(proto.Proc(q))
+		}
+	}
+	return nil
 }
 
 // runVerify tells the verdicts.

@@ -69,7 +69,7 @@ func relays(t *testing.T, seed uint64, layout replica.Layout, wrong proto.Proc, 
 	})
 	for _, n := range w.nodes {
 		n.p.cfg.Corrupted = func(c Corruption) { found(w, n.self, c) }
-		n.p.verifying = newVerifying(&n.p.cfg)
+		n.p.verifying = n.p.newVerifying()
 	}
 	return w
 }
@@ -193,7 +193,7 @@ func TestAcksWithoutDigests(t *testing.T) {
 		p.net = w
 		if verified {
 			p.cfg.Corrupted = func(Corruption) {}
-			p.verifying = newVerifying(&p.cfg)
+			p.verifying = p.newVerifying()
 		}
 		p.Frame(1, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Tag: 3, Seq: 1, Total: 4}, append([]byte("data"), make([]byte, p.clock.StampSize())...))
 		p.Work()
@@ -216,5 +216,77 @@ func TestCorruptionInWords(t *testing.T) {
 		if !strings.Contains(c.String(), want) {
 			t.Errorf("%q isn't in %q", want, c)
 		}
+	}
+}
+
+// Newcomers compare too, and are compared, whoever dies when, and nobody is accused who is right.
+func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
+	healed := 0
+	layouts := []replica.Layout{replica.Uniform(2, 2), replica.Uniform(3, 3), replica.Partial([]int{3, 1, 2}), replica.Partial([]int{2, 3})}
+	seeds(t, func(t *testing.T, seed uint64) {
+		layout := layouts[seed%4]
+		w := newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 16, setUp: int(seed % 3), value: uint64(r)}
+		}, func(by *patient, c Corruption) { t.Errorf("%v: %v", by, c) })
+		w.run(3+int(seed%7), 100+100*int(seed%3))
+		healed += w.healed
+		for _, n := range w.all {
+			if n.dead {
+				continue
+			}
+			if digests, rendezvous := n.p.verifying.machine.Kept(); digests+rendezvous > 0 {
+				t.Errorf("%v has left, and %d digests and %d rendezvous aren't compared", n, digests, rendezvous)
+			}
+		}
+	})
+	if healed < 100 {
+		t.Errorf("only %d healed", healed)
+	}
+}
+
+// After every process has been replaced, a wrong bit is found as it was before.
+func TestCorruptionAfterHealing(t *testing.T) {
+	for _, layout := range []replica.Layout{replica.Uniform(2, 2), replica.Uniform(2, 3), replica.Partial([]int{2, 3, 2})} {
+		seeds(t, func(t *testing.T, seed uint64) {
+			wrong := proto.Proc(seed % uint64(layout.Procs()))
+			var found []Corruption
+			w := newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+				return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 400, value: uint64(r)}
+			}, func(by *patient, c Corruption) { found = append(found, c) })
+			next := proto.Proc(0)
+			w.stop = func() bool {
+				switch n := w.nodes[next%proto.Proc(layout.Procs())]; {
+				case w.over || len(found) > 0:
+					return true
+				case next < proto.Proc(layout.Procs()) && w.fresh == nil && len(w.waiting) == 0 && n.program != nil && w.healed == int(next):
+					for k := range layout.Degree(layout.Rank(next)) {
+						if q := layout.Proc(layout.Rank(next), k); q != next && w.nodes[q].healable {
+							w.crash(n)
+							next++
+							break
+						}
+					}
+				case !w.tainted && w.healed == layout.Procs() && w.fresh == nil:
+					w.tainted = true
+					w.nodes[wrong].program.value ^= 1 << (seed % 64)
+				}
+				return false
+			}
+			w.run(0, 1)
+			if w.healed != layout.Procs() || !w.tainted {
+				t.Fatalf("%d healed", w.healed)
+			}
+			if len(found) == 0 {
+				t.Fatalf("nobody found that %v is wrong", wrong)
+			}
+			if c := found[0]; layout.Degree(0) == layout.Degree(1) && (c.Kind == verify.Undecided) != (layout.Degree(0) == 2) {
+				t.Errorf("%v is wrong: %v", wrong, c)
+			}
+			for _, q := range found[0].Procs {
+				if layout.Replica(q) != layout.Replica(wrong) {
+					t.Errorf("%v is wrong, and %v is to stop: %v", wrong, q, found[0])
+				}
+			}
+		})
 	}
 }

@@ -118,3 +118,20 @@ func (m *Machine) oweAnew(src proto.Rank) {
 		}
 	}
 }
+
+// Covers says whether this process sends to the receivers with a number.
+func (m *Machine) Covers(replica int) bool { return m.covers&only(replica) != 0 }
+
+// Lacks says whether a replica has yet to complete a rendezvous of this process's rank, sent here or not yet, as far
+// as is known here. What a newcomer that has joined has completed, it has from its donor.
+func (m *Machine) Lacks(context uint64, dst proto.Rank, seq uint64, replica int) bool {
+	c := m.sending.byKey[key{context, dst}]
+	switch {
+	case c == nil:
+		return true
+	case seq > c.sent:
+		return c.early[seq]&only(replica) == 0
+	}
+	e := c.retained.find(seq)
+	return e != nil && e.value.pending&only(replica) != 0
+}

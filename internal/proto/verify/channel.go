@@ -106,6 +106,7 @@ func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rende
 		s := c.single(seq, len(c.streams))
 		s.told |= only(replica)
 		s.sums[replica] = digest
+		s.silent &^= only(replica)
 		if !known {
 			s.silent |= only(replica)
 		}
@@ -180,10 +181,8 @@ func (m *Machine) judge(c *channel, out *Verdicts) {
 // trim forgets the digests that nobody will ask about.
 func (m *Machine) trim(c *channel) {
 	asked := c.sent
-	for j := range c.streams {
-		if j != m.cfg.Replica && m.receivers(c.dst).has(j) && m.server(j) != m.cfg.Replica {
-			asked = min(asked, c.streams[j].told)
-		}
+	for rest := m.awaited(c.dst); rest != 0; rest &= rest - 1 {
+		asked = min(asked, c.streams[rest.lowest()].told)
 	}
 	if i := c.upto(asked); i > 0 {
 		c.marks = slices.Delete(c.marks, 0, i)
@@ -231,10 +230,8 @@ func (m *Machine) judgeSingles(c *channel, out *Verdicts) {
 				m.declare(c, kind, v.differ, Verdict{First: s.seq, Last: s.seq, Tag: s.tag}, out)
 			}
 		}
-		for j := range c.streams { // is there anybody who has yet to tell?
-			if j != m.cfg.Replica && m.receivers(c.dst).has(j) && m.server(j) != m.cfg.Replica && !s.told.has(j) {
-				return false
-			}
+		if m.awaited(c.dst)&^s.told != 0 {
+			return false
 		}
 		c.spare = append(c.spare, s.sums)
 		return true

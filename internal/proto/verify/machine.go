@@ -10,8 +10,12 @@ import (
 type Config struct {
 	Rank    proto.Rank // of this process
 	Replica int        // which of its replicas this is
+	Ranks   int        // of the job
 	// Degree is the number of replicas of a rank, at most 64.
 	Degree func(r proto.Rank) int
+	// Covers tells whether this process is the one that sends to the receivers with a number: its
+	// own, or that of a dead replica of its rank. Those tell the others of the rank, not this one.
+	Covers func(replica int) bool
 }
 
 // Kind says what a vote has come to.
@@ -52,6 +56,7 @@ type Machine struct {
 	byKey    map[key]*channel
 	channels []*channel // in the order of creation
 	arrived  map[key]*inflow
+	inflows  []*inflow // in the order of creation
 	// Those looked up last.
 	channelWas *channel
 	inflowWas  *inflow
@@ -86,7 +91,8 @@ func New(cfg Config) *Machine {
 // inflow is a channel from another rank.
 type inflow struct {
 	key
-	digest uint32 // of all eager messages that have arrived
+	seq    uint64 // number of the last eager message that has arrived
+	digest uint32 // of all up to that
 }
 
 func (m *Machine) inflow(context uint64, src proto.Rank) *inflow {
@@ -98,15 +104,16 @@ func (m *Machine) inflow(context uint64, src proto.Rank) *inflow {
 	if f == nil {
 		f = &inflow{key: k}
 		m.arrived[k] = f
+		m.inflows = append(m.inflows, f)
 	}
 	m.inflowWas = f
 	return f
 }
 
-// Arrived takes in an eager message from another rank, the next in number of its channel.
-func (m *Machine) Arrived(context uint64, src proto.Rank, sum uint32) {
+// Arrived takes in an eager message from another rank, the next of its channel, with its number.
+func (m *Machine) Arrived(context uint64, src proto.Rank, seq uint64, sum uint32) {
 	f := m.inflow(context, src)
-	f.digest = roll(f.digest, sum)
+	f.seq, f.digest = seq, roll(f.digest, sum)
 }
 
 // Digest is that of all eager messages that have arrived on a channel, for the cumulative
@@ -120,12 +127,15 @@ func (m *Machine) Condemned() bool { return m.condemned }
 // receivers are the replicas of a rank that can tell what they get.
 func (m *Machine) receivers(dst proto.Rank) set { return first(m.cfg.Degree(dst)) &^ m.gone[dst] }
 
-// server is the replica of the own rank that receiver j gets its messages from.
-func (m *Machine) server(j int) int {
-	if m.senders.has(j) {
-		return j
+// awaited are the streams of which somebody will tell this process.
+func (m *Machine) awaited(dst proto.Rank) set {
+	all := m.receivers(dst) &^ only(m.cfg.Replica)
+	for rest := all; rest != 0; rest &= rest - 1 {
+		if j := rest.lowest(); m.cfg.Covers(j) {
+			all &^= only(j)
+		}
 	}
-	return m.senders.lowest()
+	return all
 }
 
 // Gone says that a process has died or left: it has no voice any more.
@@ -138,6 +148,11 @@ func (m *Machine) Gone(r proto.Rank, replica int, out *Verdicts) {
 	} else {
 		m.gone[r] |= only(replica)
 	}
+	m.reconsider(r, out)
+}
+
+// reconsider counts the votes anew that a change of a rank's replicas concerns.
+func (m *Machine) reconsider(r proto.Rank, out *Verdicts) {
 	for _, c := range m.channels {
 		if r == m.cfg.Rank || r == c.dst {
 			m.judge(c, out)

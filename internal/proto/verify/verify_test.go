@@ -22,6 +22,7 @@ type model struct {
 	arrived  []uint64         // by receiver
 	links    map[[2]int][]ack // receiver, sender
 	dead     [2]set
+	cover    []int // the sender that each receiver listens to
 	verdicts []Verdicts
 }
 
@@ -34,11 +35,18 @@ type ack struct {
 func newModel(degrees []int, total int, data func(int, uint64) uint32) *model {
 	w := &model{layout: degrees, total: total, data: data, links: map[[2]int][]ack{}, large: func(uint64) bool { return false }}
 	degree := func(r proto.Rank) int { return degrees[r] }
+	w.cover = make([]int, max(degrees[0], degrees[1]))
+	for j := range w.cover {
+		if j < degrees[0] {
+			w.cover[j] = j
+		}
+	}
 	for k := range degrees[0] {
-		w.senders = append(w.senders, New(Config{Rank: 0, Replica: k, Degree: degree}))
+		covers := func(j int) bool { return w.cover[j] == k }
+		w.senders = append(w.senders, New(Config{Rank: 0, Replica: k, Ranks: 2, Degree: degree, Covers: covers}))
 	}
 	for k := range degrees[1] {
-		w.receivers = append(w.receivers, New(Config{Rank: 1, Replica: k, Degree: degree}))
+		w.receivers = append(w.receivers, New(Config{Rank: 1, Replica: k, Ranks: 2, Degree: degree}))
 	}
 	w.sent, w.arrived = make([]uint64, degrees[0]), make([]uint64, degrees[1])
 	w.verdicts = make([]Verdicts, degrees[0])
@@ -46,13 +54,7 @@ func newModel(degrees []int, total int, data func(int, uint64) uint32) *model {
 }
 
 // server is the sender that receiver j listens to.
-func (w *model) server(j int) int {
-	live := first(w.layout[0]) &^ w.dead[0]
-	if live.has(j) {
-		return j
-	}
-	return live.lowest()
-}
+func (w *model) server(j int) int { return w.cover[j] }
 
 // Steps. Each says whether it was possible.
 
@@ -78,7 +80,7 @@ func (w *model) arrive(j int, flush bool) bool {
 	if w.large(seq) {
 		w.tell(j, ack{seq, true, w.data(k, seq)})
 	} else {
-		w.receivers[j].Arrived(2, 0, w.data(k, seq))
+		w.receivers[j].Arrived(2, 0, seq, w.data(k, seq))
 	}
 	if flush {
 		w.tell(j, ack{seq, false, w.receivers[j].Digest(2, 0)})
@@ -106,6 +108,13 @@ func (w *model) hear(j, s int) bool {
 
 func (w *model) kill(rank, replica int) {
 	w.dead[rank] |= only(replica)
+	if rank == 0 {
+		for j, k := range w.cover {
+			if k == replica {
+				w.cover[j] = (first(w.layout[0]) &^ w.dead[0]).lowest()
+			}
+		}
+	}
 	for s, m := range w.senders {
 		if !w.dead[0].has(s) {
 			m.Gone(proto.Rank(rank), replica, &w.verdicts[s])
@@ -381,7 +390,7 @@ func TestFoundAtOnce(t *testing.T) {
 
 // A receiver that can't tell (its program took only part of a message) abstains.
 func TestAbstention(t *testing.T) {
-	m := New(Config{Degree: func(proto.Rank) int { return 2 }})
+	m := New(Config{Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
 	var out Verdicts
 	m.Sent(2, 1, 1, true, 5, 77, &out)
 	m.Acked(1, 1, 2, 1, true, 0, false, &out)
@@ -442,13 +451,13 @@ func BenchmarkSent(b *testing.B) {
 	for _, size := range []int{8, 1 << 10, 64 << 10} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			data := make([]byte, size)
-			m := New(Config{Degree: func(proto.Rank) int { return 2 }})
+			m := New(Config{Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
 			var out Verdicts
 			b.SetBytes(int64(size))
 			for n := uint64(1); b.Loop(); n++ {
 				sum := Sum(3, data)
 				m.Sent(2, 1, n, false, 3, sum, &out)
-				m.Arrived(2, 1, sum)
+				m.Arrived(2, 1, n, sum)
 				if n%16 == 0 {
 					m.Acked(1, 1, 2, n, false, m.Digest(2, 1), true, &out)
 				}

@@ -1,0 +1,82 @@
+package verify
+
+import "banyan/internal/proto"
+
+// Came says that a newcomer has taken the place of a replica that is Gone, with the state of a donor (see
+// Restore). It has a voice from here on. What was said of the stream by or about the one before it is void, where the
+// newcomer has nothing to do with it.
+//
+// Of a receiver, lacks tells whether it has yet to complete a rendezvous that this process sends or has sent to it: of
+// those that it got from its donor it says nothing.
+func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64) bool, out *Verdicts) {
+	if replica == m.cfg.Replica && r == m.cfg.Rank {
+		return
+	}
+	for _, c := range m.channels {
+		switch {
+		case r == c.dst:
+			c.receiverCame(replica, lacks)
+		case r == m.cfg.Rank:
+			c.senderCame(replica, m.receivers(c.dst).has(replica), m.cfg.Covers(replica))
+		}
+	}
+	if r == m.cfg.Rank {
+		m.senders |= only(replica)
+	} else {
+		m.gone[r] &^= only(replica)
+	}
+	m.reconsider(r, out)
+}
+
+// receiverCame begins a stream whose receiver is a newcomer. Its digest is its donor's, so that all of the
+// stream is compared when it first tells.
+func (c *channel) receiverCame(k int, lacks func(context, seq uint64) bool) {
+	c.streams[k] = stream{}
+	c.differ &^= only(k)
+	for i := range c.singles {
+		s := &c.singles[i]
+		if lacks(c.context, s.seq) {
+			s.told, s.silent = s.told&^only(k), s.silent&^only(k)
+			continue
+		}
+		if !s.sent || !s.told.has(k) || s.sums[k] != s.sum { // else the one before it has said that its sender is right
+			s.silent |= only(k)
+		}
+		s.told |= only(k)
+	}
+}
+
+// senderCame continues a stream whose sender is a newcomer. Its receiver, if it lives, is what it was. covered
+// says that it was this process that sent to it meanwhile.
+func (c *channel) senderCame(k int, receives, covered bool) {
+	if !receives { // what was wrong, if anything was, is dead
+		c.streams[k] = stream{}
+		c.differ &^= only(k)
+	}
+	for i := range c.singles {
+		switch s := &c.singles[i]; {
+		case !receives && s.told.has(k), covered && s.sent && !s.told.has(k):
+			s.told |= only(k)
+			s.silent |= only(k)
+		}
+	}
+}
+
+// Inflows calls f for each channel from a rank with the number of the last eager message that has arrived, if one
+// has: when a newcomer of that rank comes, all of its replicas are told anew.
+func (m *Machine) Inflows(src proto.Rank, f func(context, seq uint64)) {
+	for _, in := range m.inflows {
+		if in.peer == src && in.seq > 0 {
+			f(in.context, in.seq)
+		}
+	}
+}
+
+// Kept is how many digests of this process's messages wait to be compared, and how many rendezvous.
+func (m *Machine) Kept() (digests, rendezvous int) {
+	for _, c := range m.channels {
+		digests += len(c.marks) - 1
+		rendezvous += len(c.singles)
+	}
+	return digests, rendezvous
+}
