@@ -39,7 +39,7 @@ type infirmary struct {
 	givenUp int // newcomers, for too much was kept for them
 	// corrupted, if set, has what is sent compared, and is told.
 	corrupted func(by *patient, c Corruption)
-	tainted   bool        // a result may be wrong
+	tainted   bool        // a value may be wrong
 	stop      func() bool // if set, ends the run
 }
 
@@ -66,6 +66,7 @@ type patient struct {
 	committed bool
 	failed    error
 	owed      []borrowed
+	wrong     bool // its program ended with a wrong value
 }
 
 func newInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
@@ -425,8 +426,10 @@ func (w *infirmary) advance(n *patient) {
 		if !n.program.step(n.p) {
 			return
 		}
-		if want := expected(n.program); n.program.value != want && !w.tainted {
-			w.t.Errorf("%v ends with %d, want %d", n, n.program.value, want)
+		if want := expected(n.program); n.program.value != want {
+			if n.wrong = true; !w.tainted {
+				w.t.Errorf("%v ends with %d, want %d", n, n.program.value, want)
+			}
 		}
 		n.program = nil
 		n.p.Finish()

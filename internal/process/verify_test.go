@@ -290,3 +290,53 @@ func TestCorruptionAfterHealing(t *testing.T) {
 		})
 	}
 }
+
+// Who is outvoted is replaced, with what the majority has: all that leave have the right result. A newcomer may be
+// stopped in its turn, as the stream's other end, but not for long.
+func TestOutvotedAreReplaced(t *testing.T) {
+	layout, healed := replica.Uniform(2, 3), 0
+	seeds(t, func(t *testing.T, seed uint64) {
+		wrong, stopped := proto.Proc(seed%6), 0
+		var w *infirmary
+		stop := map[*patient]bool{}
+		w = newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 60, value: uint64(r)}
+		}, func(by *patient, c Corruption) {
+			if c.Kind == verify.Undecided {
+				t.Errorf("%v: %v", by, c)
+			}
+			for _, q := range c.Procs {
+				if layout.Replica(q) != layout.Replica(wrong) {
+					t.Errorf("%v is wrong, and %v is to stop by %v: %v", wrong, q, by, c)
+				}
+				stop[w.nodes[q]] = true
+			}
+		})
+		w.stop = func() bool {
+			if n := w.nodes[wrong]; !w.tainted && n.program != nil && n.program.round == 5+int(seed%20) {
+				w.tainted = true
+				n.program.value ^= 1 << (seed % 64)
+			}
+			for _, n := range w.all {
+				if stop[n] && !n.dead && !n.gone {
+					w.crash(n)
+					stopped++
+				}
+			}
+			return false
+		}
+		w.run(0, 1)
+		for _, n := range w.all {
+			if n.gone && n.wrong {
+				t.Errorf("%v has left with a wrong result", n)
+			}
+		}
+		if stopped == 0 || stopped > 4 {
+			t.Errorf("%d were stopped", stopped)
+		}
+		healed += w.healed
+	})
+	if healed < 60 {
+		t.Errorf("only %d healed", healed)
+	}
+}

@@ -3,8 +3,7 @@ package verify
 import "banyan/internal/proto"
 
 // Came says that a newcomer has taken the place of a replica that is Gone, with the state of a donor (see
-// Restore). It has a voice from here on. What was said of the stream by or about the one before it is void, where the
-// newcomer has nothing to do with it.
+// Restore). It has a voice from here on; its predecessor's words are void.
 //
 // Of a receiver, lacks tells whether it has yet to complete a rendezvous that this process sends or has sent to it: of
 // those that it got from its donor it says nothing.

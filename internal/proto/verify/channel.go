@@ -96,8 +96,8 @@ func (m *Machine) Sent(context uint64, dst proto.Rank, seq uint64, rendezvous bo
 // can't tell.
 func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rendezvous bool, digest uint32, known bool, out *Verdicts) {
 	c := m.channel(context, from)
-	if !m.receivers(from).has(replica) || replica == m.cfg.Replica {
-		return // it is gone; or it is this process's own stream, of which nobody needs to tell
+	if !m.receivers(from).has(replica) || replica == m.cfg.Replica && !rendezvous {
+		return // it is gone; or it is this process's own stream, of which only its newcomers may need to know
 	}
 	if rendezvous {
 		if seq <= c.sent && !c.open(seq) {
@@ -119,10 +119,12 @@ func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rende
 		return
 	case seq > c.sent:
 		// The first of them is compared as soon as it can be, and the last says as much as
-		// those between.
-		if len(st.ahead) == 2 {
+		// those between. One that is told anew says nothing new.
+		switch n := len(st.ahead); {
+		case n > 0 && seq <= st.ahead[n-1].seq:
+		case n == 2:
 			st.ahead[1] = w
-		} else {
+		default:
 			st.ahead = append(st.ahead, w)
 		}
 		return
@@ -218,7 +220,7 @@ func (m *Machine) judgeSingles(c *channel, out *Verdicts) {
 		v := vote{silent: s.silent}
 		for j := range c.streams {
 			switch {
-			case !s.told.has(j) || s.silent.has(j):
+			case j == m.cfg.Replica || !s.told.has(j) || s.silent.has(j):
 			case s.sums[j] == s.sum:
 				v.agree |= only(j)
 			default:

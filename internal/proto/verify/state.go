@@ -63,7 +63,7 @@ func (c *channel) appendTo(b []byte) []byte {
 }
 
 // Restore gives a newcomer the state of its donor. It forgets all that it was: who is dead it is to be told again.
-// What the donor has been told of the newcomer's own place, nobody asks about. A verdict of the donor about itself isn't
+// What the donor has been told of the newcomer's own stream it keeps for newcomers of its own, of rendezvous only: all else is told anew. A verdict of the donor about itself isn't
 // taken over: the newcomer comes to its own. After an error the machine is good for nothing.
 func (m *Machine) Restore(state []byte) error {
 	*m = *New(m.cfg)
@@ -132,7 +132,7 @@ func (m *Machine) restoreChannel(r *varint.Reader) {
 			return
 		}
 		s := c.single(seq, len(c.streams))
-		s.told, s.silent = subset(r, len(c.streams))&^self, subset(r, len(c.streams))&^self
+		s.told, s.silent = subset(r, len(c.streams)), subset(r, len(c.streams))
 		for j := range s.sums {
 			s.sums[j] = digestOf(r)
 		}

@@ -30,6 +30,7 @@ type ack struct {
 	seq    uint64
 	single bool
 	digest uint32
+	joined func(seq uint64) bool // no acknowledgement: a newcomer's word that it has joined, and what it lacks
 }
 
 func newModel(degrees []int, total int, data func(int, uint64) uint32) *model {
@@ -78,12 +79,12 @@ func (w *model) arrive(j int, flush bool) bool {
 	w.arrived[j]++
 	seq := w.arrived[j]
 	if w.large(seq) {
-		w.tell(j, ack{seq, true, w.data(k, seq)})
+		w.tell(j, ack{seq: seq, single: true, digest: w.data(k, seq)})
 	} else {
 		w.receivers[j].Arrived(2, 0, seq, w.data(k, seq))
 	}
 	if flush {
-		w.tell(j, ack{seq, false, w.receivers[j].Digest(2, 0)})
+		w.tell(j, ack{seq: seq, digest: w.receivers[j].Digest(2, 0)})
 	}
 	return true
 }
@@ -102,6 +103,10 @@ func (w *model) hear(j, s int) bool {
 		return false
 	}
 	w.links[[2]int{j, s}] = l[1:]
+	if lacks := l[0].joined; lacks != nil {
+		w.senders[s].Came(1, j, func(_, seq uint64) bool { return lacks(seq) }, &w.verdicts[s])
+		return true
+	}
 	w.senders[s].Acked(1, j, 2, l[0].seq, l[0].single, l[0].digest, true, &w.verdicts[s])
 	return true
 }
@@ -138,7 +143,7 @@ func (w *model) settle() {
 	}
 	for j := range w.receivers { // what is owed yet
 		if !w.dead[1].has(j) {
-			w.tell(j, ack{w.arrived[j], false, w.receivers[j].Digest(2, 0)})
+			w.tell(j, ack{seq: w.arrived[j], digest: w.receivers[j].Digest(2, 0)})
 		}
 		for s := range w.senders {
 			for w.hear(j, s) {
