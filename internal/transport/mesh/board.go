@@ -163,6 +163,18 @@ func (b *board) judge(from proto.Proc, life uint64, why purpose) verdict {
 	return accepted
 }
 
+// retract takes back an acceptance of which the peer hasn't heard: a dial of this side's begins. false if that
+// isn't needed any more.
+func (b *board) retract(p proto.Proc, life uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.links[p] != up || b.lives[p] != life {
+		return false
+	}
+	b.links[p] = dialled
+	return true
+}
+
 // fence is for peers that the owner fenced. Those that have ended for certain
 // don't tell of a partition.
 func (b *board) fence(p proto.Proc, certain bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,6 +29,8 @@ const (
 	// The pause between two attempts doubles from one to the other.
 	firstPause = time.Millisecond
 	lastPause  = 200 * time.Millisecond
+	// attention is how often somebody looks whether a handshake without a deadline is worth going on with.
+	attention = 100 * time.Millisecond
 	// askLimit bounds the question why a connection has ended.
 	askLimit = time.Second
 	// exitGrace is how long the kernel may take from closing a dying
@@ -72,11 +75,15 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc, life uint64) {
 	}
 }
 
-// retry dials until there is a connection or an end of hope. A peer on this host
-// that is stopped, in a debugger perhaps, doesn't use up its time: whether it
+// retry dials until there is a connection or an end of hope. A peer on this host that lives has all the time it
+// takes to answer, be it stopped, in a debugger, or starved: whether it
 // counts as dead is for its observer to say.
 func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
 	failed := news{peer: to, life: card.Incarnation, kind: ended, why: transport.EvidenceLost}
+	var worth func() bool
+	if end.pidfd >= 0 {
+		worth = func() bool { return d.board.dialling(to, card.Incarnation) && !exits(end.pidfd, 0) }
+	}
 	deadline, last := time.Now().Add(d.limit), false
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		if end.exited || end.pidfd >= 0 && exits(end.pidfd, 0) {
@@ -86,7 +93,8 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		if !d.board.dialling(to, card.Incarnation) {
 			return failed
 		}
-		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect)
+		begin := time.Now()
+		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect, worth)
 		switch {
 		case err == nil && v == accepted:
 			return news{peer: to, life: card.Incarnation, kind: connected, via: via}
@@ -106,7 +114,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 			d.refusal(fmt.Errorf("connect to %v at %s: %w", to, card.Addr, err), nil)
 			return failed
 		}
-		if end.pidfd >= 0 && stopped(card.Pid) {
+		if end.pidfd >= 0 && (stopped(card.Pid) || time.Since(begin) > lastAttempt) {
 			deadline = time.Now().Add(d.limit)
 		}
 		pause(ctx, wait)
@@ -114,8 +122,9 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 	}
 }
 
-// try dials once, for so long. The medium is the caller's if the verdict is accepted.
-func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, card Card, why purpose) (medium, verdict, standing, error) {
+// try dials once, for so long, or, if worth isn't nil, for as long as it says that the handshake is worth it. The medium
+// is the caller's if the verdict is accepted.
+func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, card Card, why purpose, worth func() bool) (medium, verdict, standing, error) {
 	end := time.Now().Add(limit)
 	reach, cancel := context.WithDeadline(ctx, end)
 	conn, err := d.reach(reach, card)
@@ -126,16 +135,47 @@ func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, c
 	defer conn.Close()
 	// The end of ctx ends the handshake, too.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if last := time.Now().Add(handshakeLimit); end.After(last) {
-		end = last
+	talk := conn
+	if worth != nil {
+		defer attend(conn, worth)()
+	} else {
+		if last := time.Now().Add(handshakeLimit); end.After(last) {
+			end = last
+		}
+		conn.SetDeadline(end)
+		talk = &patient{Conn: conn}
 	}
-	conn.SetDeadline(end)
-	v, s, err := d.dial(&patient{Conn: conn}, to, card.Incarnation, why)
+	v, s, err := d.dial(talk, to, card.Incarnation, why)
 	if err != nil || v != accepted {
 		return medium{}, v, s, err
 	}
 	via, err := d.takeOver(conn, shm.Offer, card.Pid)
 	return via, v, s, err
+}
+
+// attend closes a connection without a deadline when it isn't worth going on with, until stop is called.
+func attend(conn net.Conn, worth func() bool) (stop func()) {
+	over := make(chan struct{})
+	var attending sync.WaitGroup
+	attending.Go(func() {
+		tick := time.NewTicker(attention)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				if !worth() {
+					conn.Close()
+					return
+				}
+			}
+		}
+	})
+	return func() {
+		close(over)
+		attending.Wait()
+	}
 }
 
 // patient is a connection that gives its peer more time once that has said

@@ -101,7 +101,7 @@ func (c *tongue) Write(b []byte) (int, error) {
 }
 
 // A peer that ends in the handshake, at any byte of it, or between the handshake and its
-// descriptors, disturbs nobody; once it counts as connected, its end is told.
+// descriptors, disturbs nobody. One that lives, and doesn't know that it was accepted, is dialled in turn.
 func TestEndsInHandshake(t *testing.T) {
 	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
@@ -126,9 +126,49 @@ func TestEndsInHandshake(t *testing.T) {
 			t.Fatalf("after %d bytes: an end is told of one that hadn't begun", n)
 		}
 	}
-	c.until("the end is told", func() bool { return c.witnesses[1].closed == 1 })
-	c.witnesses[1].closed = 0
+	want := c.witnesses[1].frames + 1
+	c.transports[2].Send(1, &wire.Header{Kind: wire.KindEager, Seq: want}, nil, 0)
+	c.until("who hung up is connected all the same", func() bool { return c.witnesses[1].frames == want })
 	c.talk()
+}
+
+// A peer on this host that lives has all the time it takes to answer, whatever keeps it from that: a debugger that steps
+// through it doesn't show. Whoever waits stops when the peer counts as dead.
+func TestSlowToAnswer(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	slow, err := net.Listen("unix", "@banyan-"+t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	d := *c.transports[2].dialler
+	d.limit = 10 * time.Millisecond
+	card := c.transports[1].Card()
+	here, _, _ := strings.Cut(card.Local, "/")
+	card.Local = here + "/" + t.Name()
+	if !d.board.startDial(1) {
+		t.Fatal("there is a dial already")
+	}
+	outcome := make(chan news)
+	go func() {
+		end := d.watch(true, card.Pid, card.Start)
+		defer end.close()
+		outcome <- d.retry(t.Context(), 1, card, end)
+	}()
+	conn, err := slow.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	select {
+	case n := <-outcome:
+		t.Fatalf("it has given up: %+v", n)
+	case <-time.After(50 * d.limit):
+	}
+	d.board.fence(1, true)
+	if n := <-outcome; n.kind != ended {
+		t.Errorf("the dial ends with %+v", n)
+	}
 }
 
 // Who belongs to the job but writes nonsense into the shared memory is cut off, alone.
@@ -137,7 +177,7 @@ func TestCorruptRing(t *testing.T) {
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect)
+	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect, nil)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}

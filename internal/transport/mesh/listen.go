@@ -32,7 +32,7 @@ type listener struct {
 
 // serve accepts until the socket is closed and ctx ends.
 func (l *listener) serve(ctx context.Context, socket net.Listener) {
-	l.open(ctx, socket, l.greet, func(err error) { l.refusal(err, nil) })
+	l.open(ctx, socket, func(conn net.Conn) { l.greet(ctx, conn) }, func(err error) { l.refusal(err, nil) })
 }
 
 // gate lets in who connects, some at a time.
@@ -122,9 +122,10 @@ func hungUp(err error) bool {
 
 // greet runs the handshake with who has connected, and passes the connection on
 // if it is accepted.
-func (l *listener) greet(conn net.Conn) {
+func (l *listener) greet(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	end := handle{pidfd: -1}
 	h, v, err := l.accept(conn, func(h *hello) verdict {
 		err := checkPeer(conn, h.pid)
 		if _, local := conn.(*net.UnixConn); l.media == SharedMemory && !local && h.purpose == toConnect {
@@ -134,7 +135,15 @@ func (l *listener) greet(conn net.Conn) {
 			l.refusal(err, nil)
 			return goneHere
 		}
-		return l.board.judge(h.from, h.fromIncarnation, h.purpose)
+		v := l.board.judge(h.from, h.fromIncarnation, h.purpose)
+		if v == accepted {
+			end = l.watch(h.host == l.party.host, h.pid, h.start)
+		}
+		if end.pidfd >= 0 {
+			// Whichever of the two is stopped now, for however long: the other waits.
+			conn.SetDeadline(time.Time{})
+		}
+		return v
 	})
 	if v == heeded {
 		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: transport.EvidenceObituary})
@@ -148,10 +157,11 @@ func (l *listener) greet(conn net.Conn) {
 		}
 		return
 	}
-	// From here on the link counts as up. Should the verdict not have reached
-	// the peer, the owner will find the connection broken.
-	end := l.watch(h.host == l.party.host, h.pid, h.start)
-	via, err := l.takeOver(conn, shm.Accept, h.pid)
+	// From here on the link counts as up.
+	var via medium
+	if err == nil {
+		via, err = l.agree(conn, h.pid, end)
+	}
 	if err != nil {
 		defer end.close()
 		if hungUp(err) {
@@ -159,11 +169,27 @@ func (l *listener) greet(conn net.Conn) {
 		}
 		l.refusal(err, conn.RemoteAddr())
 		why := transport.EvidenceLost
-		if end.exited || end.pidfd >= 0 && exits(end.pidfd, exitGrace) {
+		switch {
+		case end.exited || end.pidfd >= 0 && exits(end.pidfd, exitGrace):
 			why = transport.EvidenceExited
+		case end.pidfd >= 0 && errors.Is(err, errHungUp):
+			// It lives, and doesn't know that it was accepted: now it is this side's turn.
+			conn.Close()
+			if l.board.retract(h.from, h.fromIncarnation) {
+				l.connect(ctx, h.from, h.fromIncarnation)
+			}
+			return
 		}
 		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: why})
 		return
 	}
 	l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: connected, via: via, end: end})
+}
+
+// agree makes a medium with a peer that has been accepted, and that has time for it as long as it lives.
+func (l *listener) agree(conn net.Conn, pid int, end handle) (medium, error) {
+	if end.pidfd >= 0 {
+		defer attend(conn, func() bool { return !exits(end.pidfd, 0) })()
+	}
+	return l.takeOver(conn, shm.Accept, pid)
 }

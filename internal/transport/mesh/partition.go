@@ -138,6 +138,6 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 
 // question dials a peer for its verdict only.
 func (d *dialler) question(ctx context.Context, to proto.Proc, card Card, why purpose) (verdict, standing, error) {
-	_, v, s, err := d.try(ctx, askLimit, to, card, why)
+	_, v, s, err := d.try(ctx, askLimit, to, card, why, nil)
 	return v, s, err
 }

@@ -216,7 +216,7 @@ func TestCorruptPeer(t *testing.T) {
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect)
+	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect, nil)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}
