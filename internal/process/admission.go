@@ -77,7 +77,7 @@ func (p *Process) begin(now proto.Time) {
 			}
 		}
 		p.replicaOut = p.replicaOut[:0] // it has sent nothing
-		p.farewell = p.joinFarewell()
+		p.farewell = farewell.Join(p.cfg.Self, p.lives, p.told)
 		p.joining = &joining{donor: proto.NoProc}
 		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
 		if err != nil {
@@ -90,10 +90,6 @@ func (p *Process) begin(now proto.Time) {
 		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
 	}, now, &p.detectorOut)
 	p.runDetector()
-}
-
-func (p *Process) joinFarewell() *farewell.Machine {
-	return farewell.Join(p.cfg.Self, p.lives, p.told)
 }
 
 func (p *Process) membership() membership.Config {

@@ -315,7 +315,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.farewell = p.joinFarewell()
+	p.farewell = p.farewell.Rejoin(p.lives, p.told) // somebody may have finished already
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()

@@ -93,6 +93,21 @@ func Join(self proto.Proc, lives []uint32, gone []bool) *Machine {
 	return m
 }
 
+// Rejoin is Join for a process that has heard things since: who has finished has, unless another process is in its
+// place now.
+func (m *Machine) Rejoin(lives []uint32, gone []bool) *Machine {
+	n := Join(m.self, lives, gone)
+	for p, done := range m.done {
+		if done && m.lives[p] == lives[p] && !n.done[p] {
+			n.done[p] = true
+			if !n.gone[p] {
+				n.waiting--
+			}
+		}
+	}
+	return n
+}
+
 // Finish says that the local process has finished and has been flushed: it needs
 // nothing more from others. Only the first call counts.
 func (m *Machine) Finish(out *Actions) {

@@ -381,3 +381,20 @@ func (c *channel) pop() ActionKind {
 	c.frames[c.count] = 0
 	return k
 }
+
+// What a newcomer has heard before it knows who is there counts, unless it is about a predecessor.
+func TestRejoin(t *testing.T) {
+	var out Actions
+	m := Join(0, []uint32{1, 1, 1, 1}, make([]bool, 4))
+	for p := range 3 {
+		m.Done(proto.Proc(p+1), &out)
+	}
+	m = m.Rejoin([]uint32{1, 1, 2, 1}, []bool{false, false, false, true})
+	if m.Finish(&out); len(out) > 0 {
+		t.Fatalf("it did %v, while process 2 hasn't finished", out)
+	}
+	m.Done(2, &out)
+	if want := (Actions{{SendAllDone, 1}, {SendAllDone, 2}, {Complete, 0}}); !reflect.DeepEqual(out, want) {
+		t.Errorf("it did %v, want %v", out, want)
+	}
+}
