@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"slices"
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
@@ -15,13 +16,16 @@ type Messages struct {
 	// With the parallel protocol: at a replica that is behind the others of its rank, and at
 	// one that is ahead and keeps what it sends for them.
 	Behind, Ahead int
+	Mirror        int
 }
 
-// Instructions counts those of messages of some sizes by the C library, whose programs are in bin. Not with
-// mirror: jobs in which one process was stepped often didn't end, for a reason not found yet.
+// Instructions counts those of messages of some sizes by the C library, whose programs are in bin.
 func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Messages, error) {
 	ours := peers.Libraries(bin)[0]
-	p, _, err := peers.Build(b.Dir, []peers.Library{ours})
+	mirror := ours
+	mirror.Name = Mirror.String()
+	mirror.Replicas = slices.Insert(slices.Clone(ours.Replicas), 1, "--protocol", Mirror.String())
+	p, _, err := peers.Build(b.Dir, []peers.Library{ours, mirror})
 	if err != nil {
 		return nil, err
 	}
@@ -30,15 +34,16 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 		row := &rows[i]
 		row.Bytes = size
 		for _, x := range []struct {
-			count    *int
-			replicas int
-			ahead    bool
+			count             *int
+			library, replicas int
+			ahead             bool
 		}{
-			{&row.Alone, 1, false},
-			{&row.Behind, b.Replicas, false},
-			{&row.Ahead, b.Replicas, true},
+			{&row.Alone, 0, 1, false},
+			{&row.Behind, 0, b.Replicas, false},
+			{&row.Ahead, 0, b.Replicas, true},
+			{&row.Mirror, 1, b.Replicas, false},
 		} {
-			c, _, err := instructions.Of(ctx, p, 0, instructions.Row{Ahead: x.ahead,
+			c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
 				Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
 			if err != nil {
 				return nil, err

@@ -261,7 +261,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if f.mpicc(bin, "instructions aren't counted") == "" {
 			return nil
 		}
-		end := begin(3*len(countedSizes), "counts")
+		end := begin(4*len(countedSizes), "counts")
 		rows, err := f.bench.Instructions(ctx, bin, countedSizes)
 		end()
 		if err != nil {

@@ -61,14 +61,16 @@ var instructionsColumns = func() []column[replication.Messages] {
 	more := func(count func(*row) int) func(*row) any {
 		return func(r *row) any { return overhead(float64(count(r)) / float64(r.Alone)) }
 	}
-	behind, ahead := func(r *row) int { return r.Behind }, func(r *row) int { return r.Ahead }
+	behind, ahead, mirror := func(r *row) int { return r.Behind }, func(r *row) int { return r.Ahead }, func(r *row) int { return r.Mirror }
 	return []column[row]{
 		{"bytes", func(r *row) any { return r.Bytes }},
 		{"not_replicated", func(r *row) any { return r.Alone }},
 		{"parallel_behind", func(r *row) any { return behind(r) }},
 		{"parallel_ahead", func(r *row) any { return ahead(r) }},
+		{"mirror", func(r *row) any { return mirror(r) }},
 		{"behind_%", more(behind)},
 		{"ahead_%", more(ahead)},
+		{"mirror_%", more(mirror)},
 	}
 }()
 
