@@ -31,19 +31,19 @@ const silence = time.Second
 
 // subject is one process.
 type subject struct {
-	station  int
-	alive    bool
-	stopped  bool
-	course   course
-	urged    uint64
-	at       *subject // whose door it is at, nil: nobody's
-	guest    int      // its number there
-	to, from []control.Message
-	closed   bool // it has gone: what it has sent still comes
-	proc     int  // -1: a spare without a place
-	life     uint32
-	steps    int       // of becoming a replica: 3 is all
-	knows    [4]uint32 // which life of a place it has admitted
+	station int
+	alive   bool
+	stopped bool
+	course  course
+	urged   uint64
+	at      *subject // whose door it is at, nil: nobody's
+	guest   int      // its number there
+	from    []control.Message
+	closed  bool // it has gone: what it has sent still comes
+	proc    int  // -1: a spare without a place
+	life    uint32
+	steps   int       // of becoming a replica: 3 is all
+	knows   [4]uint32 // which life of a place it has admitted
 
 	machine *Machine
 	guests  map[int]*line
