@@ -201,6 +201,18 @@ func (p *Process) pumpDonation() (sent bool) {
 	return sent
 }
 
+// doWithout ends a newcomer for which too much would have to be kept: rather none than a job that waits for it. If it is the
+// last of its rank, whose donor has died, it is waited for: it is one of the job now, or it ends by itself.
+func (p *Process) doWithout(q proto.Proc) {
+	rank := p.cfg.Layout.Rank(q)
+	for k := range p.cfg.Layout.Degree(rank) {
+		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.told[other] && !p.left[other] {
+			p.Evidence(q, p.lives[q])
+			return
+		}
+	}
+}
+
 // giveUp ends a newcomer that can't have this process's state after all: it counts as
 // dead, and is made dead.
 func (p *Process) giveUp(d *donation) { p.Evidence(d.newcomer, d.incarnation) }

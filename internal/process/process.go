@@ -331,7 +331,7 @@ func (p *Process) Work() bool {
 	read := p.readOn()
 	p.releaseHeld()
 	if p.preparedFor != proto.NoProc && len(p.held) > 0 && !p.retainsLittle() {
-		p.Evidence(p.preparedFor, p.lives[p.preparedFor]) // rather no newcomer than a job that waits for it
+		p.doWithout(p.preparedFor)
 	}
 	if len(p.views) > 0 {
 		p.adoptViews()
