@@ -36,8 +36,8 @@ func (j *Job) corrupted(c process.Corruption) {
 		j.stop(c.String())
 	default:
 		j.log.Warn(c.String(), "self", int(j.self))
-		for _, q := range c.Procs {
-			j.Engine.Evidence(q, 0) // nobody is replaced without the launcher
+		for i, q := range c.Procs {
+			j.Engine.Evidence(q, c.Lives[i])
 			if j.mesh != nil {
 				j.mesh.Tell(q)
 			}

@@ -22,6 +22,7 @@ type Corruption struct {
 	// Procs are to be stopped: the outvoted sender and its receiver, or this process. With
 	// verify.Undecided there are none: the job has to stop.
 	Procs []proto.Proc
+	Lives []uint32 // their incarnations
 }
 
 func (c Corruption) String() string {
@@ -181,6 +182,9 @@ func (p *Process) runVerify() {
 			}
 		case verify.Outnumbered:
 			c.Procs = []proto.Proc{p.cfg.Self}
+		}
+		for _, q := range c.Procs {
+			c.Lives = append(c.Lives, p.lives[q])
 		}
 		p.cfg.Corrupted(c)
 	}
