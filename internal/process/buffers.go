@@ -24,13 +24,22 @@ const MemorySize = 32 << 20
 // message, whose size is so often a power of two.
 func capacity(class int) int {
 	n := 1 << (class + smallestClass)
-	return n + max(64, n/16)
+	return n + max(stampRoom, n>>4)
 }
+
+// smallest is capacity(0).
+const (
+	stampRoom = 64
+	smallest  = 1<<smallestClass + stampRoom
+)
 
 // class is the lowest whose slices have room for so many bytes.
 func class(size int) int {
-	c := max(0, bits.Len(uint(max(size, 1)-1))-smallestClass)
-	if c > 0 && size <= capacity(c-1) {
+	if size <= smallest {
+		return 0 // as for most messages
+	}
+	c := bits.Len(uint(size-1)) - smallestClass
+	if size <= capacity(c-1) {
 		c--
 	}
 	return c
@@ -42,12 +51,18 @@ func (b *buffers) get(size int) []byte {
 	if c >= classes {
 		return make([]byte, size)
 	}
-	if n := len(b.free[c]); n > 0 {
-		s := b.free[c][n-1]
-		b.free[c] = b.free[c][:n-1]
-		return s[:size]
+	free := b.free[c]
+	if len(free) == 0 {
+		return b.fresh(size, c)
 	}
-	n := capacity(c)
+	s := free[len(free)-1]
+	b.free[c] = free[:len(free)-1]
+	return s[:size]
+}
+
+// fresh makes a slice of a class.
+func (b *buffers) fresh(size, class int) []byte {
+	n := capacity(class)
 	if len(b.memory) < n {
 		return make([]byte, size, n)
 	}
@@ -65,14 +80,11 @@ func (b *buffers) copyOf(data []byte) []byte {
 
 // put takes back what get gave.
 func (b *buffers) put(s []byte) {
-	if cap(s) < capacity(0) {
-		return
-	}
 	c := class(cap(s))
 	if c >= classes || cap(s) != capacity(c) {
 		return
 	}
-	if (len(b.free[c])+1)*cap(s) <= keepPerClass {
-		b.free[c] = append(b.free[c], s)
+	if free := b.free[c]; (len(free)+1)*cap(s) <= keepPerClass {
+		b.free[c] = append(free, s)
 	}
 }
