@@ -289,7 +289,7 @@ func TestSparesEndWithALostRank(t *testing.T) {
 	w.await(1)
 	w.signal(1, syscall.SIGKILL)
 	w.signal(3, syscall.SIGKILL)
-	w.finish(nil)
+	w.finish(map[int]int{5: anyEnd}) // it may have been on its way to the place of the first, and given up: then it isn't to blame
 	w.says(0, "is lost")
 	w.says(4, "(no process of the job is left|all processes of the job are dead)")
 }
