@@ -285,13 +285,20 @@ func TestSpareDiesWaiting(t *testing.T) {
 
 // All replicas of a rank die at once: the job can't go on, and nobody stays.
 func TestSparesEndWithALostRank(t *testing.T) {
-	w := startWalk(t, 2)
-	w.await(1)
-	w.signal(1, syscall.SIGKILL)
-	w.signal(3, syscall.SIGKILL)
-	w.finish(map[int]int{5: anyEnd}) // it may have been on its way to the place of the first, and given up: then it isn't to blame
-	w.says(0, "is lost")
-	w.says(4, "(no process of the job is left|all processes of the job are dead)")
+	for reads, want := range map[string]map[int]int{
+		"at once": nil,         // nobody can be a donor: the spares only wait
+		"":        {5: anyEnd}, // it may be on its way to the place of the first, and be given up, which ends it with 0
+	} {
+		t.Run(reads, func(t *testing.T) {
+			w := startWalk(t, 2, "STROLL_READS="+reads)
+			w.await(1)
+			w.signal(1, syscall.SIGKILL)
+			w.signal(3, syscall.SIGKILL)
+			w.finish(want)
+			w.says(0, "is lost")
+			w.says(4, "(no process of the job is left|all processes of the job are dead)")
+		})
+	}
 }
 
 func TestSparesEndWithEverybody(t *testing.T) {
