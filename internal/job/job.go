@@ -100,6 +100,7 @@ type Job struct {
 	warden   *warden.Client        // nil without spares
 	service  *warden.Service       // of a spare, to be a warden itself; nil elsewhere
 	news     chan control.Message  // from the warden
+	lost     chan chan struct{}    // it has gone; closed when that has been carried out
 	waiting  atomic.Bool           // this is a spare without a place
 	joining  atomic.Bool           // it has one, and not all know it
 	leaving  atomic.Bool
@@ -118,7 +119,7 @@ func Join(o Options) (*Job, error) {
 		return nil, err
 	}
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
-	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), news: make(chan control.Message), exit: os.Exit}
+	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), news: make(chan control.Message), lost: make(chan chan struct{}), exit: os.Exit}
 	if err := j.join(); err != nil {
 		switch {
 		case j.newcomer != nil && (j.control != nil || j.warden != nil):

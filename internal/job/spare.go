@@ -79,7 +79,14 @@ func (j *Job) wait() error {
 		return err
 	}
 	for n := (&newcomer{lives: make([]uint32, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
-		switch m := <-j.news; m.Type {
+		var m control.Message
+		select {
+		case m = <-j.news:
+		case carriedOut := <-j.lost: // what it said of the others still holds
+			close(carriedOut)
+			continue
+		}
+		switch m.Type {
 		case control.Admit:
 			n.lives[m.Proc] = m.Incarnation
 			j.facts.admit(m)
@@ -132,14 +139,22 @@ func (j *Job) findWarden(own *warden.Service) error {
 		First:   first, Addresses: addresses, Silence: j.silence,
 		Introduce: j.introduce,
 		Heard:     j.hear,
-		Lost:      func() { j.hear(control.Message{Type: lost}) },
+		Lost:      j.lose,
 		Own:       own,
 	})
 	return nil
 }
 
-// lost is what this process tells itself when the warden has gone.
-const lost control.Type = "lost warden"
+// lose says that the warden has gone, and returns when that has been carried out, after all that was heard before. A
+// newcomer on its way ends then: if it came to the next warden first, it would be one of the job there.
+func (j *Job) lose() {
+	carriedOut := make(chan struct{})
+	select {
+	case j.lost <- carriedOut:
+		<-carriedOut
+	case <-j.done:
+	}
+}
 
 func (j *Job) hear(m control.Message) {
 	if !j.valid(m.Proc) {
@@ -168,6 +183,9 @@ func (j *Job) obey() {
 		select {
 		case m := <-j.news:
 			j.carryOut(m)
+		case carriedOut := <-j.lost:
+			j.wardenLost()
+			close(carriedOut)
 		case <-j.done:
 			return
 		}
@@ -201,15 +219,18 @@ func (j *Job) carryOut(m control.Message) {
 			j.pmi.Finalize()
 			j.exit(m.Code)
 		}
-	case lost:
-		if j.joining.Load() { // nobody else knows what it is; the next warden takes another
-			j.pmi.Finalize()
-			j.exit(0)
-		}
-		// Nor does anybody know what becomes of a newcomer that was on its way.
-		if p, life, is := j.facts.unfinished(); is && p != j.self {
-			j.Engine.Evidence(p, life)
-		}
+	}
+}
+
+// wardenLost is what the end of a warden means for what it had begun.
+func (j *Job) wardenLost() {
+	if j.joining.Load() { // nobody else knows what it is; the next warden takes another
+		j.pmi.Finalize()
+		j.exit(0)
+	}
+	// Nor does anybody know what becomes of a newcomer that was on its way.
+	if p, life, is := j.facts.unfinished(); is && p != j.self {
+		j.Engine.Evidence(p, life)
 	}
 }
 

@@ -150,7 +150,7 @@ func (w *walk) kill(i int) {
 func (w *walk) stderr() string {
 	var b strings.Builder
 	for i, m := range w.members {
-		fmt.Fprintf(&b, "%d: %s\n", i, m.stderr.String())
+		fmt.Fprintf(&b, "%d, at step %d: %s\n", i, w.strides(i), m.stderr.String())
 	}
 	return b.String()
 }

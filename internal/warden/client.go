@@ -22,7 +22,8 @@ type ClientConfig struct {
 	Introduce func() []control.Message
 	// Heard takes what the warden says. While it runs nothing else is heard.
 	Heard func(m control.Message)
-	// Lost says that the warden that has been met has gone. The next is tried after that.
+	// Lost says that the warden that has been met has gone. The next is tried, and told what Introduce gives, after it has
+	// returned.
 	Lost func()
 	// Own is this spare's service, nil if this isn't a spare.
 	Own *Service
