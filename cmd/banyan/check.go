@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,22 +22,26 @@ messages in the same order, whoever comes first: send-determinism.
 
 It reports the first call that differs in control (function, destination or root, tag,
 communicator, length), in both replicas, and the receive before it that is most
-likely the cause. Calls in which only the data differs are counted apart: that is
-harmless where a program sums up timers, and not where what is sent later depends
-on it. The gaps of derived datatypes don't count.
+likely the cause. Calls in which only the data differs are counted apart, by function
+and place: that is harmless where a program sums up timers, and not where what is sent
+later depends on it. --strict makes it a failure, as CI wants it for programs that have no such
+timers. The gaps of derived datatypes don't count.
 
 Messages of different sources, and the ends of requests, come in other orders than
 usual; those of one source stay in theirs, as MPI says. The program can't tell this
 from a slow network. The seeds make the delays repeatable, not the machine: a run that
 found something may have to be repeated a few times.
 
-Exit code: 0 if nothing was found in any run, 1 if the replicas of a rank differ in
-control, 2 if the command line is wrong, 3 if the program failed, or nothing moved
-for --patience, and no difference shows why; 126 or 127 if the program can't be run or
-isn't there. docs/check.md says what to do about what it finds.`
+Exit code: 0 if nothing was found in any run, or nothing but data that differs; 1 if the
+replicas of a rank differ in control, or with --strict in data; 2 if the command line is
+wrong; 3 if the program failed, sent nothing, or nothing moved for --patience, and no
+difference shows why; 126 or 127 if the program can't be run or isn't there; 128 + signal
+number if banyan was told to end by a signal. docs/check.md says what to do about what it finds.`
 
 const checkExample = `  banyan check -n 4 ./program
   banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag
+  banyan check -n 4 --strict --runs 10 ./program
+  banyan check -n 1 ./master : -n 3 ./worker
   banyan check -n 4 --replicas 3 --format json ./program`
 
 // Exit codes of banyan check.
@@ -54,17 +59,19 @@ type checkFlags struct {
 	transport string
 	patience  time.Duration
 	stdin     string
+	strict    bool
 	show      bool
 	format    string
 
-	program launch.Part
-	input   []byte
+	programs []launch.Part
+	ranks    int // of all programs
+	input    []byte
 }
 
 func newCheckCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:     "check [flags] PROGRAM [ARGS…]",
+		Use:     "check [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
 		Short:   "Find out whether a program's replicas send the same, whatever the timing",
 		Long:    checkLong,
 		Example: checkExample,
@@ -89,6 +96,7 @@ func newCheckCommand() *cobra.Command {
 	flags.StringVar(&f.transport, "transport", launch.TransportAuto, "how messages travel: auto, shm or tcp")
 	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
 	flags.StringVar(&f.stdin, "stdin", "", "give rank 0 what is in `FILE` as its input, in each run")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 1 also if only data differs")
 	flags.BoolVar(&f.show, "show", false, "let the program's output through")
 	flags.StringVar(&f.format, "format", "table", "table or json")
 	return cmd
@@ -96,14 +104,15 @@ func newCheckCommand() *cobra.Command {
 
 func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	flags := cmd.Flags()
-	if f.program, err = f.part.parse(flags, args); err != nil {
+	if f.programs, err = f.part.parseAll(flags, args); err != nil {
 		return err
 	}
+	f.ranks = ranksOf(f.programs)
 	if help, err := flags.GetBool("help"); err == nil && help {
 		return pflag.ErrHelp
 	}
 	switch {
-	case f.program.Program == "":
+	case f.programs[0].Program == "":
 		return errors.New("no program is given (see banyan check --help)")
 	case f.runs < 1:
 		return fmt.Errorf("--runs is %d: want at least 1", f.runs)
@@ -125,11 +134,14 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 
 // config is the job of one run.
 func (f *checkFlags) config(environment []string, stderr io.Writer) launch.Config {
+	parts := slices.Clone(f.programs)
+	for i := range parts {
+		parts[i].Env = slices.Concat(parts[i].Env, environment)
+	}
+	first := parts[0]
 	c := launch.Config{
-		Ranks: f.program.Ranks, Replicas: f.replicas,
-		Program: f.program.Program, Args: f.program.Args, Dir: f.program.Dir,
-		Env:       append(append([]string(nil), f.program.Env...), environment...),
-		Transport: f.transport, Bind: launch.BindAuto,
+		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: parts[1:],
+		Replicas: f.replicas, Transport: f.transport, Bind: launch.BindAuto,
 		Stdin: bytes.NewReader(f.input), Stdout: io.Discard, Stderr: stderr,
 	}
 	if f.show {

@@ -19,7 +19,7 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 	if v.runs > 1 {
 		seeds = fmt.Sprintf("seeds %d to %d", f.seed, v.seed)
 	}
-	what := fmt.Sprintf("%s, %s, %s; %s compared", inWords(f.program.Ranks, "rank"), inWords(f.replicas, "replica"), seeds, inWords(v.calls, "call"))
+	what := fmt.Sprintf("%s, %s, %s; %s compared", inWords(f.ranks, "rank"), inWords(f.replicas, "replica"), seeds, inWords(v.calls, "call"))
 	switch {
 	case v.findings != nil:
 		fmt.Fprintf(&s, "not send-deterministic: found in run %d of %d, with seed %d (%s)\n\n", v.runs, f.runs, v.seed, what)
@@ -42,16 +42,37 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 		fmt.Fprintf(&s, "no difference in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
 	}
 	switch {
-	case v.payload == nil:
-	case v.findings == nil:
-		fmt.Fprintf(&s, "\nwarning: in %s the data differs, and nothing else; first (seed %d):\n%v\n", inWords(v.payloads, "call"), v.payloadSeed, v.payload)
-		s.WriteString("  After a death a receiver may get such data of either replica, so what one message holds twice, and what another\n" +
-			"  holds never. That is harmless only if nothing depends on it, as with timers that are summed up.\n")
-	case v.payload.Earlier(v.findings.Found[0]):
-		fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", v.payload)
+	case v.findings != nil:
+		if first := v.findings.Payload; first != nil && first.Earlier(v.findings.Found[0]) {
+			fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", first)
+		}
+	case v.payload != nil:
+		v.writeData(&s, f)
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
+}
+
+// placesShown is how many places are told at most where data differs.
+const placesShown = 10
+
+// writeData tells where data differs, and nothing else.
+func (v *verdict) writeData(s *strings.Builder, f *checkFlags) {
+	word := "warning"
+	if f.strict {
+		word = "failure (--strict)"
+	}
+	fmt.Fprintf(s, "\n%s: in %s the data differs, and nothing else:\n", word, inWords(v.payloads.Calls(), "call"))
+	places := v.payloads.Sorted()
+	for _, p := range places[:min(len(places), placesShown)] {
+		fmt.Fprintf(s, "%7d of %v\n", v.payloads[p], p)
+	}
+	if more := len(places) - placesShown; more > 0 {
+		fmt.Fprintf(s, "        and in %s more\n", inWords(more, "place"))
+	}
+	fmt.Fprintf(s, "the first (seed %d):\n%v\n", v.payloadSeed, v.payload)
+	s.WriteString("  After a death a receiver may get such data of either replica, so what one message holds twice, and what another\n" +
+		"  holds never. That is harmless only if nothing depends on it, as with timers that are summed up.\n")
 }
 
 // inWords is a number of things in words.
@@ -74,8 +95,14 @@ type (
 		FoundSeed   *uint64          `json:"found_seed,omitempty"`
 		Differences []differenceJSON `json:"differences"` // in control, one for each rank, the first first
 		DataDiffers int              `json:"data_differs"`
-		Data        *differenceJSON  `json:"data,omitempty"` // the first call that differs in its data only
+		DataPlaces  []placeJSON      `json:"data_places,omitempty"` // those with the most calls first
+		Data        *differenceJSON  `json:"data,omitempty"`        // the first call that differs in its data only
 		Failure     string           `json:"failure,omitempty"`
+	}
+	placeJSON struct {
+		Function string `json:"function"`
+		Where    string `json:"where,omitempty"`
+		Calls    int    `json:"calls"`
 	}
 	differenceJSON struct {
 		*determinism.Difference
@@ -101,14 +128,17 @@ type (
 
 func (v *verdict) writeJSON(w io.Writer, f *checkFlags) error {
 	j := verdictJSON{
-		Diverged: v.findings != nil, Runs: v.runs, Ranks: f.program.Ranks, Replicas: f.replicas, Seed: f.seed,
-		Calls: v.calls, Differences: []differenceJSON{}, DataDiffers: v.payloads, Failure: v.failure,
+		Diverged: v.findings != nil, Runs: v.runs, Ranks: f.ranks, Replicas: f.replicas, Seed: f.seed,
+		Calls: v.calls, Differences: []differenceJSON{}, DataDiffers: v.payloads.Calls(), Failure: v.failure,
 	}
 	if v.findings != nil {
 		j.FoundSeed = &v.seed
 		for _, d := range v.findings.Found {
 			j.Differences = append(j.Differences, jsonOf(d))
 		}
+	}
+	for _, p := range v.payloads.Sorted() {
+		j.DataPlaces = append(j.DataPlaces, placeJSON{p.Op, p.Where, v.payloads[p]})
 	}
 	if v.payload != nil {
 		j.Data = new(jsonOf(v.payload))

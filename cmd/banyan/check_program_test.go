@@ -14,6 +14,7 @@ func checked() {
 	program := map[string]func(*mpi.Comm) error{
 		"alike": alike, "farm": farm(1), "large-farm": farm(100_000), "sums": sums, "map": mapOrder, "clock": clocked,
 		"pid": pid, "any": anyDone, "impatient": impatient, "stall": stall, "fail": fail,
+		"idle": func(*mpi.Comm) error { return nil },
 	}[os.Args[1]]
 	mpi.Main(program)
 }

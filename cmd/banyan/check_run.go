@@ -19,8 +19,8 @@ type verdict struct {
 	calls    int    // compared, and alike in control
 	findings *determinism.Summary
 	// Of payloads, in all runs:
-	payloads    int
-	payload     *determinism.Difference
+	payloads    determinism.Places
+	payload     *determinism.Difference // the first
 	payloadSeed uint64
 	failure     string // why a run came to nothing
 	output      string // what the job said last, then
@@ -29,7 +29,7 @@ type verdict struct {
 
 // check makes the runs, up to the first that diverges or fails.
 func (f *checkFlags) check(out io.Writer) error {
-	v := &verdict{}
+	v := &verdict{payloads: make(determinism.Places)}
 	bar := newProgressOf(f.runs, "checking")
 	for v.runs < f.runs && v.code == 0 {
 		v.seed = f.seed + uint64(v.runs)
@@ -41,6 +41,9 @@ func (f *checkFlags) check(out io.Writer) error {
 		bar.set(v.runs)
 	}
 	bar.clear()
+	if f.strict && v.payload != nil && v.code == 0 {
+		v.code = checkDiverged
+	}
 	if err := v.write(out, f); err != nil {
 		return err
 	}
@@ -65,7 +68,7 @@ func (f *checkFlags) runOnce(v *verdict) error {
 		return &exitError{checkFailed, err}
 	}
 	defer os.RemoveAll(dir)
-	c := determinism.Compare(determinism.Job{Dir: dir, Ranks: f.program.Ranks, Procs: f.procs})
+	c := determinism.Compare(determinism.Job{Dir: dir, Ranks: f.ranks, Procs: f.procs})
 	defer c.Close()
 	stop, said := make(chan struct{}), new(tail)
 	config := f.config(determinism.Environment(dir, v.seed), said)
@@ -121,7 +124,7 @@ func (f *checkFlags) follow(c *determinism.Comparison, ended <-chan struct{}) (s
 func (f *checkFlags) procs(rank int) []proto.Proc {
 	procs := make([]proto.Proc, f.replicas)
 	for k := range procs {
-		procs[k] = proto.Proc(k*f.program.Ranks + rank)
+		procs[k] = proto.Proc(k*f.ranks + rank)
 	}
 	return procs
 }
@@ -136,7 +139,7 @@ func (f *checkFlags) judge(v *verdict, c *determinism.Comparison, report *launch
 		return &exitError{checkFailed, err}
 	}
 	v.calls += s.Calls
-	v.payloads += s.Payloads
+	v.payloads.Add(s.Payloads)
 	if v.payload == nil && s.Payload != nil {
 		v.payload, v.payloadSeed = s.Payload, v.seed
 	}
@@ -152,8 +155,13 @@ func (f *checkFlags) judge(v *verdict, c *determinism.Comparison, report *launch
 		if report.Reason != "" {
 			v.failure += ": " + report.Reason
 		}
-	case s.Calls == 0 && f.program.Ranks > 1:
+	case s.Calls == 0:
 		v.failure = "no replicas have sent anything: does the program use the library?"
+		if f.ranks == 1 {
+			v.failure = "no replicas have sent anything: how many ranks are there to be (-n)?"
+		}
+	case s.Cut != nil:
+		v.failure = fmt.Sprintf("the record of rank %d ends before its program does: is there room in %s?", s.Cut[0], os.TempDir())
 	}
 	if v.failure != "" {
 		v.code, v.output = checkFailed, string(said.kept)

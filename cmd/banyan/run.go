@@ -16,7 +16,6 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/launch"
-	"banyan/internal/mpiexec"
 )
 
 const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
@@ -140,21 +139,9 @@ func newRunCommand() *cobra.Command {
 
 // parse reads the command line.
 func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
-	var parts []launch.Part
-	for i, segment := range mpiexec.Segments(args) {
-		flags, part := cmd.Flags(), &f.part
-		if i > 0 {
-			flags, part = pflag.NewFlagSet("part", pflag.ContinueOnError), new(partFlags)
-			part.add(flags)
-		}
-		x, err := part.parse(flags, segment)
-		if err != nil {
-			return err
-		}
-		if x.Program == "" && i > 0 {
-			return errors.New("no program is given after \":\"")
-		}
-		parts = append(parts, x)
+	parts, err := f.part.parseAll(cmd.Flags(), args)
+	if err != nil {
+		return err
 	}
 	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 		return pflag.ErrHelp
@@ -165,15 +152,10 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	if c.Program == "" {
 		return errors.New("no program is given (see banyan run --help)")
 	}
-	ranks := 0
-	for _, x := range parts {
-		ranks += x.Ranks
-	}
 	if f.replicate == "" && cmd.Flags().Changed("replicate") {
 		return errors.New("--replicate is empty: want ranks, such as 0-3,7, or do without it for all")
 	}
-	var err error
-	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranks, launch.MaxProcs)); err != nil {
+	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launch.MaxProcs)); err != nil {
 		return err
 	}
 	return f.parseTimeout()

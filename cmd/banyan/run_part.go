@@ -67,6 +67,35 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, err
 	return part, err
 }
 
+// parseAll reads the command line of a job, whose programs have ":" between them. The flags are
+// those of the command, which the first has with its own.
+func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launch.Part, err error) {
+	for i, segment := range mpiexec.Segments(args) {
+		part := f
+		if i > 0 {
+			flags, part = pflag.NewFlagSet("part", pflag.ContinueOnError), new(partFlags)
+			part.add(flags)
+		}
+		x, err := part.parse(flags, segment)
+		if err != nil {
+			return nil, err
+		}
+		if x.Program == "" && i > 0 {
+			return nil, errors.New("no program is given after \":\"")
+		}
+		parts = append(parts, x)
+	}
+	return parts, nil
+}
+
+// ranksOf counts the ranks of all programs.
+func ranksOf(parts []launch.Part) (n int) {
+	for _, p := range parts {
+		n += p.Ranks
+	}
+	return n
+}
+
 // withLibrary lets programs find the library that belongs to this command by its name, as
 // Python does. What the user has set comes before.
 func withLibrary(env []string) []string {

@@ -28,8 +28,9 @@ type rank struct {
 	head     []*Event // the next call of each replica, nil where it isn't there yet
 	calls    int      // compared, and the same in control
 	found    *Difference
-	payloads int         // calls with the same control and another payload
+	payloads Places      // calls with the same control and another payload
 	payload  *Difference // the first of them
+	over     bool        // all replicas have come to the end of the program
 }
 
 // Difference is a call that isn't the same in two replicas.
@@ -55,8 +56,11 @@ type Cause struct {
 type Summary struct {
 	Calls    int           // that all replicas have made alike in control
 	Found    []*Difference // in control, at most one for each rank, the first by time first
-	Payloads int           // calls that differ in payload only
+	Payloads Places        // of the calls that differ in payload only
 	Payload  *Difference   // the first of them by time
+	// Cut are the ranks without a difference in control whose records don't go to the end
+	// of the program: in a job that has ended well something is missing.
+	Cut []int
 }
 
 // Compare begins to compare.
@@ -67,7 +71,7 @@ func Compare(j Job) *Comparison {
 		if len(procs) < 2 {
 			continue
 		}
-		x := &rank{number: r, head: make([]*Event, len(procs))}
+		x := &rank{number: r, head: make([]*Event, len(procs)), payloads: make(Places)}
 		for _, p := range procs {
 			x.replicas = append(x.replicas, &follower{path: FileOf(j.Dir, p)})
 		}
@@ -109,14 +113,17 @@ func (c *Comparison) Diverged() bool {
 
 // Summary tells what has been found, with the causes.
 func (c *Comparison) Summary() (*Summary, error) {
-	s := new(Summary)
+	s := &Summary{Payloads: make(Places)}
 	for _, r := range c.ranks {
 		s.Calls += r.calls
-		s.Payloads += r.payloads
+		s.Payloads.Add(r.payloads)
 		if r.payload != nil && (s.Payload == nil || r.payload.time() < s.Payload.time()) {
 			s.Payload = r.payload
 		}
 		if r.found == nil {
+			if !r.over {
+				s.Cut = append(s.Cut, r.number)
+			}
 			continue
 		}
 		if err := r.found.explain(c.job); err != nil {
@@ -155,7 +162,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 		}
 		if first.Payload != e.Payload {
 			d.Differs = []string{"data"}
-			r.payloads++
+			r.payloads[Place{first.Op, first.Where}]++
 			if r.payload == nil {
 				r.payload = d
 			}
@@ -163,7 +170,8 @@ func (r *rank) step(j Job) (more bool, err error) {
 		}
 	}
 	if first.Kind == End {
-		return false, nil // all are through
+		r.over = true
+		return false, nil
 	}
 	r.calls++
 	clear(r.head)
@@ -184,7 +192,10 @@ func control(a, b *Event) (differs []string) {
 	if a.Kind == Collective {
 		peer = "root"
 	}
-	note(a.Op != b.Op || a.Kind != b.Kind, "function")
+	if a.Kind != b.Kind {
+		return []string{"function"} // of a send and a collective nothing else compares
+	}
+	note(a.Op != b.Op, "function")
 	note(a.Peer != b.Peer, peer)
 	note(a.Tag != b.Tag, "tag")
 	note(a.Context != b.Context, "communicator")

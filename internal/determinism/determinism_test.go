@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,7 @@ func TestControl(t *testing.T) {
 		"[length]":          send(1, 2, "more data"),
 		"[communicator]":    other(func(c *progress.Call) { c.Context = 8 }),
 		"[function]":        other(func(c *progress.Call) { c.Op = "Isend" }),
+		"[function] ":       gather("block"), // and whatever else a collective hasn't
 		"[number of calls]": nil,
 	} {
 		a, b, j := pair(t)
@@ -82,7 +84,7 @@ func TestControl(t *testing.T) {
 		a.End()
 		b.End()
 		s := compared(t, j)
-		if len(s.Found) != 1 || fmt.Sprint(s.Found[0].Differs) != want || s.Found[0].Number != 2 || s.Calls != 1 {
+		if len(s.Found) != 1 || fmt.Sprint(s.Found[0].Differs) != strings.TrimSpace(want) || s.Found[0].Number != 2 || s.Calls != 1 {
 			t.Errorf("want a difference in the %s of call 2: %+v", want, s)
 		}
 	}
@@ -108,8 +110,46 @@ func TestPayload(t *testing.T) {
 		b.Calls(send(1, 2, fmt.Sprint("else", i)))
 	}
 	s := compared(t, j)
-	if len(s.Found) != 0 || s.Payloads != 10 || s.Payload.Number != 2 || s.Calls != 20 {
+	if len(s.Found) != 0 || s.Payloads.Calls() != 10 || s.Payload.Number != 2 || s.Calls != 20 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// Calls that differ in data only are counted by place, those with the most first.
+func TestPlaces(t *testing.T) {
+	a, b, j := pair(t)
+	for i, n := range []int{2, 3, 1} {
+		for range n {
+			for r, data := range []string{"some", "else"} {
+				c := send(1, 2, data)
+				c.Op = fmt.Sprint("Send", i)
+				[]*Recorder{a, b}[r].Calls(c)
+			}
+		}
+	}
+	s := compared(t, j)
+	var got []string
+	for _, p := range s.Payloads.Sorted() {
+		got = append(got, fmt.Sprint(s.Payloads[p], " of ", p.Op))
+	}
+	if want := []string{"3 of Send1", "2 of Send0", "1 of Send2"}; !slices.Equal(got, want) || s.Payloads.Calls() != 6 {
+		t.Errorf("%d calls: %q, not %q", s.Payloads.Calls(), got, want)
+	}
+}
+
+// A record that ends before the program does is told: what isn't there wasn't compared.
+func TestCut(t *testing.T) {
+	a, b, j := pair(t)
+	for _, r := range []*Recorder{a, b} {
+		r.Calls(send(1, 2, "data"))
+	}
+	a.End()
+	if s := compared(t, j); len(s.Cut) != 1 || s.Found != nil {
+		t.Errorf("the record of a replica has no end, and that isn't told: %+v", s)
+	}
+	b.End()
+	if s := compared(t, j); s.Cut != nil {
+		t.Errorf("the records are whole: %+v", s)
 	}
 }
 

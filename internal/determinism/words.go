@@ -96,5 +96,8 @@ func (d *Difference) String() string {
 	} else {
 		fmt.Fprintf(&s, "  %d of the %d receives before the call brought different messages; that was the last", d.Differed, d.Before)
 	}
+	if d.Differs[0] == "function" || d.Differs[0] == "number of calls" {
+		s.WriteString("\n  or because of how often Test or Iprobe found nothing, a clock, or the like: one replica makes a call that the other doesn't")
+	}
 	return s.String()
 }
