@@ -18,7 +18,7 @@ type early struct {
 
 // postponed keeps a message that is the next of its channel for later, or doesn't and says so.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
-	if p.ready(payload) && !overtakes(h, p.early) {
+	if p.clock.Ready(payload) && !overtakes(h, p.early) {
 		return false
 	}
 	if !owned {
@@ -43,7 +43,7 @@ func (p *Process) deliverEarly() {
 	kept := p.early[:0]
 	for i := range p.early {
 		m := &p.early[i]
-		if !p.ready(m.payload) || overtakes(&m.header, kept) {
+		if !p.clock.Ready(m.payload) || overtakes(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}
@@ -66,15 +66,14 @@ func (p *Process) comesAgain(h *wire.Header, payload []byte) {
 }
 
 func (p *Process) hasten(waiting []early, h *wire.Header, payload []byte) (hastened bool) {
-	stamp := payload[len(payload)-p.clock.StampSize():]
 	for i := range waiting {
 		m := &waiting[i]
 		if m.header.Seq != h.Seq || m.header.Src != h.Src || m.header.Context != h.Context {
 			continue
 		}
-		own := m.payload[len(m.payload)-len(stamp):]
-		if hastened = p.clock.Sends(stamp) < p.clock.Sends(own); hastened {
-			copy(own, stamp)
+		if hastened = p.clock.Sends(payload) < p.clock.Sends(m.payload); hastened {
+			size := p.clock.StampSize()
+			copy(m.payload[len(m.payload)-size:], payload[len(payload)-size:])
 		}
 		break
 	}

@@ -174,7 +174,7 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 		}
 		return p.deliver(from, h, payload, owned)
 	}
-	if h.Src != p.cfg.Layout.Rank(from) {
+	if h.Src != p.replica.Rank(from) {
 		return false
 	}
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
@@ -186,7 +186,7 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			kept = true
 			break
 		}
-		if p.clock != nil && (len(p.early) > 0 || !p.ready(payload)) && p.postponed(from, h, payload, owned) {
+		if p.clock != nil && (len(p.early) > 0 || !p.clock.Ready(payload)) && p.postponed(from, h, payload, owned) {
 			kept = true
 			break
 		}
@@ -211,11 +211,6 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 // cause has been here. It reports whether it kept the payload.
 func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
 	return p.clock != nil && p.postponed(from, h, payload, owned) || p.deliver(from, h, payload, owned)
-}
-
-// ready tells whether the cause of a message has been here, by the stamp at its end.
-func (p *Process) ready(payload []byte) bool {
-	return p.clock.Ready(payload[len(payload)-p.clock.StampSize():])
 }
 
 // firstFrame is how long the payload of a message's first frame is.

@@ -15,8 +15,8 @@
 // Every rank counts its sends. A Clock holds, for each rank, how many of its
 // sends are known to precede what this process does next: vector clocks over
 // send-deterministic events, so that the counts of different replicas mean the
-// same. Each message carries its sender's clock as a stamp; when the program has
-// received a message, its stamp is merged. A message may be delivered when its
+// same. Each message carries its sender's clock as a stamp, in which it is counted itself; when
+// the program has received a message, its stamp is merged. A message may be delivered when its
 // receiver has made the sends that the stamp says precede it.
 //
 // # Invariants
@@ -65,36 +65,35 @@ func New(self proto.Rank, ranks int) *Clock {
 // StampSize is the length of a stamp in bytes.
 func (c *Clock) StampSize() int { return 4 * len(c.past) }
 
-// Stamp counts a send of this process and writes its stamp, StampSize bytes.
-// The send itself isn't in it: it doesn't precede itself. A fork doesn't count it.
+// Stamp counts a send of this process and writes its stamp, StampSize bytes: the sends that precede
+// the message, and its own. A fork counts it in the stamp only.
 func (c *Clock) Stamp(b []byte) {
-	for _, n := range c.past {
-		binary.LittleEndian.PutUint32(b, n)
-		b = b[4:]
+	past := c.past
+	past[c.self]++
+	for i, n := range past {
+		binary.LittleEndian.PutUint32(b[4*i:4*i+4], n)
 	}
-	if !c.fork {
-		c.past[c.self]++
-	}
-}
-
-// Received merges the stamp of a message of src that the program has received.
-func (c *Clock) Received(src proto.Rank, stamp []byte) {
-	own := c.past[c.self] // which the stamp can't know better
-	rest := stamp
-	for i, n := range c.past {
-		if sent := binary.LittleEndian.Uint32(rest); sent > n {
-			c.past[i] = sent
-		}
-		rest = rest[4:]
-	}
-	c.past[c.self] = own
-	if src != c.self { // the message itself
-		c.past[src] = max(c.past[src], binary.LittleEndian.Uint32(stamp[4*src:])+1)
+	if c.fork {
+		past[c.self]--
 	}
 }
 
-// Ready tells whether this process has made the sends that precede a message.
-func (c *Clock) Ready(stamp []byte) bool { return c.Sends(stamp) <= c.past[c.self] }
+// Received merges the stamp of a message that the program has received.
+func (c *Clock) Received(stamp []byte) {
+	past := c.past
+	own := past[c.self] // which the stamp can't know better
+	for i, n := range past {
+		past[i] = max(n, binary.LittleEndian.Uint32(stamp[4*i:4*i+4]))
+	}
+	past[c.self] = own
+}
 
-// Sends is how many sends of this process precede a message.
-func (c *Clock) Sends(stamp []byte) uint32 { return binary.LittleEndian.Uint32(stamp[4*c.self:]) }
+// Ready tells whether this process has made the sends that precede a message, which is its stamp
+// or ends with it.
+func (c *Clock) Ready(message []byte) bool { return c.Sends(message) <= c.past[c.self] }
+
+// Sends is how many sends of this process precede such a message.
+func (c *Clock) Sends(message []byte) uint32 {
+	at := len(message) - 4*(len(c.past)-int(c.self))
+	return binary.LittleEndian.Uint32(message[at : at+4])
+}

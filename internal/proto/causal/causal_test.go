@@ -14,9 +14,9 @@ func TestMessageFromTheFuture(t *testing.T) {
 	ahead, substitute, behind := New(0, 2), New(1, 2), New(0, 2)
 	first, reply, second := make([]byte, 8), make([]byte, 8), make([]byte, 8)
 	substitute.Stamp(first)
-	ahead.Received(1, first)
+	ahead.Received(first)
 	ahead.Stamp(reply)
-	substitute.Received(0, reply)
+	substitute.Received(reply)
 	substitute.Stamp(second)
 
 	if !behind.Ready(first) {
@@ -25,7 +25,7 @@ func TestMessageFromTheFuture(t *testing.T) {
 	if behind.Ready(second) {
 		t.Error("the second message is ready before its cause")
 	}
-	behind.Received(1, first)
+	behind.Received(first)
 	behind.Stamp(reply)
 	if !behind.Ready(second) {
 		t.Error("the second message isn't ready after its cause")
@@ -53,7 +53,7 @@ func TestReadyInOneWorld(t *testing.T) {
 				i := rapid.IntRange(0, len(inbox[from])-1).Draw(t, "which")
 				m := inbox[from][i]
 				inbox[from] = append(inbox[from][:i], inbox[from][i+1:]...)
-				clocks[from].Received(proto.Rank(m.from), m.stamp)
+				clocks[from].Received(m.stamp)
 				continue
 			}
 			m := message{from, make([]byte, clocks[from].StampSize())}
@@ -74,7 +74,7 @@ func TestReadyInOneWorld(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	c := New(0, 64)
 	b := make([]byte, c.StampSize())
-	if n := testing.AllocsPerRun(100, func() { c.Stamp(b); c.Received(1, b); c.Ready(b) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { c.Stamp(b); c.Received(b); c.Ready(b) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

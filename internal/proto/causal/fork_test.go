@@ -13,7 +13,7 @@ func TestMessageAfterACollective(t *testing.T) {
 	ahead.Fork(fork)
 	fork.Stamp(stamp) // rank 0's message of the collective
 	sender.Fork(senders)
-	senders.Received(0, stamp)
+	senders.Received(stamp)
 	sender.Join(senders)
 	sender.Stamp(after)
 	if behind.Ready(after) {
@@ -49,7 +49,7 @@ func TestForkIsApart(t *testing.T) {
 	stamp, before, after := make([]byte, 8), make([]byte, 8), make([]byte, 8)
 	other.Stamp(stamp)
 	c.Fork(fork)
-	fork.Received(1, stamp)
+	fork.Received(stamp)
 	c.Stamp(before)
 	c.Join(fork)
 	c.Stamp(after)

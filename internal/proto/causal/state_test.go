@@ -12,7 +12,7 @@ func TestRestore(t *testing.T) {
 	stamp := make([]byte, a.StampSize())
 	for range 3 {
 		sender.Stamp(stamp)
-		a.Received(2, stamp)
+		a.Received(stamp)
 		a.Stamp(stamp)
 	}
 	b := New(1, 3)

@@ -115,12 +115,18 @@ func (l Layout) Replica(p proto.Proc) int {
 }
 
 // place is the Rank and the Replica of a process.
-func (l *Layout) place(p proto.Proc) (proto.Rank, int) {
-	if l.partial != nil {
-		return l.partial.ranks[p], int(l.partial.replicas[p])
+type place struct {
+	rank    proto.Rank
+	replica uint8
+}
+
+// places are those of all processes: each message asks for one, and divisions take long.
+func (l Layout) places() []place {
+	all := make([]place, l.procs)
+	for p := range all {
+		all[p] = place{l.Rank(proto.Proc(p)), uint8(l.Replica(proto.Proc(p)))}
 	}
-	replica := int(p) / l.ranks
-	return proto.Rank(int(p) - replica*l.ranks), replica
+	return all
 }
 
 // String lists the degrees.
@@ -137,7 +143,8 @@ func (l Layout) holds(p proto.Proc) bool { return p >= 0 && int(p) < l.procs }
 // replicas is a set of replicas of one rank, bit i for replica i.
 type replicas uint64
 
-func only(replica int) replicas { return 1 << replica }
+// only is the set of one replica, 0 ≤ replica < MaxDegree: the mask spares the test whether it is more.
+func only(replica int) replicas { return 1 << (replica & (MaxDegree - 1)) }
 
 // first is the set of the first replicas of a rank, as many as degree says.
 func first(degree int) replicas { return ^replicas(0) >> (MaxDegree - degree) }

@@ -26,7 +26,8 @@ type Machine struct {
 	rank   proto.Rank // of self
 	mirror bool
 
-	peers []peers // by rank: what is known here of its replicas
+	places []place // by process: the layout's
+	peers  []peers // by rank: what is known here of its replicas
 	// incarnations are by process the last one known here; nil while no slot
 	// has been filled anew.
 	incarnations []uint32
@@ -67,6 +68,7 @@ func New(cfg Config) *Machine {
 		self:   cfg.Self,
 		rank:   l.Rank(cfg.Self),
 		mirror: cfg.Mirror,
+		places: l.places(),
 		peers:  make([]peers, l.Ranks()),
 		covers: only(l.Replica(cfg.Self)),
 	}
@@ -157,6 +159,9 @@ func (m *Machine) gone(rank proto.Rank, bit replicas) {
 		m.measure()
 	}
 }
+
+// Rank is the rank that process p of the layout runs.
+func (m *Machine) Rank(p proto.Proc) proto.Rank { return m.places[p].rank }
 
 // present are the replicas of r that take part, as far as is known here.
 func (m *Machine) present(r proto.Rank) replicas { return m.peers[r].present }

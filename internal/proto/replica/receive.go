@@ -91,10 +91,10 @@ func (v Verdict) String() string {
 // Arrive judges a message (or the offer of a rendezvous) that has arrived from
 // the process from, a replica of the source rank.
 func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous bool) Verdict {
-	if !m.layout.holds(from) || seq == 0 {
+	if uint(from) >= uint(len(m.places)) || seq == 0 {
 		return Invalid
 	}
-	src, replica := m.layout.place(from)
+	src, replica := m.places[from].rank, int(m.places[from].replica)
 	if src == m.rank {
 		return Invalid
 	}
