@@ -11,7 +11,7 @@
 //
 // Each side writes one JSON object a line, a Message, to a socket that the
 // process inherits as descriptor BANYAN_CONTROL_FD. The order of the lines is
-// the order of the events. No line but Explain is answered. Fields that a Type doesn't name
+// the order of the events. No line but Explain is answered, by the warden also Finalized. Fields that a Type doesn't name
 // are zero; unknown types and fields are to be ignored, so that either side may
 // be newer.
 //
@@ -111,7 +111,8 @@ const (
 )
 
 // From the warden to a process, beside what the launcher says about healing. It sends Healed, of Proc in
-// Incarnation, too.
+// Incarnation, too; and Finalized, as its answer to that, and to the spares as soon as some process has left in order. These tell it to
+// the next warden.
 const (
 	// Take: the spare is Proc in Incarnation from here on. What it has been told before is how things stand.
 	Take Type = "take"

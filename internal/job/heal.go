@@ -166,12 +166,14 @@ func (j *Job) healFailed(err error) {
 	case j.control != nil:
 		j.control.Send(m)
 	case j.warden != nil:
-		j.warden.Leave(m, lastWords)
+		if j.warden.Send(m) {
+			time.Sleep(lastWords) // the warden's answer ends it
+		}
 	}
 	j.exit(1)
 }
 
-// lastWords is how long the warden may take to hear what a process says last.
+// lastWords is how long it may take until a process's last message has been heard.
 const lastWords = time.Second
 
 // errNoLauncher is about a newcomer that nobody speaks for.

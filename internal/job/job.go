@@ -103,6 +103,7 @@ type Job struct {
 	lost     chan chan struct{}    // it has gone; closed when that has been carried out
 	waiting  atomic.Bool           // this is a spare without a place
 	joining  atomic.Bool           // it has one, and not all know it
+	departed atomic.Bool           // a spare was told that somebody has left in order
 	leaving  atomic.Bool
 	left     atomic.Bool   // Leave was called
 	done     chan struct{} // closed by Leave: watch no longer

@@ -233,10 +233,10 @@ func (j *Job) Leave() error {
 		return err // this end is not in order
 	}
 	if j.warden != nil {
-		j.warden.Leave(control.Message{Type: control.Finalized}, lastWords)
+		j.warden.Leave(control.Message{Type: control.Finalized})
 	}
 	if j.service != nil {
-		j.service.Outlast(lastWords)
+		j.service.Outlast(j.silence + lastWords)
 	}
 	if j.control != nil {
 		// From here on an exit is in order.

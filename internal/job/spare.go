@@ -94,6 +94,8 @@ func (j *Job) wait() error {
 		case control.Death:
 			n.lives[m.Proc], n.gone[m.Proc] = m.Incarnation, true
 			j.facts.died(m.Proc, m.Incarnation)
+		case control.Finalized:
+			j.departed.Store(true)
 		case control.Dismissed:
 			j.dismissed(m.Code, m.Text)
 		case control.Take:
@@ -169,7 +171,11 @@ func (j *Job) hear(m control.Message) {
 // introduce gives what a warden must know.
 func (j *Job) introduce() []control.Message {
 	if j.waiting.Load() {
-		return []control.Message{{Type: control.Spare, Pid: os.Getpid(), Number: uint64(j.program)}}
+		all := []control.Message{{Type: control.Spare, Pid: os.Getpid(), Number: uint64(j.program)}}
+		if j.departed.Load() {
+			all = append(all, control.Message{Type: control.Finalized})
+		}
+		return all
 	}
 	return append([]control.Message{{
 		Type: control.Member, Proc: j.self, Incarnation: uint32(j.newcomer.of(j.self)),

@@ -389,6 +389,36 @@ func TestWardenIsStopped(t *testing.T) {
 	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
 }
 
+// The warden is stopped when the others leave. They tell the next one, and those who wait end in order; so does the
+// first, when it wakes.
+func TestWardenIsStoppedAtTheEnd(t *testing.T) {
+	for _, spares := range []int{1, 3} {
+		t.Run(strconv.Itoa(spares), func(t *testing.T) {
+			w := startWalk(t, spares, quick)
+			w.await(3)
+			w.signal(4, syscall.SIGSTOP)
+			leaveNote(w.dir, "go", "")
+			for i, m := range w.members {
+				if i != 4 && m.wait(t) >= 0 {
+					m.end <- nil // for finish
+				}
+			}
+			w.signal(4, syscall.SIGCONT)
+			w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: nobody, 5: nobody, 6: nobody})
+		})
+	}
+}
+
+// Nobody is left to be told of the end.
+func TestSparesAllDie(t *testing.T) {
+	w := startWalk(t, 2)
+	w.await(3)
+	w.signal(4, syscall.SIGKILL)
+	w.signal(5, syscall.SIGKILL)
+	w.await(3)
+	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1})
+}
+
 // The newcomer under way ends with a stopped warden's office, and the next warden has another.
 func TestWardenIsStoppedHealing(t *testing.T) {
 	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {

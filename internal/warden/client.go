@@ -34,25 +34,26 @@ type Client struct {
 	cfg    ClientConfig
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	course  course
-	urged   uint64 // the turn that others have gone on to
-	link    *link  // nil: none at the moment
-	leaving bool   // there is nothing more to say
+	mu     sync.Mutex
+	course course
+	urged  uint64           // the turn that others have gone on to
+	link   *link            // nil: none at the moment
+	last   *control.Message // what it says before it leaves, nil before that
+	tried  int              // so many wardens didn't answer it
+	done   chan struct{}    // closed when one has, or none could
 }
 
 // link is a connection to one warden.
 type link struct {
 	conn      net.Conn
 	unsent    chan control.Message
-	sent      chan struct{} // closed when nothing is sent any more
-	listening bool          // nothing that was heard is being acted on
+	listening bool // nothing that was heard is being acted on
 }
 
 // Connect begins to look for the warden, and keeps looking.
 func Connect(cfg ClientConfig) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Client{cfg: cfg, cancel: cancel, course: course{spares: len(cfg.Addresses)}}
+	c := &Client{cfg: cfg, cancel: cancel, course: course{spares: len(cfg.Addresses)}, done: make(chan struct{})}
 	if cfg.Own != nil {
 		cfg.Own.follow(c)
 	}
@@ -61,6 +62,7 @@ func Connect(cfg ClientConfig) *Client {
 }
 
 func (c *Client) run(ctx context.Context) {
+	defer close(c.done)
 	for ctx.Err() == nil {
 		spare, turn := c.whose()
 		if c.cfg.Own != nil {
@@ -68,7 +70,9 @@ func (c *Client) run(ctx context.Context) {
 		}
 		conn, err := c.dial(ctx, spare)
 		if err == nil {
-			c.attend(ctx, conn)
+			if c.attend(ctx, conn) {
+				return
+			}
 			if ctx.Err() == nil {
 				c.cfg.Lost()
 			}
@@ -78,17 +82,25 @@ func (c *Client) run(ctx context.Context) {
 			case <-time.After(pause(c.cfg.Silence)):
 			}
 		}
-		c.mu.Lock()
-		if c.leaving {
-			c.mu.Unlock()
+		if c.goOn(err == nil) {
 			return
 		}
-		c.course.goOn(c.urged)
-		if err != nil {
-			c.course.barren++
-		}
-		c.mu.Unlock()
 	}
+}
+
+// goOn turns to the next warden, and says whether there is none for who only wants to leave: each was tried. met says
+// whether this one could be reached.
+func (c *Client) goOn(met bool) (over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last != nil && c.urged <= c.course.turn {
+		c.tried++
+	}
+	c.course.goOn(c.urged)
+	if !met {
+		c.course.barren++
+	}
+	return c.last != nil && max(c.tried, c.course.barren) >= len(c.cfg.Addresses)
 }
 
 // whose says whose turn it is.
@@ -109,14 +121,14 @@ func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
 }
 
-// attend speaks with one warden until that goes, or is silent, or the turn is another's.
-func (c *Client) attend(ctx context.Context, conn net.Conn) {
+// attend speaks with one warden until that goes, or is silent, or the turn is another's, or this one has left and knows
+// that it was heard.
+func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	lines := control.NewConn(conn)
-	l := &link{conn: conn, unsent: make(chan control.Message, maxUnsent), sent: make(chan struct{})}
+	l := &link{conn: conn, unsent: make(chan control.Message, maxUnsent)}
 	go func() {
-		defer close(l.sent)
 		defer conn.Close()
 		for m := range l.unsent {
 			if lines.Send(m) != nil {
@@ -132,6 +144,9 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) {
 	} else {
 		for _, m := range c.cfg.Introduce() {
 			l.put(m)
+		}
+		if c.last != nil {
+			l.put(*c.last)
 		}
 	}
 	c.mu.Unlock()
@@ -156,10 +171,11 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) {
 			break
 		}
 		if m.Type == control.Turn {
-			c.mu.Lock()
-			c.course.heard(m.Number)
-			c.mu.Unlock()
+			c.alive(m.Number)
 			continue
+		}
+		if left = c.heard(m); left {
+			break
 		}
 		c.listens(l, false)
 		c.cfg.Heard(m)
@@ -170,6 +186,23 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) {
 		c.link = nil
 		close(l.unsent)
 	}
+	return left
+}
+
+// alive notes a sign of life. Who is about to leave waits for an answer, and no longer for a warden that gives signs of life only.
+func (c *Client) alive(turn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		c.course.heard(turn)
+	}
+}
+
+// heard says whether a message is the answer to the last one.
+func (c *Client) heard(m control.Message) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last != nil && c.last.Type == m.Type
 }
 
 func (c *Client) listens(l *link, is bool) {
@@ -235,37 +268,18 @@ func (c *Client) Send(m control.Message) bool {
 // Close ends it without a word.
 func (c *Client) Close() { c.cancel() }
 
-// Leave tells the warden something for the last time, and goes. One that isn't met yet is waited
-// for, within so long.
-func (c *Client) Leave(m control.Message, limit time.Duration) {
+// Leave tells the warden something for the last time, and goes when the warden has answered with the same word. If that doesn't come before
+// a warden counts as gone the next one is told, until each spare has been tried.
+func (c *Client) Leave(m control.Message) {
 	defer c.cancel()
-	late := time.After(limit)
-	l := c.take(late)
-	if l == nil {
-		return
+	c.mu.Lock()
+	c.last = &m
+	if c.link != nil {
+		c.link.put(m)
 	}
-	l.put(m)
-	close(l.unsent)
-	select {
-	case <-l.sent:
-	case <-late:
-	}
-}
-
-// take takes the connection away, once there is one; nil if there is none in time, or no spare is left.
-func (c *Client) take(late <-chan time.Time) (l *link) {
-	for {
-		c.mu.Lock()
-		l, c.link, c.leaving = c.link, nil, c.link != nil
-		barren := c.course.barren >= len(c.cfg.Addresses)
-		c.mu.Unlock()
-		if l != nil || barren {
-			return l
-		}
-		select {
-		case <-late:
-			return nil
-		case <-time.After(time.Millisecond):
-		}
+	deserted := c.course.barren >= len(c.cfg.Addresses) && c.link == nil
+	c.mu.Unlock()
+	if !deserted {
+		<-c.done
 	}
 }

@@ -38,17 +38,25 @@
 // The end of a warden's turn ends what it had begun: a newcomer that isn't known to all yet exits, with code 0, the others
 // hold it for dead, and the next warden takes another. A warden that is the last spare takes the place itself.
 //
+// # The end of the job
+//
+// Who leaves in order says so, and waits for the warden's answer. Who gets none before a warden counts as gone tells the next one, until it has
+// tried each spare once. A warden that hears of the first who leaves tells all spares, and these tell later wardens. In the
+// first δ of its turn, or as long as it is gathering, a warden doesn't end before all spares have come: nobody else could tell them.
+//
 // # Invariants
 //
 //   - No life of a place is given to two processes: each turn has lives of its own, higher than those of
 //     earlier ones.
-//   - A spare that has no place ends with the job: with code 0 if somebody has left in order.
+//   - A spare that has no place ends with the job: with code 0 if somebody has left in order, and has said so to a spare that lives on.
+//   - Nobody waits at the end for longer than it takes to find each spare silent.
 //   - What a peer is to be sent is bounded; who doesn't take it in is dropped.
 //
 // # Limits
 //
 // Where some processes reach only one of two spares, and others only the other, turn follows turn, and nothing is healed.
-// If the warden is stopped while the job ends the others don't hear that it has, and end with 1.
+// A spare that at the job's end is stopped, or on its way from one warden to another for longer than δ, may find nobody any more, and end with 1.
+// A job waits for a process that is stopped on its way out, in order, as long as the warden is connected to it.
 // A turn has 256 lives of a place; a warden that had to give away more might give one that another gave.
 // A newcomer that is stopped is given up after δ; one that spins, which is taken for one that computes, after the limits of
 // package vacancy.

@@ -23,7 +23,7 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 		m.heardTurn(g, message.Number)
 		return
 	}
-	if i := int(g.station) - m.layout.Procs(); i >= 0 && i < len(m.seen) {
+	if i := m.number(g); i >= 0 && i < len(m.seen) {
 		m.seen[i] = true
 	}
 	switch {
@@ -33,6 +33,11 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 		m.heardNewcomer(g, message)
 	case message.Type == control.Spare:
 		g.spare, g.pid, g.program = true, message.Pid, message.Number
+		if m.departed {
+			m.send(g, control.Message{Type: control.Finalized})
+		}
+	case message.Type == control.Finalized && g.spare:
+		m.depart() // an earlier warden has told it so
 	case message.Type == control.Member && !g.spare:
 		m.seat(g, message)
 	}
@@ -123,8 +128,9 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 			m.tell(control.Message{Type: control.Healed, Proc: g.proc, Incarnation: g.life})
 		}
 	case control.Finalized:
-		s.left, s.guest, m.departed = true, nil, true
-		m.stop()
+		s.left, s.guest = true, nil
+		m.depart()
+		m.send(g, control.Message{Type: control.Finalized})
 	}
 }
 
@@ -282,8 +288,21 @@ func (m *Machine) giveUp(why string, excused bool, code int) {
 	}
 }
 
-// stop says that the job is about to end: nobody needs newcomers any more.
-func (m *Machine) stop() {
+// depart says that somebody has left in order: the job is about to end, and nobody needs newcomers any more. The spares must know it, should this
+// one be stopped before it can send them away.
+func (m *Machine) depart() {
+	if m.departed {
+		return
+	}
+	m.departed = true
+	for _, g := range m.guests {
+		if g.spare {
+			m.send(g, control.Message{Type: control.Finalized})
+		}
+	}
+	if m.empty != proto.Never {
+		m.empty = min(m.empty, m.now+proto.Time(absence))
+	}
 	for _, note := range m.board.Over() {
 		m.note(note)
 	}

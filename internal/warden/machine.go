@@ -90,7 +90,7 @@ type Machine struct {
 	beat     proto.Time // when the next sign of life is due
 	resumed  proto.Time // nothing is begun before
 	whole    proto.Time // when last all were here who live, or the patience with that began
-	seen     []bool     // by spare: it has been here
+	seen     []bool     // by spare: it has been here in this turn
 	gathered proto.Time // when the patience with those that haven't ends
 	guests   []*guest   // in the order in which they came
 	seats    []seat     // by Proc
@@ -127,6 +127,9 @@ func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 	}
 	m.turn = turn
 	m.abdicate() // even if this turn is its own again: there were others between
+	for i := range m.seen {
+		m.seen[i] = slices.ContainsFunc(m.guests, func(g *guest) bool { return (g.spare || g.member) && m.number(g) == i })
+	}
 	if turn%uint64(len(m.seen)) == uint64(int(m.self)-m.layout.Procs()) {
 		m.reign()
 	}
@@ -152,7 +155,8 @@ func (m *Machine) reign() {
 	m.next()
 }
 
-// abdicate ends such a turn, if there was one, and sends on who is of an earlier one.
+// abdicate ends such a turn, if there was one, and sends on who is of an earlier one. If this process was stopped they may have said, and left,
+// more than it has read: then they are sent on when they next say which turn they take it to be.
 func (m *Machine) abdicate() {
 	switch a := m.attempt; {
 	case a == nil:
@@ -164,7 +168,7 @@ func (m *Machine) abdicate() {
 	}
 	m.reigns, m.came = false, false // how long nobody has been here goes on
 	for _, g := range slices.Clone(m.guests) {
-		if g.turn < m.turn {
+		if g.turn < m.turn && m.now >= m.resumed {
 			m.sendOn(g)
 		}
 	}
@@ -172,8 +176,16 @@ func (m *Machine) abdicate() {
 
 // gathering says whether spares may yet come. Those before this one have been found gone.
 func (m *Machine) gathering() bool {
-	return m.now < m.gathered && slices.Contains(m.seen[min(m.turn, uint64(len(m.seen))):], false)
+	return m.awaits(int(min(m.turn, uint64(len(m.seen)))))
 }
+
+// awaits says whether spares may yet come, beginning with one. At the job's end all are waited for: nobody else could tell them.
+func (m *Machine) awaits(first int) bool {
+	return m.now < m.gathered && slices.Contains(m.seen[first:], false)
+}
+
+// number is which of the spares a guest was at first, if it was one.
+func (m *Machine) number(g *guest) int { return int(g.station) - m.layout.Procs() }
 
 // patience is how long a warden waits for who is not here, and isn't dead, before it looks for them.
 func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arrival)/2) }
@@ -227,7 +239,7 @@ func (m *Machine) Deadline() proto.Time {
 		return proto.Never
 	}
 	deadline := min(m.empty, m.beat, m.board.Deadline())
-	if m.gathering() {
+	if m.awaits(0) {
 		deadline = min(deadline, m.gathered)
 	}
 	return deadline
@@ -251,10 +263,11 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 	if why := m.board.Late(now); why != "" {
 		m.fail(why)
 	}
+	m.occupied()
 	m.next()
 	m.search()
 	switch {
-	case now < m.empty:
+	case now < m.empty || m.over:
 	case m.departed:
 		m.end(0, "")
 	case m.came:
@@ -341,11 +354,13 @@ func (m *Machine) occupied() {
 	switch {
 	case here:
 		m.came, m.empty = true, proto.Never
+	case !expected && m.departed && m.awaits(0):
+		m.empty = max(m.now, m.gathered)
 	case !expected && m.departed:
 		m.end(0, "")
 	case !expected:
 		m.end(1, "all processes of the job are dead")
-	case m.empty == proto.Never && m.came:
+	case m.empty == proto.Never && (m.came || m.departed):
 		m.empty = m.now + proto.Time(absence)
 	case m.empty == proto.Never:
 		m.empty = m.now + proto.Time(arrival)

@@ -192,7 +192,7 @@ func TestNewcomerFails(t *testing.T) {
 		"the donor dies": {func(c *court) { c.closed(3); c.did(); c.says(0, msg(control.Obituary, 3, 0)) },
 			"the replica whose state it was to take over has died; death 1.1 → 0; death 1.1 → 2"},
 		"the program ends": {func(c *court) { c.says(0, msg(control.Finalized, 0, 0)) },
-			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3"},
+			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; finalized → 0"},
 	} {
 		c := newCourt(t, 3)
 		c.assemble(3)
@@ -252,11 +252,10 @@ func TestProgramsDiffer(t *testing.T) {
 func TestEnds(t *testing.T) {
 	c := newCourt(t, 2)
 	c.assemble(2)
-	for i := range 4 {
-		c.expect("")
+	for i, answer := range []string{"finalized → 4; finalized → 5; finalized → 0", "finalized → 1", "finalized → 2", "finalized → 3; dismissed 0 → 5; end 0 "} {
 		c.says(i, msg(control.Finalized, 0, 0))
+		c.expect(answer)
 	}
-	c.expect("dismissed 0 → 5; end 0 ")
 
 	c = newCourt(t, 2) // one has ended unheard
 	c.assemble(2)
@@ -264,6 +263,7 @@ func TestEnds(t *testing.T) {
 		c.says(i, msg(control.Finalized, 0, 0))
 	}
 	c.closed(3)
+	c.did()
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 0 → 5; end 0 ")
 
@@ -289,8 +289,30 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
+	c = newCourt(t, 2) // the first warden knew more than this one, who hears it from a spare
+	c.m.Turn(0, 2, &c.out)
+	c.spare(4)
+	c.spare(5)
+	c.says(5, msg(control.Finalized, 0, 0))
+	c.expect("finalized → 4; finalized → 5")
+	c.m.Tick(c.m.Deadline(), &c.out)
+	c.expect("dismissed 0 → 5; end 0 ")
+
+	c = newCourt(t, 3) // one spare is late, and only this one can tell it
+	c.m.Turn(0, 3, &c.out)
+	c.spare(4)
+	c.spare(5)
+	for i := range 4 {
+		c.member(i, proto.Proc(i), 0)
+		c.says(i, msg(control.Finalized, 0, 0))
+	}
+	c.did()
+	c.spare(6)
+	c.expect("finalized → 6; dismissed 0 → 5; dismissed 0 → 6; end 0 ")
+
 	c = newCourt(t, 2)
 	c.m.Turn(0, 0, &c.out)
+	c.m.Tick(c.m.Deadline(), &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("end 1 no process of the job is there")
 	if c.m.Deadline() != proto.Never {

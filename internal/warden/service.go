@@ -131,12 +131,13 @@ func (s *Service) greet(conn net.Conn, from proto.Proc) {
 	s.mu.Unlock()
 	go func() {
 		defer close(c.sent)
-		defer conn.Close() // wakes the reader below
 		for m := range c.unsent {
 			if lines.Send(m) != nil {
+				conn.SetReadDeadline(time.Now().Add(parting)) // it may have gone, but what it said before counts
 				return
 			}
 		}
+		conn.Close() // wakes the reader below
 	}()
 	for {
 		m, err := lines.Receive()
@@ -145,6 +146,7 @@ func (s *Service) greet(conn net.Conn, from proto.Proc) {
 		}
 		s.step(func(now proto.Time, out *[]Action) { s.machine.Heard(now, id, m, out) })
 	}
+	conn.Close()
 	s.step(func(now proto.Time, out *[]Action) {
 		s.machine.Closed(now, id, out)
 		s.release(id)
