@@ -271,7 +271,7 @@ func (w *world) anyExpendable() bool {
 	return false
 }
 
-// checkEmpty says that nothing is left behind in the tables.
+// checkEmpty says that nothing is left behind in the tables, nor in messages that are free.
 func (n *node) checkEmpty(t *testing.T, seed uint64) {
 	count := 0
 	n.p.requests.each(func(Handle, *request) { count++ })
@@ -280,5 +280,10 @@ func (n *node) checkEmpty(t *testing.T, seed uint64) {
 	n.p.arrivals.each(func(Handle, *arrival) { count++ })
 	if count != 0 {
 		t.Errorf("seed %d: %v keeps %d entries at the end", seed, n.self, count)
+	}
+	for _, e := range n.p.messages.entries {
+		if m := &e.value; m.request != (Handle{}) || m.wire != nil || m.Body != nil || m.pooled || m.released || m.Rendezvous || m.transfers != 0 || m.lost != 0 {
+			t.Fatalf("seed %d: %v: a free message isn't zero", seed, n.self)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // message is a logical message from Send until no replica of its destination
-// needs it any more.
+// needs it any more. One that is free is zero, but for what each send sets (settle).
 type message struct {
 	replica.Message
 	request   Handle     // the program's, which a rendezvous completes
@@ -75,8 +75,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	h, r := p.newRequest(sending)
 	mh, m := p.messages.take()
-	*m = message{request: h}
-	m.Rendezvous, m.Body = true, data
+	m.request, m.Rendezvous, m.Body = h, true, data
 	r.peer, r.context, r.tag, r.message, r.buffer = dst, context, tag, mh, data
 	p.replicate(mh, m, context, dst, tag, len(data), nil)
 	return h
@@ -92,7 +91,6 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	}
 	if !ok {
 		mh, m := p.messages.take()
-		*m = message{}
 		p.replicate(mh, m, context, dst, tag, len(data), data)
 		return p.hasRoom(dst)
 	}
@@ -100,7 +98,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	var first []byte
 	if s.Pending() {
 		mh, m := p.messages.take()
-		*m = message{wire: p.buffers.get(n), pooled: true}
+		m.wire, m.pooled = p.buffers.get(n), true
 		m.Context, m.Dst, m.Tag, m.Total, m.User = context, dst, tag, uint64(len(data)), mh.bits()
 		p.replica.Retain(&s, &m.Message)
 		first = m.wire
@@ -290,7 +288,8 @@ func (p *Process) settle(mh Handle, m *message) {
 			}
 			p.complete(m.request, r, err)
 		}
+		*m = message{}
 	}
-	m.Body, m.wire = nil, nil
+	m.wire, m.pooled, m.released = nil, false, false
 	p.messages.put(mh)
 }

@@ -18,7 +18,7 @@ import (
 // one offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // ErrSnapshot says that bytes are no snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
