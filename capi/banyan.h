@@ -17,16 +17,41 @@
 // tables.
 #pragma GCC visibility push(hidden)
 
+// What a function has to do before its work, where something is unusual: bits of banyan_unusual.
+//
 // A child of fork has the memory of the Go runtime, but not its threads: a call into Go
-// might never return. fork.c sets this in the child.
-extern int banyan_forked;
-int banyan_orphan(const char *function);
+// might never return. fork.c sets BANYAN_FORKED in the child; there banyan_detour returns an error.
+// In a job that is checked (banyan check), place.c notes where the program is.
+#define BANYAN_FORKED 1
+#define BANYAN_CHECKED 2
+extern int banyan_unusual;
+int banyan_detour(const char *function);
 
-#define GUARD(function)                       \
-	do {                                  \
-		if (UNLIKELY(banyan_forked))  \
-			return banyan_orphan(#function); \
+#define GUARD(function)                                                           \
+	do {                                                                      \
+		int code;                                                         \
+		if (UNLIKELY(banyan_unusual) && (code = banyan_detour(#function))) \
+			return code;                                              \
 	} while (0)
+
+// A function that does its work in Go. Where something is unusual it goes on in a copy of its own: a call in
+// the middle would have it save its parameters, every time.
+#define ENTRY(name, params, arguments, work)                             \
+	static __attribute__((cold, noinline)) int unusual_##name params \
+	{                                                                \
+		GUARD(name);                                             \
+		return work;                                             \
+	}                                                                \
+	int P##name params                                               \
+	{                                                                \
+		if (UNLIKELY(banyan_unusual))                            \
+			return unusual_##name arguments;                 \
+		return work;                                             \
+	}                                                                \
+	ALIAS(int, name, params)
+
+// banyan_note_callers keeps who has called a function of MPI; see place.h.
+void banyan_note_callers(void);
 
 #define HANDLE(h) ((uintptr_t)(h))
 

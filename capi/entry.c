@@ -6,26 +6,14 @@
 #include "banyan.h"
 #include "native.h"
 
-int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
-{
-	GUARD(MPI_Abi_get_fortran_booleans);
-	return RESULT(banyan_AbiGetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false), POINTER(is_set)));
-}
-ALIAS(int, MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set));
+ENTRY(MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set), (logical_size, logical_true, logical_false, is_set),
+      RESULT(banyan_AbiGetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false), POINTER(is_set))));
 
-int PMPI_Abi_get_fortran_info(MPI_Info *info)
-{
-	GUARD(MPI_Abi_get_fortran_info);
-	return RESULT(banyan_AbiGetFortranInfo(POINTER(info)));
-}
-ALIAS(int, MPI_Abi_get_fortran_info, (MPI_Info *info));
+ENTRY(MPI_Abi_get_fortran_info, (MPI_Info *info), (info),
+      RESULT(banyan_AbiGetFortranInfo(POINTER(info))));
 
-int PMPI_Abi_get_info(MPI_Info *info)
-{
-	GUARD(MPI_Abi_get_info);
-	return RESULT(banyan_AbiGetInfo(POINTER(info)));
-}
-ALIAS(int, MPI_Abi_get_info, (MPI_Info *info));
+ENTRY(MPI_Abi_get_info, (MPI_Info *info), (info),
+      RESULT(banyan_AbiGetInfo(POINTER(info))));
 
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
@@ -33,26 +21,14 @@ int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 }
 ALIAS(int, MPI_Abi_get_version, (int *abi_major, int *abi_minor));
 
-int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
-{
-	GUARD(MPI_Abi_set_fortran_booleans);
-	return RESULT(banyan_AbiSetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false)));
-}
-ALIAS(int, MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false));
+ENTRY(MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false), (logical_size, logical_true, logical_false),
+      RESULT(banyan_AbiSetFortranBooleans(logical_size, POINTER(logical_true), POINTER(logical_false))));
 
-int PMPI_Abi_set_fortran_info(MPI_Info info)
-{
-	GUARD(MPI_Abi_set_fortran_info);
-	return RESULT(banyan_AbiSetFortranInfo(HANDLE(info)));
-}
-ALIAS(int, MPI_Abi_set_fortran_info, (MPI_Info info));
+ENTRY(MPI_Abi_set_fortran_info, (MPI_Info info), (info),
+      RESULT(banyan_AbiSetFortranInfo(HANDLE(info))));
 
-int PMPI_Abort(MPI_Comm comm, int errorcode)
-{
-	GUARD(MPI_Abort);
-	return RESULT(banyan_Abort(HANDLE(comm), errorcode));
-}
-ALIAS(int, MPI_Abort, (MPI_Comm comm, int errorcode));
+ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode),
+      RESULT(banyan_Abort(HANDLE(comm), errorcode)));
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
@@ -66,397 +42,173 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 }
 ALIAS(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
-int PMPI_Add_error_class(int *errorclass)
-{
-	GUARD(MPI_Add_error_class);
-	return RESULT(banyan_AddErrorClass(POINTER(errorclass)));
-}
-ALIAS(int, MPI_Add_error_class, (int *errorclass));
+ENTRY(MPI_Add_error_class, (int *errorclass), (errorclass),
+      RESULT(banyan_AddErrorClass(POINTER(errorclass))));
 
-int PMPI_Add_error_code(int errorclass, int *errorcode)
-{
-	GUARD(MPI_Add_error_code);
-	return RESULT(banyan_AddErrorCode(errorclass, POINTER(errorcode)));
-}
-ALIAS(int, MPI_Add_error_code, (int errorclass, int *errorcode));
+ENTRY(MPI_Add_error_code, (int errorclass, int *errorcode), (errorclass, errorcode),
+      RESULT(banyan_AddErrorCode(errorclass, POINTER(errorcode))));
 
-int PMPI_Add_error_string(int errorcode, const char *string)
-{
-	GUARD(MPI_Add_error_string);
-	return RESULT(banyan_AddErrorString(errorcode, POINTER(string)));
-}
-ALIAS(int, MPI_Add_error_string, (int errorcode, const char *string));
+ENTRY(MPI_Add_error_string, (int errorcode, const char *string), (errorcode, string),
+      RESULT(banyan_AddErrorString(errorcode, POINTER(string))));
 
-int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Allgather);
-	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Allgather_c);
-	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allgather_init);
-	return RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allgather_init_c);
-	return RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Allgatherv);
-	return RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+      RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Allgatherv_c);
-	return RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+      RESULT(banyan_Allgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allgatherv_init);
-	return RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request),
+      RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allgatherv_init_c);
-	return RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request),
+      RESULT(banyan_AllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
-{
-	GUARD(MPI_Alloc_mem);
-	return RESULT(banyan_AllocMem(size, HANDLE(info), POINTER(baseptr)));
-}
-ALIAS(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr));
+ENTRY(MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr), (size, info, baseptr),
+      RESULT(banyan_AllocMem(size, HANDLE(info), POINTER(baseptr))));
 
-int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Allreduce);
-	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Allreduce_c);
-	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allreduce_init);
-	return RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Allreduce_init_c);
-	return RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Alltoall);
-	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Alltoall_c);
-	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoall_init);
-	return RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoall_init_c);
-	return RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Alltoallv);
-	return RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm),
+      RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Alltoallv_c);
-	return RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm),
+      RESULT(banyan_Alltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoallv_init);
-	return RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request),
+      RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoallv_init_c);
-	return RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request),
+      RESULT(banyan_AlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	GUARD(MPI_Alltoallw);
-	return RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
+ENTRY(MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm),
+      RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm))));
 
-int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	GUARD(MPI_Alltoallw_c);
-	return RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm)));
-}
-ALIAS(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
+ENTRY(MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm),
+      RESULT(banyan_Alltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm))));
 
-int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoallw_init);
-	return RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request),
+      RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Alltoallw_init_c);
-	return RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request),
+      RESULT(banyan_AlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Attr_delete(MPI_Comm comm, int keyval)
-{
-	GUARD(MPI_Attr_delete);
-	return RESULT(banyan_AttrDelete(HANDLE(comm), keyval));
-}
-ALIAS(int, MPI_Attr_delete, (MPI_Comm comm, int keyval));
+ENTRY(MPI_Attr_delete, (MPI_Comm comm, int keyval), (comm, keyval),
+      RESULT(banyan_AttrDelete(HANDLE(comm), keyval)));
 
-int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-{
-	GUARD(MPI_Attr_get);
-	return RESULT(banyan_AttrGet(HANDLE(comm), keyval, POINTER(attribute_val), POINTER(flag)));
-}
-ALIAS(int, MPI_Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag));
+ENTRY(MPI_Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag), (comm, keyval, attribute_val, flag),
+      RESULT(banyan_AttrGet(HANDLE(comm), keyval, POINTER(attribute_val), POINTER(flag))));
 
-int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
-{
-	GUARD(MPI_Attr_put);
-	return RESULT(banyan_AttrPut(HANDLE(comm), keyval, (uintptr_t)attribute_val));
-}
-ALIAS(int, MPI_Attr_put, (MPI_Comm comm, int keyval, void *attribute_val));
+ENTRY(MPI_Attr_put, (MPI_Comm comm, int keyval, void *attribute_val), (comm, keyval, attribute_val),
+      RESULT(banyan_AttrPut(HANDLE(comm), keyval, (uintptr_t)attribute_val)));
 
-int PMPI_Barrier(MPI_Comm comm)
-{
-	GUARD(MPI_Barrier);
-	return RESULT(banyan_Barrier(HANDLE(comm)));
-}
-ALIAS(int, MPI_Barrier, (MPI_Comm comm));
+ENTRY(MPI_Barrier, (MPI_Comm comm), (comm),
+      RESULT(banyan_Barrier(HANDLE(comm))));
 
-int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Barrier_init);
-	return RESULT(banyan_BarrierInit(HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request), (comm, info, request),
+      RESULT(banyan_BarrierInit(HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Bcast);
-	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm));
+ENTRY(MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), (buffer, count, datatype, root, comm),
+      RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm))));
 
-int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Bcast_c);
-	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm));
+ENTRY(MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), (buffer, count, datatype, root, comm),
+      RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm))));
 
-int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Bcast_init);
-	return RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buffer, count, datatype, root, comm, info, request),
+      RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Bcast_init_c);
-	return RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buffer, count, datatype, root, comm, info, request),
+      RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Bsend);
-	return RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Bsend_c);
-	return RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Bsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Bsend_init);
-	return RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Bsend_init_c);
-	return RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_BsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Buffer_attach(void *buffer, int size)
-{
-	GUARD(MPI_Buffer_attach);
-	return RESULT(banyan_BufferAttach(POINTER(buffer), size));
-}
-ALIAS(int, MPI_Buffer_attach, (void *buffer, int size));
+ENTRY(MPI_Buffer_attach, (void *buffer, int size), (buffer, size),
+      RESULT(banyan_BufferAttach(POINTER(buffer), size)));
 
-int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
-{
-	GUARD(MPI_Buffer_attach_c);
-	return RESULT(banyan_BufferAttach(POINTER(buffer), size));
-}
-ALIAS(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size));
+ENTRY(MPI_Buffer_attach_c, (void *buffer, MPI_Count size), (buffer, size),
+      RESULT(banyan_BufferAttach(POINTER(buffer), size)));
 
-int PMPI_Buffer_detach(void *buffer_addr, int *size)
-{
-	GUARD(MPI_Buffer_detach);
-	return RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 0));
-}
-ALIAS(int, MPI_Buffer_detach, (void *buffer_addr, int *size));
+ENTRY(MPI_Buffer_detach, (void *buffer_addr, int *size), (buffer_addr, size),
+      RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 0)));
 
-int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
-{
-	GUARD(MPI_Buffer_detach_c);
-	return RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 1));
-}
-ALIAS(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size));
+ENTRY(MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size), (buffer_addr, size),
+      RESULT(banyan_BufferDetach(POINTER(buffer_addr), POINTER(size), 1)));
 
-int PMPI_Buffer_flush(void)
-{
-	GUARD(MPI_Buffer_flush);
-	return RESULT(banyan_BufferFlush());
-}
-ALIAS(int, MPI_Buffer_flush, (void));
+ENTRY(MPI_Buffer_flush, (void), (),
+      RESULT(banyan_BufferFlush()));
 
-int PMPI_Buffer_iflush(MPI_Request *request)
-{
-	GUARD(MPI_Buffer_iflush);
-	return RESULT(banyan_BufferIflush(POINTER(request)));
-}
-ALIAS(int, MPI_Buffer_iflush, (MPI_Request *request));
+ENTRY(MPI_Buffer_iflush, (MPI_Request *request), (request),
+      RESULT(banyan_BufferIflush(POINTER(request))));
 
-int PMPI_Cancel(MPI_Request *request)
-{
-	GUARD(MPI_Cancel);
-	return RESULT(banyan_Cancel(POINTER(request)));
-}
-ALIAS(int, MPI_Cancel, (MPI_Request *request));
+ENTRY(MPI_Cancel, (MPI_Request *request), (request),
+      RESULT(banyan_Cancel(POINTER(request))));
 
-int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
-{
-	GUARD(MPI_Cart_coords);
-	return RESULT(banyan_CartCoords(HANDLE(comm), rank, maxdims, POINTER(coords)));
-}
-ALIAS(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]));
+ENTRY(MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]), (comm, rank, maxdims, coords),
+      RESULT(banyan_CartCoords(HANDLE(comm), rank, maxdims, POINTER(coords))));
 
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
-{
-	GUARD(MPI_Cart_create);
-	return RESULT(banyan_CartCreate(HANDLE(comm_old), ndims, POINTER(dims), POINTER(periods), reorder, POINTER(comm_cart)));
-}
-ALIAS(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart));
+ENTRY(MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart), (comm_old, ndims, dims, periods, reorder, comm_cart),
+      RESULT(banyan_CartCreate(HANDLE(comm_old), ndims, POINTER(dims), POINTER(periods), reorder, POINTER(comm_cart))));
 
-int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
-{
-	GUARD(MPI_Cart_get);
-	return RESULT(banyan_CartGet(HANDLE(comm), maxdims, POINTER(dims), POINTER(periods), POINTER(coords)));
-}
-ALIAS(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]));
+ENTRY(MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]), (comm, maxdims, dims, periods, coords),
+      RESULT(banyan_CartGet(HANDLE(comm), maxdims, POINTER(dims), POINTER(periods), POINTER(coords))));
 
-int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
-{
-	GUARD(MPI_Cart_map);
-	return RESULT(banyan_CartMap(HANDLE(comm), ndims, POINTER(dims), POINTER(periods), POINTER(newrank)));
-}
-ALIAS(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank));
+ENTRY(MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank), (comm, ndims, dims, periods, newrank),
+      RESULT(banyan_CartMap(HANDLE(comm), ndims, POINTER(dims), POINTER(periods), POINTER(newrank))));
 
-int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
-{
-	GUARD(MPI_Cart_rank);
-	return RESULT(banyan_CartRank(HANDLE(comm), POINTER(coords), POINTER(rank)));
-}
-ALIAS(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank));
+ENTRY(MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank), (comm, coords, rank),
+      RESULT(banyan_CartRank(HANDLE(comm), POINTER(coords), POINTER(rank))));
 
-int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
-{
-	GUARD(MPI_Cart_shift);
-	return RESULT(banyan_CartShift(HANDLE(comm), direction, disp, POINTER(rank_source), POINTER(rank_dest)));
-}
-ALIAS(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest));
+ENTRY(MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest), (comm, direction, disp, rank_source, rank_dest),
+      RESULT(banyan_CartShift(HANDLE(comm), direction, disp, POINTER(rank_source), POINTER(rank_dest))));
 
-int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
-{
-	GUARD(MPI_Cart_sub);
-	return RESULT(banyan_CartSub(HANDLE(comm), POINTER(remain_dims), POINTER(newcomm)));
-}
-ALIAS(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm));
+ENTRY(MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm), (comm, remain_dims, newcomm),
+      RESULT(banyan_CartSub(HANDLE(comm), POINTER(remain_dims), POINTER(newcomm))));
 
-int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
-{
-	GUARD(MPI_Cartdim_get);
-	return RESULT(banyan_CartdimGet(HANDLE(comm), POINTER(ndims)));
-}
-ALIAS(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims));
+ENTRY(MPI_Cartdim_get, (MPI_Comm comm, int *ndims), (comm, ndims),
+      RESULT(banyan_CartdimGet(HANDLE(comm), POINTER(ndims))));
 
 int PMPI_Close_port(const char *port_name)
 {
@@ -470,33 +222,17 @@ int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm co
 }
 ALIAS(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
 
-int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
-{
-	GUARD(MPI_Comm_attach_buffer);
-	return RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size));
-}
-ALIAS(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size));
+ENTRY(MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size), (comm, buffer, size),
+      RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size)));
 
-int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
-{
-	GUARD(MPI_Comm_attach_buffer_c);
-	return RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size));
-}
-ALIAS(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size));
+ENTRY(MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size), (comm, buffer, size),
+      RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size)));
 
-int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
-{
-	GUARD(MPI_Comm_call_errhandler);
-	return RESULT(banyan_CommCallErrhandler(HANDLE(comm), errorcode));
-}
-ALIAS(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode));
+ENTRY(MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode), (comm, errorcode),
+      RESULT(banyan_CommCallErrhandler(HANDLE(comm), errorcode)));
 
-int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
-{
-	GUARD(MPI_Comm_compare);
-	return RESULT(banyan_CommCompare(HANDLE(comm1), HANDLE(comm2), POINTER(result)));
-}
-ALIAS(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result));
+ENTRY(MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result), (comm1, comm2, result),
+      RESULT(banyan_CommCompare(HANDLE(comm1), HANDLE(comm2), POINTER(result))));
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
@@ -504,19 +240,11 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
 }
 ALIAS(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
 
-int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_create);
-	return RESULT(banyan_CommCreate(HANDLE(comm), HANDLE(group), POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), (comm, group, newcomm),
+      RESULT(banyan_CommCreate(HANDLE(comm), HANDLE(group), POINTER(newcomm))));
 
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_Comm_create_errhandler);
-	return RESULT(banyan_CommCreateErrhandler((uintptr_t)comm_errhandler_fn, POINTER(errhandler)));
-}
-ALIAS(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler));
+ENTRY(MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler), (comm_errhandler_fn, errhandler),
+      RESULT(banyan_CommCreateErrhandler((uintptr_t)comm_errhandler_fn, POINTER(errhandler))));
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
@@ -524,145 +252,65 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 }
 ALIAS(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm));
 
-int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_create_group);
-	return RESULT(banyan_CommCreateGroup(HANDLE(comm), HANDLE(group), tag, POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), (comm, group, tag, newcomm),
+      RESULT(banyan_CommCreateGroup(HANDLE(comm), HANDLE(group), tag, POINTER(newcomm))));
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state)
-{
-	GUARD(MPI_Comm_create_keyval);
-	return RESULT(banyan_CommCreateKeyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, POINTER(comm_keyval), (uintptr_t)extra_state));
-}
-ALIAS(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state));
+ENTRY(MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state), (comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state),
+      RESULT(banyan_CommCreateKeyval((uintptr_t)comm_copy_attr_fn, (uintptr_t)comm_delete_attr_fn, POINTER(comm_keyval), (uintptr_t)extra_state)));
 
-int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
-{
-	GUARD(MPI_Comm_delete_attr);
-	return RESULT(banyan_CommDeleteAttr(HANDLE(comm), comm_keyval));
-}
-ALIAS(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval));
+ENTRY(MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval), (comm, comm_keyval),
+      RESULT(banyan_CommDeleteAttr(HANDLE(comm), comm_keyval)));
 
-int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
-{
-	GUARD(MPI_Comm_detach_buffer);
-	return RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 0));
-}
-ALIAS(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size));
+ENTRY(MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size), (comm, buffer_addr, size),
+      RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 0)));
 
-int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
-{
-	GUARD(MPI_Comm_detach_buffer_c);
-	return RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 1));
-}
-ALIAS(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size));
+ENTRY(MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size), (comm, buffer_addr, size),
+      RESULT(banyan_CommDetachBuffer(HANDLE(comm), POINTER(buffer_addr), POINTER(size), 1)));
 
-int PMPI_Comm_disconnect(MPI_Comm *comm)
-{
-	GUARD(MPI_Comm_disconnect);
-	return RESULT(banyan_CommDisconnect(POINTER(comm)));
-}
-ALIAS(int, MPI_Comm_disconnect, (MPI_Comm *comm));
+ENTRY(MPI_Comm_disconnect, (MPI_Comm *comm), (comm),
+      RESULT(banyan_CommDisconnect(POINTER(comm))));
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_dup);
-	return RESULT(banyan_CommDup(HANDLE(comm), POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (comm, newcomm),
+      RESULT(banyan_CommDup(HANDLE(comm), POINTER(newcomm))));
 
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_dup_with_info);
-	return RESULT(banyan_CommDupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm), (comm, info, newcomm),
+      RESULT(banyan_CommDupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm))));
 
-int PMPI_Comm_flush_buffer(MPI_Comm comm)
-{
-	GUARD(MPI_Comm_flush_buffer);
-	return RESULT(banyan_CommFlushBuffer(HANDLE(comm)));
-}
-ALIAS(int, MPI_Comm_flush_buffer, (MPI_Comm comm));
+ENTRY(MPI_Comm_flush_buffer, (MPI_Comm comm), (comm),
+      RESULT(banyan_CommFlushBuffer(HANDLE(comm))));
 
-int PMPI_Comm_free(MPI_Comm *comm)
-{
-	GUARD(MPI_Comm_free);
-	return RESULT(banyan_CommFree(POINTER(comm)));
-}
-ALIAS(int, MPI_Comm_free, (MPI_Comm *comm));
+ENTRY(MPI_Comm_free, (MPI_Comm *comm), (comm),
+      RESULT(banyan_CommFree(POINTER(comm))));
 
-int PMPI_Comm_free_keyval(int *comm_keyval)
-{
-	GUARD(MPI_Comm_free_keyval);
-	return RESULT(banyan_CommFreeKeyval(POINTER(comm_keyval)));
-}
-ALIAS(int, MPI_Comm_free_keyval, (int *comm_keyval));
+ENTRY(MPI_Comm_free_keyval, (int *comm_keyval), (comm_keyval),
+      RESULT(banyan_CommFreeKeyval(POINTER(comm_keyval))));
 
-int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
-{
-	GUARD(MPI_Comm_get_attr);
-	return RESULT(banyan_CommGetAttr(HANDLE(comm), comm_keyval, POINTER(attribute_val), POINTER(flag)));
-}
-ALIAS(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag));
+ENTRY(MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag), (comm, comm_keyval, attribute_val, flag),
+      RESULT(banyan_CommGetAttr(HANDLE(comm), comm_keyval, POINTER(attribute_val), POINTER(flag))));
 
-int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_Comm_get_errhandler);
-	return RESULT(banyan_CommGetErrhandler(HANDLE(comm), POINTER(errhandler)));
-}
-ALIAS(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler));
+ENTRY(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler), (comm, errhandler),
+      RESULT(banyan_CommGetErrhandler(HANDLE(comm), POINTER(errhandler))));
 
-int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
-{
-	GUARD(MPI_Comm_get_info);
-	return RESULT(banyan_CommGetInfo(HANDLE(comm), POINTER(info_used)));
-}
-ALIAS(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used));
+ENTRY(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used), (comm, info_used),
+      RESULT(banyan_CommGetInfo(HANDLE(comm), POINTER(info_used))));
 
-int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
-{
-	GUARD(MPI_Comm_get_name);
-	return RESULT(banyan_CommGetName(HANDLE(comm), POINTER(comm_name), POINTER(resultlen)));
-}
-ALIAS(int, MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen));
+ENTRY(MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen), (comm, comm_name, resultlen),
+      RESULT(banyan_CommGetName(HANDLE(comm), POINTER(comm_name), POINTER(resultlen))));
 
-int PMPI_Comm_get_parent(MPI_Comm *parent)
-{
-	GUARD(MPI_Comm_get_parent);
-	return RESULT(banyan_CommGetParent(POINTER(parent)));
-}
-ALIAS(int, MPI_Comm_get_parent, (MPI_Comm *parent));
+ENTRY(MPI_Comm_get_parent, (MPI_Comm *parent), (parent),
+      RESULT(banyan_CommGetParent(POINTER(parent))));
 
-int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
-{
-	GUARD(MPI_Comm_group);
-	return RESULT(banyan_CommGroup(HANDLE(comm), POINTER(group)));
-}
-ALIAS(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group));
+ENTRY(MPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (comm, group),
+      RESULT(banyan_CommGroup(HANDLE(comm), POINTER(group))));
 
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-	GUARD(MPI_Comm_idup);
-	return RESULT(banyan_CommIdup(HANDLE(comm), POINTER(newcomm), POINTER(request)));
-}
-ALIAS(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
+ENTRY(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request), (comm, newcomm, request),
+      RESULT(banyan_CommIdup(HANDLE(comm), POINTER(newcomm), POINTER(request))));
 
-int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
-{
-	GUARD(MPI_Comm_idup_with_info);
-	return RESULT(banyan_CommIdupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm), POINTER(request)));
-}
-ALIAS(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request));
+ENTRY(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request), (comm, info, newcomm, request),
+      RESULT(banyan_CommIdupWithInfo(HANDLE(comm), HANDLE(info), POINTER(newcomm), POINTER(request))));
 
-int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Comm_iflush_buffer);
-	return RESULT(banyan_CommIflushBuffer(HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request), (comm, request),
+      RESULT(banyan_CommIflushBuffer(HANDLE(comm), POINTER(request))));
 
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
@@ -670,61 +318,29 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 }
 ALIAS(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm));
 
-int PMPI_Comm_rank(MPI_Comm comm, int *rank)
-{
-	GUARD(MPI_Comm_rank);
-	return RESULT(banyan_CommRank(HANDLE(comm), POINTER(rank)));
-}
-ALIAS(int, MPI_Comm_rank, (MPI_Comm comm, int *rank));
+ENTRY(MPI_Comm_rank, (MPI_Comm comm, int *rank), (comm, rank),
+      RESULT(banyan_CommRank(HANDLE(comm), POINTER(rank))));
 
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
-{
-	GUARD(MPI_Comm_remote_group);
-	return RESULT(banyan_CommRemoteGroup(HANDLE(comm), POINTER(group)));
-}
-ALIAS(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group));
+ENTRY(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group), (comm, group),
+      RESULT(banyan_CommRemoteGroup(HANDLE(comm), POINTER(group))));
 
-int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
-{
-	GUARD(MPI_Comm_remote_size);
-	return RESULT(banyan_CommRemoteSize(HANDLE(comm), POINTER(size)));
-}
-ALIAS(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size));
+ENTRY(MPI_Comm_remote_size, (MPI_Comm comm, int *size), (comm, size),
+      RESULT(banyan_CommRemoteSize(HANDLE(comm), POINTER(size))));
 
-int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
-{
-	GUARD(MPI_Comm_set_attr);
-	return RESULT(banyan_CommSetAttr(HANDLE(comm), comm_keyval, (uintptr_t)attribute_val));
-}
-ALIAS(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val));
+ENTRY(MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val), (comm, comm_keyval, attribute_val),
+      RESULT(banyan_CommSetAttr(HANDLE(comm), comm_keyval, (uintptr_t)attribute_val)));
 
-int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-	GUARD(MPI_Comm_set_errhandler);
-	return RESULT(banyan_CommSetErrhandler(HANDLE(comm), HANDLE(errhandler)));
-}
-ALIAS(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler));
+ENTRY(MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler), (comm, errhandler),
+      RESULT(banyan_CommSetErrhandler(HANDLE(comm), HANDLE(errhandler))));
 
-int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
-{
-	GUARD(MPI_Comm_set_info);
-	return RESULT(banyan_CommSetInfo(HANDLE(comm), HANDLE(info)));
-}
-ALIAS(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info));
+ENTRY(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info),
+      RESULT(banyan_CommSetInfo(HANDLE(comm), HANDLE(info))));
 
-int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
-{
-	GUARD(MPI_Comm_set_name);
-	return RESULT(banyan_CommSetName(HANDLE(comm), POINTER(comm_name)));
-}
-ALIAS(int, MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name));
+ENTRY(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name), (comm, comm_name),
+      RESULT(banyan_CommSetName(HANDLE(comm), POINTER(comm_name))));
 
-int PMPI_Comm_size(MPI_Comm comm, int *size)
-{
-	GUARD(MPI_Comm_size);
-	return RESULT(banyan_CommSize(HANDLE(comm), POINTER(size)));
-}
-ALIAS(int, MPI_Comm_size, (MPI_Comm comm, int *size));
+ENTRY(MPI_Comm_size, (MPI_Comm comm, int *size), (comm, size),
+      RESULT(banyan_CommSize(HANDLE(comm), POINTER(size))));
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
@@ -738,26 +354,14 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
 }
 ALIAS(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]));
 
-int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_split);
-	return RESULT(banyan_CommSplit(HANDLE(comm), color, key, POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (comm, color, key, newcomm),
+      RESULT(banyan_CommSplit(HANDLE(comm), color, key, POINTER(newcomm))));
 
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-	GUARD(MPI_Comm_split_type);
-	return RESULT(banyan_CommSplitType(HANDLE(comm), split_type, key, HANDLE(info), POINTER(newcomm)));
-}
-ALIAS(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm), (comm, split_type, key, info, newcomm),
+      RESULT(banyan_CommSplitType(HANDLE(comm), split_type, key, HANDLE(info), POINTER(newcomm))));
 
-int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
-{
-	GUARD(MPI_Comm_test_inter);
-	return RESULT(banyan_CommTestInter(HANDLE(comm), POINTER(flag)));
-}
-ALIAS(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag));
+ENTRY(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (comm, flag),
+      RESULT(banyan_CommTestInter(HANDLE(comm), POINTER(flag))));
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
@@ -765,89 +369,41 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
 }
 ALIAS(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win));
 
-int PMPI_Dims_create(int nnodes, int ndims, int dims[])
-{
-	GUARD(MPI_Dims_create);
-	return RESULT(banyan_DimsCreate(nnodes, ndims, POINTER(dims)));
-}
-ALIAS(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]));
+ENTRY(MPI_Dims_create, (int nnodes, int ndims, int dims[]), (nnodes, ndims, dims),
+      RESULT(banyan_DimsCreate(nnodes, ndims, POINTER(dims))));
 
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-	GUARD(MPI_Dist_graph_create);
-	return RESULT(banyan_DistGraphCreate(HANDLE(comm_old), n, POINTER(sources), POINTER(degrees), POINTER(destinations), POINTER(weights), HANDLE(info), reorder, POINTER(comm_dist_graph)));
-}
-ALIAS(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph));
+ENTRY(MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph), (comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph),
+      RESULT(banyan_DistGraphCreate(HANDLE(comm_old), n, POINTER(sources), POINTER(degrees), POINTER(destinations), POINTER(weights), HANDLE(info), reorder, POINTER(comm_dist_graph))));
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-	GUARD(MPI_Dist_graph_create_adjacent);
-	return RESULT(banyan_DistGraphCreateAdjacent(HANDLE(comm_old), indegree, POINTER(sources), POINTER(sourceweights), outdegree, POINTER(destinations), POINTER(destweights), HANDLE(info), reorder, POINTER(comm_dist_graph)));
-}
-ALIAS(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph));
+ENTRY(MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph), (comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph),
+      RESULT(banyan_DistGraphCreateAdjacent(HANDLE(comm_old), indegree, POINTER(sources), POINTER(sourceweights), outdegree, POINTER(destinations), POINTER(destweights), HANDLE(info), reorder, POINTER(comm_dist_graph))));
 
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
-{
-	GUARD(MPI_Dist_graph_neighbors);
-	return RESULT(banyan_DistGraphNeighbors(HANDLE(comm), maxindegree, POINTER(sources), POINTER(sourceweights), maxoutdegree, POINTER(destinations), POINTER(destweights)));
-}
-ALIAS(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]));
+ENTRY(MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]), (comm, maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights),
+      RESULT(banyan_DistGraphNeighbors(HANDLE(comm), maxindegree, POINTER(sources), POINTER(sourceweights), maxoutdegree, POINTER(destinations), POINTER(destweights))));
 
-int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
-{
-	GUARD(MPI_Dist_graph_neighbors_count);
-	return RESULT(banyan_DistGraphNeighborsCount(HANDLE(comm), POINTER(indegree), POINTER(outdegree), POINTER(weighted)));
-}
-ALIAS(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted));
+ENTRY(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted), (comm, indegree, outdegree, weighted),
+      RESULT(banyan_DistGraphNeighborsCount(HANDLE(comm), POINTER(indegree), POINTER(outdegree), POINTER(weighted))));
 
-int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_Errhandler_free);
-	return RESULT(banyan_ErrhandlerFree(POINTER(errhandler)));
-}
-ALIAS(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler));
+ENTRY(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (errhandler),
+      RESULT(banyan_ErrhandlerFree(POINTER(errhandler))));
 
-int PMPI_Error_class(int errorcode, int *errorclass)
-{
-	GUARD(MPI_Error_class);
-	return RESULT(banyan_ErrorClass(errorcode, POINTER(errorclass)));
-}
-ALIAS(int, MPI_Error_class, (int errorcode, int *errorclass));
+ENTRY(MPI_Error_class, (int errorcode, int *errorclass), (errorcode, errorclass),
+      RESULT(banyan_ErrorClass(errorcode, POINTER(errorclass))));
 
-int PMPI_Error_string(int errorcode, char *string, int *resultlen)
-{
-	GUARD(MPI_Error_string);
-	return RESULT(banyan_ErrorString(errorcode, POINTER(string), POINTER(resultlen)));
-}
-ALIAS(int, MPI_Error_string, (int errorcode, char *string, int *resultlen));
+ENTRY(MPI_Error_string, (int errorcode, char *string, int *resultlen), (errorcode, string, resultlen),
+      RESULT(banyan_ErrorString(errorcode, POINTER(string), POINTER(resultlen))));
 
-int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Exscan);
-	return RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Exscan_c);
-	return RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Exscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Exscan_init);
-	return RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Exscan_init_c);
-	return RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
@@ -867,12 +423,8 @@ int PMPI_File_close(MPI_File *fh)
 }
 ALIAS(int, MPI_File_close, (MPI_File *fh));
 
-int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_File_create_errhandler);
-	return RESULT(banyan_FileCreateErrhandler((uintptr_t)file_errhandler_fn, POINTER(errhandler)));
-}
-ALIAS(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler));
+ENTRY(MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler), (file_errhandler_fn, errhandler),
+      RESULT(banyan_FileCreateErrhandler((uintptr_t)file_errhandler_fn, POINTER(errhandler))));
 
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
@@ -1384,82 +936,38 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
 }
 ALIAS(int, MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
-int PMPI_Finalize(void)
-{
-	GUARD(MPI_Finalize);
-	return RESULT(banyan_Finalize());
-}
-ALIAS(int, MPI_Finalize, (void));
+ENTRY(MPI_Finalize, (void), (),
+      RESULT(banyan_Finalize()));
 
-int PMPI_Finalized(int *flag)
-{
-	GUARD(MPI_Finalized);
-	return RESULT(banyan_Finalized(POINTER(flag)));
-}
-ALIAS(int, MPI_Finalized, (int *flag));
+ENTRY(MPI_Finalized, (int *flag), (flag),
+      RESULT(banyan_Finalized(POINTER(flag))));
 
-int PMPI_Free_mem(void *base)
-{
-	GUARD(MPI_Free_mem);
-	return RESULT(banyan_FreeMem(POINTER(base)));
-}
-ALIAS(int, MPI_Free_mem, (void *base));
+ENTRY(MPI_Free_mem, (void *base), (base),
+      RESULT(banyan_FreeMem(POINTER(base))));
 
-int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Gather);
-	return RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Gather_c);
-	return RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Gather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Gather_init);
-	return RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Gather_init_c);
-	return RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_GatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Gatherv);
-	return RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm),
+      RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Gatherv_c);
-	return RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm),
+      RESULT(banyan_Gatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Gatherv_init);
-	return RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request),
+      RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Gatherv_init_c);
-	return RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request),
+      RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
@@ -1503,47 +1011,23 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 }
 ALIAS(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
 
-int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-	GUARD(MPI_Get_elements);
-	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 0));
-}
-ALIAS(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count));
+ENTRY(MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count), (status, datatype, count),
+      RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 0)));
 
-int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	GUARD(MPI_Get_elements_c);
-	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1));
-}
-ALIAS(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
+ENTRY(MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count),
+      RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1)));
 
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-	GUARD(MPI_Get_elements_x);
-	return RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1));
-}
-ALIAS(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count));
+ENTRY(MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count), (status, datatype, count),
+      RESULT(banyan_GetElements(POINTER(status), HANDLE(datatype), POINTER(count), 1)));
 
-int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
-{
-	GUARD(MPI_Get_hw_resource_info);
-	return RESULT(banyan_GetHwResourceInfo(POINTER(hw_info)));
-}
-ALIAS(int, MPI_Get_hw_resource_info, (MPI_Info *hw_info));
+ENTRY(MPI_Get_hw_resource_info, (MPI_Info *hw_info), (hw_info),
+      RESULT(banyan_GetHwResourceInfo(POINTER(hw_info))));
 
-int PMPI_Get_library_version(char *version, int *resultlen)
-{
-	GUARD(MPI_Get_library_version);
-	return RESULT(banyan_GetLibraryVersion(POINTER(version), POINTER(resultlen)));
-}
-ALIAS(int, MPI_Get_library_version, (char *version, int *resultlen));
+ENTRY(MPI_Get_library_version, (char *version, int *resultlen), (version, resultlen),
+      RESULT(banyan_GetLibraryVersion(POINTER(version), POINTER(resultlen))));
 
-int PMPI_Get_processor_name(char *name, int *resultlen)
-{
-	GUARD(MPI_Get_processor_name);
-	return RESULT(banyan_GetProcessorName(POINTER(name), POINTER(resultlen)));
-}
-ALIAS(int, MPI_Get_processor_name, (char *name, int *resultlen));
+ENTRY(MPI_Get_processor_name, (char *name, int *resultlen), (name, resultlen),
+      RESULT(banyan_GetProcessorName(POINTER(name), POINTER(resultlen))));
 
 int PMPI_Get_version(int *version, int *subversion)
 {
@@ -1551,89 +1035,41 @@ int PMPI_Get_version(int *version, int *subversion)
 }
 ALIAS(int, MPI_Get_version, (int *version, int *subversion));
 
-int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
-{
-	GUARD(MPI_Graph_create);
-	return RESULT(banyan_GraphCreate(HANDLE(comm_old), nnodes, POINTER(indx), POINTER(edges), reorder, POINTER(comm_graph)));
-}
-ALIAS(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph));
+ENTRY(MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph), (comm_old, nnodes, indx, edges, reorder, comm_graph),
+      RESULT(banyan_GraphCreate(HANDLE(comm_old), nnodes, POINTER(indx), POINTER(edges), reorder, POINTER(comm_graph))));
 
-int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
-{
-	GUARD(MPI_Graph_get);
-	return RESULT(banyan_GraphGet(HANDLE(comm), maxindex, maxedges, POINTER(indx), POINTER(edges)));
-}
-ALIAS(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]));
+ENTRY(MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]), (comm, maxindex, maxedges, indx, edges),
+      RESULT(banyan_GraphGet(HANDLE(comm), maxindex, maxedges, POINTER(indx), POINTER(edges))));
 
-int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
-{
-	GUARD(MPI_Graph_map);
-	return RESULT(banyan_GraphMap(HANDLE(comm), nnodes, POINTER(indx), POINTER(edges), POINTER(newrank)));
-}
-ALIAS(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank));
+ENTRY(MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank), (comm, nnodes, indx, edges, newrank),
+      RESULT(banyan_GraphMap(HANDLE(comm), nnodes, POINTER(indx), POINTER(edges), POINTER(newrank))));
 
-int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
-{
-	GUARD(MPI_Graph_neighbors);
-	return RESULT(banyan_GraphNeighbors(HANDLE(comm), rank, maxneighbors, POINTER(neighbors)));
-}
-ALIAS(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]));
+ENTRY(MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]), (comm, rank, maxneighbors, neighbors),
+      RESULT(banyan_GraphNeighbors(HANDLE(comm), rank, maxneighbors, POINTER(neighbors))));
 
-int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-	GUARD(MPI_Graph_neighbors_count);
-	return RESULT(banyan_GraphNeighborsCount(HANDLE(comm), rank, POINTER(nneighbors)));
-}
-ALIAS(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors));
+ENTRY(MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors), (comm, rank, nneighbors),
+      RESULT(banyan_GraphNeighborsCount(HANDLE(comm), rank, POINTER(nneighbors))));
 
-int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
-{
-	GUARD(MPI_Graphdims_get);
-	return RESULT(banyan_GraphdimsGet(HANDLE(comm), POINTER(nnodes), POINTER(nedges)));
-}
-ALIAS(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges));
+ENTRY(MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges), (comm, nnodes, nedges),
+      RESULT(banyan_GraphdimsGet(HANDLE(comm), POINTER(nnodes), POINTER(nedges))));
 
-int PMPI_Grequest_complete(MPI_Request request)
-{
-	GUARD(MPI_Grequest_complete);
-	return RESULT(banyan_GrequestComplete(HANDLE(request)));
-}
-ALIAS(int, MPI_Grequest_complete, (MPI_Request request));
+ENTRY(MPI_Grequest_complete, (MPI_Request request), (request),
+      RESULT(banyan_GrequestComplete(HANDLE(request))));
 
-int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
-{
-	GUARD(MPI_Grequest_start);
-	return RESULT(banyan_GrequestStart((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, POINTER(request)));
-}
-ALIAS(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request));
+ENTRY(MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request), (query_fn, free_fn, cancel_fn, extra_state, request),
+      RESULT(banyan_GrequestStart((uintptr_t)query_fn, (uintptr_t)free_fn, (uintptr_t)cancel_fn, (uintptr_t)extra_state, POINTER(request))));
 
-int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
-{
-	GUARD(MPI_Group_compare);
-	return RESULT(banyan_GroupCompare(HANDLE(group1), HANDLE(group2), POINTER(result)));
-}
-ALIAS(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result));
+ENTRY(MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result), (group1, group2, result),
+      RESULT(banyan_GroupCompare(HANDLE(group1), HANDLE(group2), POINTER(result))));
 
-int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_difference);
-	return RESULT(banyan_GroupDifference(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+ENTRY(MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup), (group1, group2, newgroup),
+      RESULT(banyan_GroupDifference(HANDLE(group1), HANDLE(group2), POINTER(newgroup))));
 
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_excl);
-	return RESULT(banyan_GroupExcl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
+ENTRY(MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup), (group, n, ranks, newgroup),
+      RESULT(banyan_GroupExcl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup))));
 
-int PMPI_Group_free(MPI_Group *group)
-{
-	GUARD(MPI_Group_free);
-	return RESULT(banyan_GroupFree(POINTER(group)));
-}
-ALIAS(int, MPI_Group_free, (MPI_Group *group));
+ENTRY(MPI_Group_free, (MPI_Group *group), (group),
+      RESULT(banyan_GroupFree(POINTER(group))));
 
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
@@ -1641,411 +1077,179 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 }
 ALIAS(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup));
 
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_incl);
-	return RESULT(banyan_GroupIncl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup));
+ENTRY(MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup), (group, n, ranks, newgroup),
+      RESULT(banyan_GroupIncl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup))));
 
-int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_intersection);
-	return RESULT(banyan_GroupIntersection(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+ENTRY(MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup), (group1, group2, newgroup),
+      RESULT(banyan_GroupIntersection(HANDLE(group1), HANDLE(group2), POINTER(newgroup))));
 
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_range_excl);
-	return RESULT(banyan_GroupRangeExcl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
+ENTRY(MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup), (group, n, ranges, newgroup),
+      RESULT(banyan_GroupRangeExcl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup))));
 
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_range_incl);
-	return RESULT(banyan_GroupRangeIncl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup));
+ENTRY(MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup), (group, n, ranges, newgroup),
+      RESULT(banyan_GroupRangeIncl(HANDLE(group), n, POINTER(ranges), POINTER(newgroup))));
 
-int PMPI_Group_rank(MPI_Group group, int *rank)
-{
-	GUARD(MPI_Group_rank);
-	return RESULT(banyan_GroupRank(HANDLE(group), POINTER(rank)));
-}
-ALIAS(int, MPI_Group_rank, (MPI_Group group, int *rank));
+ENTRY(MPI_Group_rank, (MPI_Group group, int *rank), (group, rank),
+      RESULT(banyan_GroupRank(HANDLE(group), POINTER(rank))));
 
-int PMPI_Group_size(MPI_Group group, int *size)
-{
-	GUARD(MPI_Group_size);
-	return RESULT(banyan_GroupSize(HANDLE(group), POINTER(size)));
-}
-ALIAS(int, MPI_Group_size, (MPI_Group group, int *size));
+ENTRY(MPI_Group_size, (MPI_Group group, int *size), (group, size),
+      RESULT(banyan_GroupSize(HANDLE(group), POINTER(size))));
 
-int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
-{
-	GUARD(MPI_Group_translate_ranks);
-	return RESULT(banyan_GroupTranslateRanks(HANDLE(group1), n, POINTER(ranks1), HANDLE(group2), POINTER(ranks2)));
-}
-ALIAS(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]));
+ENTRY(MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]), (group1, n, ranks1, group2, ranks2),
+      RESULT(banyan_GroupTranslateRanks(HANDLE(group1), n, POINTER(ranks1), HANDLE(group2), POINTER(ranks2))));
 
-int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	GUARD(MPI_Group_union);
-	return RESULT(banyan_GroupUnion(HANDLE(group1), HANDLE(group2), POINTER(newgroup)));
-}
-ALIAS(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup));
+ENTRY(MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup), (group1, group2, newgroup),
+      RESULT(banyan_GroupUnion(HANDLE(group1), HANDLE(group2), POINTER(newgroup))));
 
-int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallgather);
-	return RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallgather_c);
-	return RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_Iallgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallgatherv);
-	return RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request),
+      RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallgatherv_c);
-	return RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request),
+      RESULT(banyan_Iallgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallreduce);
-	return RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iallreduce_c);
-	return RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iallreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoall);
-	return RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoall_c);
-	return RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_Ialltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoallv);
-	return RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request),
+      RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoallv_c);
-	return RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request),
+      RESULT(banyan_Ialltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoallw);
-	return RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request),
+      RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, POINTER(recvtypes), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ialltoallw_c);
-	return RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request),
+      RESULT(banyan_Ialltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, POINTER(recvtypes), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ibarrier);
-	return RESULT(banyan_Ibarrier(HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request),
+      RESULT(banyan_Ibarrier(HANDLE(comm), POINTER(request))));
 
-int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ibcast);
-	return RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request), (buffer, count, datatype, root, comm, request),
+      RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ibcast_c);
-	return RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request), (buffer, count, datatype, root, comm, request),
+      RESULT(banyan_Ibcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ibsend);
-	return RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ibsend_c);
-	return RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Ibsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iexscan);
-	return RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iexscan_c);
-	return RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iexscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Igather);
-	return RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Igather_c);
-	return RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Igather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Igatherv);
-	return RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request),
+      RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Igatherv_c);
-	return RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request),
+      RESULT(banyan_Igatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-	GUARD(MPI_Improbe);
-	return RESULT(banyan_Improbe(source, tag, HANDLE(comm), POINTER(flag), POINTER(message), POINTER(status)));
-}
-ALIAS(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status));
+ENTRY(MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status), (source, tag, comm, flag, message, status),
+      RESULT(banyan_Improbe(source, tag, HANDLE(comm), POINTER(flag), POINTER(message), POINTER(status))));
 
-int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
-{
-	GUARD(MPI_Imrecv);
-	return RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request)));
-}
-ALIAS(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request));
+ENTRY(MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request), (buf, count, datatype, message, request),
+      RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request))));
 
-int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
-{
-	GUARD(MPI_Imrecv_c);
-	return RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request)));
-}
-ALIAS(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request));
+ENTRY(MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request), (buf, count, datatype, message, request),
+      RESULT(banyan_Imrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(request))));
 
-int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_allgather);
-	return RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_allgather_c);
-	return RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_IneighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_allgatherv);
-	return RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request),
+      RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_allgatherv_c);
-	return RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request),
+      RESULT(banyan_IneighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoall);
-	return RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoall_c);
-	return RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
+      RESULT(banyan_IneighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoallv);
-	return RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request),
+      RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoallv_c);
-	return RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request),
+      RESULT(banyan_IneighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoallw);
-	return RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request),
+      RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ineighbor_alltoallw_c);
-	return RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request),
+      RESULT(banyan_IneighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), POINTER(request))));
 
-int PMPI_Info_create(MPI_Info *info)
-{
-	GUARD(MPI_Info_create);
-	return RESULT(banyan_InfoCreate(POINTER(info)));
-}
-ALIAS(int, MPI_Info_create, (MPI_Info *info));
+ENTRY(MPI_Info_create, (MPI_Info *info), (info),
+      RESULT(banyan_InfoCreate(POINTER(info))));
 
-int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
-{
-	GUARD(MPI_Info_create_env);
-	return RESULT(banyan_InfoCreateEnv(argc, POINTER(argv), POINTER(info)));
-}
-ALIAS(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info));
+ENTRY(MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info), (argc, argv, info),
+      RESULT(banyan_InfoCreateEnv(argc, POINTER(argv), POINTER(info))));
 
-int PMPI_Info_delete(MPI_Info info, const char *key)
-{
-	GUARD(MPI_Info_delete);
-	return RESULT(banyan_InfoDelete(HANDLE(info), POINTER(key)));
-}
-ALIAS(int, MPI_Info_delete, (MPI_Info info, const char *key));
+ENTRY(MPI_Info_delete, (MPI_Info info, const char *key), (info, key),
+      RESULT(banyan_InfoDelete(HANDLE(info), POINTER(key))));
 
-int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
-{
-	GUARD(MPI_Info_dup);
-	return RESULT(banyan_InfoDup(HANDLE(info), POINTER(newinfo)));
-}
-ALIAS(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo));
+ENTRY(MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo), (info, newinfo),
+      RESULT(banyan_InfoDup(HANDLE(info), POINTER(newinfo))));
 
-int PMPI_Info_free(MPI_Info *info)
-{
-	GUARD(MPI_Info_free);
-	return RESULT(banyan_InfoFree(POINTER(info)));
-}
-ALIAS(int, MPI_Info_free, (MPI_Info *info));
+ENTRY(MPI_Info_free, (MPI_Info *info), (info),
+      RESULT(banyan_InfoFree(POINTER(info))));
 
-int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
-{
-	GUARD(MPI_Info_get);
-	return RESULT(banyan_InfoGet(HANDLE(info), POINTER(key), valuelen, POINTER(value), POINTER(flag)));
-}
-ALIAS(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag));
+ENTRY(MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag), (info, key, valuelen, value, flag),
+      RESULT(banyan_InfoGet(HANDLE(info), POINTER(key), valuelen, POINTER(value), POINTER(flag))));
 
-int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
-{
-	GUARD(MPI_Info_get_nkeys);
-	return RESULT(banyan_InfoGetNkeys(HANDLE(info), POINTER(nkeys)));
-}
-ALIAS(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys));
+ENTRY(MPI_Info_get_nkeys, (MPI_Info info, int *nkeys), (info, nkeys),
+      RESULT(banyan_InfoGetNkeys(HANDLE(info), POINTER(nkeys))));
 
-int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
-{
-	GUARD(MPI_Info_get_nthkey);
-	return RESULT(banyan_InfoGetNthkey(HANDLE(info), n, POINTER(key)));
-}
-ALIAS(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key));
+ENTRY(MPI_Info_get_nthkey, (MPI_Info info, int n, char *key), (info, n, key),
+      RESULT(banyan_InfoGetNthkey(HANDLE(info), n, POINTER(key))));
 
-int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
-{
-	GUARD(MPI_Info_get_string);
-	return RESULT(banyan_InfoGetString(HANDLE(info), POINTER(key), POINTER(buflen), POINTER(value), POINTER(flag)));
-}
-ALIAS(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag));
+ENTRY(MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag), (info, key, buflen, value, flag),
+      RESULT(banyan_InfoGetString(HANDLE(info), POINTER(key), POINTER(buflen), POINTER(value), POINTER(flag))));
 
-int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
-{
-	GUARD(MPI_Info_get_valuelen);
-	return RESULT(banyan_InfoGetValuelen(HANDLE(info), POINTER(key), POINTER(valuelen), POINTER(flag)));
-}
-ALIAS(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag));
+ENTRY(MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag), (info, key, valuelen, flag),
+      RESULT(banyan_InfoGetValuelen(HANDLE(info), POINTER(key), POINTER(valuelen), POINTER(flag))));
 
-int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
-{
-	GUARD(MPI_Info_set);
-	return RESULT(banyan_InfoSet(HANDLE(info), POINTER(key), POINTER(value)));
-}
-ALIAS(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value));
+ENTRY(MPI_Info_set, (MPI_Info info, const char *key, const char *value), (info, key, value),
+      RESULT(banyan_InfoSet(HANDLE(info), POINTER(key), POINTER(value))));
 
-int PMPI_Init(int *argc, char ***argv)
-{
-	GUARD(MPI_Init);
-	return RESULT(banyan_Init(POINTER(argc), POINTER(argv)));
-}
-ALIAS(int, MPI_Init, (int *argc, char ***argv));
+ENTRY(MPI_Init, (int *argc, char ***argv), (argc, argv),
+      RESULT(banyan_Init(POINTER(argc), POINTER(argv))));
 
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-	GUARD(MPI_Init_thread);
-	return RESULT(banyan_InitThread(POINTER(argc), POINTER(argv), required, POINTER(provided)));
-}
-ALIAS(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided));
+ENTRY(MPI_Init_thread, (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided),
+      RESULT(banyan_InitThread(POINTER(argc), POINTER(argv), required, POINTER(provided))));
 
-int PMPI_Initialized(int *flag)
-{
-	GUARD(MPI_Initialized);
-	return RESULT(banyan_Initialized(POINTER(flag)));
-}
-ALIAS(int, MPI_Initialized, (int *flag));
+ENTRY(MPI_Initialized, (int *flag), (flag),
+      RESULT(banyan_Initialized(POINTER(flag))));
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
@@ -2065,201 +1269,89 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 }
 ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm));
 
-int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-	GUARD(MPI_Iprobe);
-	return RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status)));
-}
-ALIAS(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status));
+ENTRY(MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status), (source, tag, comm, flag, status),
+      RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status))));
 
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Irecv);
-	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
+      RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Irecv_c);
-	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
+      RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce);
-	return RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, root, comm, request),
+      RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce_c);
-	return RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, root, comm, request),
+      RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce_scatter);
-	return RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, recvcounts, datatype, op, comm, request),
+      RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce_scatter_c);
-	return RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, recvcounts, datatype, op, comm, request),
+      RESULT(banyan_IreduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce_scatter_block);
-	return RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, recvcount, datatype, op, comm, request),
+      RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ireduce_scatter_block_c);
-	return RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, recvcount, datatype, op, comm, request),
+      RESULT(banyan_IreduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Irsend);
-	return RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Irsend_c);
-	return RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Irsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Is_thread_main(int *flag)
-{
-	GUARD(MPI_Is_thread_main);
-	return RESULT(banyan_IsThreadMain(POINTER(flag)));
-}
-ALIAS(int, MPI_Is_thread_main, (int *flag));
+ENTRY(MPI_Is_thread_main, (int *flag), (flag),
+      RESULT(banyan_IsThreadMain(POINTER(flag))));
 
-int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscan);
-	return RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscan_c);
-	return RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, request),
+      RESULT(banyan_Iscan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), POINTER(request))));
 
-int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscatter);
-	return RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscatter_c);
-	return RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Iscatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscatterv);
-	return RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Iscatterv_c);
-	return RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
+      RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isend);
-	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isend_c);
-	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isendrecv);
-	return RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request),
+      RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isendrecv_c);
-	return RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request),
+      RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isendrecv_replace);
-	return RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, sendtag, source, recvtag, comm, request),
+      RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Isendrecv_replace_c);
-	return RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, sendtag, source, recvtag, comm, request),
+      RESULT(banyan_IsendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Issend);
-	return RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Issend_c);
-	return RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_Issend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state)
-{
-	GUARD(MPI_Keyval_create);
-	return RESULT(banyan_KeyvalCreate((uintptr_t)copy_fn, (uintptr_t)delete_fn, POINTER(keyval), (uintptr_t)extra_state));
-}
-ALIAS(int, MPI_Keyval_create, (MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state));
+ENTRY(MPI_Keyval_create, (MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state), (copy_fn, delete_fn, keyval, extra_state),
+      RESULT(banyan_KeyvalCreate((uintptr_t)copy_fn, (uintptr_t)delete_fn, POINTER(keyval), (uintptr_t)extra_state)));
 
-int PMPI_Keyval_free(int *keyval)
-{
-	GUARD(MPI_Keyval_free);
-	return RESULT(banyan_KeyvalFree(POINTER(keyval)));
-}
-ALIAS(int, MPI_Keyval_free, (int *keyval));
+ENTRY(MPI_Keyval_free, (int *keyval), (keyval),
+      RESULT(banyan_KeyvalFree(POINTER(keyval))));
 
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
@@ -2267,194 +1359,86 @@ int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 }
 ALIAS(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name));
 
-int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-	GUARD(MPI_Mprobe);
-	return RESULT(banyan_Mprobe(source, tag, HANDLE(comm), POINTER(message), POINTER(status)));
-}
-ALIAS(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status));
+ENTRY(MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status), (source, tag, comm, message, status),
+      RESULT(banyan_Mprobe(source, tag, HANDLE(comm), POINTER(message), POINTER(status))));
 
-int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-	GUARD(MPI_Mrecv);
-	return RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status)));
-}
-ALIAS(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status));
+ENTRY(MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status), (buf, count, datatype, message, status),
+      RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status))));
 
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-	GUARD(MPI_Mrecv_c);
-	return RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status)));
-}
-ALIAS(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status));
+ENTRY(MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status), (buf, count, datatype, message, status),
+      RESULT(banyan_Mrecv(POINTER(buf), count, HANDLE(datatype), POINTER(message), POINTER(status))));
 
-int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_allgather);
-	return RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_allgather_c);
-	return RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_NeighborAllgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_allgather_init);
-	return RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_allgather_init_c);
-	return RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_allgatherv);
-	return RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+      RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_allgatherv_c);
-	return RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
+      RESULT(banyan_NeighborAllgatherv(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_allgatherv_init);
-	return RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(displs), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_allgatherv_init_c);
-	return RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAllgathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoall);
-	return RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoall_c);
-	return RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
+      RESULT(banyan_NeighborAlltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoall_init);
-	return RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoall_init_c);
-	return RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoallv);
-	return RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm),
+      RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoallv_c);
-	return RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm),
+      RESULT(banyan_NeighborAlltoallv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoallv_init);
-	return RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), 0, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), 0, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoallv_init_c);
-	return RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request),
+      RESULT(banyan_NeighborAlltoallvInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), 1, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), 1, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoallw);
-	return RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm),
+      RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	GUARD(MPI_Neighbor_alltoallw_c);
-	return RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm)));
-}
-ALIAS(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm));
+ENTRY(MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm),
+      RESULT(banyan_NeighborAlltoallw(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm))));
 
-int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoallw_init);
-	return RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request),
+      RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 0, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Neighbor_alltoallw_init_c);
-	return RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request),
+      RESULT(banyan_NeighborAlltoallwInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(sdispls), POINTER(sendtypes), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(rdispls), POINTER(recvtypes), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Op_commutative(MPI_Op op, int *commute)
-{
-	GUARD(MPI_Op_commutative);
-	return RESULT(banyan_OpCommutative(HANDLE(op), POINTER(commute)));
-}
-ALIAS(int, MPI_Op_commutative, (MPI_Op op, int *commute));
+ENTRY(MPI_Op_commutative, (MPI_Op op, int *commute), (op, commute),
+      RESULT(banyan_OpCommutative(HANDLE(op), POINTER(commute))));
 
-int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
-{
-	GUARD(MPI_Op_create);
-	return RESULT(banyan_OpCreate((uintptr_t)user_fn, commute, POINTER(op)));
-}
-ALIAS(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op));
+ENTRY(MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op), (user_fn, commute, op),
+      RESULT(banyan_OpCreate((uintptr_t)user_fn, commute, POINTER(op))));
 
-int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
-{
-	GUARD(MPI_Op_create_c);
-	return RESULT(banyan_OpCreateC((uintptr_t)user_fn, commute, POINTER(op)));
-}
-ALIAS(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op));
+ENTRY(MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op), (user_fn, commute, op),
+      RESULT(banyan_OpCreateC((uintptr_t)user_fn, commute, POINTER(op))));
 
-int PMPI_Op_free(MPI_Op *op)
-{
-	GUARD(MPI_Op_free);
-	return RESULT(banyan_OpFree(POINTER(op)));
-}
-ALIAS(int, MPI_Op_free, (MPI_Op *op));
+ENTRY(MPI_Op_free, (MPI_Op *op), (op),
+      RESULT(banyan_OpFree(POINTER(op))));
 
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
@@ -2462,61 +1446,29 @@ int PMPI_Open_port(MPI_Info info, char *port_name)
 }
 ALIAS(int, MPI_Open_port, (MPI_Info info, char *port_name));
 
-int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm)
-{
-	GUARD(MPI_Pack);
-	return RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 0, HANDLE(comm)));
-}
-ALIAS(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm));
+ENTRY(MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm), (inbuf, incount, datatype, outbuf, outsize, position, comm),
+      RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 0, HANDLE(comm))));
 
-int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
-{
-	GUARD(MPI_Pack_c);
-	return RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 1, HANDLE(comm)));
-}
-ALIAS(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm));
+ENTRY(MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm), (inbuf, incount, datatype, outbuf, outsize, position, comm),
+      RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 1, HANDLE(comm))));
 
-int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position)
-{
-	GUARD(MPI_Pack_external);
-	return RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position)));
-}
-ALIAS(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position));
+ENTRY(MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, MPI_Aint outsize, MPI_Aint *position), (datarep, inbuf, incount, datatype, outbuf, outsize, position),
+      RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position))));
 
-int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
-{
-	GUARD(MPI_Pack_external_c);
-	return RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position)));
-}
-ALIAS(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position));
+ENTRY(MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position), (datarep, inbuf, incount, datatype, outbuf, outsize, position),
+      RESULT(banyan_PackExternal(POINTER(datarep), POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position))));
 
-int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
-{
-	GUARD(MPI_Pack_external_size);
-	return RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size)));
-}
-ALIAS(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size));
+ENTRY(MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size), (datarep, incount, datatype, size),
+      RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size))));
 
-int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
-{
-	GUARD(MPI_Pack_external_size_c);
-	return RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size)));
-}
-ALIAS(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size));
+ENTRY(MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size), (datarep, incount, datatype, size),
+      RESULT(banyan_PackExternalSize(POINTER(datarep), incount, HANDLE(datatype), POINTER(size))));
 
-int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
-{
-	GUARD(MPI_Pack_size);
-	return RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 0));
-}
-ALIAS(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size));
+ENTRY(MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size), (incount, datatype, comm, size),
+      RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 0)));
 
-int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-	GUARD(MPI_Pack_size_c);
-	return RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 1));
-}
-ALIAS(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size));
+ENTRY(MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size), (incount, datatype, comm, size),
+      RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 1)));
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
@@ -2560,12 +1512,8 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 }
 ALIAS(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
-int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Probe);
-	return RESULT(banyan_Probe(source, tag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status), (source, tag, comm, status),
+      RESULT(banyan_Probe(source, tag, HANDLE(comm), POINTER(status))));
 
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
@@ -2597,12 +1545,8 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 }
 ALIAS(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
 
-int PMPI_Query_thread(int *provided)
-{
-	GUARD(MPI_Query_thread);
-	return RESULT(banyan_QueryThread(POINTER(provided)));
-}
-ALIAS(int, MPI_Query_thread, (int *provided));
+ENTRY(MPI_Query_thread, (int *provided), (provided),
+      RESULT(banyan_QueryThread(POINTER(provided))));
 
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
@@ -2616,131 +1560,59 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 }
 ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
-int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Recv);
-	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, source, tag, comm, status),
+      RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Recv_c);
-	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, source, tag, comm, status),
+      RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Recv_init);
-	return RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
+      RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Recv_init_c);
-	return RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
+      RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce);
-	return RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm));
+ENTRY(MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm),
+      RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm))));
 
-int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce_c);
-	return RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm));
+ENTRY(MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, root, comm),
+      RESULT(banyan_Reduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm))));
 
-int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_init);
-	return RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, root, comm, info, request),
+      RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_init_c);
-	return RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, root, comm, info, request),
+      RESULT(banyan_ReduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
-{
-	GUARD(MPI_Reduce_local);
-	return RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op)));
-}
-ALIAS(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op));
+ENTRY(MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op), (inbuf, inoutbuf, count, datatype, op),
+      RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op))));
 
-int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
-{
-	GUARD(MPI_Reduce_local_c);
-	return RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op)));
-}
-ALIAS(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op));
+ENTRY(MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op), (inbuf, inoutbuf, count, datatype, op),
+      RESULT(banyan_ReduceLocal(POINTER(inbuf), POINTER(inoutbuf), count, HANDLE(datatype), HANDLE(op))));
 
-int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce_scatter);
-	return RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm),
+      RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce_scatter_c);
-	return RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcounts, datatype, op, comm),
+      RESULT(banyan_ReduceScatter(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce_scatter_block);
-	return RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm),
+      RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Reduce_scatter_block_c);
-	return RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, recvcount, datatype, op, comm),
+      RESULT(banyan_ReduceScatterBlock(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_scatter_block_init);
-	return RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, recvcount, datatype, op, comm, info, request),
+      RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_scatter_block_init_c);
-	return RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, recvcount, datatype, op, comm, info, request),
+      RESULT(banyan_ReduceScatterBlockInit(POINTER(sendbuf), POINTER(recvbuf), recvcount, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_scatter_init);
-	return RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request),
+      RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 0, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Reduce_scatter_init_c);
-	return RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request),
+      RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
 int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
@@ -2754,61 +1626,29 @@ int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function
 }
 ALIAS(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state));
 
-int PMPI_Remove_error_class(int errorclass)
-{
-	GUARD(MPI_Remove_error_class);
-	return RESULT(banyan_RemoveErrorClass(errorclass));
-}
-ALIAS(int, MPI_Remove_error_class, (int errorclass));
+ENTRY(MPI_Remove_error_class, (int errorclass), (errorclass),
+      RESULT(banyan_RemoveErrorClass(errorclass)));
 
-int PMPI_Remove_error_code(int errorcode)
-{
-	GUARD(MPI_Remove_error_code);
-	return RESULT(banyan_RemoveErrorCode(errorcode));
-}
-ALIAS(int, MPI_Remove_error_code, (int errorcode));
+ENTRY(MPI_Remove_error_code, (int errorcode), (errorcode),
+      RESULT(banyan_RemoveErrorCode(errorcode)));
 
-int PMPI_Remove_error_string(int errorcode)
-{
-	GUARD(MPI_Remove_error_string);
-	return RESULT(banyan_RemoveErrorString(errorcode));
-}
-ALIAS(int, MPI_Remove_error_string, (int errorcode));
+ENTRY(MPI_Remove_error_string, (int errorcode), (errorcode),
+      RESULT(banyan_RemoveErrorString(errorcode)));
 
-int PMPI_Request_free(MPI_Request *request)
-{
-	GUARD(MPI_Request_free);
-	return RESULT(banyan_RequestFree(POINTER(request)));
-}
-ALIAS(int, MPI_Request_free, (MPI_Request *request));
+ENTRY(MPI_Request_free, (MPI_Request *request), (request),
+      RESULT(banyan_RequestFree(POINTER(request))));
 
-int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-	GUARD(MPI_Request_get_status);
-	return RESULT(banyan_RequestGetStatus(HANDLE(request), POINTER(flag), POINTER(status)));
-}
-ALIAS(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status));
+ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status), (request, flag, status),
+      RESULT(banyan_RequestGetStatus(HANDLE(request), POINTER(flag), POINTER(status))));
 
-int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Request_get_status_all);
-	return RESULT(banyan_RequestGetStatusAll(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses));
+ENTRY(MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses), (count, array_of_requests, flag, array_of_statuses),
+      RESULT(banyan_RequestGetStatusAll(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses))));
 
-int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
-{
-	GUARD(MPI_Request_get_status_any);
-	return RESULT(banyan_RequestGetStatusAny(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status)));
-}
-ALIAS(int, MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status));
+ENTRY(MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status), (count, array_of_requests, indx, flag, status),
+      RESULT(banyan_RequestGetStatusAny(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status))));
 
-int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Request_get_status_some);
-	return RESULT(banyan_RequestGetStatusSome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
+ENTRY(MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+      RESULT(banyan_RequestGetStatusSome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
@@ -2846,173 +1686,77 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 }
 ALIAS(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
-int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Rsend);
-	return RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Rsend_c);
-	return RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Rsend_init);
-	return RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Rsend_init_c);
-	return RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_RsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Scan);
-	return RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	GUARD(MPI_Scan_c);
-	return RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
-}
-ALIAS(int, MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
+ENTRY(MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
+      RESULT(banyan_Scan(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
 
-int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scan_init);
-	return RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scan_init_c);
-	return RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
+      RESULT(banyan_ScanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Scatter);
-	return RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Scatter_c);
-	return RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Scatter(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scatter_init);
-	return RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scatter_init_c);
-	return RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_ScatterInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Scatterv);
-	return RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	GUARD(MPI_Scatterv_c);
-	return RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm)));
-}
-ALIAS(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
+ENTRY(MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm),
+      RESULT(banyan_Scatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm))));
 
-int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scatterv_init);
-	return RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 0, POINTER(displs), 0, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	GUARD(MPI_Scatterv_init_c);
-	return RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request)));
-}
-ALIAS(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
+      RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Send);
-	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Send_c);
-	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Send_init);
-	return RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Send_init_c);
-	return RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Sendrecv);
-	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status),
+      RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Sendrecv_c);
-	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status),
+      RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Sendrecv_replace);
-	return RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, dest, sendtag, source, recvtag, comm, status),
+      RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-	GUARD(MPI_Sendrecv_replace_c);
-	return RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
+ENTRY(MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, dest, sendtag, source, recvtag, comm, status),
+      RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status))));
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
@@ -3032,12 +1776,8 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 }
 ALIAS(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode));
 
-int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_Session_create_errhandler);
-	return RESULT(banyan_SessionCreateErrhandler((uintptr_t)session_errhandler_fn, POINTER(errhandler)));
-}
-ALIAS(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler));
+ENTRY(MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler), (session_errhandler_fn, errhandler),
+      RESULT(banyan_SessionCreateErrhandler((uintptr_t)session_errhandler_fn, POINTER(errhandler))));
 
 int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
@@ -3111,47 +1851,23 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 }
 ALIAS(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler));
 
-int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Ssend);
-	return RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-	GUARD(MPI_Ssend_c);
-	return RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
-}
-ALIAS(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
+ENTRY(MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
+      RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
 
-int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ssend_init);
-	return RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
-{
-	GUARD(MPI_Ssend_init_c);
-	return RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
-}
-ALIAS(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
+ENTRY(MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
+      RESULT(banyan_SsendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-int PMPI_Start(MPI_Request *request)
-{
-	GUARD(MPI_Start);
-	return RESULT(banyan_Start(POINTER(request)));
-}
-ALIAS(int, MPI_Start, (MPI_Request *request));
+ENTRY(MPI_Start, (MPI_Request *request), (request),
+      RESULT(banyan_Start(POINTER(request))));
 
-int PMPI_Startall(int count, MPI_Request array_of_requests[])
-{
-	GUARD(MPI_Startall);
-	return RESULT(banyan_Startall(count, POINTER(array_of_requests)));
-}
-ALIAS(int, MPI_Startall, (int count, MPI_Request array_of_requests[]));
+ENTRY(MPI_Startall, (int count, MPI_Request array_of_requests[]), (count, array_of_requests),
+      RESULT(banyan_Startall(count, POINTER(array_of_requests))));
 
 int PMPI_Status_get_error(const MPI_Status *status, int *error)
 {
@@ -3177,26 +1893,14 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 }
 ALIAS(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag));
 
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
-{
-	GUARD(MPI_Status_set_elements);
-	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
-}
-ALIAS(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count));
+ENTRY(MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count), (status, datatype, count),
+      RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count)));
 
-int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-	GUARD(MPI_Status_set_elements_c);
-	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
-}
-ALIAS(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count));
+ENTRY(MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count), (status, datatype, count),
+      RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count)));
 
-int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-	GUARD(MPI_Status_set_elements_x);
-	return RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count));
-}
-ALIAS(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count));
+ENTRY(MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count), (status, datatype, count),
+      RESULT(banyan_StatusSetElements(POINTER(status), HANDLE(datatype), count)));
 
 int PMPI_Status_set_error(MPI_Status *status, int error)
 {
@@ -3216,362 +1920,158 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
 }
 ALIAS(int, MPI_Status_set_tag, (MPI_Status *status, int tag));
 
-int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-	GUARD(MPI_Test);
-	return RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status)));
-}
-ALIAS(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status));
+ENTRY(MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status), (request, flag, status),
+      RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status))));
 
-int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
-{
-	GUARD(MPI_Test_cancelled);
-	return RESULT(banyan_TestCancelled(POINTER(status), POINTER(flag)));
-}
-ALIAS(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag));
+ENTRY(MPI_Test_cancelled, (const MPI_Status *status, int *flag), (status, flag),
+      RESULT(banyan_TestCancelled(POINTER(status), POINTER(flag))));
 
-int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Testall);
-	return RESULT(banyan_Testall(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses));
+ENTRY(MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses), (count, array_of_requests, flag, array_of_statuses),
+      RESULT(banyan_Testall(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses))));
 
-int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
-{
-	GUARD(MPI_Testany);
-	return RESULT(banyan_Testany(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status)));
-}
-ALIAS(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status));
+ENTRY(MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status), (count, array_of_requests, indx, flag, status),
+      RESULT(banyan_Testany(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status))));
 
-int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Testsome);
-	return RESULT(banyan_Testsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
+ENTRY(MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+      RESULT(banyan_Testsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
 
-int PMPI_Topo_test(MPI_Comm comm, int *status)
-{
-	GUARD(MPI_Topo_test);
-	return RESULT(banyan_TopoTest(HANDLE(comm), POINTER(status)));
-}
-ALIAS(int, MPI_Topo_test, (MPI_Comm comm, int *status));
+ENTRY(MPI_Topo_test, (MPI_Comm comm, int *status), (comm, status),
+      RESULT(banyan_TopoTest(HANDLE(comm), POINTER(status))));
 
-int PMPI_Type_commit(MPI_Datatype *datatype)
-{
-	GUARD(MPI_Type_commit);
-	return RESULT(banyan_TypeCommit(POINTER(datatype)));
-}
-ALIAS(int, MPI_Type_commit, (MPI_Datatype *datatype));
+ENTRY(MPI_Type_commit, (MPI_Datatype *datatype), (datatype),
+      RESULT(banyan_TypeCommit(POINTER(datatype))));
 
-int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_contiguous);
-	return RESULT(banyan_TypeContiguous(count, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, oldtype, newtype),
+      RESULT(banyan_TypeContiguous(count, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_contiguous_c);
-	return RESULT(banyan_TypeContiguousC(count, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, oldtype, newtype),
+      RESULT(banyan_TypeContiguousC(count, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_darray);
-	return RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 0, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype), (size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype),
+      RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 0, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_darray_c);
-	return RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 1, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype), (size, rank, ndims, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes, order, oldtype, newtype),
+      RESULT(banyan_TypeCreateDarray(size, rank, ndims, POINTER(array_of_gsizes), 1, POINTER(array_of_distribs), POINTER(array_of_dargs), POINTER(array_of_psizes), order, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_f90_complex);
-	return RESULT(banyan_TypeCreateF90Complex(p, r, POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype), (p, r, newtype),
+      RESULT(banyan_TypeCreateF90Complex(p, r, POINTER(newtype))));
 
-int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_f90_integer);
-	return RESULT(banyan_TypeCreateF90Integer(r, POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype), (r, newtype),
+      RESULT(banyan_TypeCreateF90Integer(r, POINTER(newtype))));
 
-int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_f90_real);
-	return RESULT(banyan_TypeCreateF90Real(p, r, POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype), (p, r, newtype),
+      RESULT(banyan_TypeCreateF90Real(p, r, POINTER(newtype))));
 
-int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hindexed);
-	return RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hindexed_c);
-	return RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateHindexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hindexed_block);
-	return RESULT(banyan_TypeCreateHindexedBlock(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateHindexedBlock(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hindexed_block_c);
-	return RESULT(banyan_TypeCreateHindexedBlockC(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateHindexedBlockC(count, blocklength, POINTER(array_of_displacements), HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hvector);
-	return RESULT(banyan_TypeCreateHvector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, stride, oldtype, newtype),
+      RESULT(banyan_TypeCreateHvector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_hvector_c);
-	return RESULT(banyan_TypeCreateHvectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, stride, oldtype, newtype),
+      RESULT(banyan_TypeCreateHvectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_indexed_block);
-	return RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_indexed_block_c);
-	return RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeCreateIndexedBlock(count, blocklength, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state)
-{
-	GUARD(MPI_Type_create_keyval);
-	return RESULT(banyan_TypeCreateKeyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, POINTER(type_keyval), (uintptr_t)extra_state));
-}
-ALIAS(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state));
+ENTRY(MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state), (type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state),
+      RESULT(banyan_TypeCreateKeyval((uintptr_t)type_copy_attr_fn, (uintptr_t)type_delete_attr_fn, POINTER(type_keyval), (uintptr_t)extra_state)));
 
-int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_resized);
-	return RESULT(banyan_TypeCreateResized(HANDLE(oldtype), lb, extent, POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype), (oldtype, lb, extent, newtype),
+      RESULT(banyan_TypeCreateResized(HANDLE(oldtype), lb, extent, POINTER(newtype))));
 
-int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_resized_c);
-	return RESULT(banyan_TypeCreateResizedC(HANDLE(oldtype), lb, extent, POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype), (oldtype, lb, extent, newtype),
+      RESULT(banyan_TypeCreateResizedC(HANDLE(oldtype), lb, extent, POINTER(newtype))));
 
-int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_struct);
-	return RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_struct, (int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, array_of_types, newtype),
+      RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype))));
 
-int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_struct_c);
-	return RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, array_of_types, newtype),
+      RESULT(banyan_TypeCreateStruct(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), POINTER(array_of_types), POINTER(newtype))));
 
-int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_subarray);
-	return RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 0, POINTER(array_of_subsizes), 0, POINTER(array_of_starts), 0, order, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[], const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype), (ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype),
+      RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 0, POINTER(array_of_subsizes), 0, POINTER(array_of_starts), 0, order, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_create_subarray_c);
-	return RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 1, POINTER(array_of_subsizes), 1, POINTER(array_of_starts), 1, order, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype), (ndims, array_of_sizes, array_of_subsizes, array_of_starts, order, oldtype, newtype),
+      RESULT(banyan_TypeCreateSubarray(ndims, POINTER(array_of_sizes), 1, POINTER(array_of_subsizes), 1, POINTER(array_of_starts), 1, order, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
-{
-	GUARD(MPI_Type_delete_attr);
-	return RESULT(banyan_TypeDeleteAttr(HANDLE(datatype), type_keyval));
-}
-ALIAS(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval));
+ENTRY(MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval), (datatype, type_keyval),
+      RESULT(banyan_TypeDeleteAttr(HANDLE(datatype), type_keyval)));
 
-int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_dup);
-	return RESULT(banyan_TypeDup(HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype), (oldtype, newtype),
+      RESULT(banyan_TypeDup(HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_free(MPI_Datatype *datatype)
-{
-	GUARD(MPI_Type_free);
-	return RESULT(banyan_TypeFree(POINTER(datatype)));
-}
-ALIAS(int, MPI_Type_free, (MPI_Datatype *datatype));
+ENTRY(MPI_Type_free, (MPI_Datatype *datatype), (datatype),
+      RESULT(banyan_TypeFree(POINTER(datatype))));
 
-int PMPI_Type_free_keyval(int *type_keyval)
-{
-	GUARD(MPI_Type_free_keyval);
-	return RESULT(banyan_TypeFreeKeyval(POINTER(type_keyval)));
-}
-ALIAS(int, MPI_Type_free_keyval, (int *type_keyval));
+ENTRY(MPI_Type_free_keyval, (int *type_keyval), (type_keyval),
+      RESULT(banyan_TypeFreeKeyval(POINTER(type_keyval))));
 
-int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-	GUARD(MPI_Type_get_attr);
-	return RESULT(banyan_TypeGetAttr(HANDLE(datatype), type_keyval, POINTER(attribute_val), POINTER(flag)));
-}
-ALIAS(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag));
+ENTRY(MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag), (datatype, type_keyval, attribute_val, flag),
+      RESULT(banyan_TypeGetAttr(HANDLE(datatype), type_keyval, POINTER(attribute_val), POINTER(flag))));
 
-int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
-{
-	GUARD(MPI_Type_get_contents);
-	return RESULT(banyan_TypeGetContents(HANDLE(datatype), max_integers, max_addresses, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_datatypes)));
-}
-ALIAS(int, MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]));
+ENTRY(MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]), (datatype, max_integers, max_addresses, max_datatypes, array_of_integers, array_of_addresses, array_of_datatypes),
+      RESULT(banyan_TypeGetContents(HANDLE(datatype), max_integers, max_addresses, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_datatypes))));
 
-int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
-{
-	GUARD(MPI_Type_get_contents_c);
-	return RESULT(banyan_TypeGetContentsC(HANDLE(datatype), max_integers, max_addresses, max_large_counts, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_large_counts), POINTER(array_of_datatypes)));
-}
-ALIAS(int, MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]));
+ENTRY(MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]), (datatype, max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes),
+      RESULT(banyan_TypeGetContentsC(HANDLE(datatype), max_integers, max_addresses, max_large_counts, max_datatypes, POINTER(array_of_integers), POINTER(array_of_addresses), POINTER(array_of_large_counts), POINTER(array_of_datatypes))));
 
-int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner)
-{
-	GUARD(MPI_Type_get_envelope);
-	return RESULT(banyan_TypeGetEnvelope(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_datatypes), POINTER(combiner)));
-}
-ALIAS(int, MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner));
+ENTRY(MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner), (datatype, num_integers, num_addresses, num_datatypes, combiner),
+      RESULT(banyan_TypeGetEnvelope(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_datatypes), POINTER(combiner))));
 
-int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
-{
-	GUARD(MPI_Type_get_envelope_c);
-	return RESULT(banyan_TypeGetEnvelopeC(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_large_counts), POINTER(num_datatypes), POINTER(combiner)));
-}
-ALIAS(int, MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner));
+ENTRY(MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner), (datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner),
+      RESULT(banyan_TypeGetEnvelopeC(HANDLE(datatype), POINTER(num_integers), POINTER(num_addresses), POINTER(num_large_counts), POINTER(num_datatypes), POINTER(combiner))));
 
-int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
-{
-	GUARD(MPI_Type_get_extent);
-	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
-}
-ALIAS(int, MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent));
+ENTRY(MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent), (datatype, lb, extent),
+      RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent))));
 
-int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-	GUARD(MPI_Type_get_extent_c);
-	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
-}
-ALIAS(int, MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent));
+ENTRY(MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), (datatype, lb, extent),
+      RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent))));
 
-int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-	GUARD(MPI_Type_get_extent_x);
-	return RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent)));
-}
-ALIAS(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent));
+ENTRY(MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), (datatype, lb, extent),
+      RESULT(banyan_TypeGetExtent(HANDLE(datatype), POINTER(lb), POINTER(extent))));
 
-int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
-{
-	GUARD(MPI_Type_get_name);
-	return RESULT(banyan_TypeGetName(HANDLE(datatype), POINTER(type_name), POINTER(resultlen)));
-}
-ALIAS(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen));
+ENTRY(MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen), (datatype, type_name, resultlen),
+      RESULT(banyan_TypeGetName(HANDLE(datatype), POINTER(type_name), POINTER(resultlen))));
 
-int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
-{
-	GUARD(MPI_Type_get_true_extent);
-	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
-}
-ALIAS(int, MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent));
+ENTRY(MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent), (datatype, true_lb, true_extent),
+      RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent))));
 
-int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-	GUARD(MPI_Type_get_true_extent_c);
-	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
-}
-ALIAS(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent));
+ENTRY(MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent), (datatype, true_lb, true_extent),
+      RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent))));
 
-int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-	GUARD(MPI_Type_get_true_extent_x);
-	return RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent)));
-}
-ALIAS(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent));
+ENTRY(MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent), (datatype, true_lb, true_extent),
+      RESULT(banyan_TypeGetTrueExtent(HANDLE(datatype), POINTER(true_lb), POINTER(true_extent))));
 
-int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
-{
-	GUARD(MPI_Type_get_value_index);
-	return RESULT(banyan_TypeGetValueIndex(HANDLE(value_type), HANDLE(index_type), POINTER(pair_type)));
-}
-ALIAS(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type));
+ENTRY(MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type), (value_type, index_type, pair_type),
+      RESULT(banyan_TypeGetValueIndex(HANDLE(value_type), HANDLE(index_type), POINTER(pair_type))));
 
-int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_indexed);
-	return RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 0, POINTER(array_of_displacements), 0, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_indexed_c);
-	return RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype), (count, array_of_blocklengths, array_of_displacements, oldtype, newtype),
+      RESULT(banyan_TypeIndexed(count, POINTER(array_of_blocklengths), 1, POINTER(array_of_displacements), 1, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
-{
-	GUARD(MPI_Type_match_size);
-	return RESULT(banyan_TypeMatchSize(typeclass, size, POINTER(datatype)));
-}
-ALIAS(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype));
+ENTRY(MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype), (typeclass, size, datatype),
+      RESULT(banyan_TypeMatchSize(typeclass, size, POINTER(datatype))));
 
-int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-	GUARD(MPI_Type_set_attr);
-	return RESULT(banyan_TypeSetAttr(HANDLE(datatype), type_keyval, (uintptr_t)attribute_val));
-}
-ALIAS(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val));
+ENTRY(MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val), (datatype, type_keyval, attribute_val),
+      RESULT(banyan_TypeSetAttr(HANDLE(datatype), type_keyval, (uintptr_t)attribute_val)));
 
-int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
-{
-	GUARD(MPI_Type_set_name);
-	return RESULT(banyan_TypeSetName(HANDLE(datatype), POINTER(type_name)));
-}
-ALIAS(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name));
+ENTRY(MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name), (datatype, type_name),
+      RESULT(banyan_TypeSetName(HANDLE(datatype), POINTER(type_name))));
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
@@ -3579,61 +2079,29 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 }
 ALIAS(int, MPI_Type_size, (MPI_Datatype datatype, int *size));
 
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-	GUARD(MPI_Type_size_c);
-	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1));
-}
-ALIAS(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size));
+ENTRY(MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size), (datatype, size),
+      RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1)));
 
-int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
-{
-	GUARD(MPI_Type_size_x);
-	return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1));
-}
-ALIAS(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size));
+ENTRY(MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size), (datatype, size),
+      RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 1)));
 
-int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_vector);
-	return RESULT(banyan_TypeVector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, stride, oldtype, newtype),
+      RESULT(banyan_TypeVector(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-	GUARD(MPI_Type_vector_c);
-	return RESULT(banyan_TypeVectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype)));
-}
-ALIAS(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype));
+ENTRY(MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype), (count, blocklength, stride, oldtype, newtype),
+      RESULT(banyan_TypeVectorC(count, blocklength, stride, HANDLE(oldtype), POINTER(newtype))));
 
-int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-	GUARD(MPI_Unpack);
-	return RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 0, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm));
+ENTRY(MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm), (inbuf, insize, position, outbuf, outcount, datatype, comm),
+      RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 0, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm))));
 
-int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-	GUARD(MPI_Unpack_c);
-	return RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 1, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm)));
-}
-ALIAS(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm));
+ENTRY(MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm), (inbuf, insize, position, outbuf, outcount, datatype, comm),
+      RESULT(banyan_Unpack(POINTER(inbuf), insize, POINTER(position), 1, POINTER(outbuf), outcount, HANDLE(datatype), HANDLE(comm))));
 
-int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
-{
-	GUARD(MPI_Unpack_external);
-	return RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype)));
-}
-ALIAS(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype));
+ENTRY(MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype), (datarep, inbuf, insize, position, outbuf, outcount, datatype),
+      RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype))));
 
-int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
-{
-	GUARD(MPI_Unpack_external_c);
-	return RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype)));
-}
-ALIAS(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype));
+ENTRY(MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype), (datarep, inbuf, insize, position, outbuf, outcount, datatype),
+      RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype))));
 
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
@@ -3641,33 +2109,17 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 }
 ALIAS(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name));
 
-int PMPI_Wait(MPI_Request *request, MPI_Status *status)
-{
-	GUARD(MPI_Wait);
-	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
-}
-ALIAS(int, MPI_Wait, (MPI_Request *request, MPI_Status *status));
+ENTRY(MPI_Wait, (MPI_Request *request, MPI_Status *status), (request, status),
+      RESULT(banyan_Wait(POINTER(request), POINTER(status))));
 
-int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Waitall);
-	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses));
+ENTRY(MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses), (count, array_of_requests, array_of_statuses),
+      RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses))));
 
-int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
-{
-	GUARD(MPI_Waitany);
-	return RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status)));
-}
-ALIAS(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status));
+ENTRY(MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status), (count, array_of_requests, indx, status),
+      RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status))));
 
-int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
-{
-	GUARD(MPI_Waitsome);
-	return RESULT(banyan_Waitsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
-}
-ALIAS(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
+ENTRY(MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
+      RESULT(banyan_Waitsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
@@ -3729,19 +2181,11 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 ALIAS(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win));
 
-int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
-{
-	GUARD(MPI_Win_create_errhandler);
-	return RESULT(banyan_WinCreateErrhandler((uintptr_t)win_errhandler_fn, POINTER(errhandler)));
-}
-ALIAS(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler));
+ENTRY(MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler), (win_errhandler_fn, errhandler),
+      RESULT(banyan_WinCreateErrhandler((uintptr_t)win_errhandler_fn, POINTER(errhandler))));
 
-int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
-{
-	GUARD(MPI_Win_create_keyval);
-	return RESULT(banyan_WinCreateKeyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, POINTER(win_keyval), (uintptr_t)extra_state));
-}
-ALIAS(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state));
+ENTRY(MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state), (win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state),
+      RESULT(banyan_WinCreateKeyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, POINTER(win_keyval), (uintptr_t)extra_state)));
 
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
@@ -3791,12 +2235,8 @@ int PMPI_Win_free(MPI_Win *win)
 }
 ALIAS(int, MPI_Win_free, (MPI_Win *win));
 
-int PMPI_Win_free_keyval(int *win_keyval)
-{
-	GUARD(MPI_Win_free_keyval);
-	return RESULT(banyan_WinFreeKeyval(POINTER(win_keyval)));
-}
-ALIAS(int, MPI_Win_free_keyval, (int *win_keyval));
+ENTRY(MPI_Win_free_keyval, (int *win_keyval), (win_keyval),
+      RESULT(banyan_WinFreeKeyval(POINTER(win_keyval))));
 
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {

@@ -8,11 +8,11 @@
 #include "banyan.h"
 #include "guest.h"
 
-int banyan_forked;
+int banyan_unusual;
 
 static void in_child(void)
 {
-	banyan_forked = 1;
+	banyan_unusual |= BANYAN_FORKED;
 	banyan_signals_in_child();
 }
 
@@ -21,10 +21,10 @@ __attribute__((constructor)) static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-// banyan_orphan is what a function does in a child: it says so, once, and returns an
+// orphan is what a function does in a child: it says so, once, and returns an
 // error. The error handler isn't called: most would end the job, of which the child is
 // no part. MPI_Abort ends the child.
-int banyan_orphan(const char *function)
+static int orphan(const char *function)
 {
 	static int said;
 	if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
@@ -33,4 +33,12 @@ int banyan_orphan(const char *function)
 	if (strcmp(function, "MPI_Abort") == 0)
 		_exit(1);
 	return MPI_ERR_OTHER;
+}
+
+int banyan_detour(const char *function)
+{
+	if (banyan_unusual & BANYAN_FORKED)
+		return orphan(function);
+	banyan_note_callers();
+	return 0;
 }

@@ -42,6 +42,7 @@ func join() (binding.Job, error) {
 	knowTypes()
 	watchSafepoints(j.Engine)
 	j.Engine.SetInput(stdio{})
+	watchPlaces(j)
 	return member{j}, nil
 }
 

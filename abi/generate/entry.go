@@ -22,6 +22,10 @@ func entries(calls []*call) []byte {
 `)
 	for _, c := range calls {
 		for _, f := range c.Forms {
+			if f.Call.Go && !f.Native && !conversion.MatchString(f.Name) {
+				fmt.Fprintf(&b, "ENTRY(%s, (%s), (%s),\n      %s);\n\n", f.Name, f.Params, strings.Join(f.names(), ", "), f.work())
+				continue
+			}
 			fmt.Fprintf(&b, "%s\n{\n%s}\n", declaration("P", f.Function), f.body())
 			fmt.Fprintf(&b, "ALIAS(%s, %s, (%s));\n\n", f.Returns, f.Name, f.Params)
 		}
@@ -31,12 +35,17 @@ func entries(calls []*call) []byte {
 
 var conversion = regexp.MustCompile(`^MPI_\w+_(toint|fromint)$`)
 
-// body is the body of a C function.
-func (f *form) body() string {
-	var args []string
+// names are those of the parameters.
+func (f *form) names() (names []string) {
 	for _, p := range f.List {
-		args = append(args, p.Name)
+		names = append(names, p.Name)
 	}
+	return names
+}
+
+// body is the body of a C function that doesn't go into Go.
+func (f *form) body() string {
+	args := f.names()
 	switch m := conversion.FindStringSubmatch(f.Name); {
 	case m != nil && m[1] == "toint":
 		return fmt.Sprintf("\treturn (int)(intptr_t)%s;\n", args[0])
@@ -44,10 +53,13 @@ func (f *form) body() string {
 		return fmt.Sprintf("\treturn (%s)(intptr_t)%s;\n", f.Returns, args[0])
 	case f.Native:
 		return fmt.Sprintf("\treturn native_%s(%s);\n", strings.TrimPrefix(f.Name, "MPI_"), strings.Join(args, ", "))
-	case !f.Call.Go:
-		return f.stub()
 	}
-	args = args[:0]
+	return f.stub()
+}
+
+// work is the call of the Go function.
+func (f *form) work() string {
+	var args []string
 	for i, p := range f.Call.Params {
 		c := f.List[i]
 		switch p.Kind {
@@ -63,7 +75,7 @@ func (f *form) body() string {
 			args = append(args, "POINTER("+c.Name+")", fmt.Sprint(width(c.Type)/8))
 		}
 	}
-	return fmt.Sprintf("\tGUARD(%s);\n\treturn RESULT(banyan_%s(%s));\n", f.Name, f.Call.Method, strings.Join(args, ", "))
+	return fmt.Sprintf("RESULT(banyan_%s(%s))", f.Call.Method, strings.Join(args, ", "))
 }
 
 // stub is the body of a function that isn't implemented.

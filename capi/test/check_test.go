@@ -1,12 +1,14 @@
 package test
 
 import (
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // What isn't send-deterministic in a program in C is found, by the names of MPI's
-// functions; the gaps of derived datatypes aren't data, and sums of timers no reason to fail.
+// functions and by lines; the gaps of derived datatypes aren't data, and sums of timers no reason to fail.
 func TestCheck(t *testing.T) {
 	program := compile(t, "replicas")
 	for _, c := range []struct {
@@ -15,11 +17,11 @@ func TestCheck(t *testing.T) {
 		says []string
 	}{
 		{"farm", 1, []string{
-			"rank 0: its replicas 0 and 1 differ in call", "in the destination", ": MPI_Send to rank ", ", 8 bytes",
-			"most likely because of receive", "(any source)", "told by MPI_Recv"}},
-		{"replies", 1, []string{"in the destination", "no wildcard", "told by MPI_Waitany"}},
+			"rank 0: its replicas 0 and 1 differ in call", "in the destination", ": MPI_Send to rank ", ", 8 bytes, at replicas.c:",
+			"most likely because of receive", "(any source)", "told by MPI_Recv, at replicas.c:"}},
+		{"replies", 1, []string{"in the destination", "no wildcard", "told by MPI_Waitany, at replicas.c:"}},
 		{"alike", 0, []string{"no difference in what replicas send found in 2 runs"}},
-		{"timers", 0, []string{"no difference", "warning: in ", "MPI_Reduce with root 0, 8 bytes"}},
+		{"timers", 0, []string{"no difference", "warning: in ", " of MPI_Reduce, at replicas.c:", "MPI_Reduce with root 0, 8 bytes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -40,5 +42,35 @@ func TestCheck(t *testing.T) {
 				t.Error(o)
 			}
 		})
+	}
+}
+
+// Of a program without lines the function is named, of one without symbols the address.
+func TestCheckWithoutLines(t *testing.T) {
+	program := compile(t, "replicas")
+	for strip, want := range map[string]string{
+		"--strip-debug": " in stripped--strip-debug (-g when compiling gives lines)\n",
+		"--strip-all":   ", at stripped--strip-all+0x",
+	} {
+		stripped := filepath.Join(t.TempDir(), "stripped"+strip)
+		if text, err := exec.Command("objcopy", strip, program, stripped).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if o := run(t, tool("banyan"), "check", "-n", "4", "--runs", "2", stripped, "timers"); o.code != 0 || !strings.Contains(o.stdout, want) {
+			t.Errorf("it doesn't say %q: %v", want, o)
+		}
+	}
+}
+
+// A program in Fortran calls through a library of its own, which isn't where it is.
+func TestCheckFortran(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	o := run(t, tool("banyan"), "check", "-n", "4", "--runs", "20", build(t, "mpifort", "../../fortran/testdata/farm.f90", "-g"))
+	for _, s := range []string{"MPI_Send to rank ", ", tag 2, 4 bytes, at farm.f90:13\n", "told by MPI_Recv, at farm.f90:12\n"} {
+		if o.code != 1 || !strings.Contains(o.stdout, s) {
+			t.Errorf("it doesn't say %q: %v", s, o)
+		}
 	}
 }

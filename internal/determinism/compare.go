@@ -136,8 +136,35 @@ func (c *Comparison) Summary() (*Summary, error) {
 			return nil, err
 		}
 	}
+	s.locate()
 	slices.SortStableFunc(s.Found, func(a, b *Difference) int { return cmp.Compare(a.time(), b.time()) })
 	return s, nil
+}
+
+// locate has addresses replaced by places in source files.
+func (s *Summary) locate() {
+	var files sources
+	name := func(d *Difference) {
+		if d == nil {
+			return
+		}
+		events := []*Event{&d.Calls[0], &d.Calls[1]}
+		if d.Cause != nil {
+			events = append(events, &d.Cause.Receives[0], &d.Cause.Receives[1])
+		}
+		for _, e := range events {
+			e.Where = files.name(e.Where)
+		}
+	}
+	for _, d := range s.Found {
+		name(d)
+	}
+	name(s.Payload)
+	named := make(Places)
+	for p, calls := range s.Payloads {
+		named[Place{p.Op, files.name(p.Where)}] += calls
+	}
+	s.Payloads = named
 }
 
 // step compares the next call of a rank. more is false if a replica hasn't made it yet.

@@ -20,6 +20,10 @@
 // difference in what a rank sends next to a wildcard receive that got another message
 // is most likely its consequence.
 //
+// Where a call stands in the program is written down, too, and not compared: by the Go
+// runtime for programs in Go, as an address by the C library for others, which becomes a line when a
+// difference is told.
+//
 // # Limits
 //
 // Several threads of a process that send are one sequence here: their order must be the

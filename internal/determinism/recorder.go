@@ -24,6 +24,7 @@ type Recorder struct {
 	words   words
 	sites   map[uintptr]site
 	scratch []byte
+	place   func() string // where a program that isn't in Go calls from; nil: unknown
 }
 
 // FileOf is the file of a process in the directory of a run.
@@ -37,6 +38,11 @@ func NewRecorder(dir string, self proto.Proc) (*Recorder, error) {
 	}
 	return &Recorder{file: file, sites: make(map[uintptr]site)}, nil
 }
+
+// SetPlace says who knows where a program that isn't in Go is while it calls: here is
+// called on the program's threads, on one at a time, and returns an [Address] as text, or "". It must be set before
+// the program's first call.
+func (r *Recorder) SetPlace(here func() string) { r.place = here }
 
 // Calls implements progress.Calls.
 func (r *Recorder) Calls(c *progress.Call) {
@@ -93,6 +99,9 @@ func (r *Recorder) name(e *Event) {
 		if e.Where = s.place; e.Where != "" {
 			return
 		}
+	}
+	if r.place != nil {
+		e.Where = r.place()
 	}
 }
 

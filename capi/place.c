@@ -1,0 +1,49 @@
+// Where a program calls from, for banyan check. The Go runtime can't see the C stack, so
+// each call looks at it before it goes into Go.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <string.h>
+
+#include "banyan.h"
+#include "place.h"
+
+static __thread uintptr_t callers[BANYAN_CALLERS + 1];
+
+void banyan_watch_callers(void)
+{
+	void *one[1];
+	backtrace(one, 1); // loads what it needs at its first call
+	banyan_unusual |= BANYAN_CHECKED;
+}
+
+void banyan_note_callers(void)
+{
+	void *frames[BANYAN_CALLERS];
+	int n = backtrace(frames, BANYAN_CALLERS);
+	for (int i = 0; i < n; i++)
+		callers[i] = (uintptr_t)frames[i];
+	callers[n] = 0;
+}
+
+const uintptr_t *banyan_callers(void)
+{
+	return callers;
+}
+
+int banyan_locate(uintptr_t address, const char **file, uintptr_t *linked)
+{
+	Dl_info at;
+	struct link_map *map;
+	if (!dladdr1((void *)address, &at, (void **)&map, RTLD_DL_LINKMAP))
+		return 0;
+	const char *slash = strrchr(map->l_name, '/');
+	const char *name = slash ? slash + 1 : map->l_name;
+	if (strncmp(name, "libmpi_abi", strlen("libmpi_abi")) == 0)
+		return 0;
+	*file = map->l_name;
+	*linked = address - map->l_addr;
+	return 1;
+}
