@@ -93,13 +93,14 @@ Exit codes: 0; 2 if the command line is wrong.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntSliceVarP(&f.sizes, "nodes", "n", []int{1000, 10_000, 100_000}, "number of nodes, or several")
+	flags.IntSliceVarP(&f.sizes, "nodes", "n", []int{1000, 10_000, 100_000}, "number of nodes, or several `numbers` with commas")
 	flags.Var(&f.job.MTBF, "mtbf", "mean time between failures of one node")
 	flags.Var(&f.job.Work, "work", "time that the job takes without failures, checkpoints or replication")
 	flags.Var(&f.job.Cost, "checkpoint", "time `span` that writing a checkpoint takes, C")
 	flags.Var(&f.job.Restart, "restart", "time `span` from an interruption until the job computes again (default as --checkpoint)")
 	flags.Lookup("restart").DefValue = ""
-	flags.Float64SliceVar(&f.degrees, "degree", []float64{1, 1.5, 2, 3}, "replicas of a rank, 1 for none, or several")
+	flags.Float64SliceVar(&f.degrees, "degree", []float64{1, 1.5, 2, 3}, "replicas of a rank, 1 for none, or several `numbers` with commas")
+	flags.Lookup("degree").DefValue = "[1,1.5,2,3]"
 	flags.Var((*healing)(&f.job.Heal), "heal", "time `span` to replace a dead replica")
 	flags.Var((*share)(&f.job.Overhead), "overhead", "by how much of its time replication slows the job down")
 	flags.StringSliceVar(&f.compare, "compare", []string{"nodes", "ranks"}, "with the same nodes, or ranks")
@@ -187,7 +188,7 @@ func (f *replicationPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 			best := first
 			for _, d := range f.degrees {
 				r := replicationRow{Outcome: f.job.Outcome(c, size, resilience.Degree(d)), compare: c, degree: resilience.Degree(d), paysFrom: from[d]}
-				r.finishes = r.Time <= 1e6*f.job.Work
+				r.finishes = f.job.Ends(&r.Outcome)
 				rows = append(rows, r)
 				if r.Time < rows[best].Time {
 					best = len(rows) - 1

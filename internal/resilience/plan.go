@@ -108,6 +108,12 @@ func (j *Job) Outcome(c Comparison, size int, d Degree) Outcome {
 	return o
 }
 
+// endless is how many times its work a job may take that is said to end at all.
+const endless = 1e6
+
+// Ends says whether the job gets anywhere with an outcome.
+func (j *Job) Ends(o *Outcome) bool { return o.Time <= endless*j.Work }
+
 // Least is the smallest size with which there is a rank.
 func (c Comparison) Least(d Degree) int {
 	if c == SameRanks {
@@ -117,25 +123,20 @@ func (c Comparison) Least(d Degree) int {
 }
 
 // PaysFrom is the smallest size from which the job is expected to end earlier with a degree
-// than without replication, to one in a thousand; 0 if it never does up to [MaxNodes].
+// than without replication, to one in a thousand; 0 if it never does up to [MaxNodes], or doesn't
+// end ([Job.Ends]) with either.
 // A size is as in [Job.Outcome].
 func (j *Job) PaysFrom(c Comparison, d Degree) int {
 	pays := func(size int) bool {
 		return j.Outcome(c, size, d).Time < j.Outcome(c, size, 1).Time
 	}
 	least := c.Least(d)
-	if pays(least) {
-		return least
-	}
 	low, high := least, least
-	for {
+	for !pays(high) {
 		if high >= MaxNodes/MaxDegree {
 			return 0
 		}
 		low, high = high, 2*high
-		if pays(high) {
-			break
-		}
 	}
 	for high-low > 1 && high-low > low/1000 {
 		if middle := (low + high) / 2; pays(middle) {
@@ -143,6 +144,9 @@ func (j *Job) PaysFrom(c Comparison, d Degree) int {
 		} else {
 			low = middle
 		}
+	}
+	if o := j.Outcome(c, high, d); !j.Ends(&o) {
+		return 0
 	}
 	return high
 }

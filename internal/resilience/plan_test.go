@@ -106,6 +106,13 @@ func TestPaysFrom(t *testing.T) {
 	if from := bad.PaysFrom(SameNodes, 2); from > 10 {
 		t.Errorf("nodes that fail every hour: from %d", from)
 	}
+	bad.MTBF, bad.Cost = year, 20*year
+	if o := bad.Outcome(SameNodes, 10, 2); bad.Ends(&o) {
+		t.Errorf("checkpoints that take longer than nodes last: %+v", o)
+	}
+	if from := bad.PaysFrom(SameNodes, 2); from != 0 {
+		t.Errorf("a job that never ends doesn't end earlier with replicas: from %d", from)
+	}
 }
 
 // The rule of thumb of docs/replication-planning.md.
