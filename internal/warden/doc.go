@@ -42,7 +42,7 @@
 //
 // Who leaves in order says so, and waits for the warden's answer. Who gets none before a warden counts as gone tells the next one, until it has
 // tried each spare once. A warden that hears of the first who leaves tells all spares, and these tell later wardens. In the
-// first δ of its turn, or as long as it is gathering, a warden doesn't end before all spares have come: nobody else could tell them.
+// first δ of its turn, or as long as it is gathering, a warden doesn't end before all spares have come that may live: nobody else could tell them.
 //
 // # Invariants
 //

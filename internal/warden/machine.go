@@ -174,14 +174,23 @@ func (m *Machine) abdicate() {
 	}
 }
 
-// gathering says whether spares may yet come. Those before this one have been found gone.
-func (m *Machine) gathering() bool {
-	return m.awaits(int(min(m.turn, uint64(len(m.seen)))))
-}
+// gathering says whether spares may yet come that no warden before has seen.
+func (m *Machine) gathering() bool { return m.turn < uint64(len(m.seen)) && m.awaits() }
 
-// awaits says whether spares may yet come, beginning with one. At the job's end all are waited for: nobody else could tell them.
-func (m *Machine) awaits(first int) bool {
-	return m.now < m.gathered && slices.Contains(m.seen[first:], false)
+// awaits says whether spares may yet come. The last warden, and in the first round all before this one, have been found gone. At the job's end
+// the others are waited for in any turn: nobody else could tell them.
+func (m *Machine) awaits() bool {
+	if m.now >= m.gathered {
+		return false
+	}
+	for i, seen := range m.seen {
+		spare, spares := uint64(i), uint64(len(m.seen))
+		gone := spare < m.turn && m.turn < spares || m.turn > 0 && spare == (m.turn-1)%spares
+		if !seen && !gone {
+			return true
+		}
+	}
+	return false
 }
 
 // number is which of the spares a guest was at first, if it was one.
@@ -239,7 +248,7 @@ func (m *Machine) Deadline() proto.Time {
 		return proto.Never
 	}
 	deadline := min(m.empty, m.beat, m.board.Deadline())
-	if m.awaits(0) {
+	if m.awaits() {
 		deadline = min(deadline, m.gathered)
 	}
 	return deadline
@@ -354,7 +363,7 @@ func (m *Machine) occupied() {
 	switch {
 	case here:
 		m.came, m.empty = true, proto.Never
-	case !expected && m.departed && m.awaits(0):
+	case !expected && m.departed && m.awaits():
 		m.empty = max(m.now, m.gathered)
 	case !expected && m.departed:
 		m.end(0, "")

@@ -301,14 +301,14 @@ func TestEnds(t *testing.T) {
 	c = newCourt(t, 3) // one spare is late, and only this one can tell it
 	c.m.Turn(0, 3, &c.out)
 	c.spare(4)
-	c.spare(5)
+	c.spare(6)
 	for i := range 4 {
 		c.member(i, proto.Proc(i), 0)
 		c.says(i, msg(control.Finalized, 0, 0))
 	}
 	c.did()
-	c.spare(6)
-	c.expect("finalized → 6; dismissed 0 → 5; dismissed 0 → 6; end 0 ")
+	c.spare(5)
+	c.expect("finalized → 5; dismissed 0 → 6; dismissed 0 → 5; end 0 ")
 
 	c = newCourt(t, 2)
 	c.m.Turn(0, 0, &c.out)
