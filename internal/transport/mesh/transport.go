@@ -241,7 +241,7 @@ func (t *Transport) logRefusal(err error, from net.Addr) {
 		return // it failed because of Close
 	}
 	level := slog.LevelDebug
-	if !errors.Is(err, errHungUp) && !errors.Is(err, ErrNoCard) && !t.refused.Swap(true) {
+	if !errors.Is(err, errHungUp) && !errors.Is(err, ErrNoCard) && !errors.Is(err, errReplaced) && !t.refused.Swap(true) {
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("reason", err.Error())}
