@@ -41,6 +41,8 @@ type infirmary struct {
 	corrupted func(by *patient, c Corruption)
 	tainted   bool        // a value may be wrong
 	stop      func() bool // if set, ends the run
+	// damage, if set, may change what is about to arrive.
+	damage func(to *patient, pk *packet)
 }
 
 // flight is what is on its way from one life to another, or, from nobody, the launcher's
@@ -253,6 +255,9 @@ func (w *infirmary) deliver(f *flight) bool {
 	pk := f.packets[0]
 	f.packets = f.packets[1:]
 	f.giveBack(pk)
+	if w.damage != nil {
+		w.damage(to, &pk)
+	}
 	switch {
 	case f.from.life < to.admitted[f.from.self], to.fenced[f.from.self]:
 	case pk.closed:
