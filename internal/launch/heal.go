@@ -16,77 +16,65 @@ import (
 )
 
 // Where a replica has died, a newcomer takes its place: a process like the first one, which
-// gets the state of a donor, a live replica of the rank, from that directly. One at a time,
-// for the whole job.
-//
-//	newcomer           launcher                     donor, others
-//	         ← started
-//	arrived  →          admit                    →  all
-//	                    donate                   →  donor
-//	                                             ←  mark: its program is paused
-//	                    its output is drained, and the newcomer's follows it
-//	                    marked                   →  donor
-//	committed →         the place has a process again
-//	healed    →         the report says so
+// gets the state of a donor, a live replica of the rank, from that directly. What is said
+// about it, and to whom, package vacancy decides. Here is what that takes: processes, signals, pipes,
+// and the report.
 //
 // A newcomer that ends before it has committed leaves all as it was. Until then its
 // place counts as dead, but its rank isn't lost before the newcomer has ended, too.
 
-// drainPause is how often the launcher looks whether it has read all that a donor wrote.
-const drainPause = time.Millisecond
-
-// healing is what there is to be healed, and how far that is. nil: nothing is. Which place
-// is next, and what is too much, package vacancy decides.
+// healing has what there is to be healed. nil: nothing is.
 type healing struct {
-	board *vacancy.Board
-	work  func(f func() error) error // on the thread that starts processes
-	marks map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
-	now   *attempt                   // nil: none
+	*vacancy.Healing
+	work     func(f func() error) error // on the thread that starts processes
+	marks    map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
+	newcomer *process                   // that runs and has no place yet; nil: none
+	status   unix.WaitStatus            // of the last one that ended so
+	awaited  proto.Time                 // the deadline that a clock is set for
 }
 
-// attempt is one newcomer that hasn't been healed yet.
-type attempt struct {
-	*vacancy.Attempt
-	p          *process
-	donor      *process
-	admitted   bool   // the others know of it
-	paused     bool   // the donor is
-	read       int64  // how much input the donor has, then
-	following  bool   // the newcomer's output is about to follow the donor's
-	donorEnded func() // to be called then, if the donor has
-	doomed     bool   // it is being killed
-}
+// actions are what is wanted done in a healing.
+type actions = []vacancy.Action
 
 // healer makes what --heal needs.
 func (p *plan) healer(work func(f func() error) error) *healing {
 	if !p.Heal || !p.layout.Replicated() {
 		return nil
 	}
-	return &healing{board: vacancy.New(p.layout, p.healLimit), work: work, marks: map[proto.Proc]int64{}}
+	return &healing{
+		Healing: vacancy.New(p.layout, p.healLimit, true), work: work, marks: map[proto.Proc]int64{}, awaited: proto.Never,
+	}
 }
 
 // clock is the time since the job's start.
 func (j *job) clock() proto.Time { return proto.Time(time.Since(j.started)) }
 
-// toHeal says that a place is empty.
-func (j *job) toHeal(p *process) {
-	if j.heal == nil {
+// heals tells what leads the healing of the job something, if anything does, and carries out what that wants.
+func (j *job) heals(tell func(h *vacancy.Healing, now proto.Time, out *actions)) {
+	h := j.heal
+	if h == nil {
 		return
 	}
-	if note := j.heal.board.Vacated(j.clock(), p.id); note != "" {
-		j.note(note)
+	var out actions
+	tell(h.Healing, j.clock(), &out)
+	for _, a := range out {
+		j.carryOut(a)
 	}
-	j.healNext()
+	if deadline := h.Deadline(); deadline != h.awaited {
+		if h.awaited = deadline; deadline != proto.Never {
+			time.AfterFunc(time.Duration(deadline-j.clock()), func() {
+				j.tell(func() { j.heals((*vacancy.Healing).Tick) })
+			})
+		}
+	}
 }
 
-// healNext starts the next newcomer, if that can be now.
+// healNext has the next newcomer started, if that can be now.
 func (j *job) healNext() {
-	h := j.heal
-	if h == nil || h.now != nil || j.ending {
-		return
-	}
-	if a := h.board.Next(j.clock(), func(proto.Proc) bool { return true }, j.donates); a != nil {
-		j.startNewcomer(a)
+	if !j.ending {
+		j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) {
+			h.Next(now, func(proto.Proc) bool { return true }, j.donates, out)
+		})
 	}
 }
 
@@ -96,15 +84,72 @@ func (j *job) donates(p proto.Proc) bool {
 	return e.end.kind == running && !e.fenced && !e.finalized
 }
 
-// startNewcomer fills a place.
-func (j *job) startNewcomer(a *vacancy.Attempt) {
-	h, slot, donor := j.heal, a.Slot, j.procs[a.Donor]
+// carryOut does what is to be done in the healing of the job.
+func (j *job) carryOut(a vacancy.Action) {
+	h := j.heal
+	about := func(t control.Type) control.Message {
+		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Life}
+	}
+	switch a.Kind {
+	case vacancy.Start:
+		if err := j.startNewcomer(a.Attempt); err != nil {
+			j.doom(a.Attempt.Process, err.Error(), vacancy.Newcomer)
+		}
+	case vacancy.Admit:
+		j.tellOthers(h.newcomer, about(control.Admit))
+	case vacancy.Donate:
+		j.procs[a.Attempt.Donor.Proc].news.put(about(control.Donate))
+	case vacancy.Drain:
+		j.drain(a.Attempt)
+	case vacancy.Follow:
+		j.follow(h.newcomer, a.Attempt.Donor.Proc)
+	case vacancy.Marked:
+		donor := j.procs[a.To.Proc]
+		donor.news.put(control.Message{Type: control.Marked, Proc: a.Newcomer.Proc, Incarnation: a.Newcomer.Life, Input: j.inputRead(donor)})
+	case vacancy.Seat:
+		if mark, opaque := h.marks[a.Attempt.Donor.Proc]; opaque {
+			h.marks[a.Attempt.Proc] = mark
+		}
+		j.seat(h.newcomer)
+		h.newcomer = nil
+	case vacancy.Dismiss:
+		if p := j.newcomerOf(a.Attempt); p != nil {
+			p.signal(unix.SIGKILL)
+		} else { // it couldn't be started
+			j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) {
+				h.Died(now, a.Attempt.Process, a.Text, out)
+			})
+			j.healNext()
+		}
+	case vacancy.Bury:
+		m := about(control.Death)
+		m.Signal, m.Code, m.Cause = int(h.status.Signal()), max(0, h.status.ExitStatus()), "a newcomer that failed"
+		j.tellOthers(h.newcomer, m)
+	case vacancy.Healed, vacancy.Failed:
+		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
+		j.note(a.Text)
+	case vacancy.Note:
+		j.note(a.Text)
+	case vacancy.Empty:
+		j.warn(a.Text)
+	}
+}
+
+// newcomerOf is the process of an attempt, nil if there is none.
+func (j *job) newcomerOf(a *vacancy.Attempt) *process {
+	if a.Committed() {
+		return j.procs[a.Proc]
+	}
+	return j.heal.newcomer
+}
+
+// startNewcomer starts a process for a place.
+func (j *job) startNewcomer(a *vacancy.Attempt) error {
+	h, slot := j.heal, a.Proc
 	rank := j.ledger.Rank(slot)
 	part, err := j.home(slot, a.Life)
 	if err != nil {
-		a.Blame(err.Error())
-		j.failedToHeal(&attempt{Attempt: a})
-		return
+		return err
 	}
 	env := append(inherited(part.Env), j.environment(slot)...)
 	env = append(env, "BANYAN_LIVES="+j.lives(), "BANYAN_OUTPUT_FDS="+strconv.Itoa(outputDescriptor)+","+strconv.Itoa(outputDescriptor+1))
@@ -120,36 +165,27 @@ func (j *job) startNewcomer(a *vacancy.Attempt) {
 		return err
 	})
 	if err != nil {
-		a.Blame(fmt.Sprintf("it can't be started: %v", err))
-		j.failedToHeal(&attempt{Attempt: a})
-		return
+		return fmt.Errorf("it can't be started: %w", err)
 	}
 	p.life = a.Life
-	slog.Debug("newcomer", "process", slot, "incarnation", p.life, "pid", p.pid, "donor", donor.id)
-	h.now = &attempt{Attempt: a, p: p, donor: donor}
+	slog.Debug("newcomer", "process", slot, "incarnation", p.life, "pid", p.pid, "donor", a.Donor.Proc)
+	h.newcomer = p
 	j.running++
-	if p.stdin != nil {
-		missed := func() {
-			j.doomForGood(fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20))
-		}
-		here := j.feeder.revive(j.ledger.Replica(slot), p.sink(), func() {
-			j.tell(func() {
-				if a := j.heal.now; a != nil && a.p == p {
-					missed()
-				}
-			})
-		})
-		if !here {
-			missed()
-		}
-	}
-	j.enterPart(vacancy.GetReady)
 	go j.server.Serve(int(slot), p.pmi)
 	go p.listen(func(m control.Message) { j.tell(func() { j.heardNewcomer(p, m) }) })
 	go func() {
 		status, at := p.wait()
 		j.tell(func() { j.reapedNewcomer(p, status, at) })
 	}()
+	if p.stdin != nil {
+		missed := func() {
+			j.doom(p.who(), fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20), vacancy.Donor)
+		}
+		if !j.feeder.revive(j.ledger.Replica(slot), p.sink(), func() { j.tell(missed) }) {
+			missed()
+		}
+	}
+	return nil
 }
 
 // lives tells a newcomer the incarnations of all, and who is dead.
@@ -157,7 +193,7 @@ func (j *job) lives() string {
 	texts := make([]string, j.size)
 	for i := range texts {
 		id := proto.Proc(i)
-		texts[i] = strconv.Itoa(int(max(j.procs[i].life, j.heal.board.Lives(id)))) // for this newcomer, or those that failed
+		texts[i] = strconv.Itoa(int(max(j.procs[i].life, j.heal.Given(id)))) // for this newcomer, or those that failed
 		if j.ledger.entries[i].end.kind != running {
 			texts[i] += "d"
 		}
@@ -165,85 +201,45 @@ func (j *job) lives() string {
 	return strings.Join(texts, ",")
 }
 
-// enterPart begins a part of the present attempt, and sets the clock for its end.
-func (j *job) enterPart(part vacancy.Part) {
-	j.heal.board.Enter(j.clock(), part)
-	j.awaitDeadline(j.heal.now)
-}
+// who is what package vacancy knows of a process.
+func (p *process) who() vacancy.Process { return vacancy.Process{Proc: p.id, Life: p.life} }
 
-// awaitDeadline looks at an attempt when a part of it may have taken too long.
-func (j *job) awaitDeadline(a *attempt) {
-	deadline := j.heal.board.Deadline()
-	time.AfterFunc(time.Duration(deadline-j.clock()), func() {
-		j.tell(func() {
-			if j.heal.now != a || a.doomed || j.heal.board.Deadline() != deadline {
-				return
-			}
-			if why := j.heal.board.Late(max(j.clock(), deadline)); why != "" {
-				j.doom(why)
-				return
-			}
-			j.awaitDeadline(a)
-		})
-	})
-}
-
-// doom ends the present attempt.
-func (j *job) doom(why string) {
-	if a := j.heal.now; !a.doomed {
-		a.doomed = true
-		a.Blame(why)
-		a.p.signal(unix.SIGKILL)
-	}
+// doom ends the present attempt, if it is about a process.
+func (j *job) doom(p vacancy.Process, why string, blame vacancy.Blame) {
+	j.heals(func(h *vacancy.Healing, _ proto.Time, out *actions) { h.Fail(p, why, blame, out) })
 }
 
 // heardNewcomer takes what a process said that was started as a newcomer, now and later.
 func (j *job) heardNewcomer(p *process, m control.Message) {
-	a := j.attemptOf(p)
-	if a == nil || a.Committed() && m.Type != control.Healed {
+	seated := p == j.procs[p.id]
+	if seated && m.Type != control.Healed {
 		j.heard(p, m)
 		return
 	}
 	slog.Debug("heard", "newcomer", p.id, "message", m)
-	if a.doomed {
-		return // it is being killed
-	}
 	switch m.Type {
 	case control.Arrived:
-		a.admitted = true
-		j.tellOthers(p, control.Message{Type: control.Admit, Proc: p.id, Incarnation: p.life})
-		a.donor.news.put(control.Message{Type: control.Donate, Proc: p.id, Incarnation: p.life})
-		j.enterPart(vacancy.FindSafepoint)
+		j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) { h.Arrived(now, p.who(), out) })
 	case control.Committed:
-		if mark, opaque := j.heal.marks[a.donor.id]; opaque {
-			j.heal.marks[p.id] = mark
-		}
-		j.seat(p)
-		j.enterPart(vacancy.BecomeKnown)
+		j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) { h.Committed(now, p.who(), out) })
 	case control.Healed:
-		if p.stdin != nil {
+		if seated && p.stdin != nil {
 			j.feeder.settle(j.ledger.Replica(p.id))
 		}
-		j.healed(a)
-	case control.HealFailed, control.Unhealable:
-		a.Blame(m.Text)
-		a.Hopeless = m.Type == control.Unhealable
+		j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) { h.Healed(now, p.who(), p.pid, out) })
+		j.healNext()
+	case control.HealFailed:
+		j.doom(p.who(), m.Text, vacancy.Newcomer)
+	case control.Unhealable:
+		j.doom(p.who(), m.Text, vacancy.Donor)
 	case control.Abort:
 		// By a program that hasn't come as far as the others: they found no reason.
 		why := fmt.Sprintf("it aborted with code %d", m.Code)
 		if m.Text != "" {
 			why += ": " + m.Text
 		}
-		j.doom(why)
+		j.doom(p.who(), why, vacancy.Newcomer)
 	}
-}
-
-// attemptOf is the present attempt, if that is about a process.
-func (j *job) attemptOf(p *process) *attempt {
-	if j.heal == nil || j.heal.now == nil || j.heal.now.p != p {
-		return nil
-	}
-	return j.heal.now
 }
 
 // seat gives a newcomer the place that it was started for.
@@ -253,19 +249,11 @@ func (j *job) seat(p *process) {
 	delete(j.injected, p.id)
 }
 
-// healed ends an attempt that went well.
-func (j *job) healed(a *attempt) {
-	j.heal.now = nil
-	j.report.Heals = append(j.report.Heals, j.healReport(a))
-	j.note(j.heal.board.Healed(j.clock(), a.p.pid))
-	j.healNext()
-}
-
 // healReport is what the report says of an attempt.
-func (j *job) healReport(a *attempt) Heal {
-	r := Heal{Rank: int(j.ledger.Rank(a.Slot)), Replica: j.ledger.Replica(a.Slot), Process: int(a.Slot), Incarnation: a.Life}
-	if a.p != nil {
-		r.PID, r.Donor = a.p.pid, j.ledger.Replica(a.Donor)
+func (j *job) healReport(a *vacancy.Attempt) Heal {
+	r := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: a.Life, Error: a.Why}
+	if p := j.newcomerOf(a); p != nil {
+		r.PID, r.Donor = p.pid, j.ledger.Replica(a.Donor.Proc)
 		r.Began, r.Took = Seconds(a.Began), Seconds(j.clock()-a.Began)
 	}
 	return r
@@ -273,16 +261,8 @@ func (j *job) healReport(a *attempt) Heal {
 
 // reapedNewcomer takes the end of a process that was started as a newcomer.
 func (j *job) reapedNewcomer(p *process, status unix.WaitStatus, at time.Time) {
-	a := j.attemptOf(p)
-	if a != nil {
-		j.heal.now = nil
-	}
-	if a == nil || a.Committed() {
-		if a != nil {
-			j.heal.board.Died()
-		}
+	if p == j.procs[p.id] {
 		j.reaped(p, status, at) // a death like any other
-		j.healNext()
 		return
 	}
 	j.running--
@@ -294,41 +274,38 @@ func (j *job) reapedNewcomer(p *process, status unix.WaitStatus, at time.Time) {
 	if p.stdin != nil {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
-	if j.ending {
-		return
-	}
-	if a.admitted {
-		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.life,
-			Signal: int(status.Signal()), Code: max(0, status.ExitStatus()), Cause: "a newcomer that failed"})
-	}
+	j.endNewcomer(status)
 	rank := j.ledger.Rank(p.id)
-	if status.Signaled() {
-		a.Blame(ending{diedEarly, status.Signal(), 0}.String())
-	} else {
-		a.Blame(ending{diedEarly, 0, max(0, status.ExitStatus())}.String())
-	}
-	j.failedToHeal(a)
-	if j.ledger.rankEnd(rank).lost && !j.ledger.survive {
+	if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }
 
-// failedToHeal reports a newcomer that was of no use, once.
-func (j *job) failedToHeal(a *attempt) {
-	if j.heal.board.Now() != a.Attempt {
-		return
+// endNewcomer says how one has ended that had no place yet.
+func (j *job) endNewcomer(status unix.WaitStatus) {
+	h := j.heal
+	if !j.ending {
+		h.status = status
+		end := ending{kind: diedEarly, code: max(0, status.ExitStatus())}
+		if status.Signaled() {
+			end = ending{kind: diedEarly, signal: status.Signal()}
+		}
+		j.heals(func(m *vacancy.Healing, now proto.Time, out *actions) {
+			m.Died(now, h.newcomer.who(), end.String(), out)
+		})
 	}
-	r := j.healReport(a)
-	r.Error = a.Why
-	j.report.Heals = append(j.report.Heals, r)
-	j.note(j.heal.board.Failed(j.ledger.entries[a.Donor].end.kind != running))
+	h.newcomer = nil
 	j.healNext()
 }
 
 // hopeful says whether a rank without live replicas may yet be saved by a newcomer that
 // has got all it needs.
 func (j *job) hopeful(rank proto.Rank) bool {
-	return j.heal != nil && j.heal.now != nil && !j.heal.now.Committed() && j.heal.now.paused && j.ledger.Rank(j.heal.now.p.id) == rank
+	if j.heal == nil {
+		return false
+	}
+	a := j.heal.Now()
+	return a != nil && a.Part == vacancy.TakeOver && j.ledger.Rank(a.Proc) == rank
 }
 
 // healable notes that a rank can be healed from a process. opaque says that nobody can tell how
@@ -337,7 +314,7 @@ func (j *job) healable(p *process, opaque bool) {
 	if j.heal == nil {
 		return
 	}
-	j.heal.board.Healable(p.id)
+	j.heal.Healable(p.who())
 	if p.life == 0 { // else its donor's mark holds: it has read the same before
 		read := j.inputRead(p)
 		if opaque {
@@ -358,8 +335,8 @@ func (j *job) inputRead(p *process) int64 {
 
 // everyone are all processes that may run.
 func (j *job) everyone() []*process {
-	if j.heal == nil || j.heal.now == nil || j.heal.now.Committed() {
+	if j.heal == nil || j.heal.newcomer == nil {
 		return j.procs
 	}
-	return append(slices.Clone(j.procs), j.heal.now.p)
+	return append(slices.Clone(j.procs), j.heal.newcomer)
 }

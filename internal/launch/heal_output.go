@@ -4,89 +4,70 @@ import (
 	"time"
 
 	"banyan/internal/control"
+	"banyan/internal/proto"
 	"banyan/internal/vacancy"
 )
 
-// mark has the output of the newcomer follow that of its donor, which is paused. If that newcomer has died meanwhile
-// there is nothing to do: this mark isn't for the next one, before whose donation the donor writes more.
+// drainPause is how often the launcher looks whether it has read all that a donor wrote.
+const drainPause = time.Millisecond
+
+// mark takes a donor's word that its program is paused, for a newcomer.
 func (j *job) mark(donor *process, m control.Message) {
-	h := j.heal
-	read := j.inputRead(donor)
-	if h == nil || h.now == nil || h.now.doomed || h.now.donor != donor || h.now.p.id != m.Proc || h.now.Life != m.Incarnation {
-		m.Type, m.Input = control.Marked, read
-		donor.news.put(m)
+	if j.heal == nil { // nobody has asked it
+		donor.news.put(control.Message{Type: control.Marked, Proc: m.Proc, Incarnation: m.Incarnation, Input: j.inputRead(donor)})
 		return
 	}
-	a := h.now
-	if a.paused {
-		return // said twice
-	}
-	a.paused = true
-	j.enterPart(vacancy.TakeOver)
-	if first, opaque := h.marks[donor.id]; opaque && read != first {
-		j.doomForGood("its rank has read input since its first safe point, through buffers of its own")
-	}
-	a.read = read
-	j.follow(a)
+	j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) {
+		h.Mark(now, donor.who(), vacancy.Process{Proc: m.Proc, Life: m.Incarnation}, out)
+	})
 }
 
-// follow has the output of a newcomer follow all that its donor has written by now.
-func (j *job) follow(a *attempt) {
-	if a.following {
-		return
-	}
-	a.following = true
-	rank, replica := int(j.ledger.Rank(a.donor.id)), j.ledger.Replica(a.donor.id)
+// drain reads all that the donor of a newcomer has written by now.
+func (j *job) drain(a *vacancy.Attempt) {
+	donor := j.procs[a.Donor.Proc]
+	rank, replica := int(j.ledger.Rank(donor.id)), j.ledger.Replica(donor.id)
 	hurry := func(is bool) {
 		j.outs[rank].Hurry(replica, is)
 		j.errs[rank].Hurry(replica, is)
 	}
 	hurry(true)
+	donor.drains++
 	go func() {
 		defer hurry(false)
-		for !a.donor.stdout.drained() || !a.donor.stderr.drained() {
+		for !donor.stdout.drained() || !donor.stderr.drained() {
 			select {
 			case <-j.over:
 				return
 			case <-time.After(drainPause):
 			}
 		}
-		j.tell(func() { j.marked(a) })
+		j.tell(func() {
+			j.heals(func(h *vacancy.Healing, _ proto.Time, out *actions) { h.Drained(donor.who(), a.Process, out) })
+			if donor.drains--; donor.drains == 0 && donor.rest != nil {
+				donor.rest()
+			}
+		})
 	}()
+	if first, opaque := j.heal.marks[donor.id]; opaque && j.inputRead(donor) != first {
+		j.doom(a.Process, "its rank has read input since its first safe point, through buffers of its own", vacancy.Donor)
+	}
 }
 
-// marked goes on with an attempt when all that the donor has written is read.
-func (j *job) marked(a *attempt) {
-	if j.heal.now == a {
-		rank := int(j.ledger.Rank(a.p.id))
-		replica, like := j.ledger.Replica(a.p.id), j.ledger.Replica(a.donor.id)
-		j.outs[rank].Revive(replica, like)
-		j.errs[rank].Revive(replica, like)
-		a.p.follows = true
-		j.copyOut(a.p)
-	}
-	if a.donorEnded != nil {
-		a.donorEnded()
-		return
-	}
-	a.donor.news.put(control.Message{Type: control.Marked, Proc: a.p.id, Incarnation: a.Life, Input: a.read})
-}
-
-// donorEnded ends an attempt whose donor has gone before it has given anything: the newcomer
-// may not even know whose state it was to have. Later it finds out itself whether it has all.
-func (j *job) donorEnded(p *process) {
-	if h := j.heal; h != nil && h.now != nil && h.now.donor == p && !h.now.paused {
-		j.doom("the replica whose state it was to take over has died")
-	}
+// follow has the output of a newcomer follow its donor's, which is read.
+func (j *job) follow(p *process, donor proto.Proc) {
+	rank := int(j.ledger.Rank(p.id))
+	replica, like := j.ledger.Replica(p.id), j.ledger.Replica(donor)
+	j.outs[rank].Revive(replica, like)
+	j.errs[rank].Revive(replica, like)
+	p.follows = true
+	j.copyOut(p)
 }
 
 // settle says how a process has ended, to those who read its output. If a newcomer is to
 // follow it, that comes first: its rank may have no other replica.
 func (j *job) settle(p *process, inOrder bool) {
-	if j.heal != nil && j.heal.now != nil && j.heal.now.donor == p && !j.heal.now.p.follows {
-		a := j.heal.now
-		a.donorEnded = func() { p.settle(inOrder) }
-		j.follow(a)
+	if p.drains > 0 {
+		p.rest = func() { p.settle(inOrder) }
 		return
 	}
 	p.settle(inOrder)

@@ -97,6 +97,7 @@ func newcomer(how, dir string) int {
 		}
 	}
 	awaitFile(dir, "marked")
+	os.Remove(filepath.Join(dir, "marked")) // the next newcomer's donor is to be marked anew
 	if how == "lost" || how == "orphan" {
 		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
 	}

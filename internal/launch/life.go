@@ -11,6 +11,7 @@ import (
 	"banyan/internal/control"
 	"banyan/internal/fault"
 	"banyan/internal/proto"
+	"banyan/internal/vacancy"
 )
 
 // evidenceGrace is how long a process whose connections are gone may take to be
@@ -35,7 +36,6 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 	if j.ending {
 		return
 	}
-	j.donorEnded(p)
 	if end.kind == diedEarly {
 		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.life,
 			Signal: int(end.signal), Code: end.code, Cause: j.how(p, end)})
@@ -82,15 +82,17 @@ func (j *job) died(p *process, end ending, at time.Time) {
 	switch {
 	case !lost.lost:
 		j.note(text)
-		if end.kind == diedEarly {
-			j.toHeal(p)
-		}
 	case j.hopeful(rank):
 		j.note(text)
 	case j.ledger.survive:
 		j.note(fmt.Sprintf("%s; rank %d is lost, and the program goes on without it", text, rank))
 	default:
 		j.loseRank(rank, text)
+		return
+	}
+	if end.kind == diedEarly {
+		j.heals(func(h *vacancy.Healing, now proto.Time, out *actions) { h.Died(now, p.who(), "", out) })
+		j.healNext()
 	}
 }
 
@@ -206,10 +208,8 @@ func (j *job) suspected(by *process, m control.Message) {
 	}
 	p := j.procs[m.Proc]
 	if m.Incarnation != p.life {
-		if j.heal != nil && j.heal.now != nil && j.heal.now.p.id == m.Proc && j.heal.now.p.life == m.Incarnation {
-			j.doom(fmt.Sprintf("%v holds it for dead", by.id))
-		}
-		return // of one whose place another has
+		j.doom(vacancy.Process{Proc: m.Proc, Life: m.Incarnation}, fmt.Sprintf("%v holds it for dead", by.id), vacancy.Newcomer)
+		return // else it is of one whose place another has
 	}
 	if m.Silent > 0 {
 		j.fence(p, by.id, m.Silent)
@@ -258,7 +258,7 @@ func (j *job) watch(now time.Time) {
 		case seated:
 			j.fence(p, proto.NoProc, silent)
 		default:
-			j.doom("it was stopped")
+			j.doom(p.who(), "it was stopped", vacancy.Newcomer)
 		}
 	}
 }

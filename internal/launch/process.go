@@ -23,6 +23,8 @@ type process struct {
 	life           uint32   // how many were in its place before
 	follows        bool     // a newcomer: its output is read
 	member         bool     // a newcomer: a view has it, so others hear whether it lives
+	drains         int      // a donor: so often its output is being read to its end
+	rest           func()   // to be called when it has been
 	stdin          *os.File // nil unless the process gets the job's input
 	far            *os.File // the other end of that, if somebody wants to know what is read
 	stdout, stderr *tap

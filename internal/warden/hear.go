@@ -29,7 +29,7 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	switch {
 	case g.member:
 		m.heardMember(g, message)
-	case m.attempt != nil && m.attempt.newcomer == g:
+	case m.joining(g):
 		m.heardNewcomer(g, message)
 	case message.Type == control.Spare:
 		g.spare, g.pid, g.program = true, message.Pid, message.Number
@@ -82,7 +82,7 @@ func (m *Machine) fence(g *guest) {
 
 // known notes that a process was admitted.
 func (m *Machine) known(p proto.Proc, life uint32) {
-	m.board.Filled(p, life)
+	m.heals(func(out *[]vacancy.Action) { m.healing.Filled(vacancy.Process{Proc: p, Life: life}, out) })
 	s := &m.seats[p]
 	if life <= s.known {
 		return
@@ -98,10 +98,9 @@ func (m *Machine) known(p proto.Proc, life uint32) {
 // heardMember takes what a process of the job says.
 func (m *Machine) heardMember(g *guest, message control.Message) {
 	s := &m.seats[g.proc]
-	a := m.attempt
 	switch message.Type {
 	case control.Healable:
-		m.board.Healable(g.proc)
+		m.healing.Healable(g.who())
 	case control.Unhealable:
 		m.once(m.name(g.proc) + " " + message.Text)
 	case control.Knows:
@@ -109,7 +108,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	case control.Obituary:
 		f := &m.seats[message.Proc]
 		f.feared = max(f.feared, message.Incarnation+1)
-		if a != nil && a.Slot == message.Proc && a.Life == message.Incarnation && !a.Committed() {
+		if a := m.healing.Now(); a != nil && a.Proc == message.Proc && a.Life == message.Incarnation && !a.Committed() {
 			m.fail(fmt.Sprintf("process %d holds it for dead", g.proc))
 			return
 		}
@@ -117,16 +116,11 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	case control.Excluded:
 		m.bury(message.Proc, message.Incarnation)
 	case control.Mark:
-		if a != nil && a.Donor == g.proc && a.Slot == message.Proc && a.Life == message.Incarnation && !a.marked && a.Part == vacancy.FindSafepoint {
-			a.marked = true
-			m.board.Enter(m.now, vacancy.TakeOver)
-		}
+		m.heals(func(out *[]vacancy.Action) {
+			m.healing.Mark(m.now, g.who(), vacancy.Process{Proc: message.Proc, Life: message.Incarnation}, out)
+		})
 	case control.Healed:
-		if a != nil && a.newcomer == g {
-			m.attempt = nil
-			m.note(m.board.Healed(m.now, g.pid))
-			m.tell(control.Message{Type: control.Healed, Proc: g.proc, Incarnation: g.life})
-		}
+		m.heals(func(out *[]vacancy.Action) { m.healing.Healed(m.now, g.who(), g.pid, out) })
 	case control.Finalized:
 		s.left, s.guest = true, nil
 		m.depart()
@@ -136,30 +130,17 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 
 // heardNewcomer takes what a spare says that has been given a place.
 func (m *Machine) heardNewcomer(g *guest, message control.Message) {
-	a := m.attempt
+	a := m.healing.Now()
 	switch message.Type {
 	case control.Arrived:
-		if a.admitted {
-			return
-		}
-		a.admitted = true
-		m.seats[a.Slot].card = message.Card
-		for _, o := range m.guests {
-			if o.member {
-				m.send(o, control.Message{Type: control.Admit, Proc: a.Slot, Incarnation: a.Life, Card: message.Card})
-			}
-		}
-		if donor := m.seats[a.Donor].guest; donor != nil {
-			m.send(donor, control.Message{Type: control.Donate, Proc: a.Slot, Incarnation: a.Life})
-		}
-		m.board.Enter(m.now, vacancy.FindSafepoint)
+		m.seats[a.Proc].card = message.Card
+		m.heals(func(out *[]vacancy.Action) { m.healing.Arrived(m.now, a.Process, out) })
 	case control.Committed:
-		g.member, g.proc, g.life = true, a.Slot, a.Life
-		m.seats[a.Slot].guest = g
-		m.board.Enter(m.now, vacancy.BecomeKnown)
-	case control.HealFailed, control.Unhealable:
-		a.Hopeless = message.Type == control.Unhealable
+		m.heals(func(out *[]vacancy.Action) { m.healing.Committed(m.now, a.Process, out) })
+	case control.HealFailed:
 		m.fail(message.Text)
+	case control.Unhealable:
+		m.blame(message.Text, vacancy.Donor)
 	}
 }
 
@@ -186,20 +167,11 @@ func (m *Machine) bury(p proto.Proc, life uint32) {
 		s.guest = nil
 		m.drop(g)
 	}
-	a := m.attempt
-	switch {
-	case a == nil:
-	case a.Slot == p:
-		if !a.Committed() {
-			m.fail("the others hold it for dead")
-			return
-		}
-		m.attempt = nil
-		m.board.Died()
-	case a.Donor == p && !a.Committed() && !a.marked:
-		m.fail("the replica whose state it was to take over has died")
+	if a := m.healing.Now(); a != nil && a.Proc == p && !a.Committed() {
+		m.fail("the others hold it for dead")
+		return
 	}
-	m.note(m.board.Vacated(m.now, p))
+	m.heals(func(out *[]vacancy.Action) { m.healing.Died(m.now, vacancy.Process{Proc: p, Life: life}, "", out) })
 }
 
 // complete says whether all who live are here: nobody else is warden then.
@@ -229,62 +201,17 @@ func (m *Machine) spare(slot proto.Proc) (best *guest) {
 
 // next begins the next attempt, if that can be now.
 func (m *Machine) next() {
-	if !m.reigns || m.over || m.attempt != nil || m.later > m.turn || m.now < m.resumed || m.gathering() || !m.complete() {
+	if !m.reigns || m.over || m.later > m.turn || m.now < m.resumed || m.gathering() || !m.complete() {
 		return
 	}
-	a := m.board.Next(m.now, func(slot proto.Proc) bool { return m.spare(slot) != nil }, m.donates)
-	if a == nil {
-		if slot := m.board.Needy(m.donates); slot != proto.NoProc && !m.board.IsOver() {
-			m.once(fmt.Sprintf("%s stays dead: no spare process is left for it", m.name(slot)))
-		}
+	m.heals(func(out *[]vacancy.Action) {
+		m.healing.Next(m.now, func(slot proto.Proc) bool { return m.spare(slot) != nil }, m.donates, out)
+	})
+	if m.healing.Now() != nil || m.healing.IsOver() {
 		return
 	}
-	g := m.spare(a.Slot)
-	m.attempt = &attempt{Attempt: a, newcomer: g}
-	g.spare = false
-	for i := range m.seats {
-		p, s := proto.Proc(i), &m.seats[i]
-		switch {
-		case p == a.Slot:
-			s.known, s.card = a.Life, ""
-		case s.dead():
-			m.send(g, control.Message{Type: control.Death, Proc: p, Incarnation: s.ended - 1})
-		case s.known > 0:
-			m.send(g, control.Message{Type: control.Admit, Proc: p, Incarnation: s.known, Card: s.card})
-		}
-	}
-	m.send(g, control.Message{Type: control.Take, Proc: a.Slot, Incarnation: a.Life})
-}
-
-// fail ends the present attempt, and its newcomer.
-func (m *Machine) fail(why string) {
-	a := m.attempt
-	if a == nil {
-		return
-	}
-	if a.Committed() { // it is a replica, but not all know it
-		m.bury(a.Slot, a.Life)
-		return
-	}
-	code := 1
-	if m.board.IsOver() {
-		code = 0
-	}
-	m.giveUp(why, !m.donates(a.Donor), code)
-}
-
-// giveUp ends the present attempt, and its newcomer with a code. excused says that it wasn't the newcomer's fault.
-func (m *Machine) giveUp(why string, excused bool, code int) {
-	a := m.attempt
-	a.Blame(why)
-	m.attempt = nil
-	m.send(a.newcomer, control.Message{Type: control.Dismissed, Code: code, Text: a.Why})
-	m.drop(a.newcomer)
-	m.note(m.board.Failed(excused))
-	s := &m.seats[a.Slot]
-	s.ended = max(s.ended, a.Life+1)
-	if a.admitted {
-		m.tell(control.Message{Type: control.Death, Proc: a.Slot, Incarnation: a.Life})
+	if slot := m.healing.Needy(m.donates); slot != proto.NoProc {
+		m.once(fmt.Sprintf("%s stays dead: no spare process is left for it", m.name(slot)))
 	}
 }
 
@@ -303,10 +230,5 @@ func (m *Machine) depart() {
 	if m.empty != proto.Never {
 		m.empty = min(m.empty, m.now+proto.Time(absence))
 	}
-	for _, note := range m.board.Over() {
-		m.note(note)
-	}
-	if a := m.attempt; a != nil && !a.Committed() {
-		m.fail(vacancy.End)
-	}
+	m.heals(m.healing.Over)
 }

@@ -67,15 +67,10 @@ type seat struct {
 	card   string // of the incarnation that is known, if not 0
 }
 
-func (s *seat) dead() bool { return s.ended > s.known }
+// who is what package vacancy knows of a member.
+func (g *guest) who() vacancy.Process { return vacancy.Process{Proc: g.proc, Life: g.life} }
 
-// attempt is a newcomer that isn't known to all yet.
-type attempt struct {
-	*vacancy.Attempt
-	newcomer *guest
-	admitted bool // the others have been told
-	marked   bool // the donor's program is paused: it gives all away
-}
+func (s *seat) dead() bool { return s.ended > s.known }
 
 // Machine decides as a warden. It has no clock and no connections: guests are numbers, those
 // of a higher number came later.
@@ -83,7 +78,8 @@ type Machine struct {
 	self     proto.Proc // this spare's station
 	layout   replica.Layout
 	silence  proto.Time // after which a warden counts as gone
-	board    *vacancy.Board
+	healing  *vacancy.Healing
+	newcomer *guest // whom the present attempt is about
 	turn     uint64
 	reigns   bool
 	later    uint64     // the last turn that anybody has said has begun
@@ -95,7 +91,6 @@ type Machine struct {
 	guests   []*guest   // in the order in which they came
 	seats    []seat     // by Proc
 	programs []int64    // by rank: which of the job's it runs, -1 if nobody has said
-	attempt  *attempt   // nil: none
 	told     map[string]bool
 	notes    []string   // for the user, before this is the warden
 	came     bool       // a process of the job was here
@@ -110,7 +105,7 @@ type Machine struct {
 // so long counts as gone. limit is package vacancy's.
 func New(self proto.Proc, layout replica.Layout, spares int, silence, limit time.Duration) *Machine {
 	m := &Machine{
-		self: self, layout: layout, silence: proto.Time(silence), seen: make([]bool, spares), board: vacancy.New(layout, limit), seats: make([]seat, layout.Procs()),
+		self: self, layout: layout, silence: proto.Time(silence), seen: make([]bool, spares), healing: vacancy.New(layout, limit, false), seats: make([]seat, layout.Procs()),
 		programs: make([]int64, layout.Ranks()), told: map[string]bool{}, empty: proto.Never,
 	}
 	for r := range m.programs {
@@ -138,7 +133,7 @@ func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 // reign begins a turn of its own.
 func (m *Machine) reign() {
 	m.reigns = true
-	m.board.From(uint32(min(m.turn*livesInTurn, maxLife)))
+	m.healing.From(uint32(min(m.turn*livesInTurn, maxLife)))
 	m.beat, m.gathered = m.now+m.silence/beats, m.now+proto.Time(arrival)
 	m.whole = m.gathered
 	if m.turn > 0 { // everybody has long started
@@ -158,14 +153,7 @@ func (m *Machine) reign() {
 // abdicate ends such a turn, if there was one, and sends on who is of an earlier one. If this process was stopped they may have said, and left,
 // more than it has read: then they are sent on when they next say which turn they take it to be.
 func (m *Machine) abdicate() {
-	switch a := m.attempt; {
-	case a == nil:
-	case a.Committed():
-		m.attempt = nil
-		m.board.Died() // as far as is known here
-	default:
-		m.giveUp("another spare process has become the warden", true, 0)
-	}
+	m.heals(func(out *[]vacancy.Action) { m.healing.Abdicate(succeeded, out) })
 	m.reigns, m.came = false, false // how long nobody has been here goes on
 	for _, g := range slices.Clone(m.guests) {
 		if g.turn < m.turn && m.now >= m.resumed {
@@ -203,7 +191,7 @@ func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arr
 // warden, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
 func (m *Machine) search() {
 	switch {
-	case m.attempt != nil || m.board.IsOver() || m.complete():
+	case m.healing.Now() != nil || m.healing.IsOver() || m.complete():
 		m.whole = m.now
 	case m.now-m.whole > m.patience() && m.later <= m.turn:
 		m.later = m.turn + 1
@@ -231,7 +219,7 @@ func (m *Machine) Closed(now proto.Time, id int, out *[]Action) {
 	if g == nil {
 		return
 	}
-	if a := m.attempt; a != nil && a.newcomer == g && !a.Committed() {
+	if m.joining(g) {
 		m.fail("it has ended")
 	}
 	if g.member && m.seats[g.proc].guest == g {
@@ -247,7 +235,7 @@ func (m *Machine) Deadline() proto.Time {
 	if !m.reigns || m.over {
 		return proto.Never
 	}
-	deadline := min(m.empty, m.beat, m.board.Deadline())
+	deadline := min(m.empty, m.beat, m.healing.Deadline())
 	if m.awaits() {
 		deadline = min(deadline, m.gathered)
 	}
@@ -266,12 +254,10 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 			m.send(g, control.Message{Type: control.Turn, Number: m.turn})
 		}
 	}
-	if a := m.attempt; a != nil && now-a.newcomer.heard > m.silence+m.silence/beats {
+	if m.healing.Now() != nil && now-m.newcomer.heard > m.silence+m.silence/beats {
 		m.fail(fmt.Sprintf("it was silent for %v", time.Duration(m.silence)))
 	}
-	if why := m.board.Late(now); why != "" {
-		m.fail(why)
-	}
+	m.heals(func(out *[]vacancy.Action) { m.healing.Tick(now, out) })
 	m.occupied()
 	m.next()
 	m.search()
@@ -324,7 +310,7 @@ func (m *Machine) send(g *guest, message control.Message) {
 // tell sends a message to all processes of the job.
 func (m *Machine) tell(message control.Message) {
 	for _, g := range m.guests {
-		if g.member || m.attempt != nil && m.attempt.newcomer == g {
+		if g.member || m.joining(g) {
 			m.send(g, message)
 		}
 	}
