@@ -35,30 +35,41 @@ func Applications(bin func(string) string, matrix string) []Application {
 type Run struct {
 	Name            string
 	Ranks, Replicas int
-	// Times are seconds from the start to the end of all, by Setting; Alone isn't run.
-	Times [settings]peers.Spread
-	// Ratios are those to Beside in the same round, by Setting.
-	Ratios [settings]peers.Spread
-	// Certain is where the medians of Ratios lie.
-	Certain [settings]Interval
+	// Elapsed is the time from the start to the end of all. CPU is what all processes have taken, the
+	// launchers too, in user mode and in the kernel: where all cores are busy much the same, but
+	// without what the cores did for others.
+	Elapsed, CPU Cost
+}
+
+// Cost is one kind of time by Setting, of those that were run: Alone never is.
+type Cost struct {
+	Seconds [settings]peers.Spread
+	// Ratios are those to Beside in the same round.
+	Ratios [settings]Estimate
+}
+
+// costs sums up a series of seconds.
+func (s *series) costs() (c Cost) {
+	c.Seconds, _ = s.spreads()
+	c.Ratios = s.estimates()
+	return c
 }
 
 // errOutput says that replication has changed what a program prints.
 var errOutput = errors.New("its output isn't that of the job without replicas")
 
-// Runs runs every application in every setting. What they print has to be the same in all, unless it
+// Runs runs every application in every setting that is asked for. What they print has to be the same in all, unless it
 // varies.
 func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, error) {
-	times, prints := make([]series, len(applications)), make([][]byte, len(applications))
+	elapsed, cpu, prints := make([]series, len(applications)), make([]series, len(applications)), make([][]byte, len(applications))
 	for round := range b.Rounds {
 		for i, a := range applications {
-			for k := range settings - Beside {
-				s := Beside + (k+Setting(round))%(settings-Beside)
+			for _, s := range inTurn(b.Measured(Beside), round) {
 				if s == Verified && a.Varies {
 					b.progress()
 					continue
 				}
-				took, outs, err := b.run(ctx, s, a)
+				took, used, outs, err := b.run(ctx, s, a)
 				if err != nil {
 					return nil, fmt.Errorf("%s, %v: %w", a.Name, s, err)
 				}
@@ -70,32 +81,33 @@ func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, er
 						return nil, fmt.Errorf("%s, %v: %w", a.Name, s, errOutput)
 					}
 				}
-				times[i].add(s, took.Seconds())
+				elapsed[i].add(s, took.Seconds())
+				cpu[i].add(s, used.Seconds())
 				b.progress()
 			}
 		}
 	}
 	var rows []Run
 	for i, a := range applications {
-		r := Run{Name: a.Name, Ranks: b.Ranks, Replicas: b.Replicas}
-		r.Times, r.Ratios = times[i].spreads()
-		r.Certain = times[i].certain()
-		rows = append(rows, r)
+		rows = append(rows, Run{Name: a.Name, Ranks: b.Ranks, Replicas: b.Replicas, Elapsed: elapsed[i].costs(), CPU: cpu[i].costs()})
 	}
 	return rows, nil
 }
 
-// run takes the time from the start of the first launcher to the end of the last.
-func (b *Bench) run(ctx context.Context, s Setting, a Application) (took time.Duration, outs [][]byte, err error) {
+// run takes the time from the start of the first launcher to the end of the last, and that of all
+// processors.
+func (b *Bench) run(ctx context.Context, s Setting, a Application) (took, cpu time.Duration, outs [][]byte, err error) {
 	begin := time.Now()
 	r, err := start(ctx, b.jobs(s, b.Ranks, nil, a.Command...))
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
-	err = r.wait()
+	if err = r.wait(); err != nil {
+		return 0, 0, nil, err
+	}
 	took = time.Since(begin)
 	for _, out := range r.outs {
 		outs = append(outs, out.Bytes())
 	}
-	return took, outs, err
+	return took, r.cpu(), outs, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,8 @@ type Bench struct {
 	Ranks, Replicas int
 	// Rounds is how often each setting runs, but for the failover's kills.
 	Rounds int
+	// Settings are those with replicas that ping-pongs and applications run in; nil: all.
+	Settings []Setting
 	// Limit ends a job that takes longer.
 	Limit time.Duration
 	// Dir is where the bench may write.
@@ -67,6 +70,16 @@ func (b *Bench) Check() error {
 		}
 	}
 	return nil
+}
+
+// Measured are the settings that are run, of first and those after it.
+func (b *Bench) Measured(first Setting) (list []Setting) {
+	for s := first; s < settings; s++ {
+		if s <= Beside || b.Settings == nil || slices.Contains(b.Settings, s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 func (b *Bench) progress() {

@@ -1,6 +1,8 @@
 package replication
 
 import (
+	"math"
+
 	"banyan/internal/report"
 )
 
@@ -21,8 +23,14 @@ func Figures(language string, rows []PingPong) []*report.Figure {
 				continue
 			}
 			t := r.Times[s]
+			if math.IsNaN(t.Median) {
+				continue // not measured
+			}
 			a.Points = append(a.Points, report.Point{X: float64(r.Bytes), Y: t.Median / 1e3, Low: t.Low / 1e3, High: t.High / 1e3})
 			b.Points = append(b.Points, report.Point{X: float64(r.Bytes), Y: float64(r.Bytes) / t.Median * 1e3})
+		}
+		if len(a.Points) == 0 {
+			continue
 		}
 		latency.Series, throughput.Series = append(latency.Series, a), append(throughput.Series, b)
 	}

@@ -9,9 +9,9 @@
 // side, started at once, with the same number of processes on the same cores: the time until all is
 // done, of the one and of the others. Who has r·n cores measures what the paper measured.
 //
-// In each round every setting runs once, in an order that turns with the round. Ratios are taken within a
+// In each round every setting runs once, in every second round in the other order. Ratios are taken within a
 // round, since a machine's speed changes from minute to minute; figures are medians of the rounds with
-// quartiles. An overhead is a ratio less 1.
+// quartiles, those of applications estimates with their intervals (estimate). An overhead is a ratio less 1.
 //
 // The failover pause runs from just before the SIGKILL to when the dead sender's receiver has the next message
 // from the substitute. So it includes the time that the kill takes, the news of the death, and what the

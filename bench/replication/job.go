@@ -56,6 +56,15 @@ func (r *running) wait() error {
 	return nil
 }
 
+// cpu is the time of processors that jobs which have ended took: launchers, and the processes that they
+// waited for.
+func (r *running) cpu() (sum time.Duration) {
+	for _, c := range r.commands {
+		sum += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
+	return sum
+}
+
 // stop ends jobs and waits for them.
 func (r *running) stop() {
 	for _, c := range r.commands {

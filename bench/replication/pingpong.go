@@ -41,8 +41,7 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 	for round := range b.Rounds {
 		for i := range rows {
 			l, size := languages[i/len(sizes)], rows[i].Bytes
-			for k := range settings {
-				s := (k + Setting(round)) % settings
+			for _, s := range inTurn(b.Measured(Alone), round) {
 				ns, err := b.pingPong(ctx, s, l, size)
 				if err != nil {
 					return nil, fmt.Errorf("ping-pong in %s of %d bytes, %v: %w", l.Name, size, s, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"banyan/bench/peers"
 )
 
 // built is the directory that programs has made.
@@ -81,8 +82,13 @@ func TestRuns(t *testing.T) {
 
 	solver := Application{Name: "multigrid", Command: []string{filepath.Join(bin, "multigrid"), "-points", "7"}}
 	runs, err := b.Runs(ctx, []Application{solver})
-	if err != nil || len(runs) != 1 || !(runs[0].Ratios[Parallel].Median > 0) || runs[0].Ratios[Beside].Median != 1 {
+	if err != nil || len(runs) != 1 {
 		t.Fatal(runs, err)
+	}
+	for what, c := range map[string]Cost{"elapsed": runs[0].Elapsed, "cpu": runs[0].CPU} {
+		if !(c.Ratios[Parallel].Ratio > 0) || c.Ratios[Beside].Ratio != 1 || !(c.Seconds[Verified].Median > 0) {
+			t.Errorf("%s: %+v", what, c)
+		}
 	}
 
 	b.Ranks = 3
@@ -191,6 +197,63 @@ func TestFaultyApplications(t *testing.T) {
 	}
 }
 
+// The processors' time of jobs is that of their processes, not of the launchers only.
+func TestProcessorTime(t *testing.T) {
+	b, _ := tools(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	used := func(turns int) time.Duration {
+		loop := fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done", turns)
+		_, cpu, _, err := b.run(ctx, Beside, Application{Name: "loop", Command: []string{"sh", "-c", loop}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cpu
+	}
+	const turns = 300_000
+	alone := exec.Command("sh", "-c", fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done", turns))
+	if err := alone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	one := alone.ProcessState.UserTime() + alone.ProcessState.SystemTime()
+	if more := used(turns) - used(1); more < 2*one { // two jobs of two processes
+		t.Errorf("four processes have taken %v, one of them takes %v", more, one)
+	}
+}
+
+// Settings that aren't asked for aren't run, and in every second round the order is the other one.
+func TestSettings(t *testing.T) {
+	b := &Bench{}
+	for _, c := range []struct {
+		only  []Setting
+		first Setting
+		round int
+		want  string
+	}{
+		{nil, Alone, 0, "[alone side by side parallel mirror verified]"},
+		{nil, Beside, 1, "[verified mirror parallel side by side]"},
+		{[]Setting{Parallel}, Beside, 2, "[side by side parallel]"},
+		{[]Setting{Verified, Parallel}, Alone, 3, "[verified parallel side by side alone]"},
+	} {
+		b.Settings = c.only
+		if got := fmt.Sprint(inTurn(b.Measured(c.first), c.round)); got != c.want {
+			t.Errorf("only %v, round %d: %s, want %s", c.only, c.round, got, c.want)
+		}
+	}
+	if figures := Figures("C", []PingPong{{Language: "C", Bytes: 8, Times: partly()}}); len(figures[0].Series) != 2 {
+		t.Errorf("%d series of two settings", len(figures[0].Series))
+	}
+}
+
+// partly are times of two settings.
+func partly() [settings]peers.Spread {
+	var s series
+	s.add(Beside, 10)
+	s.add(Mirror, 11)
+	times, _ := s.spreads()
+	return times
+}
+
 // Jobs side by side have the cores that their processes have as replicas.
 func TestPlacement(t *testing.T) {
 	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0, 1, 4, 5, 6, 7}}
@@ -259,24 +322,6 @@ func TestSeries(t *testing.T) {
 	times, ratios := s.spreads()
 	if times[Parallel].Median != 21 || ratios[Parallel].Median != 1.1 || ratios[Beside].High != 1 {
 		t.Error(times, ratios)
-	}
-}
-
-// Of six values the least and the greatest have the median between them but once in 32 times; of
-// 20 the 6th and the 15th do but in 4 % of the cases, the 7th and the 14th in 12 %.
-func TestIntervalOf(t *testing.T) {
-	if got := intervalOf([]float64{1, 2, 3, 4, 5}); !math.IsNaN(got.From) || !math.IsNaN(got.To) {
-		t.Errorf("of five: %v", got)
-	}
-	if got, want := intervalOf([]float64{6, 1, 5, 2, 4, 3}), (Interval{1, 6}); got != want {
-		t.Errorf("of six: %v, want %v", got, want)
-	}
-	var twenty []float64
-	for i := range 20 {
-		twenty = append(twenty, float64(20-i))
-	}
-	if got, want := intervalOf(twenty), (Interval{6, 15}); got != want {
-		t.Errorf("of twenty: %v, want %v", got, want)
 	}
 }
 

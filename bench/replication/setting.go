@@ -25,8 +25,8 @@ const (
 	settings
 )
 
-// Settings is how many there are.
-const Settings = int(settings)
+// Replicated are the settings with replicas.
+func Replicated() []Setting { return []Setting{Parallel, Mirror, Verified} }
 
 func (s Setting) String() string {
 	return [...]string{"alone", "side by side", "parallel", "mirror", "verified"}[s]

@@ -27,10 +27,8 @@ func overheadColumns[T any](name string, ratio func(*T) peers.Spread) []column[T
 	}
 }
 
-// replicated are the settings with replicas.
-var replicated = []replication.Setting{replication.Parallel, replication.Mirror, replication.Verified}
-
-var pingPongColumns = func() []column[replication.PingPong] {
+// pingPongColumns are those of the settings with replicas that were measured.
+func pingPongColumns(measured []replication.Setting) []column[replication.PingPong] {
 	type row = replication.PingPong
 	us := func(s replication.Setting) func(*row) any {
 		return func(r *row) any { return r.Times[s].Median / 1e3 }
@@ -43,18 +41,19 @@ var pingPongColumns = func() []column[replication.PingPong] {
 		{"bytes", func(r *row) any { return r.Bytes }},
 		{"alone_us", us(replication.Alone)},
 		{"beside_us", us(replication.Beside)},
-		{"parallel_us", us(replication.Parallel)},
-		{"mirror_us", us(replication.Mirror)},
-		{"verified_us", us(replication.Verified)},
 	}
-	for _, s := range replicated {
+	rates := []column[row]{{"beside_mb_s", rate(replication.Beside)}}
+	for _, s := range measured {
+		columns = append(columns, column[row]{s.String() + "_us", us(s)})
+		if s != replication.Verified {
+			rates = append(rates, column[row]{s.String() + "_mb_s", rate(s)})
+		}
+	}
+	for _, s := range measured {
 		columns = append(columns, overheadColumns(s.String(), func(r *row) peers.Spread { return r.Ratios[s] })...)
 	}
-	return append(columns,
-		column[row]{"beside_mb_s", rate(replication.Beside)},
-		column[row]{"parallel_mb_s", rate(replication.Parallel)},
-		column[row]{"mirror_mb_s", rate(replication.Mirror)})
-}()
+	return append(columns, rates...)
+}
 
 var instructionsColumns = func() []column[replication.Messages] {
 	type row = replication.Messages
@@ -74,28 +73,31 @@ var instructionsColumns = func() []column[replication.Messages] {
 	}
 }()
 
-var applicationColumns = func() []column[replication.Run] {
+// applicationColumns are those of the settings with replicas that were measured.
+func applicationColumns(measured []replication.Setting) []column[replication.Run] {
 	type row = replication.Run
-	seconds := func(s replication.Setting) func(*row) any {
-		return func(r *row) any { return known(r.Times[s].Median) }
-	}
 	columns := []column[row]{
 		{"application", func(r *row) any { return r.Name }},
 		{"ranks", func(r *row) any { return r.Ranks }},
 		{"replicas", func(r *row) any { return r.Replicas }},
-		{"beside_s", seconds(replication.Beside)},
-		{"parallel_s", seconds(replication.Parallel)},
-		{"mirror_s", seconds(replication.Mirror)},
-		{"verified_s", seconds(replication.Verified)},
 	}
-	for _, s := range replicated {
-		columns = append(columns,
-			column[row]{s.String() + "_%", func(r *row) any { return overhead(r.Ratios[s].Median) }},
-			column[row]{s.String() + "_from", func(r *row) any { return overhead(r.Certain[s].From) }},
-			column[row]{s.String() + "_to", func(r *row) any { return overhead(r.Certain[s].To) }})
+	cost := func(prefix string, of func(*row) *replication.Cost) {
+		columns = append(columns, column[row]{prefix + "beside_s", func(r *row) any { return known(of(r).Seconds[replication.Beside].Median) }})
+		for _, s := range measured {
+			columns = append(columns, column[row]{prefix + s.String() + "_s", func(r *row) any { return known(of(r).Seconds[s].Median) }})
+		}
+		for _, s := range measured {
+			name := prefix + s.String()
+			columns = append(columns,
+				column[row]{name + "_%", func(r *row) any { return overhead(of(r).Ratios[s].Ratio) }},
+				column[row]{name + "_from", func(r *row) any { return overhead(of(r).Ratios[s].From) }},
+				column[row]{name + "_to", func(r *row) any { return overhead(of(r).Ratios[s].To) }})
+		}
 	}
+	cost("", func(r *row) *replication.Cost { return &r.Elapsed })
+	cost("cpu_", func(r *row) *replication.Cost { return &r.CPU })
 	return columns
-}()
+}
 
 var framesColumns = func() []column[replication.Frames] {
 	type row = replication.Frames

@@ -1,0 +1,59 @@
+package replication
+
+import (
+	"math"
+	"slices"
+)
+
+// Estimate is a ratio with where it lies with a confidence of 95 %; From and To are NaN where there
+// are too few values to say.
+type Estimate struct{ Ratio, From, To float64 }
+
+// estimate is that of Hodges and Lehmann, with the interval that belongs to Wilcoxon's signed-rank test: of the
+// logarithms of the values, all means of two, each with itself too, sorted; the median of these, and those so
+// far from the ends that the test just doesn't reject them.
+//
+// It supposes that the logarithms lie symmetrically about that of the ratio. Where two settings are compared in the
+// order AB, BA, AB, BA, a machine that gets steadily slower or faster raises one value as much as it lowers
+// the next: what remains is symmetric. A value that is far off moves an estimate no further than any other on its
+// side. The median and its order statistics suppose less, but want half as many rounds again for the same
+// interval (TestEstimateWithDrift).
+func estimate(ratios []float64) Estimate {
+	n := len(ratios)
+	if n == 0 {
+		return Estimate{math.NaN(), math.NaN(), math.NaN()}
+	}
+	var means []float64
+	for i, a := range ratios {
+		for _, b := range ratios[:i+1] {
+			means = append(means, math.Sqrt(a*b))
+		}
+	}
+	slices.Sort(means)
+	m := len(means)
+	e := Estimate{math.Sqrt(means[(m-1)/2] * means[m/2]), math.NaN(), math.NaN()}
+	if k := rejected(n); k > 0 {
+		e.From, e.To = means[k-1], means[m-k]
+	}
+	return e
+}
+
+// rejected is how many sums of signed ranks of n values, beginning with 0, are as improbable as 2.5 % together.
+func rejected(n int) int {
+	// chance[s] is that of the sum s if each rank so far is in it or isn't, as by a coin.
+	chance := make([]float64, n*(n+1)/2+1)
+	chance[0] = 1
+	for rank := 1; rank <= n; rank++ {
+		for s := len(chance) - 1; s >= 0; s-- {
+			chance[s] /= 2
+			if s >= rank {
+				chance[s] += chance[s-rank] / 2
+			}
+		}
+	}
+	k := 0
+	for sum := chance[0]; sum <= .025; sum += chance[k] {
+		k++
+	}
+	return k
+}
