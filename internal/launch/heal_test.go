@@ -53,7 +53,7 @@ func patient(how, dir string) int {
 			m.control.Send(control.Message{Type: control.Mark, Proc: 1, Incarnation: 1})
 		case news.Type == control.Marked:
 			leaveFile(dir, "marked", "")
-			if how == "orphan" || how == "lost" {
+			if how == "orphan" || how == "lost" || how == "last" {
 				fault.Kill.Strike()
 			}
 			fmt.Println("ee")
@@ -98,7 +98,7 @@ func newcomer(how, dir string) int {
 	}
 	awaitFile(dir, "marked")
 	os.Remove(filepath.Join(dir, "marked")) // the next newcomer's donor is to be marked anew
-	if how == "lost" || how == "orphan" {
+	if how == "lost" || how == "orphan" || how == "last" {
 		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
 	}
 	if how == "lost" {
@@ -119,7 +119,34 @@ func newcomer(how, dir string) int {
 	if how == "relapse" {
 		fault.Kill.Strike()
 	}
+	if how == "last" {
+		return m.last(dir)
+	}
 	fmt.Print("ee\nfour\n")
+	m.leave()
+	return 0
+}
+
+// last is what newcomers do of whom the first is the donor of the second, in its own donor's place.
+func (m *mpi) last(dir string) int {
+	if m.proc == 1 {
+		fmt.Print("ee\nfo")
+		m.tell(control.Healable)
+	}
+	for left := m.proc == 3; !left; {
+		news, err := m.control.Receive()
+		switch {
+		case err != nil:
+			return 99
+		case news.Type == control.Donate:
+			m.control.Send(control.Message{Type: control.Mark, Proc: news.Proc, Incarnation: news.Incarnation})
+		case news.Type == control.Marked:
+			leaveFile(dir, "marked", "")
+		case news.Type == control.Left:
+			left = true
+		}
+	}
+	fmt.Print("ur\n")
 	m.leave()
 	return 0
 }
@@ -187,6 +214,15 @@ func TestHeal(t *testing.T) {
 				t.Errorf("attempts ended with %q", errs)
 			}
 		})
+	}
+}
+
+// A donor that dies as the last of its rank, but for the newcomer that has its state by then, is replaced from that.
+func TestLastDonor(t *testing.T) {
+	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Limit: 20 * time.Second}, "patient", "last", t.TempDir())
+	want := `replica 0 is back .*, with the state of replica 1\n(.*\n)*.* replica 1 is back .*, with the state of replica 0`
+	if o.report.ExitCode != 0 || o.stdout != "one\ntwo\nthree\nfour\n" || len(o.report.Heals) != 2 || !regexp.MustCompile(want).MatchString(o.stderr) {
+		t.Errorf("exit code %d, stdout %q, stderr %q", o.report.ExitCode, o.stdout, o.stderr)
 	}
 }
 
