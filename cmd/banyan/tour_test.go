@@ -44,6 +44,7 @@ func TestTours(t *testing.T) {
 		{"simulation.md", 10, 5},
 		{"detector-quality.md", 5, 4},
 		{"membership.md", 7, 7},
+		{"replication-planning.md", 2, 2},
 	} {
 		t.Run(d.name, func(t *testing.T) { tour(t, "../../docs/"+d.name, d.commands, d.shown) })
 	}

@@ -1,10 +1,27 @@
 package main
 
 import (
+	"io"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
+	"banyan/internal/determinism"
+	"banyan/internal/launch"
+	"banyan/internal/proto"
 	"banyan/mpi"
 )
+
+// asProgram makes the test's executable the program itself.
+const asProgram = "BANYAN_TEST_AS_MASTER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
 
 // Both ways to hand out tasks do each once, and sum up the same.
 func TestMaster(t *testing.T) {
@@ -26,4 +43,50 @@ func TestMaster(t *testing.T) {
 	if sums[false] != sums[true] || sums[true] == 0 {
 		t.Errorf("the sums are %v", sums)
 	}
+}
+
+// The comparison of banyan check finds the master that serves whoever comes first, and nothing in the
+// other one.
+func TestCaught(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ranks, seeds = 4, 20
+	compared := func(seed uint64, args ...string) *determinism.Summary {
+		t.Helper()
+		dir := t.TempDir()
+		_, err := launch.Run(launch.Config{
+			Ranks: ranks, Replicas: 2, Program: program, Args: args,
+			Env:   append(append(os.Environ(), asProgram+"=1"), determinism.Environment(dir, seed)...),
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, // it may end with an error about what it sends
+			Limit: 20 * time.Second, // or hang
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := determinism.Compare(determinism.Job{Dir: dir, Ranks: ranks, Procs: func(r int) []proto.Proc {
+			return []proto.Proc{proto.Proc(r), proto.Proc(ranks + r)}
+		}})
+		defer c.Close()
+		if _, err := c.Advance(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Summary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := compared(0, "-fixed"); len(s.Found) > 0 || s.Payloads.Calls() > 0 || s.Cut != nil || s.Calls < 400 {
+		t.Errorf("-fixed: %+v", s)
+	}
+	for seed := range uint64(seeds) {
+		for _, d := range compared(seed).Found {
+			if d.Rank == 0 && d.Cause != nil && d.Cause.Receives[0].AnySource {
+				return // and told, with the reason
+			}
+		}
+	}
+	t.Errorf("it passed %d times", seeds)
 }
