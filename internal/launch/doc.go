@@ -32,7 +32,8 @@
 // With --heal a replica that died is replaced, where its program has safe points
 // (heal.go): the launcher starts another process in its place, names a donor
 // among the live replicas of the rank, has all others admit the newcomer, and the
-// newcomer's output follow the donor's. The two do the rest between them. One is
+// newcomer's output follow the donor's. The two do the rest between them. What is said to whom, and when, is decided
+// by package vacancy, which is pure; the loop carries it out. One is
 // healed at a time; what doesn't come about in time is given up, and a place that three
 // in a row failed to fill stays empty. Until a newcomer says that it is a replica
 // its place counts as dead.

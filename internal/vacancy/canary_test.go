@@ -49,7 +49,7 @@ const (
 func (b bug) heard(w *world, p *process, m *word) Process {
 	a := w.h.now
 	switch {
-	case b == markOfAnother && m.kind == saysMark && a != nil:
+	case b == markOfAnother && m.kind == saysMark && a != nil && a.Part == FindSafepoint:
 		m.newcomer = a.Process
 	case b == wordOfAnother && p.Life > 0 && a != nil && a.Proc == p.Proc:
 		return a.Process

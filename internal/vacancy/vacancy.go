@@ -54,7 +54,8 @@
 //
 // # Limits
 //
-// It knows what it is told: whether a process can be a donor now is the caller's word.
+// It knows what it is told: whether a process can be a donor now is the caller's word. What only a warden says (Filled, From,
+// Abdicate) isn't explored, but tried at random: here, and in package warden with several of them.
 package vacancy
 
 import (
