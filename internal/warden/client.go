@@ -38,6 +38,7 @@ type Client struct {
 	course course
 	urged  uint64           // the turn that others have gone on to
 	link   *link            // nil: none at the moment
+	giveUp func()           // ends an attempt to reach a warden
 	last   *control.Message // what it says before it leaves, nil before that
 	tried  int              // so many wardens didn't answer it
 	done   chan struct{}    // closed when one has, or none could
@@ -118,6 +119,12 @@ func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, beats*c.cfg.Silence)
 	defer cancel()
+	c.mu.Lock()
+	c.giveUp = cancel
+	if c.urged > c.course.turn {
+		cancel()
+	}
+	c.mu.Unlock()
 	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
 }
 
@@ -229,8 +236,12 @@ func (c *Client) urge(turn uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.urged = max(c.urged, turn)
-	if c.link != nil && c.urged > c.course.turn {
+	switch {
+	case c.urged <= c.course.turn:
+	case c.link != nil:
 		c.leave()
+	case c.giveUp != nil:
+		c.giveUp() // the spare that doesn't answer may be stopped
 	}
 }
 

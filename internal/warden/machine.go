@@ -276,6 +276,9 @@ func (m *Machine) at(now proto.Time, out *[]Action) {
 	m.now, m.out = now, out
 	if m.reigns && now > m.beat+m.silence/beats { // this process was stopped: others may have gone on, and have said so
 		m.beat, m.resumed = now, now+m.silence/beats
+		if m.empty != proto.Never { // who waited before its door meanwhile hasn't been let in yet
+			m.empty = max(m.empty, now+m.patience()/2)
+		}
 		for _, g := range m.guests {
 			g.heard = now
 		}

@@ -311,6 +311,16 @@ func TestEnds(t *testing.T) {
 	c.spare(5)
 	c.expect("finalized → 5; dismissed 0 → 6; dismissed 0 → 5; end 0 ")
 
+	c = newCourt(t, 2) // it was stopped before anybody had come
+	c.m = New(4, replica.Uniform(2, 2), 2, time.Second, 0)
+	c.m.Turn(0, 0, &c.out)
+	c.now = proto.Time(time.Minute)
+	c.m.Tick(c.now, &c.out)
+	c.expect("")
+	c.member(0, 0, 0)
+	c.m.Tick(c.now+proto.Time(time.Minute), &c.out)
+	c.expect("turn → 0")
+
 	c = newCourt(t, 2)
 	c.m.Turn(0, 0, &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
