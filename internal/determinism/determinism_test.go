@@ -237,6 +237,18 @@ func TestReadingAlong(t *testing.T) {
 	})
 }
 
+// The world is the communicator that goes without saying.
+func TestCommunicatorInWords(t *testing.T) {
+	e := Event{Kind: Collective, Op: "MPI_Allreduce", Context: worldContext, Peer: progress.NoPeer, Bytes: 8, Where: "halo.c:40"}
+	if got := e.String(); got != "MPI_Allreduce, 8 bytes, at halo.c:40" {
+		t.Error(got)
+	}
+	e.Context = 0xa6ac6a00e3f501cc
+	if got := e.String(); got != "MPI_Allreduce, 8 bytes, in a communicator other than MPI_COMM_WORLD (01cc), at halo.c:40" {
+		t.Error(got)
+	}
+}
+
 func TestNameInC(t *testing.T) {
 	for name, want := range map[string]string{"Send": "MPI_Send", "SendrecvReplace": "MPI_Sendrecv_replace", "AllgatherInit": "MPI_Allgather_init"} {
 		if got := nameInC(name); got != want {

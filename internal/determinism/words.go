@@ -31,7 +31,7 @@ func (e Event) String() string {
 		s = fmt.Sprintf("%s to rank %d, tag %d, %s", e.Op, e.Peer, e.Tag, inBytes(e.Bytes))
 	}
 	if e.Context != worldContext {
-		s += fmt.Sprintf(", in communicator %x", e.Context)
+		s += fmt.Sprintf(", in a communicator other than MPI_COMM_WORLD (%04x)", e.Context&0xffff)
 	}
 	if e.Where != "" {
 		s += ", at " + e.Where
