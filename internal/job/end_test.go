@@ -10,6 +10,7 @@ import (
 // A process that takes another's leave for its loss, and then hears that all are through,
 // leaves in order as well.
 func TestLossThatWasALeave(t *testing.T) {
+	t.Parallel()
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()

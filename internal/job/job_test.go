@@ -1,21 +1,18 @@
 package job_test
 
 import (
-	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"banyan/internal/pmi"
+	"banyan/internal/pmi/pmitest"
 	"banyan/mpi"
 )
 
@@ -30,6 +27,7 @@ func TestMain(m *testing.M) {
 	default:
 		mpi.Main(program)
 	}
+	flag.Set("test.parallel", "3") // they wait for each other's processes more than they compute
 	os.Exit(m.Run())
 }
 
@@ -62,30 +60,6 @@ func result(rank, size int) string {
 	return fmt.Sprintf("rank %d of %d: %d\n", rank, size, total)
 }
 
-type member struct {
-	cmd            *exec.Cmd
-	stdout, stderr said
-	end            chan error
-}
-
-// said is what a process has written so far.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // start starts ranks × replicas processes that know each other by PMI only, and waits until all take part.
 func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 	t.Helper()
@@ -93,11 +67,11 @@ func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 	members := startAll(t, ranks*replicas, append(env, fmt.Sprint("BANYAN_REPLICAS=", replicas), "JOB_TEST_DIR="+dir)...)
 	for _, m := range members { // all take part: before, those that stop or die would hold up PMI's barrier
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(m.cmd.Process.Pid))); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(m.Cmd.Process.Pid))); err == nil {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("a process doesn't take part; stderr: %s", m.stderr.String())
+				t.Fatalf("a process doesn't take part; stderr: %s", m.Stderr.String())
 			}
 		}
 	}
@@ -113,65 +87,46 @@ func startAll(t *testing.T, n int, env ...string) []*member {
 // startEach starts n processes that are told different things.
 func startEach(t *testing.T, n int, env func(i int) []string) []*member {
 	t.Helper()
-	server := pmi.NewServer(n, "test", func(int, int, string) {})
-	members := make([]*member, n)
-	for i := range members {
-		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
-		m := &member{cmd: exec.Command(os.Args[0]), end: make(chan error, 1)}
-		m.cmd.ExtraFiles = []*os.File{theirs}
-		m.cmd.Stdout, m.cmd.Stderr = &m.stdout, &m.stderr
-		m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_FD=3",
-			fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", n),
-			"BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
-		m.cmd.Env = append(m.cmd.Env, env(i)...)
-		if err := m.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		theirs.Close()
-		t.Cleanup(func() { m.cmd.Process.Kill() })
-		go server.Serve(i, ours)
-		go func() { m.end <- m.cmd.Wait(); server.Gone(i) }()
-		members[i] = m
+	var members []*member
+	for _, p := range pmitest.Start(t, n, func(i int) *exec.Cmd { return command(env(i)...) }) {
+		members = append(members, &member{p})
 	}
 	return members
 }
 
+// command is this executable as a program.
+func command(env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "GORACE=atexit_sleep_ms=0", "BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
+}
+
+// member is a process of a job.
+type member struct{ *pmitest.Process }
+
 // wait waits for a process's end and returns its exit code.
 func (m *member) wait(t *testing.T) int {
 	t.Helper()
-	select {
-	case <-m.end:
-		return m.cmd.ProcessState.ExitCode()
-	case <-time.After(30 * time.Second):
-		t.Fatalf("a process hangs; stderr: %s", m.stderr.String())
-		return 0
-	}
+	return m.Await(t, 30*time.Second)
 }
 
 func (m *member) expect(t *testing.T, rank, size int) {
 	t.Helper()
-	if code := m.wait(t); code != 0 || m.stdout.String() != result(rank, size) {
-		t.Errorf("exit code %d, output %q, stderr %q", code, m.stdout.String(), m.stderr.String())
+	if code := m.wait(t); code != 0 || m.Stdout.String() != result(rank, size) {
+		t.Errorf("exit code %d, output %q, stderr %q", code, &m.Stdout, &m.Stderr)
 	}
 }
 
 func TestAlone(t *testing.T) {
-	m := &member{cmd: exec.Command(os.Args[0]), end: make(chan error, 1)}
-	m.cmd.Stdout, m.cmd.Stderr = &m.stdout, &m.stderr
-	m.cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1")
-	m.end <- m.cmd.Run()
+	m := &member{pmitest.Alone(t, command())}
 	m.expect(t, 0, 1)
 }
 
 // Without a launcher's word, the end of a connection and the kernel's word tell of a death.
 func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 	members := start(t, 2, 2)
-	members[3].cmd.Process.Kill()
+	members[3].Cmd.Process.Kill()
 	for i, m := range members[:3] {
 		m.expect(t, i%2, 2)
 	}
@@ -182,29 +137,29 @@ func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 func TestFencedProcessStops(t *testing.T) {
 	members := start(t, 2, 2)
 	stopped := members[3]
-	stopped.cmd.Process.Signal(syscall.SIGSTOP)
+	stopped.Cmd.Process.Signal(syscall.SIGSTOP)
 	for i, m := range members[:3] {
 		m.expect(t, i%2, 2)
 	}
-	stopped.cmd.Process.Signal(syscall.SIGCONT)
-	if code := stopped.wait(t); code != 1 || !strings.Contains(stopped.stderr.String(), "for dead") {
-		t.Errorf("the stopped process ended with %d and said %q", code, stopped.stderr.String())
+	stopped.Cmd.Process.Signal(syscall.SIGCONT)
+	if code := stopped.wait(t); code != 1 || !strings.Contains(stopped.Stderr.String(), "for dead") {
+		t.Errorf("the stopped process ended with %d and said %q", code, stopped.Stderr.String())
 	}
-	if stopped.stdout.String() != "" {
-		t.Errorf("the stopped process printed %q", stopped.stdout.String())
+	if stopped.Stdout.String() != "" {
+		t.Errorf("the stopped process printed %q", stopped.Stdout.String())
 	}
 }
 
 func TestLostRankEndsTheJob(t *testing.T) {
 	members := start(t, 3, 1)
-	members[1].cmd.Process.Kill()
+	members[1].Cmd.Process.Kill()
 	named := false
 	for _, m := range []*member{members[0], members[2]} {
 		// The second may hear first that the first has ended for that reason.
-		if code := m.wait(t); code != 1 || !strings.Contains(m.stderr.String(), "is lost") {
-			t.Errorf("exit code %d, stderr %q", code, m.stderr.String())
+		if code := m.wait(t); code != 1 || !strings.Contains(m.Stderr.String(), "is lost") {
+			t.Errorf("exit code %d, stderr %q", code, m.Stderr.String())
 		}
-		named = named || strings.Contains(m.stderr.String(), "rank 1 is lost")
+		named = named || strings.Contains(m.Stderr.String(), "rank 1 is lost")
 	}
 	if !named {
 		t.Error("nobody names the rank that was lost first")
@@ -218,8 +173,8 @@ func TestMediaDiffer(t *testing.T) {
 	}
 	members := startEach(t, 3, media("shm", "auto", "tcp"))
 	want := "BANYAN_TRANSPORT differs: process 0 of the job goes by shared-memory, and process 2 by sockets"
-	if code := members[2].wait(t); code != 1 || !strings.Contains(members[2].stderr.String(), want) {
-		t.Errorf("exit code %d, stderr %q", code, members[2].stderr.String())
+	if code := members[2].wait(t); code != 1 || !strings.Contains(members[2].Stderr.String(), want) {
+		t.Errorf("exit code %d, stderr %q", code, members[2].Stderr.String())
 	}
 	for rank, m := range startEach(t, 2, media("shm", "auto")) {
 		m.expect(t, rank, 2)

@@ -3,215 +3,17 @@ package job_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"banyan/mpi"
-)
-
-const strides = 3000
-
-// stroll is a program with safe points. Each process writes how far it has come to a file
-// in the directory STROLL_DIR. It goes slowly until there is a file "go".
-func stroll(world *mpi.Comm) error {
-	dir := os.Getenv("STROLL_DIR")
-	fmt.Println("here") // a newcomer's is for nobody
-	if os.Getenv("STROLL_READS") == "at once" {
-		os.Stdin.Read(make([]byte, 1))
-	}
-	step, total := 0, 0
-	if err := mpi.Register(world, "step", &step); err != nil {
-		return err
-	}
-	if err := mpi.Register(world, "total", &total); err != nil {
-		return err
-	}
-	for ; step < strides; step++ {
-		if _, err := world.Safepoint(); err != nil {
-			return err
-		}
-		sum := []int{0}
-		if err := mpi.Allreduce(world, []int{step * (world.Rank() + 1)}, sum, mpi.Sum); err != nil {
-			return err
-		}
-		total += sum[0]
-		if step == 10 && os.Getenv("STROLL_READS") == "later" {
-			os.Stdin.Read(make([]byte, 1))
-		}
-		if _, err := os.Stat(filepath.Join(dir, "go")); err != nil {
-			leaveNote(dir, strconv.Itoa(os.Getpid()), strconv.Itoa(step))
-			time.Sleep(5 * time.Millisecond)
-		}
-	}
-	fmt.Printf("rank %d of %d: %d\n", world.Rank(), world.Size(), total)
-	return nil
-}
-
-// giveInput gives a stroller that is to read something to read.
-func giveInput() {
-	if os.Getenv("STROLL_READS") == "" {
-		return
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		panic(err)
-	}
-	w.WriteString("input")
-	syscall.Dup2(int(r.Fd()), 0)
-}
-
-// leaveNote writes a file at once.
-func leaveNote(dir, name, text string) {
-	os.WriteFile(filepath.Join(dir, "."+name), []byte(text), 0o666)
-	os.Rename(filepath.Join(dir, "."+name), filepath.Join(dir, name))
-}
-
-// walk is a job of strollers.
-type walk struct {
-	t       *testing.T
-	dir     string
-	members []*member
-	ranks   int
-}
-
-// quick is a δ for those who are stopped. Others have time: on a busy machine nobody should be held for dead who isn't.
-const quick = "BANYAN_HEARTBEAT_TIMEOUT=1500ms"
-
-// startWalk starts a job of two ranks of two replicas, and some spares.
-func startWalk(t *testing.T, spares int, env ...string) *walk {
-	t.Helper()
-	t.Parallel()
-	w := &walk{t: t, dir: t.TempDir(), ranks: 2}
-	w.members = startAll(t, 4+spares, append([]string{"BANYAN_HEARTBEAT_TIMEOUT=5s", "JOB_TEST_PROGRAM=stroll", "STROLL_DIR=" + w.dir,
-		"BANYAN_REPLICAS=2", fmt.Sprint("BANYAN_SPARES=", spares)}, env...)...)
-	return w
-}
-
-// strides is how far a process has come in the program, -1 if it hasn't begun.
-func (w *walk) strides(i int) int {
-	text, err := os.ReadFile(filepath.Join(w.dir, strconv.Itoa(w.members[i].cmd.Process.Pid)))
-	if err != nil {
-		return -1
-	}
-	n, err := strconv.Atoi(string(text))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return n
-}
-
-// await waits until a process takes further steps.
-func (w *walk) await(i int) {
-	w.t.Helper()
-	from := -1
-	for deadline := time.Now().Add(20 * time.Second); from < 0 || w.strides(i) < from+10; time.Sleep(time.Millisecond) {
-		if from < 0 {
-			from = w.strides(i)
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("process %d doesn't take part; %s", i, w.stderr())
-		}
-	}
-}
-
-// awaitOne waits until one of two processes takes further steps.
-func (w *walk) awaitOne(i, k int) int {
-	w.t.Helper()
-	from := [2]int{w.strides(i), w.strides(k)}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		switch {
-		case w.strides(i) > from[0]+10:
-			return i
-		case w.strides(k) > from[1]+10:
-			return k
-		case time.Now().After(deadline):
-			w.t.Fatalf("neither %d nor %d takes part; %s", i, k, w.stderr())
-		}
-	}
-}
-
-func (w *walk) signal(i int, s syscall.Signal) { w.members[i].cmd.Process.Signal(s) }
-
-// kill kills a process once that takes part.
-func (w *walk) kill(i int) {
-	w.t.Helper()
-	w.await(i)
-	w.signal(i, syscall.SIGKILL)
-}
-
-func (w *walk) stderr() string {
-	var b strings.Builder
-	for i, m := range w.members {
-		fmt.Fprintf(&b, "%d, at step %d: %s\n", i, w.strides(i), m.stderr.String())
-	}
-	return b.String()
-}
-
-// finish lets the program end, and expects of each process its exit code, and of those that end
-// with 0 the result of a rank (-1: none). Those that began with the job also say that they are here.
-func (w *walk) finish(want map[int]int) {
-	w.t.Helper()
-	leaveNote(w.dir, "go", "")
-	for i, m := range w.members {
-		rank, lives := want[i]
-		code := m.wait(w.t)
-		if rank == anyEnd {
-			continue
-		}
-		total := 0
-		for step := range strides {
-			total += step * w.ranks * (w.ranks + 1) / 2
-		}
-		stdout := ""
-		if i < 4 {
-			stdout = "here\n"
-		}
-		if lives && rank >= 0 {
-			stdout += fmt.Sprintf("rank %d of %d: %d\n", rank, w.ranks, total)
-		}
-		switch {
-		case lives && (code != 0 || m.stdout.String() != stdout):
-			w.t.Errorf("process %d: exit code %d, output %q, want %q; %s", i, code, m.stdout.String(), stdout, w.stderr())
-		case !lives && code == 0:
-			w.t.Errorf("process %d: exit code 0", i)
-		}
-	}
-}
-
-// says expects what the user is told, as a regular expression, by a spare.
-func (w *walk) says(i int, want string) {
-	w.t.Helper()
-	if !regexp.MustCompile(want).MatchString(w.members[i].stderr.String()) {
-		w.t.Errorf("process %d says %q, not %q", i, w.members[i].stderr.String(), want)
-	}
-}
-
-// awaitSays waits until it is told.
-func (w *walk) awaitSays(i int, want string) {
-	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !regexp.MustCompile(want).MatchString(w.members[i].stderr.String()); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("process %d doesn't say %q; %s", i, want, w.stderr())
-		}
-	}
-}
-
-const (
-	nobody = -1
-	anyEnd = -2 // it may have been a newcomer that was given up, or not have heard of the end
 )
 
 func TestSparesThatNobodyNeeds(t *testing.T) {
 	w := startWalk(t, 2)
-	w.await(3)
 	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: nobody, 5: nobody})
 	w.says(4, "^$")
 }
@@ -276,7 +78,6 @@ func TestWardenDiesAtLast(t *testing.T) {
 
 func TestSpareDiesWaiting(t *testing.T) {
 	w := startWalk(t, 2)
-	w.await(0)
 	w.signal(5, syscall.SIGKILL)
 	w.kill(1)
 	w.await(4)
@@ -285,13 +86,13 @@ func TestSpareDiesWaiting(t *testing.T) {
 
 // All replicas of a rank die at once: the job can't go on, and nobody stays.
 func TestSparesEndWithALostRank(t *testing.T) {
+	t.Parallel()
 	for reads, want := range map[string]map[int]int{
 		"at once": nil,         // nobody can be a donor: the spares only wait
 		"":        {5: anyEnd}, // it may be on its way to the place of the first, and be given up, which ends it with 0
 	} {
 		t.Run(reads, func(t *testing.T) {
 			w := startWalk(t, 2, "STROLL_READS="+reads)
-			w.await(1)
 			w.signal(1, syscall.SIGKILL)
 			w.signal(3, syscall.SIGKILL)
 			w.finish(want)
@@ -303,7 +104,6 @@ func TestSparesEndWithALostRank(t *testing.T) {
 
 func TestSparesEndWithEverybody(t *testing.T) {
 	w := startWalk(t, 3, quick)
-	w.await(1)
 	for i := range 5 { // with the warden
 		w.signal(i, syscall.SIGKILL)
 	}
@@ -313,6 +113,7 @@ func TestSparesEndWithEverybody(t *testing.T) {
 
 // Nobody but the process itself can know that it has read input.
 func TestInputIsNotForSpares(t *testing.T) {
+	t.Parallel()
 	for reads, says := range map[string]string{
 		"at once": `rank 1 replica 1 can't be the donor of its rank: its program has read input`,
 		"later":   `rank 1 replica 1 can't be the donor of its rank at this safe point: its program has read input`,
@@ -339,6 +140,7 @@ func TestInputIsNotForSpares(t *testing.T) {
 
 // A newcomer dies before it has come far, and another spare is tried.
 func TestSpareDiesHealing(t *testing.T) {
+	t.Parallel()
 	for name, meddle := range map[string]func(w *walk){
 		"before it has arrived": func(w *walk) {
 			w.signal(5, syscall.SIGSTOP)
@@ -350,7 +152,6 @@ func TestSpareDiesHealing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := startWalk(t, 2)
-			w.await(3)
 			meddle(w)
 			w.signal(5, syscall.SIGKILL)
 			w.await(4)
@@ -364,21 +165,18 @@ func TestSpareDiesHealing(t *testing.T) {
 // doesn't live beside its successor.
 func TestStoppedProcessIsReplaced(t *testing.T) {
 	w := startWalk(t, 1, quick)
-	w.await(1)
 	w.signal(1, syscall.SIGSTOP)
 	w.await(4)
 	w.signal(1, syscall.SIGCONT)
-	if code := w.members[1].wait(t); code != 1 || !strings.Contains(w.members[1].stderr.String(), "for dead") {
-		t.Errorf("the stopped process ended with %d and said %q", code, w.members[1].stderr.String())
+	if code := w.members[1].wait(t); code != 1 || !strings.Contains(w.members[1].Stderr.String(), "for dead") {
+		t.Errorf("the stopped process ended with %d and said %q", code, w.members[1].Stderr.String())
 	}
-	w.members[1].end <- nil // for finish
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 }
 
 // A warden is stopped, and another takes the office. When the first wakes it is a spare like others.
 func TestWardenIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
-	w.await(3)
 	w.signal(4, syscall.SIGSTOP)
 	w.kill(1)
 	w.await(5)
@@ -389,22 +187,22 @@ func TestWardenIsStopped(t *testing.T) {
 	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
 }
 
-// The warden is stopped when the others leave. They tell the next one, and those who wait end in order; so does the
-// first, when it wakes.
+// The warden is stopped when the others leave. They tell the next one, and those who wait end in order. The first ends when it wakes: in
+// order if the others left it no earlier than the job.
 func TestWardenIsStoppedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, spares := range []int{1, 3} {
 		t.Run(strconv.Itoa(spares), func(t *testing.T) {
 			w := startWalk(t, spares, quick)
-			w.await(3)
 			w.signal(4, syscall.SIGSTOP)
 			leaveNote(w.dir, "go", "")
 			for i, m := range w.members {
-				if i != 4 && m.wait(t) >= 0 {
-					m.end <- nil // for finish
+				if i != 4 {
+					m.wait(t)
 				}
 			}
 			w.signal(4, syscall.SIGCONT)
-			w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: nobody, 5: nobody, 6: nobody})
+			w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: anyEnd, 5: nobody, 6: nobody})
 		})
 	}
 }
@@ -412,7 +210,6 @@ func TestWardenIsStoppedAtTheEnd(t *testing.T) {
 // Nobody is left to be told of the end.
 func TestSparesAllDie(t *testing.T) {
 	w := startWalk(t, 2)
-	w.await(3)
 	w.signal(4, syscall.SIGKILL)
 	w.signal(5, syscall.SIGKILL)
 	w.await(3)
@@ -421,6 +218,7 @@ func TestSparesAllDie(t *testing.T) {
 
 // The newcomer under way ends with a stopped warden's office, and the next warden has another.
 func TestWardenIsStoppedHealing(t *testing.T) {
+	t.Parallel()
 	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
 		t.Run(after.String(), func(t *testing.T) {
 			w := startWalk(t, 3, quick)
@@ -439,7 +237,6 @@ func TestWardenIsStoppedHealing(t *testing.T) {
 // A newcomer that is stopped halfway is given up after δ, and another takes the place.
 func TestNewcomerIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
-	w.await(3)
 	w.signal(5, syscall.SIGSTOP)
 	w.kill(1)
 	w.await(4)
@@ -455,8 +252,8 @@ func TestSparesNeedReplicas(t *testing.T) {
 		"BANYAN_SPARES=x": "must be a number",
 	} {
 		for _, m := range startAll(t, 2, "JOB_TEST_PROGRAM=stroll", env) {
-			if code := m.wait(t); code != 1 || !strings.Contains(m.stderr.String(), want) {
-				t.Errorf("%s: exit code %d, stderr %q", env, code, m.stderr.String())
+			if code := m.wait(t); code != 1 || !strings.Contains(m.Stderr.String(), want) {
+				t.Errorf("%s: exit code %d, stderr %q", env, code, m.Stderr.String())
 			}
 		}
 	}

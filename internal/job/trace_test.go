@@ -39,7 +39,7 @@ func TestKilledTogetherLeaveNothing(t *testing.T) {
 		ready := true
 		sockets = nil
 		for _, m := range members {
-			rings, names := footprint(m.cmd.Process.Pid)
+			rings, names := footprint(m.Cmd.Process.Pid)
 			ready = ready && rings > 0
 			sockets = append(sockets, names...)
 		}
@@ -51,7 +51,7 @@ func TestKilledTogetherLeaveNothing(t *testing.T) {
 		}
 	}
 	for _, m := range members {
-		m.cmd.Process.Kill()
+		m.Cmd.Process.Kill()
 	}
 	for _, m := range members {
 		m.wait(t)
@@ -69,7 +69,7 @@ func TestKilledTogetherLeaveNothing(t *testing.T) {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			for _, m := range members {
-				if strings.Contains(e.Name(), fmt.Sprint(m.cmd.Process.Pid)) && strings.Contains(e.Name(), "banyan") {
+				if strings.Contains(e.Name(), fmt.Sprint(m.Cmd.Process.Pid)) && strings.Contains(e.Name(), "banyan") {
 					t.Errorf("%s/%s is left", dir, e.Name())
 				}
 			}

@@ -112,8 +112,9 @@ var layers = []layer{
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
-	{"internal/explore", nil},   // the driver for tests
-	{"internal/multihost", nil}, // hosts for tests
+	{"internal/explore", nil},                          // the driver for tests
+	{"internal/multihost", nil},                        // hosts for tests
+	{"internal/pmi/pmitest", []string{"internal/pmi"}}, // a launcher for tests
 	{"internal/lint", nil},
 }
 

@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"banyan/internal/multihost"
 	"banyan/internal/pmi"
+	"banyan/internal/pmi/pmitest"
 	"banyan/mpi"
 )
 
@@ -166,21 +165,14 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 	})
 	server.Place(s.place)
 	for i, host := range s.place {
-		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
 		m := &member{proc: i, end: make(chan int, 1), round: -1, deaths: map[int]time.Time{}, causes: map[int]string{}}
 		cmd := exec.Command("/proc/self/exe")
-		cmd.ExtraFiles = []*os.File{theirs}
 		cmd.Stdout = &m.stdout
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), fmt.Sprint(pauseVariable, "=", s.pause), "BANYAN_DEBUG=1",
-			"PMI_FD=3", fmt.Sprint("PMI_RANK=", i), fmt.Sprint("PMI_SIZE=", len(s.place)),
 			fmt.Sprint("BANYAN_REPLICAS=", s.replicas), "GORACE=atexit_sleep_ms=0",
 			fmt.Sprint("BANYAN_HEARTBEAT_PERIOD=", s.period), fmt.Sprint("BANYAN_HEARTBEAT_TIMEOUT=", s.timeout))
 		if s.spares > 0 {
@@ -189,13 +181,13 @@ func start(t *testing.T, n *multihost.Network, s setting) *run {
 		if !s.mortal {
 			cmd.Env = append(cmd.Env, surviveVariable+"=1")
 		}
+		attached := pmitest.Attach(t, server, cmd, i, len(s.place))
 		if err := n.Host(int(host)).Start(cmd); err != nil {
 			t.Fatal(err)
 		}
-		theirs.Close()
+		attached()
 		m.kill = cmd.Process.Kill
 		t.Cleanup(func() { m.kill() })
-		go server.Serve(i, ours)
 		go func() {
 			m.listen(stderr, s.rounds-1)
 			cmd.Wait()
