@@ -40,9 +40,11 @@ func Rows() []Row {
 		add("allreduce", 8, procs, 1, 0)
 		add("alltoall", 8, procs, 1, 0)
 	}
-	add("latency", 8, 2, 2, 0)
-	rows = append(rows, rows[len(rows)-1])
-	rows[len(rows)-1].Ahead = true
+	for _, size := range []int{8, 1024} {
+		add("latency", size, 2, 2, 0)
+		rows = append(rows, rows[len(rows)-1])
+		rows[len(rows)-1].Ahead = true
+	}
 	add("barrier", 0, 2, 2, 0)
 	return rows
 }
