@@ -1,37 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 
+	"banyan/examples/internal/jobtest"
 	"banyan/mpi"
 )
 
 // output runs the program on n ranks and returns what each replica of rank 0 printed.
 func output(t *testing.T, n, replicas int, o options) []string {
 	t.Helper()
-	outs := make(chan string, replicas)
-	err := mpi.Local(n, func(world *mpi.Comm) error {
-		if world.Rank() != 0 {
-			return run(world, io.Discard, o)
-		}
-		var out bytes.Buffer
-		err := run(world, &out, o)
-		outs <- out.String()
-		return err
-	}, mpi.WithReplicas(replicas))
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(outs)
-	var all []string
-	for out := range outs {
-		all = append(all, out)
-	}
-	return all
+	return jobtest.Print(t, n, replicas, func(world *mpi.Comm, to io.Writer) error { return run(world, to, o) })
 }
 
 // TestProgram solves the demo's system on several numbers of ranks. Replicas print

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"io"
 	"os"
-	"strings"
 	"testing"
 
+	"banyan/examples/internal/jobtest"
 	"banyan/internal/determinism"
 	"banyan/internal/launch"
 	"banyan/internal/proto"
@@ -14,21 +13,12 @@ import (
 // The replicas of each rank make the same calls, with the same data, in whatever order
 // the neighbours' values come: what banyan check looks for.
 func TestSendDeterministic(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	const ranks = 4
 	for seed := range uint64(2) {
 		dir := t.TempDir()
-		report, err := launch.Run(launch.Config{
-			Ranks: ranks, Replicas: 2, Program: program, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"},
-			Env:   append(append(os.Environ(), asProgram+"=1"), determinism.Environment(dir, seed)...),
-			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: os.Stderr,
+		report := jobtest.Run(t, "", launch.Config{
+			Ranks: ranks, Replicas: 2, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"}, Env: determinism.Environment(dir, seed), Stderr: os.Stderr,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if report.ExitCode != 0 {
 			t.Fatalf("exit code %d, %s", report.ExitCode, report.Reason)
 		}

@@ -1,51 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"banyan/internal/fault"
+	"banyan/examples/internal/jobtest"
 	"banyan/internal/launch"
 	"banyan/mpi"
 )
 
-// asProgram makes the test's executable the program itself.
-const asProgram = "BANYAN_TEST_AS_MULTIGRID"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { jobtest.Main(m, main) }
 
 // output runs the program on n ranks and returns what each replica of rank 0 printed.
 func output(t *testing.T, n, replicas int, o options) []string {
 	t.Helper()
-	outs := make(chan string, replicas)
-	err := mpi.Local(n, func(world *mpi.Comm) error {
-		if world.Rank() != 0 {
-			return run(world, io.Discard, o)
-		}
-		var out bytes.Buffer
-		err := run(world, &out, o)
-		outs <- out.String()
-		return err
-	}, mpi.WithReplicas(replicas))
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(outs)
-	var all []string
-	for out := range outs {
-		all = append(all, out)
-	}
-	return all
+	return jobtest.Print(t, n, replicas, func(world *mpi.Comm, to io.Writer) error { return run(world, to, o) })
 }
 
 // TestProgram: the output is the same, to the byte, on any number of ranks, with replicas and
@@ -95,39 +66,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// job runs the program as a job of processes and returns what it printed.
-func job(t *testing.T, n, replicas int, faults string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	plan, err := fault.Parse(faults)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	hang := time.AfterFunc(time.Minute, func() {
-		panic(fmt.Sprintf("hangs: banyan run -n %d --replicas %d --fault '%s' bin/multigrid %s", n, replicas, faults, strings.Join(args, " ")))
-	})
-	defer hang.Stop()
-	var out, errs bytes.Buffer
-	report, err := launch.Run(launch.Config{
-		Ranks: n, Replicas: replicas, Faults: plan, Program: program, Args: args,
-		Env:   append(os.Environ(), asProgram+"=1"),
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), report.ExitCode
-}
-
 // TestSurvive kills processes at random, in every phase: the output stays that of one rank.
 func TestSurvive(t *testing.T) {
 	args := []string{"-points", "31", "-solves", "2"}
-	want, errs, code := job(t, 1, 1, "", args...)
-	if code != 0 {
-		t.Fatalf("undisturbed: exit code %d\n%s", code, errs)
+	want := jobtest.Run(t, "", launch.Config{Ranks: 1, Replicas: 1, Args: args})
+	if want.ExitCode != 0 {
+		t.Fatalf("undisturbed: exit code %d\n%s", want.ExitCode, want.Stderr)
 	}
 	plans := 8
 	if testing.Short() {
@@ -141,9 +85,10 @@ func TestSurvive(t *testing.T) {
 			args = append(args[:len(args):len(args)], "-any-source")
 		}
 		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%(n*(replicas-1)), []string{"300ms", "send:1500", "100ms"}[seed%3], seed)
-		if out, errs, code := job(t, n, replicas, faults, args...); code != 0 || out != want {
-			t.Errorf("banyan run -n %d --replicas %d --fault '%s' bin/multigrid %s\nexit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
-				n, replicas, faults, strings.Join(args, " "), code, errs, out, want)
+		config := launch.Config{Ranks: n, Replicas: replicas, Args: args}
+		if got := jobtest.Run(t, faults, config); got.ExitCode != 0 || got.Stdout != want.Stdout {
+			t.Errorf("%s\nexit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
+				jobtest.Command(faults, config), got.ExitCode, got.Stderr, got.Stdout, want.Stdout)
 		}
 	}
 }

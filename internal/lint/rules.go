@@ -111,6 +111,7 @@ var layers = []layer{
 	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/determinism", "internal/launch", "internal/launch/output", "internal/mpiexec", "internal/compiler", "internal/risk", "internal/probing", "internal/qos", "internal/wire", "internal/logp", "internal/campaign", "internal/stabilisation", "internal/viewtime", "internal/resilience", "internal/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/report", "internal/reproduce/correctedtrees", "internal/reproduce/failuredetector", "internal/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
+	{"examples/internal/jobtest", []string{"mpi", "internal/launch", "internal/fault"}}, // for tests
 	{"examples/...", []string{"mpi", "group", "examples/cg/matrixmarket"}},
 	{"internal/explore", nil},                          // the driver for tests
 	{"internal/multihost", nil},                        // hosts for tests

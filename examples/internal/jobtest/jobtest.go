@@ -1,0 +1,100 @@
+// Package jobtest runs the example programs as jobs, for their tests.
+package jobtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/fault"
+	"banyan/internal/launch"
+	"banyan/mpi"
+)
+
+// asProgram makes a test's executable the program itself.
+const asProgram = "BANYAN_TEST_AS_PROGRAM"
+
+// Main is for TestMain: the test's executable is also the program, main, of the jobs that Run starts.
+func Main(m *testing.M, main func()) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// Result is what a job has printed, and how it ended.
+type Result struct {
+	*launch.Report
+	Stdout, Stderr string
+}
+
+// Run runs the program as a job of processes, with a plan of faults. The job says how many, and what else is
+// particular; of its streams stderr may be given.
+func Run(t *testing.T, faults string, job launch.Config) Result {
+	t.Helper()
+	plan, err := fault.Parse(faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job.Program, err = os.Executable(); err != nil {
+		t.Fatal(err)
+	}
+	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + Command(faults, job)) })
+	defer hang.Stop()
+	var out, errs bytes.Buffer
+	job.Faults, job.Stdin, job.Stdout = plan, strings.NewReader(""), &out
+	job.Env = append(append(os.Environ(), asProgram+"=1"), job.Env...)
+	if job.Stderr == nil {
+		job.Stderr = &errs
+	}
+	report, err := launch.Run(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Result{report, out.String(), errs.String()}
+}
+
+// Command is how the job is started by hand.
+func Command(faults string, job launch.Config) string {
+	ranks, replicas := job.Ranks, fmt.Sprint(job.Replicas)
+	if len(job.Degrees) > 0 {
+		each := make([]string, len(job.Degrees))
+		for rank, degree := range job.Degrees {
+			each[rank] = fmt.Sprintf("%d:%d", rank, degree)
+		}
+		ranks, replicas = len(each), strings.Join(each, ",")
+	}
+	protocol := job.Protocol
+	if protocol == "" {
+		protocol = launch.ProtocolParallel
+	}
+	return fmt.Sprintf("banyan run -n %d --replicas %s --protocol %s --fault '%s' PROGRAM %s", ranks, replicas, protocol, faults, strings.Join(job.Args, " "))
+}
+
+// Print runs a program in this process, on n ranks, and returns what each replica of rank 0 printed. The other ranks print to
+// nowhere.
+func Print(t *testing.T, n, replicas int, run func(world *mpi.Comm, to io.Writer) error) (all []string) {
+	t.Helper()
+	outs := make(chan string, replicas)
+	err := mpi.Local(n, func(world *mpi.Comm) error {
+		if world.Rank() != 0 {
+			return run(world, io.Discard)
+		}
+		var out bytes.Buffer
+		err := run(world, &out)
+		outs <- out.String()
+		return err
+	}, mpi.WithReplicas(replicas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(outs)
+	for out := range outs {
+		all = append(all, out)
+	}
+	return all
+}
