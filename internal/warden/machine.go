@@ -93,7 +93,8 @@ type Machine struct {
 	programs []int64    // by rank: which of the job's it runs, -1 if nobody has said
 	told     map[string]bool
 	notes    []string   // for the user, before this is the warden
-	came     bool       // a process of the job was here
+	came     bool       // a process of the job was here in this turn
+	met      bool       // in any
 	departed bool       // one has left in order
 	empty    proto.Time // when the patience with nobody being here ends
 	over     bool
@@ -265,7 +266,7 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 	case now < m.empty || m.over:
 	case m.departed:
 		m.end(0, "")
-	case m.came:
+	case m.met:
 		m.end(1, "no process of the job is left, and none has left in order")
 	default:
 		m.end(1, "no process of the job is there")
@@ -351,7 +352,7 @@ func (m *Machine) occupied() {
 	}
 	switch {
 	case here:
-		m.came, m.empty = true, proto.Never
+		m.came, m.met, m.empty = true, true, proto.Never
 	case !expected && m.departed && m.awaits():
 		m.empty = max(m.now, m.gathered)
 	case !expected && m.departed:
