@@ -11,6 +11,9 @@ func TestFailures(t *testing.T) {
 	c := newTalk(t, replica.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
+	if c.dies(0); len(c.h.waiting) != 1 {
+		t.Error("it has died twice")
+	}
 	for life := 1; life <= MaxFailures; life++ {
 		c.next()
 		c.did()

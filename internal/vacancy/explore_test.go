@@ -16,7 +16,7 @@ func TestExplore(t *testing.T) {
 	}{
 		{1, 2, options{witness: true, faults: 2, ends: true}},
 		{1, 2, options{witness: true, faults: 3, safe: true}},
-		{1, 2, options{witness: true, faults: 2, safe: true, ends: true, failures: MaxFailures - 1}},
+		{1, 2, options{witness: true, faults: 2, ends: true, failures: MaxFailures - 1}},
 		{1, 2, options{faults: 2, ends: true}},
 		{1, 2, options{faults: 3, safe: true}},
 		{1, 3, options{witness: true, faults: 2, safe: true, ends: true}},

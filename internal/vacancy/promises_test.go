@@ -156,6 +156,9 @@ func (w *world) ended(a Action) error {
 		return fmt.Errorf("the attempt %v ends, as %q", q, a.Text)
 	}
 	w.open = false
+	if a.Kind == Healed {
+		w.seated[q.Proc].young = true
+	}
 	if a.Kind == Healed || w.over {
 		return nil
 	}

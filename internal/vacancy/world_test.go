@@ -31,7 +31,7 @@ type world struct {
 type options struct {
 	witness  bool
 	faults   int  // how many
-	failures int  // of the first place, before anything happens
+	failures int  // the first process is dead, and so many newcomers to its place have failed, before anything happens
 	safe     bool // all have come to their first safe points before anything happens
 	ends     bool // whether the job may come to its end
 	bug      bug
@@ -135,7 +135,10 @@ func newWorld(layout replica.Layout, o options) *world {
 			w.h.Healable(Process{p, 0})
 		}
 	}
-	w.failed[0], w.h.places[0].failures = o.failures, o.failures
+	if o.failures > 0 {
+		w.seated[0].alive, w.seated[0].reaped, w.h.places[0].vacant, w.h.waiting = false, true, true, []proto.Proc{0}
+		w.failed[0], w.h.places[0].failures = o.failures, o.failures
+	}
 	return w
 }
 
@@ -241,7 +244,7 @@ func (w *world) Apply(e event) error {
 		p.stage = committed
 		p.say(saysCommitted, Process{})
 	case evHeal:
-		p.stage, p.safe, p.young = whole, true, true
+		p.stage, p.safe = whole, true
 		p.say(saysHealed, Process{})
 		p.say(healable, Process{})
 		if d := w.find(p.donor); d != nil && d.donating == p.Process {
