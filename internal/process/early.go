@@ -2,6 +2,7 @@ package process
 
 import (
 	"banyan/internal/proto"
+	"banyan/internal/proto/match"
 	"banyan/internal/wire"
 )
 
@@ -9,6 +10,10 @@ import (
 // (see package causal). It waits until this process has made the sends that
 // precede it, and those that precede an earlier message of its channel: their copies may come from different
 // replicas, which have heard different things before.
+//
+// One that a receive awaits which names its source doesn't wait: no other can be meant. In a program of
+// one thread such a message is ready. But where several threads receive, their messages precede each other
+// differently in different worlds, and two such messages, from two worlds, could wait for each other.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
@@ -18,7 +23,7 @@ type early struct {
 
 // postponed keeps a message that is the next of its channel for later, or doesn't and says so.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
-	if p.clock.Ready(payload) && !overtakes(h, p.early) {
+	if p.due(h, payload) && !overtakes(h, p.early) {
 		return false
 	}
 	if !owned {
@@ -26,6 +31,19 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, own
 	}
 	p.early = append(p.early, early{from: from, header: *h, payload: payload})
 	return true
+}
+
+// due tells whether a message may be delivered, if it is the next of its channel.
+func (p *Process) due(h *wire.Header, payload []byte) bool {
+	if p.clock.Ready(payload) {
+		return true
+	}
+	token, ok := p.match.Awaited(match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag})
+	if !ok {
+		return false
+	}
+	_, r := p.requests.at(token)
+	return r.peer == h.Src
 }
 
 // overtakes tells whether messages of the same channel wait.
@@ -38,12 +56,12 @@ func overtakes(h *wire.Header, waiting []early) bool {
 	return false
 }
 
-// deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
+// deliverEarly delivers what has got ready, by a send, a receive or another copy, each channel in its order.
 func (p *Process) deliverEarly() {
 	kept := p.early[:0]
 	for i := range p.early {
 		m := &p.early[i]
-		if !p.clock.Ready(m.payload) || overtakes(&m.header, kept) {
+		if !p.due(&m.header, m.payload) || overtakes(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}
