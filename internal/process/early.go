@@ -11,9 +11,10 @@ import (
 // precede it, and those that precede an earlier message of its channel: their copies may come from different
 // replicas, which have heard different things before.
 //
-// One that a receive awaits which names its source doesn't wait: no other can be meant. In a program of
-// one thread such a message is ready. But where several threads receive, their messages precede each other
-// differently in different worlds, and two such messages, from two worlds, could wait for each other.
+// Where several threads of the program wait at a time (Concurrent), their messages precede each other differently in different
+// worlds, and two of them, from two worlds, could wait for each other's sends for ever. So there a message that a receive
+// awaits which names its source doesn't wait: no other can be meant. In a program of one thread it must:
+// who waits for one of several receives would see them end in an order that can't be.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
@@ -35,15 +36,33 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, own
 
 // due tells whether a message may be delivered, if it is the next of its channel.
 func (p *Process) due(h *wire.Header, payload []byte) bool {
-	if p.clock.Ready(payload) {
-		return true
-	}
+	return p.clock.Ready(payload) || p.concurrent && p.awaitedByName(h)
+}
+
+// awaitedByName tells whether the receive that a message is for names its source.
+func (p *Process) awaitedByName(h *wire.Header) bool {
 	token, ok := p.match.Awaited(match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag})
 	if !ok {
 		return false
 	}
 	_, r := p.requests.at(token)
 	return r.peer == h.Src
+}
+
+// Concurrent says that several threads of the program wait at the same time.
+func (p *Process) Concurrent() {
+	if !p.concurrent {
+		p.concurrent = true
+		p.deliverAwaited()
+	}
+}
+
+// deliverAwaited delivers what a receive awaits now, or awaits by another receive than before.
+func (p *Process) deliverAwaited() {
+	for n := -1; p.concurrent && len(p.early) > 0 && len(p.early) != n; {
+		n = len(p.early)
+		p.deliverEarly()
+	}
 }
 
 // overtakes tells whether messages of the same channel wait.
@@ -56,7 +75,7 @@ func overtakes(h *wire.Header, waiting []early) bool {
 	return false
 }
 
-// deliverEarly delivers what has got ready, by a send, a receive or another copy, each channel in its order.
+// deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
 func (p *Process) deliverEarly() {
 	kept := p.early[:0]
 	for i := range p.early {

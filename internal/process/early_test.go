@@ -121,11 +121,11 @@ func comes(p *Process, from proto.Proc, seq uint64, sends uint32) {
 	p.Frame(from, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Dst: p.rank, Seq: seq, Total: 1}, payload)
 }
 
-// wants receives from any source, and tells which message that is; 0: none is there yet.
+// wants receives, and tells which message that is; 0: none is there yet.
 func wants(t *testing.T, p *Process) byte {
 	t.Helper()
 	var b [1]byte
-	h := p.Receive(2, proto.AnyRank, proto.AnyTag, b[:])
+	h := p.Receive(2, 1, proto.AnyTag, b[:])
 	if !p.Done(h) {
 		p.Cancel(h)
 	}
@@ -185,28 +185,33 @@ func TestTheLeastCauseCounts(t *testing.T) {
 	}
 }
 
-// A receive that names its source gets its message, whatever is said to precede it: two threads whose messages come
-// from two worlds would else wait for each other's sends, for ever. One from any source that was posted earlier goes first.
-func TestNamedReceivesDontWait(t *testing.T) {
+// Where several threads wait, a receive that names its source gets its message, whatever is said to precede it: two threads
+// whose messages come from two worlds would else wait for each other's sends, for ever. One from any source that was posted
+// earlier goes first.
+func TestThreadsDontWaitForEachOther(t *testing.T) {
 	p, _ := single(t, replica.Uniform(3, 2))
+	var b [4][1]byte
+	first := p.Receive(2, 1, 0, b[0][:])
 	comes(p, 1, 1, 1)
-	var b [3][1]byte
-	if h := p.Receive(2, 1, 0, b[0][:]); !p.Done(h) || b[0][0] != 1 {
-		t.Errorf("a message that was here waits: got %d", b[0][0])
+	if p.Done(first) {
+		t.Error("in a program of one thread a message comes before its cause")
 	}
-	named := p.Receive(2, 1, 0, b[0][:])
+	p.Concurrent()
+	if !p.Done(first) || b[0][0] != 1 {
+		t.Errorf("a message that was awaited waits: got %d", b[0][0])
+	}
 	comes(p, 1, 2, 1)
-	if !p.Done(named) || b[0][0] != 2 {
-		t.Errorf("a message that is awaited waits: got %d", b[0][0])
+	if h := p.Receive(2, 1, 0, b[1][:]); !p.Done(h) || b[1][0] != 2 {
+		t.Errorf("a message that was here waits: got %d", b[1][0])
 	}
-	anyone, named := p.Receive(2, proto.AnyRank, 0, b[1][:]), p.Receive(2, 1, 0, b[2][:])
+	anyone, named := p.Receive(2, proto.AnyRank, 0, b[2][:]), p.Receive(2, 1, 0, b[3][:])
 	comes(p, 1, 3, 1)
 	if p.Done(anyone) || p.Done(named) {
 		t.Error("a receive from any source took a message before its cause")
 	}
 	comes(p, 1, 4, 1)
 	p.Send(2, 2, 0, nil)
-	if !p.Done(anyone) || !p.Done(named) || b[1][0] != 3 || b[2][0] != 4 {
-		t.Errorf("got %d and %d", b[1][0], b[2][0])
+	if !p.Done(anyone) || !p.Done(named) || b[2][0] != 3 || b[3][0] != 4 {
+		t.Errorf("got %d and %d", b[2][0], b[3][0])
 	}
 }

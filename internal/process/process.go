@@ -181,14 +181,16 @@ type Process struct {
 	forgets   int                   // how many ever
 	held      []Handle              // sends that wait for room
 	early     []early               // messages that wait for their cause
-	perturb   *perturbation         // nil: the timing is left alone
-	verifying *verifying            // nil: what replicas send isn't compared
-	spares    []spare               // offers of other senders of what is being received
-	redirects []replica.Action      // to be carried out
-	reading   []Handle              // arrivals whose data is being read from the sender's memory
-	staging   [][]byte              // by Proc: where a large frame is arriving
-	landing   []Handle              // by Proc: the message that is arriving in its receive's buffer
-	lost      []lostPeer            // connections that broke without proof of a death
+	// concurrent: several threads of the program have waited at the same time.
+	concurrent bool
+	perturb    *perturbation    // nil: the timing is left alone
+	verifying  *verifying       // nil: what replicas send isn't compared
+	spares     []spare          // offers of other senders of what is being received
+	redirects  []replica.Action // to be carried out
+	reading    []Handle         // arrivals whose data is being read from the sender's memory
+	staging    [][]byte         // by Proc: where a large frame is arriving
+	landing    []Handle         // by Proc: the message that is arriving in its receive's buffer
+	lost       []lostPeer       // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
 	replicaOut  replica.Actions

@@ -47,9 +47,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 		p.match.Cancel(r.posted)
 		p.complete(h, r, err)
 	}
-	if len(p.early) > 0 {
-		p.deliverEarly() // what is awaited now may have come
-	}
+	p.deliverAwaited()
 	return h
 }
 
@@ -194,9 +192,7 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 			break
 		}
 		kept = p.deliver(from, h, payload, owned)
-		if len(p.early) > 0 {
-			p.deliverEarly() // a receive from any source that came before another one may have ended
-		}
+		p.deliverAwaited()
 	case replica.Reoffer:
 		p.reoffered(from, h)
 		p.comesAgain(h, payload)

@@ -231,6 +231,7 @@ func (e *Engine) CloseContext(id uint64) {
 // given up for a moment. One that works between its polls is left alone, and so is any for a
 // while after each such moment: it may work a little between them all the same.
 func (e *Engine) try() {
+	e.alongside()
 	if e.closed || e.help(true) || e.step() > 0 {
 		e.emptyTests = 0
 		return

@@ -73,6 +73,7 @@ func (e *Engine) until(met func() bool) {
 	if met() || e.closed {
 		return
 	}
+	e.alongside()
 	e.waiters++
 	for idle := 0; ; {
 		if len(e.lent) > 0 && e.help(true) || e.step() > 0 {
@@ -87,6 +88,13 @@ func (e *Engine) until(met func() bool) {
 	e.waiters--
 	if e.waiters > 0 {
 		e.rouse() // one of them polls on
+	}
+}
+
+// alongside notes that a thread waits or looks while another waits.
+func (e *Engine) alongside() {
+	if e.waiters > 0 {
+		e.p.Concurrent()
 	}
 }
 

@@ -8,11 +8,10 @@ import (
 	"banyan/internal/proto/replica"
 )
 
-// bug names a mistake that could be made, or was. Its hooks stand between the world and the Healing.
+// bug names a mistake that could be made, or was; "" is none. Its hooks stand between the world and the Healing.
 type bug string
 
 const (
-	noBug bug = ""
 	// A mark is taken to be for the present newcomer.
 	markOfAnother bug = "mark of another"
 	// Late words of an earlier newcomer are taken for the present one's.

@@ -41,7 +41,8 @@
 //
 // A stamp has four bytes for each rank of the job. Goroutines that receive at
 // the same time share a clock: a message may then wait for a send of another
-// goroutine, which delays it.
+// goroutine, that for a message of another world, and so on, for ever. The layer above has who names a source
+// wait for nothing then; a receive from any source may.
 package causal
 
 import (
