@@ -136,6 +136,9 @@ func (l *listener) greet(ctx context.Context, conn net.Conn) {
 			return goneHere
 		}
 		v := l.board.judge(h.from, h.fromIncarnation, h.purpose)
+		if v == heeded { // before the dialler hears so
+			l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: transport.EvidenceObituary})
+		}
 		if v == accepted {
 			end = l.watch(h.host == l.party.host, h.pid, h.start)
 		}
@@ -145,9 +148,6 @@ func (l *listener) greet(ctx context.Context, conn net.Conn) {
 		}
 		return v
 	})
-	if v == heeded {
-		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: transport.EvidenceObituary})
-	}
 	if v != accepted {
 		if hungUp(err) {
 			err = fmt.Errorf("%w: %w", errHungUp, err)
