@@ -173,24 +173,23 @@ type Process struct {
 	buffers    buffers
 	composites composites
 
-	contexts  map[uint64]*context
-	recent    [2]*context           // the contexts looked up last, the even and the odd, or nil
-	active    []*context            // contexts whose stream may want to send
-	orphans   map[uint64][]orphan   // broadcast frames of contexts not yet open
-	forgotten [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
-	forgets   int                   // how many ever
-	held      []Handle              // sends that wait for room
-	early     []early               // messages that wait for their cause
-	// concurrent: several threads of the program have waited at the same time.
-	concurrent bool
-	perturb    *perturbation    // nil: the timing is left alone
-	verifying  *verifying       // nil: what replicas send isn't compared
-	spares     []spare          // offers of other senders of what is being received
-	redirects  []replica.Action // to be carried out
-	reading    []Handle         // arrivals whose data is being read from the sender's memory
-	staging    [][]byte         // by Proc: where a large frame is arriving
-	landing    []Handle         // by Proc: the message that is arriving in its receive's buffer
-	lost       []lostPeer       // connections that broke without proof of a death
+	contexts   map[uint64]*context
+	recent     [2]*context           // the contexts looked up last, the even and the odd, or nil
+	active     []*context            // contexts whose stream may want to send
+	orphans    map[uint64][]orphan   // broadcast frames of contexts not yet open
+	forgotten  [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
+	forgets    int                   // how many ever
+	held       []Handle              // sends that wait for room
+	early      []early               // messages that wait for their cause
+	concurrent bool                  // several threads of the program have waited at the same time
+	perturb    *perturbation         // nil: the timing is left alone
+	verifying  *verifying            // nil: what replicas send isn't compared
+	spares     []spare               // offers of other senders of what is being received
+	redirects  []replica.Action      // to be carried out
+	reading    []Handle              // arrivals whose data is being read from the sender's memory
+	staging    [][]byte              // by Proc: where a large frame is arriving
+	landing    []Handle              // by Proc: the message that is arriving in its receive's buffer
+	lost       []lostPeer            // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
 	replicaOut  replica.Actions
