@@ -7,8 +7,8 @@ SHELL := /bin/bash
 export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
-concurrent := ./mpi/... ./internal/job ./internal/progress/... ./internal/transport/... ./internal/launch/... \
-	./internal/campaign ./internal/parallel ./internal/gathering ./group
+concurrent := ./mpi/... ./internal/job/join ./internal/runtime/engine/... ./internal/runtime/transport/... ./internal/job/launcher/... \
+	./internal/study/campaign ./internal/study/parallel ./internal/groupnode ./group
 
 PREFIX ?= /usr/local
 fuzztime ?= 10s
@@ -40,10 +40,10 @@ test: lint ## everything that a change must pass
 	go test ./...
 	go test -race -short $(concurrent)
 
-lint: tools ## vet and staticcheck (gofmt, import rules, purity: internal/lint, a test)
+lint: tools ## vet and staticcheck (gofmt, import rules, purity: internal/testing/house, a test)
 	go vet ./...
 	go tool staticcheck ./...
-	go test ./internal/lint
+	go test ./internal/testing/house
 
 demo: build ## the main job: kill processes of a program, get the same answer
 	scripts/demo.sh
@@ -65,9 +65,9 @@ bench-replication: build ## what replication costs, beside jobs without it; how 
 soak: tools ## random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; kills=20 jobs under Hydra
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
-	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/launch -soak $(soaktime)
+	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
-	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/comm -bcasts $(bcasts)
+	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 

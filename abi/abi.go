@@ -1,7 +1,7 @@
 // Package abi is the C interface of MPI-5.0 as a table: its constants, types and
 // functions. The table, mpi-abi.json, is the only place where they are written
 // down. Made from it, by abi/generate, are mpi.h, the C entry points and their Go
-// side in capi, and the constants of internal/binding.
+// side in capi, and the constants of internal/mpi/binding.
 //
 //go:generate go run ./generate
 package abi

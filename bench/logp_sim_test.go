@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
 )
 
 // BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an

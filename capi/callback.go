@@ -49,7 +49,7 @@ import "C"
 import (
 	"unsafe"
 
-	"banyan/internal/binding"
+	"banyan/internal/mpi/binding"
 )
 
 // callbacks is binding.Callbacks.

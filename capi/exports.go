@@ -7,7 +7,7 @@ import "C"
 import (
 	"unsafe"
 
-	"banyan/internal/binding"
+	"banyan/internal/mpi/binding"
 )
 
 //export banyan_AbiGetFortranBooleans

@@ -11,8 +11,8 @@ import "C"
 import (
 	"unsafe"
 
-	"banyan/internal/binding"
-	"banyan/internal/progress"
+	"banyan/internal/mpi/binding"
+	"banyan/internal/runtime/engine"
 )
 
 //export banyan_StateRegister
@@ -34,7 +34,7 @@ func banyan_Safepoint(restored *int32) int32 {
 func flush() { C.banyan_flush_all() }
 
 // watchSafepoints has C know when a safe point is worth a call.
-func watchSafepoints(e *progress.Engine) {
+func watchSafepoints(e *engine.Engine) {
 	e.Wanted(func(due bool) {
 		is := C.int(0)
 		if due {

@@ -22,16 +22,16 @@ import (
 	"os"
 	"time"
 
-	"banyan/internal/binding"
-	"banyan/internal/job"
-	"banyan/internal/progress"
+	"banyan/internal/job/join"
+	"banyan/internal/mpi/binding"
+	"banyan/internal/runtime/engine"
 )
 
 // process is the one of this operating-system process.
-var process = binding.New(binding.Host{Join: join, Flush: flush, Exit: exit, Callbacks: callbacks{}})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}})
 
-func join() (binding.Job, error) {
-	j, err := job.Join(job.Options{})
+func joinJob() (binding.Job, error) {
+	j, err := join.Join(join.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func adoptHandlers() {
 }
 
 // member is the job's face towards binding.
-type member struct{ *job.Job }
+type member struct{ *join.Job }
 
-func (m member) Engine() *progress.Engine { return m.Job.Engine }
+func (m member) Engine() *engine.Engine { return m.Job.Engine }
 
 func (m member) Leave() error {
 	forgetTypes()

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"unsafe"
 
-	"banyan/internal/job"
+	"banyan/internal/job/join"
 )
 
 // watchPlaces has a program that is checked say where it calls MPI from.
-func watchPlaces(j *job.Job) {
+func watchPlaces(j *join.Job) {
 	if j.LocateCalls(make(places).here) {
 		C.banyan_watch_callers()
 	}

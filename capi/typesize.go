@@ -8,7 +8,7 @@ import "C"
 import (
 	"unsafe"
 
-	"banyan/internal/datatype"
+	"banyan/internal/mpi/datatype"
 )
 
 // C answers questions about predefined types without Go: from a table of their sizes, by

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"banyan/group"
-	"banyan/internal/multihost"
+	"banyan/internal/testing/hosts"
 )
 
 var (
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if encoded, ok := os.LookupEnv(memberEnv); ok {
 		os.Exit(memberProcess(encoded))
 	}
-	if code, done := multihost.Reexec(); done {
+	if code, done := hosts.Reexec(); done {
 		os.Exit(code)
 	}
 	// They wait, mostly.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 	"banyan/internal/proto/membership"
 )
 
@@ -36,28 +36,28 @@ type Config struct {
 // Errors of Join and Leave, and of [Member.Err]: to be compared with errors.Is.
 var (
 	// ErrConfig: the Config is wrong; the error names the field.
-	ErrConfig = gathering.ErrConfig
+	ErrConfig = groupnode.ErrConfig
 	// ErrLeft: the member has left, as it asked to.
-	ErrLeft = gathering.ErrLeft
+	ErrLeft = groupnode.ErrLeft
 	// ErrClosed: it was closed without leaving.
-	ErrClosed = gathering.ErrClosed
+	ErrClosed = groupnode.ErrClosed
 	// ErrExcluded: the others took it for dead, and go on without it. It may join again.
-	ErrExcluded = gathering.ErrExcluded
+	ErrExcluded = groupnode.ErrExcluded
 	// ErrMinority: it could reach too few of the others, for two time-outs. They may go on
 	// without it, and it may join again.
-	ErrMinority = gathering.ErrMinority
+	ErrMinority = groupnode.ErrMinority
 	// ErrNameInUse: a member of this name lives.
-	ErrNameInUse = gathering.ErrNameInUse
+	ErrNameInUse = groupnode.ErrNameInUse
 	// ErrRefused: the group doesn't let this process in; the error says why.
-	ErrRefused = gathering.ErrRefused
+	ErrRefused = groupnode.ErrRefused
 	// ErrSecret: whoever answers at the seeds has another secret.
-	ErrSecret = gathering.ErrSecret
+	ErrSecret = groupnode.ErrSecret
 )
 
 // Member is this process's stay in a group. Its methods may be called from any
 // goroutine.
 type Member struct {
-	stay  *gathering.Member
+	stay  *groupnode.Member
 	views *courier
 }
 
@@ -66,7 +66,7 @@ type Member struct {
 // caller must end a member by Close, also one that has left.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	views := newCourier()
-	stay, err := gathering.Join(ctx, gathering.Config{
+	stay, err := groupnode.Join(ctx, groupnode.Config{
 		Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: sink{views},
@@ -82,7 +82,7 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 // come alone.
 func gather(period time.Duration) time.Duration {
 	if period <= 0 {
-		period = gathering.DefaultPeriod
+		period = groupnode.DefaultPeriod
 	}
 	return period / 20
 }
@@ -90,7 +90,7 @@ func gather(period time.Duration) time.Duration {
 // sink passes views on to a courier.
 type sink struct{ views *courier }
 
-func (s sink) Installed(v *membership.View, card func(membership.Member) gathering.Card, _ bool) {
+func (s sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
 	s.views.give(viewOf(v, card))
 }
 func (s sink) Sent(membership.Member, *membership.Message) {}

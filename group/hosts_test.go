@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"banyan/group"
-	"banyan/internal/multihost"
+	"banyan/internal/testing/hosts"
 )
 
 // Five members on three hosts, each in a network of its own. A host is cut off, with the founder or
@@ -15,24 +15,24 @@ import (
 // network is mended. In between somebody joins on the side that goes on.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	if err := multihost.Unavailable(); err != nil {
+	if err := hosts.Unavailable(); err != nil {
 		t.Skipf("no network namespaces here (root, or user namespaces, and /dev/net/tun are needed): %v", err)
 	}
 	place := []int{0, 0, 1, 1, 2}
-	hosts := []int{0, 2}
+	awayHosts := []int{0, 2}
 	if testing.Short() {
-		hosts = hosts[:1]
+		awayHosts = awayHosts[:1]
 	}
-	for _, away := range hosts {
+	for _, away := range awayHosts {
 		t.Run(fmt.Sprint("host ", away), func(t *testing.T) {
 			t.Parallel()
-			n, err := multihost.NewNetwork(3, 1)
+			n, err := hosts.NewNetwork(3, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(n.Close)
 			for i := range 3 {
-				n.SetBoth([]int{i}, []int{(i + 1) % 3}, multihost.Link{Delay: time.Millisecond})
+				n.SetBoth([]int{i}, []int{(i + 1) % 3}, hosts.Link{Delay: time.Millisecond})
 			}
 			var seeds []string
 			address := func(i int) string { return fmt.Sprintf("%v:%d", n.Host(place[i%5]).Addr, 7946+i) }
@@ -53,7 +53,7 @@ func TestHosts(t *testing.T) {
 			awaitSize(t, lives, 5)
 
 			others := slices.DeleteFunc([]int{0, 1, 2}, func(h int) bool { return h == away })
-			n.SetBoth([]int{away}, others, multihost.Link{Cut: true})
+			n.SetBoth([]int{away}, others, hosts.Link{Cut: true})
 			var stay, cut []life
 			var gone []int
 			for i, l := range lives {
@@ -73,7 +73,7 @@ func TestHosts(t *testing.T) {
 			for _, l := range cut {
 				awaitEnd(t, l, group.ErrMinority)
 			}
-			n.SetBoth([]int{away}, others, multihost.Link{})
+			n.SetBoth([]int{away}, others, hosts.Link{})
 			for _, i := range gone {
 				stay = append(stay, start(i))
 			}

@@ -3,7 +3,7 @@ package group
 import (
 	"fmt"
 
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 	"banyan/internal/proto/membership"
 )
 
@@ -65,7 +65,7 @@ func (v *View) Position(name string) int {
 }
 
 // viewOf is a view as the program sees it.
-func viewOf(v *membership.View, card func(membership.Member) gathering.Card) View {
+func viewOf(v *membership.View, card func(membership.Member) groupnode.Card) View {
 	identity := func(x membership.Member) Identity {
 		c := card(x)
 		return Identity{Name: c.Name, Incarnation: x.Incarnation, Address: c.Address}

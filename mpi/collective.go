@@ -1,6 +1,6 @@
 package mpi
 
-import "banyan/internal/comm"
+import "banyan/internal/mpi/comm"
 
 // Bcast brings the root's buf to every rank. All give the same length. Without
 // replicas it completes at every live rank although others are dead.

@@ -3,8 +3,8 @@ package mpi
 import (
 	"fmt"
 
-	"banyan/internal/comm"
-	"banyan/internal/process"
+	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/process"
 )
 
 // Wildcards of receives and probes, and the colour of ranks that Split leaves

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
 
@@ -167,7 +167,7 @@ func stroll(world *mpi.Comm, way string) error {
 
 // walk runs the program of a way as 3 ranks. With heal it has two replicas, of which
 // number 1 of a rank is killed; if that is replaced, number 0 is killed too.
-func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launch.Report) {
+func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launcher.Report) {
 	t.Helper()
 	if !heal {
 		return march(t, way, 1, "", &revenge{})
@@ -176,7 +176,7 @@ func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, repo
 }
 
 // march runs the program of a way as 3 ranks; with several replicas these are healed.
-func march(t *testing.T, way string, replicas int, faults string, stderr *revenge) (out, errs string, report *launch.Report) {
+func march(t *testing.T, way string, replicas int, faults string, stderr *revenge) (out, errs string, report *launcher.Report) {
 	t.Helper()
 	plan, err := fault.Parse(faults)
 	if err != nil {
@@ -187,14 +187,14 @@ func march(t *testing.T, way string, replicas int, faults string, stderr *reveng
 		t.Fatal(err)
 	}
 	var stdout bytes.Buffer
-	c := launch.Config{
+	c := launcher.Config{
 		Ranks: 3, Replicas: replicas, Heal: replicas > 1, Faults: plan,
 		Program: program, Env: append(os.Environ(), healWay+"="+way),
 		Stdin: strings.NewReader("1000\n"), Stdout: &stdout, Stderr: stderr,
 	}
 	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + stderr.said.String()) })
 	defer hang.Stop()
-	report, err = launch.Run(c)
+	report, err = launcher.Run(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
 
@@ -138,8 +138,8 @@ func TestLaggard(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			dir := t.TempDir()
 			var out, errs bytes.Buffer
-			report, err := launch.Run(launch.Config{
-				Ranks: 2, Replicas: 2, Protocol: launch.ProtocolMirror, Heal: true, Limit: 90 * time.Second,
+			report, err := launcher.Run(launcher.Config{
+				Ranks: 2, Replicas: 2, Protocol: launcher.ProtocolMirror, Heal: true, Limit: 90 * time.Second,
 				Program: program, Env: append(os.Environ(), lagWay+"="+way, lagDir+"="+dir), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 			})
 			if err != nil {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"sync"
 
-	"banyan/internal/comm"
-	"banyan/internal/job"
+	"banyan/internal/job/join"
+	"banyan/internal/mpi/comm"
 )
 
 // LocalOption shapes a Local job.
-type LocalOption func(*job.LocalConfig)
+type LocalOption func(*join.LocalConfig)
 
 // WithReplicas runs every rank that many times.
 func WithReplicas(degree int) LocalOption {
-	return func(c *job.LocalConfig) { c.Replicas = degree }
+	return func(c *join.LocalConfig) { c.Replicas = degree }
 }
 
 // Local runs n ranks as goroutines of this process and waits for them: for
@@ -22,14 +22,14 @@ func WithReplicas(degree int) LocalOption {
 // joined. A rank that returns an error has left the job; if others wait for it
 // they get ErrRankLost.
 func Local(n int, run func(world *Comm) error, options ...LocalOption) error {
-	cfg := job.LocalConfig{Ranks: n, Replicas: 1}
+	cfg := join.LocalConfig{Ranks: n, Replicas: 1}
 	for _, set := range options {
 		set(&cfg)
 	}
 	if cfg.Ranks < 1 || cfg.Replicas < 1 {
 		return fmt.Errorf("mpi: Local: %d ranks of %d replicas: both must be 1 or more", cfg.Ranks, cfg.Replicas)
 	}
-	members, err := job.Local(cfg)
+	members, err := join.Local(cfg)
 	if err != nil {
 		return fmt.Errorf("mpi: Local: %w", err)
 	}

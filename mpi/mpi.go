@@ -59,32 +59,32 @@ import (
 	"os"
 	"path/filepath"
 
-	"banyan/internal/comm"
-	"banyan/internal/job"
+	"banyan/internal/job/join"
+	"banyan/internal/mpi/comm"
 )
 
 // Option asks for something at Init or Main.
-type Option func(*job.Options)
+type Option func(*join.Options)
 
 // SurviveRankLoss lets the program go on when a rank is lost. Its calls return
 // errors, which it must handle.
 func SurviveRankLoss() Option {
-	return func(o *job.Options) { o.SurviveRankLoss = true }
+	return func(o *join.Options) { o.SurviveRankLoss = true }
 }
 
 // Process is this process's part in the job.
 type Process struct {
-	job   *job.Job
+	job   *join.Job
 	world *Comm
 }
 
 // Init makes this process part of its job. Most programs use Main instead.
 func Init(options ...Option) (*Process, error) {
-	var o job.Options
+	var o join.Options
 	for _, set := range options {
 		set(&o)
 	}
-	j, err := job.Join(o)
+	j, err := join.Join(o)
 	if err != nil {
 		return nil, fmt.Errorf("mpi: Init: %w", err)
 	}
@@ -113,7 +113,7 @@ func Main(run func(world *Comm) error, options ...Option) {
 		complain(err)
 		os.Exit(1)
 	}
-	if n, err := job.LocalRanks(); err != nil {
+	if n, err := join.LocalRanks(); err != nil {
 		fail(err)
 	} else if n > 0 {
 		if err := Local(n, run); err != nil {

@@ -1,6 +1,6 @@
 package mpi
 
-import "banyan/internal/comm"
+import "banyan/internal/mpi/comm"
 
 // Op combines two operands, element by element: inout[i] = inout[i] op in[i],
 // where inout comes from the lower ranks. It must be associative; it need not

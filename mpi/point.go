@@ -1,6 +1,6 @@
 package mpi
 
-import "banyan/internal/comm"
+import "banyan/internal/mpi/comm"
 
 // Status tells about a message: who sent it, its tag, and its length in bytes
 // (Count gives elements).

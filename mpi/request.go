@@ -1,8 +1,8 @@
 package mpi
 
 import (
-	"banyan/internal/comm"
-	"banyan/internal/progress"
+	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/engine"
 )
 
 // Request is an operation that was started. It is a small value; the zero
@@ -46,20 +46,20 @@ func WaitAll(requests ...*Request) error {
 // WaitAny waits until one of the requests has ended and returns its index. It
 // returns -1 if none is active.
 func WaitAny(requests ...*Request) (int, Status, error) {
-	return anyOf(requests, (*progress.Engine).WaitAny)
+	return anyOf(requests, (*engine.Engine).WaitAny)
 }
 
 // TestAny is WaitAny without waiting: ok is false if none has ended yet.
 func TestAny(requests ...*Request) (index int, s Status, ok bool, err error) {
-	index, s, err = anyOf(requests, (*progress.Engine).TestAny)
+	index, s, err = anyOf(requests, (*engine.Engine).TestAny)
 	return index, s, index >= 0, err
 }
 
 // TestAll tells whether all requests have ended, and only then asks for their
 // outcomes. It returns the first error.
 func TestAll(requests ...*Request) (bool, error) {
-	var room [16]progress.Handle
-	handles, e := room[:0], (*progress.Engine)(nil)
+	var room [16]engine.Handle
+	handles, e := room[:0], (*engine.Engine)(nil)
 	for _, r := range requests {
 		if r.Active() {
 			handles, e = append(handles, r.p.Handle()), r.p.Engine()
@@ -72,11 +72,11 @@ func TestAll(requests ...*Request) (bool, error) {
 }
 
 // anyOf asks the engine about the active requests.
-func anyOf(requests []*Request, ask func(*progress.Engine, []progress.Handle) (int, progress.Status, error)) (int, Status, error) {
-	var room [16]progress.Handle
+func anyOf(requests []*Request, ask func(*engine.Engine, []engine.Handle) (int, engine.Status, error)) (int, Status, error) {
+	var room [16]engine.Handle
 	var places [16]int
 	handles, indices := room[:0], places[:0]
-	var e *progress.Engine
+	var e *engine.Engine
 	for i, r := range requests {
 		if r.Active() {
 			handles, indices, e = append(handles, r.p.Handle()), append(indices, i), r.p.Engine()

@@ -11,8 +11,8 @@ import (
 	"io"
 	"reflect"
 
-	"banyan/internal/comm"
-	"banyan/internal/progress"
+	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/engine"
 )
 
 // With "banyan run --replicas 2 --heal" a replica that dies is replaced: a new process
@@ -39,9 +39,9 @@ type State interface {
 
 // Causes of an Error of the calls below, for errors.Is.
 var (
-	ErrStateName  = progress.ErrName       // a name is too long, or empty
-	ErrRegistered = progress.ErrRegistered // the name is taken
-	ErrUnknown    = progress.ErrUnknown    // nothing of this name is registered
+	ErrStateName  = engine.ErrName       // a name is too long, or empty
+	ErrRegistered = engine.ErrRegistered // the name is taken
+	ErrUnknown    = engine.ErrUnknown    // nothing of this name is registered
 	ErrState      = errors.New("the value is no State, and no pointer to something that package gob takes")
 )
 
@@ -61,7 +61,7 @@ func Register(world *Comm, name string, value any) error {
 // transferred as it is. The slice must stay where and as long as it is; of
 // another replica's it must have the length.
 func RegisterSlice[T Element](world *Comm, name string, slice []T) error {
-	err := world.c.Engine().Register(name, progress.Variable{Memory: bytesOf(slice)})
+	err := world.c.Engine().Register(name, engine.Variable{Memory: bytesOf(slice)})
 	return world.stateError("RegisterSlice", err)
 }
 
@@ -115,21 +115,21 @@ func (c *Comm) stateError(op string, err error) error {
 }
 
 // variable says how a value is saved and restored.
-func variable(value any) (progress.Variable, error) {
+func variable(value any) (engine.Variable, error) {
 	if s, ok := value.(State); ok {
-		return progress.Variable{Save: s.MarshalBinary, Load: s.UnmarshalBinary}, nil
+		return engine.Variable{Save: s.MarshalBinary, Load: s.UnmarshalBinary}, nil
 	}
 	pointer := reflect.ValueOf(value)
 	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
-		return progress.Variable{}, fmt.Errorf("%w: it is a %T", ErrState, value)
+		return engine.Variable{}, fmt.Errorf("%w: it is a %T", ErrState, value)
 	}
 	if lost := leftOut(pointer.Type().Elem(), map[reflect.Type]bool{}); lost != "" {
-		return progress.Variable{}, fmt.Errorf("%w: gob leaves out %s; make its type a State, or export it", ErrState, lost)
+		return engine.Variable{}, fmt.Errorf("%w: gob leaves out %s; make its type a State, or export it", ErrState, lost)
 	}
 	if err := gob.NewEncoder(io.Discard).EncodeValue(pointer); err != nil {
-		return progress.Variable{}, fmt.Errorf("%w: %v", ErrState, err)
+		return engine.Variable{}, fmt.Errorf("%w: %v", ErrState, err)
 	}
-	return progress.Variable{
+	return engine.Variable{
 		Save: func() ([]byte, error) {
 			var b bytes.Buffer
 			err := gob.NewEncoder(&b).EncodeValue(pointer)

@@ -109,7 +109,7 @@ import "C"
 import (
 	"unsafe"
 
-	"banyan/internal/binding"
+	"banyan/internal/mpi/binding"
 )
 
 `)

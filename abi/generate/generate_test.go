@@ -87,15 +87,15 @@ func TestWrongSignature(t *testing.T) {
 		}
 	}
 	write("capi/native.h", "static inline double native_Wtime(void)\n")
-	write("internal/binding/a.go", "package binding\nfunc (p *Process) Barrier(comm Comm) Code { return 0 }\n")
+	write("internal/mpi/binding/a.go", "package binding\nfunc (p *Process) Barrier(comm Comm) Code { return 0 }\n")
 	if _, err := Generate(table(t), root); err != nil {
 		t.Error(err)
 	}
-	write("internal/binding/a.go", "package binding\nfunc (p *Process) Barrier(comm uintptr) Code { return 0 }\n")
+	write("internal/mpi/binding/a.go", "package binding\nfunc (p *Process) Barrier(comm uintptr) Code { return 0 }\n")
 	if _, err := Generate(table(t), root); err == nil || !strings.Contains(err.Error(), "Barrier(comm Comm) Code") {
 		t.Errorf("a wrong signature: %v", err)
 	}
-	write("internal/binding/a.go", "package binding\n")
+	write("internal/mpi/binding/a.go", "package binding\n")
 	write("capi/native.h", "static inline double native_Time(void)\n")
 	if _, err := Generate(table(t), root); err == nil || !strings.Contains(err.Error(), "native_Time") {
 		t.Errorf("a native function that isn't in the table: %v", err)

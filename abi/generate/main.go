@@ -3,7 +3,7 @@
 //	abi/mpi.h                      the header
 //	capi/entry.c                   the C entry points, MPI_ and PMPI_
 //	capi/exports.go                the Go functions that they call
-//	internal/binding/constants.go  the constants
+//	internal/mpi/binding/constants.go  the constants
 //
 // Which functions there are in Go it reads off package binding: a method of
 // *binding.Process for each, with the signature that Signature gives. Those that
@@ -76,10 +76,10 @@ func Generate(table *abi.Table, root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{
-		"abi/mpi.h":                     header,
-		"capi/entry.c":                  entries(calls),
-		"capi/exports.go":               exports,
-		"internal/binding/constants.go": constants,
+		"abi/mpi.h":                         header,
+		"capi/entry.c":                      entries(calls),
+		"capi/exports.go":                   exports,
+		"internal/mpi/binding/constants.go": constants,
 	}, nil
 }
 

@@ -15,7 +15,7 @@ import (
 
 // implement finds what is implemented, in Go or in C, and checks signatures.
 func implement(calls []*call, root string) error {
-	methods, err := scanBinding(filepath.Join(root, "internal/binding"))
+	methods, err := scanBinding(filepath.Join(root, "internal/mpi/binding"))
 	if err != nil {
 		return err
 	}

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"banyan/internal/job"
-	"banyan/internal/launch"
-	"banyan/internal/progress"
+	"banyan/internal/job/join"
+	"banyan/internal/job/launcher"
 	"banyan/internal/proto/detector"
+	"banyan/internal/runtime/engine"
 )
 
 // joinBanyan makes the process a member of a job. The job's program is what
 // takePart does: nothing, or computing.
 func (t task) joinBanyan(b *board, address string) (sent func() int64, err error) {
 	os.Setenv("BANYAN_ADDRESS", address)
-	j, err := job.Join(job.Options{
+	j, err := join.Join(join.Options{
 		SurviveRankLoss: true,
-		Heard: func(e progress.Event) {
-			if e.Kind == progress.Died {
+		Heard: func(e engine.Event) {
+			if e.Kind == engine.Died {
 				b.learn(t.Member, int(e.Report.Proc), int(e.Report.Cause))
 			}
 		},
@@ -37,10 +37,10 @@ func causeOf(how int64) string { return detector.Cause(how).String() }
 func (t task) launch() error {
 	member := t
 	member.Role = roleMember
-	report, err := launch.Run(launch.Config{
+	report, err := launcher.Run(launcher.Config{
 		Ranks: t.N, Replicas: 1, Program: t.Again[0], Args: t.Again[1:],
 		Env:             append(os.Environ(), member.env()),
-		Transport:       launch.TransportTCP,
+		Transport:       launcher.TransportTCP,
 		HeartbeatPeriod: t.Period, HeartbeatTimeout: t.Timeout,
 		Stdin: strings.NewReader(""), Stdout: os.Stderr, Stderr: os.Stderr,
 	})

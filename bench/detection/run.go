@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/bench/processes"
-	"banyan/internal/pmi"
+	"banyan/internal/job/pmi"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"banyan/bench/processes"
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 	"banyan/internal/proto/membership"
 )
 
@@ -77,7 +77,7 @@ type recorder struct {
 func (r recorder) word(word int) *atomic.Int64 { return r.board.word(r.row, word) }
 
 // Installed notes a view.
-func (r recorder) Installed(v *membership.View, _ func(membership.Member) gathering.Card, stable bool) {
+func (r recorder) Installed(v *membership.View, _ func(membership.Member) groupnode.Card, stable bool) {
 	now := processes.Monotonic()
 	if stable {
 		r.word(wordStableAt).Store(now)

@@ -3,8 +3,8 @@ package membership
 import (
 	"fmt"
 
-	"banyan/internal/report"
-	"banyan/internal/risk"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/report"
 )
 
 // Chart draws the measured stabilisation times of summaries over those who agree, medians with the least

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"banyan/internal/risk"
+	"banyan/internal/study/planning/risk"
 )
 
 const (

@@ -4,7 +4,7 @@
 //
 // # How it measures
 //
-// Members are those of package group (internal/gathering), over loopback TCP: in groups up to Plan.Apart
+// Members are those of package group (internal/groupnode), over loopback TCP: in groups up to Plan.Apart
 // each is a process of its own; in larger ones they are goroutines, up to 128 in a process. A group comes up, and goes
 // through one change after the other; after each it is restored, at rest and connected for the next.
 // Members write the times of what they do into a table in shared memory, by one

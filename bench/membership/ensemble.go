@@ -8,7 +8,7 @@ import (
 	"os/exec"
 
 	"banyan/bench/processes"
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 )
 
 // perHost is how many members that are goroutines share a process: they have some forty
@@ -126,7 +126,7 @@ func (e *ensemble) close() {
 func (e *ensemble) fail(what string) error { return e.group.Err(what) }
 
 func newSecret() []byte {
-	b := make([]byte, gathering.MinSecret)
+	b := make([]byte, groupnode.MinSecret)
 	rand.Read(b)
 	return b
 }

@@ -7,14 +7,14 @@ import (
 	"os"
 	"sync"
 
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 )
 
 // serve is the life of a host: it starts and kills members as it is told on its standard
 // input.
 func serve(b *board) error {
 	var mu sync.Mutex
-	members := map[int]*gathering.Member{}
+	members := map[int]*groupnode.Member{}
 	for in := json.NewDecoder(os.Stdin); ; {
 		var o order
 		if err := in.Decode(&o); err != nil {

@@ -7,9 +7,9 @@ import (
 	"banyan/bench/processes"
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
-	"banyan/internal/risk"
-	"banyan/internal/viewtime"
-	"banyan/internal/wire/views"
+	"banyan/internal/runtime/wire/views"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // Machine is what the models know of a machine.

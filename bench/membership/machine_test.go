@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto/membership"
-	"banyan/internal/wire/views"
+	"banyan/internal/runtime/wire/views"
 )
 
 // The proposal that is timed is one: the member accepts the view of those who are left.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"banyan/bench/processes"
-	"banyan/internal/gathering"
+	"banyan/internal/groupnode"
 )
 
 // The bench starts its own program again for its processes. What one is to do stands in
@@ -52,11 +52,11 @@ const (
 )
 
 // join makes a member that records itself on a board.
-func (t task) join(ctx context.Context, b *board) (*gathering.Member, error) {
+func (t task) join(ctx context.Context, b *board) (*groupnode.Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
 	r := recorder{b, t.Row}
-	m, err := gathering.Join(ctx, gathering.Config{
+	m, err := groupnode.Join(ctx, groupnode.Config{
 		Name: "member " + strconv.Itoa(t.Row), Seeds: t.Seeds, Secret: t.Secret, Arity: t.Arity,
 		Period: heartbeatPeriod, Timeout: heartbeatTimeout, Observer: r, // and it gathers for no time
 	})

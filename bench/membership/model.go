@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"banyan/internal/risk"
-	"banyan/internal/viewtime"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // Fit enters what the models say into the rows, with the contention that suits the deaths of single

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"banyan/internal/viewtime"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // Plan is what to measure: every number of members along every tree, with every fault.

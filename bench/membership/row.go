@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"banyan/internal/risk"
+	"banyan/internal/study/planning/risk"
 )
 
 // Row is one change that was measured.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"banyan/internal/risk"
+	"banyan/internal/study/planning/risk"
 )
 
 func TestFaults(t *testing.T) {

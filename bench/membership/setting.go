@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"banyan/internal/viewtime"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // Kind is a kind of change.

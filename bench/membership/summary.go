@@ -3,7 +3,7 @@ package membership
 import (
 	"slices"
 
-	"banyan/internal/risk"
+	"banyan/internal/study/planning/risk"
 )
 
 // Summary is what the runs of one setting showed together. Times are medians.

@@ -22,7 +22,7 @@ type Broadcast struct {
 // BroadcastSizes are of those that go over corrected trees.
 func BroadcastSizes() []int { return []int{8, 1 << 10, 8 << 10, 32 << 10} }
 
-// uncorrected is up to how many ranks a broadcast isn't over corrected trees (internal/comm).
+// uncorrected is up to how many ranks a broadcast isn't over corrected trees (internal/mpi/comm).
 const uncorrected = 4
 
 var errProcs = errors.New("broadcast: want more than 4 processes, as of --ranks 4 with 2 replicas")

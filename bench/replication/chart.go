@@ -3,7 +3,7 @@ package replication
 import (
 	"math"
 
-	"banyan/internal/report"
+	"banyan/internal/study/report"
 )
 
 // Figures are the paper's figure 7 for one language: latency and throughput over the size.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
 	"banyan/internal/trace"
-	"banyan/internal/wire"
 )
 
 // Frames are those of one run with the parallel protocol.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 	"banyan/internal/proto/replica"
 )
 
@@ -41,20 +41,20 @@ func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []
 	protocol := Parallel
 	switch s {
 	case Alone:
-		return [][]string{append(append(run, "--bind-to", launch.BindCore), program...)}
+		return [][]string{append(append(run, "--bind-to", launcher.BindCore), program...)}
 	case Mirror:
 		protocol = Mirror
 	case Verified:
 		run = append(run, "--verify")
 	}
 	if s != Beside {
-		run = append(run, "--bind-to", launch.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", protocol.String())
+		run = append(run, "--bind-to", launcher.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", protocol.String())
 		return [][]string{append(run, program...)}
 	}
 	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
 	// what their share is; otherwise they would be slower, and replication look better than it is.
 	share := fmt.Sprint("BANYAN_CORES=", max(1, len(b.cores)/b.Replicas))
-	places := launch.InTurn(b.cores, replica.Uniform(ranks, b.Replicas), true)
+	places := launcher.InTurn(b.cores, replica.Uniform(ranks, b.Replicas), true)
 	var all [][]string
 	for k := range b.Replicas {
 		own := fmt.Sprint(places[k*ranks]) // where replica k of each rank is

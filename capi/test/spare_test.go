@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
-	"banyan/internal/pmi/pmitest"
+	"banyan/internal/job/pmi/pmitest"
 )
 
 // Under another launcher, known by PMI only, spare processes take the places of both replicas of

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench"
-	"banyan/internal/launch"
-	"banyan/internal/logp"
+	"banyan/internal/job/launcher"
+	"banyan/internal/study/driver/logp"
 	"banyan/mpi"
 )
 
@@ -59,7 +59,7 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP, transportLocal}, "transports to measure: shm, tcp, inproc")
+	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP, transportLocal}, "transports to measure: shm, tcp, inproc")
 	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
 	f.define(flags, 10)
 	return cmd
@@ -68,7 +68,7 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 func (f *benchFlags) run(out io.Writer) error {
 	var settings []bench.Setting
 	for _, t := range f.transports {
-		if t != launch.TransportSHM && t != launch.TransportTCP && t != transportLocal {
+		if t != launcher.TransportSHM && t != launcher.TransportTCP && t != transportLocal {
 			return fmt.Errorf("there is no transport %q: --transport takes shm, tcp and inproc", t)
 		}
 		for _, r := range f.replicas {
@@ -128,17 +128,17 @@ func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
 		})
 		return samples, errors.Join(err, other.Wait())
 	}
-	cfg := launch.Config{
+	cfg := launcher.Config{
 		Ranks: ranks, Replicas: s.Replicas, Program: program, Args: []string{"bench", "worker"},
 		Env: os.Environ(), Transport: s.Transport, Stdin: bytes.NewReader(nil),
 	}
 	if s.Transport == transportLocal {
 		cfg.Args = append(cfg.Args, fmt.Sprint("--local=", ranks), fmt.Sprint("--replicas=", s.Replicas))
-		cfg.Ranks, cfg.Replicas, cfg.Transport = 1, 1, launch.TransportTCP
+		cfg.Ranks, cfg.Replicas, cfg.Transport = 1, 1, launcher.TransportTCP
 	}
 	var stdout, stderr bytes.Buffer
 	cfg.Stdout, cfg.Stderr = &stdout, &stderr
-	report, err := launch.Run(cfg)
+	report, err := launcher.Run(cfg)
 	if err != nil {
 		return nil, err
 	}

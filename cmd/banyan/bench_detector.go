@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench/detection"
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 const benchDetectorLong = `Detector starts so many members, each a process of its own, kills, stops or cuts off

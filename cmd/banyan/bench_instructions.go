@@ -10,7 +10,7 @@ import (
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 type benchInstructionsFlags struct {

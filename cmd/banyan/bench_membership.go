@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench/membership"
-	"banyan/internal/logp"
-	"banyan/internal/risk"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/risk"
 )
 
 const benchMembershipLong = `Membership starts a group of so many members (-n, before the change), has something happen to it,

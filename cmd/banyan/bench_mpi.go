@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench/peers"
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 type benchMPIFlags struct {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/bench/replication"
-	"banyan/internal/launch"
-	"banyan/internal/logp"
+	"banyan/internal/job/launcher"
+	"banyan/internal/study/driver/logp"
 )
 
 const benchReplicationLong = `Replication compares a job whose ranks have several replicas with as many jobs without
@@ -107,7 +107,7 @@ func newBenchReplicationCommand() *cobra.Command {
 	flags.IntSliceVar(&f.sizes, "bytes", replication.Sizes(), "sizes of the ping-pong's messages")
 	flags.StringVar(&f.matrix, "matrix", "", "the `file` that cg solves (default the demo's, in the source tree)")
 	flags.IntVar(&f.kills, "kills", 20, "kills of each kind, one a job")
-	flags.StringSliceVar(&f.transports, "transport", []string{launch.TransportSHM, launch.TransportTCP}, "transports of the failover: shm, tcp")
+	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP}, "transports of the failover: shm, tcp")
 	flags.IntSliceVar(&f.states, "state", []int{1 << 20, 64 << 20, 1 << 30}, "bytes of the state that is healed; the machine needs four times that")
 	flags.IntVar(&f.heals, "heals", 3, "heals of each state, one a job")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws whom to kill, and when")
@@ -166,7 +166,7 @@ func (f *benchReplicationFlags) check() error {
 		}
 	}
 	for _, t := range f.transports {
-		if t != launch.TransportSHM && t != launch.TransportTCP {
+		if t != launcher.TransportSHM && t != launcher.TransportTCP {
 			return fmt.Errorf("--transport %q: there are shm and tcp", t)
 		}
 	}

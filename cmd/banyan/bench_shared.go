@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 // What the commands under "banyan bench" have in common.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 )
 
 const checkLong = `Check runs PROGRAM several times with every rank replicated and its timing
@@ -63,7 +63,7 @@ type checkFlags struct {
 	show      bool
 	format    string
 
-	programs []launch.Part
+	programs []launcher.Part
 	ranks    int // of all programs
 	input    []byte
 }
@@ -93,7 +93,7 @@ func newCheckCommand() *cobra.Command {
 	flags.IntVar(&f.runs, "runs", 5, "how often to run the program")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run's delays; the next run has the next seed")
 	flags.IntVar(&f.replicas, "replicas", 2, "processes per rank")
-	flags.StringVar(&f.transport, "transport", launch.TransportAuto, "how messages travel: auto, shm or tcp")
+	flags.StringVar(&f.transport, "transport", launcher.TransportAuto, "how messages travel: auto, shm or tcp")
 	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
 	flags.StringVar(&f.stdin, "stdin", "", "give rank 0 what is in `FILE` as its input, in each run")
 	flags.BoolVar(&f.strict, "strict", false, "exit with 1 also if only data differs")
@@ -118,7 +118,7 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 		return fmt.Errorf("--runs is %d: want at least 1", f.runs)
 	case f.replicas < 2:
 		return fmt.Errorf("--replicas is %d: there is something to compare from 2 on", f.replicas)
-	case f.transport == launch.TransportInproc:
+	case f.transport == launcher.TransportInproc:
 		return errors.New("--transport inproc has no replicas")
 	case f.patience <= 0:
 		return fmt.Errorf("--patience is %v: want more than 0", f.patience)
@@ -133,15 +133,15 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 }
 
 // config is the job of one run.
-func (f *checkFlags) config(environment []string, stderr io.Writer) launch.Config {
+func (f *checkFlags) config(environment []string, stderr io.Writer) launcher.Config {
 	parts := slices.Clone(f.programs)
 	for i := range parts {
 		parts[i].Env = slices.Concat(parts[i].Env, environment)
 	}
 	first := parts[0]
-	c := launch.Config{
+	c := launcher.Config{
 		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: parts[1:],
-		Replicas: f.replicas, Transport: f.transport, Bind: launch.BindAuto,
+		Replicas: f.replicas, Transport: f.transport, Bind: launcher.BindAuto,
 		Stdin: bytes.NewReader(f.input), Stdout: io.Discard, Stderr: stderr,
 	}
 	if f.show {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"banyan/internal/determinism"
+	"banyan/internal/job/check"
 )
 
 // write tells the verdict.
@@ -105,7 +105,7 @@ type (
 		Calls    int    `json:"calls"`
 	}
 	differenceJSON struct {
-		*determinism.Difference
+		*check.Difference
 		Calls [2]eventJSON `json:"calls"`
 		Cause *causeJSON   `json:"cause,omitempty"`
 	}
@@ -148,7 +148,7 @@ func (v *verdict) writeJSON(w io.Writer, f *checkFlags) error {
 	return e.Encode(j)
 }
 
-func jsonOf(d *determinism.Difference) differenceJSON {
+func jsonOf(d *check.Difference) differenceJSON {
 	j := differenceJSON{Difference: d, Calls: eventsOf(d.Calls)}
 	if c := d.Cause; c != nil {
 		a, b := c.Receives[0], c.Receives[1]
@@ -157,10 +157,10 @@ func jsonOf(d *determinism.Difference) differenceJSON {
 	return j
 }
 
-func eventsOf(events [2]determinism.Event) (list [2]eventJSON) {
+func eventsOf(events [2]check.Event) (list [2]eventJSON) {
 	for i, e := range events {
 		list[i] = eventJSON{
-			End: e.Kind == determinism.End, Function: e.Op, Peer: e.Peer, Tag: e.Tag,
+			End: e.Kind == check.End, Function: e.Op, Peer: e.Peer, Tag: e.Tag,
 			Context: fmt.Sprintf("%x", e.Context), Bytes: e.Bytes, Where: e.Where,
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"banyan/internal/determinism"
-	"banyan/internal/launch"
+	"banyan/internal/job/check"
+	"banyan/internal/job/launcher"
 	"banyan/internal/proto"
 )
 
@@ -17,10 +17,10 @@ type verdict struct {
 	runs     int    // made
 	seed     uint64 // of the last
 	calls    int    // compared, and alike in control
-	findings *determinism.Summary
+	findings *check.Summary
 	// Of payloads, in all runs:
-	payloads    determinism.Places
-	payload     *determinism.Difference // the first
+	payloads    check.Places
+	payload     *check.Difference // the first
 	payloadSeed uint64
 	failure     string // why a run came to nothing
 	output      string // what the job said last, then
@@ -29,7 +29,7 @@ type verdict struct {
 
 // check makes the runs, up to the first that diverges or fails.
 func (f *checkFlags) check(out io.Writer) error {
-	v := &verdict{payloads: make(determinism.Places)}
+	v := &verdict{payloads: make(check.Places)}
 	bar := newProgressOf(f.runs, "checking")
 	for v.runs < f.runs && v.code == 0 {
 		v.seed = f.seed + uint64(v.runs)
@@ -68,22 +68,22 @@ func (f *checkFlags) runOnce(v *verdict) error {
 		return &exitError{checkFailed, err}
 	}
 	defer os.RemoveAll(dir)
-	c := determinism.Compare(determinism.Job{Dir: dir, Ranks: f.ranks, Procs: f.procs})
+	c := check.Compare(check.Job{Dir: dir, Ranks: f.ranks, Procs: f.procs})
 	defer c.Close()
 	stop, said := make(chan struct{}), new(tail)
-	config := f.config(determinism.Environment(dir, v.seed), said)
+	config := f.config(check.Environment(dir, v.seed), said)
 	config.Stop = stop
-	var report *launch.Report
+	var report *launcher.Report
 	var failed error
 	ended := make(chan struct{})
 	go func() {
-		report, failed = launch.Run(config)
+		report, failed = launcher.Run(config)
 		close(ended)
 	}()
 	stalled, err := f.follow(c, ended)
 	close(stop)
 	<-ended
-	if start := (*launch.StartError)(nil); errors.As(failed, &start) {
+	if start := (*launcher.StartError)(nil); errors.As(failed, &start) {
 		return &exitError{start.Code, failed}
 	}
 	if err := errors.Join(err, failed); err != nil {
@@ -93,7 +93,7 @@ func (f *checkFlags) runOnce(v *verdict) error {
 }
 
 // follow compares while the job runs: to its end, to a difference, or to the end of patience.
-func (f *checkFlags) follow(c *determinism.Comparison, ended <-chan struct{}) (stalled bool, err error) {
+func (f *checkFlags) follow(c *check.Comparison, ended <-chan struct{}) (stalled bool, err error) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	var enough <-chan time.Time // set when there is a difference
@@ -130,7 +130,7 @@ func (f *checkFlags) procs(rank int) []proto.Proc {
 }
 
 // judge adds what a run that has ended shows.
-func (f *checkFlags) judge(v *verdict, c *determinism.Comparison, report *launch.Report, stalled bool, said *tail) error {
+func (f *checkFlags) judge(v *verdict, c *check.Comparison, report *launcher.Report, stalled bool, said *tail) error {
 	if _, err := c.Advance(); err != nil {
 		return &exitError{checkFailed, err}
 	}
@@ -146,7 +146,7 @@ func (f *checkFlags) judge(v *verdict, c *determinism.Comparison, report *launch
 	switch {
 	case len(s.Found) > 0:
 		v.findings, v.code = s, checkDiverged
-	case report.Outcome == launch.OutcomeInterrupted && !stalled:
+	case report.Outcome == launcher.OutcomeInterrupted && !stalled:
 		return &exitError{code: report.ExitCode} // by a signal
 	case stalled:
 		v.failure = fmt.Sprintf("no rank has sent anything for %v", f.patience)

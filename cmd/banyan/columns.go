@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 // column is one column of a table whose rows are T. Its values are numbers, strings

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"banyan/internal/compiler"
+	"banyan/internal/job/compiler"
 )
 
 func main() { os.Exit(execute()) }
@@ -24,7 +24,7 @@ func execute() int {
 	if language, ok := compiler.Named(name); ok {
 		return compile(language, os.Args[1:])
 	}
-	if launcher(name) {
+	if isLauncher(name) {
 		root.SetArgs(launcherArgs(os.Args[1:]))
 	}
 	err := root.Execute()

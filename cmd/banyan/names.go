@@ -10,14 +10,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"banyan/internal/compiler"
+	"banyan/internal/job/compiler"
 )
 
 // This command has other names, as links to it: mpiexec and mpirun are banyan
 // run; mpicc, mpicxx, mpifort and what else they are called by are compilers.
 
-// launcher says whether a name is one of banyan run.
-func launcher(name string) bool { return name == "mpiexec" || name == "mpirun" }
+// isLauncher says whether a name is one of banyan run.
+func isLauncher(name string) bool { return name == "mpiexec" || name == "mpirun" }
 
 // launcherArgs are the arguments of banyan for those of mpiexec.
 func launcherArgs(args []string) []string {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"banyan/internal/logp"
-	"banyan/internal/risk"
-	"banyan/internal/wire"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/risk"
 )
 
 // planFlags are the flags of "plan detector", as given.

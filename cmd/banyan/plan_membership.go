@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	benchmembership "banyan/bench/membership"
-	"banyan/internal/logp"
-	"banyan/internal/report"
-	"banyan/internal/viewtime"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/viewtime"
+	"banyan/internal/study/report"
 )
 
 // viewPlanFlags are the flags of "plan membership", as given.

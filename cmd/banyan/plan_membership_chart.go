@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"banyan/internal/report"
-	"banyan/internal/viewtime"
+	"banyan/internal/study/planning/viewtime"
+	"banyan/internal/study/report"
 )
 
 // chartPoints is about how many points a curve has.

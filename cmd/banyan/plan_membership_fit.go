@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"banyan/internal/risk"
-	"banyan/internal/viewtime"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // readMeasurements reads stabilisation times from a CSV file: its columns n and

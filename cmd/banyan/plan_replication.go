@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
-	"banyan/internal/report"
-	"banyan/internal/resilience"
-	"banyan/internal/risk"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/resilience"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/report"
 )
 
 // replicationPlanFlags are the flags of "plan replication", as given.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"banyan/internal/report"
-	"banyan/internal/resilience"
+	"banyan/internal/study/planning/resilience"
+	"banyan/internal/study/report"
 )
 
 // replicationChart draws the efficiency of each degree over the number of nodes, all of which are

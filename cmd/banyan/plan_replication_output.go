@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"banyan/internal/logp"
-	"banyan/internal/report"
-	"banyan/internal/resilience"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/resilience"
+	"banyan/internal/study/report"
 )
 
 // tell writes for people: the answer in words, then a table for each comparison.

@@ -13,7 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"banyan/internal/report"
+	"banyan/internal/study/report"
 )
 
 func newReproduceCommand() *cobra.Command {

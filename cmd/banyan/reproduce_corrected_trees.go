@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"banyan/internal/report"
-	"banyan/internal/reproduce/correctedtrees"
+	"banyan/internal/study/report"
+	"banyan/internal/study/reproduce/correctedtrees"
 )
 
 func newReproduceCorrectedTreesCommand() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"banyan/internal/report"
-	"banyan/internal/reproduce/failuredetector"
+	"banyan/internal/study/report"
+	"banyan/internal/study/reproduce/failuredetector"
 )
 
 func newReproduceFailureDetectorCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	benchmembership "banyan/bench/membership"
-	"banyan/internal/report"
-	"banyan/internal/reproduce/membership"
+	"banyan/internal/study/report"
+	"banyan/internal/study/reproduce/membership"
 )
 
 func newReproduceMembershipCommand() *cobra.Command {

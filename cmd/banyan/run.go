@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/fault"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 )
 
 const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
@@ -84,7 +84,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
 
 // runFlags are the flags of banyan run.
 type runFlags struct {
-	config              launch.Config
+	config              launcher.Config
 	part                partFlags // of the first program
 	replicas, replicate string
 	faults              string
@@ -118,21 +118,21 @@ func newRunCommand() *cobra.Command {
 	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
-	flags.StringVar(&f.config.Protocol, "protocol", launch.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
+	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
-	flags.StringVar(&f.config.Transport, "transport", launch.TransportAuto,
+	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
-	flags.StringVar(&f.config.Bind, "bind-to", launch.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
+	flags.StringVar(&f.config.Bind, "bind-to", launcher.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
 	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
 	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
 	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
-		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launch.DefaultHeartbeatPeriod))
+		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launcher.DefaultHeartbeatPeriod))
 	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", 0,
-		fmt.Sprintf("how long a silent process is held for alive (default %v, or ten longer periods)", launch.DefaultHeartbeatTimeout))
+		fmt.Sprintf("how long a silent process is held for alive (default %v, or ten longer periods)", launcher.DefaultHeartbeatTimeout))
 	flags.BoolVar(&f.config.Debug, "debug", false, "hold no process for dead because it is silent")
 	return cmd
 }
@@ -155,7 +155,7 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	if f.replicate == "" && cmd.Flags().Changed("replicate") {
 		return errors.New("--replicate is empty: want ranks, such as 0-3,7, or do without it for all")
 	}
-	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launch.MaxProcs)); err != nil {
+	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launcher.MaxProcs)); err != nil {
 		return err
 	}
 	return f.parseTimeout()
@@ -197,8 +197,8 @@ func (f *runFlags) run() (err error) {
 		}
 		defer file.Close()
 	}
-	report, err := launch.Run(f.config)
-	if e := (*launch.StartError)(nil); errors.As(err, &e) {
+	report, err := launcher.Run(f.config)
+	if e := (*launcher.StartError)(nil); errors.As(err, &e) {
 		return &exitError{e.Code, err}
 	}
 	if err != nil {

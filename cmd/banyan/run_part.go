@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"banyan/internal/compiler"
-	"banyan/internal/launch"
-	"banyan/internal/mpiexec"
+	"banyan/internal/job/compiler"
+	"banyan/internal/job/launcher"
+	"banyan/internal/job/mpiexec"
 )
 
 // partFlags are the flags that each program of a job has of its own.
@@ -33,21 +33,21 @@ func (f *partFlags) add(flags *pflag.FlagSet) {
 }
 
 // parse reads what belongs to one program.
-func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, error) {
+func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, error) {
 	modern, remarks, err := mpiexec.Modern(args, func(name string) (value, ok bool) {
 		flag := flags.Lookup(name)
 		return flag != nil && flag.NoOptDefVal == "", flag != nil
 	})
 	if err != nil {
-		return launch.Part{}, err
+		return launcher.Part{}, err
 	}
 	if err := flags.Parse(modern); err != nil {
-		return launch.Part{}, err
+		return launcher.Part{}, err
 	}
 	for _, r := range remarks {
 		fmt.Fprintln(os.Stderr, "banyan:", r)
 	}
-	part := launch.Part{Ranks: f.ranks, Dir: f.wdir, Env: withLibrary(os.Environ())}
+	part := launcher.Part{Ranks: f.ranks, Dir: f.wdir, Env: withLibrary(os.Environ())}
 	if rest := flags.Args(); len(rest) > 0 {
 		part.Program, part.Args = rest[0], rest[1:]
 	}
@@ -69,7 +69,7 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launch.Part, err
 
 // parseAll reads the command line of a job, whose programs have ":" between them. The flags are
 // those of the command, which the first has with its own.
-func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launch.Part, err error) {
+func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launcher.Part, err error) {
 	for i, segment := range mpiexec.Segments(args) {
 		part := f
 		if i > 0 {
@@ -89,7 +89,7 @@ func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launc
 }
 
 // ranksOf counts the ranks of all programs.
-func ranksOf(parts []launch.Part) (n int) {
+func ranksOf(parts []launcher.Part) (n int) {
 	for _, p := range parts {
 		n += p.Ranks
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 	"banyan/internal/trace/summary"
@@ -81,7 +81,7 @@ table is wrong.`,
   banyan sim broadcast --procs 1024 --node-size 16 --placement striped --failed-nodes 2 --crash 'kill rank=5 at=send:2'
 
   # which of the reference broadcasts come out differently?
-  banyan sim broadcast --cases internal/logp/testdata/logp-broadcast.csv --check --format csv`,
+  banyan sim broadcast --cases internal/study/driver/logp/testdata/logp-broadcast.csv --check --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := logp.Format(f.format).Validate(); err != nil && f.format != "" {
@@ -255,13 +255,13 @@ func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 		return err
 	}
 	if f.check {
-		return check(cmd.ErrOrStderr(), t, f.cases)
+		return checkTable(cmd.ErrOrStderr(), t, f.cases)
 	}
 	return nil
 }
 
-// check reports every row that differs from its table.
-func check(w io.Writer, t *logp.Table, path string) error {
+// checkTable reports every row that differs from its table.
+func checkTable(w io.Writer, t *logp.Table, path string) error {
 	different, unchecked := 0, 0
 	for i := range t.Rows {
 		r := &t.Rows[i]

@@ -15,7 +15,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"banyan/internal/campaign"
+	"banyan/internal/study/campaign"
 )
 
 func newSimCampaignCommand() *cobra.Command {

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto"
-	"banyan/internal/risk"
-	"banyan/internal/stabilisation"
+	"banyan/internal/study/detection/stabilisation"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/planning/risk"
 )
 
 // detectorFlags are the flags of "sim detector", as given.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"banyan/internal/risk"
-	"banyan/internal/stabilisation"
+	"banyan/internal/study/detection/stabilisation"
+	"banyan/internal/study/planning/risk"
 )
 
 // detectorRow is what is printed of a campaign, or with --each of a run.

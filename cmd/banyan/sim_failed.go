@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 // failedFlags say which processes are dead from the start.

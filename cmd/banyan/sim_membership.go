@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto"
-	"banyan/internal/risk"
-	"banyan/internal/viewsim"
-	"banyan/internal/viewtime"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/driver/viewsim"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // membershipFlags are the flags of "sim membership", as given.
@@ -58,7 +58,7 @@ models say: base, equations 1 and 2 with L + 2o for half a round trip, and fanou
 sends one after the other take and the hops (see "banyan plan membership"). They are for one death;
 the other faults take several rounds.
 
-With --protocol paper the protocol runs as the paper prints it (internal/proto/varma), where it may
+With --protocol paper the protocol runs as the paper prints it (internal/study/protocol/varma), where it may
 end in different views (agreed and collided tell) or with a root that waits for ever (waits). With
 paper-lists a root spreads all deaths that it knows of with each, as the paper's text suggests.
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 )
 
 // modelFlags are the flags for what goes beyond plain LogP and processes that are

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"banyan/internal/logp"
-	"banyan/internal/probing"
+	"banyan/internal/study/detection/probing"
+	"banyan/internal/study/driver/logp"
 )
 
 // probingFlags are the flags of "sim probing", as given.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto"
-	"banyan/internal/qos"
-	"banyan/internal/report"
+	"banyan/internal/study/detection/qos"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/report"
 )
 
 // qualityFlags are the flags of "sim quality", as given.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/logp"
+	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"banyan/examples/internal/jobtest"
-	"banyan/internal/determinism"
-	"banyan/internal/launch"
+	"banyan/internal/job/check"
+	"banyan/internal/job/launcher"
 	"banyan/internal/proto"
 )
 
@@ -16,13 +16,13 @@ func TestSendDeterministic(t *testing.T) {
 	const ranks = 4
 	for seed := range uint64(2) {
 		dir := t.TempDir()
-		report := jobtest.Run(t, "", launch.Config{
-			Ranks: ranks, Replicas: 2, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"}, Env: determinism.Environment(dir, seed), Stderr: os.Stderr,
+		report := jobtest.Run(t, "", launcher.Config{
+			Ranks: ranks, Replicas: 2, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"}, Env: check.Environment(dir, seed), Stderr: os.Stderr,
 		})
 		if report.ExitCode != 0 {
 			t.Fatalf("exit code %d, %s", report.ExitCode, report.Reason)
 		}
-		c := determinism.Compare(determinism.Job{Dir: dir, Ranks: ranks, Procs: func(r int) []proto.Proc {
+		c := check.Compare(check.Job{Dir: dir, Ranks: ranks, Procs: func(r int) []proto.Proc {
 			return []proto.Proc{proto.Proc(r), proto.Proc(ranks + r)}
 		}})
 		defer c.Close()

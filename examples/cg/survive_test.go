@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"banyan/examples/internal/jobtest"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 )
 
 // soak makes TestSurvive go on for so long in place of its usual number of plans.
@@ -28,7 +28,7 @@ func TestSurvive(t *testing.T) {
 	args := []string{"-every", "10", "data/bcsstk16.mtx.gz"}
 	undisturbed := map[int]string{}
 	for _, n := range []int{1, 2, 3, 4, 7} {
-		r := jobtest.Run(t, "", launch.Config{Ranks: n, Replicas: 1, Args: args})
+		r := jobtest.Run(t, "", launcher.Config{Ranks: n, Replicas: 1, Args: args})
 		if r.ExitCode != 0 {
 			t.Fatalf("%d ranks undisturbed: exit code %d\n%s", n, r.ExitCode, r.Stderr)
 		}
@@ -50,12 +50,12 @@ func TestSurvive(t *testing.T) {
 			degrees[first] = 1
 			spare -= replicas - 1
 		}
-		protocol := launch.ProtocolParallel
+		protocol := launcher.ProtocolParallel
 		if seed%5 < 2 {
-			protocol = launch.ProtocolMirror
+			protocol = launcher.ProtocolMirror
 		}
 		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%spare, within, seed)
-		config := launch.Config{Ranks: n, Degrees: degrees, Protocol: protocol, Args: args}
+		config := launcher.Config{Ranks: n, Degrees: degrees, Protocol: protocol, Args: args}
 		if r := jobtest.Run(t, faults, config); r.ExitCode != 0 || r.Stdout != undisturbed[n] {
 			t.Errorf("%s\nexit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
 				jobtest.Command(faults, config), r.ExitCode, r.Stderr, r.Stdout, undisturbed[n])
@@ -67,13 +67,13 @@ func TestSurvive(t *testing.T) {
 // its successor has: the output stays that of the undisturbed job.
 func TestHeal(t *testing.T) {
 	args := []string{"-every", "50", "-solves", "10", "data/bcsstk16.mtx.gz"}
-	undisturbed := jobtest.Run(t, "", launch.Config{Ranks: 3, Replicas: 1, Args: args})
+	undisturbed := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: 1, Args: args})
 	if undisturbed.ExitCode != 0 {
 		t.Fatal(undisturbed.Stderr)
 	}
 	for _, rank := range []int{0, 2} {
 		var errs bytes.Buffer
-		r := jobtest.Run(t, fmt.Sprintf("kill rank=%d replica=1 at=send:600", rank), launch.Config{
+		r := jobtest.Run(t, fmt.Sprintf("kill rank=%d replica=1 at=send:600", rank), launcher.Config{
 			Ranks: 3, Replicas: 2, Heal: true, Args: args, Stderr: &killer{rank: rank, t: t, w: &errs},
 		})
 		if r.ExitCode != 0 || r.Stdout != undisturbed.Stdout || len(r.Deaths) != 2 || len(r.Heals) == 0 || r.Heals[0].Error != "" {
@@ -121,7 +121,7 @@ func child(number int) int {
 // TestBrokenMatrixJob: a job of processes ends with code 1 and the cause.
 func TestBrokenMatrixJob(t *testing.T) {
 	for _, replicas := range []int{1, 2} {
-		r := jobtest.Run(t, "", launch.Config{Ranks: 3, Replicas: replicas, Args: []string{"testdata/broken.mtx"}})
+		r := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: replicas, Args: []string{"testdata/broken.mtx"}})
 		if r.ExitCode != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, `line 4: value "four" is not a finite number`) {
 			t.Errorf("%d replicas: exit code %d\nstderr:\n%s\nstdout:\n%s", replicas, r.ExitCode, r.Stderr, r.Stdout)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"banyan/internal/determinism"
-	"banyan/internal/launch"
+	"banyan/internal/job/check"
+	"banyan/internal/job/launcher"
 	"banyan/internal/proto"
 	"banyan/mpi"
 )
@@ -53,19 +53,19 @@ func TestCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ranks, seeds = 4, 20
-	compared := func(seed uint64, args ...string) *determinism.Summary {
+	compared := func(seed uint64, args ...string) *check.Summary {
 		t.Helper()
 		dir := t.TempDir()
-		_, err := launch.Run(launch.Config{
+		_, err := launcher.Run(launcher.Config{
 			Ranks: ranks, Replicas: 2, Program: program, Args: args,
-			Env:   append(append(os.Environ(), asProgram+"=1"), determinism.Environment(dir, seed)...),
+			Env:   append(append(os.Environ(), asProgram+"=1"), check.Environment(dir, seed)...),
 			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, // it may end with an error about what it sends
 			Limit: 20 * time.Second, // or hang
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := determinism.Compare(determinism.Job{Dir: dir, Ranks: ranks, Procs: func(r int) []proto.Proc {
+		c := check.Compare(check.Job{Dir: dir, Ranks: ranks, Procs: func(r int) []proto.Proc {
 			return []proto.Proc{proto.Proc(r), proto.Proc(ranks + r)}
 		}})
 		defer c.Close()

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"banyan/examples/internal/jobtest"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
 
@@ -69,7 +69,7 @@ func TestRefused(t *testing.T) {
 // TestSurvive kills processes at random, in every phase: the output stays that of one rank.
 func TestSurvive(t *testing.T) {
 	args := []string{"-points", "31", "-solves", "2"}
-	want := jobtest.Run(t, "", launch.Config{Ranks: 1, Replicas: 1, Args: args})
+	want := jobtest.Run(t, "", launcher.Config{Ranks: 1, Replicas: 1, Args: args})
 	if want.ExitCode != 0 {
 		t.Fatalf("undisturbed: exit code %d\n%s", want.ExitCode, want.Stderr)
 	}
@@ -85,7 +85,7 @@ func TestSurvive(t *testing.T) {
 			args = append(args[:len(args):len(args)], "-any-source")
 		}
 		faults := fmt.Sprintf("random count=%d within=%s seed=%d", 1+seed%(n*(replicas-1)), []string{"300ms", "send:1500", "100ms"}[seed%3], seed)
-		config := launch.Config{Ranks: n, Replicas: replicas, Args: args}
+		config := launcher.Config{Ranks: n, Replicas: replicas, Args: args}
 		if got := jobtest.Run(t, faults, config); got.ExitCode != 0 || got.Stdout != want.Stdout {
 			t.Errorf("%s\nexit code %d\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
 				jobtest.Command(faults, config), got.ExitCode, got.Stderr, got.Stdout, want.Stdout)

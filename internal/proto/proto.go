@@ -8,8 +8,8 @@
 // could be seen from outside, and draws randomness only from a seeded source it
 // was given. A driver below it owns time and the network:
 //
-//   - internal/logp drives machines in simulated LogP time,
-//   - internal/progress drives the same machines in a real process,
+//   - internal/study/driver/logp drives machines in simulated LogP time,
+//   - internal/runtime/engine drives the same machines in a real process,
 //   - tests drive them through scripted, exhaustive or random schedules.
 //
 // A driver obeys five rules:
@@ -27,7 +27,7 @@
 //     in which they were sent, each at most once.
 //
 // Packages below proto never import each other: what connects them is routing,
-// and lives in internal/process.
+// and lives in internal/runtime/process.
 package proto
 
 import "fmt"

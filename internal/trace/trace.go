@@ -34,7 +34,7 @@
 //
 // A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns",
 // its positions are the job's processes, and the kinds of its messages those of all frames
-// between them (internal/wire): eager, tree, correction, heartbeat, …. Send is when a process
+// between them (internal/runtime/wire): eager, tree, correction, heartbeat, …. Send is when a process
 // hands the frame to its transport, receive when the frame is routed to a machine, coloured
 // when a broadcast's machine delivers, or the root begins (of several broadcasts each is noted, and
 // the earliest counts in pictures), dead when a process learns that another is (the earliest counts,

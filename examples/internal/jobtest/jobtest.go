@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
-	"banyan/internal/launch"
+	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
 
@@ -28,13 +28,13 @@ func Main(m *testing.M, main func()) {
 
 // Result is what a job has printed, and how it ended.
 type Result struct {
-	*launch.Report
+	*launcher.Report
 	Stdout, Stderr string
 }
 
 // Run runs the program as a job of processes, with a plan of faults. The job says how many, and what else is
 // particular; of its streams stderr may be given.
-func Run(t *testing.T, faults string, job launch.Config) Result {
+func Run(t *testing.T, faults string, job launcher.Config) Result {
 	t.Helper()
 	plan, err := fault.Parse(faults)
 	if err != nil {
@@ -51,7 +51,7 @@ func Run(t *testing.T, faults string, job launch.Config) Result {
 	if job.Stderr == nil {
 		job.Stderr = &errs
 	}
-	report, err := launch.Run(job)
+	report, err := launcher.Run(job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func Run(t *testing.T, faults string, job launch.Config) Result {
 }
 
 // Command is how the job is started by hand.
-func Command(faults string, job launch.Config) string {
+func Command(faults string, job launcher.Config) string {
 	ranks, replicas := job.Ranks, fmt.Sprint(job.Replicas)
 	if len(job.Degrees) > 0 {
 		each := make([]string, len(job.Degrees))
@@ -70,7 +70,7 @@ func Command(faults string, job launch.Config) string {
 	}
 	protocol := job.Protocol
 	if protocol == "" {
-		protocol = launch.ProtocolParallel
+		protocol = launcher.ProtocolParallel
 	}
 	return fmt.Sprintf("banyan run -n %d --replicas %s --protocol %s --fault '%s' PROGRAM %s", ranks, replicas, protocol, faults, strings.Join(job.Args, " "))
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // prefixes is failure-proof correction where everybody may crash at any point,

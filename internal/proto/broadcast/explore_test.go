@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
 

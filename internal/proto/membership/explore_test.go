@@ -8,8 +8,8 @@ import (
 	"math"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // states bounds what TestExhaustive visits of a group.

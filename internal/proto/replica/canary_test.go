@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"banyan/internal/explore"
+	"banyan/internal/testing/explore"
 )
 
 // TestCanaries: an explorer that finds nothing may be blind. It must catch each

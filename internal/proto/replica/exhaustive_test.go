@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // exploreAll visits all states that a world can come to, or some of them in an order of

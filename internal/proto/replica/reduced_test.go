@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"banyan/internal/explore"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // # Fewer states

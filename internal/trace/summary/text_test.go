@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"banyan/internal/logp"
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 )

@@ -1,0 +1,162 @@
+package groupnode
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"banyan/internal/proto/membership"
+)
+
+// MinSecret is the shortest allowed secret in bytes.
+const MinSecret = 16
+
+// Config is what a member needs to know. Only Name and Secret have no default.
+type Config struct {
+	Name      string
+	Listen    string   // host:port to listen at; the default is 127.0.0.1:0
+	Advertise string   // how others reach it, if that isn't how it listens
+	Seeds     []string // addresses of members; none: found a group
+	Secret    []byte   // the group's; at least MinSecret bytes
+	Arity     int      // of the tree, a power of two; 2 if 0
+
+	// Period (η) is the time between heartbeats, 100 ms if 0; Timeout (δ) the silence
+	// that is taken for a death, 1 s if 0.
+	Period, Timeout time.Duration
+	// Gather is how long a coordinator waits for more that is to change. The default
+	// is none.
+	Gather time.Duration
+	// Patience is how long a side without a quorum waits for one. 2δ if 0.
+	Patience time.Duration
+
+	Logger   *slog.Logger // nil: none
+	Observer Observer     // nil: none
+}
+
+// Observer is told what a member does, as it does it. Its methods are called from the
+// member's one goroutine, which waits for them: they must not block, nor call
+// the member.
+type Observer interface {
+	// Installed is a view in force: all of them, in order. Card is what is known
+	// of those in it and of those who have gone with it; it may be called until the return.
+	// Stable says that this is the coordinator and has all acknowledgements: the end
+	// of the paper's stabilisation time.
+	Installed(v *membership.View, card func(membership.Member) Card, stable bool)
+	// Sent is a message of the membership on its way to another member. The first
+	// Propose of a number begins the stabilisation time.
+	Sent(to membership.Member, x *membership.Message)
+	// Ended is the end of the member, and the last that is told. For a member that never
+	// had a view it is what Join returns.
+	Ended(err error)
+}
+
+// blind observes nothing.
+type blind struct{}
+
+func (blind) Installed(*membership.View, func(membership.Member) Card, bool) {}
+func (blind) Sent(membership.Member, *membership.Message)                    {}
+func (blind) Ended(error)                                                    {}
+
+// DefaultPeriod is the time between heartbeats where none is given.
+const DefaultPeriod = 100 * time.Millisecond
+
+// wrong is an error in a field.
+func wrong(field, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %w", ErrConfig, field, fmt.Errorf(format, args...))
+}
+
+// open completes a Config, and listens.
+func (c *Config) open() (*net.TCPListener, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	socket, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, wrong("Listen", "%w", err)
+	}
+	return socket.(*net.TCPListener), nil
+}
+
+// complete fills in the defaults and says what is wrong.
+func (c *Config) complete() error {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	if c.Arity == 0 {
+		c.Arity = 2
+	}
+	if c.Period == 0 {
+		c.Period = DefaultPeriod
+	}
+	if c.Timeout == 0 {
+		c.Timeout = max(time.Second, 10*c.Period)
+	}
+	if c.Patience == 0 {
+		c.Patience = 2 * c.Timeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Observer == nil {
+		c.Observer = blind{}
+	}
+	if err := checkName(c.Name); err != nil {
+		return wrong("Name", "%w", err)
+	}
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return wrong("Listen", "%w", err)
+	}
+	if ip := net.ParseIP(host); c.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return wrong("Listen", "%s is no address that others can reach: Advertise must say one", c.Listen)
+	}
+	if c.Advertise != "" {
+		if err := checkAddress(c.Advertise); err != nil {
+			return wrong("Advertise", "%w", err)
+		}
+	}
+	for _, s := range c.Seeds {
+		if err := checkAddress(s); err != nil {
+			return wrong("Seeds", "%w", err)
+		}
+	}
+	machine := membership.Config{Arity: c.Arity}
+	switch {
+	case len(c.Secret) < MinSecret:
+		return wrong("Secret", "%d bytes: want at least %d", len(c.Secret), MinSecret)
+	case c.Period < time.Millisecond:
+		return wrong("HeartbeatPeriod", "%v: want at least 1ms", c.Period)
+	case c.Timeout < 4*c.Period:
+		return wrong("HeartbeatTimeout", "%v: want at least four periods of %v", c.Timeout, c.Period)
+	case c.Gather < 0:
+		return wrong("Gather", "%v: want 0 or more", c.Gather)
+	case c.Patience < 0:
+		return wrong("Patience", "%v: want 0 or more", c.Patience)
+	case machine.Validate() != nil:
+		return wrong("Arity", "%w", machine.Validate())
+	}
+	return nil
+}
+
+// Why a member isn't one any more, or couldn't become one.
+var (
+	// ErrConfig: the Config is wrong; the error names the field.
+	ErrConfig = errors.New("config")
+	// ErrLeft: it asked to leave.
+	ErrLeft = errors.New("left the group")
+	// ErrClosed: it was closed without leaving. To the others it died.
+	ErrClosed = errors.New("closed")
+	// ErrExcluded: the others took it for dead and go on without it. It may join
+	// again.
+	ErrExcluded = errors.New("excluded: the group took this member for dead")
+	// ErrMinority: too few members could be reached, for longer than Patience.
+	ErrMinority = errors.New("in a minority: too few members can be reached")
+	// ErrNameInUse: a member of this name lives.
+	ErrNameInUse = errors.New("the name is in use")
+	// ErrRefused: the group refuses this process.
+	ErrRefused = errors.New("refused")
+	// ErrSecret: whoever answers has another secret.
+	ErrSecret = errors.New("the secret isn't the group's")
+)

@@ -1,0 +1,300 @@
+package groupnode
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/views"
+)
+
+func TestMain(m *testing.M) {
+	// They wait, mostly.
+	flag.Set("test.parallel", "8")
+	flag.Parse() // the command line's goes before it
+	goleak.VerifyTestMain(m)
+}
+
+// diary notes the views of a member.
+type diary struct {
+	blind
+	mu    sync.Mutex
+	views []*membership.View
+	sent  map[membership.Kind]int
+	more  chan struct{}
+}
+
+func newDiary() *diary {
+	return &diary{more: make(chan struct{}, 1), sent: map[membership.Kind]int{}}
+}
+
+func (d *diary) Installed(v *membership.View, _ func(membership.Member) Card, _ bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.views = append(d.views, v)
+	select {
+	case d.more <- struct{}{}:
+	default:
+	}
+}
+
+func (d *diary) Sent(_ membership.Member, x *membership.Message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sent[x.Kind]++
+}
+
+func (d *diary) last() *membership.View {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.views) == 0 {
+		return &membership.View{}
+	}
+	return d.views[len(d.views)-1]
+}
+
+// await waits for a view of a number of members.
+func (d *diary) await(t *testing.T, members int) *membership.View {
+	t.Helper()
+	for limit := time.After(10 * time.Second); ; {
+		if v := d.last(); len(v.Members) == members {
+			return v
+		}
+		select {
+		case <-d.more:
+		case <-limit:
+			t.Fatalf("the last view is %d, of %v", d.last().Number, d.last().Members)
+		}
+	}
+}
+
+func testConfig(name string, d *diary, seeds ...string) Config {
+	return Config{Name: name, Secret: testSecret, Seeds: seeds, Period: 50 * time.Millisecond, Timeout: 5 * time.Second, Observer: d}
+}
+
+func testJoin(t *testing.T, cfg Config) *Member {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	m, err := Join(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// impostor dials a member with the group's secret, and claims to be somebody.
+func impostor(t *testing.T, to *Member, h *hello) (net.Conn, *answer) {
+	t.Helper()
+	conn, err := net.Dial("tcp", to.Card().Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	a, err := dialHandshake(conn, testSecret, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, a
+}
+
+func frameOf(h wire.Header, payload []byte) []byte {
+	h.Length = uint32(len(payload))
+	b := make([]byte, wire.HeaderSize)
+	wire.EncodeHeader(b, &h)
+	return append(b, payload...)
+}
+
+// Frames that no honest member sends, by one that knows the secret, harm nobody: neither do views
+// change nor does anybody end.
+func TestForgedFrames(t *testing.T) {
+	da, db := newDiary(), newDiary()
+	a := testJoin(t, testConfig("a", da))
+	b := testJoin(t, testConfig("b", db, a.Card().Address))
+	before := da.await(t, 2)
+	// A number that is free yet: as if by a later view.
+	x := membership.Member{Proc: 5, Incarnation: 9}
+	card := Card{Life: newLife(), Name: "x", Address: "127.0.0.1:9"}
+
+	fake := func(members ...membership.Member) *membership.View {
+		v, err := membership.NewView(before.Number+1, members, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	enclose := func(m *membership.Message, cards ...entry) []byte {
+		return frameOf(wire.Header{Kind: wire.KindMembership}, appendEnvelope(nil, views.Append(nil, m), cards))
+	}
+	commit := &membership.Message{Kind: membership.Commit, From: x, Number: before.Number + 1, View: fake(a.Number(), x, membership.Member{Proc: 9})}
+	inName := *commit
+	inName.From = b.Number()
+	inName.View = fake(b.Number())
+	for name, frame := range map[string][]byte{
+		"no frame":             []byte("this isn't a frame, and it is longer than a header, which has 64 bytes"),
+		"half a frame":         enclose(commit)[:wire.HeaderSize+3],
+		"a kind of jobs":       frameOf(wire.Header{Kind: wire.KindGoodbye}, nil),
+		"no envelope":          frameOf(wire.Header{Kind: wire.KindMembership}, []byte{255, 255, 255, 255}),
+		"no message":           frameOf(wire.Header{Kind: wire.KindMembership}, appendEnvelope(nil, []byte("nonsense"), nil)),
+		"nothing":              frameOf(wire.Header{Kind: wire.KindMembership}, nil),
+		"a view without cards": enclose(commit),
+		"in another's name":    enclose(&inName),
+		"another's card":       enclose(commit, entry{a.Number(), card}),
+		"a name twice":         enclose(commit, entry{x, card}, entry{membership.Member{Proc: 9}, Card{newLife(), "a", "127.0.0.1:7"}}),
+		"a join by frame":      enclose(&membership.Message{Kind: membership.Join, From: x}),
+		"news of one's death":  frameOf(wire.Header{Kind: wire.KindNews, Seq: 1, Aux: 4, Src: 5}, wire.AppendGone(nil, wire.Gone{Proc: a.Number().Proc, Incarnation: 9})),
+	} {
+		conn, v := impostor(t, a, &hello{purpose: toSend, to: a.Card().Life, member: x, card: card})
+		if v.verdict != welcome {
+			t.Fatalf("%s: %+v", name, v)
+		}
+		conn.Write(frame)
+		conn.(*net.TCPConn).CloseWrite()
+	}
+	// All is as before: somebody joins, and there is one view more.
+	dc := newDiary()
+	testJoin(t, testConfig("c", dc, a.Card().Address))
+	for _, d := range []*diary{da, db, dc} {
+		if v := d.await(t, 3); v.Number != before.Number+1 {
+			t.Errorf("view %d of %v", v.Number, v.Members)
+		}
+	}
+	if a.Err() != nil || b.Err() != nil {
+		t.Error(a.Err(), b.Err())
+	}
+}
+
+// Strangers who connect and say nothing keep nobody out, however many there are.
+func TestSilentStrangers(t *testing.T) {
+	t.Parallel()
+	da := newDiary()
+	a := testJoin(t, testConfig("a", da))
+	for range 8 * maxPending {
+		conn, err := net.Dial("tcp", a.Card().Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+	}
+	testJoin(t, testConfig("b", newDiary(), a.Card().Address))
+	da.await(t, 2)
+}
+
+// Who dials in the name of a member, of one that is gone, or calls somebody else, gets nowhere.
+func TestImpostors(t *testing.T) {
+	da := newDiary()
+	a := testJoin(t, testConfig("a", da))
+	b := testJoin(t, testConfig("b", newDiary(), a.Card().Address))
+	gone := testJoin(t, testConfig("gone", newDiary(), a.Card().Address))
+	da.await(t, 3)
+	gone.Close()
+	v := da.await(t, 2)
+	life := a.Card().Life
+	for name, tc := range map[string]struct {
+		h    hello
+		want verdict
+	}{
+		"another life":     {hello{purpose: toSend, to: newLife(), member: b.Number(), card: b.Card()}, notHere},
+		"another's number": {hello{purpose: toSend, to: life, member: b.Number(), card: gone.Card()}, refused},
+		"one's own number": {hello{purpose: toSend, to: life, member: a.Number(), card: a.Card()}, refused},
+		"a stale life":     {hello{purpose: toSend, to: life, member: gone.Number(), card: gone.Card()}, obituary},
+		"a stale question": {hello{purpose: toAsk, to: life, member: gone.Number(), card: gone.Card()}, obituary},
+		"an older life":    {hello{purpose: toSend, to: life, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, obituary},
+		"a member asks":    {hello{purpose: toAsk, to: life, member: b.Number(), card: b.Card()}, welcome},
+		"a live name":      {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "b", "127.0.0.1:9"}}, inUse},
+		"an unreachable":   {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "c", "127.0.0.1:9"}}, later},
+	} {
+		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == obituary && got.number != v.Number {
+			t.Errorf("%s: %+v, want %d", name, got, tc.want)
+		}
+	}
+	// To be asked for is no harm to a member.
+	testJoin(t, testConfig("d", newDiary(), b.Card().Address))
+	if last := da.await(t, 3); last.Number != v.Number+1 {
+		t.Errorf("view %d of %v", last.Number, last.Members)
+	}
+}
+
+// One death among n who live takes 2(n-1) messages to agree and n-1 to commit, by count.
+func TestMessages(t *testing.T) {
+	const n = 9
+	a := newDiary()
+	first := testJoin(t, testConfig("a", a))
+	diaries := []*diary{a}
+	var last *Member
+	for i := range n {
+		d := newDiary()
+		last = testJoin(t, testConfig(string(rune('b'+i)), d, first.Card().Address))
+		diaries = append(diaries, d)
+	}
+	for _, d := range diaries {
+		d.await(t, n+1)
+	}
+	// A member has its view before it passes it on, so what belongs to the joins may
+	// still be under way: until nothing has been sent for a while.
+	total := func(diaries []*diary) map[membership.Kind]int {
+		sent := map[membership.Kind]int{}
+		for _, d := range diaries {
+			d.mu.Lock()
+			for k, c := range d.sent {
+				sent[k] += c
+			}
+			d.mu.Unlock()
+		}
+		return sent
+	}
+	for before := total(diaries); ; {
+		time.Sleep(100 * time.Millisecond)
+		now := total(diaries)
+		if maps.Equal(before, now) {
+			break
+		}
+		before = now
+	}
+	for _, d := range diaries {
+		d.mu.Lock()
+		clear(d.sent)
+		d.mu.Unlock()
+	}
+	last.Close()
+	for _, d := range diaries[:n] {
+		d.await(t, n)
+	}
+	var sent map[membership.Kind]int
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && sent[membership.Commit] < n-1; time.Sleep(time.Millisecond) {
+		sent = total(diaries[:n])
+	}
+	for _, k := range []membership.Kind{membership.Propose, membership.Ack, membership.Commit} {
+		if sent[k] != n-1 {
+			t.Errorf("%d messages %v for one death among %d, want %d; all: %v", sent[k], k, n, n-1, sent)
+		}
+	}
+}
+
+// A place in the view is a number of its own, as long as it lives.
+func TestPlaces(t *testing.T) {
+	members := []membership.Member{{Proc: 0, Incarnation: 1}, {Proc: 2, Incarnation: 4}}
+	v, err := membership.NewView(7, members, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Member{reserved: map[string]*reservation{"x": {member: membership.Member{Proc: 1}}}}
+	if got, want := m.place(v), (membership.Member{Proc: 3, Incarnation: 8}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if slices.ContainsFunc(v.Members, func(x membership.Member) bool { return x.Proc == proto.Proc(3) }) {
+		t.Error("taken")
+	}
+}

@@ -1,0 +1,242 @@
+package groupnode
+
+import (
+	"fmt"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/views"
+)
+
+// hello is what this member says when it dials.
+func (m *Member) hello(why purpose, to Life) *hello {
+	return &hello{purpose: why, to: to, terms: m.cfg.terms(), member: m.self, card: m.card}
+}
+
+// judge answers a dialler that calls this life.
+func (m *Member) judge(h *hello, s *stream) answer {
+	if h.to != m.card.Life || m.ended != nil {
+		return answer{verdict: notHere}
+	}
+	if m.machine != nil {
+		v := m.machine.View()
+		if v.Excludes(h.member) {
+			return answer{verdict: obituary, number: v.Number}
+		}
+		if c, known := m.cards[h.member]; known && c != h.card || h.member == m.self {
+			return answer{verdict: refused, text: "another one has this number"}
+		}
+	}
+	if h.purpose == toSend {
+		if old := m.streams[h.member]; old != nil {
+			old.conn.Close() // its dialler gave it up before it was used
+		}
+		s.from = h.member
+		m.streams[s.from] = s
+		m.fate(s.from).stream = open
+	}
+	return answer{verdict: welcome}
+}
+
+// linkTo is the link to somebody, made if there was none. It is nil if there is
+// no card.
+func (m *Member) linkTo(who membership.Member) *link {
+	if l := m.links[who]; l != nil {
+		return l
+	}
+	card, ok := m.cards[who]
+	if !ok {
+		return nil
+	}
+	return m.newLink(who, card, dialLimit)
+}
+
+func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) *link {
+	l := &link{to: who, spawn: m.background.Go}
+	m.links[who] = l
+	h := m.hello(toSend, card.Life)
+	m.background.Go(func() { m.connect(l, card, h, limit) })
+	return l
+}
+
+// send sends a frame. One to somebody who is gone vanishes.
+func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
+	l := m.linkTo(to)
+	if l == nil {
+		m.log.Debug("nobody to send to", "member", to, "kind", h.Kind)
+		return
+	}
+	h.Length = uint32(len(payload))
+	if err := h.Check(); err != nil {
+		panic(err)
+	}
+	frame := make([]byte, wire.HeaderSize+len(payload))
+	wire.EncodeHeader(frame, h)
+	copy(frame[wire.HeaderSize:], payload)
+	l.send(frame)
+}
+
+// frame takes a frame.
+func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
+	if m.streams[s.from] != s {
+		return // its sender is excluded
+	}
+	s.said = true
+	switch {
+	case h.Kind == wire.KindMembership:
+		if err := m.membershipFrame(s, payload); err != nil {
+			m.log.Warn("message dropped", "from", s.from, "err", err)
+		}
+	case m.machine != nil:
+		m.detectorFrame(s.from, h, payload)
+	}
+	m.settle()
+}
+
+// membershipFrame takes a message of the membership. One that an honest member can't
+// have sent is dropped.
+func (m *Member) membershipFrame(s *stream, payload []byte) error {
+	message, cards, err := openEnvelope(payload)
+	if err != nil {
+		return err
+	}
+	x, err := views.Decode(message)
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.From != s.from:
+		return fmt.Errorf("%v in the name of %v", x.Kind, x.From)
+	case x.Kind == membership.Join, x.Kind == membership.Redirect, x.Kind == membership.Refuse:
+		return fmt.Errorf("%v, which comes by a handshake only", x.Kind)
+	}
+	for _, e := range cards {
+		if known, ok := m.cards[e.member]; ok && known != e.card {
+			return fmt.Errorf("%v with another card of %v", x.Kind, e.member)
+		}
+	}
+	for _, e := range cards {
+		m.cards[e.member] = e.card
+	}
+	for _, v := range [...]*membership.View{x.Base, x.View} {
+		if v == nil || m.machine != nil && v.Number <= m.machine.View().Number {
+			continue
+		}
+		names := make(map[string]bool, len(v.Members))
+		for _, who := range v.Members {
+			c, ok := m.cards[who]
+			if !ok {
+				return fmt.Errorf("%v of view %d without the card of %v", x.Kind, v.Number, who)
+			}
+			if names[c.Name] {
+				return fmt.Errorf("%v of view %d with %s twice", x.Kind, v.Number, c.Name)
+			}
+			names[c.Name] = true
+		}
+	}
+	if m.machine == nil && !m.admittedBy(x) {
+		return nil // this process isn't in it yet
+	}
+	m.machine.Receive(m.now, x, &m.out)
+	return nil
+}
+
+// wantsReply in the flags of a KindReconcile asks for the same in return.
+const wantsReply = 1
+
+// detectorFrame routes the frames of the detector.
+func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload []byte) {
+	beat := detector.Beat{
+		View: uint32(h.Seq), Incarnation: uint32(h.Aux),
+		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
+	}
+	if beat.Incarnation != from.Incarnation {
+		m.log.Warn("message dropped", "from", from, "incarnation", beat.Incarnation)
+		return
+	}
+	switch h.Kind {
+	case wire.KindHeartbeat:
+		m.detector.Heartbeat(m.now, from.Proc, beat, &m.detections)
+	case wire.KindObserve:
+		m.detector.Observe(m.now, from.Proc, beat, &m.detections)
+	case wire.KindNews, wire.KindReconcile:
+		b := detector.Bulletin{
+			View: beat.View, Incarnation: beat.Incarnation, Source: proto.Proc(h.Src),
+			Cube: h.Flags, Tree: uint8(h.Tag), Gone: make([]detector.Entry, len(payload)/wire.GoneSize),
+		}
+		for i := range b.Gone {
+			b.Gone[i] = detector.Entry(wire.DecodeGone(payload[i*wire.GoneSize:]))
+		}
+		if h.Kind == wire.KindNews {
+			m.detector.News(m.now, from.Proc, b, &m.detections)
+		} else {
+			b.Cube = 0
+			m.detector.Reconcile(m.now, from.Proc, b, h.Flags == wantsReply, &m.detections)
+		}
+	}
+}
+
+// actDetector does one thing for the detector. Only views exclude anybody, and say so: an
+// obituary of the detector is one member's opinion, and isn't sent.
+func (m *Member) actDetector(a *detector.Action) {
+	switch a.Kind {
+	case detector.SendHeartbeat:
+		h := stamped(wire.KindHeartbeat, a.Beat.View, a.Beat.Incarnation)
+		h.Context, h.Total = a.Beat.Digest.Hash, uint64(a.Beat.Digest.Count)
+		m.sendTo(a.To, h, nil)
+	case detector.SendObserve:
+		m.sendTo(a.To, stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil)
+	case detector.SendNews, detector.SendReconcile:
+		b := &a.Bulletin
+		h := stamped(wire.KindReconcile, b.View, b.Incarnation)
+		if a.Kind == detector.SendNews {
+			h.Kind, h.Src, h.Tag, h.Flags = wire.KindNews, proto.Rank(b.Source), int32(b.Tree), b.Cube
+		} else if a.Ask {
+			h.Flags = wantsReply
+		}
+		m.scratch = m.scratch[:0]
+		for _, e := range b.Gone {
+			m.scratch = wire.AppendGone(m.scratch, wire.Gone(e))
+		}
+		m.sendTo(a.To, h, m.scratch)
+	case detector.ReportDeath:
+		m.log.Info("death", "process", a.Report.Proc, "cause", a.Report.Cause)
+		v := m.machine.View()
+		if who, ok := memberOf(v, a.Report.Proc); ok && who.Incarnation <= a.Report.Incarnation {
+			m.machine.Departed(m.now, who, membership.Silent, &m.out)
+		}
+	case detector.ReportFenced:
+		m.log.Info("a member takes this one for dead", "process", a.Report.By)
+	}
+}
+
+func stamped(k wire.Kind, view, incarnation uint32) *wire.Header {
+	return &wire.Header{Kind: k, Seq: uint64(view), Aux: int32(incarnation)}
+}
+
+// memberOf is the member of a view with a number.
+func memberOf(v *membership.View, p proto.Proc) (membership.Member, bool) {
+	for _, x := range v.Members {
+		if x.Proc == p {
+			return x, true
+		}
+	}
+	return membership.Member{}, false
+}
+
+// sendTo sends a frame to the process that has a number: as a member, or else as one
+// that has a later view and speaks to this process already.
+func (m *Member) sendTo(p proto.Proc, h *wire.Header, payload []byte) {
+	who, ok := memberOf(m.machine.View(), p)
+	for from := range m.streams {
+		if !ok && from.Proc == p && from.Incarnation >= who.Incarnation {
+			who = from
+		}
+	}
+	if who.Incarnation > 0 {
+		m.send(who, h, payload)
+	}
+}

@@ -1,0 +1,234 @@
+package groupnode
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"banyan/internal/proto/membership"
+)
+
+const (
+	// handshakeLimit bounds one handshake.
+	handshakeLimit = 2 * time.Second
+	// dialLimit bounds all attempts to reach a member. It is generous, since silence is for
+	// the detector to judge.
+	dialLimit = 10 * time.Second
+	// doorLimit is for one who wants to be let in, and waits for an answer meanwhile.
+	doorLimit = handshakeLimit * 3 / 4
+	// The pause between two attempts to reach somebody doubles from one to the
+	// other.
+	firstPause = time.Millisecond
+	lastPause  = 100 * time.Millisecond
+)
+
+// link carries frames to one life of one member. It is made once: a connection that
+// broke may have lost frames, so there is no second one.
+//
+// Each direction between two members has a connection of its own, made by who
+// sends. So nobody has to decide which of two that cross counts, and a stream ends
+// with the last that its sender had to say.
+type link struct {
+	to    membership.Member
+	spawn func(func()) // starts a goroutine
+
+	mu       sync.Mutex
+	conn     *net.TCPConn // nil until made
+	raw      syscall.RawConn
+	queue    []byte // what the socket hasn't taken yet
+	flushing bool   // a goroutine is at it
+	closing  bool   // hang up when the queue is empty
+	down     bool
+}
+
+// send queues a frame. It doesn't wait: what the socket takes leaves at once.
+func (l *link) send(frame []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down || l.closing {
+		return
+	}
+	if l.conn != nil && !l.flushing {
+		frame = frame[l.write(frame):]
+	}
+	if len(frame) == 0 {
+		return
+	}
+	l.queue = append(l.queue, frame...)
+	l.flushLocked()
+}
+
+// write makes one attempt that doesn't wait, and returns how much went. An error
+// shows when the rest is flushed.
+func (l *link) write(b []byte) (n int) {
+	l.raw.Write(func(fd uintptr) bool {
+		n, _ = syscall.Write(int(fd), b)
+		return true
+	})
+	return max(n, 0)
+}
+
+// up takes a connection and sends what has waited for it.
+func (l *link) up(conn *net.TCPConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	raw, err := conn.SyscallConn()
+	if l.down || err != nil {
+		return false
+	}
+	l.conn, l.raw = conn, raw
+	l.flushLocked()
+	return true
+}
+
+func (l *link) flushLocked() {
+	switch {
+	case l.conn == nil || l.flushing:
+	case len(l.queue) > 0:
+		l.flushing = true
+		l.spawn(l.flush) // ends with the queue, or the connection
+	case l.closing:
+		l.conn.Close()
+	}
+}
+
+// flush writes until nothing waits.
+func (l *link) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) > 0 && !l.down {
+		queue, conn := l.queue, l.conn
+		l.queue = nil
+		l.mu.Unlock()
+		_, err := conn.Write(queue)
+		l.mu.Lock()
+		if err != nil {
+			l.down = true
+			conn.Close() // its reader tells
+		}
+	}
+	l.flushing = false
+	if l.closing {
+		l.conn.Close()
+	}
+}
+
+// finish hangs up when everything has been sent.
+func (l *link) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closing = true
+	l.flushLocked()
+}
+
+// idle says that nothing waits to be sent.
+func (l *link) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.down || len(l.queue) == 0 && !l.flushing
+}
+
+// isDown says that nothing can be sent any more.
+func (l *link) isDown() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.down
+}
+
+// cut ends the link at once.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = true
+	l.queue = nil
+	if l.conn != nil {
+		l.conn.Close()
+	}
+}
+
+// finding is what an attempt to reach a life has found out.
+type finding uint8
+
+const (
+	alive       finding = iota // it answers
+	dead                       // nobody listens at its address, or another life does
+	excludesUs                 // it has a view without this process
+	unreachable                // no answer
+)
+
+// reach dials a life until there is an answer, the time is up, or this member
+// ends. The connection is the caller's if the life is alive and h is toSend.
+func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, finding, uint64) {
+	ctx, cancel := context.WithTimeout(m.ctx, limit)
+	defer cancel()
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		conn, a, err := m.dial(ctx, card.Address, h)
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return nil, dead, 0
+		case err != nil:
+			m.log.Debug("dial", "to", card.Name, "err", err)
+		case a.verdict == welcome:
+			if h.purpose == toSend {
+				return conn, alive, 0
+			}
+			conn.Close()
+			return nil, alive, 0
+		case a.verdict == notHere:
+			return nil, dead, 0
+		case a.verdict == obituary:
+			return nil, excludesUs, a.number
+		}
+		select {
+		case <-ctx.Done():
+			return nil, unreachable, 0
+		case <-time.After(wait):
+		}
+	}
+}
+
+// dial makes one attempt. The connection is open if the verdict is welcome.
+func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPConn, *answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	defer cancel()
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn := c.(*net.TCPConn)
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	a, err := dialHandshake(conn, m.cfg.Secret, h)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil || a.verdict != welcome {
+		conn.Close()
+		return nil, a, err
+	}
+	conn.SetDeadline(time.Time{})
+	return conn, a, nil
+}
+
+// connect makes a link, and watches it: nothing comes on it, but its end.
+func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
+	conn, found, number := m.reach(card, h, limit)
+	if found == alive {
+		stop := context.AfterFunc(m.ctx, func() { conn.Close() })
+		defer stop()
+		if !l.up(conn) {
+			conn.Close()
+			return
+		}
+		m.post(func() { m.linked(l) })
+		conn.Read(make([]byte, 1))
+		conn.Close()
+		found = unreachable
+	}
+	l.cut()
+	m.post(func() { m.linkEnded(l, found, number) })
+}

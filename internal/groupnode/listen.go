@@ -1,0 +1,208 @@
+package groupnode
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/wire"
+)
+
+const (
+	// maxPending bounds the connections of those who haven't proved yet that they know
+	// the secret.
+	maxPending = 64
+	// pendingRight is how long one of them keeps its place against newcomers when there are
+	// maxPending: strangers who connect and say nothing can't keep the members out.
+	pendingRight = 200 * time.Millisecond
+)
+
+// doorway holds the connections that are pending, the oldest first.
+type doorway struct {
+	mu      sync.Mutex
+	pending []arrival
+}
+
+type arrival struct {
+	conn *net.TCPConn
+	at   time.Time
+}
+
+// enter gives a connection a place, if need be that of the oldest; false if that still
+// has a right to it.
+func (d *doorway) enter(conn *net.TCPConn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) >= maxPending {
+		if time.Since(d.pending[0].at) < pendingRight {
+			return false
+		}
+		d.pending[0].conn.Close()
+		d.pending = slices.Delete(d.pending, 0, 1)
+	}
+	d.pending = append(d.pending, arrival{conn, time.Now()})
+	return true
+}
+
+// leave gives the place back.
+func (d *doorway) leave(conn *net.TCPConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = slices.DeleteFunc(d.pending, func(a arrival) bool { return a.conn == conn })
+}
+
+// stream is what comes from one life of one member.
+type stream struct {
+	from membership.Member
+	conn *net.TCPConn
+	said bool // a frame has come
+}
+
+// listen accepts connections until ctx ends.
+func (m *Member) listen() {
+	var door doorway
+	for {
+		conn, err := m.socket.AcceptTCP()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // no descriptors left, say
+			m.log.Warn("accept", "err", err)
+			m.pause(lastPause)
+			continue
+		}
+		for !door.enter(conn) {
+			m.pause(time.Millisecond)
+		}
+		m.background.Go(func() {
+			stop := context.AfterFunc(m.ctx, func() { conn.Close() })
+			defer stop()
+			defer conn.Close()
+			s := m.greet(conn, &door)
+			door.leave(conn)
+			if s != nil {
+				m.read(s)
+			}
+		})
+	}
+}
+
+func (m *Member) pause(d time.Duration) {
+	select {
+	case <-m.ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// greet runs the handshake with somebody who has connected. It returns a stream if
+// frames are to come.
+func (m *Member) greet(conn *net.TCPConn, door *doorway) *stream {
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	s := &stream{conn: conn}
+	h, a, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
+		door.leave(conn) // it is no stranger
+		reply := make(chan answer, 1)
+		if h.purpose == toJoin {
+			// Others may have to be asked first. The dialler waits no longer.
+			conn.SetDeadline(time.Time{})
+			m.post(func() { m.knocked(h, reply) })
+		} else {
+			m.post(func() { reply <- m.judge(h, s) })
+		}
+		select {
+		case a := <-reply:
+			conn.SetDeadline(time.Now().Add(handshakeLimit))
+			return a, nil
+		case <-time.After(handshakeLimit):
+			return answer{}, errors.New("no answer in time")
+		case <-m.ctx.Done():
+			return answer{}, m.ctx.Err()
+		}
+	})
+	if err != nil {
+		if m.ctx.Err() == nil {
+			m.refuse(conn, err)
+		}
+		m.post(func() { m.streamEnded(s, false) }) // if judge took it for one
+		return nil
+	}
+	if a.verdict != welcome || h.purpose != toSend {
+		return nil
+	}
+	conn.SetDeadline(time.Time{})
+	return s
+}
+
+// refuse logs why somebody wasn't let in: strangers, of whom there may be many,
+// at level warn once.
+func (m *Member) refuse(conn *net.TCPConn, err error) {
+	log := m.log.Debug
+	if errors.Is(err, errStranger) && !m.warned.Swap(true) {
+		log = m.log.Warn
+	}
+	log("connection refused", "from", conn.RemoteAddr(), "err", err)
+}
+
+// read hands over the frames of a stream, and its end.
+func (m *Member) read(s *stream) {
+	orderly := false
+	err := readFrames(s.conn, func(h wire.Header, payload []byte) {
+		m.post(func() { m.frame(s, &h, payload) })
+	})
+	if errors.Is(err, io.EOF) {
+		orderly = true
+	} else if errors.Is(err, wire.ErrCorrupt) {
+		m.log.Warn("stream ended", "from", s.from, "err", err)
+	}
+	m.post(func() { m.streamEnded(s, orderly) })
+}
+
+// readFrames reads frames until the end, which is io.EOF if it is between two.
+// Each payload is the receiver's.
+func readFrames(r io.Reader, frame func(h wire.Header, payload []byte)) error {
+	in := bufio.NewReaderSize(r, 4096)
+	var head [wire.HeaderSize]byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return err
+		}
+		var h wire.Header
+		if err := wire.DecodeHeader(&h, head[:]); err != nil {
+			return err
+		}
+		if !expected(h.Kind) {
+			return fmt.Errorf("%w: a frame of kind %v", wire.ErrCorrupt, h.Kind)
+		}
+		var payload []byte
+		if h.Length > 0 {
+			payload = make([]byte, h.Length)
+			if _, err := io.ReadFull(in, payload); err != nil {
+				return fmt.Errorf("in a frame: %w", noEOF(err))
+			}
+		}
+		frame(h, payload)
+	}
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// expected says which kinds of frames members send each other.
+func expected(k wire.Kind) bool {
+	switch k {
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindMembership:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,242 @@
+package groupnode
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+)
+
+// Member is this process's stay in a group: one goroutine that runs the two machines,
+// and others that wait for bytes and pass them to it.
+type Member struct {
+	cfg    Config
+	log    *slog.Logger
+	card   Card
+	socket *net.TCPListener
+	warned atomic.Bool
+	start  time.Time
+
+	events     chan func() // for the loop
+	ctx        context.Context
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+	admitted   chan struct{} // closed with the first view
+	over       chan struct{} // closed when nothing is left of the member
+	cause      atomic.Pointer[error]
+
+	// The loop's.
+	now        proto.Time
+	self       membership.Member // valid once there is a machine
+	machine    *membership.Machine
+	out        membership.Actions
+	detector   *detector.Machine
+	detections detector.Actions
+	cards      map[membership.Member]Card // of members, those let in, and those gone last
+	links      map[membership.Member]*link
+	streams    map[membership.Member]*stream
+	fates      map[membership.Member]*fate
+	reserved   map[string]*reservation // by name
+	review     bool                    // the fates, in the light of a new view
+	readyAt    proto.Time              // when to get ready for the next change, or proto.Never
+	tellAt     proto.Time              // when to tell the detector of fates, or proto.Never
+	ended      error
+	scratch    []byte
+}
+
+// postLimit bounds the events that wait.
+const postLimit = 256
+
+// Join makes this process a member, and returns when it has its first view. It tries until ctx
+// ends, or until it is refused.
+func Join(ctx context.Context, cfg Config) (*Member, error) {
+	socket, err := cfg.open()
+	if err != nil {
+		return nil, err
+	}
+	return join(ctx, cfg, socket)
+}
+
+func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
+	m := &Member{
+		cfg:    cfg,
+		card:   Card{Life: newLife(), Name: cfg.Name, Address: cfg.Advertise},
+		socket: socket,
+		log:    cfg.Logger.With("member", cfg.Name),
+		start:  time.Now(),
+		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
+		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
+		fates: map[membership.Member]*fate{}, reserved: map[string]*reservation{}, readyAt: proto.Never, tellAt: proto.Never,
+	}
+	if m.card.Address == "" {
+		m.card.Address = socket.Addr().String()
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.background.Go(m.listen)
+	go m.run()
+	if len(cfg.Seeds) == 0 {
+		m.post(m.found)
+	}
+	if err := m.knock(ctx); err != nil {
+		m.post(func() { m.finish(ErrClosed) })
+		<-m.over
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Card is this member's own.
+func (m *Member) Card() Card { return m.card }
+
+// Number is the member's, as it is in views.
+func (m *Member) Number() membership.Member { return m.self }
+
+// Err is nil until the member's end, and then says why it came.
+func (m *Member) Err() error {
+	if err := m.cause.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Leave asks to leave, and waits until the others have a view without this member. If
+// ctx ends first that goes on all the same.
+func (m *Member) Leave(ctx context.Context) error {
+	m.post(func() {
+		m.machine.Leave(m.now, &m.out)
+		m.settle()
+	})
+	select {
+	case <-m.over:
+		if err := m.Err(); !errors.Is(err, ErrLeft) {
+			return err
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends the member at once, if nothing else has, and frees all it has. To the
+// others the member has died unless it has left.
+func (m *Member) Close() {
+	m.post(func() { m.finish(ErrClosed) })
+	<-m.over
+}
+
+// post has the loop call f, unless it has ended.
+func (m *Member) post(f func()) {
+	select {
+	case m.events <- f:
+	case <-m.ctx.Done():
+	}
+}
+
+// run is the loop. Events that have come go before time-outs.
+func (m *Member) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for m.ended == nil {
+		timer.Reset(m.untilDeadline())
+		select {
+		case f := <-m.events:
+			m.now = m.clock()
+			f()
+			for i := 0; i < postLimit && m.ended == nil; i++ {
+				select {
+				case f := <-m.events:
+					f()
+					continue
+				default:
+				}
+				break
+			}
+		case <-timer.C:
+		}
+		m.now = m.clock()
+		m.tick()
+	}
+	m.shutdown()
+}
+
+func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
+
+func (m *Member) untilDeadline() time.Duration {
+	d := proto.Never
+	if m.machine != nil {
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.tellAt)
+	}
+	if d == proto.Never {
+		return time.Hour
+	}
+	return max(time.Duration(d-m.clock()), 0)
+}
+
+func (m *Member) tick() {
+	if m.machine == nil || m.ended != nil {
+		return
+	}
+	if m.now >= m.detector.Deadline() {
+		m.detector.Tick(m.now, &m.detections)
+	}
+	if m.now >= m.machine.Deadline() {
+		m.machine.Tick(m.now, &m.out)
+	}
+	if m.now >= m.tellAt {
+		m.tellDetector()
+	}
+	if m.now >= m.readyAt {
+		m.getReady()
+	}
+	m.settle()
+}
+
+// finish ends the loop. The first reason counts.
+func (m *Member) finish(err error) {
+	if m.ended == nil {
+		m.ended = err
+	}
+}
+
+// farewellLimit is how long what is queued may take to leave at the end.
+const farewellLimit = time.Second
+
+// shutdown lets go of everything. What the others are to know, such as the view without
+// one who leaves, is sent first.
+func (m *Member) shutdown() {
+	if m.ended != ErrClosed {
+		for deadline := time.Now().Add(farewellLimit); !m.quiet() && time.Now().Before(deadline); {
+			select {
+			case f := <-m.events: // connections being made go on
+				f()
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	m.socket.Close()
+	m.cancel()
+	for _, l := range m.links {
+		l.cut()
+	}
+	m.background.Wait()
+	m.cause.Store(&m.ended)
+	m.cfg.Observer.Ended(m.ended)
+	close(m.over)
+}
+
+func (m *Member) quiet() bool {
+	for _, l := range m.links {
+		if !l.idle() {
+			return false
+		}
+	}
+	return true
+}

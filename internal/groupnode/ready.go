@@ -1,0 +1,58 @@
+package groupnode
+
+import (
+	"slices"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
+)
+
+// readyAfter is how long after a view a member makes the connections that the next
+// change needs: by then the view has spread, unless the group is very large, and the
+// processors have time.
+const readyAfter = 50 * time.Millisecond
+
+// getReady connects with those who would be this member's parent or children in the tree
+// if none or any one of the others were gone, and with who would become a witness. Handshakes would
+// take several times as long as the change itself.
+func (m *Member) getReady() {
+	m.readyAt = proto.Never
+	v := m.machine.View()
+	m.introduce(v, v.Members[:min(witnesses+1, len(v.Members))])
+	var near []membership.Member
+	for _, p := range neighbours(slices.Index(v.Members, m.self), len(v.Members), m.cfg.Arity) {
+		near = append(near, v.Members[p])
+	}
+	m.introduce(v, near)
+}
+
+// neighbours are the positions, in a view of n members, of those who may be next to a
+// position in the tree after one death at most. Whoever is behind the dead one moves up by a
+// place: so there are up to two parents and 2·arity children.
+func neighbours(position, n, arity int) []int {
+	var list []int
+	add := func(from, to int) {
+		for p := max(from, 0); p <= min(to, n-1); p++ {
+			if p != position {
+				list = append(list, p)
+			}
+		}
+	}
+	if position > 0 {
+		parent := (position - 1) / arity
+		if moved := position - 2; moved >= 0 { // one in front is gone
+			parent = moved / arity
+			add(parent, parent+1)
+		} else {
+			add(parent, parent)
+		}
+	}
+	// From the first child after a move to the last whom a move brings; without a move, they begin one later.
+	first := arity*position + 1
+	if position > 0 {
+		first -= arity - 1
+	}
+	add(max(first, position+1), arity*position+arity+1)
+	return list
+}

@@ -1,0 +1,228 @@
+package groupnode
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/views"
+	"banyan/internal/topology"
+)
+
+// found makes a group of one.
+func (m *Member) found() {
+	self := membership.Member{Proc: 0, Incarnation: 1}
+	first, err := membership.NewView(1, []membership.Member{self}, []membership.Member{self}, nil, nil)
+	if err != nil {
+		panic(err) // it has one member
+	}
+	m.self, m.cards[self] = self, m.card
+	m.machine = membership.New(m.machineConfig(), first)
+	m.installed(first, true)
+	m.settle()
+}
+
+func (m *Member) machineConfig() membership.Config {
+	return membership.Config{Self: m.self, Arity: m.cfg.Arity, Gather: proto.Time(m.cfg.Gather), Patience: proto.Time(m.cfg.Patience)}
+}
+
+// admittedBy takes the first message that has a view with this life in it: so a
+// joiner learns its number.
+func (m *Member) admittedBy(x *membership.Message) bool {
+	for _, v := range []*membership.View{x.View, x.Base} {
+		if v == nil || v == x.View && x.Kind == membership.Propose {
+			continue
+		}
+		for _, who := range v.Members {
+			if m.cards[who].Life == m.card.Life {
+				m.self = who
+				var knock membership.Actions // it is in already
+				m.machine = membership.NewJoiner(m.machineConfig(), []membership.Member{x.From}, m.now, &knock)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settle carries out what the machines asked for: what the membership wants in its
+// order, and before the detector gets to call it.
+func (m *Member) settle() {
+	for len(m.out) > 0 || len(m.detections) > 0 || m.review {
+		switch {
+		case len(m.out) > 0:
+			out := m.out
+			m.out = nil
+			for i := range out {
+				m.act(&out[i])
+			}
+		case len(m.detections) > 0:
+			out := m.detections
+			m.detections = nil
+			for i := range out {
+				m.actDetector(&out[i])
+			}
+		default:
+			m.review = false
+			for who := range m.fates {
+				m.judgeFate(who) // an end that came before the view
+			}
+		}
+	}
+}
+
+// act does one thing for the membership.
+func (m *Member) act(a *membership.Action) {
+	switch a.Kind {
+	case membership.Send:
+		m.sendMembership(a.To, a.Message)
+	case membership.Install:
+		m.installed(a.View, a.Stable)
+	case membership.Released:
+		m.finish(ErrLeft)
+	case membership.Excluded:
+		m.finish(ErrExcluded)
+	case membership.Stalled:
+		m.log.Warn("no quorum", "view", a.View.Number, "gone", a.Gone)
+	case membership.Halted:
+		m.finish(ErrMinority)
+	}
+}
+
+// installed puts a view in force: first those out of it are told, before anything is
+// done in its name, then the detector gets its new base list.
+func (m *Member) installed(v *membership.View, stable bool) {
+	m.log.Info("view", "number", v.Number, "members", len(v.Members), "joined", len(v.Joined), "gone", v.Gone)
+	for _, d := range v.Gone {
+		m.dismiss(d)
+	}
+	m.cfg.Observer.Installed(v, func(x membership.Member) Card { return m.cards[x] }, stable)
+	select {
+	case <-m.admitted:
+	default:
+		close(m.admitted)
+	}
+	m.forget(v)
+
+	ring := detectorView(v)
+	if m.detector == nil {
+		m.detector = detector.New(detector.Config{
+			Self: m.self.Proc, Incarnation: m.self.Incarnation, View: ring,
+			Period: proto.Time(m.cfg.Period), Timeout: proto.Time(m.cfg.Timeout),
+		}, m.now, &m.detections)
+	} else {
+		m.detector.Install(m.now, ring, &m.detections)
+	}
+	m.review = true
+	m.readyAt = m.now + proto.Time(readyAfter)
+	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
+}
+
+// witnesses is how many of the most senior members hear everyone to the end.
+const witnesses = 8
+
+// introduce opens a stream to members to whom there is none, with a first frame: so its end,
+// which comes with this process's, will say something (see fate). Those are at least the witnesses:
+// so any death, also of several neighbours on the ring at once, is certain to somebody, and to the next
+// coordinator among the first, unless all of them die together.
+func (m *Member) introduce(v *membership.View, to []membership.Member) {
+	for _, who := range to {
+		if who != m.self && m.links[who] == nil {
+			m.send(who, stamped(wire.KindHeartbeat, uint32(v.Number), m.self.Incarnation), nil)
+		}
+	}
+}
+
+// detectorView has the members on a ring in the order of seniority.
+func detectorView(v *membership.View) *detector.View {
+	order, incarnations := make([]proto.Proc, len(v.Members)), make([]uint32, len(v.Members))
+	for i, x := range v.Members {
+		order[i], incarnations[i] = x.Proc, x.Incarnation
+	}
+	ring, err := topology.NewRing(order)
+	if err != nil {
+		panic(err) // the members of a view are distinct
+	}
+	return &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}
+}
+
+// dismiss ends the connections with one who is out, which is told so, in case it
+// lives. After this stream's orderly end it knows that no view excluded it.
+func (m *Member) dismiss(d membership.Departure) {
+	if l := m.links[d.Member]; l != nil {
+		if d.Why != membership.Died {
+			m.sendMembership(d.Member, m.obituaryOf())
+		}
+		l.finish()
+		delete(m.links, d.Member)
+	}
+	if s := m.streams[d.Member]; s != nil {
+		delete(m.streams, d.Member)
+		s.conn.Close()
+	}
+	delete(m.fates, d.Member)
+}
+
+func (m *Member) obituaryOf() *membership.Message {
+	return &membership.Message{Kind: membership.Obituary, From: m.self, Number: m.machine.View().Number}
+}
+
+// forget drops the cards of those who can't be of interest any more.
+func (m *Member) forget(v *membership.View) {
+	for who := range m.cards {
+		if v.Excludes(who) && !isGone(v, who) {
+			delete(m.cards, who)
+		}
+	}
+	for name, r := range m.reserved {
+		if r.injected && (v.Has(r.member) || v.Excludes(r.member)) {
+			delete(m.reserved, name)
+		}
+	}
+}
+
+func isGone(v *membership.View, who membership.Member) bool {
+	return slices.ContainsFunc(v.Gone, func(d membership.Departure) bool { return d.Member == who })
+}
+
+// sendMembership sends a message of the membership, with the cards that its
+// receiver may lack: a member lacks those who joined with the views in the message, who
+// has just joined, all.
+func (m *Member) sendMembership(to membership.Member, x *membership.Message) {
+	m.cfg.Observer.Sent(to, x)
+	m.scratch = appendEnvelope(m.scratch[:0], views.Append(nil, x), m.cardsFor(to, x))
+	m.send(to, &wire.Header{Kind: wire.KindMembership}, m.scratch)
+}
+
+func (m *Member) cardsFor(to membership.Member, x *membership.Message) []entry {
+	all := x.Kind == membership.Current
+	for _, v := range [...]*membership.View{x.Base, x.View} {
+		all = all || v != nil && slices.Contains(v.Joined, to)
+	}
+	var list []entry
+	for _, v := range [...]*membership.View{x.Base, x.View} {
+		add := func(who membership.Member) {
+			c, ok := m.cards[who]
+			if twice := v == x.View && x.Base != nil && x.Base.Has(who); ok && !twice {
+				list = append(list, entry{who, c})
+			}
+		}
+		switch {
+		case v == nil:
+		case all:
+			for _, who := range v.Members {
+				add(who)
+			}
+			for _, d := range v.Gone {
+				add(d.Member)
+			}
+		default:
+			for _, who := range v.Joined {
+				add(who)
+			}
+		}
+	}
+	return list
+}

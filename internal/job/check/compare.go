@@ -1,0 +1,267 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// Job says whose records are where.
+type Job struct {
+	Dir   string
+	Ranks int
+	// Procs are the processes of a rank, by replica. One alone is compared with nobody.
+	Procs func(rank int) []proto.Proc
+}
+
+// Comparison compares the records of a job, also while they are being written.
+type Comparison struct {
+	job   Job
+	ranks []*rank
+}
+
+// rank is how far the comparison of a rank's replicas is.
+type rank struct {
+	number   int
+	replicas []*follower
+	head     []*Event // the next call of each replica, nil where it isn't there yet
+	calls    int      // compared, and the same in control
+	found    *Difference
+	payloads Places      // calls with the same control and another payload
+	payload  *Difference // the first of them
+	over     bool        // all replicas have come to the end of the program
+}
+
+// Difference is a call that isn't the same in two replicas.
+type Difference struct {
+	Rank     int      `json:"rank"`
+	Number   int      `json:"number"` // of the call among those of the rank that send, from 1
+	Replicas [2]int   `json:"replicas"`
+	Calls    [2]Event `json:"-"`
+	Differs  []string `json:"differs"` // names of what differs
+	// Cause is the last receive before the call that brought another message, nil if
+	// there is none. Receives is how many brought one, of all.
+	Cause            *Cause `json:"-"`
+	Differed, Before int    `json:"-"`
+}
+
+// Cause is a receive that brought different messages.
+type Cause struct {
+	Number   int // of the receive, from 1
+	Receives [2]Event
+}
+
+// Summary is what a comparison has found.
+type Summary struct {
+	Calls    int           // that all replicas have made alike in control
+	Found    []*Difference // in control, at most one for each rank, the first by time first
+	Payloads Places        // of the calls that differ in payload only
+	Payload  *Difference   // the first of them by time
+	// Cut are the ranks without a difference in control whose records don't go to the end
+	// of the program: in a job that has ended well something is missing.
+	Cut []int
+}
+
+// Compare begins to compare.
+func Compare(j Job) *Comparison {
+	c := &Comparison{job: j}
+	for r := range j.Ranks {
+		procs := j.Procs(r)
+		if len(procs) < 2 {
+			continue
+		}
+		x := &rank{number: r, head: make([]*Event, len(procs)), payloads: make(Places)}
+		for _, p := range procs {
+			x.replicas = append(x.replicas, &follower{path: FileOf(j.Dir, p)})
+		}
+		c.ranks = append(c.ranks, x)
+	}
+	return c
+}
+
+// Close gives back the files.
+func (c *Comparison) Close() {
+	for _, r := range c.ranks {
+		for _, f := range r.replicas {
+			f.close()
+		}
+	}
+}
+
+// Advance compares what has been written since, and tells whether there was any.
+func (c *Comparison) Advance() (moved bool, err error) {
+	for _, r := range c.ranks {
+		for r.found == nil {
+			more, err := r.step(c.job)
+			if err != nil {
+				return moved, err
+			}
+			if !more {
+				break
+			}
+			moved = true
+		}
+	}
+	return moved, nil
+}
+
+// Diverged tells whether a difference in control has been found.
+func (c *Comparison) Diverged() bool {
+	return slices.ContainsFunc(c.ranks, func(r *rank) bool { return r.found != nil })
+}
+
+// Summary tells what has been found, with the causes.
+func (c *Comparison) Summary() (*Summary, error) {
+	s := &Summary{Payloads: make(Places)}
+	for _, r := range c.ranks {
+		s.Calls += r.calls
+		s.Payloads.Add(r.payloads)
+		if r.payload != nil && (s.Payload == nil || r.payload.time() < s.Payload.time()) {
+			s.Payload = r.payload
+		}
+		if r.found == nil {
+			if !r.over {
+				s.Cut = append(s.Cut, r.number)
+			}
+			continue
+		}
+		if err := r.found.explain(c.job); err != nil {
+			return nil, err
+		}
+		s.Found = append(s.Found, r.found)
+	}
+	if s.Payload != nil {
+		if err := s.Payload.explain(c.job); err != nil {
+			return nil, err
+		}
+	}
+	s.locate()
+	slices.SortStableFunc(s.Found, func(a, b *Difference) int { return cmp.Compare(a.time(), b.time()) })
+	return s, nil
+}
+
+// locate has addresses replaced by places in source files.
+func (s *Summary) locate() {
+	var files sources
+	name := func(d *Difference) {
+		if d == nil {
+			return
+		}
+		events := []*Event{&d.Calls[0], &d.Calls[1]}
+		if d.Cause != nil {
+			events = append(events, &d.Cause.Receives[0], &d.Cause.Receives[1])
+		}
+		for _, e := range events {
+			e.Where = files.name(e.Where)
+		}
+	}
+	for _, d := range s.Found {
+		name(d)
+	}
+	name(s.Payload)
+	named := make(Places)
+	for p, calls := range s.Payloads {
+		named[Place{p.Op, files.name(p.Where)}] += calls
+	}
+	s.Payloads = named
+}
+
+// step compares the next call of a rank. more is false if a replica hasn't made it yet.
+func (r *rank) step(j Job) (more bool, err error) {
+	for i, f := range r.replicas {
+		if r.head[i] != nil {
+			continue
+		}
+		e := new(Event)
+		ok, err := f.nextCall(e)
+		if !ok {
+			return false, err
+		}
+		r.head[i] = e
+	}
+	first := r.head[0]
+	for i, e := range r.head[1:] {
+		d := &Difference{Rank: r.number, Number: r.calls + 1, Replicas: [2]int{0, i + 1}, Calls: [2]Event{*first, *e}}
+		if d.Differs = control(first, e); d.Differs != nil {
+			r.found = d
+			return true, nil
+		}
+		if first.Payload != e.Payload {
+			d.Differs = []string{"data"}
+			r.payloads[Place{first.Op, first.Where}]++
+			if r.payload == nil {
+				r.payload = d
+			}
+			break
+		}
+	}
+	if first.Kind == End {
+		r.over = true
+		return false, nil
+	}
+	r.calls++
+	clear(r.head)
+	return true, nil
+}
+
+// control names what two calls differ in, but for the payload.
+func control(a, b *Event) (differs []string) {
+	if (a.Kind == End) != (b.Kind == End) {
+		return []string{"number of calls"}
+	}
+	note := func(different bool, what string) {
+		if different {
+			differs = append(differs, what)
+		}
+	}
+	peer := "destination"
+	if a.Kind == Collective {
+		peer = "root"
+	}
+	if a.Kind != b.Kind {
+		return []string{"function"} // of a send and a collective nothing else compares
+	}
+	note(a.Op != b.Op, "function")
+	note(a.Peer != b.Peer, peer)
+	note(a.Tag != b.Tag, "tag")
+	note(a.Context != b.Context, "communicator")
+	note(a.Bytes != b.Bytes, "length")
+	note(a.Bytes == b.Bytes && a.Shape != b.Shape, "lengths of the blocks")
+	return differs
+}
+
+// Earlier tells whether a difference showed before another one.
+func (d *Difference) Earlier(than *Difference) bool { return d.time() < than.time() }
+
+// time is when a difference showed first.
+func (d *Difference) time() int64 { return min(d.Calls[0].Time, d.Calls[1].Time) }
+
+// explain looks for the receive that is to blame, in a second reading.
+func (d *Difference) explain(j Job) error {
+	if d.Cause != nil {
+		return nil
+	}
+	procs := j.Procs(d.Rank)
+	var pair [2]*follower
+	for i, k := range d.Replicas {
+		pair[i] = &follower{path: FileOf(j.Dir, procs[k])}
+		defer pair[i].close()
+	}
+	d.Differed, d.Before = 0, 0
+	var calls [2]int
+	for {
+		var e [2]Event
+		for i, f := range pair {
+			ok, err := f.nextReceive(&e[i], &calls[i], d.Number)
+			if !ok {
+				return err
+			}
+		}
+		d.Before++
+		if a, b := &e[0], &e[1]; a.Peer != b.Peer || a.Tag != b.Tag || a.Context != b.Context {
+			d.Differed++
+			d.Cause = &Cause{d.Before, e}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+)
+
+// Recorder writes down what a program calls. It implements progress.Calls.
+//
+// Every event is written at once, since the process may be killed at any moment.
+type Recorder struct {
+	mu      sync.Mutex
+	file    *os.File
+	words   words
+	sites   map[uintptr]site
+	scratch []byte
+	place   func() string // where a program that isn't in Go calls from; nil: unknown
+}
+
+// FileOf is the file of a process in the directory of a run.
+func FileOf(dir string, p proto.Proc) string { return filepath.Join(dir, strconv.Itoa(int(p))) }
+
+// NewRecorder makes the recorder of a process.
+func NewRecorder(dir string, self proto.Proc) (*Recorder, error) {
+	file, err := os.Create(FileOf(dir, self))
+	if err != nil {
+		return nil, fmt.Errorf("the record of calls: %w", err)
+	}
+	return &Recorder{file: file, sites: make(map[uintptr]site)}, nil
+}
+
+// SetPlace says who knows where a program that isn't in Go is while it calls: here is
+// called on the program's threads, on one at a time, and returns an [Address] as text, or "". It must be set before
+// the program's first call.
+func (r *Recorder) SetPlace(here func() string) { r.place = here }
+
+// Calls implements progress.Calls.
+func (r *Recorder) Calls(c *engine.Call) {
+	e := Event{Kind: Send, Op: c.Op, Context: c.Context, Peer: int32(c.Peer), Tag: c.Tag}
+	if c.Collective {
+		e.Kind = Collective
+	}
+	e.digest(c.Parts)
+	e.Bytes += uint64(c.Takes)
+	r.write(&e)
+}
+
+// Receives implements progress.Calls.
+func (r *Recorder) Receives(c *engine.Receipt) {
+	r.write(&Event{
+		Kind: Receive, Context: c.Context, Peer: int32(c.Source), Tag: int32(c.Tag),
+		AnySource: c.AnySource, AnyTag: c.AnyTag,
+	})
+}
+
+// End says that the program is through.
+func (r *Recorder) End() { r.write(&Event{Kind: End}) }
+
+func (r *Recorder) write(e *Event) {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // there is such a clock
+	e.Time = now.Nano()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.name(e)
+	r.scratch = r.words.appendEvent(r.scratch[:0], e)
+	_, _ = r.file.Write(r.scratch) // a full disk is no reason to end the job: the comparison finds too little
+}
+
+// site is what a program counter tells of a call.
+type site struct {
+	function string // of MPI, as the program calls it
+	place    string // in the program
+}
+
+// name notes where the program is: which of MPI's functions it calls and, in a Go
+// program, where.
+func (r *Recorder) name(e *Event) {
+	var room [32]uintptr
+	for _, pc := range room[:runtime.Callers(4, room[:])] {
+		s, known := r.sites[pc]
+		if !known {
+			s = siteOf(pc)
+			r.sites[pc] = s
+		}
+		if s.function != "" {
+			e.Op = s.function
+		}
+		if e.Where = s.place; e.Where != "" {
+			return
+		}
+	}
+	if r.place != nil {
+		e.Where = r.place()
+	}
+}
+
+func siteOf(pc uintptr) (s site) {
+	frames := runtime.CallersFrames([]uintptr{pc})
+	for {
+		f, more := frames.Next()
+		switch {
+		case strings.HasPrefix(f.Function, "banyan/mpi."):
+			s.function, _, _ = strings.Cut(strings.TrimPrefix(f.Function, "banyan/"), "[")
+		case strings.HasPrefix(f.Function, "main.banyan_"): // exported to C (package capi)
+			s.function = nameInC(strings.TrimPrefix(f.Function, "main.banyan_"))
+		case !below(f.Function):
+			s.place = filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
+			return s
+		}
+		if !more {
+			return s
+		}
+	}
+}
+
+// below tells a function of the library, or of what is below a program.
+func below(function string) bool {
+	for _, prefix := range []string{"banyan/internal/", "runtime.", "_cgo"} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return function == ""
+}
+
+// nameInC is MPI's name for a function of package binding: MPI_Sendrecv_replace for
+// SendrecvReplace.
+func nameInC(name string) string {
+	b := []byte("MPI_")
+	for i := range len(name) {
+		c := name[i]
+		if c >= 'A' && c <= 'Z' && i > 0 {
+			b = append(b, '_')
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}

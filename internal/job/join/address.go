@@ -1,0 +1,124 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+)
+
+// addressVariable is the environment variable with which a user chooses where a
+// process listens: an address, a host name, or the name of a network interface.
+const addressVariable = "BANYAN_ADDRESS"
+
+// lookupLimit bounds the wait for a name service that doesn't answer.
+const lookupLimit = time.Second
+
+// listenAddress is where the processes of the job reach this one. If they all
+// share its host that is the loopback address, so that nobody else can even
+// try. hosts is the host of each process, nil if unknown.
+func listenAddress(hosts []int32) (string, error) {
+	if wish := os.Getenv(addressVariable); wish != "" {
+		return wished(wish)
+	}
+	if hosts != nil && sameHost(hosts) {
+		return "127.0.0.1", nil
+	}
+	local, err := localAddresses()
+	if err != nil {
+		return "", err
+	}
+	var named []net.IP
+	if name, err := os.Hostname(); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), lookupLimit)
+		defer cancel()
+		named, _ = net.DefaultResolver.LookupIP(ctx, "ip", name)
+	}
+	switch ip := outward(named, local); {
+	case ip != nil:
+		return ip.String(), nil
+	case hosts == nil:
+		return "127.0.0.1", nil // others can't be anywhere else
+	}
+	return "", errors.New("the job has several hosts, but this one has no address that others could reach; " +
+		addressVariable + " can name one, or a network interface")
+}
+
+// wished is the address that a user asked for.
+func wished(wish string) (string, error) {
+	i, err := net.InterfaceByName(wish)
+	if err != nil {
+		return wish, nil // an address or a name: the listener judges it
+	}
+	addrs, err := i.Addrs()
+	if err != nil {
+		return "", fmt.Errorf("%s=%s: %w", addressVariable, wish, err)
+	}
+	if ip := outward(nil, ips(addrs)); ip != nil {
+		return ip.String(), nil
+	}
+	return "", fmt.Errorf("%s=%s: the interface has no address that others could reach", addressVariable, wish)
+}
+
+func sameHost(hosts []int32) bool {
+	for _, h := range hosts {
+		if h != hosts[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// outward chooses among the addresses of this host one by which others reach
+// it: that of the host's name, or else the first, of IP version 4 where there
+// is one. A name's address may be the loopback one, or another host's; then it
+// doesn't count. It returns nil if there is none.
+func outward(named, local []net.IP) net.IP {
+	var best net.IP
+	for _, ip := range local {
+		if !ip.IsGlobalUnicast() {
+			continue
+		}
+		for _, n := range named {
+			if n.Equal(ip) {
+				return ip
+			}
+		}
+		if best == nil || best.To4() == nil && ip.To4() != nil {
+			best = ip
+		}
+	}
+	return best
+}
+
+// localAddresses are those of the interfaces that are up.
+func localAddresses() ([]net.IP, error) {
+	all, err := net.Interfaces()
+	if err != nil {
+		return nil, fmt.Errorf("network interfaces: %w", err)
+	}
+	var local []net.IP
+	for _, i := range all {
+		if i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		addrs, err := i.Addrs()
+		if err != nil {
+			return nil, fmt.Errorf("addresses of %s: %w", i.Name, err)
+		}
+		local = append(local, ips(addrs)...)
+	}
+	return local, nil
+}
+
+func ips(addrs []net.Addr) []net.IP {
+	var all []net.IP
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok {
+			all = append(all, n.IP)
+		}
+	}
+	return all
+}

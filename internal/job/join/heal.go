@@ -1,0 +1,183 @@
+package join
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/control"
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/process"
+)
+
+const (
+	// healVariable says that the launcher replaces dead replicas.
+	healVariable = "BANYAN_HEAL"
+	// livesVariable says to a newcomer, which takes the place of a dead process, how often
+	// each process's place has been taken, in the order of processes with commas between; a
+	// process that is dead at the moment has a "d" behind it.
+	livesVariable = "BANYAN_LIVES"
+)
+
+// newcomer is what a process that takes the place of a dead one is told at its start; its
+// zero value is that of any other.
+type newcomer struct {
+	lives []uint32
+	gone  []bool
+}
+
+// readNewcomer reads livesVariable, nil if this is no newcomer.
+func readNewcomer(procs int) (*newcomer, error) {
+	text := os.Getenv(livesVariable)
+	if text == "" {
+		return nil, nil
+	}
+	n := &newcomer{}
+	for _, field := range strings.Split(text, ",") {
+		number, dead := strings.CutSuffix(field, "d")
+		life, err := strconv.ParseUint(number, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("%s=%.100q: %.20q is no incarnation", livesVariable, text, field)
+		}
+		n.lives, n.gone = append(n.lives, uint32(life)), append(n.gone, dead)
+	}
+	if len(n.lives) != procs {
+		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", livesVariable, text, len(n.lives), procs)
+	}
+	return n, nil
+}
+
+// outputVariable names the descriptors that a newcomer has as stdout and stderr once it
+// has its donor's state. Until then they are /dev/null.
+const outputVariable = "BANYAN_OUTPUT_FDS"
+
+// output is what is to become a newcomer's stdout and stderr.
+type output [2]int
+
+// readOutput reads outputVariable. It takes the descriptors over, so that programs which this
+// process starts don't inherit them.
+func readOutput() (*output, error) {
+	text := os.Getenv(outputVariable)
+	if text == "" {
+		return nil, nil
+	}
+	var o output
+	if _, err := fmt.Sscanf(text, "%d,%d", &o[0], &o[1]); err != nil || o[0] <= 2 || o[1] <= 2 {
+		return nil, fmt.Errorf("%s=%q: want two descriptors beyond 2", outputVariable, text)
+	}
+	os.Unsetenv(outputVariable)
+	for _, fd := range o {
+		unix.CloseOnExec(fd)
+	}
+	return &o, nil
+}
+
+// connect makes them stdout and stderr.
+func (o *output) connect() {
+	for i, fd := range o {
+		_ = unix.Dup3(fd, i+1, 0) // it fails for descriptors only that the launcher hasn't given
+		unix.Close(fd)
+	}
+}
+
+// apply completes the configuration of a process. spares says that there are some.
+func (n *newcomer) apply(cfg *process.Config, spares bool) {
+	cfg.Heal = (spares || os.Getenv(healVariable) != "") && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
+	if n != nil {
+		cfg.Newcomer, cfg.Lives, cfg.Gone = true, n.lives, n.gone
+	}
+}
+
+// incarnations are those of all processes, for the transport; nil: all are 0.
+func (n *newcomer) incarnations() []uint64 {
+	if n == nil {
+		return nil
+	}
+	lives := make([]uint64, len(n.lives))
+	for i, l := range n.lives {
+		lives[i] = uint64(l)
+	}
+	return lives
+}
+
+// of is the incarnation of a process.
+func (n *newcomer) of(p proto.Proc) uint64 {
+	if n == nil {
+		return 0
+	}
+	return uint64(n.lives[p])
+}
+
+func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
+
+// heals tells who replaces the dead how far a healing has come.
+func (j *Job) heals(e engine.Event) {
+	switch e.Step {
+	case process.StepHealable:
+		j.facts.canDonate()
+		j.tellHealer(control.Message{Type: control.Healable, Opaque: e.Opaque})
+	case process.StepMark:
+		j.tellHealer(control.Message{Type: control.Mark, Proc: e.Newcomer, Incarnation: e.Incarnation})
+	case process.StepCommitted:
+		j.tellHealer(control.Message{Type: control.Committed})
+	case process.StepHealed:
+		j.joining.Store(false)
+		j.tellHealer(control.Message{Type: control.Healed, Proc: j.self})
+	}
+}
+
+// tellHealer tells the launcher or the warden something, if there is one.
+func (j *Job) tellHealer(m control.Message) {
+	switch {
+	case j.control != nil:
+		j.control.Send(m)
+	case j.warden != nil:
+		j.warden.Send(m)
+	}
+}
+
+// unhealable says that this process can't give its state to a newcomer, now or ever.
+func (j *Job) unhealable(why string) {
+	if j.control == nil && j.warden == nil {
+		j.log.Warn(why)
+		return
+	}
+	m := control.Message{Type: control.Unhealable, Text: why}
+	if j.control != nil {
+		j.control.Send(m)
+	} else if !j.warden.Send(m) {
+		j.facts.keep(m)
+	}
+}
+
+// healFailed ends a newcomer that can't take a dead process's place: who replaces the dead says why.
+func (j *Job) healFailed(err error) {
+	m := control.Message{Type: control.HealFailed, Text: err.Error()}
+	if process.Hopeless(err) {
+		m.Type = control.Unhealable
+	}
+	switch {
+	case j.control != nil:
+		j.control.Send(m)
+	case j.warden != nil:
+		if j.warden.Send(m) {
+			time.Sleep(lastWords) // the warden's answer ends it
+		}
+	}
+	j.exit(1)
+}
+
+// lastWords is how long it may take until a process's last message has been heard.
+const lastWords = time.Second
+
+// errNoLauncher is about a newcomer that nobody speaks for.
+var errNoLauncher = errors.New(livesVariable + " is set, but there is no launcher that replaces processes")
+
+// errNoReplicas is about spares that nobody could make use of.
+var errNoReplicas = errors.New(sparesVariable + " is set, but no rank has replicas: a rank's only process has nobody to be replaced from")

@@ -1,0 +1,21 @@
+package join
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/runtime/process"
+)
+
+// The memory for buffers is there, of the size that is of use.
+func TestBuffersMemory(t *testing.T) {
+	memory := buffersMemory()
+	if len(memory) != process.MemorySize {
+		t.Fatalf("%d bytes", len(memory))
+	}
+	memory[0], memory[len(memory)-1] = 1, 1
+	if err := unix.Munmap(memory); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,78 @@
+package join
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/process"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/trace"
+)
+
+// Variables by which the launcher asks for traces: the directory for them, and the
+// moment of CLOCK_MONOTONIC, in nanoseconds, from which their times count.
+const (
+	traceVariable      = "BANYAN_TRACE"
+	traceBeginVariable = "BANYAN_TRACE_BEGIN"
+)
+
+// recorder writes what a process does to a file of its own. Every event is
+// written at once, since a process may be killed at any moment.
+type recorder struct {
+	self  proto.Proc
+	begin int64 // of the trace, by CLOCK_MONOTONIC, in nanoseconds
+	out   *trace.Writer
+}
+
+// newRecorder makes the recorder that the environment asks for, if it does.
+func newRecorder(self proto.Proc, procs int) (*recorder, error) {
+	dir := os.Getenv(traceVariable)
+	if dir == "" {
+		return nil, nil
+	}
+	begin, err := strconv.ParseInt(os.Getenv(traceBeginVariable), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%q must be a number of nanoseconds", traceBeginVariable, os.Getenv(traceBeginVariable))
+	}
+	file, err := os.Create(filepath.Join(dir, strconv.Itoa(int(self))+".jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", traceVariable, err)
+	}
+	r := &recorder{self: self, begin: begin, out: trace.NewWriter(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns"})}
+	return r, r.out.Flush()
+}
+
+// record gives a process a recorder, if the environment asks for one.
+func record(cfg *process.Config) error {
+	r, err := newRecorder(cfg.Self, cfg.Layout.Procs())
+	if r != nil {
+		cfg.Recorder = r
+	}
+	return err
+}
+
+// Sent implements process.Recorder, as the others do.
+func (r *recorder) Sent(to proto.Proc, k wire.Kind) { r.write(r.self, trace.Send, to, k.String()) }
+
+func (r *recorder) Received(from proto.Proc, k wire.Kind) {
+	r.write(r.self, trace.Receive, from, k.String())
+}
+
+func (r *recorder) Coloured() { r.write(r.self, trace.Coloured, proto.NoProc, "") }
+
+func (r *recorder) Died(q proto.Proc) { r.write(q, trace.Dead, proto.NoProc, "") }
+
+func (r *recorder) write(p proto.Proc, event string, peer proto.Proc, kind string) {
+	// The system's clock itself, which all processes share: a difference to a clock of
+	// this process's, taken once, would be off by as long as it was preempted in between,
+	// and messages would be received before they are sent.
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail: the clock is always there
+	r.out.Write(trace.Event{Time: proto.Time(now.Nano() - r.begin), Proc: p, Event: event, Peer: peer, Kind: kind})
+	_ = r.out.Flush() // the error sticks; a full disk is no reason to end the job
+}

@@ -1,0 +1,222 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"banyan/internal/fault"
+	"banyan/internal/proto/replica"
+)
+
+// Transports that a job can ask for.
+const (
+	TransportAuto   = "auto"   // whatever is best
+	TransportSHM    = "shm"    // a process per replica, which share memory
+	TransportTCP    = "tcp"    // a process per replica, connected by TCP
+	TransportInproc = "inproc" // all ranks are goroutines of one process
+)
+
+// Protocols of replication.
+const (
+	ProtocolParallel = "parallel" // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolMirror   = "mirror"   // each replica sends to all
+)
+
+// Config describes a job. Ranks, Replicas, Program and the streams must be set.
+type Config struct {
+	// Ranks, Program, Args, Env and Dir are those of the first Part.
+	Ranks    int
+	Program  string
+	Args     []string
+	Env      []string
+	Dir      string
+	More     []Part // what the ranks after these run
+	Replicas int    // of each rank, at least 1
+	// Degrees, where ranks differ in them, are the replicas of each rank, in place of
+	// Replicas.
+	Degrees []int
+	// Protocol is how the replicas of two ranks speak to each other: one of the
+	// Protocol constants, empty: parallel.
+	Protocol string
+	// Verify has the data that replicas send compared.
+	Verify bool
+
+	// Bind is where processes may run: one of the Bind constants, empty: anywhere.
+	Bind string
+	// Limit ends a job that takes longer; 0: never.
+	Limit time.Duration
+	// Stop, if closed, ends the job at once.
+	Stop <-chan struct{}
+
+	Transport string // empty: auto
+	Faults    fault.Plan
+	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the
+	// default, or what fits the other one.
+	HeartbeatPeriod, HeartbeatTimeout time.Duration
+	// Debug says that nobody is taken for dead by silence: whoever debugs the
+	// program may stop any of its processes in any way.
+	Debug bool
+
+	// Heal has a replica that has died replaced, where the program lets it.
+	Heal      bool
+	healLimit time.Duration // in tests; 0: healLimit
+
+	// PrivateDir has each process start in a directory of its own below this one,
+	// RANK-REPLICA; empty: in Dir.
+	PrivateDir string
+
+	// Label puts the rank in front of every line of output.
+	Label bool
+
+	// Trace is the file for the trace of all frames, empty for none.
+	Trace string
+
+	// Stdin goes to every replica of rank 0. A Read that is still waiting when
+	// the job ends is abandoned.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// MaxProcs bounds ranks × replicas: one host is to survive a typing error.
+const MaxProcs = 4096
+
+// Exit codes of jobs that didn't start, as shells have them.
+const (
+	CodeUsage         = 2   // the job as described makes no sense
+	CodeTimedOut      = 124 // as timeout(1); the job did start
+	CodeNotExecutable = 126 // the program can't be executed
+	CodeNotFound      = 127 // there is no such program
+)
+
+// StartError says why a job didn't start. None of its processes runs.
+type StartError struct {
+	Code int // exit code to end with
+	Err  error
+}
+
+func (e *StartError) Error() string { return e.Err.Error() }
+func (e *StartError) Unwrap() error { return e.Err }
+
+// plan is a checked Config.
+type plan struct {
+	Config
+	parts   []part
+	ranks   int            // of all parts
+	layout  replica.Layout // of all ranks; of one where all are one process
+	size    int            // number of processes
+	planned []fault.Event
+}
+
+// inproc says whether one process is all ranks.
+func (p *plan) inproc() bool { return p.Transport == TransportInproc }
+
+// check turns a Config into a plan, or says what is wrong with it.
+func (c Config) check() (*plan, error) {
+	p := &plan{Config: c}
+	if err := p.checkNumbers(); err != nil {
+		return nil, &StartError{CodeUsage, err}
+	}
+	for i := range p.parts {
+		if err := p.parts[i].find(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkPrivate(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *plan) checkNumbers() (err error) {
+	if err := p.divide(); err != nil {
+		return err
+	}
+	if err := p.layOut(); err != nil {
+		return err
+	}
+	if p.Limit < 0 {
+		return fmt.Errorf("the time limit must not be negative, as %v is", p.Limit)
+	}
+	if err := p.checkBind(); err != nil {
+		return err
+	}
+	if err := p.checkHeartbeats(); err != nil {
+		return err
+	}
+	if p.planned, err = p.Faults.ResolveDegrees(p.Degrees); err != nil {
+		return err
+	}
+	for _, e := range p.planned {
+		if e.At.Kind == fault.AtStep {
+			return fmt.Errorf("fault plan (%v): steps exist in simulated runs only", e)
+		}
+	}
+	p.size = p.layout.Procs()
+	switch p.Transport {
+	case "":
+		p.Transport = TransportAuto
+	case TransportAuto, TransportSHM, TransportTCP:
+	case TransportInproc:
+		return p.checkInproc()
+	default:
+		return fmt.Errorf("%q is no transport; there are auto, shm, tcp and inproc", p.Transport)
+	}
+	return nil
+}
+
+// layOut gives each rank its replicas.
+func (p *plan) layOut() error {
+	if p.Degrees == nil {
+		p.Degrees = slices.Repeat([]int{p.Replicas}, p.ranks)
+	}
+	if len(p.Degrees) != p.ranks {
+		return fmt.Errorf("there are %d ranks, and replicas of %d of them", p.ranks, len(p.Degrees))
+	}
+	total := 0
+	for rank, degree := range p.Degrees {
+		switch total += degree; {
+		case degree < 1:
+			return fmt.Errorf("a rank has at least 1 replica, not %d", degree)
+		case degree > replica.MaxDegree:
+			return fmt.Errorf("a rank has at most %d replicas, not %d", replica.MaxDegree, degree)
+		case total > MaxProcs:
+			return fmt.Errorf("%d ranks and their replicas are more than %d processes (those from rank %d on)", p.ranks, MaxProcs, rank)
+		}
+	}
+	p.layout = replica.Partial(p.Degrees)
+	if p.Heal && !p.layout.Replicated() {
+		return errors.New("to heal there must be replicas: a rank's only process has nobody to take its state from")
+	}
+	p.Replicas = p.layout.MaxDegree()
+	switch p.Protocol {
+	case "":
+		p.Protocol = ProtocolParallel
+	case ProtocolParallel, ProtocolMirror:
+	default:
+		return fmt.Errorf("%q is no protocol; there are parallel and mirror", p.Protocol)
+	}
+	return p.checkVerify()
+}
+
+// checkInproc refuses what needs a process per rank.
+func (p *plan) checkInproc() error {
+	p.layout, p.size = replica.Uniform(1, 1), 1
+	switch {
+	case len(p.More) > 0:
+		return errors.New("the transport inproc has all ranks in one process: they can't run several programs")
+	case p.Replicas > 1:
+		return errors.New("the transport inproc has all ranks in one process: replicas would die with it")
+	case p.Heal:
+		return errors.New("the transport inproc has all ranks in one process: there is nobody to heal from")
+	case len(p.planned) > 0:
+		return errors.New("the transport inproc has all ranks in one process: a fault can't hit just one")
+	case p.PrivateDir != "":
+		return errors.New("the transport inproc has all ranks in one process: they can't have directories of their own")
+	case p.Label:
+		return errors.New("the transport inproc has all ranks in one process: its output can't be told apart by rank")
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package launcher
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	lib "banyan/mpi"
+)
+
+// hang is a program each of whose ranks waits for something that never comes.
+func hang() {
+	lib.Main(func(world *lib.Comm) error {
+		pair, err := world.Split(world.Rank()/6, 0) // of which ranks 6 and 7 are one
+		if err != nil {
+			return err
+		}
+		switch world.Rank() {
+		case 0:
+			_, err = lib.Recv(world, make([]byte, 10), 1, 5)
+		case 1:
+			err = lib.Send(world, make([]byte, 1_000_000), 2, 7)
+		case 2:
+			_, err = world.Probe(lib.AnySource, 9)
+		case 3:
+			absent("computes", time.Hour)
+		case 4:
+			var r lib.Request
+			if r, err = lib.Irecv(world, make([]byte, 10), lib.AnySource, lib.AnyTag); err == nil {
+				for done := false; !done && err == nil; {
+					_, done, err = r.Test()
+				}
+			}
+		case 5:
+		case 6:
+			err = pair.Barrier()
+		case 7:
+			unix.Kill(unix.Getpid(), unix.SIGSTOP)
+		}
+		return err
+	})
+}
+
+// A job that has had its time says who waits for what.
+func TestLateJobExplainsItself(t *testing.T) {
+	t.Parallel()
+	o := run(t, Config{Ranks: 8, Limit: 5 * time.Second, HeartbeatTimeout: time.Minute}, "hang")
+	for rank, want := range []string{
+		" waits for a message from rank 1 with tag 5",
+		" waits for rank 2 to receive 1000000 bytes with tag 7",
+		" waits for a message from any rank with tag 9",
+		" is in no function that waits",
+		" polls, and waits for a message from any rank with any tag",
+		" has finished, and waits for the others",
+		" waits in Barrier for a message from rank 7",
+		" is stopped",
+	} {
+		found := false
+		for line := range strings.Lines(o.stderr) {
+			if strings.HasPrefix(line, "banyan: rank "+string(rune('0'+rank))+" ") {
+				found = true
+				if !strings.HasSuffix(strings.TrimSpace(line), want) {
+					t.Errorf("said %q, want %q", strings.TrimSpace(line), want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("nothing is said of rank %d", rank)
+		}
+	}
+	if o.report.Outcome != OutcomeTimedOut || len(o.report.Deaths) > 0 || len(o.report.Warnings) < 8 {
+		t.Errorf("%+v", o.report)
+	}
+}
+
+// One that never gets as far as MPI is told of, too; and who doesn't answer doesn't keep
+// the job alive.
+func TestLateProgramsWithoutWords(t *testing.T) {
+	t.Parallel()
+	o := run(t, Config{Ranks: 1, Program: "sleep", Args: []string{"60"}, Limit: 300 * time.Millisecond})
+	if !strings.Contains(o.stderr, "hasn't got through MPI_Init") {
+		t.Errorf("%q", o.stderr)
+	}
+	start := time.Now()
+	o = run(t, Config{Ranks: 1, Limit: time.Second}, "sleep") // which knows no such question
+	if !strings.Contains(o.stderr, "doesn't say what it waits for") || o.report.Outcome != OutcomeTimedOut {
+		t.Errorf("%q", o.stderr)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

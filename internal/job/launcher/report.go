@@ -1,0 +1,150 @@
+package launcher
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Report is what happened to a job. As JSON, times are in seconds since the
+// start, and what isn't known is left out.
+type Report struct {
+	Command   []string  `json:"command"` // program and arguments; ":" between several programs
+	Ranks     int       `json:"ranks"`
+	Replicas  int       `json:"replicas"`          // of each rank
+	Degrees   []int     `json:"degrees,omitempty"` // where ranks differ: of each; Replicas is the most
+	Protocol  string    `json:"protocol"`
+	Transport string    `json:"transport"`
+	Start     time.Time `json:"start"` // when all processes had been started
+	Duration  Seconds   `json:"duration_s"`
+	ExitCode  int       `json:"exit_code"`
+	// Outcome is one of the Outcome constants, Reason a sentence on it.
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+	// LostRanks are those that no replica of survived.
+	LostRanks []int    `json:"lost_ranks"`
+	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
+	Heals     []Heal   `json:"heals"`    // newcomers, in the order in which they were healed or failed
+	Views     []View   `json:"views"`    // after the first, as the coordinators told
+	Faults    []Fault  `json:"faults"`   // as planned
+	Warnings  []string `json:"warnings"` // and other remarks
+}
+
+// Outcomes of a job.
+const (
+	OutcomeCompleted   = "completed"   // every process has ended by itself
+	OutcomeRankLost    = "rank lost"   // and the program doesn't handle that
+	OutcomeAborted     = "aborted"     // by the program
+	OutcomeInterrupted = "interrupted" // by a signal to the launcher
+	OutcomeTimedOut    = "timed out"   // it took longer than Config.Limit
+)
+
+// View is a view of the job: who is in, as all members agreed.
+type View struct {
+	Number  uint64  `json:"number"`
+	Members int     `json:"members"`
+	Gone    []Gone  `json:"gone"`             // since the view before
+	Joined  []int   `json:"joined,omitempty"` // processes, since the view before
+	At      Seconds `json:"at_s"`             // when its coordinator had told the launcher
+}
+
+// Gone is a process that a view does without.
+type Gone struct {
+	Process int    `json:"process"`
+	Why     string `json:"why"` // "died" for certain, "silent" or "left"
+}
+
+// Death is the death of one process.
+type Death struct {
+	Rank    int `json:"rank"`
+	Replica int `json:"replica"`
+	Process int `json:"process"` // its number in the job
+	PID     int `json:"pid"`
+	// Cause is one of the Cause constants.
+	Cause  string `json:"cause"`
+	Signal int    `json:"signal,omitempty"`
+	Code   int    `json:"code,omitempty"`
+	// Finalized says that it had finished its part of the job before.
+	Finalized bool `json:"finalized,omitempty"`
+	// FoundBy is "launcher", or "process N" for a process found silent.
+	FoundBy string  `json:"found_by"`
+	At      Seconds `json:"at_s"` // when it was certain
+	// Latency is how long it took to find: from the injected fault, or, where
+	// silence gave it away, from the last sign of life.
+	Latency *Seconds `json:"latency_s,omitempty"`
+	// Substitute is the replica that stands in for it.
+	Substitute *int `json:"substitute,omitempty"`
+}
+
+// Heal is the attempt to fill a dead process's place.
+type Heal struct {
+	Rank        int     `json:"rank"`
+	Replica     int     `json:"replica"`
+	Process     int     `json:"process"` // its number in the job
+	PID         int     `json:"pid,omitempty"`
+	Incarnation uint32  `json:"incarnation"` // 1 for the first newcomer to the place
+	Donor       int     `json:"donor"`       // the replica whose state it took over
+	Began       Seconds `json:"began_s"`
+	Took        Seconds `json:"took_s"`
+	Error       string  `json:"error,omitempty"` // why it failed
+}
+
+// Causes of death.
+const (
+	CauseSignal      = "signal"
+	CauseExit        = "exit"        // with a code other than 0
+	CauseUnfinalized = "unfinalized" // exit 0 without having finalised
+	CauseCorruption  = "corruption"  // what it sent, or got, was wrong; the launcher killed it
+	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
+)
+
+// Fault is a planned fault.
+type Fault struct {
+	Event string `json:"event"` // in the language of fault plans
+	// Injected is when the launcher carried it out. Faults at sends are
+	// carried out by the process itself, unknown when.
+	Injected *Seconds `json:"injected_s,omitempty"`
+}
+
+// Seconds is a duration, written as a number of seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes microseconds, which is as fine as the launcher sees.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%.6f", time.Duration(s).Seconds()), nil
+}
+
+// Write writes the report as indented JSON.
+func (r *Report) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// line is the one line on stderr that tells of a death.
+func (d *Death) line(who, how string) string {
+	s := fmt.Sprintf("%s died: %s; found by ", who, how)
+	if d.FoundBy == foundByLauncher {
+		s += "the "
+	}
+	s += d.FoundBy
+	if d.Latency != nil {
+		s += " after " + brief(time.Duration(*d.Latency))
+	}
+	if d.Substitute != nil {
+		s += fmt.Sprintf("; replica %d substitutes", *d.Substitute)
+	}
+	return s
+}
+
+const foundByLauncher = "launcher"
+
+// brief rounds a duration to three digits.
+func brief(d time.Duration) string {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}

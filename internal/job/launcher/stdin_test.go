@@ -1,0 +1,160 @@
+package launcher
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// askedPipe is a sink that can be asked what is taken, and the process's end of it.
+func askedPipe(t *testing.T) (sink, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	raw, err := r.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sink{w: w, far: raw}, r
+}
+
+// A newcomer gets the input from its first byte on, and what each has taken of it is known.
+func TestFeederRevives(t *testing.T) {
+	const text = "one\ntwo\nthree\n"
+	first, in := askedPipe(t)
+	input, typed := io.Pipe()
+	f := newFeeder(1000, 1000, []sink{first})
+	go f.run(input)
+	typed.Write([]byte(text))
+	taken := func(want int64) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			n := f.taken(0)
+			if n == want {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d bytes are taken, want %d", n, want)
+			}
+		}
+	}
+	read := func(in io.Reader, want string) {
+		t.Helper()
+		b := make([]byte, len(want))
+		if _, err := io.ReadFull(in, b); err != nil || string(b) != want {
+			t.Fatalf("read %q, %v, want %q", b, err, want)
+		}
+	}
+	taken(0)
+	read(in, "one\n")
+	taken(4)
+	f.remove(0)
+	second, in := askedPipe(t)
+	if !f.revive(0, second, func() {}) {
+		t.Fatal("not revived")
+	}
+	read(in, text)
+	taken(int64(len(text)))
+	typed.Write([]byte("four\n"))
+	read(in, "four\n")
+	typed.Close()
+	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
+		t.Errorf("then %q, %v", rest, err)
+	}
+	taken(int64(len(text)) + 5) // also when all has been written
+	third, in := askedPipe(t)
+	if !f.revive(0, third, func() {}) {
+		t.Fatal("not revived")
+	}
+	if all, err := io.ReadAll(in); err != nil || string(all) != text+"four\n" {
+		t.Errorf("the third gets %q, %v", all, err)
+	}
+}
+
+// Where the input is too long to be kept, nobody can begin with it anew.
+func TestFeederKeepsALimit(t *testing.T) {
+	first, in := askedPipe(t)
+	f := newFeeder(1000, 1000, []sink{first})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.run(strings.NewReader(strings.Repeat("x", 5000)))
+	}()
+	if all, err := io.ReadAll(in); err != nil || len(all) != 5000 {
+		t.Errorf("%d bytes, %v", len(all), err)
+	}
+	<-done
+	next, in := askedPipe(t)
+	if f.revive(0, next, func() {}) {
+		t.Error("revived")
+	}
+	if all, err := io.ReadAll(in); err != nil || len(all) > 0 {
+		t.Errorf("%d bytes, %v", len(all), err)
+	}
+}
+
+// How much has been read is known also of a process whose pipe is full, and which gets all of the rest.
+func TestFeederKnowsOfAFullPipe(t *testing.T) {
+	text := strings.Repeat("0123456789", 50_000)
+	first, in := askedPipe(t)
+	f := newFeeder(1<<20, 1<<20, []sink{first})
+	go f.run(strings.NewReader(text))
+	read := 0
+	for _, n := range []int{0, 1, 5000, 70_000, 3, 200_000} {
+		b := make([]byte, n)
+		if _, err := io.ReadFull(in, b); err != nil || string(b) != text[read:read+n] {
+			t.Fatalf("at %d: wrong bytes, %v", read, err)
+		}
+		read += n
+		for range 3 {
+			if got := f.taken(0); got != int64(read) {
+				t.Errorf("%d bytes are taken, want %d", got, read)
+			}
+		}
+	}
+	if rest, err := io.ReadAll(in); err != nil || string(rest) != text[read:] {
+		t.Errorf("then %d bytes, %v, want %d", len(rest), err, len(text)-read)
+	}
+}
+
+// A newcomer that doesn't read yet keeps no other waiting, until too much would have to be kept for
+// it: then it is told. One that has settled counts like the others.
+func TestFeederWithANewcomer(t *testing.T) {
+	const kept = 1 << 20
+	text := strings.Repeat("0123456789", kept/4)
+	first, in := askedPipe(t)
+	second, _ := askedPipe(t)
+	f := newFeeder(1000, kept, []sink{first, second})
+	input, typed := io.Pipe()
+	go f.run(input)
+	take := func(n int) {
+		t.Helper()
+		if n, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
+			t.Fatalf("%d bytes came, %v", n, err)
+		}
+	}
+	f.remove(1)
+	missed := make(chan bool, 1)
+	next, newcomer := askedPipe(t)
+	if !f.revive(1, next, func() { missed <- true }) {
+		t.Fatal("not revived")
+	}
+	go io.WriteString(typed, text)
+	take(kept / 2) // far more than the newcomer's pipe holds
+	select {
+	case <-missed:
+		t.Fatal("given up already")
+	default:
+	}
+	b := make([]byte, 100)
+	if _, err := io.ReadFull(newcomer, b); err != nil || string(b) != text[:100] {
+		t.Errorf("the newcomer gets %q, %v", b, err)
+	}
+	take(len(text) - kept/2)
+	<-missed
+}

@@ -1,0 +1,50 @@
+package launcher
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A shell is stopped at any moment, often while it waits for its vfork, when the
+// kernel never calls it stopped.
+func TestStoppedInVfork(t *testing.T) {
+	tries := 100
+	if testing.Short() {
+		tries = 20
+	}
+	for i := range tries {
+		cmd := exec.Command("sh", "-c", "while :; do /bin/true; done")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i%10) * time.Millisecond)
+		p := &process{handle: cmd.Process, pid: cmd.Process.Pid}
+		p.signal(syscall.SIGSTOP)
+		// Once is enough: while a pending stop becomes a real one, neither is told.
+		seen := p.stopped()
+		for deadline := time.Now().Add(5 * time.Second); !seen && time.Now().Before(deadline); seen = p.stopped() {
+			time.Sleep(time.Millisecond)
+		}
+		p.signal(syscall.SIGKILL)
+		cmd.Wait()
+		if !seen {
+			t.Fatalf("try %d: the stop of a shell wasn't seen", i)
+		}
+	}
+}
+
+func TestStopPending(t *testing.T) {
+	for status, want := range map[string]bool{
+		"Name:\tsh\nState:\tD (disk sleep)\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000050000\n": true,
+		"Name:\tsh\nState:\tD (disk sleep)\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000010000\n": false,
+		"Name:\tsh\n": false,
+		"":            false,
+	} {
+		if got := stopPending([]byte(status)); got != want {
+			t.Errorf("%q: %v", status, got)
+		}
+	}
+}

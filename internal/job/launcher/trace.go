@@ -1,0 +1,114 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/trace"
+)
+
+// recording is the traces of a job while it runs: each process writes one of its own, in a
+// directory beside the file that is to hold all of them. If the launcher is killed the
+// directory stays.
+type recording struct {
+	path  string // of the file, absolute
+	dir   string
+	begin int64 // CLOCK_MONOTONIC, in nanoseconds
+}
+
+// record prepares for the traces, if there are to be any.
+func (p *plan) record() (*recording, error) {
+	if p.Trace == "" {
+		return nil, nil
+	}
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return nil, &StartError{1, fmt.Errorf("the trace: clock_gettime: %w", err)}
+	}
+	path, err := filepath.Abs(p.Trace)
+	if err != nil {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %s is a directory", p.Trace)}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".parts-")
+	if err != nil {
+		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
+	}
+	return &recording{path, dir, now.Nano()}, nil
+}
+
+// environment is what the processes are told of it.
+func (r *recording) environment() []string {
+	if r == nil {
+		return nil
+	}
+	return []string{traceVariable + "=" + r.dir, traceBeginVariable + "=" + strconv.FormatInt(r.begin, 10)}
+}
+
+const (
+	traceVariable      = "BANYAN_TRACE"
+	traceBeginVariable = "BANYAN_TRACE_BEGIN"
+)
+
+// discard forgets a recording of a job that didn't start.
+func (r *recording) discard() {
+	if r != nil {
+		os.RemoveAll(r.dir) // as good as empty
+	}
+}
+
+// merge makes the one trace, when nobody writes any more.
+func (r *recording) merge(p *plan) error {
+	if r == nil {
+		return nil
+	}
+	parts, err := r.mergeParts(p)
+	if err != nil {
+		return fmt.Errorf("%w; its parts are in %s", err, r.dir)
+	}
+	if parts == 0 {
+		err = errors.New("no process has recorded anything: does the program use the library?")
+	}
+	return errors.Join(err, os.RemoveAll(r.dir))
+}
+
+func (r *recording) mergeParts(p *plan) (parts int, err error) {
+	procs := max(p.size, p.ranks) // all ranks may be one process
+	var readers []io.Reader
+	for i := range procs {
+		file, err := os.Open(filepath.Join(r.dir, strconv.Itoa(i)+".jsonl"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it died early, or doesn't use the library
+		}
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		readers = append(readers, file)
+	}
+	whole := filepath.Join(r.dir, "whole.jsonl")
+	file, err := os.Create(whole)
+	if err != nil {
+		return 0, err
+	}
+	_, err = trace.Merge(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
+		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.ranks, p.Replicas, p.Transport,
+	)}, readers...)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return 0, err
+	}
+	return len(readers), os.Rename(whole, r.path)
+}
+
+// oneWord keeps a name from being taken for several.
+func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }

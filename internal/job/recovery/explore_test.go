@@ -1,0 +1,35 @@
+package recovery
+
+import (
+	"fmt"
+	"testing"
+
+	"banyan/internal/proto/replica"
+	"banyan/internal/testing/explore"
+)
+
+// TestExplore tries all orders of events in small jobs.
+func TestExplore(t *testing.T) {
+	for _, tc := range []struct {
+		ranks, replicas int
+		options
+	}{
+		{1, 2, options{witness: true, faults: 2, ends: true}},
+		{1, 2, options{witness: true, faults: 3, safe: true}},
+		{1, 2, options{witness: true, faults: 2, ends: true, failures: MaxFailures - 1}},
+		{1, 2, options{faults: 2, ends: true}},
+		{1, 2, options{faults: 3, safe: true}},
+		{1, 3, options{witness: true, faults: 2, safe: true, ends: true}},
+		{1, 3, options{faults: 2, safe: true, ends: true}},
+		{2, 2, options{witness: true, faults: 2, safe: true, ends: true}},
+		{2, 2, options{faults: 2, safe: true, ends: true}},
+	} {
+		t.Run(fmt.Sprintf("%d×%d %+v", tc.ranks, tc.replicas, tc.options), func(t *testing.T) {
+			stats, err := explore.All(newWorld(replica.Uniform(tc.ranks, tc.replicas), tc.options), 1e7)
+			t.Logf("%d states, %d ends, depth %d", stats.States, stats.Ends, stats.Depth)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package binding
+
+import (
+	"sync"
+	"unsafe"
+
+	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/process"
+)
+
+// space is a buffer that the program has attached for buffered sends. Its size is
+// what counts: a message that can't leave at once is kept in memory of the library's own, and
+// no more of it than the program has provided for.
+type space struct {
+	mu        sync.Mutex
+	attached  bool
+	automatic bool // as much as it takes
+	address   unsafe.Pointer
+	size      int64
+	used      int64
+	waiting   []waiting
+}
+
+// waiting is a buffered message on its way.
+type waiting struct {
+	c       *communicator
+	pending comm.Pending
+	d       data
+	size    int64
+}
+
+// bsend sends a message that it may keep for a while. It releases the data.
+func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) Code {
+	s := &c.space
+	if !s.is() {
+		s = &p.space
+	}
+	s.mu.Lock()
+	size := int64(len(d.bytes)) + BsendOverhead
+	if free := s.room(p); !s.attached || size > free {
+		attached := s.attached
+		s.mu.Unlock()
+		d.release()
+		if !attached {
+			return p.fail(c, function, ErrBuffer, "no buffer is attached")
+		}
+		return p.fail(c, function, ErrBuffer, "the message takes %d bytes with MPI_BSEND_OVERHEAD, and %d of the attached buffer are free", size, free)
+	}
+	if len(d.bytes) > process.EagerLimit { // it is borrowed until it is asked for
+		d.keep()
+	}
+	pending, err := c.comm.Isend(d.bytes, int(dest), int(tag))
+	if err == nil && !pending.Ended() {
+		s.used += size
+		s.waiting = append(s.waiting, waiting{c, pending, *d, size})
+		c.retain()
+		s.mu.Unlock()
+		return Success
+	}
+	s.mu.Unlock()
+	d.release()
+	if err != nil {
+		return p.failWith(c, function, err)
+	}
+	return Success
+}
+
+// is tells whether a buffer is attached.
+func (s *space) is() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attached
+}
+
+// room forgets what has left and returns how much is free. The lock is held.
+func (s *space) room(p *Process) int64 {
+	if len(s.waiting) > 0 {
+		var over []bool
+		p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
+			over = over[:0]
+			for _, w := range s.waiting {
+				over = append(over, done(w.pending.Handle()))
+			}
+			return true
+		})
+		kept := s.waiting[:0]
+		for i, w := range s.waiting {
+			if over[i] {
+				s.end(w)
+			} else {
+				kept = append(kept, w)
+			}
+		}
+		clear(s.waiting[len(kept):])
+		s.waiting = kept
+	}
+	if s.automatic {
+		return maxData + BsendOverhead
+	}
+	return s.size - s.used
+}
+
+// end forgets a message that has left, or waits until it has. That its receiver died
+// concerns nobody: the send has succeeded long ago.
+func (s *space) end(w waiting) {
+	w.pending.Wait()
+	w.d.release()
+	w.c.release()
+	s.used -= w.size
+}
+
+// flush waits until all has left.
+func (s *space) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.waiting {
+		s.end(w)
+	}
+	clear(s.waiting)
+	s.waiting = s.waiting[:0]
+}
+
+// attach provides a buffer.
+func (p *Process) attach(c *communicator, s *space, function string, buffer unsafe.Pointer, size int64) Code {
+	automatic := buffer == BufferAutomatic
+	if size < 0 && !automatic {
+		return p.fail(c, function, ErrArg, "the size is %d", size)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attached {
+		return p.fail(c, function, ErrBuffer, "a buffer is attached already")
+	}
+	s.attached, s.automatic, s.address, s.size = true, automatic, buffer, size
+	return Success
+}
+
+// detach waits until all has left, and tells what had been attached.
+func (p *Process) detach(c *communicator, s *space, function string, address unsafe.Pointer, size CountOut) Code {
+	s.flush()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.attached {
+		return p.fail(c, function, ErrBuffer, "no buffer is attached")
+	}
+	at := uintptr(s.address)
+	if s.automatic {
+		at += 4096 // as C has it; see BufferAutomatic
+		s.size = 0
+	}
+	*(*uintptr)(address) = at
+	fits := size.Set(s.size)
+	s.attached, s.automatic, s.address, s.size = false, false, nil, 0
+	if !fits {
+		return p.fail(c, function, ErrValueTooLarge, "the size of the buffer doesn't fit an int")
+	}
+	return Success
+}
+
+// iflush makes a request that ends when all that is buffered now has left.
+func (p *Process) iflush(c *communicator, s *space, function string, request *Request) Code {
+	r := p.newRequest(c, function)
+	r.also = r.also[:0]
+	s.mu.Lock()
+	for _, w := range s.waiting {
+		r.also = append(r.also, w.pending.Handle())
+	}
+	s.mu.Unlock()
+	r.follow(engine.Handle{})
+	return p.publish(r, request)
+}
+
+// BufferAttach is MPI_Buffer_attach.
+func (p *Process) BufferAttach(buffer unsafe.Pointer, size int64) Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Buffer_attach")
+	}
+	return p.attach(nil, &p.space, "MPI_Buffer_attach", buffer, size)
+}
+
+// BufferDetach is MPI_Buffer_detach.
+func (p *Process) BufferDetach(bufferAddr unsafe.Pointer, size CountOut) Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Buffer_detach")
+	}
+	return p.detach(nil, &p.space, "MPI_Buffer_detach", bufferAddr, size)
+}
+
+// BufferFlush is MPI_Buffer_flush.
+func (p *Process) BufferFlush() Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Buffer_flush")
+	}
+	p.space.flush()
+	return Success
+}
+
+// BufferIflush is MPI_Buffer_iflush.
+func (p *Process) BufferIflush(request *Request) Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Buffer_iflush")
+	}
+	return p.iflush(p.world.Load(), &p.space, "MPI_Buffer_iflush", request)
+}
+
+// CommAttachBuffer is MPI_Comm_attach_buffer.
+func (p *Process) CommAttachBuffer(comm Comm, buffer unsafe.Pointer, size int64) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_attach_buffer", comm)
+	}
+	return p.attach(c, &c.space, "MPI_Comm_attach_buffer", buffer, size)
+}
+
+// CommDetachBuffer is MPI_Comm_detach_buffer.
+func (p *Process) CommDetachBuffer(comm Comm, bufferAddr unsafe.Pointer, size CountOut) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_detach_buffer", comm)
+	}
+	return p.detach(c, &c.space, "MPI_Comm_detach_buffer", bufferAddr, size)
+}
+
+// CommFlushBuffer is MPI_Comm_flush_buffer.
+func (p *Process) CommFlushBuffer(comm Comm) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_flush_buffer", comm)
+	}
+	c.space.flush()
+	return Success
+}
+
+// CommIflushBuffer is MPI_Comm_iflush_buffer.
+func (p *Process) CommIflushBuffer(comm Comm, request *Request) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_iflush_buffer", comm)
+	}
+	return p.iflush(c, &c.space, "MPI_Comm_iflush_buffer", request)
+}

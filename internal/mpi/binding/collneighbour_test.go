@@ -1,0 +1,97 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"banyan/internal/mpi/comm"
+)
+
+// edges is a topology as a test wants it.
+type edges comm.Neighbours
+
+func (e edges) neighbours() comm.Neighbours { return comm.Neighbours(e) }
+
+// line is what a Cartesian topology of one dimension tells: down, then up; round the
+// end if it is periodic. What is sent down first would come first from below in a ring
+// of two, where it has to come from above: so up is sent first.
+func line(n, me int, periodic bool) edges {
+	down, up := me-1, me+1
+	if periodic {
+		down, up = (down+n)%n, up%n
+	} else if up == n {
+		up = ProcNull
+	}
+	if down < 0 {
+		down = ProcNull
+	}
+	return edges{Sources: []int{down, up}, Destinations: []int{down, up}, Order: []int{1, 0}}
+}
+
+// Halos: everyone gives each neighbour something of its own, along a line and round a
+// ring, also one of two members, whose neighbours on both sides are the same, and
+// of one.
+func TestNeighbourhoods(t *testing.T) {
+	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
+		for _, periodic := range []bool{false, true} {
+			to := line(n, me, periodic)
+			p.world.Load().topology = to
+			name := fmt.Sprintf("%d ranks, periodic %v, %s to %s", n, periodic, out.name, in.name)
+			// Block i goes to neighbour i. From below comes what was sent up, and the other way round.
+			send := out.memory(given(me, 0, 2*block), 2*block)
+			recv := in.memory(nil, 2*block)
+			fresh := func() { copy(recv, in.memory(nil, 2*block)) }
+			var each, same []int32
+			for i, from := range to.Sources {
+				if from < 0 {
+					each = append(each, gap, gap, gap)
+					same = append(same, gap, gap, gap)
+					continue
+				}
+				each = append(each, given(from, (1-i)*block, block)...)
+				same = append(same, given(from, 0, block)...)
+			}
+			exchanged := func(how string) { wants(t, how, in.values(t, recv, 2*block), each) }
+			told := func(how string) { wants(t, how, in.values(t, recv, 2*block), same) }
+			threeWays(t, p, "neighbor_alltoall, "+name, fresh, exchanged, func() Code {
+				return p.NeighborAlltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
+			}, func(r *Request) Code {
+				return p.IneighborAlltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
+			}, func(r *Request) Code {
+				return p.NeighborAlltoallInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+			})
+			counts, displs := small(block, block), small(0, block)
+			threeWays(t, p, "neighbor_alltoallv, "+name, fresh, exchanged, func() Code {
+				return p.NeighborAlltoallv(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
+			}, func(r *Request) Code {
+				return p.IneighborAlltoallv(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, r)
+			}, func(r *Request) Code {
+				return p.NeighborAlltoallvInit(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, InfoNull, r)
+			})
+			outAt, inAt := []int64{0, int64(4 * block * out.step)}, []int64{0, int64(4 * block * in.step)}
+			outTypes, inTypes := slices.Repeat([]Datatype{out.datatype}, 2), slices.Repeat([]Datatype{in.datatype}, 2)
+			threeWays(t, p, "neighbor_alltoallw, "+name, fresh, exchanged, func() Code {
+				return p.NeighborAlltoallw(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld)
+			}, func(r *Request) Code {
+				return p.IneighborAlltoallw(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld, r)
+			}, func(r *Request) Code {
+				return p.NeighborAlltoallwInit(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld, InfoNull, r)
+			})
+			threeWays(t, p, "neighbor_allgather, "+name, fresh, told, func() Code {
+				return p.NeighborAllgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
+			}, func(r *Request) Code {
+				return p.IneighborAllgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
+			}, func(r *Request) Code {
+				return p.NeighborAllgatherInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+			})
+			threeWays(t, p, "neighbor_allgatherv, "+name, fresh, told, func() Code {
+				return p.NeighborAllgatherv(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
+			}, func(r *Request) Code {
+				return p.IneighborAllgatherv(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, r)
+			}, func(r *Request) Code {
+				return p.NeighborAllgathervInit(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, InfoNull, r)
+			})
+		}
+	})
+}

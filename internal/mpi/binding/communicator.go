@@ -1,0 +1,102 @@
+package binding
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"banyan/internal/mpi/comm"
+)
+
+// communicator is what a Comm names. It lives as long as anything uses it; only
+// the handle ends with MPI_Comm_free.
+type communicator struct {
+	comm       *comm.Comm
+	handle     Comm
+	errhandler atomic.Pointer[errhandler]
+	name       atomic.Pointer[string]
+	info       atomic.Pointer[info]
+	attributes attributes
+	uses       atomic.Int32 // operations under way; 1 more until it is freed
+	topology   topology     // nil if it has none
+	space      space        // for its buffered sends
+
+	idle atomic.Pointer[collective] // for its next collective call
+}
+
+// retain keeps the communicator's contexts open for an operation that goes on after
+// its call, even when the program frees the communicator. Its end is release.
+func (c *communicator) retain() { c.uses.Add(1) }
+
+func (c *communicator) release() {
+	if c.uses.Add(-1) == 0 {
+		c.comm.Free()
+	}
+}
+
+// communicator is the object of a handle, nil if it has none: see noComm.
+func (p *Process) communicator(h Comm) *communicator {
+	switch h {
+	case CommWorld:
+		return p.world.Load()
+	case CommSelf:
+		return p.self.Load()
+	}
+	return p.comms.get(uintptr(h))
+}
+
+// noComm is the error of a handle that is no communicator's.
+func (p *Process) noComm(function string, h Comm) Code {
+	if p.state.Load() != running {
+		return p.outOfTime(function)
+	}
+	if h == CommNull {
+		return p.fail(nil, function, ErrComm, "the communicator is MPI_COMM_NULL")
+	}
+	if uintptr(h)&(1<<kindBits-1) == kindComm && kindName(uintptr(h)) != "" {
+		return p.fail(nil, function, ErrComm, "the communicator %#x has been freed, or never was one", uintptr(h))
+	}
+	return p.noHandle(nil, function, ErrComm, "communicator", uintptr(h))
+}
+
+// noHandle is the error of any other bad handle.
+func (p *Process) noHandle(c *communicator, function string, class Code, what string, h uintptr) Code {
+	if is := kindName(h); is != "" && is != "a "+what && is != "an "+what {
+		return p.fail(c, function, class, "the %s %#x is the handle of %s", what, h, is)
+	}
+	return p.fail(c, function, class, "%#x is no %s, or has been freed", h, what)
+}
+
+// adopt gives a new communicator a handle.
+func (p *Process) adopt(c *communicator) Comm {
+	c.uses.Store(1)
+	c.handle = Comm(p.comms.add(c))
+	return c.handle
+}
+
+// title names a communicator for messages.
+func (c *communicator) title() string {
+	if n := c.name.Load(); n != nil && *n != "" {
+		return *n
+	}
+	return fmt.Sprintf("communicator %#x", uintptr(c.handle))
+}
+
+// CommRank is MPI_Comm_rank.
+func (p *Process) CommRank(comm Comm, rank *int32) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_rank", comm)
+	}
+	*rank = int32(c.comm.Rank())
+	return Success
+}
+
+// CommSize is MPI_Comm_size.
+func (p *Process) CommSize(comm Comm, size *int32) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Comm_size", comm)
+	}
+	*size = int32(c.comm.Size())
+	return Success
+}

@@ -1,0 +1,143 @@
+package binding
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"banyan/internal/mpi/comm"
+)
+
+// Init is MPI_Init.
+func (p *Process) Init(argc *int32, argv unsafe.Pointer) Code {
+	return p.initialise("MPI_Init", ThreadSingle)
+}
+
+// InitThread is MPI_Init_thread. Every level is provided.
+func (p *Process) InitThread(argc *int32, argv unsafe.Pointer, required int32, provided *int32) Code {
+	switch required {
+	case ThreadSingle, ThreadFunneled, ThreadSerialized, ThreadMultiple:
+	default:
+		p.host.Exit(1, fmt.Sprintf("MPI_Init_thread: %d is no level of thread support", required))
+		return ErrArg
+	}
+	code := p.initialise("MPI_Init_thread", required)
+	if provided != nil && code == Success {
+		*provided = required
+	}
+	return code
+}
+
+func (p *Process) initialise(function string, level int32) Code {
+	if !p.state.CompareAndSwap(fresh, initialising) {
+		if p.state.Load() >= finalising {
+			return p.outOfTime(function)
+		}
+		return p.fail(nil, function, ErrOther, "the library is initialised already")
+	}
+	job, err := p.host.Join()
+	if err != nil {
+		p.host.Exit(1, fmt.Sprintf("%s: %v", function, err))
+		return ErrOther
+	}
+	p.job, p.level, p.thread = job, level, syscall.Gettid()
+	if err := p.openWorld(); err != nil {
+		job.Abort(1, fmt.Sprintf("%s: %v", function, err))
+		return ErrOther
+	}
+	p.state.Store(running)
+	return Success
+}
+
+// openWorld makes the predefined communicators.
+func (p *Process) openWorld() error {
+	for _, w := range []struct {
+		open   func() (*comm.Comm, error)
+		handle Comm
+		name   string
+		to     interface{ Store(*communicator) }
+	}{
+		{func() (*comm.Comm, error) { return comm.World(p.job.Engine()) }, CommWorld, "MPI_COMM_WORLD", &p.world},
+		{func() (*comm.Comm, error) { return comm.Self(p.job.Engine()) }, CommSelf, "MPI_COMM_SELF", &p.self},
+	} {
+		inner, err := w.open()
+		if err != nil {
+			return err
+		}
+		c := &communicator{comm: inner, handle: w.handle}
+		c.uses.Store(1)
+		c.name.Store(&w.name)
+		c.errhandler.Store(fatal)
+		w.to.Store(c)
+	}
+	p.describeWorld(p.world.Load().comm.Size())
+	return nil
+}
+
+// Initialized is MPI_Initialized.
+func (p *Process) Initialized(flag *int32) Code {
+	*flag = truth(p.state.Load() >= running)
+	return Success
+}
+
+// Finalize is MPI_Finalize.
+func (p *Process) Finalize() Code {
+	if !p.live() {
+		return p.outOfTime("MPI_Finalize")
+	}
+	// The standard lets programs clean up here.
+	self := p.self.Load()
+	if code := p.deleteAttributes(&self.attributes, uintptr(CommSelf)); code != Success {
+		return p.callbackFailed(self, "MPI_Finalize", "delete", code)
+	}
+	if !p.state.CompareAndSwap(running, finalising) {
+		return p.outOfTime("MPI_Finalize")
+	}
+	err := p.job.Leave()
+	p.state.Store(finalised)
+	p.world.Store(nil)
+	p.self.Store(nil)
+	if err != nil {
+		p.host.Exit(1, fmt.Sprintf("MPI_Finalize: %v", err))
+		return ErrOther
+	}
+	return Success
+}
+
+// live says that the process is between MPI_Init and MPI_Finalize.
+func (p *Process) live() bool { return p.state.Load() == running }
+
+// Finalized is MPI_Finalized.
+func (p *Process) Finalized(flag *int32) Code {
+	*flag = truth(p.state.Load() == finalised)
+	return Success
+}
+
+// Abort is MPI_Abort. It ends the whole job whatever the communicator, and
+// before MPI_Init or after MPI_Finalize at least this process.
+func (p *Process) Abort(comm Comm, errorcode int32) Code {
+	if p.state.Load() != running {
+		p.host.Exit(int(errorcode), fmt.Sprintf("MPI_Abort(%d) outside a job", errorcode))
+		return ErrOther
+	}
+	p.job.Abort(int(errorcode), "MPI_Abort")
+	return ErrOther
+}
+
+// QueryThread is MPI_Query_thread.
+func (p *Process) QueryThread(provided *int32) Code {
+	if p.state.Load() == fresh {
+		return p.outOfTime("MPI_Query_thread")
+	}
+	*provided = p.level
+	return Success
+}
+
+// IsThreadMain is MPI_Is_thread_main.
+func (p *Process) IsThreadMain(flag *int32) Code {
+	if p.state.Load() == fresh {
+		return p.outOfTime("MPI_Is_thread_main")
+	}
+	*flag = truth(syscall.Gettid() == p.thread)
+	return Success
+}

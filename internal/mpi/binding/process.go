@@ -1,0 +1,99 @@
+package binding
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"banyan/internal/runtime/engine"
+)
+
+// Job is this process's part in a job: what package job makes of the
+// environment, or a member of a test.
+type Job interface {
+	Engine() *engine.Engine
+	// Leave waits until everyone is ready to leave, and leaves.
+	Leave() error
+	// Abort ends the whole job. It doesn't return.
+	Abort(code int, why string)
+	// Survive says that the program goes on when a rank is lost.
+	Survive()
+	// AwaitEnd waits for the end that a lost rank brings, unless the program
+	// survives it: the launcher knows the cause better than this process.
+	AwaitEnd()
+	// Hosts numbers the host of each process, nil if they are unknown.
+	Hosts() []int32
+	// Program is which of the job's programs this is, from 0; -1 if that isn't
+	// known.
+	Program() int
+}
+
+// Host is what surrounds a Process: the C side of the library, or a test.
+type Host struct {
+	Join func() (Job, error)
+	// Flush writes out what the program's own buffers hold; nil if there are none.
+	Flush func()
+	// Exit ends this process when there is no job to abort.
+	Exit func(code int, why string)
+	Callbacks
+}
+
+// States of a Process, in the order of time.
+const (
+	fresh int32 = iota
+	initialising
+	running
+	finalising
+	finalised
+)
+
+// Process is the C library's state in one process, one rank of the job (or a
+// replica of one). All functions of the interface are its methods.
+type Process struct {
+	host   Host
+	job    Job
+	state  atomic.Int32
+	thread int   // id of the thread that initialised
+	level  int32 // of thread support
+
+	world, self atomic.Pointer[communicator] // nil unless running
+
+	comms       table[communicator]
+	groups      table[group]
+	datatypes   datatypes
+	plain       plain
+	ops         table[operation]
+	requests    requests
+	grequests   grequests
+	messages    table[message]
+	space       space // for buffered sends
+	infos       table[info]
+	errhandlers table[errhandler]
+	raised      raisedErrors
+	codes       addedCodes
+	keyvals     keyvals
+	survives    atomic.Bool
+	values      *predefined    // of attributes
+	pins        runtime.Pinner // of what C has the addresses of
+	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
+	memory      memory
+	fortran     fortran
+
+	firstHandles [][]uintptr // at the first safe point
+
+	mu sync.Mutex
+}
+
+// New makes the process before its initialisation.
+func New(host Host) *Process {
+	p := &Process{host: host}
+	p.codes.last = int32(ErrLastcode)
+	p.comms.kind, p.groups.kind = kindComm, kindGroup
+	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
+	p.datatypes.init()
+	p.plain = p.plainTypes()
+	p.requests.init()
+	p.messages.kind = kindMessage
+	p.ops.kind = kindOp
+	return p
+}

@@ -1,0 +1,205 @@
+package binding
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"banyan/internal/job/join"
+	"banyan/internal/runtime/engine"
+)
+
+// ranks runs f as each of n ranks of a job in this process, and waits for all. Each
+// begins initialised, with MPI_ERRORS_ARE_FATAL, and is finalised when f returns unless it
+// has done so itself. An abort fails the test; tests of errors set
+// MPI_ERRORS_RETURN, or look at aborted.
+func ranks(t *testing.T, n int, f func(t *testing.T, p *Process)) {
+	t.Helper()
+	replicated(t, n, 1, f)
+}
+
+// replicated is ranks with several replicas of each.
+func replicated(t *testing.T, n, replicas int, f func(t *testing.T, p *Process)) {
+	t.Helper()
+	members, err := join.Local(join.LocalConfig{Ranks: n, Replicas: replicas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var wg sync.WaitGroup
+		for i, m := range members {
+			wg.Go(func() {
+				tm := &testMember{t: t, Member: m}
+				p := New(Host{
+					Join:      func() (Job, error) { return tm, nil },
+					Exit:      func(code int, why string) { tm.Abort(code, why) },
+					Callbacks: testCallbacks{},
+				})
+				left := false
+				defer func() {
+					if !left { // by t.FailNow or Abort: others may wait for it
+						m.Die()
+					}
+				}()
+				if code := p.Init(nil, nil); code != Success {
+					t.Errorf("process %d: Init: %d", i, code)
+					return
+				}
+				f(t, p)
+				if p.state.Load() == running {
+					if code := p.Finalize(); code != Success {
+						t.Errorf("process %d: Finalize: %d", i, code)
+					}
+				}
+				left = true
+			})
+		}
+		wg.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		buf := make([]byte, 1<<16)
+		t.Fatalf("the ranks hang:\n%s", buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// testMember is a member of a local job as a Job.
+type testMember struct {
+	*join.Member
+	t        *testing.T
+	survives bool
+}
+
+func (m *testMember) Engine() *engine.Engine { return m.Member.Engine }
+func (m *testMember) Survive()               { m.survives = true }
+func (m *testMember) AwaitEnd()              {}
+func (m *testMember) Hosts() []int32         { return nil }
+func (m *testMember) Program() int           { return 0 }
+
+// expected is why a test's Abort is no failure.
+var expected sync.Map // *testing.T → func(why string)
+
+// expectAbort lets the test's ranks abort: heard gets the message of each.
+func expectAbort(t *testing.T, heard func(code int, why string)) {
+	expected.Store(t, heard)
+	t.Cleanup(func() { expected.Delete(t) })
+}
+
+// Abort ends the rank as an exit would.
+func (m *testMember) Abort(code int, why string) {
+	if heard, ok := expected.Load(m.t); ok {
+		heard.(func(int, string))(code, why)
+	} else {
+		m.t.Errorf("a rank aborts: %s", why)
+	}
+	runtime.Goexit()
+}
+
+// testCallbacks calls functions of Go: their "address" is what function gives.
+type testCallbacks struct{}
+
+var functions = struct {
+	sync.Mutex
+	list []any
+}{}
+
+// function makes a Go function callable as a user function by binding. It is one of
+// the types that the methods of testCallbacks assert.
+func function(f any) uintptr {
+	functions.Lock()
+	defer functions.Unlock()
+	functions.list = append(functions.list, f)
+	return uintptr(4096 + len(functions.list) - 1)
+}
+
+func functionAt(fn uintptr) any {
+	functions.Lock()
+	defer functions.Unlock()
+	return functions.list[fn-4096]
+}
+
+type (
+	reduceFunction func(in, inout unsafe.Pointer, count int64, datatype Datatype)
+	copyFunction   func(object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, Code)
+	deleteFunction func(object uintptr, keyval int32, value, extra uintptr) Code
+	queryFunction  func(extra uintptr, status *Status) Code
+	freeFunction   func(extra uintptr) Code
+	cancelFunction func(extra uintptr, complete bool) Code
+)
+
+func (testCallbacks) Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype Datatype) {
+	functionAt(fn).(reduceFunction)(in, inout, count, datatype)
+}
+
+func (testCallbacks) CopyAttribute(fn, object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, Code) {
+	return functionAt(fn).(copyFunction)(object, keyval, extra, value)
+}
+
+func (testCallbacks) DeleteAttribute(fn, object uintptr, keyval int32, value, extra uintptr) Code {
+	return functionAt(fn).(deleteFunction)(object, keyval, value, extra)
+}
+
+func (testCallbacks) QueryRequest(fn, extra uintptr, status *Status) Code {
+	return functionAt(fn).(queryFunction)(extra, status)
+}
+
+func (testCallbacks) FreeRequest(fn, extra uintptr) Code { return functionAt(fn).(freeFunction)(extra) }
+
+func (testCallbacks) CancelRequest(fn, extra uintptr, complete bool) Code {
+	return functionAt(fn).(cancelFunction)(extra, complete)
+}
+
+// ok fails the test at once if a function didn't succeed.
+func ok(t *testing.T, what string, code Code) {
+	t.Helper()
+	if code != Success {
+		t.Errorf("%s: %d (%s)", what, code, classes[code][0])
+		runtime.Goexit()
+	}
+}
+
+// rankOf is the rank in the world.
+func rankOf(p *Process) int { return p.world.Load().comm.Rank() }
+
+// The ranks of a test know who they are.
+func TestRanks(t *testing.T) {
+	var seen sync.Map
+	ranks(t, 3, func(t *testing.T, p *Process) {
+		var rank, size int32
+		ok(t, "CommRank", p.CommRank(CommWorld, &rank))
+		ok(t, "CommSize", p.CommSize(CommWorld, &size))
+		if _, twice := seen.LoadOrStore(rank, true); twice || size != 3 {
+			t.Errorf("rank %d of %d", rank, size)
+		}
+		ok(t, "CommSize", p.CommSize(CommSelf, &size))
+		if size != 1 {
+			t.Errorf("MPI_COMM_SELF has %d ranks", size)
+		}
+	})
+}
+
+// The default error handler ends the job, and says what, where and who.
+func TestFatal(t *testing.T) {
+	var mu sync.Mutex
+	var said []string
+	expectAbort(t, func(code int, why string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, fmt.Sprintf("%d %s", code, why))
+	})
+	ranks(t, 1, func(t *testing.T, p *Process) {
+		var rank int32
+		p.CommRank(CommNull, &rank)
+		t.Error("an error with MPI_ERRORS_ARE_FATAL returns")
+	})
+	want := "1 MPI_Comm_rank, rank 0: the communicator is MPI_COMM_NULL (MPI_ERR_COMM)"
+	if len(said) != 1 || said[0] != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}

@@ -1,0 +1,159 @@
+package binding
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"banyan/internal/runtime/engine"
+)
+
+// The functions of mpi-ext.h: what a program says of its state, so that a dead replica
+// of its rank can be replaced. They are extensions, whose entry points are in
+// capi/ext.c.
+
+// StateRegister is MPIX_State_register: count elements of a datatype at an address, which
+// must lie one after another, are part of the program's state.
+func (p *Process) StateRegister(name *byte, address unsafe.Pointer, count int64, datatype Datatype) Code {
+	const function = "MPIX_State_register"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	o := p.datatype(datatype)
+	if o == nil || count < 0 || !o.committed.Load() {
+		return p.badData(nil, function, count, datatype, o)
+	}
+	first, contiguous := o.Contiguous(count)
+	size, fits := o.Bytes(count)
+	switch {
+	case !contiguous:
+		return p.fail(nil, function, ErrType, "the elements of %s don't lie one after another", o.title())
+	case !fits:
+		return p.fail(nil, function, ErrCount, "%d elements of %s are too many", count, o.title())
+	case size > 0 && (address == nil || special(address)):
+		return p.fail(nil, function, ErrBuffer, "%d bytes at %p", size, address)
+	}
+	var v engine.Variable
+	if size > 0 {
+		v.Memory = unsafe.Slice((*byte)(unsafe.Add(address, first)), size)
+	}
+	if err := p.job.Engine().Register(goString(name), v); err != nil {
+		return p.fail(nil, function, ErrArg, "%v", err)
+	}
+	return Success
+}
+
+// StateUnregister is MPIX_State_unregister.
+func (p *Process) StateUnregister(name *byte) Code {
+	const function = "MPIX_State_unregister"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	if err := p.job.Engine().Unregister(goString(name)); err != nil {
+		return p.fail(nil, function, ErrArg, "%v", err)
+	}
+	return Success
+}
+
+// Safepoint is MPIX_Safepoint. restored may be nil.
+func (p *Process) Safepoint(restored *int32) Code {
+	const function = "MPIX_Safepoint"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	was, err := p.job.Engine().Safepoint(site{p})
+	if restored != nil {
+		*restored = truth(was)
+	}
+	if err != nil {
+		return p.failWith(p.world.Load(), function, err)
+	}
+	return Success
+}
+
+// site is a Process at a safe point of its program.
+type site struct{ p *Process }
+
+// Flush implements progress.Site.
+func (s site) Flush() {
+	if s.p.host.Flush != nil {
+		s.p.host.Flush()
+	}
+}
+
+// Handles implements progress.Site: a newcomer has the handles that its program has made
+// up to the first safe point, so these must be the ones that there are.
+func (s site) Handles(first bool) error {
+	p := s.p
+	p.settleOwn()
+	if n := p.requests.busy(); n > 0 {
+		return fmt.Errorf("requests that haven't been completed: %d", n)
+	}
+	live := p.handles()
+	if first {
+		p.firstHandles = live
+		return nil
+	}
+	for i, now := range live {
+		was := p.firstHandles[i]
+		for _, h := range now {
+			if !slices.Contains(was, h) {
+				return fmt.Errorf("%s was made after the first safe point", kindName(h))
+			}
+		}
+		for _, h := range was {
+			if !slices.Contains(now, h) {
+				return fmt.Errorf("%s was freed after the first safe point", kindName(h))
+			}
+		}
+	}
+	return nil
+}
+
+// settleOwn ends what is under way on the library's account and has come to its end.
+func (p *Process) settleOwn() {
+	if p.requests.orphaned.Load() {
+		p.reap()
+	}
+	settle := func(s *space) {
+		s.mu.Lock()
+		s.room(p)
+		s.mu.Unlock()
+	}
+	settle(&p.space)
+	for _, h := range p.comms.live() {
+		if c := p.comms.get(h); c != nil {
+			settle(&c.space)
+		}
+	}
+}
+
+// handles are all that the program has, kind by kind.
+func (p *Process) handles() [][]uintptr {
+	return [][]uintptr{
+		p.comms.live(), p.groups.live(), p.datatypes.made.live(), p.ops.live(), p.requests.live(),
+		p.messages.live(), p.infos.live(), p.errhandlers.live(),
+	}
+}
+
+// live are the handles that are in use, in the order of their places.
+func (t *table[T]) live() (handles []uintptr) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.used {
+		if h := t.chunks[i>>chunkBits].Load()[i&(chunkSize-1)].handle.Load(); h != 0 {
+			handles = append(handles, uintptr(h))
+		}
+	}
+	return handles
+}
+
+// busy is how many requests aren't inactive.
+func (q *requests) busy() (n int) {
+	for _, h := range q.live() {
+		if r := q.get(h); r != nil && r.state != inactive {
+			n++
+		}
+	}
+	return n
+}

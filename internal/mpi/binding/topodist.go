@@ -1,0 +1,208 @@
+package binding
+
+import (
+	"encoding/binary"
+
+	"banyan/internal/mpi/comm"
+)
+
+// distGraph is a graph of which a rank knows its own edges.
+type distGraph struct {
+	sources, destinations []int32
+	// weights are nil where the graph has none.
+	sourceWeights, destWeights []int32
+	weighted                   bool
+}
+
+func (t *distGraph) neighbours() comm.Neighbours {
+	var n comm.Neighbours
+	for _, r := range t.sources {
+		n.Sources = append(n.Sources, int(r))
+	}
+	for _, r := range t.destinations {
+		n.Destinations = append(n.Destinations, int(r))
+	}
+	return n
+}
+
+// distGraph is the topology of a communicator that must be a distributed graph. Without
+// one the code is the end of the call.
+func (p *Process) distGraph(function string, h Comm) (*communicator, *distGraph, Code) {
+	c := p.communicator(h)
+	if c == nil {
+		return nil, nil, p.noComm(function, h)
+	}
+	t, ok := c.topology.(*distGraph)
+	if !ok {
+		return nil, nil, p.fail(c, function, ErrTopology, "%s has no distributed graph topology", c.title())
+	}
+	return c, t, Success
+}
+
+// readWeights are as many weights as edges, or none, said in either way.
+func readWeights(weights *int32, n int32) []int32 {
+	if weights == Unweighted || weights == WeightsEmpty {
+		return nil
+	}
+	return append([]int32(nil), array(weights, n)...)
+}
+
+// readNodes are nodes that are ranks of the communicator.
+func (p *Process) readNodes(function string, c *communicator, what string, nodes *int32, n int32) ([]int32, Code) {
+	if n < 0 || n > 0 && nodes == nil {
+		return nil, p.fail(c, function, ErrArg, "%d %s, in an array at %p", n, what, nodes)
+	}
+	list := append([]int32(nil), array(nodes, n)...)
+	for _, r := range list {
+		if r < 0 || int(r) >= c.comm.Size() {
+			return nil, p.fail(c, function, ErrRank, "%d is among the %s, and %s has %d ranks", r, what, c.title(), c.comm.Size())
+		}
+	}
+	return list, Success
+}
+
+// DistGraphCreateAdjacent is MPI_Dist_graph_create_adjacent. Ranks keep their order.
+func (p *Process) DistGraphCreateAdjacent(commOld Comm, indegree int32, sources, sourceweights *int32, outdegree int32, destinations, destweights *int32, info Info, reorder int32, commDistGraph *Comm) Code {
+	const function = "MPI_Dist_graph_create_adjacent"
+	c := p.communicator(commOld)
+	if c == nil {
+		return p.noComm(function, commOld)
+	}
+	if (sourceweights == Unweighted) != (destweights == Unweighted) {
+		return p.fail(c, function, ErrArg, "either both directions have weights or none has")
+	}
+	t := &distGraph{weighted: sourceweights != Unweighted}
+	var code Code
+	if t.sources, code = p.readNodes(function, c, "sources", sources, indegree); code != Success {
+		return code
+	}
+	if t.destinations, code = p.readNodes(function, c, "destinations", destinations, outdegree); code != Success {
+		return code
+	}
+	if t.weighted {
+		t.sourceWeights, t.destWeights = readWeights(sourceweights, indegree), readWeights(destweights, outdegree)
+	}
+	return p.arrange(function, c, c.comm.Size(), func(int) topology { return t }, commDistGraph)
+}
+
+// DistGraphCreate is MPI_Dist_graph_create. Each edge is told to both its ends.
+func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, destinations, weights *int32, info Info, reorder int32, commDistGraph *Comm) Code {
+	const function = "MPI_Dist_graph_create"
+	c := p.communicator(commOld)
+	if c == nil {
+		return p.noComm(function, commOld)
+	}
+	from, code := p.readNodes(function, c, "sources", sources, n)
+	if code != Success {
+		return code
+	}
+	total := int32(0)
+	for i, d := range array(degrees, n) {
+		if d < 0 {
+			return p.fail(c, function, ErrArg, "the degree of source %d is %d", i, d)
+		}
+		total += d
+	}
+	to, code := p.readNodes(function, c, "destinations", destinations, total)
+	if code != Success {
+		return code
+	}
+	t := &distGraph{weighted: weights != Unweighted}
+	if err := t.gather(c.comm, from, array(degrees, n), to, readWeights(weights, total)); err != nil {
+		return p.failWith(c, function, err)
+	}
+	return p.arrange(function, c, c.comm.Size(), func(int) topology { return t }, commDistGraph)
+}
+
+// gather fills the topology from the edges that all ranks name. An edge goes to
+// both its ends as three numbers: which end it is, the other end, the weight. Both ends
+// take them in the order of who named them, so that edges between the same two
+// ranks are in one order for both.
+func (t *distGraph) gather(c *comm.Comm, from, degrees, to, weights []int32) error {
+	const edge = 12
+	out := make([][]byte, c.Size())
+	tell := func(rank, end, other, weight int32) {
+		b := out[rank]
+		for _, x := range [3]int32{end, other, weight} {
+			b = binary.NativeEndian.AppendUint32(b, uint32(x))
+		}
+		out[rank] = b
+	}
+	at := 0
+	for i, source := range from {
+		for range degrees[i] {
+			weight := int32(0)
+			if weights != nil {
+				weight = weights[at]
+			}
+			tell(source, 0, to[at], weight)
+			tell(to[at], 1, source, weight)
+			at++
+		}
+	}
+	in, err := distribute(c, out)
+	if err != nil {
+		return err
+	}
+	for _, b := range in {
+		for ; len(b) >= edge; b = b[edge:] {
+			end, other, weight := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[8:])
+			if end == 0 {
+				t.destinations, t.destWeights = append(t.destinations, int32(other)), append(t.destWeights, int32(weight))
+			} else {
+				t.sources, t.sourceWeights = append(t.sources, int32(other)), append(t.sourceWeights, int32(weight))
+			}
+		}
+	}
+	if !t.weighted {
+		t.destWeights, t.sourceWeights = nil, nil
+	}
+	return nil
+}
+
+// distribute sends out[r] to each rank r, of any length, and returns what each has sent.
+func distribute(c *comm.Comm, out [][]byte) ([][]byte, error) {
+	const word = 8
+	mine, theirs := make([]byte, word*len(out)), make([]byte, word*len(out))
+	for r, b := range out {
+		binary.NativeEndian.PutUint64(mine[word*r:], uint64(len(b)))
+	}
+	if err := c.Alltoall(mine, theirs, word).Run(); err != nil {
+		return nil, err
+	}
+	in := make([][]byte, len(out))
+	for r := range in {
+		in[r] = make([]byte, binary.NativeEndian.Uint64(theirs[word*r:]))
+	}
+	return in, c.Alltoallv(comm.Blocks{Parts: out}, comm.Blocks{Parts: in}).Run()
+}
+
+// DistGraphNeighborsCount is MPI_Dist_graph_neighbors_count.
+func (p *Process) DistGraphNeighborsCount(comm Comm, indegree, outdegree, weighted *int32) Code {
+	_, t, code := p.distGraph("MPI_Dist_graph_neighbors_count", comm)
+	if code == Success {
+		*indegree, *outdegree, *weighted = int32(len(t.sources)), int32(len(t.destinations)), truth(t.weighted)
+	}
+	return code
+}
+
+// DistGraphNeighbors is MPI_Dist_graph_neighbors.
+func (p *Process) DistGraphNeighbors(comm Comm, maxindegree int32, sources, sourceweights *int32, maxoutdegree int32, destinations, destweights *int32) Code {
+	const function = "MPI_Dist_graph_neighbors"
+	c, t, code := p.distGraph(function, comm)
+	switch {
+	case code != Success:
+		return code
+	case maxindegree < 0 || maxoutdegree < 0:
+		return p.fail(c, function, ErrArg, "there is room for %d sources and %d destinations", maxindegree, maxoutdegree)
+	}
+	copy(array(sources, maxindegree), t.sources)
+	copy(array(destinations, maxoutdegree), t.destinations)
+	if sourceweights != Unweighted && sourceweights != WeightsEmpty {
+		copy(array(sourceweights, maxindegree), t.sourceWeights)
+	}
+	if destweights != Unweighted && destweights != WeightsEmpty {
+		copy(array(destweights, maxoutdegree), t.destWeights)
+	}
+	return Success
+}

@@ -1,0 +1,53 @@
+package binding
+
+import "banyan/internal/mpi/comm"
+
+// topology is what a communicator's topology tells the neighbourhood collectives.
+type topology interface {
+	// neighbours are this rank's, in the order of the blocks. ProcNull is no
+	// neighbour; see comm.Neighbours for Order.
+	neighbours() comm.Neighbours
+}
+
+// arrange makes a communicator of the first ranks of another, with a topology. The others
+// get MPI_COMM_NULL.
+func (p *Process) arrange(function string, c *communicator, size int, of func(rank int) topology, newcomm *Comm) Code {
+	*newcomm = CommNull
+	inner, err := c.comm.Create(c.comm.Ranks()[:size])
+	if err != nil {
+		return p.failWith(c, function, err)
+	}
+	if inner == nil {
+		return Success
+	}
+	made := p.newCommunicator(c, inner)
+	made.topology = of(inner.Rank())
+	return p.publishComm(function, c, made, newcomm)
+}
+
+// place is the rank that a process would have in a topology of some size.
+func place(c *communicator, size int) int32 {
+	if c.comm.Rank() < size {
+		return int32(c.comm.Rank())
+	}
+	return Undefined
+}
+
+// TopoTest is MPI_Topo_test.
+func (p *Process) TopoTest(comm Comm, status *int32) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPI_Topo_test", comm)
+	}
+	switch c.topology.(type) {
+	case *cartesian:
+		*status = Cart
+	case *graph:
+		*status = Graph
+	case *distGraph:
+		*status = DistGraph
+	default:
+		*status = Undefined
+	}
+	return Success
+}

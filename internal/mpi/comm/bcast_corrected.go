@@ -1,0 +1,37 @@
+package comm
+
+import "banyan/internal/runtime/process"
+
+// pipelined is how many segments of one Bcast are under way at a time.
+const pipelined = 8
+
+// correctedBcast cuts the data into segments that follow each other down the tree
+// (internal/proto/broadcast). All are full but the last, which is not (it may be
+// empty): so members that disagree about the size notice, even at a multiple of the
+// segment size.
+//
+// Where members share cores the root sends to all (crowded.go).
+//
+//	⌈log2 n⌉ · (α + m β), or, of k segments more than members, (1 + n/k) (k α + m β)
+func (c *Comm) correctedBcast(data []byte, root int) *Plan {
+	p := c.plan("Bcast")
+	if err := c.checkRoot(root); err != nil {
+		return p.fail(err)
+	}
+	p.givesRooted(root, data)
+	p.s.Lane = &c.plans.stream
+	segments := len(data)/process.SegmentLimit + 1
+	shape := process.Shallow
+	switch {
+	case c.crowded:
+		shape = process.Star
+	case segments > c.Size():
+		shape = process.Chain
+	}
+	for i := range segments {
+		p.s.WaitFor(i - pipelined + 1)
+		from := i * process.SegmentLimit
+		p.s.Broadcast(root, shape, data[from:min(from+process.SegmentLimit, len(data))])
+	}
+	return p
+}

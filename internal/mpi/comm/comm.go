@@ -1,0 +1,142 @@
+// Package comm is communicators: who their members are, point-to-point
+// operations between them, and the collective algorithms.
+//
+// Everything is in bytes; package mpi and the C library put element types on top.
+// A collective is a Plan: a program of messages and local steps that the engine
+// carries out while the caller waits, or in the background. Each algorithm has a
+// file of its own with its cost: n members, m bytes (of all parts together, where
+// there are parts), α for a message, β for a byte, γ for combining one.
+//
+// # Invariants
+//
+//   - A communicator's context is derived from its parent's and from the order
+//     in which the parent made children, so all members, and all replicas of
+//     each, get the same without talking. No two communicators share one.
+//   - Every member sends the same messages in the same order however the
+//     timing falls: replication depends on it. In particular algorithms are
+//     chosen by size and member count only.
+//   - Reductions combine in rank order, so their result depends on the
+//     communicator alone: not on the root, the timing or the replica.
+//
+// # Failures
+//
+// When a member is lost for good (all its replicas), the collectives of an
+// unreplicated communicator end with an error at every live member, except
+// Bcast, which completes as long as its root lives.
+//
+// # Limits
+//
+// Collectives of one communicator are begun one after another, as MPI demands, in
+// the same order at all members; those in the background may overlap. Buffers of one
+// call don't overlap, but where the comments say so. When several
+// goroutines send to the same rank over one communicator, replicas may differ in
+// the order: give each goroutine a communicator of its own (Dup).
+package comm
+
+import (
+	"sync"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+)
+
+// worldContext is the context of the world. The lowest bit of a context is 0
+// for point-to-point and 1 for collective traffic.
+const (
+	worldContext   uint64 = 2
+	collectivePart uint64 = 1
+)
+
+// Comm is a communicator: an ordered group of ranks and a context.
+type Comm struct {
+	eng     *engine.Engine
+	context uint64
+	group   []proto.Rank // world ranks by rank in the communicator
+	inverse []int32      // ranks in the communicator by world rank, or -1
+	rank    int
+	shared  bool // all members read each other's memory
+	crowded bool // all members share too few cores
+	copies  bool // ranks run as several replicas
+	calls   engine.Calls
+
+	mu       sync.Mutex
+	children uint64            // communicators made from this one
+	groups   map[uint64]uint64 // by CreateGroup, for each group and tag
+
+	plans plans
+}
+
+// Engine is where the communicator's operations run.
+func (c *Comm) Engine() *engine.Engine { return c.eng }
+
+// World is the communicator of all ranks.
+func World(eng *engine.Engine) (*Comm, error) {
+	n, _ := eng.Layout()
+	group := make([]proto.Rank, n)
+	for i := range group {
+		group[i] = proto.Rank(i)
+	}
+	return open(eng, worldContext, group)
+}
+
+func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error) {
+	world, degree := eng.Layout()
+	_, self := eng.Self()
+	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world), copies: degree > 1, calls: eng.Calls()}
+	for i := range c.inverse {
+		c.inverse[i] = -1
+	}
+	for i, r := range group {
+		c.inverse[r] = int32(i)
+	}
+	c.rank = int(c.inverse[self])
+	c.shared = eng.SharesMemory(group)
+	c.crowded = len(group) > 2 && eng.Crowded(group)
+	if err := eng.OpenContext(context, group, false); err != nil {
+		return nil, err
+	}
+	if err := eng.OpenContext(context|collectivePart, group, true); err != nil {
+		eng.CloseContext(context)
+		return nil, err
+	}
+	eng.Attach(c.title(), c)
+	return c, nil
+}
+
+// Rank is this process's rank in the communicator.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is the number of ranks in the communicator.
+func (c *Comm) Size() int { return len(c.group) }
+
+// Free gives up the communicator's context. All members call it, each when
+// nothing of its own is under way there.
+func (c *Comm) Free() error {
+	if c.context == worldContext || c.context == selfContext {
+		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}
+	}
+	c.eng.Detach(c.title())
+	c.eng.CloseContext(c.context)
+	c.eng.CloseContext(c.context | collectivePart)
+	c.closeLanes()
+	return nil
+}
+
+// child derives the context of the next communicator made from this one. branch
+// tells apart those made by one call.
+func (c *Comm) child(branch uint64) uint64 {
+	c.mu.Lock()
+	c.children++
+	n := c.children
+	c.mu.Unlock()
+	return mix(mix(mix(c.context)^n)^branch) &^ collectivePart
+}
+
+// mix is a bijection of 64 bits that scatters: two communicators of a job get
+// the same context with a probability of 2^-63 per pair, and that is noticed.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,317 @@
+package comm
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+)
+
+// Plan is a collective operation with its arguments, ready to be carried out, in
+// one of three ways:
+//
+//   - Run: now, and wait for the end (MPI_Allreduce);
+//   - Start: now, in the background (MPI_Iallreduce);
+//   - Keep, then Start as often as one likes, one at a time, and Free
+//     (MPI_Allreduce_init).
+//
+// Every plan is used in one way. After Run and Start it belongs to the
+// communicator again. Wrong arguments are reported by the first of these calls.
+//
+// Which messages a plan sends depends on the sizes and on the members alone; see
+// progress.Schedule. Its algorithm is chosen when it is made.
+type Plan struct {
+	comm  *Comm
+	op    string
+	err   error // of the arguments
+	s     engine.Schedule
+	kept  bool   // for good: by Keep
+	own   uint64 // kept, with replicas: a context of its own
+	given given
+	slots [2][]int
+}
+
+// Op is a reduction's operator.
+type Op struct {
+	engine.Combiner
+	// Size is the length of an element in bytes, as it lies in the buffers: data
+	// is cut between elements only.
+	Size int
+	// Foreign says that the combiner is the program's own code. It is only run
+	// while the program is inside a call, and may call the library itself.
+	Foreign bool
+}
+
+// Func makes a function a Combiner.
+type Func func(left, right []byte)
+
+// Combine calls the function.
+func (f Func) Combine(left, right []byte) { f(left, right) }
+
+// Operation is a plan that was started.
+type Operation struct {
+	comm   *Comm
+	op     string
+	handle engine.Handle
+}
+
+// Handle names the operation to the engine, as those of sends and receives do:
+// they may be waited for together.
+func (o Operation) Handle() engine.Handle { return o.handle }
+
+// Wait waits for the end of the operation.
+func (o Operation) Wait() error {
+	if o.comm == nil {
+		return nil
+	}
+	_, err := o.comm.eng.Wait(o.handle)
+	return o.Outcome(err)
+}
+
+// Outcome says of which operation an error is that the engine told.
+func (o Operation) Outcome(err error) error { return o.comm.wrap(o.op, err) }
+
+// plans is a communicator's part of the plans' life.
+type plans struct {
+	sync.Mutex
+	idle atomic.Pointer[Plan] // the free one to take first
+	free []*Plan
+	runs atomic.Uint32 // begun by Run and Start: the tag
+	kept int32         // made by Keep
+
+	// stream lets broadcasts over corrected trees follow each other: their numbers
+	// are those of their starts.
+	stream engine.Lane
+	// background are, with replicas, the contexts of what Start starts.
+	background [backgroundLanes]struct {
+		engine.Lane
+		open bool
+	}
+	started uint64
+	spread  bool // the context of spread data is open
+}
+
+// backgroundLanes is how many operations of Start may be under way at a time in
+// one communicator of a replicated job; the others wait for their turn. What a
+// process sends to another in one context must be the same sequence at all
+// replicas. So operations that run at the same time have different contexts, given
+// out in the order of their starts, and those that share one follow each other.
+const backgroundLanes = 8
+
+const (
+	keptTag      = 1 << 30 // tags from here on are those of plans that are kept
+	spreadBranch = 1 << 61 // branches of contexts; those of Split are below
+	laneBranch   = 1 << 62
+	keptBranch   = 1 << 63
+)
+
+// plan begins a plan without any steps.
+func (c *Comm) plan(op string) *Plan {
+	p := c.plans.idle.Swap(nil)
+	if p == nil {
+		p = c.plans.take()
+	}
+	if p == nil {
+		p = &Plan{comm: c}
+		p.s.Released = p.release
+	}
+	p.op, p.s.Name, p.err = op, op, nil
+	p.gives(engine.NoPeer)
+	return p
+}
+
+// release gives a plan back for the next operation.
+func (p *Plan) release() {
+	p.s.Clear()
+	p.s.Lane = nil
+	if l := &p.comm.plans; !l.idle.CompareAndSwap(nil, p) {
+		l.Lock()
+		l.free = append(l.free, p)
+		l.Unlock()
+	}
+}
+
+// take takes a plan that is free, nil if there is none.
+func (l *plans) take() (p *Plan) {
+	l.Lock()
+	defer l.Unlock()
+	if n := len(l.free); n > 0 {
+		p, l.free = l.free[n-1], l.free[:n-1]
+	}
+	return p
+}
+
+// Run carries the plan out.
+func (p *Plan) Run() error {
+	c := p.comm
+	if p.err != nil {
+		return p.discard()
+	}
+	p.begins()
+	// A plan without steps has a tag too: others may have steps.
+	if p.s.Tag = c.nextTag(); !p.s.Spreads {
+		p.s.Context = c.context | collectivePart
+	}
+	if err := c.eng.Run(&p.s); err != nil {
+		return c.wrap(p.op, err) // the engine may have been closed in the middle of it: it isn't used again
+	}
+	p.release()
+	return nil
+}
+
+// discard ends a plan of which nothing is to be carried out.
+func (p *Plan) discard() error {
+	err := p.comm.wrap(p.op, p.err)
+	p.release()
+	return err
+}
+
+// Start starts the plan. The operation belongs to the background; the memory of
+// its arguments must stay, and what it changes mustn't be used, until its end.
+func (p *Plan) Start() (Operation, error) {
+	c := p.comm
+	o := Operation{comm: c, op: p.op}
+	if p.err != nil {
+		return Operation{}, p.discard()
+	}
+	p.begins()
+	if !p.kept {
+		if p.s.Tag = c.nextTag(); !p.s.Spreads {
+			p.s.Context = c.context | collectivePart
+		}
+		if err := c.chooseLane(p); err != nil {
+			p.err = err
+			return Operation{}, p.discard()
+		}
+	}
+	o.handle = c.eng.Start(&p.s)
+	return o, nil
+}
+
+// Keep makes the plan one that may be started again and again.
+//
+// It has a tag of its own, and with replicas a context, so that the order in which
+// kept plans are started need not be the same at all members.
+func (p *Plan) Keep() error {
+	if p.err != nil {
+		return p.discard()
+	}
+	c := p.comm
+	c.plans.Lock()
+	number := c.plans.kept
+	c.plans.kept++
+	c.plans.Unlock()
+	p.kept = true
+	p.s.Released = nil
+	p.s.Context, p.s.Tag = c.context|collectivePart, keptTag|number
+	if c.copies {
+		p.own = c.branch(keptBranch | uint64(number))
+		if err := c.eng.OpenContext(p.own, c.group, true); err != nil {
+			return c.wrap(p.op, err)
+		}
+		p.s.Context = p.own
+	}
+	return nil
+}
+
+// Free gives up a plan that was kept and isn't under way.
+func (p *Plan) Free() {
+	if p.own != 0 {
+		p.comm.eng.CloseContext(p.own)
+	}
+}
+
+func (c *Comm) nextTag() int32 {
+	return int32(c.plans.runs.Add(1) & (keptTag - 1))
+}
+
+// chooseLane gives a plan that is started the context in which it runs.
+func (c *Comm) chooseLane(p *Plan) error {
+	if !c.copies {
+		return nil
+	}
+	c.plans.Lock()
+	i := c.plans.started % backgroundLanes
+	c.plans.started++
+	l := &c.plans.background[i]
+	wasOpen := l.open
+	l.open = true
+	c.plans.Unlock()
+	p.s.Lane = &l.Lane
+	p.s.Context = c.laneContext(int(i))
+	if wasOpen {
+		return nil
+	}
+	return c.eng.OpenContext(p.s.Context, c.group, true)
+}
+
+func (c *Comm) laneContext(i int) uint64 { return c.branch(laneBranch | uint64(i)) }
+
+// branch is one of the communicator's further contexts for collectives.
+func (c *Comm) branch(b uint64) uint64 { return mix(mix(c.context)^b) | collectivePart }
+
+// closeLanes closes the contexts that background operations have opened.
+func (c *Comm) closeLanes() {
+	for i := range c.plans.background {
+		if c.plans.background[i].open {
+			c.eng.CloseContext(c.laneContext(i))
+		}
+	}
+	c.plans.Lock()
+	defer c.plans.Unlock()
+	if c.plans.spread {
+		c.eng.CloseContext(c.branch(spreadBranch))
+	}
+	c.plans.spread = true // nobody opens it any more
+}
+
+// The steps, by ranks in the communicator.
+
+func (p *Plan) size() int { return len(p.comm.group) }
+func (p *Plan) rank() int { return p.comm.rank }
+
+func (p *Plan) send(to int, data []byte)        { p.s.Send(p.world(to), data) }
+func (p *Plan) receive(from int, buffer []byte) { p.s.Receive(p.world(from), buffer) }
+func (p *Plan) wait()                           { p.s.Wait() }
+func (p *Plan) copy(to, from []byte)            { p.s.Copy(to, from) }
+func (p *Plan) scratch(n int) []byte            { return p.s.Scratch(n) }
+
+// exchange sends to one member and receives from another at once. The send is first: somebody
+// may be waiting for it.
+func (p *Plan) exchange(to int, data []byte, from int, buffer []byte) {
+	p.send(to, data)
+	p.receive(from, buffer)
+	p.wait()
+}
+
+// combine leaves left op right in left.
+func (p *Plan) combine(op Op, left, right []byte) {
+	p.s.Combine(op.Combiner, op.Foreign, left, right)
+}
+
+func (p *Plan) world(rank int) proto.Rank { return p.comm.group[rank] }
+
+// numbers gives room for n numbers, twice in a plan at most.
+func (p *Plan) numbers(i, n int) []int {
+	if cap(p.slots[i]) < n {
+		p.slots[i] = make([]int, n)
+	}
+	return p.slots[i][:n]
+}
+
+// fail notes what is wrong with the arguments and returns the plan.
+func (p *Plan) fail(err error) *Plan {
+	if p.err == nil {
+		p.err = err
+	}
+	return p
+}
+
+// checkRoot tells whether there is such a root.
+func (c *Comm) checkRoot(root int) error {
+	if root < 0 || root >= len(c.group) {
+		return rankError(root, len(c.group))
+	}
+	return nil
+}

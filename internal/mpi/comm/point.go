@@ -1,0 +1,215 @@
+package comm
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/process"
+)
+
+// Wildcards of receives and probes.
+const (
+	AnySource = -1
+	AnyTag    = -1
+)
+
+// Status is what a completed receive or a probe tells. Source is a rank in the
+// communicator.
+type Status struct {
+	Source, Tag, Bytes int
+}
+
+// Pending is an operation that was started.
+type Pending struct {
+	comm      *Comm
+	handle    engine.Handle
+	peer, tag int32
+	receive   bool
+}
+
+// Send sends data; it returns when the buffer may be reused.
+func (c *Comm) Send(data []byte, dest, tag int) error {
+	if err := c.checkSend("Send", dest, tag); err != nil {
+		return err
+	}
+	c.sends("Send", data, dest, tag)
+	if err := c.eng.SendWait(c.context, c.group[dest], int32(tag), data); err != nil {
+		return &Error{"Send", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// Recv receives into a buffer that is at least as large as the message.
+func (c *Comm) Recv(buffer []byte, source, tag int) (Status, error) {
+	if err := c.checkReceive("Recv", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ReceiveWait(c.context, c.world(source), int32(tag), buffer)
+	if err != nil {
+		err = &Error{"Recv", c.rank, source, tag, c.sized(err)}
+	}
+	if c.calls != nil && err == nil {
+		c.receives(c.status(s), source, tag)
+	}
+	return c.status(s), err
+}
+
+// Isend starts a Send. The data must not change until the operation has ended.
+func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
+	if err := c.checkSend("Isend", dest, tag); err != nil {
+		return Pending{}, err
+	}
+	c.sends("Isend", data, dest, tag)
+	h := c.eng.Send(c.context, c.group[dest], int32(tag), data)
+	return Pending{c, h, int32(dest), int32(tag), false}, nil
+}
+
+// Irecv starts a Recv. The buffer belongs to it until the operation has ended.
+func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
+	if err := c.checkReceive("Irecv", source, tag); err != nil {
+		return Pending{}, err
+	}
+	h := c.eng.Receive(c.context, c.world(source), int32(tag), buffer)
+	return Pending{c, h, int32(source), int32(tag), true}, nil
+}
+
+// Ssend sends data; it returns when a receive has taken the message.
+func (c *Comm) Ssend(data []byte, dest, tag int) error {
+	if err := c.checkSend("Ssend", dest, tag); err != nil {
+		return err
+	}
+	c.sends("Ssend", data, dest, tag)
+	if err := c.eng.SendSynchronousWait(c.context, c.group[dest], int32(tag), data); err != nil {
+		return &Error{"Ssend", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// Issend starts an Ssend. The data must not change until the operation has ended.
+func (c *Comm) Issend(data []byte, dest, tag int) (Pending, error) {
+	if err := c.checkSend("Issend", dest, tag); err != nil {
+		return Pending{}, err
+	}
+	c.sends("Issend", data, dest, tag)
+	h := c.eng.SendSynchronous(c.context, c.group[dest], int32(tag), data)
+	return Pending{c, h, int32(dest), int32(tag), false}, nil
+}
+
+// Ended tells whether the operation had ended when it was started, well: there is
+// nothing to wait for.
+func (p Pending) Ended() bool { return p.handle == engine.Handle{} }
+
+// Receives says that the operation is a receive.
+func (p Pending) Receives() bool { return p.receive }
+
+// Cancel takes a receive back that no message has been found for, and tells whether it
+// did. The operation then ends with process.ErrCancelled. A send can't be cancelled.
+func (p Pending) Cancel() bool { return p.comm != nil && p.comm.eng.Cancel(p.handle) }
+
+// Wait waits for the end of the operation.
+func (p Pending) Wait() (Status, error) {
+	if p.comm == nil {
+		return Status{}, nil
+	}
+	s, err := p.comm.eng.Wait(p.handle)
+	return p.outcome(s, err)
+}
+
+// Test tells whether the operation has ended.
+func (p Pending) Test() (Status, bool, error) {
+	if p.comm == nil {
+		return Status{}, true, nil
+	}
+	s, done, err := p.comm.eng.Test(p.handle)
+	if !done {
+		return Status{}, false, nil
+	}
+	st, err := p.outcome(s, err)
+	return st, true, err
+}
+
+// Handle is the operation's handle, for waiting for several.
+func (p Pending) Handle() engine.Handle { return p.handle }
+
+// Engine is where the operation runs, nil for the zero Pending.
+func (p Pending) Engine() *engine.Engine {
+	if p.comm == nil {
+		return nil
+	}
+	return p.comm.eng
+}
+
+// Outcome translates what the engine said of the operation.
+func (p Pending) Outcome(s engine.Status, err error) (Status, error) { return p.outcome(s, err) }
+
+func (p Pending) outcome(s engine.Status, err error) (Status, error) {
+	if err != nil {
+		op := "Isend"
+		if p.receive {
+			op, err = "Irecv", p.comm.sized(err)
+		}
+		err = &Error{op, p.comm.rank, int(p.peer), int(p.tag), err}
+	}
+	if !p.receive {
+		return Status{}, err
+	}
+	if p.comm.calls != nil && err == nil {
+		p.comm.receives(p.comm.status(s), int(p.peer), int(p.tag))
+	}
+	return p.comm.status(s), err
+}
+
+// Sendrecv sends and receives at once.
+func (c *Comm) Sendrecv(data []byte, dest, sendTag int, buffer []byte, source, recvTag int) (Status, error) {
+	r, err := c.Irecv(buffer, source, recvTag)
+	if err != nil {
+		return Status{}, err
+	}
+	if err := c.Send(data, dest, sendTag); err != nil {
+		c.eng.Cancel(r.handle)
+		r.Wait()
+		return Status{}, err
+	}
+	return r.Wait()
+}
+
+func (c *Comm) world(rank int) proto.Rank {
+	if rank == AnySource {
+		return proto.AnyRank
+	}
+	return c.group[rank]
+}
+
+func (c *Comm) status(s process.Status) Status {
+	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes}
+}
+
+// local is a world rank in the communicator; AnySource if there is none.
+func (c *Comm) local(world proto.Rank) int {
+	if world < 0 || int(world) >= len(c.inverse) {
+		return AnySource
+	}
+	return int(c.inverse[world])
+}
+
+func (c *Comm) checkSend(op string, dest, tag int) error {
+	switch {
+	case dest < 0 || dest >= len(c.group):
+		return &Error{op, c.rank, dest, tag, rankError(dest, len(c.group))}
+	case tag < 0 || tag > maxTag:
+		return &Error{op, c.rank, dest, tag, ErrTag}
+	}
+	return nil
+}
+
+func (c *Comm) checkReceive(op string, source, tag int) error {
+	switch {
+	case source != AnySource && (source < 0 || source >= len(c.group)):
+		return &Error{op, c.rank, source, tag, rankError(source, len(c.group))}
+	case tag != AnyTag && (tag < 0 || tag > maxTag):
+		return &Error{op, c.rank, source, tag, ErrTag}
+	}
+	return nil
+}
+
+// maxTag is the largest tag.
+const maxTag = 1<<31 - 1

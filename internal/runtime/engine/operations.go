@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/process"
+)
+
+// Handle names an operation that was started. The zero Handle names one that
+// has ended without an error.
+type Handle = process.Handle
+
+// Status is what a completed receive tells.
+type Status = process.Status
+
+// Send starts sending data to a world rank.
+func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	e.lock()
+	h := e.send(context, dst, tag, data)
+	e.mu.Unlock()
+	return h
+}
+
+func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return e.p.Send(context, dst, tag, e.next(data))
+}
+
+// next counts a message, and lets the fault plan strike.
+func (e *Engine) next(data []byte) []byte {
+	e.sends++
+	if e.cfg.BeforeSend != nil {
+		return e.cfg.BeforeSend(e.sends, data)
+	}
+	return data
+}
+
+// offer starts sending data that the receiver gets when it wants it.
+func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return e.p.SendSynchronous(context, dst, tag, e.next(data))
+}
+
+// SendWait sends data and waits until its buffer may be reused.
+func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
+	e.lock()
+	h := e.send(context, dst, tag, data)
+	var err error
+	if h != (Handle{}) {
+		e.until(func() bool { return e.p.Done(h) })
+		_, err = e.take(h)
+	}
+	e.mu.Unlock()
+	return err
+}
+
+// Receive posts a receive from a world rank, or any, with a tag, or any.
+func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
+	e.lock()
+	h := e.p.Receive(context, src, tag, buffer)
+	e.mu.Unlock()
+	return h
+}
+
+// ReceiveWait receives a message.
+func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer []byte) (Status, error) {
+	e.lock()
+	h := e.p.Receive(context, src, tag, buffer)
+	e.until(func() bool { return e.p.Done(h) })
+	s, err := e.take(h)
+	e.mu.Unlock()
+	return s, err
+}
+
+// Broadcast takes part in a broadcast; see process.Process.Broadcast.
+func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
+	e.lock()
+	h := e.broadcast(context, root, process.Shallow, buffer)
+	e.mu.Unlock()
+	return h
+}
+
+func (e *Engine) broadcast(context uint64, root int, shape process.Shape, buffer []byte) Handle {
+	e.next(nil) // the buffer may be the one to receive into
+	return e.p.BroadcastAs(context, root, shape, buffer)
+}
+
+// take is the outcome of an operation that has ended, or never will.
+func (e *Engine) take(h Handle) (Status, error) {
+	if e.closed && !e.p.Done(h) {
+		return Status{}, process.ErrClosed
+	}
+	return e.p.Take(h)
+}
+
+// Wait waits for the end of an operation and forgets it.
+func (e *Engine) Wait(h Handle) (Status, error) {
+	if h == (Handle{}) {
+		return Status{}, nil
+	}
+	e.lock()
+	e.until(func() bool { return e.p.Done(h) })
+	s, err := e.take(h)
+	e.mu.Unlock()
+	return s, err
+}
+
+// Test makes progress once and tells whether an operation has ended; if so, it
+// is forgotten.
+func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
+	e.lock()
+	if !e.p.Done(h) {
+		e.try()
+	}
+	if done = e.p.Done(h); done {
+		s, err = e.take(h)
+	}
+	e.mu.Unlock()
+	return s, done, err
+}
+
+// WaitAny waits until one of the operations has ended, forgets it, and returns
+// its index: the lowest, if several have. It returns -1 for no operations.
+func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
+	if len(hs) == 0 {
+		return -1, Status{}, nil
+	}
+	e.lock()
+	defer e.mu.Unlock()
+	found := -1
+	e.until(func() bool {
+		found = e.firstDone(hs)
+		return found >= 0
+	})
+	if found < 0 { // closed
+		found = 0
+	}
+	s, err := e.take(hs[found])
+	return found, s, err
+}
+
+// TestAny makes progress once and is like WaitAny if one has ended; otherwise
+// it returns -1.
+func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
+	e.lock()
+	defer e.mu.Unlock()
+	found := e.firstDone(hs)
+	if found < 0 {
+		e.try()
+		found = e.firstDone(hs)
+	}
+	if found < 0 {
+		return -1, Status{}, nil
+	}
+	s, err := e.take(hs[found])
+	return found, s, err
+}
+
+func (e *Engine) firstDone(hs []Handle) int {
+	for i, h := range hs {
+		if e.p.Done(h) {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestAll makes progress once and tells whether all operations have ended. None
+// is forgotten.
+func (e *Engine) TestAll(hs []Handle) bool {
+	e.lock()
+	defer e.mu.Unlock()
+	e.try()
+	for _, h := range hs {
+		if !e.p.Done(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// Probe makes progress once and looks for a message that fits.
+func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
+	e.lock()
+	defer e.mu.Unlock()
+	s, ok, err := e.p.Probe(context, src, tag)
+	if !ok && err == nil {
+		e.try()
+		s, ok, err = e.p.Probe(context, src, tag)
+	}
+	return s, ok, err
+}
+
+// ProbeWait waits for a message that fits.
+func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
+	e.lock()
+	defer e.mu.Unlock()
+	ok := false
+	e.probing(probe{src, tag}, func() bool {
+		s, ok, err = e.p.Probe(context, src, tag)
+		return ok || err != nil
+	})
+	if !ok && err == nil {
+		err = process.ErrClosed
+	}
+	return s, err
+}
+
+// Cancel withdraws a receive that has not been matched.
+func (e *Engine) Cancel(h Handle) bool {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.Cancel(h)
+}
+
+// OpenContext makes a context known; see process.Process.OpenContext.
+func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) error {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.OpenContext(id, members, collective)
+}
+
+// CloseContext forgets a context.
+func (e *Engine) CloseContext(id uint64) {
+	e.lock()
+	defer e.mu.Unlock()
+	e.p.CloseContext(id)
+}
+
+// try is one step on behalf of a program that polls by itself. Programs do so
+// in loops: after some steps in vain the core is offered to others, and later
+// given up for a moment. One that works between its polls is left alone, and so is any for a
+// while after each such moment: it may work a little between them all the same.
+func (e *Engine) try() {
+	e.alongside()
+	if e.closed || e.help(true) || e.step() > 0 {
+		e.emptyTests = 0
+		return
+	}
+	if e.emptyTests++; e.emptyTests <= spinsCrowded {
+		return
+	}
+	e.p.Stalled()
+	if e.now()-e.lastTest > workBetween {
+		e.emptyTests = spinsCrowded
+	}
+	if !e.linger(e.emptyTests) && !e.sleeping && e.now()-e.napped >= workBetween {
+		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))
+		e.napped = e.now()
+	}
+	e.lastTest = e.now()
+}
+
+const (
+	// testSleep bounds how long a Test may sleep that finds nothing, again and again.
+	testSleep = 100 * time.Microsecond
+	// workBetween tells a program that works between its Tests from one that waits.
+	workBetween = proto.Time(10 * time.Microsecond)
+)

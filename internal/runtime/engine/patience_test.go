@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"banyan/internal/proto"
+)
+
+// A late yield ends the yields for a while, each further one for twice as long, and
+// many prompt ones bring the trust back.
+func TestGrudges(t *testing.T) {
+	var r rivals
+	now := proto.Time(time.Second)
+	late := func() proto.Time {
+		r.yielded(now, now+lateYield)
+		now += lateYield
+		return r.until - now
+	}
+	prompt := func(n int) {
+		for range n {
+			r.yielded(now, now+lateYield-1)
+		}
+	}
+	prompt(10)
+	if r.until > now {
+		t.Error("prompt yields end the yields")
+	}
+	if got := late(); got != shortGrudge {
+		t.Errorf("no yields for %v after the first late one", time.Duration(got))
+	}
+	prompt(forgiving - 1)
+	if got := late(); got != 2*shortGrudge {
+		t.Errorf("no yields for %v after the second", time.Duration(got))
+	}
+	for range 20 {
+		late()
+	}
+	if got := late(); got != longGrudge {
+		t.Errorf("no yields for %v after many", time.Duration(got))
+	}
+	prompt(forgiving)
+	if got := late(); got != shortGrudge {
+		t.Errorf("no yields for %v although there was trust again", time.Duration(got))
+	}
+}
+
+// Who polls gives way to another goroutine that wants the lock, also while it spins.
+func TestSpinnerGivesWay(t *testing.T) {
+	e := &Engine{}
+	e.awake.L = &e.mu
+	e.mu.Lock()
+	in := make(chan bool)
+	go func() {
+		e.lock()
+		e.mu.Unlock()
+		close(in)
+	}()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		e.linger(1)
+		select {
+		case <-in:
+			e.mu.Unlock()
+			return
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the other goroutine never gets the lock")
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"errors"
+
+	"banyan/internal/runtime/process"
+)
+
+// runState is how far a schedule has come.
+type runState struct {
+	handle  Handle
+	next    int         // the step that is due
+	under   []operation // started, in their order
+	oldest  int         // of those, the first that hasn't ended
+	err     error       // the first
+	broken  bool        // err leaves no sense in going on
+	lent    bool        // a step that needs no lock is due, or being run
+	oneTime bool        // Released is to be called
+	ended   bool
+	behind  *Schedule // the next in its lane
+}
+
+// operation is a send, receive or broadcast of a schedule.
+type operation struct {
+	handle Handle
+	size   int // what must have been received; other operations have one of those below
+}
+
+const (
+	unsized = -1
+	spread  = -2 // the loss of the receiver is no error
+)
+
+// Lane is a queue of schedules of which one runs at a time. The zero Lane is empty.
+type Lane struct {
+	first, last *Schedule
+}
+
+// Run carries a schedule out and waits for its end.
+func (e *Engine) Run(s *Schedule) error {
+	e.lock()
+	h := e.begin(s, false)
+	if !s.ended {
+		e.until(func() bool { return s.ended })
+	}
+	err := s.err
+	switch {
+	case !s.ended:
+		err = process.ErrClosed
+	case h != Handle{}:
+		_, err = e.take(h)
+	}
+	e.mu.Unlock()
+	return err
+}
+
+// Start starts a schedule. It belongs to the engine until the operation that
+// the Handle names has ended.
+func (e *Engine) Start(s *Schedule) Handle {
+	e.lock()
+	h := e.begin(s, true)
+	e.mu.Unlock()
+	return h
+}
+
+func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
+	s.under, s.next, s.oldest = s.under[:0], 0, 0
+	s.err, s.broken, s.lent, s.oneTime, s.ended, s.behind = nil, false, false, oneTime, false, nil
+	s.handle = Handle{}
+	if oneTime || e.cfg.Process.Layout.Replicated() {
+		s.handle = e.p.Open()
+	}
+	h := s.handle
+	if e.enter(s) {
+		e.advance(s)
+		// What is due first is often a copy: the caller does it here and now.
+		for s.lent && e.lend(s) {
+		}
+	}
+	return h
+}
+
+// enter puts a schedule among those that run, unless its lane is occupied.
+func (e *Engine) enter(s *Schedule) bool {
+	if l := s.Lane; l != nil {
+		occupied := l.first != nil
+		if occupied {
+			l.last.behind = s
+		} else {
+			l.first = s
+		}
+		l.last = s
+		if occupied {
+			return false
+		}
+	}
+	e.schedules = append(e.schedules, s)
+	return true
+}
+
+// runSchedules goes on with every schedule that can. The lock is held.
+func (e *Engine) runSchedules() {
+	for i := 0; i < len(e.schedules); {
+		s := e.schedules[i]
+		if !s.lent {
+			e.advance(s)
+		}
+		if !s.ended { // else another is in its place
+			i++
+		}
+	}
+	e.settled = e.p.Changes
+}
+
+// advance goes on with a schedule until it must wait or has ended. The lock is
+// held.
+func (e *Engine) advance(s *Schedule) {
+	e.p.Resume(s.handle)
+	for s.next < len(s.steps) && !s.broken {
+		st := &s.steps[s.next]
+		switch st.Kind {
+		case StepSend:
+			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
+		case StepOffer:
+			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
+		case StepReceive:
+			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag, st.Data), len(st.Data)})
+		case StepBroadcast:
+			s.under = append(s.under, operation{e.broadcast(s.casts(), int(st.Peer), st.shape, st.Data), unsized})
+		case StepWait:
+			if !e.collect(s, st.Count) && !s.broken {
+				e.p.Suspend()
+				return
+			}
+		default:
+			if st.place != underLock {
+				s.lent = true
+				e.lent = append(e.lent, s)
+				e.p.Suspend()
+				return
+			}
+			st.Do()
+		}
+		s.next++
+	}
+	if s.broken {
+		e.withdraw(s)
+	}
+	through := e.collect(s, len(s.under))
+	e.p.Suspend()
+	if through {
+		e.end(s)
+	}
+}
+
+// collect takes the outcomes of the first n operations and tells whether all have
+// ended.
+func (e *Engine) collect(s *Schedule, n int) bool {
+	for ; s.oldest < n; s.oldest++ {
+		o := &s.under[s.oldest]
+		if o.handle == (Handle{}) {
+			continue
+		}
+		if !e.p.Done(o.handle) {
+			return false
+		}
+		st, err := e.p.Take(o.handle)
+		if err == nil && o.size >= 0 && st.Bytes != o.size {
+			err = &process.SizeError{Source: st.Source, Tag: st.Tag, Has: st.Bytes, Fit: o.size, Err: process.ErrMismatch}
+		}
+		if err == nil || o.size == spread && errors.Is(err, process.ErrRankLost) {
+			continue
+		}
+		s.fail(err)
+		s.broken = s.broken || s.Spreads
+	}
+	return true
+}
+
+// sent is the size of an operation that sends.
+func (s *Schedule) sent() int {
+	if s.Spreads {
+		return spread
+	}
+	return unsized
+}
+
+// casts is the context of the broadcasts.
+func (s *Schedule) casts() uint64 {
+	if s.Casts != 0 {
+		return s.Casts
+	}
+	return s.Context
+}
+
+// fail notes an error. Where members only disagree about a size the schedule goes
+// on, so that nobody waits in vain.
+func (s *Schedule) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+	if !errors.Is(err, process.ErrTruncated) && !errors.Is(err, process.ErrMismatch) {
+		s.broken = true
+	}
+}
+
+// withdraw takes back the receives that nobody has answered yet. What is on its
+// way is awaited: it goes to the program's memory.
+func (e *Engine) withdraw(s *Schedule) {
+	for _, o := range s.under[s.oldest:] {
+		e.p.Cancel(o.handle)
+	}
+}
+
+// end ends a schedule, and lets the next of its lane in.
+func (e *Engine) end(s *Schedule) {
+	s.ended = true
+	for i, x := range e.schedules {
+		if x == s {
+			last := len(e.schedules) - 1
+			if i < last {
+				copy(e.schedules[i:], e.schedules[i+1:])
+			}
+			e.schedules[last] = nil
+			e.schedules = e.schedules[:last]
+			break
+		}
+	}
+	if s.handle != (Handle{}) {
+		e.p.End(s.handle, s.err)
+	} else {
+		e.rouse() // who waits for it may slumber
+	}
+	var next *Schedule
+	if l := s.Lane; l != nil {
+		next = s.behind
+		l.first = next
+	}
+	if s.oneTime && s.Released != nil {
+		s.Released()
+	}
+	if next != nil {
+		e.schedules = append(e.schedules, next)
+		e.advance(next)
+	}
+}
+
+// help runs a step that needs no lock, if one is due. inCall says that this is a
+// thread of the program inside a call. The lock is held, but given up meanwhile.
+func (e *Engine) help(called bool) bool {
+	for _, s := range e.lent {
+		if called || s.steps[s.next].place != inCall {
+			return e.lend(s)
+		}
+	}
+	return false
+}
+
+// lend runs the steps of a schedule that need no lock. It returns false if
+// another thread does it already.
+func (e *Engine) lend(s *Schedule) bool {
+	found := false
+	for i, x := range e.lent {
+		if x == s {
+			e.lent = append(e.lent[:i], e.lent[i+1:]...)
+			found = true
+			break
+		}
+	}
+	if !found {
+		return false
+	}
+	e.rouse() // who sleeps while this thread polled must poll now
+	first := s.steps[s.next].place
+	e.mu.Unlock()
+	n := s.next
+	for ; n < len(s.steps) && s.steps[n].local() && s.steps[n].place <= first; n++ {
+		s.steps[n].Do()
+	}
+	e.mu.Lock()
+	s.next, s.lent = n, false
+	e.advance(s)
+	e.rouse()
+	return true
+}

@@ -1,0 +1,164 @@
+package process
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+	"banyan/internal/proto/shutdown"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/topology"
+)
+
+// A process whose place is taken by another one is counted by incarnations: the transport
+// speaks to the last one admitted, and everything said of a life before that is old news. A
+// newcomer is a guest until a view has it as a member: it is heard and spoken to, but its
+// death isn't the detector's to find. To a newcomer all are guests until its first view.
+
+// Admit says that a process has come to take the place of a dead one, under an
+// incarnation. One that isn't higher than the last known changes nothing.
+func (p *Process) Admit(q proto.Proc, incarnation uint32) {
+	if q == p.cfg.Self || incarnation <= p.lives[q] || p.finished {
+		return
+	}
+	if !p.told[q] {
+		p.Evidence(q, incarnation-1) // nobody takes the place of one that lives
+	}
+	p.lives[q] = incarnation
+	p.told[q], p.left[q], p.met[q], p.guest[q] = false, false, false, true
+	p.why[q] = membership.Silent
+	if b := p.staging[q]; b != nil {
+		p.staging[q] = nil
+		p.buffers.put(b)
+	}
+	// What the former one has offered another offers again.
+	p.arrivals.each(func(_ Handle, a *arrival) {
+		if a.offered && a.from == q {
+			a.from = proto.NoProc
+		}
+	})
+	for i := range p.early {
+		if p.early[i].from == q {
+			p.early[i].from = proto.NoProc
+		}
+	}
+	p.spares = slices.DeleteFunc(p.spares, func(s spare) bool { return s.from == q })
+	p.lost = slices.DeleteFunc(p.lost, func(l lostPeer) bool { return l.proc == q })
+	if t, ok := p.net.(transport.Admitter); ok {
+		t.Admit(q, incarnation)
+	}
+}
+
+// member is a process in its present life.
+func (p *Process) member(q proto.Proc) membership.Member {
+	return membership.Member{Proc: q, Incarnation: p.lives[q]}
+}
+
+// begin makes the machines that a newcomer begins otherwise, or those of a process
+// that is there from the start.
+func (p *Process) begin(now proto.Time) {
+	n := p.cfg.Layout.Procs()
+	first := &detector.View{Ring: p.ring}
+	if !p.cfg.Newcomer {
+		p.farewell = shutdown.New(p.cfg.Self, n)
+		p.members = membership.New(p.membership(), membership.FirstView(n))
+	} else {
+		copy(p.lives, p.cfg.Lives)
+		for q := range proto.Proc(n) {
+			switch {
+			case q == p.cfg.Self:
+			case p.cfg.Gone != nil && p.cfg.Gone[q]:
+				p.told[q] = true
+				p.why[q] = membership.Died
+				p.replica.Dead(q, p.lives[q], &p.replicaOut)
+			default:
+				p.guest[q] = true
+			}
+		}
+		p.replicaOut = p.replicaOut[:0] // it has sent nothing
+		p.farewell = shutdown.Join(p.cfg.Self, p.lives, p.told)
+		p.joining = &joining{donor: proto.NoProc}
+		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
+		if err != nil {
+			panic(err) // it has one member
+		}
+		first = &detector.View{Ring: alone, Incarnations: []uint32{p.lives[p.cfg.Self]}}
+	}
+	p.detector = detector.New(detector.Config{
+		Self: p.cfg.Self, Incarnation: p.lives[p.cfg.Self], View: first,
+		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
+	}, now, &p.detectorOut)
+	p.runDetector()
+}
+
+func (p *Process) membership() membership.Config {
+	return membership.Config{
+		Self: p.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: 2 * p.cfg.Timeout, Retry: p.cfg.Timeout,
+	}
+}
+
+// joinView asks to be let into the view, of which this newcomer is no member yet.
+func (p *Process) joinView() {
+	var contacts []membership.Member
+	for q := range p.lives {
+		if q := proto.Proc(q); q != p.cfg.Self && p.Alive(q) && !p.left[q] {
+			contacts = append(contacts, p.member(q))
+		}
+	}
+	if len(contacts) == 0 {
+		return // nobody is left who has a view
+	}
+	p.members = membership.NewJoiner(p.membership(), contacts, p.now, &p.membersOut)
+	p.runMembership()
+}
+
+// adoptViews gives the detector the views that have come into force, from the first on
+// that somebody has joined: until then its base list is that of the start.
+func (p *Process) adoptViews() {
+	for len(p.views) > 0 {
+		v := p.views[0]
+		p.views = p.views[1:]
+		p.growing = p.growing || len(v.Joined) > 0
+		if p.growing {
+			p.adopt(v)
+		}
+	}
+}
+
+func (p *Process) adopt(v *membership.View) {
+	// Who isn't in it any more is dead, whoever may have noticed.
+	for q, life := range p.lives {
+		if q := proto.Proc(q); !p.guest[q] && !p.told[q] && !p.left[q] && v.Excludes(membership.Member{Proc: q, Incarnation: life}) {
+			p.Evidence(q, life)
+		}
+	}
+	var order []proto.Proc
+	var incarnations []uint32
+	for i := range p.ring.Len() {
+		q := p.ring.At(i)
+		for _, m := range v.Members {
+			if m.Proc == q {
+				order, incarnations = append(order, q), append(incarnations, m.Incarnation)
+			}
+		}
+	}
+	ring, err := topology.NewRing(order)
+	if err != nil {
+		panic(err) // the members of a view are distinct
+	}
+	p.detector.Install(p.now, &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}, &p.detectorOut)
+	p.installed = true
+	for _, m := range v.Members {
+		switch {
+		case m.Proc == p.cfg.Self:
+		case m.Incarnation < p.lives[m.Proc] || p.told[m.Proc]:
+			p.detector.Evidence(p.now, m.Proc, m.Incarnation, &p.detectorOut)
+			p.members.Departed(p.now, m, p.why[m.Proc], &p.membersOut)
+		case m.Incarnation == p.lives[m.Proc]:
+			p.guest[m.Proc] = false
+		}
+	}
+	p.runDetector()
+	p.runMembership()
+}

@@ -1,0 +1,363 @@
+package process
+
+import (
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/runtime/wire"
+)
+
+// SegmentLimit is the largest broadcast in bytes; longer ones are sent as
+// several, which follow each other down the tree.
+const SegmentLimit = 64 << 10
+
+// pullDelay is how long a member waits for a broadcast that a death may have
+// interrupted before it asks for it.
+const pullDelay = proto.Time(5e6) // 5 ms
+
+// correctAfter is how long a member waits before it corrects its neighbours: longer than
+// a broadcast and a barrier take, in which it mostly learns that they need
+// nothing, and far less than it takes to find out about a death. It is chosen by
+// that reasoning; nobody has searched for a better one.
+const correctAfter = proto.Time(50e3) // 50 µs
+
+// Shape is the tree of a broadcast; see package broadcast.
+type Shape = broadcast.Shape
+
+// The shapes of trees.
+const (
+	Shallow = broadcast.Shallow
+	Chain   = broadcast.Chain
+	Star    = broadcast.Star
+)
+
+// context is what the process knows of one context of a communicator.
+type context struct {
+	id         uint64
+	members    []proto.Rank
+	self       int
+	collective bool
+	lost       proto.Rank // the first member lost, or AnyRank
+
+	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
+	casts   bool
+	stream  *broadcast.Stream // nil before the first broadcast
+	places  []int32           // by world rank: its index, or -1; nil if they are the same
+	out     broadcast.StreamActions
+	waiting []Handle // broadcasts of the program in their order, not yet ended
+	broken  bool     // members disagreed about a size: they are out of step
+	begun   bool     // the program has broadcast
+
+	closed  bool   // by the program here
+	closers []bool // by member: closed there; nil before the first
+}
+
+// orphan is a broadcast's frame that came before its context was opened here.
+type orphan struct {
+	from    proto.Proc
+	header  wire.Header
+	payload []byte // pooled
+}
+
+// context finds what is known of a context, or nil.
+func (p *Process) context(id uint64) *context {
+	if c := p.recent[id%2]; c != nil && c.id == id {
+		return c
+	}
+	return p.lookUp(id)
+}
+
+func (p *Process) lookUp(id uint64) *context {
+	c := p.contexts[id]
+	if c != nil {
+		p.recent[id%2] = c
+	}
+	return c
+}
+
+// forget removes a context from the tables.
+func (p *Process) forget(c *context) {
+	delete(p.contexts, c.id)
+	p.recent[c.id%2] = nil
+}
+
+// OpenContext makes a context known: its members as world ranks in the order of
+// their ranks in the communicator, and whether collectives use it.
+func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
+	if p.contexts[id] != nil {
+		return ErrContext
+	}
+	c := &context{id: id, members: members, collective: collective, lost: proto.AnyRank}
+	c.self = c.index(p.rank)
+	for _, m := range members {
+		if p.replica.Lost(m) {
+			c.lost = m
+			break
+		}
+	}
+	p.contexts[id] = c
+	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {
+		return nil
+	}
+	c.casts = true
+	for _, o := range p.orphans[id] {
+		p.broadcastArrived(o.from, &o.header, o.payload, true)
+	}
+	delete(p.orphans, id)
+	return nil
+}
+
+// openStream makes the stream of a context that has none yet.
+func (p *Process) openStream(c *context) {
+	c.stream = broadcast.NewStream(broadcast.StreamConfig{
+		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
+	})
+	p.active = append(p.active, c)
+	c.places = c.inverse(p.cfg.Layout.Ranks())
+	for i, m := range c.members {
+		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
+			c.stream.Dead(p.now, i, &c.out)
+		}
+	}
+}
+
+// inverse is the index of each world rank, or nil if that is the rank.
+func (c *context) inverse(ranks int) []int32 {
+	if c.members[len(c.members)-1] == proto.Rank(len(c.members)-1) && slices.IsSorted(c.members) {
+		return nil
+	}
+	places := make([]int32, ranks)
+	for r := range places {
+		places[r] = -1
+	}
+	for i, m := range c.members {
+		places[m] = int32(i)
+	}
+	return places
+}
+
+// index is a rank's place in the context, or -1.
+func (c *context) index(r proto.Rank) int {
+	// World ranks are their own index in the world and its duplicates.
+	if int(r) < len(c.members) && c.members[r] == r {
+		return int(r)
+	}
+	if c.places != nil {
+		return int(c.places[r])
+	}
+	for i, m := range c.members {
+		if m == r {
+			return i
+		}
+	}
+	return -1
+}
+
+// Broadcast takes part in the next broadcast of a context, of at most
+// SegmentLimit bytes, in an unreplicated job. root is an index in the context.
+// It ends when the data is here. This member has passed it on by then; corrections
+// may follow.
+func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
+	return p.BroadcastAs(id, root, Shallow, buffer)
+}
+
+// BroadcastAs is Broadcast over a tree of a shape. That of the root counts.
+func (p *Process) BroadcastAs(id uint64, root int, shape Shape, buffer []byte) Handle {
+	c := p.context(id)
+	h, r := p.newRequest(broadcasting)
+	r.buffer, r.context, r.shape = buffer, id, shape
+	err := p.unusable(id)
+	if err == nil && c.broken {
+		err = ErrMismatch
+	}
+	if err != nil {
+		p.complete(h, r, err)
+		return h
+	}
+	if c.stream == nil {
+		p.openStream(c)
+	}
+	c.begun = true
+	r.peer = proto.Rank(root)
+	c.waiting = append(c.waiting, h)
+	p.startBroadcasts(c)
+	p.runStream(c)
+	return h
+}
+
+// startBroadcasts starts those of the waiting broadcasts that may.
+func (p *Process) startBroadcasts(c *context) {
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.number != 0 {
+			continue
+		}
+		root := int(r.peer)
+		if root != c.self {
+			r.number = c.stream.Start(p.now, root, nil, &c.out)
+			continue
+		}
+		if !c.stream.MayStart() {
+			return
+		}
+		r.number = c.stream.StartAs(p.now, root, r.shape, p.buffers.copyOf(r.buffer), &c.out)
+	}
+}
+
+// broadcastArrived hands a frame to the stream of its context.
+func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
+	switch {
+	case owned:
+	case len(payload) > 0:
+		payload = p.buffers.copyOf(payload)
+	default:
+		payload = nil // what it is an empty part of isn't ours to recycle
+	}
+	c := p.context(h.Context)
+	if c == nil {
+		if p.cfg.Layout.Replicated() || slices.Contains(p.forgotten[:], h.Context) {
+			p.buffers.put(payload)
+		} else {
+			p.orphans[h.Context] = append(p.orphans[h.Context], orphan{from, *h, payload})
+		}
+		return
+	}
+	member := int(h.Src)
+	if !c.casts || member < 0 || member >= len(c.members) ||
+		c.members[member] != p.cfg.Layout.Rank(from) || h.Aux < 0 || int(h.Aux) >= len(c.members) {
+		p.buffers.put(payload)
+		return
+	}
+	if c.stream == nil {
+		p.openStream(c)
+	}
+	kind := broadcast.FrameKind(h.Kind - wire.KindTree)
+	c.stream.Receive(p.now, member, broadcast.Frame{
+		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset,
+		Shape: broadcast.Shape(h.Flags), Payload: payload,
+	}, &c.out)
+	p.runStream(c)
+	if h.Kind == wire.KindBroadcastReport && h.Seq == everyNumber {
+		p.memberClosed(c, member)
+	}
+}
+
+// completedThere takes what a message of a context says its sender has completed of
+// the broadcasts there.
+func (p *Process) completedThere(id uint64, src proto.Rank, number uint64) {
+	c := p.context(id)
+	if c == nil || c.stream == nil {
+		return
+	}
+	if i := c.index(src); i >= 0 {
+		c.stream.Heard(p.now, i, number, &c.out)
+		if len(c.out) > 0 || len(c.waiting) > 0 {
+			p.runStream(c)
+		}
+	}
+}
+
+// pumpStreams lets every stream send one more correction.
+func (p *Process) pumpStreams() bool {
+	sent := false
+	for _, c := range p.active {
+		if c.stream.Idle() && len(c.waiting) == 0 {
+			continue
+		}
+		ready := c.stream.SendReady(p.now, &c.out)
+		if ready || len(c.waiting) > 0 { // there may be nothing to send to the dead
+			p.runStream(c)
+		}
+		sent = sent || ready
+	}
+	return sent
+}
+
+// runStream carries out what a stream asked for, and ends the broadcasts of
+// the program that are through.
+func (p *Process) runStream(c *context) {
+	p.carryOut(c)
+	if len(c.waiting) > 0 {
+		p.endBroadcasts(c)
+	}
+	for c.stream.Owes() {
+		c.stream.SendReady(p.now, &c.out)
+		p.carryOut(c)
+	}
+}
+
+func (p *Process) carryOut(c *context) {
+	for i := range c.out {
+		switch a := &c.out[i]; a.Kind {
+		case broadcast.SendFrame:
+			h := p.nextHeader(wire.KindTree + wire.Kind(a.Frame.Kind))
+			h.Context, h.Seq, h.Aux, h.Offset = c.id, a.Frame.Number, int32(a.Frame.Root), a.Frame.Stable
+			h.Flags = uint8(a.Frame.Shape)
+			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
+			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
+		case broadcast.Coloured:
+			if p.cfg.Recorder != nil {
+				p.cfg.Recorder.Coloured()
+			}
+			p.coloured(c, a.Frame.Number, a.Frame.Payload)
+		case broadcast.Failed:
+			p.broadcastFailed(c, a.Frame.Number, c.members[a.To])
+		case broadcast.Recycle:
+			p.buffers.put(a.Frame.Payload)
+		}
+	}
+	c.out = c.out[:0]
+}
+
+// coloured brings a broadcast's data to the program, which waits for it.
+func (p *Process) coloured(c *context, number uint64, payload []byte) {
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.number != number || r.coloured {
+			continue
+		}
+		r.coloured = true
+		if int(r.peer) != c.self {
+			if len(payload) != len(r.buffer) {
+				// What this member takes for the next broadcast may be more of
+				// this one: there is no way back into step.
+				r.err = &SizeError{c.members[r.peer], 0, len(payload), len(r.buffer), ErrMismatch}
+				c.broken = true
+			}
+			copy(r.buffer, payload)
+		}
+	}
+}
+
+// broadcastFailed ends a broadcast whose root died before anyone alive had it.
+func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
+	for _, h := range c.waiting {
+		if r := p.requests.get(h); r != nil && r.number == number {
+			r.coloured, r.err = true, &LostError{root}
+		}
+	}
+}
+
+// endBroadcasts starts those of the program's broadcasts that there is room for, and ends
+// those that are here.
+func (p *Process) endBroadcasts(c *context) {
+	p.startBroadcasts(c)
+	p.carryOut(c)
+	kept := c.waiting[:0]
+	for _, h := range c.waiting {
+		r := p.requests.get(h)
+		if r == nil || r.done {
+			continue
+		}
+		switch {
+		case r.coloured:
+			p.complete(h, r, r.err)
+		case c.broken:
+			p.complete(h, r, ErrMismatch)
+		default:
+			kept = append(kept, h)
+		}
+	}
+	c.waiting = kept
+}

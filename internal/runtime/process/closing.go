@@ -1,0 +1,112 @@
+package process
+
+import (
+	"math"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
+)
+
+// A member that has closed a context has completed all its broadcasts. It may be
+// asked for them yet, by one that a death has cut off from the tree. So it keeps
+// the context's stream, which answers, until all live members have closed it
+// too. Each tells the others so by the report that it has completed every number
+// there will ever be.
+
+// everyNumber in a report says that its sender has closed the context.
+const everyNumber = math.MaxUint64
+
+// keepForgotten is how many forgotten contexts are remembered. What still comes
+// of one is the answer to a pull that has become pointless. It was queued before
+// its sender closed others, so it comes before many others are forgotten.
+const keepForgotten = 64
+
+// CloseContext forgets a context and what arrived in it. Receives and
+// broadcasts that are under way in it end with ErrFreed.
+func (p *Process) CloseContext(id uint64) {
+	c := p.context(id)
+	if c == nil || c.closed {
+		return
+	}
+	c.closed = true
+	p.requests.each(func(h Handle, r *request) {
+		if r.context == id && r.kind != sending {
+			p.fail(h, r, ErrFreed)
+		}
+	})
+	p.match.DropContext(id, func(token uint32) {
+		ah, a := p.arrivals.at(token)
+		if a.offered {
+			p.refuse(a)
+			return
+		}
+		p.dropArrival(ah, a)
+	})
+	if c.begun { // by all members, or by none
+		p.tellClosed(c)
+		p.forgetClosed()
+		return
+	}
+	p.forget(c)
+	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
+}
+
+// unusable is why the program may not use a context, or nil.
+func (p *Process) unusable(id uint64) error {
+	c := p.context(id)
+	switch {
+	case p.fenced:
+		return ErrFenced
+	case p.closed:
+		return ErrClosed
+	case c == nil || c.closed:
+		return ErrFreed
+	}
+	return nil
+}
+
+// tellClosed tells the other members that this one has closed a context.
+func (p *Process) tellClosed(c *context) {
+	for i, m := range c.members {
+		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && !p.left[q] {
+			h := p.nextHeader(wire.KindBroadcastReport)
+			h.Context, h.Seq, h.Aux = c.id, everyNumber, int32(i)
+			h.Src, h.Dst = proto.Rank(c.self), proto.Rank(i)
+			p.send(q, h, nil, 0)
+		}
+	}
+}
+
+// memberClosed notes that another member has closed a context.
+func (p *Process) memberClosed(c *context, member int) {
+	if c.closers == nil {
+		c.closers = make([]bool, len(c.members))
+	}
+	c.closers[member] = true
+	p.forgetClosed()
+}
+
+// forgetClosed forgets the contexts that all live members have closed.
+func (p *Process) forgetClosed() {
+	p.active = slices.DeleteFunc(p.active, func(c *context) bool {
+		if !c.closed || p.awaited(c) {
+			return false
+		}
+		p.forget(c)
+		p.forgotten[p.forgets%keepForgotten] = c.id
+		p.forgets++
+		return true
+	})
+}
+
+// awaited tells whether a live member has yet to close a context.
+func (p *Process) awaited(c *context) bool {
+	for i, m := range c.members {
+		q := p.cfg.Layout.Proc(m, 0)
+		if i != c.self && (c.closers == nil || !c.closers[i]) && p.detector.Alive(q) && !p.left[q] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package process
+
+import (
+	"slices"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+)
+
+// payloads is a wiretap that keeps the lists of those gone, too.
+type payloads struct {
+	wiretap
+	lists [][]wire.Gone
+	to    []proto.Proc
+}
+
+func (w *payloads) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+	if h.Kind == wire.KindMembership {
+		return // they follow each death
+	}
+	w.wiretap.Send(to, h, payload, token)
+	var list []wire.Gone
+	for ; len(payload) > 0; payload = payload[wire.GoneSize:] {
+		list = append(list, wire.DecodeGone(payload))
+	}
+	w.lists, w.to = append(w.lists, list), append(w.to, to)
+}
+
+// eight is process 0 of eight, on four hosts with two neighbours each.
+func eight() (*Process, *payloads) {
+	w := &payloads{}
+	p := New(Config{
+		Layout: replica.Uniform(8, 1), Period: 100e6, Timeout: 1e9,
+		Hosts: []int32{0, 0, 1, 1, 2, 2, 3, 3},
+	}, 0, w, w)
+	return p, w
+}
+
+func gonePayload(list ...wire.Gone) (b []byte) {
+	for _, g := range list {
+		b = wire.AppendGone(b, g)
+	}
+	return b
+}
+
+// The ring is 0 2 4 6 1 3 5 7: heartbeats go to 2, and 7 is observed.
+func TestRingInterleavedByHost(t *testing.T) {
+	_, w := eight()
+	if len(w.to) != 1 || w.headers[0].Kind != wire.KindHeartbeat || w.to[0] != 2 {
+		t.Errorf("the first frame is a %v to %v", w.headers[0].Kind, w.to)
+	}
+}
+
+// With each of its first heartbeats a process meets one more of those to whom
+// it would pass on news; then it sends heartbeats only to its observer.
+func TestIntroductions(t *testing.T) {
+	p, w := eight()
+	for now := proto.Time(100e6); now <= 500e6; now += 100e6 {
+		p.At(now)
+		p.Tick()
+	}
+	if want := []proto.Proc{2, 2, 4, 2, 1, 2, 2, 2}; !slices.Equal(w.to, want) {
+		t.Errorf("heartbeats to %d, want %d", w.to, want)
+	}
+}
+
+// A broadcast's copy makes a death known and goes on as it came, but for the sender.
+func TestNewsArePassedOn(t *testing.T) {
+	p, w := eight()
+	p.Frame(6, &wire.Header{Kind: wire.KindNews, Src: 6, Tag: 0, Flags: 0}, gonePayload(wire.Gone{Proc: 4}, wire.Gone{Proc: 3, Left: true}))
+	if p.Alive(4) || !p.Alive(3) || !p.left[3] || p.left[4] {
+		t.Fatalf("4 alive %t, 3 alive %t", p.Alive(4), p.Alive(3))
+	}
+	if len(w.fenced) != 1 || w.fenced[0] != 4 {
+		t.Errorf("fenced %v", w.fenced)
+	}
+	// Those that live are labelled from the source: 6 1 5 7 0 2. Label 4 isn't
+	// in cube 0, and is vertex 2 of cube 1, next to vertex 3, label 3.
+	if h := w.last(wire.KindNews); h != nil {
+		t.Errorf("a copy of cube 0 goes on: %+v", h)
+	}
+	p.Frame(7, &wire.Header{Kind: wire.KindNews, Src: 6, Tag: 1, Flags: 1}, gonePayload(wire.Gone{Proc: 4}, wire.Gone{Proc: 3, Left: true}))
+	h := w.last(wire.KindNews)
+	if h == nil || h.Src != 6 || h.Tag != 1 || h.Flags != 1 || h.Seq != 0 || h.Aux != 0 {
+		t.Fatalf("passed on as %+v", h)
+	}
+	if last := len(w.to) - 1; w.to[last] != 7 || len(w.lists[last]) != 2 || w.lists[last][1] != (wire.Gone{Proc: 3, Left: true}) {
+		t.Errorf("passed on to %v: %+v", w.to[last], w.lists[last])
+	}
+}
+
+// The digest in two heartbeats differs: the lists are exchanged.
+func TestDigestsAreCompared(t *testing.T) {
+	p, w := eight()
+	beat := wire.Header{Kind: wire.KindHeartbeat, Context: 77, Total: 1}
+	p.Frame(7, &beat, nil)
+	if w.last(wire.KindReconcile) != nil {
+		t.Fatal("after one heartbeat")
+	}
+	p.Frame(7, &beat, nil)
+	h := w.last(wire.KindReconcile)
+	if h == nil || h.Flags != wantsReply || w.to[len(w.to)-1] != 7 {
+		t.Fatalf("reconciled by %+v", h)
+	}
+	p.Frame(7, &wire.Header{Kind: wire.KindReconcile}, gonePayload(wire.Gone{Proc: 1}))
+	if p.Alive(1) {
+		t.Error("the answer isn't heard")
+	}
+	p.Frame(7, &wire.Header{Kind: wire.KindReconcile, Flags: wantsReply}, nil)
+	if h := w.last(wire.KindReconcile); h.Flags != 0 || len(w.lists[len(w.lists)-1]) != 1 {
+		t.Errorf("answered by %+v with %v", h, w.lists[len(w.lists)-1])
+	}
+}
+
+func TestObituariesNameIncarnations(t *testing.T) {
+	p, w := eight()
+	p.Evidence(5, 0)
+	p.Frame(5, &wire.Header{Kind: wire.KindHeartbeat}, nil)
+	if h := w.last(wire.KindObituary); h == nil || h.Aux != 0 {
+		t.Fatalf("answered by %+v", h)
+	}
+	p.Frame(3, &wire.Header{Kind: wire.KindObituary}, nil)
+	if !p.Fenced() {
+		t.Error("an obituary doesn't fence")
+	}
+}
+
+// An excused process isn't suspected, however long it is silent.
+func TestExcused(t *testing.T) {
+	p, _ := eight()
+	p.Excuse(7, true)
+	for now := proto.Time(0); now < 20e9; now += 50e6 {
+		p.At(now)
+		p.Tick()
+	}
+	if !p.Alive(7) {
+		t.Error("taken for dead")
+	}
+	p.Excuse(7, false)
+	for now := proto.Time(20e9); now < 22.5e9; now += 50e6 {
+		p.At(now)
+		p.Tick()
+	}
+	if p.Alive(7) {
+		t.Error("never taken for dead again")
+	}
+}
+
+// A process that is said to be starved each time it is doubtful isn't taken for dead
+// before ten times δ.
+func TestStarvationIsBorne(t *testing.T) {
+	p, _ := eight()
+	for now := proto.Time(0); ; now += 10e6 {
+		p.At(now)
+		q := p.Doubtful()
+		switch {
+		case q != proto.NoProc && now < 2e9, q == proto.NoProc && now == 2e9:
+			t.Fatalf("%v is doubtful after %v", q, now)
+		case q != proto.NoProc:
+			p.Bear(q)
+		}
+		p.Tick()
+		if p.Alive(7) == (now >= 10e9) {
+			t.Fatalf("alive after %v: %v", now, p.Alive(7))
+		}
+		if now == 10e9 {
+			return
+		}
+	}
+}
+
+func FuzzDetectionFrames(f *testing.F) {
+	f.Add(uint8(wire.KindNews), uint8(6), uint8(0), int32(0), int32(6), uint64(0), int32(0), gonePayload(wire.Gone{Proc: 4}))
+	f.Add(uint8(wire.KindReconcile), uint8(7), uint8(1), int32(0), int32(0), uint64(1), int32(1), gonePayload(wire.Gone{Proc: 900, Left: true}, wire.Gone{}))
+	f.Fuzz(func(t *testing.T, kind, from, flags uint8, tag, src int32, seq uint64, aux int32, payload []byte) {
+		h := wire.Header{Kind: wire.Kind(kind), Flags: flags, Tag: tag, Src: proto.Rank(src), Seq: seq, Aux: aux, Length: uint32(len(payload))}
+		if h.Kind < wire.KindHeartbeat || h.Kind > wire.KindObituary || h.Check() != nil {
+			return
+		}
+		p, w := eight()
+		p.Frame(proto.Proc(from%7)+1, &h, payload)
+		p.Frame(proto.Proc(from%7)+1, &h, payload)
+		p.At(3e9)
+		p.Tick()
+		for i := range w.headers {
+			w.headers[i].Length = uint32(len(w.lists[i]) * wire.GoneSize)
+			if err := w.headers[i].Check(); err != nil || w.to[i] < 0 || int(w.to[i]) >= 8 {
+				t.Fatalf("sends to %v: %v", w.to[i], err)
+			}
+		}
+	})
+}

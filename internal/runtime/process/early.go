@@ -1,0 +1,136 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/runtime/wire"
+)
+
+// early is a message that came before its cause, out of a world that is ahead
+// (see package causal). It waits until this process has made the sends that
+// precede it, and those that precede an earlier message of its channel: their copies may come from different
+// replicas, which have heard different things before.
+//
+// Where several threads of the program wait at a time (Concurrent), their messages precede each other differently in different
+// worlds, and two of them, from two worlds, could wait for each other's sends for ever. So there a message that a receive
+// awaits which names its source doesn't wait: no other can be meant. In a program of one thread it must:
+// who waits for one of several receives would see them end in an order that can't be.
+type early struct {
+	from    proto.Proc
+	header  wire.Header
+	payload []byte     // pooled
+	until   proto.Time // of those that are late on purpose
+}
+
+// postponed keeps a message that is the next of its channel for later, or doesn't and says so.
+func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
+	if p.due(h, payload) && !overtakes(h, p.early) {
+		return false
+	}
+	if !owned {
+		payload = p.buffers.copyOf(payload)
+	}
+	p.early = append(p.early, early{from: from, header: *h, payload: payload})
+	return true
+}
+
+// due tells whether a message may be delivered, if it is the next of its channel.
+func (p *Process) due(h *wire.Header, payload []byte) bool {
+	return p.clock.Ready(payload) || p.concurrent && p.awaitedByName(h)
+}
+
+// awaitedByName tells whether the receive that a message is for names its source.
+func (p *Process) awaitedByName(h *wire.Header) bool {
+	token, ok := p.match.Awaited(match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag})
+	if !ok {
+		return false
+	}
+	_, r := p.requests.at(token)
+	return r.peer == h.Src
+}
+
+// Concurrent says that several threads of the program wait at the same time.
+func (p *Process) Concurrent() {
+	if !p.concurrent {
+		p.concurrent = true
+		p.deliverAwaited()
+	}
+}
+
+// deliverAwaited delivers what a receive awaits now, or awaits by another receive than before.
+func (p *Process) deliverAwaited() {
+	for n := -1; p.concurrent && len(p.early) > 0 && len(p.early) != n; {
+		n = len(p.early)
+		p.deliverEarly()
+	}
+}
+
+// overtakes tells whether messages of the same channel wait.
+func overtakes(h *wire.Header, waiting []early) bool {
+	for i := range waiting {
+		if m := &waiting[i].header; m.Src == h.Src && m.Context == h.Context {
+			return true
+		}
+	}
+	return false
+}
+
+// deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
+func (p *Process) deliverEarly() {
+	kept := p.early[:0]
+	for i := range p.early {
+		m := &p.early[i]
+		if !p.due(&m.header, m.payload) || overtakes(&m.header, kept) {
+			kept = append(kept, *m)
+			continue
+		}
+		if !p.deliver(m.from, &m.header, m.payload, true) {
+			p.buffers.put(m.payload)
+		}
+	}
+	clear(p.early[len(kept):])
+	p.early = kept
+}
+
+// comesAgain takes in another copy of a message, which may have a lesser cause than one that waits.
+func (p *Process) comesAgain(h *wire.Header, payload []byte) {
+	if p.perturb != nil {
+		p.hasten(p.perturb.late, h, payload)
+	}
+	if len(p.early) > 0 && p.hasten(p.early, h, payload) {
+		p.deliverEarly()
+	}
+}
+
+func (p *Process) hasten(waiting []early, h *wire.Header, payload []byte) (hastened bool) {
+	for i := range waiting {
+		m := &waiting[i]
+		if m.header.Seq != h.Seq || m.header.Src != h.Src || m.header.Context != h.Context {
+			continue
+		}
+		if hastened = p.clock.Sends(payload) < p.clock.Sends(m.payload); hastened {
+			size := p.clock.StampSize()
+			copy(m.payload[len(m.payload)-size:], payload[len(payload)-size:])
+		}
+		break
+	}
+	return hastened
+}
+
+// reofferedEarly turns an offer that still waits to its new sender.
+func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
+	turn(p.early, from, h)
+	if p.perturb != nil {
+		turn(p.perturb.late, from, h)
+	}
+}
+
+func turn(waiting []early, from proto.Proc, h *wire.Header) {
+	for i := range waiting {
+		m := &waiting[i]
+		if m.header.Kind == wire.KindOffer && m.header.Seq == h.Seq &&
+			m.header.Context == h.Context && m.header.Src == h.Src {
+			m.from, m.header.ID, m.header.Offset = from, h.ID, h.Offset
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package process
+
+import (
+	"errors"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/wire"
+)
+
+// wiretap is a Net that keeps the headers of what is sent, and a Host that
+// doesn't mind.
+type wiretap struct {
+	headers []wire.Header
+	tokens  []uint64
+	fenced  []proto.Proc
+}
+
+func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
+	w.headers = append(w.headers, *h)
+	if token != 0 {
+		w.tokens = append(w.tokens, token)
+	}
+}
+func (w *wiretap) Queued(proto.Proc) int           { return 0 }
+func (w *wiretap) Fence(q proto.Proc)              { w.fenced = append(w.fenced, q) }
+func (w *wiretap) Died(detector.Report)            {}
+func (w *wiretap) Viewed(*membership.View, bool)   {}
+func (w *wiretap) Minority([]membership.Departure) {}
+func (w *wiretap) HealFailed(error)                {}
+func (w *wiretap) Heals(HealStep)                  {}
+func (w *wiretap) SafepointWanted(bool)            {}
+func (w *wiretap) RankLost(proto.Rank)             {}
+func (w *wiretap) Fenced(proto.Proc)               {}
+func (w *wiretap) Aborted(proto.Proc, int)         {}
+
+// last is the newest frame of a kind.
+func (w *wiretap) last(k wire.Kind) *wire.Header {
+	for i := len(w.headers) - 1; i >= 0; i-- {
+		if w.headers[i].Kind == k {
+			return &w.headers[i]
+		}
+	}
+	return nil
+}
+
+// single is a process whose peers are played by the test, with the contexts 2
+// (point-to-point) and 3 (collective) of the world.
+func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
+	w := &wiretap{}
+	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
+	var members []proto.Rank
+	for r := range proto.Rank(layout.Ranks()) {
+		members = append(members, r)
+	}
+	for id, collective := range map[uint64]bool{2: false, 3: true} {
+		if err := p.OpenContext(id, members, collective); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p, w
+}
+
+// A process that is fenced in the middle of a transfer ends it: the program gets
+// an error, but only when the transport has given its buffer back.
+func TestFencedInATransfer(t *testing.T) {
+	p, w := single(t, replica.Uniform(2, 1))
+	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
+	if len(w.tokens) != fragmentsInFlight {
+		t.Fatalf("%d fragments under way", len(w.tokens))
+	}
+	p.Closed(1, transport.EvidenceObituary)
+	for _, token := range w.tokens {
+		if p.Done(h) {
+			t.Fatal("the send has ended while the transport holds its buffer")
+		}
+		p.Sent(1, token)
+	}
+	if !p.Done(h) {
+		t.Fatal("the send doesn't end")
+	}
+	if _, err := p.Take(h); !errors.Is(err, ErrFenced) {
+		t.Error(err)
+	}
+	if len(w.tokens) != fragmentsInFlight {
+		t.Error("the transfer goes on")
+	}
+}
+
+// A fenced process says nothing any more. Those who haven't heard of it yet would
+// take a withdrawn message or a goodbye for the truth, while a substitute has
+// what they need.
+func TestFencedProcessIsSilent(t *testing.T) {
+	p, w := single(t, replica.Uniform(2, 2))
+	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
+	id := w.last(wire.KindOffer).ID
+	p.Closed(3, transport.EvidenceObituary)
+	before := len(w.headers)
+	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: id, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
+	p.Depart()
+	p.Goodbye()
+	if len(w.headers) != before {
+		t.Errorf("it sent %+v", w.headers[before:])
+	}
+}

@@ -1,0 +1,140 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/wire"
+)
+
+var _ transport.Sink = (*Process)(nil)
+
+// Frame implements transport.Sink.
+func (p *Process) Frame(from proto.Proc, h *wire.Header, payload []byte) {
+	p.route(from, h, payload, false)
+}
+
+// Dest implements transport.Sink: the data of a rendezvous, or of a message that is awaited,
+// goes straight into the program's buffer, anything else into one from the pool.
+func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
+	if h.Kind == wire.KindData {
+		return p.place(from, h)
+	}
+	if place := p.land(from, h); place != nil {
+		return place
+	}
+	p.staging[from] = p.buffers.get(int(h.Length))
+	return p.staging[from]
+}
+
+// Arrived implements transport.Sink.
+func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
+	if h.Kind == wire.KindData {
+		p.received(from, h.Kind)
+		if !p.told[from] {
+			p.fragment(from, h)
+		}
+		return
+	}
+	if p.landed(from, h) {
+		return
+	}
+	payload := p.staging[from]
+	p.staging[from] = nil
+	if !p.route(from, h, payload, true) {
+		p.buffers.put(payload)
+	}
+}
+
+// route hands a frame to the machine it belongs to. An owned payload comes from
+// the pool; route reports whether it was kept.
+func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+	p.met[from] = true
+	p.received(from, h.Kind)
+	switch {
+	case !p.Alive(from) && !p.left[from]:
+		p.detector.Stranger(p.now, from, p.lives[from], &p.detectorOut)
+		p.runDetector()
+	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
+		return p.messageArrived(from, h, payload, owned)
+	case h.Kind >= wire.KindTree && h.Kind <= wire.KindBroadcastReport:
+		p.broadcastArrived(from, h, payload, owned)
+		return true
+	default:
+		p.control(from, h, payload)
+	}
+	return false
+}
+
+// control routes the frames that carry no data of the program.
+func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
+	switch h.Kind {
+	case wire.KindPull:
+		p.pulled(from, h)
+	case wire.KindData:
+		copy(p.place(from, h), payload)
+		p.fragment(from, h)
+	case wire.KindAck:
+		acks, err := wire.DecodeAcks(p.acks[:0], payload)
+		if err != nil {
+			return
+		}
+		p.acks = acks
+		for _, a := range acks {
+			p.replica.Acked(from, a.Context, a.Seq, a.Single, &p.replicaOut)
+			if p.verifying != nil {
+				p.verifyAcked(from, a)
+			}
+		}
+		p.runReplica()
+	case wire.KindReceived:
+		p.replica.Reported(from, h.Total)
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
+		p.detectorArrived(from, h, payload)
+	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
+		p.healingArrived(from, h, payload)
+	case wire.KindMembership:
+		p.membershipArrived(from, payload)
+	case wire.KindDone:
+		p.farewell.Done(from, &p.farewellOut)
+		p.runFarewell()
+	case wire.KindAllDone:
+		p.farewell.AllDone(from, &p.farewellOut)
+		p.runFarewell()
+	case wire.KindGoodbye:
+		p.Left(from)
+	case wire.KindAbort:
+		p.host.Aborted(from, int(h.Tag))
+	}
+}
+
+// Closed implements transport.Sink.
+func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
+	if b := p.staging[peer]; b != nil {
+		p.staging[peer] = nil
+		p.buffers.put(b)
+	}
+	p.landing[peer] = Handle{} // its receive ends when it is known that the peer is dead
+	p.voidTransfers(peer)
+	switch {
+	case p.left[peer] || p.finished:
+	case why == transport.EvidenceExited:
+		p.Evidence(peer, p.lives[peer])
+	case why == transport.EvidenceObituary:
+		p.fence(peer)
+	case why == transport.EvidenceLost:
+		p.connectionLost(peer)
+	}
+}
+
+// fence ends everything: the job goes on without this process.
+func (p *Process) fence(by proto.Proc) {
+	if p.fenced || p.finished {
+		return
+	}
+	p.fenced = true
+	for q := range proto.Proc(p.cfg.Layout.Procs()) {
+		p.voidTransfers(q)
+	}
+	p.requests.each(func(h Handle, r *request) { p.fail(h, r, ErrFenced) })
+	p.host.Fenced(by)
+}

@@ -1,0 +1,128 @@
+package process
+
+import (
+	"errors"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/wire"
+)
+
+const landingSize = 10_000
+
+func landingHeader(context uint64, from proto.Rank, size uint32) *wire.Header {
+	return &wire.Header{Kind: wire.KindEager, Context: context, Src: from, Tag: 5, Total: uint64(size), Length: size}
+}
+
+// within tells whether a place is the beginning of a buffer.
+func within(place, buffer []byte) bool { return len(place) > 0 && &place[0] == &buffer[0] }
+
+// A message for which a receive waits lands in its buffer, whatever the receive names.
+func TestLanding(t *testing.T) {
+	for _, r := range []struct {
+		src proto.Rank
+		tag int32
+	}{{1, 5}, {proto.AnyRank, 5}, {1, proto.AnyTag}, {proto.AnyRank, proto.AnyTag}} {
+		p, _ := single(t, replica.Uniform(3, 1))
+		buffer := make([]byte, landingSize+1)
+		other := p.Receive(2, 2, 5, make([]byte, 1))
+		h := p.Receive(2, r.src, r.tag, buffer)
+		header := landingHeader(2, 1, landingSize)
+		place := p.Dest(1, header)
+		if !within(place, buffer) || len(place) != landingSize {
+			t.Fatal("it doesn't land in the receive's buffer")
+		}
+		if p.Done(h) || p.Cancel(h) {
+			t.Error("the receive has ended before the message is there")
+		}
+		changes := p.Changes
+		p.Arrived(1, header)
+		if !p.Done(h) || p.Changes == changes {
+			t.Fatal("the receive doesn't end")
+		}
+		if s, err := p.Take(h); err != nil || s != (Status{Source: 1, Tag: 5, Bytes: landingSize}) {
+			t.Error(s, err)
+		}
+		if p.Done(other) {
+			t.Error("another receive has ended")
+		}
+	}
+}
+
+// A message that no receive waits for, or that is larger than the buffer, is kept and copied;
+// one that comes later takes the later receive.
+func TestNoLanding(t *testing.T) {
+	p, _ := single(t, replica.Uniform(2, 1))
+	small := make([]byte, landingSize-1)
+	h := p.Receive(2, 1, 5, small)
+	header := landingHeader(2, 1, landingSize)
+	place := p.Dest(1, header)
+	if within(place, small) || len(place) != landingSize {
+		t.Fatal("it lands in a buffer that is too small")
+	}
+	place[7] = 77
+	p.Arrived(1, header)
+	if _, err := p.Take(h); !errors.Is(err, ErrTruncated) || small[7] != 77 {
+		t.Error(err, small[7])
+	}
+	place = p.Dest(1, header) // unexpected
+	place[8] = 88
+	buffer, later := make([]byte, landingSize), make([]byte, landingSize)
+	h = p.Receive(2, 1, 5, buffer) // while it arrives
+	p.Arrived(1, header)
+	if !p.Done(h) || buffer[8] != 88 {
+		t.Error("the receive hasn't got what was under way when it was posted")
+	}
+	p.Receive(2, 1, 5, later)
+	if place := p.Dest(1, header); !within(place, later) {
+		t.Error("the next message doesn't land in the next receive")
+	}
+}
+
+// The sender dies while its message lands: the receive ends, but not before the transport
+// has been told to leave the buffer alone.
+func TestSenderOfALandingDies(t *testing.T) {
+	for _, src := range []proto.Rank{1, proto.AnyRank} {
+		for _, lost := range []bool{false, true} { // the connection ends first
+			p, w := single(t, replica.Uniform(3, 1))
+			h := p.Receive(2, src, 5, make([]byte, landingSize))
+			p.Dest(1, landingHeader(2, 1, landingSize))
+			if lost {
+				p.Closed(1, transport.EvidenceLost)
+				if p.Done(h) {
+					t.Fatal("the receive has ended, and nobody knows that the sender is dead")
+				}
+			}
+			p.Evidence(1, 0)
+			if !p.Done(h) || len(w.fenced) == 0 || w.fenced[0] != 1 {
+				t.Fatal("the receive doesn't end by the sender's death")
+			}
+			if _, err := p.Take(h); !errors.Is(err, ErrRankLost) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// What breaks a collective off doesn't end the receive of a message that lands: the
+// transport writes to its buffer.
+func TestAnotherDiesDuringALanding(t *testing.T) {
+	p, _ := single(t, replica.Uniform(3, 1))
+	waits := p.Receive(3, 1, 6, make([]byte, landingSize))
+	h := p.Receive(3, 1, 5, make([]byte, landingSize))
+	header := landingHeader(3, 1, landingSize)
+	p.Dest(1, header)
+	p.Evidence(2, 0)
+	if !p.Done(waits) {
+		t.Error("a receive of the broken collective goes on")
+	}
+	if p.Done(h) {
+		t.Fatal("the receive has ended while the transport writes to its buffer")
+	}
+	p.Arrived(1, header)
+	if _, err := p.Take(h); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,266 @@
+package process
+
+import (
+	"fmt"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+)
+
+// script is a program of operations that block, one after the other.
+type script struct {
+	operations []func(p *Process) Handle
+	at         int
+	open       Handle
+	failed     error
+	frozen     *bool // the program gets no time
+}
+
+func (s *script) step(p *Process) (finished bool) {
+	if s.frozen != nil && *s.frozen || !p.Done(s.open) {
+		return false
+	}
+	if _, err := p.Take(s.open); err != nil && s.failed == nil {
+		s.failed = err
+	}
+	if s.open = (Handle{}); s.at == len(s.operations) {
+		return true
+	}
+	s.open = s.operations[s.at](p)
+	s.at++
+	return false
+}
+
+func sends(dst proto.Rank, tag int32, data []byte) func(*Process) Handle {
+	return func(p *Process) Handle { return p.Send(2, dst, tag, data) }
+}
+
+// receives expects the data.
+func (s *script) receives(src proto.Rank, tag int32, data []byte) {
+	buffer := make([]byte, len(data))
+	s.operations = append(s.operations, func(p *Process) Handle { return p.Receive(2, src, tag, buffer) }, func(*Process) Handle {
+		if string(buffer) != string(data) && s.failed == nil {
+			s.failed = fmt.Errorf("message %d of %v has other data", tag, src)
+		}
+		clear(buffer)
+		return Handle{}
+	})
+}
+
+// dialogue is rounds of a message to and fro between ranks 0 and 1.
+func dialogue(rank proto.Rank, rounds, bytes int) *script {
+	s := &script{}
+	data := make([]byte, bytes)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	for round := range int32(rounds) {
+		if rank == 0 {
+			s.operations = append(s.operations, sends(1, round, data))
+		}
+		s.receives(1-rank, round, data)
+		if rank == 1 {
+			s.operations = append(s.operations, sends(0, round, data))
+		}
+	}
+	return s
+}
+
+// unexpected is what waits for the program, in bytes.
+func unexpected(p *Process) (messages, bytes int) {
+	p.arrivals.each(func(_ Handle, a *arrival) { messages, bytes = messages+1, bytes+len(a.body) })
+	for i := range p.early {
+		messages, bytes = messages+1, bytes+int(p.early[i].header.Total)
+	}
+	return messages, bytes
+}
+
+// settle runs a world until nothing happens any more.
+func (w *world) settle() {
+	for still := 0; still < 3; {
+		if key, ok := w.pick(); ok {
+			w.deliver(key)
+			still = 0
+			continue
+		}
+		before := w.progress()
+		for _, n := range w.nodes {
+			if !n.dead && !n.gone {
+				w.advance(n)
+			}
+		}
+		if still++; w.progress() != before {
+			still = 0
+		}
+	}
+}
+
+func (w *world) progress() (steps int) {
+	for _, n := range w.nodes {
+		if s, ok := n.program.(*script); ok {
+			steps += s.at
+		}
+	}
+	return steps
+}
+
+// laggard is a job of two ranks that talk, in which one replica gets no time.
+func laggard(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64) (w *world, frozen *bool) {
+	frozen = new(bool)
+	*frozen = true
+	cfg := Config{Layout: replica.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	return newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+		s := dialogue(r, rounds, bytes)
+		if r == 1 && k == 1 {
+			s.frozen = frozen
+		}
+		return s
+	}), frozen
+}
+
+// finish runs a world to its end, and checks what the programs have received.
+func finish(t *testing.T, w *world, seed uint64) {
+	t.Helper()
+	var scripts []*script
+	for _, n := range w.nodes {
+		if s, ok := n.program.(*script); ok && !n.dead {
+			scripts = append(scripts, s)
+		}
+	}
+	w.run(0, nil)
+	for _, s := range scripts {
+		if s.failed != nil || s.at < len(s.operations) {
+			t.Errorf("seed %d: at %d of %d: %v", seed, s.at, len(s.operations), s.failed)
+		}
+	}
+	for _, n := range w.nodes {
+		if !n.dead {
+			n.checkEmpty(t, seed)
+		}
+	}
+}
+
+// A program that gets no time holds up the job when its siblings have received so much more than it that
+// the limit is exceeded, no sooner; what waits for it is that, and what was sent before they were held.
+func TestLaggardIsWaitedFor(t *testing.T) {
+	const bytes, limit = 1000, 20_000
+	const each = bytes + retainCost
+	for _, degree := range []int{2, 3} {
+		seeds(t, func(t *testing.T, seed uint64) {
+			w, frozen := laggard(t, seed, degree, 60, bytes, limit)
+			w.settle()
+			slow := w.nodes[w.layout.Proc(1, 1)].p
+			ahead := limit/each + 1 // messages received by who is held
+			messages, waiting := unexpected(slow)
+			if messages != ahead+1 || waiting != messages*bytes {
+				t.Fatalf("seed %d: %d bytes in %d messages wait for the slow one, want %d messages", seed, waiting, messages, ahead+1)
+			}
+			for _, n := range w.nodes {
+				if n.p != slow && len(n.p.held) == 0 && n.p.rank == 1 {
+					t.Errorf("seed %d: %v isn't held", seed, n.self)
+				}
+			}
+			*frozen = false
+			finish(t, w, seed)
+		})
+	}
+}
+
+// Without the bound all that there is would wait: the test above tests something.
+func TestLaggardWithoutBound(t *testing.T) {
+	w, _ := laggard(t, 1, 2, 60, 1000, 1<<40)
+	w.settle()
+	if messages, _ := unexpected(w.nodes[w.layout.Proc(1, 1)].p); messages != 60 {
+		t.Errorf("%d messages wait, want all 60", messages)
+	}
+}
+
+// Whoever dies while a replica is held, nobody is held for ever.
+func TestDeathsWhileHeld(t *testing.T) {
+	for victim := range proto.Proc(4) {
+		seeds(t, func(t *testing.T, seed uint64) {
+			w, frozen := laggard(t, seed, 2, 60, 1000, 20_000)
+			w.settle()
+			w.crash(victim)
+			if victim != w.layout.Proc(1, 1) {
+				w.settle()
+				*frozen = false
+			}
+			finish(t, w, seed)
+		})
+	}
+}
+
+// Reports are few: four for as much as one may be ahead, to each sibling, and one at the end.
+func TestReportsAreFew(t *testing.T) {
+	const limit, rounds, each = 20_000, 64, 1000 + retainCost
+	cfg := Config{Layout: replica.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	recorders := map[proto.Proc]*counter{}
+	w := newWorldOf(t, 1, cfg, func(r proto.Rank, _ int) program { return dialogue(r, rounds, 1000) })
+	for _, n := range w.nodes {
+		recorders[n.self] = &counter{}
+		n.p.cfg.Recorder = recorders[n.self]
+	}
+	finish(t, w, 1)
+	apart := (limit/4 + each - 1) / each // messages from one report to the next
+	for q, c := range recorders {
+		if want := 2 * (rounds/apart + 1); c.reports != want {
+			t.Errorf("%v makes %d reports of %d messages, want %d", q, c.reports, rounds, want)
+		}
+	}
+}
+
+// counter counts reports.
+type counter struct {
+	Recorder
+	reports int
+}
+
+func (c *counter) Sent(_ proto.Proc, kind wire.Kind) {
+	if kind == wire.KindReceived {
+		c.reports++
+	}
+}
+func (*counter) Received(proto.Proc, wire.Kind) {}
+func (*counter) Died(proto.Proc)                {}
+
+// Rank 1 serves ranks 0 and 2, whoever comes first, and that differs between its replicas. Rank 0 has a large
+// message for it, and so waits for both; one of them is held by then, for the sake of the other, which
+// waits for rank 0. So who is offered a message isn't held.
+func TestWhoIsOfferedAMessageIsNotHeld(t *testing.T) {
+	const bulk, limit = 30, 20_000
+	large, small := make([]byte, 2*EagerLimit), make([]byte, 1000)
+	cfg := Config{Layout: replica.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	seeds(t, func(t *testing.T, seed uint64) {
+		finish(t, newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+			s := &script{}
+			switch r {
+			case 0:
+				s.operations = append(s.operations, sends(1, 0, large), sends(1, 1, small))
+			case 2:
+				for i := range int32(bulk) {
+					s.operations = append(s.operations, sends(1, i, small))
+				}
+				s.receives(1, 0, small)
+			case 1:
+				first := func() {
+					s.receives(0, 0, large)
+					s.receives(0, 1, small)
+				}
+				if k == 1 {
+					first()
+				}
+				for i := range int32(bulk) {
+					s.receives(2, i, small)
+				}
+				s.operations = append(s.operations, sends(2, 0, small))
+				if k == 0 {
+					first()
+				}
+			}
+			return s
+		}), seed)
+	})
+}

@@ -1,0 +1,111 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/shutdown"
+	"banyan/internal/runtime/wire"
+)
+
+// Finish says that the program is through. From then on nobody receives here.
+// When Flushed, the process may call Depart.
+func (p *Process) Finish() {
+	p.finishing = true
+	if p.replay == nil {
+		p.replica.Through(&p.replicaOut)
+		p.runReplica()
+	}
+	p.arrivals.each(func(_ Handle, a *arrival) {
+		if a.offered && a.request == (Handle{}) {
+			if !a.taken {
+				p.match.Take(a.envelope)
+			}
+			p.refuse(a)
+		}
+	})
+}
+
+// Flushed tells whether nothing that this process sent can be needed from it
+// any more.
+func (p *Process) Flushed() bool {
+	p.flushAcks()
+	// Where a rank is lost, replicas of another may have left the program at
+	// different places: some of what is retained nobody will ever ask for. Who
+	// still needs any of it hasn't finished, and is served until all have.
+	if !p.replica.Idle() && !p.bereft || len(p.held) > 0 || p.condemned() {
+		return false
+	}
+	for _, c := range p.active {
+		if !c.stream.Idle() {
+			return false
+		}
+	}
+	return true
+}
+
+// Diverged returns a DivergedError if the program, which is through, has sent fewer
+// messages than another replica of its rank did. That one waits for ever, in its
+// farewell, for somebody to receive them. Where a rank is lost replicas may well differ.
+func (p *Process) Diverged() error {
+	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.bereft && !p.condemned() {
+		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
+	}
+	return nil
+}
+
+// Depart tells the others that this process is ready to leave. It may go when
+// Departed.
+func (p *Process) Depart() {
+	p.farewell.Finish(&p.farewellOut)
+	p.runFarewell()
+}
+
+// Fenced tells whether the job holds this process for dead.
+func (p *Process) Fenced() bool { return p.fenced }
+
+// Departed tells whether every live process is ready to leave.
+func (p *Process) Departed() bool { return p.finished || p.fenced }
+
+// Goodbye is the last thing that a process sends: to those that it has ever
+// exchanged a frame with, who would take the end of the connection for a death.
+// The others hear of it from the launcher. Under one that doesn't tell, and if the
+// coordinator of the farewell dies in the middle of it, they take the leavers'
+// silence for death.
+func (p *Process) Goodbye() {
+	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
+}
+
+// Close says that the transport is about to go. What is under way never ends, and
+// what is started from here on ends with ErrClosed.
+func (p *Process) Close() {
+	p.closed = true
+	p.revoke()
+}
+
+// Abort tells the others to end with an exit code.
+func (p *Process) Abort(code int) {
+	p.toAll(wire.KindAbort, int32(code), func(proto.Proc) bool { return true })
+}
+
+func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
+	for q := range proto.Proc(p.cfg.Layout.Procs()) {
+		if q != p.cfg.Self && p.Alive(q) && !p.left[q] && wanted(q) {
+			h := p.nextHeader(k)
+			h.Tag = tag
+			p.send(q, h, nil, 0)
+		}
+	}
+}
+
+func (p *Process) runFarewell() {
+	for i := range p.farewellOut {
+		switch a := p.farewellOut[i]; a.Kind {
+		case shutdown.SendDone:
+			p.send(a.To, p.nextHeader(wire.KindDone), nil, 0)
+		case shutdown.SendAllDone:
+			p.send(a.To, p.nextHeader(wire.KindAllDone), nil, 0)
+		case shutdown.Complete:
+			p.finished = true
+		}
+	}
+	p.farewellOut = p.farewellOut[:0]
+}

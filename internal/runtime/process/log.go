@@ -1,0 +1,259 @@
+package process
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/runtime/state"
+)
+
+// A process that fills the place of a dead one begins in main, as every process does.
+// What MPI told its rank until its first safe point it must hear as well: so each
+// replica keeps what it has received until then, its log, and the newcomer runs on
+// that of one of them (replay.go).
+//
+// Matching a receive with a message depends on the order of the messages and on that of
+// the receives, and not on how the two orders interleave. (Where the earliest receive
+// takes the earliest message that fits, that message takes the earliest receive that
+// fits; take both away, and the same holds of the rest.) So the log is a list of
+// messages in the order in which they came to matching. Those of the rank to
+// itself the newcomer makes itself; the log says only where in the list they belong.
+
+// LogLimit bounds the log of a process in bytes, with what each message costs
+// beyond its data. A process that receives more before its first safe point can't be
+// healed from.
+const LogLimit = 64 << 20
+
+// ErrLog says that the log is no log.
+var ErrLog = errors.New("the log of what was received before the first safe point is damaged")
+
+// logRegion is the name of the log in its stream.
+const logRegion = "log"
+
+// A record begins with a head, then the stamp and the data follow.
+const (
+	atLogContext = 0
+	atLogSrc     = 8
+	atLogTag     = 12
+	atLogTotal   = 16 // length of the message
+	atLogHave    = 24 // how much of it the donor received
+	logHead      = 32
+
+	// What a record's have says beyond a length: that the message was the rank's own, or
+	// that its data hadn't come yet.
+	ownMessage = 1<<64 - 1
+	unreceived = 1<<64 - 2
+)
+
+// recordCost is what a record takes beyond its bytes.
+const recordCost = 64
+
+// history is what a process has received before its first safe point, and a summary
+// of what it has sent.
+type history struct {
+	records []record
+	arena   []byte // where heads, stamps and small messages go
+	bytes   int    // in all
+	sent    account
+	over    bool // the bound was passed: it's good for nothing
+	frozen  bool
+	whole   []byte // of a newcomer: the log that it was given, in place of records
+}
+
+type record struct {
+	head []byte // and stamp, and an eager message's data
+	body []byte // a rendezvous's
+}
+
+const arenaSize = 64 << 10
+
+// add begins a record and returns the place of its head and what follows, n bytes.
+func (l *history) add(e match.Envelope, total, have uint64, n int) []byte {
+	if l.frozen || l.over {
+		return nil
+	}
+	l.bytes += logHead + n + recordCost
+	if l.bytes > LogLimit {
+		*l = history{over: true}
+		return nil
+	}
+	n += logHead
+	var b []byte
+	if n > arenaSize/4 {
+		b = make([]byte, n)
+	} else {
+		if len(l.arena) < n {
+			l.arena = make([]byte, arenaSize)
+		}
+		b, l.arena = l.arena[:n:n], l.arena[n:]
+	}
+	binary.LittleEndian.PutUint64(b[atLogContext:], e.Context)
+	binary.LittleEndian.PutUint32(b[atLogSrc:], uint32(e.Src))
+	binary.LittleEndian.PutUint32(b[atLogTag:], uint32(e.Tag))
+	binary.LittleEndian.PutUint64(b[atLogTotal:], total)
+	binary.LittleEndian.PutUint64(b[atLogHave:], have)
+	l.records = append(l.records, record{head: b})
+	return b[logHead:]
+}
+
+// eager notes a message.
+func (l *history) eager(e match.Envelope, stamp, body []byte) {
+	if b := l.add(e, uint64(len(body)), uint64(len(body)), len(stamp)+len(body)); b != nil {
+		copy(b[copy(b, stamp):], body)
+	}
+}
+
+// offer notes a message whose data is yet to come, and returns its number for received:
+// from 1 on, 0 if nothing was noted.
+func (l *history) offer(e match.Envelope, total uint64, stamp []byte) int {
+	b := l.add(e, total, unreceived, len(stamp))
+	if b == nil {
+		return 0
+	}
+	copy(b, stamp)
+	return len(l.records)
+}
+
+// received notes the data of an offered message, as much as the program had room for.
+func (l *history) received(number int, body []byte) {
+	if number == 0 || l.frozen || l.over {
+		return
+	}
+	if l.bytes += len(body); l.bytes > LogLimit {
+		*l = history{over: true}
+		return
+	}
+	r := &l.records[number-1]
+	binary.LittleEndian.PutUint64(r.head[atLogHave:], uint64(len(body)))
+	r.body = append([]byte(nil), body...)
+}
+
+// own notes that the rank has sent a message to itself.
+func (l *history) own(e match.Envelope) { l.add(e, 0, ownMessage, 0) }
+
+// freeze ends the log.
+func (l *history) freeze() {
+	if l.frozen || l.over {
+		return
+	}
+	l.frozen = true
+	l.arena = nil
+}
+
+// noteSend takes a send of the program into the account.
+func (p *Process) noteSend(context uint64, dst proto.Rank, tag int32, length int) {
+	switch l := p.history; {
+	case l.frozen || l.over:
+	case dst == p.rank:
+		l.own(match.Envelope{Context: context, Src: dst, Tag: tag})
+	default:
+		l.sent.note(context, dst, tag, length)
+	}
+}
+
+// encoder is the stream of the log.
+func (l *history) encoder() *state.Encoder {
+	if !l.frozen || l.over {
+		return nil
+	}
+	if l.whole != nil {
+		return state.NewEncoder(state.Bytes(logRegion, l.whole))
+	}
+	parts := make([][]byte, 0, 2*len(l.records)+1)
+	parts = append(parts, l.sent.append(nil))
+	for i := range l.records {
+		r := &l.records[i]
+		if parts = append(parts, r.head); r.body != nil {
+			parts = append(parts, r.body)
+		}
+	}
+	return state.NewEncoder(state.Region{Name: logRegion, Parts: parts})
+}
+
+// account sums up the messages that a process has sent: how many, and a number that
+// depends on where each went, in which order within its channel, and how long it was. At
+// replicas of one rank it is the same at the same place in the program.
+type account struct {
+	channels map[channel]uint64
+	messages uint64
+	sum      uint64
+}
+
+// channel is what numbers messages.
+type channel struct {
+	context uint64
+	dst     proto.Rank
+}
+
+const accountLength = 16
+
+func (a *account) note(context uint64, dst proto.Rank, tag int32, length int) {
+	if a.channels == nil {
+		a.channels = map[channel]uint64{}
+	}
+	c := channel{context, dst}
+	a.channels[c]++
+	a.messages++
+	h := scatter(context ^ uint64(dst)<<32)
+	h = scatter(h ^ a.channels[c])
+	a.sum += scatter(h ^ uint64(uint32(tag))<<40 ^ uint64(length))
+}
+
+// append appends the account for a log.
+func (a *account) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, a.messages)
+	return binary.LittleEndian.AppendUint64(b, a.sum)
+}
+
+// same tells whether an account is that of a log.
+func (a *account) same(b []byte) bool {
+	return a.messages == binary.LittleEndian.Uint64(b) && a.sum == binary.LittleEndian.Uint64(b[8:])
+}
+
+// scatter is a bijection of 64 bits.
+func scatter(x uint64) uint64 {
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// logged is a record, decoded.
+type logged struct {
+	envelope    match.Envelope
+	total       uint64
+	have        uint64
+	stamp, body []byte // of the log's memory
+}
+
+// next decodes the first record of a log and returns the rest.
+func (l *logged) next(b []byte, stampSize int) (rest []byte, err error) {
+	if len(b) < logHead {
+		return nil, fmt.Errorf("%w: %d bytes are left", ErrLog, len(b))
+	}
+	l.envelope = match.Envelope{
+		Context: binary.LittleEndian.Uint64(b[atLogContext:]),
+		Src:     proto.Rank(binary.LittleEndian.Uint32(b[atLogSrc:])),
+		Tag:     int32(binary.LittleEndian.Uint32(b[atLogTag:])),
+	}
+	l.total, l.have = binary.LittleEndian.Uint64(b[atLogTotal:]), binary.LittleEndian.Uint64(b[atLogHave:])
+	l.stamp, l.body = nil, nil
+	b = b[logHead:]
+	if l.have == ownMessage {
+		return b, nil
+	}
+	if len(b) < stampSize {
+		return nil, fmt.Errorf("%w: a stamp of %d bytes", ErrLog, len(b))
+	}
+	l.stamp, b = b[:stampSize:stampSize], b[stampSize:]
+	if l.have == unreceived {
+		return b, nil
+	}
+	if l.have > l.total || l.have > uint64(len(b)) {
+		return nil, fmt.Errorf("%w: %d of %d bytes, and %d are left", ErrLog, l.have, l.total, len(b))
+	}
+	l.body = b[:l.have:l.have]
+	return b[l.have:], nil
+}

@@ -1,0 +1,116 @@
+package process
+
+import (
+	"math/rand/v2"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
+)
+
+// Perturbed timing lets a program see messages, and the ends of requests, in orders that
+// are possible but seldom: "banyan check" looks whether what it sends depends on
+// them. Messages that have arrived are held back for a while, those of one source in
+// their order, and of requests that have ended the program is told late. All this is
+// as if the network were slower, so no correct program breaks.
+//
+// The messages of which collectives are made are left alone: no order of theirs can be
+// seen.
+type perturbation struct {
+	rng     *rand.Rand
+	longest proto.Time
+	one     int // of how many messages one is delayed
+	late    []early
+	hidden  []proto.Time // when ends of requests may be shown
+}
+
+// newPerturbation draws how rough the timing is, for the delays that matter are other
+// ones in each program. It is nil for seed 0.
+func newPerturbation(seed uint64) *perturbation {
+	if seed == 0 {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	longest := []proto.Time{50e3, 300e3, 1e6, 3e6}
+	return &perturbation{rng: rng, longest: longest[rng.IntN(len(longest))], one: 1 + rng.IntN(6)}
+}
+
+// delay draws for how long something is held back, mostly not at all.
+func (d *perturbation) delay() proto.Time {
+	if d.rng.IntN(d.one) > 0 {
+		return 0
+	}
+	return 1 + proto.Time(d.rng.Int64N(int64(d.longest)))
+}
+
+// deadline is when the next delay ends.
+func (d *perturbation) deadline() proto.Time {
+	next := proto.Never
+	for i := range d.late {
+		next = min(next, d.late[i].until)
+	}
+	for _, t := range d.hidden {
+		next = min(next, t)
+	}
+	return next
+}
+
+// delayed holds a message back, or doesn't and says so.
+func (p *Process) delayed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
+	if c := p.context(h.Context); c != nil && c.collective {
+		return false
+	}
+	until := p.now
+	if d := p.perturb.delay(); d > 0 {
+		until += d
+	}
+	for i := range p.perturb.late {
+		if l := &p.perturb.late[i]; l.header.Src == h.Src {
+			until = max(until, l.until+1)
+		}
+	}
+	if until <= p.now {
+		return false
+	}
+	if !owned {
+		payload = p.buffers.copyOf(payload)
+	}
+	p.perturb.late = append(p.perturb.late, early{from, *h, payload, until})
+	return true
+}
+
+// hide keeps the end of a request from the program for a while.
+func (p *Process) hide(r *request) {
+	if c := p.context(r.context); c != nil && c.collective {
+		return
+	}
+	if d := p.perturb.delay(); d > 0 {
+		r.shown = p.now + d
+		p.perturb.hidden = append(p.perturb.hidden, r.shown)
+	}
+}
+
+// releaseLate ends the delays that are over. Those of one source end in their order.
+func (p *Process) releaseLate() {
+	d := p.perturb
+	hidden := d.hidden[:0]
+	for _, t := range d.hidden {
+		if t > p.now {
+			hidden = append(hidden, t)
+		}
+	}
+	if len(hidden) < len(d.hidden) {
+		p.Changes++
+	}
+	d.hidden = hidden
+	for i := 0; i < len(d.late); {
+		m := d.late[i]
+		if m.until > p.now {
+			i++
+			continue
+		}
+		d.late = append(d.late[:i], d.late[i+1:]...)
+		if !p.accepted(m.from, &m.header, m.payload, true) {
+			p.buffers.put(m.payload)
+		}
+	}
+}

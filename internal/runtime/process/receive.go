@@ -1,0 +1,298 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+)
+
+// arrival is a message that has come (its body or its offer) and is not yet in
+// a buffer of the program.
+type arrival struct {
+	envelope match.Envelope
+	total    uint64
+	body     []byte // eager: pooled
+	stamp    []byte // with replicas; its memory stays with the entry
+	self     Handle
+	sender   Handle // a synchronous send of this very process, which waits to be matched
+	taken    bool   // by a matched probe
+	lands    bool   // eager, in the buffer of its request (landing.go); from is the sender
+	// A rendezvous:
+	offered  bool
+	from     proto.Proc // who offers it now
+	senderID uint64     // the sender's handle
+	seq      uint64
+	place    uint64 // where the data can be read; 0: it has to be asked for
+	request  Handle // what it is bound to; zero while unexpected
+	logged   int    // its number in the log, or 0
+	wanted   uint64 // how much of it fits the buffer
+	received uint64
+}
+
+// Receive posts a receive. src and tag may be wildcards. The buffer stays
+// borrowed until the request has ended. Of a message that is larger the buffer
+// gets what fits, and the request ends with ErrTruncated.
+func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
+	h, r := p.newRequest(receiving)
+	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
+	token, ok := p.match.Post(match.Envelope{Context: context, Src: src, Tag: tag}, h.index)
+	if ok {
+		ah, a := p.arrivals.at(token)
+		p.accept(h, r, ah, a)
+		return h
+	}
+	r.posted = token
+	if err := p.hopelessReceive(context, src); err != nil {
+		p.match.Cancel(r.posted)
+		p.complete(h, r, err)
+	}
+	p.deliverAwaited()
+	return h
+}
+
+// Probe looks for a message that has arrived and fits, without taking it. The
+// error says why none can come any more.
+func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
+	token, ok := p.match.Probe(match.Envelope{Context: context, Src: src, Tag: tag})
+	if !ok {
+		return Status{}, false, p.hopelessReceive(context, src)
+	}
+	_, a := p.arrivals.at(token)
+	return a.status(), true, nil
+}
+
+// MatchedProbe is a Probe that takes the message: nobody else finds it. The
+// Handle is for ReceiveMatched.
+func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
+	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
+	if !ok {
+		return Handle{}, Status{}, false, p.hopelessReceive(context, src)
+	}
+	ah, a := p.arrivals.at(token)
+	a.taken = true
+	return ah, a.status(), true, nil
+}
+
+// ReceiveMatched receives a message that a MatchedProbe has taken, once.
+func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
+	h, r := p.newRequest(receiving)
+	a := p.arrivals.get(message)
+	if a == nil {
+		p.complete(h, r, ErrMessage)
+		return h
+	}
+	r.buffer, r.context, r.peer, r.tag = buffer, a.envelope.Context, a.envelope.Src, a.envelope.Tag
+	p.accept(h, r, message, a)
+	return h
+}
+
+func (a *arrival) status() Status {
+	return Status{Source: a.envelope.Src, Tag: a.envelope.Tag, Bytes: int(a.total)}
+}
+
+// accept brings an arrival and the receive that matched it together.
+func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
+	r.status = a.status()
+	r.stamp, a.stamp = a.stamp, r.stamp
+	p.matched(a)
+	if a.offered {
+		a.request, r.arrival = h, ah
+		if a.from == proto.NoProc { // nobody offers it yet
+			if p.replay != nil && p.replay.failed != nil { // nor ever will
+				p.finishRendezvous(a, p.replay.failed)
+			}
+			return
+		}
+		if p.told[a.from] { // a substitute offers it again, if there is one
+			if err := p.hopelessReceive(a.envelope.Context, a.envelope.Src); err != nil {
+				p.finishRendezvous(a, err)
+			}
+			return
+		}
+		p.pull(a, r)
+		return
+	}
+	if uint64(len(a.body)) < a.total {
+		p.fillLogged(h, r, a.body, a.total)
+	} else {
+		p.fill(h, r, a.body)
+	}
+	if p.cfg.Mirror {
+		p.count(a.envelope.Src, len(a.body))
+	}
+	p.dropArrival(ah, a)
+}
+
+// matched ends the synchronous send of this process to itself that an arrival
+// comes from.
+func (p *Process) matched(a *arrival) {
+	if a.sender == (Handle{}) {
+		return
+	}
+	if r := p.requests.get(a.sender); r != nil {
+		p.complete(a.sender, r, nil)
+	}
+}
+
+// fill ends a receive with the bytes of a message.
+func (p *Process) fill(h Handle, r *request, body []byte) {
+	if copy(r.buffer, body) < len(body) {
+		p.complete(h, r, truncated(r.status, r.buffer))
+		return
+	}
+	p.complete(h, r, nil)
+}
+
+// dropArrival forgets an arrival and what it holds.
+func (p *Process) dropArrival(ah Handle, a *arrival) {
+	if a.body != nil {
+		p.buffers.put(a.body)
+		a.body = nil
+	}
+	if a.sender != (Handle{}) {
+		if r := p.requests.get(a.sender); r != nil {
+			p.complete(a.sender, r, ErrFreed) // nobody will take it any more
+		}
+	}
+	p.arrivals.put(ah)
+}
+
+// messageArrived routes an eager message or an offer: replication first, then
+// causality, then matching. It reports whether it kept an owned payload.
+func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+	if h.Dst != p.rank || len(payload) != p.firstFrame(h) || p.replay != nil {
+		return false // not this process's: a peer that misroutes harms itself only
+	}
+	if !p.replicated && h.Kind == wire.KindEager {
+		// Who sends eagerly in an unreplicated job is the only one to do so: there
+		// are no duplicates, and the transport keeps the order.
+		if h.Src != proto.Rank(from) {
+			return false
+		}
+		if h.Seq != 0 {
+			p.completedThere(h.Context, h.Src, h.Seq)
+		}
+		return p.deliver(from, h, payload, owned)
+	}
+	if h.Src != p.replica.Rank(from) {
+		return false
+	}
+	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
+	case replica.Accept:
+		if p.verifying != nil && h.Kind == wire.KindEager {
+			p.verifyArrived(h, payload)
+		}
+		if p.perturb != nil && p.delayed(from, h, payload, owned) {
+			kept = true
+			break
+		}
+		if p.clock != nil && (len(p.early) > 0 || !p.clock.Ready(payload)) && p.postponed(from, h, payload, owned) {
+			kept = true
+			break
+		}
+		kept = p.deliver(from, h, payload, owned)
+		p.deliverAwaited()
+	case replica.Reoffer:
+		p.reoffered(from, h)
+		p.comesAgain(h, payload)
+	case replica.Duplicate:
+		p.comesAgain(h, payload)
+		if h.Kind == wire.KindOffer {
+			p.flushAcks() // who offers what is here waits for the word
+		}
+	case replica.Spare:
+		p.spares = append(p.spares, spare{from, *h})
+		p.comesAgain(h, payload)
+	}
+	p.owe(len(payload))
+	return kept
+}
+
+// accepted takes in a message that is the next of its channel, or puts it off until its
+// cause has been here. It reports whether it kept the payload.
+func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+	return p.clock != nil && p.postponed(from, h, payload, owned) || p.deliver(from, h, payload, owned)
+}
+
+// firstFrame is how long the payload of a message's first frame is.
+func (p *Process) firstFrame(h *wire.Header) int {
+	n := 0
+	if h.Kind == wire.KindEager {
+		n = int(h.Total)
+	}
+	if p.clock != nil {
+		n += p.clock.StampSize()
+	}
+	return n
+}
+
+// deliver matches a message new to this process and reports whether it kept
+// the payload.
+func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
+	var stamp []byte
+	if p.clock != nil {
+		end := len(payload) - p.clock.StampSize()
+		payload, stamp = payload[:end], payload[end:]
+	}
+	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
+	if p.history != nil && h.Kind == wire.KindEager {
+		p.history.eager(e, stamp, payload)
+	}
+	if h.Kind == wire.KindOffer {
+		p.deliverOffer(from, h, e, stamp)
+		return false
+	}
+	if token, ok := p.match.Claim(e); ok {
+		rh, r := p.requests.at(token)
+		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
+		p.fill(rh, r, payload)
+		if p.cfg.Mirror {
+			p.count(e.Src, len(payload))
+		}
+		return false
+	}
+	_, a := p.keep(e, h.Total)
+	a.stamp = append(a.stamp, stamp...)
+	if owned {
+		a.body = payload
+		return true
+	}
+	a.body = p.buffers.copyOf(payload)
+	return false
+}
+
+func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {
+	ah, a := p.arrivals.take()
+	*a = arrival{envelope: e, total: total, self: ah, stamp: a.stamp[:0]}
+	return ah, a
+}
+
+// keep keeps a message for a receive that is posted later.
+func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
+	ah, a := p.newArrival(e, total)
+	p.match.Keep(e, ah.index)
+	p.Changes++
+	return ah, a
+}
+
+// sendSelf brings a message of this rank to itself, as a copy unless a receive
+// waits for it. Every replica does so on its own; neither replication nor causality
+// has a part in it.
+func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Handle {
+	if token, ok := p.match.Claim(e); ok {
+		rh, r := p.requests.at(token)
+		r.status = Status{Source: e.Src, Tag: e.Tag, Bytes: len(data)}
+		p.fill(rh, r, data)
+		return Handle{}
+	}
+	_, a := p.keep(e, uint64(len(data)))
+	a.body = p.buffers.copyOf(data)
+	if !synchronous {
+		return Handle{}
+	}
+	h, r := p.newRequest(sending)
+	r.peer, r.context, r.tag, r.buffer = p.rank, e.Context, e.Tag, data
+	a.sender = h
+	return h
+}

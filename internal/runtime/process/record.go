@@ -1,0 +1,25 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
+)
+
+// Recorder hears what happens in a process, for a trace: it has the clock. Its methods are
+// called from within the Process's and must not call back.
+type Recorder interface {
+	// Sent is called when a frame is handed to the network.
+	Sent(to proto.Proc, k wire.Kind)
+	// Received is called when a frame has come, before anything is done with it.
+	Received(from proto.Proc, k wire.Kind)
+	// Coloured is called when a broadcast has reached this process, or begins at it.
+	Coloured()
+	// Died is called when this process learns of a death.
+	Died(q proto.Proc)
+}
+
+func (p *Process) received(from proto.Proc, k wire.Kind) {
+	if p.cfg.Recorder != nil {
+		p.cfg.Recorder.Received(from, k)
+	}
+}

@@ -1,0 +1,148 @@
+package process
+
+import (
+	"errors"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/runtime/wire"
+)
+
+// A large message is offered. Its receiver pulls the data when there is a buffer for it: it reads
+// the sender's memory (direct.go), or asks for fragments (transfer.go).
+
+// deliverOffer matches an offer new to this process.
+func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
+	ah, a := p.newArrival(e, h.Total)
+	a.offered, a.from, a.senderID, a.seq, a.place = true, from, h.ID, h.Seq, h.Offset
+	a.stamp = append(a.stamp, stamp...)
+	if p.finishing {
+		p.refuse(a)
+		return
+	}
+	if p.history != nil {
+		a.logged = p.history.offer(e, h.Total, stamp)
+	}
+	if token, ok := p.match.Claim(e); ok {
+		rh, r := p.requests.at(token)
+		p.accept(rh, r, ah, a)
+		return
+	}
+	p.match.Keep(e, ah.index)
+	p.Changes++
+}
+
+// pull gets as much of the data of an offered message as the buffer holds, from
+// its present sender.
+func (p *Process) pull(a *arrival, r *request) {
+	a.received, a.wanted = 0, min(a.total, uint64(len(r.buffer)))
+	switch {
+	case a.wanted == 0:
+		p.letGo(a)
+		p.endRendezvous(a)
+	case !p.read(a, r):
+		p.ask(a)
+	}
+}
+
+// ask asks the sender for the data.
+func (p *Process) ask(a *arrival) {
+	a.received = 0
+	h := p.nextHeader(wire.KindPull)
+	h.ID, h.Offset, h.Total = a.senderID, a.self.bits(), a.wanted
+	p.send(a.from, h, nil, 0)
+}
+
+// letGo tells the sender that no data is wanted, or none any more.
+func (p *Process) letGo(a *arrival) {
+	if a.from == proto.NoProc {
+		return // whoever offers it hears by an acknowledgement
+	}
+	h := p.nextHeader(wire.KindPull)
+	h.ID, h.Offset, h.Total, h.Flags = a.senderID, a.self.bits(), a.wanted, discard
+	p.send(a.from, h, nil, 0)
+}
+
+// endRendezvous ends a rendezvous of which all is here that the receive has room
+// for.
+func (p *Process) endRendezvous(a *arrival) {
+	if r := p.requests.get(a.request); r != nil && a.wanted < a.total {
+		p.finishRendezvous(a, truncated(r.status, r.buffer))
+		return
+	}
+	p.finishRendezvous(a, nil)
+}
+
+// refuse lets the sender of an offer go that nobody will receive.
+func (p *Process) refuse(a *arrival) {
+	p.letGo(a)
+	p.finishRendezvous(a, nil)
+}
+
+// finishRendezvous acknowledges a rendezvous and ends its receive. A message that lands ends alike.
+func (p *Process) finishRendezvous(a *arrival, err error) {
+	if a.lands {
+		p.endLanding(a, err)
+		return
+	}
+	if a.logged > 0 && (err == nil || errors.Is(err, ErrTruncated)) {
+		if r := p.requests.get(a.request); r != nil {
+			p.history.received(a.logged, r.buffer[:a.wanted])
+		}
+	}
+	p.dropSpares(a.envelope.Context, a.envelope.Src, a.seq)
+	if p.verifying != nil && err == nil {
+		p.verifyCompleted(a)
+	}
+	p.replica.Completed(a.envelope.Context, a.envelope.Src, a.seq)
+	if p.cfg.Layout.Replicated() {
+		p.flushAcks() // a sender's program may be waiting for it
+	}
+	if p.verifying != nil && p.preparedFor == proto.NoProc {
+		p.verifying.singles = p.verifying.singles[:0]
+	}
+	if r := p.requests.get(a.request); r != nil {
+		p.complete(a.request, r, err)
+	}
+	p.dropArrival(a.self, a)
+}
+
+// place is where a fragment belongs; nil if its receive has ended meanwhile, or
+// if the fragment isn't wanted at all.
+func (p *Process) place(from proto.Proc, h *wire.Header) []byte {
+	a := p.wanted(from, h)
+	if a == nil {
+		return nil
+	}
+	r := p.requests.get(a.request)
+	if r == nil || r.done {
+		return nil
+	}
+	return r.buffer[h.Offset : h.Offset+uint64(h.Length)]
+}
+
+// wanted is the rendezvous that a fragment belongs to, or nil.
+func (p *Process) wanted(from proto.Proc, h *wire.Header) *arrival {
+	a := p.arrivals.get(handleOf(h.ID))
+	if a == nil || !a.offered || a.from != from || h.Total != a.wanted ||
+		h.Offset > a.wanted || a.wanted-h.Offset < uint64(h.Length) {
+		return nil
+	}
+	return a
+}
+
+// fragment counts a fragment that is in its place.
+func (p *Process) fragment(from proto.Proc, h *wire.Header) {
+	a := p.wanted(from, h)
+	if a == nil {
+		return
+	}
+	if h.Flags&withdrawn != 0 {
+		p.finishRendezvous(a, &LostError{proto.Rank(h.Aux)})
+		return
+	}
+	a.received += uint64(h.Length)
+	if a.received == a.wanted {
+		p.endRendezvous(a)
+	}
+}

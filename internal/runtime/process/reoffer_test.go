@@ -1,0 +1,36 @@
+package process
+
+import (
+	"slices"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+)
+
+// The first sender of a large message stops in the middle of a fragment, and its
+// substitute offers the message before this process has heard of the death. Once it
+// has, it pulls from the substitute; when that one's data is here the program may reuse
+// its buffer, so nothing may be read into it any more should the first sender wake.
+func TestReofferCutsOffTheFirstSender(t *testing.T) {
+	p, w := single(t, replica.Uniform(2, 2))
+	buffer := make([]byte, fragmentSize)
+	h := p.Receive(2, 1, 0, buffer)
+	offer := wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: fragmentSize, ID: 1 << 32}
+	p.Frame(1, &offer, make([]byte, p.clock.StampSize()))
+	data := wire.Header{Kind: wire.KindData, ID: w.last(wire.KindPull).Offset, Total: fragmentSize, Length: fragmentSize}
+	if place := p.Dest(1, &data); &place[0] != &buffer[0] {
+		t.Fatal("the data doesn't go to the program's buffer")
+	}
+	p.Frame(3, &offer, make([]byte, p.clock.StampSize()))
+	p.Evidence(1, 0)
+	if !slices.Contains(w.fenced, proto.Proc(1)) {
+		t.Error("the transport may still read into the buffer")
+	}
+	p.Dest(3, &data)
+	p.Arrived(3, &data)
+	if !p.Done(h) {
+		t.Error("the receive waits on")
+	}
+}

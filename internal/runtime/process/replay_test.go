@@ -1,0 +1,338 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/state"
+)
+
+// chatter is a program that sends messages of all sizes to everybody, itself too, and
+// receives them by name, from any source, into buffers that are too small, after
+// probes. It writes down all that the calls tell it. What it sends depends on the seed.
+type chatter struct {
+	rank, ranks int
+	rng         *rand.Rand
+	bytes       *rand.ChaCha8
+	steps       []func(p *Process) bool // each again and again until it is through
+	open        []posted
+	transcript  []string
+	end         func(p *Process)
+}
+
+var lengths = []int{0, 1, 30, 3000, EagerLimit, EagerLimit + 1, 3 * EagerLimit}
+
+func newChatter(rank, ranks, rounds int, seed uint64) *chatter {
+	c := &chatter{rank: rank, ranks: ranks, rng: rand.New(rand.NewPCG(seed, uint64(rank)))}
+	c.bytes = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(rank)})
+	for range rounds {
+		var steps []func(p *Process) bool
+		for peer := range proto.Rank(ranks) {
+			steps = append(steps, c.send(2, peer), c.send(3, peer), c.receive(2, proto.AnyRank), c.receive(3, peer))
+		}
+		c.rng.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		c.steps = append(append(c.steps, steps...), c.collect)
+	}
+	return c
+}
+
+func (c *chatter) send(context uint64, to proto.Rank) func(p *Process) bool {
+	data := make([]byte, lengths[c.rng.IntN(len(lengths))])
+	c.bytes.Read(data)
+	tag := int32(c.rng.IntN(3))
+	return func(p *Process) bool {
+		c.open = append(c.open, posted{h: p.Send(context, to, tag, data)})
+		return true
+	}
+}
+
+func (c *chatter) receive(context uint64, from proto.Rank) func(p *Process) bool {
+	room := slices.Max(lengths)
+	if c.rng.IntN(4) == 0 {
+		room = c.rng.IntN(2 * EagerLimit)
+	}
+	return func(p *Process) bool {
+		buffer := make([]byte, room)
+		c.open = append(c.open, posted{p.Receive(context, from, proto.AnyTag, buffer), buffer, true})
+		return true
+	}
+}
+
+// collect waits for all that is open, in order.
+func (c *chatter) collect(p *Process) bool {
+	for len(c.open) > 0 {
+		o := c.open[0]
+		if !p.Done(o.h) {
+			return false
+		}
+		s, err := p.Take(o.h)
+		h := fnv.New64a()
+		if o.recv {
+			h.Write(o.buffer[:min(s.Bytes, len(o.buffer))])
+		}
+		c.transcript = append(c.transcript, fmt.Sprintf("%v %v %x", s, err, h.Sum64()))
+		c.open = c.open[1:]
+	}
+	return true
+}
+
+func (c *chatter) step(p *Process) bool {
+	if len(c.steps) == 0 {
+		c.end(p)
+		return true
+	}
+	if c.steps[0](p) {
+		c.steps = c.steps[1:]
+	}
+	return false
+}
+
+// alone is the world of a newcomer in its replay: it talks to nobody.
+func alone(t *testing.T, layout replica.Layout, self proto.Proc) (*node, *Process) {
+	n := &node{w: &world{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
+	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Newcomer: true}, 0, n, n)
+	var all []proto.Rank
+	for r := range proto.Rank(layout.Ranks()) {
+		all = append(all, r)
+	}
+	n.p.OpenContext(2, all, false)
+	n.p.OpenContext(3, all, true)
+	return n, n.p
+}
+
+// logOf is the stream of a process's log.
+func logOf(t *testing.T, p *Process) (b []byte) {
+	if err := p.FreezeLog(); err != nil {
+		t.Fatal(err)
+	}
+	return drain(p.LogEncoder())
+}
+
+func drain(e *state.Encoder) (b []byte) {
+	for piece := e.Next(1000); piece != nil; piece = e.Next(1000) {
+		b = append(b, piece...)
+	}
+	return b
+}
+
+// chatters runs the program with logs and returns the log and the transcript of each
+// process that lived to the end.
+func chatters(t *testing.T, seed uint64, layout replica.Layout, rounds, crashes int) (programs map[proto.Proc]*chatter, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
+	programs, logs, pasts = map[proto.Proc]*chatter{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
+	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+		q := layout.Proc(r, k)
+		c := newChatter(int(r), layout.Ranks(), rounds, seed)
+		c.end = func(p *Process) { logs[q], pasts[q] = logOf(t, p), fmt.Sprint(*p.clock) }
+		programs[q] = c
+		return c
+	})
+	for _, n := range w.nodes {
+		n.p.history = &history{}
+	}
+	w.run(crashes, func() proto.Proc {
+		q := proto.Proc(w.rng.IntN(layout.Procs()))
+		for k := range layout.MaxDegree() { // one replica of each rank lives
+			if o := layout.Proc(layout.Rank(q), k); o != q && !w.nodes[o].dead {
+				return q
+			}
+		}
+		return proto.NoProc
+	})
+	return programs, logs, pasts
+}
+
+// run goes through a newcomer's program, which nobody talks to. It fails if that
+// takes for ever.
+func (c *chatter) run(t *testing.T, p *Process) {
+	for range 1_000_000 {
+		if len(c.steps) == 0 {
+			return
+		}
+		if !c.steps[0](p) {
+			p.At(p.now + 1e6)
+			p.Stalled()
+			continue
+		}
+		c.steps = c.steps[1:]
+	}
+	t.Fatalf("the replay hangs: %v", p.host.(*node).healFailed)
+}
+
+// TestReplay: a newcomer of any replica that runs on a log hears just what the donor
+// heard, call by call, sends as many messages, and has the same clock in the end; and
+// its own log is good for the next.
+func TestReplay(t *testing.T) {
+	for seed := range uint64(18) {
+		layout := replica.Uniform(2+int(seed%3), 2+int(seed/3%2))
+		programs, logs, pasts := chatters(t, seed, layout, 4, int(seed%4))
+		for q, log := range logs {
+			rank := layout.Rank(q)
+			n, p := alone(t, layout, layout.Proc(rank, layout.MaxDegree()-1))
+			for b := log; len(b) > 0; b = b[min(777, len(b)):] {
+				if p.LogWhole() {
+					t.Fatal("whole before the end")
+				}
+				if err := p.FeedLog(b[:min(777, len(b))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := newChatter(int(rank), layout.Ranks(), 4, seed)
+			c.run(t, p)
+			if err := p.EndReplay(); err != nil {
+				t.Fatalf("seed %d, log of %v: %v", seed, q, err)
+			}
+			if !slices.Equal(c.transcript, programs[q].transcript) {
+				for i := range c.transcript {
+					if c.transcript[i] != programs[q].transcript[i] {
+						t.Fatalf("seed %d, log of %v: call %d told the newcomer %s, and the donor %s", seed, q, i, c.transcript[i], programs[q].transcript[i])
+					}
+				}
+			}
+			if past := fmt.Sprint(*p.clock); past != pasts[q] {
+				t.Errorf("seed %d, log of %v: clock %s, and the donor's was %s", seed, q, past, pasts[q])
+			}
+			if p.FramesSent > 2 || n.healFailed != nil {
+				t.Errorf("seed %d: %d frames were sent, error %v", seed, p.FramesSent, n.healFailed)
+			}
+			if string(logOf(t, p)) != string(log) {
+				t.Errorf("seed %d, log of %v: the newcomer's own log differs", seed, q)
+			}
+		}
+	}
+}
+
+// TestReplayDiffers: a program that does something else than its donor ends with an
+// error, wherever it leaves the way, and never hangs.
+func TestReplayDiffers(t *testing.T) {
+	for _, seed := range []uint64{5, 6} {
+		replayDiffers(t, seed)
+	}
+}
+
+func replayDiffers(t *testing.T, seed uint64) {
+	layout := replica.Uniform(3, 2)
+	_, logs, _ := chatters(t, seed, layout, 3, 0)
+	begin := func() (*node, *Process, *chatter) {
+		n, p := alone(t, layout, 3)
+		if err := p.FeedLog(logs[0]); err != nil {
+			t.Fatal(err)
+		}
+		return n, p, newChatter(0, 3, 3, seed)
+	}
+	steps := len(newChatter(0, 3, 3, seed).steps)
+	for at := 0; at < steps; at += 2 {
+		for name, change := range map[string]func(c *chatter) func(*Process) bool{
+			"sends one more":        func(c *chatter) func(*Process) bool { return c.send(2, 1) },
+			"sends itself one more": func(c *chatter) func(*Process) bool { return c.send(2, 0) },
+			"receives one more":     func(c *chatter) func(*Process) bool { return c.receive(3, 2) },
+		} {
+			n, p, c := begin()
+			c.steps = slices.Insert(c.steps, at, change(c))
+			c.run(t, p)
+			if err := p.EndReplay(); !errors.Is(err, ErrReplay) {
+				t.Errorf("%s at step %d: %v", name, at, err)
+			}
+			if strings.HasPrefix(name, "receives") && !errors.Is(n.healFailed, ErrReplay) {
+				t.Errorf("%s at step %d: the host heard %v", name, at, n.healFailed)
+			}
+		}
+		n, p, c := begin()
+		c.steps = slices.Delete(c.steps, at, at+1) // what it omits may be a send, a receive or a wait
+		c.run(t, p)
+		if err := p.EndReplay(); err != nil && !errors.Is(err, ErrReplay) || n.healFailed != nil && !errors.Is(n.healFailed, ErrReplay) {
+			t.Errorf("omitting step %d: %v", at, err)
+		}
+	}
+}
+
+// TestFailedReplay: whatever a program still asks for when its replay has failed ends with the
+// error, also what the log says was on its way when the donor came to its safe point.
+func TestFailedReplay(t *testing.T) {
+	_, p := alone(t, replica.Uniform(2, 2), 0)
+	l := &history{}
+	l.offer(envelope(1), 9, make([]byte, p.clock.StampSize()))
+	l.freeze()
+	if err := p.FeedLog(drain(l.encoder())); err != nil {
+		t.Fatal(err)
+	}
+	p.failReplay(ErrReplay)
+	for i := range 2 { // the offered one, and one that there isn't
+		h := p.Receive(envelope(1).Context, 1, proto.AnyTag, make([]byte, 9))
+		if !p.Done(h) {
+			t.Fatalf("receive %d waits", i)
+		}
+		if _, err := p.Take(h); !errors.Is(err, ErrReplay) {
+			t.Errorf("receive %d: %v", i, err)
+		}
+	}
+}
+
+// TestLogLimit: a process that has received too much says that nobody can be healed
+// from it, and keeps nothing.
+func TestLogLimit(t *testing.T) {
+	l := &history{}
+	body := make([]byte, EagerLimit)
+	n := 0
+	for ; !l.over; n++ {
+		l.eager(envelope(1), nil, body)
+	}
+	if want := LogLimit / (EagerLimit + logHead + recordCost); n != want+1 {
+		t.Errorf("over after %d messages, want %d", n, want+1)
+	}
+	if l.records != nil || l.encoder() != nil {
+		t.Error("something is kept")
+	}
+	l.eager(envelope(1), nil, body)
+	l.received(l.offer(envelope(1), 10, nil), body)
+	l.own(envelope(1))
+	if l.records != nil {
+		t.Error("something is kept later")
+	}
+	p := &Process{history: l}
+	if err := p.FreezeLog(); err == nil || !strings.Contains(err.Error(), "64 MiB") {
+		t.Errorf("FreezeLog: %v", err)
+	}
+	large := &history{}
+	for !large.over {
+		large.received(large.offer(envelope(1), 1<<24, nil), make([]byte, 1<<24))
+	}
+	if large.bytes > LogLimit {
+		t.Errorf("%d bytes are kept", large.bytes)
+	}
+}
+
+// FuzzLog: no log breaks a newcomer.
+func FuzzLog(f *testing.F) {
+	l := &history{}
+	l.eager(envelope(1), make([]byte, 8), []byte("data"))
+	l.own(envelope(0))
+	l.received(l.offer(envelope(1), 9, make([]byte, 8)), []byte("data"))
+	l.offer(envelope(1), 9, make([]byte, 8))
+	l.freeze()
+	for _, r := range l.records {
+		f.Add(append(append([]byte(nil), r.head...), r.body...))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r logged
+		for rest := b; len(rest) > 0; {
+			next, err := r.next(rest, 8)
+			if err != nil {
+				break
+			}
+			if len(next) >= len(rest) || r.have < unreceived && uint64(len(r.body)) != r.have {
+				t.Fatalf("a record of %d bytes with %d of data, said to be %d", len(rest)-len(next), len(r.body), r.have)
+			}
+			rest = next
+		}
+	})
+}
+
+func envelope(src proto.Rank) match.Envelope { return match.Envelope{Context: 2, Src: src} }

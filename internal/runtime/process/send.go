@@ -1,0 +1,295 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+)
+
+// message is a logical message from Send until no replica of its destination
+// needs it any more. One that is free is zero, but for what each send sets (settle).
+type message struct {
+	replica.Message
+	request   Handle     // the program's, which a rendezvous completes
+	wire      []byte     // what goes with the first frame: the whole message or nothing, then the stamp
+	pooled    bool       // wire goes back to the pool
+	released  bool       // replication is done with it
+	transfers int        // its data under way
+	lost      proto.Rank // a rendezvous given up: for whose sake
+}
+
+// Send starts sending data to a rank. The data of a message above EagerLimit
+// stays borrowed until the request has ended; that of others is free at the
+// return. The zero Handle says that all is done.
+func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return p.start(context, dst, tag, data, len(data) > EagerLimit, false)
+}
+
+// SendSynchronous starts sending data to a rank. The request ends when a receive
+// has taken the message, at every replica of the rank that lives; until then the
+// data stays borrowed.
+func (p *Process) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	return p.start(context, dst, tag, data, true, true)
+}
+
+func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, rendezvous, synchronous bool) Handle {
+	if err := p.hopelessSend(context, dst); err != nil {
+		h, r := p.newRequest(sending)
+		p.complete(h, r, err)
+		return h
+	}
+	if p.history != nil {
+		if p.replay != nil {
+			return p.sendReplayed(context, dst, tag, data, synchronous)
+		}
+		p.noteSend(context, dst, tag, len(data))
+	}
+	switch {
+	case dst == p.rank:
+		return p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)
+	case rendezvous:
+		return p.sendOffer(context, dst, tag, data)
+	case p.replicated:
+		if p.sendRetained(context, dst, tag, data) {
+			return Handle{}
+		}
+	default:
+		h := p.nextHeader(wire.KindEager)
+		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
+		if c := p.recent[context%2]; c != nil && c.stream != nil && c.id == context {
+			h.Seq = c.stream.Completed()
+		}
+		p.send(proto.Proc(dst), h, data, 0)
+		if p.hasRoom(dst) {
+			return Handle{}
+		}
+	}
+	h, r := p.newRequest(sending)
+	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
+	p.held = append(p.held, h)
+	return h
+}
+
+// sendOffer offers a message, whose data travels when the receiver asks for it.
+func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
+	h, r := p.newRequest(sending)
+	mh, m := p.messages.take()
+	m.request, m.Rendezvous, m.Body = h, true, data
+	r.peer, r.context, r.tag, r.message, r.buffer = dst, context, tag, mh, data
+	p.replicate(mh, m, context, dst, tag, len(data), nil)
+	return h
+}
+
+// sendRetained sends a message whole, and keeps a copy for the other replicas of
+// its receiver, if they may need it. It reports whether there is room for more.
+func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) (room bool) {
+	var s replica.Sent
+	ok := p.clock != nil
+	if ok {
+		s, ok = p.replica.SendOne(context, dst)
+	}
+	if !ok {
+		mh, m := p.messages.take()
+		p.replicate(mh, m, context, dst, tag, len(data), data)
+		return p.hasRoom(dst)
+	}
+	n := len(data) + p.clock.StampSize()
+	var first []byte
+	if s.Pending() {
+		mh, m := p.messages.take()
+		m.wire, m.pooled = p.buffers.get(n), true
+		m.Context, m.Dst, m.Tag, m.Total, m.User = context, dst, tag, uint64(len(data)), mh.bits()
+		p.replica.Retain(&s, &m.Message)
+		first = m.wire
+	} else {
+		if cap(p.first) < n {
+			p.first = make([]byte, 2*n)
+		}
+		first = p.first[:n]
+	}
+	copy(first, data)
+	p.causes().Stamp(first[len(data):])
+	h := p.nextHeader(wire.KindEager)
+	h.Context, h.Seq, h.Src, h.Dst, h.Tag, h.Total = context, s.Seq, p.rank, dst, tag, uint64(len(data))
+	p.send(s.To, h, first, 0)
+	if p.verifying != nil {
+		p.verifySent(context, dst, s.Seq, false, tag, data)
+	}
+	if len(p.early) > 0 {
+		p.deliverEarly()
+	}
+	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Held()
+}
+
+// replicate hands a message to replication. Its first frame carries body and, with
+// replicas, the stamp.
+func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Rank, tag int32, total int, body []byte) {
+	m.Context, m.Dst, m.Tag = context, dst, tag
+	m.Total, m.User = uint64(total), mh.bits()
+	m.wire = body
+	if p.clock != nil {
+		m.wire, m.pooled = p.buffers.get(len(body)+p.clock.StampSize()), true
+		copy(m.wire, body)
+		p.causes().Stamp(m.wire[len(body):])
+	}
+	data, rendezvous := body, m.Rendezvous
+	if rendezvous {
+		data = m.Body
+	}
+	p.replica.Send(&m.Message, &p.replicaOut)
+	seq := m.Seq
+	p.runReplica() // it may release the message
+	if p.verifying != nil {
+		p.verifySent(context, dst, seq, rendezvous, tag, data)
+	}
+	if len(p.early) > 0 {
+		p.deliverEarly()
+	}
+}
+
+// hopelessSend is why a send can't succeed, or nil.
+func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
+	if p.promising(context) {
+		return nil
+	}
+	if err := p.unusable(context); err != nil {
+		return err
+	}
+	if p.replica.Lost(dst) {
+		return &LostError{dst}
+	}
+	return p.brokenCollective(context)
+}
+
+// promising tells whether a context is in order and no rank is lost: then no
+// operation is hopeless.
+func (p *Process) promising(context uint64) bool {
+	c := p.context(context)
+	return c != nil && !c.closed && !p.bereft && !p.fenced && !p.closed
+}
+
+// hasRoom tells whether a send to dst may complete at once.
+func (p *Process) hasRoom(dst proto.Rank) bool {
+	if !p.replicated {
+		return p.net.Queued(proto.Proc(dst)) <= queueLimit
+	}
+	if !p.retainsLittle() || p.replica.Held() {
+		return false
+	}
+	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {
+		if p.net.Queued(p.cfg.Layout.Proc(dst, k)) > queueLimit {
+			return false
+		}
+	}
+	return true
+}
+
+// retainsLittle tells whether more may be kept for other replicas.
+func (p *Process) retainsLittle() bool {
+	n, bytes := p.replica.Retained()
+	return uint64(n)*retainCost+bytes <= p.retainLimit
+}
+
+// releaseHeld completes the sends for which there is room again.
+func (p *Process) releaseHeld() {
+	if len(p.held) == 0 {
+		return
+	}
+	kept := p.held[:0]
+	for _, h := range p.held {
+		r := p.requests.get(h)
+		if r == nil || r.done {
+			continue
+		}
+		if p.hasRoom(r.peer) {
+			p.complete(h, r, nil)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	p.held = kept
+}
+
+// runReplica carries out what replication asked for.
+func (p *Process) runReplica() {
+	// Carrying out an action never calls replication, so that the list is
+	// complete when this starts.
+	for i := range p.replicaOut {
+		a := &p.replicaOut[i]
+		switch a.Kind {
+		case replica.Transmit:
+			p.transmit(a.To, a.Message)
+		case replica.Release:
+			p.release(handleOf(a.Message.User))
+		case replica.Acknowledge:
+			// Records for one receiver follow each other: one frame for all.
+			record := wire.Ack{Context: a.Context, Seq: a.Seq, Single: a.Single}
+			if p.verifying != nil {
+				record = p.verifying.digested(record, p.cfg.Layout.Rank(a.To))
+			}
+			p.scratch = wire.AppendAck(p.scratch, record)
+			if i+1 == len(p.replicaOut) || p.replicaOut[i+1].Kind != replica.Acknowledge ||
+				p.replicaOut[i+1].To != a.To || len(p.scratch)+wire.AckSize > 2048 {
+				p.send(a.To, p.nextHeader(wire.KindAck), p.scratch, 0)
+				p.scratch = p.scratch[:0]
+			}
+		case replica.Tell:
+			p.tellNote(a)
+		case replica.Report:
+			h := p.nextHeader(wire.KindReceived)
+			h.Total = a.Seq
+			p.send(a.To, h, nil, 0)
+		case replica.Handover, replica.Abandoned, replica.Healed:
+			p.healingStep(a)
+		case replica.Redirect:
+			p.redirects = append(p.redirects, *a)
+		}
+		a.Message = nil
+	}
+	p.replicaOut = p.replicaOut[:0]
+	for len(p.redirects) > 0 { // may call replication
+		a := p.redirects[0]
+		p.redirects = p.redirects[1:]
+		p.redirected(a.To, a.Context, a.Seq)
+	}
+}
+
+func (p *Process) transmit(to proto.Proc, m *replica.Message) {
+	h := p.nextHeader(wire.KindEager)
+	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
+	h.Src, h.Dst = p.rank, m.Dst
+	if m.Rendezvous {
+		h.Kind, h.ID, h.Offset = wire.KindOffer, m.User, p.expose(m.Body)
+	}
+	p.send(to, h, p.messages.get(handleOf(m.User)).wire, 0)
+}
+
+func (p *Process) release(mh Handle) {
+	if m := p.messages.get(mh); m != nil {
+		m.released = true
+		p.settle(mh, m)
+	}
+}
+
+// settle forgets a message that is released and no longer borrowed.
+func (p *Process) settle(mh Handle, m *message) {
+	if !m.released || m.transfers > 0 {
+		return
+	}
+	if m.pooled {
+		p.buffers.put(m.wire)
+	}
+	if m.Rendezvous {
+		if r := p.requests.get(m.request); r != nil {
+			var err error
+			if p.replica.Lost(m.Dst) {
+				err = &LostError{m.Dst}
+			}
+			p.complete(m.request, r, err)
+		}
+		*m = message{}
+	}
+	m.wire, m.pooled, m.released = nil, false, false
+	p.messages.put(mh)
+}

@@ -1,0 +1,185 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/varint"
+)
+
+// A newcomer that has come to its first safe point takes over what its donor's
+// library has come to: the state of replication with the messages that are
+// kept, the clock, what is compared, and what has arrived and nobody has received. Nothing else is left at a
+// safe point where nothing is pending. An offer is taken over without its sender:
+// one offers it again.
+
+// snapshotVersion is the first byte of a snapshot.
+const snapshotVersion = 4
+
+// ErrSnapshot says that bytes are no snapshot of a replica of this process.
+var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
+
+// Pending says what the program has under way, or nil: then a safe point may be
+// used.
+func (p *Process) Pending() error {
+	requests, taken := 0, 0
+	p.requests.each(func(Handle, *request) { requests++ })
+	p.arrivals.each(func(_ Handle, a *arrival) {
+		if a.taken {
+			taken++
+		}
+	})
+	switch {
+	case requests > 0:
+		return fmt.Errorf("operations that have been started, and not completed: %d", requests)
+	case taken > 0:
+		return fmt.Errorf("messages that a matched probe has taken, and nobody received: %d", taken)
+	}
+	return nil
+}
+
+// Snapshot is the donor's part of a transfer, when replication says so (Handover).
+func (p *Process) Snapshot() ([]byte, error) {
+	if err := p.Pending(); err != nil {
+		return nil, err
+	}
+	b := []byte{snapshotVersion}
+	kept := varint.Append(nil, uint64(countKept(p.replica)))
+	for m := range p.replica.Kept() { // before anything of it may be released
+		kept = varint.AppendBytes(kept, p.messages.get(handleOf(m.User)).wire)
+	}
+	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
+	b = append(b, kept...)
+	b = varint.AppendBytes(b, p.clock.AppendState(nil))
+	b = varint.AppendBytes(b, p.verifyState())
+
+	_, n := p.match.Len()
+	b = varint.Append(b, uint64(n))
+	p.match.EachUnexpected(func(token uint32) {
+		_, a := p.arrivals.at(token)
+		b = a.appendTo(b)
+	})
+	b = varint.Append(b, uint64(len(p.early)))
+	for i := range p.early {
+		m := &p.early[i]
+		var header [wire.HeaderSize]byte
+		wire.EncodeHeader(header[:], &m.header)
+		b = varint.AppendBytes(append(b, header[:]...), m.payload)
+	}
+	p.runReplica() // what replication put off for the sake of this
+	return b, nil
+}
+
+func countKept(m *replica.Machine) (n int) {
+	for range m.Kept() {
+		n++
+	}
+	return n
+}
+
+// appendTo appends a message that nobody has received.
+func (a *arrival) appendTo(b []byte) []byte {
+	seq := uint64(0)
+	if a.offered {
+		seq = a.seq
+	}
+	b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), a.total, seq)
+	b = varint.AppendBytes(b, a.stamp)
+	if a.offered {
+		return b
+	}
+	return append(b, a.body...)
+}
+
+// Restore makes a newcomer what the process is that made the snapshot. After an
+// error the process is good for nothing.
+func (p *Process) Restore(snapshot []byte) error {
+	if len(snapshot) == 0 || snapshot[0] != snapshotVersion {
+		return ErrSnapshot
+	}
+	r := varint.Read(snapshot[1:])
+	machine := r.Bytes()
+	bodies := make([][]byte, r.Count())
+	for i := range bodies {
+		bodies[i] = r.Bytes()
+	}
+	if r.Failed() {
+		return ErrSnapshot
+	}
+	err := p.replica.Restore(machine, func(m replica.Message) *replica.Message {
+		var body []byte
+		if len(bodies) > 0 {
+			body, bodies = bodies[0], bodies[1:]
+		}
+		return p.keepAgain(m, body, &r)
+	}, &p.replicaOut)
+	p.runReplica()
+	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil ||
+		p.restoreVerifying(r.Bytes()) != nil {
+		return ErrSnapshot
+	}
+	p.restoreUnexpected(&r)
+	p.restoreEarly(&r)
+	if !r.Done() {
+		return ErrSnapshot
+	}
+	return nil
+}
+
+// keepAgain makes a message that the donor keeps for other replicas one of this
+// process.
+func (p *Process) keepAgain(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
+	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
+		r.Fail()
+	}
+	mh, kept := p.messages.take()
+	*kept = message{Message: m, wire: p.buffers.copyOf(body), pooled: true}
+	kept.User = mh.bits()
+	return &kept.Message
+}
+
+func (p *Process) restoreUnexpected(r *varint.Reader) {
+	p.match = match.New() // what the log has brought in is all received, or in the snapshot
+	p.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
+	for range r.Count() {
+		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}
+		total, seq := r.Uint(), r.Uint()
+		stamp := r.Bytes()
+		own := e.Src == p.rank
+		if wanted := p.clock.StampSize(); own && len(stamp) > 0 || !own && len(stamp) != wanted ||
+			e.Src < 0 || int(e.Src) >= p.cfg.Layout.Ranks() {
+			r.Fail()
+			return
+		}
+		ah, a := p.newArrival(e, total)
+		a.stamp = append(a.stamp, stamp...)
+		if seq > 0 {
+			a.offered, a.from, a.seq = true, proto.NoProc, seq
+		} else if a.body = p.buffers.copyOf(r.Take(total)); r.Failed() {
+			return
+		}
+		p.match.Keep(e, ah.index)
+	}
+	p.Changes++
+}
+
+func (p *Process) restoreEarly(r *varint.Reader) {
+	for range r.Count() {
+		m := early{from: proto.NoProc}
+		if wire.DecodeHeader(&m.header, r.Take(wire.HeaderSize)) != nil {
+			r.Fail()
+			return
+		}
+		payload := r.Bytes()
+		if k := m.header.Kind; k != wire.KindEager && k != wire.KindOffer || len(payload) != p.firstFrame(&m.header) {
+			r.Fail()
+			return
+		}
+		m.payload = p.buffers.copyOf(payload)
+		p.early = append(p.early, m)
+	}
+}

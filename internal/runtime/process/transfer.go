@@ -1,0 +1,118 @@
+package process
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
+)
+
+// Flags of frames.
+const (
+	// discard, on a pull, asks for no data: nobody wants the message, or its
+	// receiver has read it already.
+	discard = 1
+	// withdrawn, on data, answers a pull with no data: the sender has given
+	// the message up since the rank Aux is lost.
+	withdrawn = 1
+)
+
+// transfer is the data of one rendezvous message on its way to one process.
+type transfer struct {
+	to       proto.Proc
+	message  Handle
+	receiver uint64 // the receiver's handle, as it came with the pull
+	next     uint64 // offset of the next fragment
+	end      uint64 // how much is wanted
+	inFlight int    // fragments the transport holds
+	handed   bool   // the transport has all of it
+	void     bool   // the receiver is gone: only the fragments are awaited
+}
+
+// pulled answers a receiver that wants the data of an offer.
+func (p *Process) pulled(from proto.Proc, h *wire.Header) {
+	mh := handleOf(h.ID)
+	m := p.messages.get(mh)
+	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) || p.fenced {
+		return // overtaken by an acknowledgement or a death
+	}
+	if m.Body == nil && h.Flags&discard == 0 {
+		w := p.nextHeader(wire.KindData)
+		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, h.Total, int32(m.lost)
+		p.send(from, w, nil, 0)
+	}
+	if m.Body == nil || h.Flags&discard != 0 || h.Total == 0 {
+		p.replica.Delivered(&m.Message, from, &p.replicaOut)
+		p.runReplica()
+		return
+	}
+	th, t := p.transfers.take()
+	*t = transfer{to: from, message: mh, receiver: h.Offset, end: min(h.Total, m.Total)}
+	m.transfers++
+	p.feed(th, t)
+}
+
+// feed hands the transport the next fragments of a transfer.
+func (p *Process) feed(th Handle, t *transfer) {
+	m := p.messages.get(t.message)
+	for t.inFlight < fragmentsInFlight && t.next < t.end {
+		n := min(t.end-t.next, fragmentSize)
+		h := p.nextHeader(wire.KindData)
+		h.ID, h.Offset, h.Total = t.receiver, t.next, t.end
+		part := m.Body[t.next : t.next+n]
+		t.next += n
+		t.inFlight++
+		p.send(t.to, h, part, th.bits())
+	}
+	if t.next == t.end && !t.handed {
+		// Now, and not when the transport has let go of it: its receiver may have it by
+		// then, and be a donor in whose state it is.
+		t.handed = true
+		p.replica.Delivered(&m.Message, t.to, &p.replicaOut)
+		p.runReplica()
+	}
+}
+
+// Sent implements transport.Sink: a fragment has left.
+func (p *Process) Sent(to proto.Proc, token uint64) {
+	th := handleOf(token)
+	t := p.transfers.get(th)
+	if t == nil {
+		return
+	}
+	t.inFlight--
+	if !t.void && t.next < t.end {
+		p.feed(th, t)
+		return
+	}
+	if t.inFlight == 0 {
+		p.endTransfer(th, t)
+	}
+}
+
+// endTransfer forgets a transfer of which the transport holds nothing more.
+func (p *Process) endTransfer(th Handle, t *transfer) {
+	mh := t.message
+	m := p.messages.get(mh)
+	p.transfers.put(th)
+	m.transfers--
+	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
+		// A loss that came meanwhile has spared it.
+		if err := p.hopelessSend(r.context, r.peer); err != nil {
+			p.fail(m.request, r, err)
+		}
+	}
+	p.settle(mh, m)
+}
+
+// voidTransfers gives up what is under way to a process that is gone. What the
+// transport has borrowed it still gives back.
+func (p *Process) voidTransfers(to proto.Proc) {
+	p.transfers.each(func(th Handle, t *transfer) {
+		if t.to != to || t.void {
+			return
+		}
+		t.void = true
+		if t.inFlight == 0 {
+			p.endTransfer(th, t)
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package mesh
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/wire"
+)
+
+// A process may be asked for a newcomer by others before it is told where that is.
+func TestCardOfANewcomerIsAwaited(t *testing.T) {
+	asked := 0
+	d := &dialler{limit: 20 * time.Second, resolve: func(proto.Proc) (Card, error) {
+		asked++
+		return Card{Incarnation: uint64(asked / 3)}, nil
+	}}
+	d.board = newBoard(0, []uint64{0, 1}, 0, func() {})
+	d.board.startDial(1)
+	if card, err := d.awaitCard(t.Context(), 1, 1); err != nil || card.Incarnation != 1 || asked != 3 {
+		t.Errorf("%v, %v after %d questions", card, err, asked)
+	}
+	d.limit = time.Millisecond
+	if _, err := d.awaitCard(t.Context(), 1, 1000); !errors.Is(err, errOld) {
+		t.Errorf("%v", err)
+	}
+	d.limit, asked = time.Hour, 0
+	d.board.fence(1, false)
+	if _, err := d.awaitCard(t.Context(), 1, 1); !errors.Is(err, errOld) || asked != 1 {
+		t.Errorf("%v after %d questions, of a peer that nobody wants any more", err, asked)
+	}
+	asked = 6
+	if _, err := d.awaitCard(t.Context(), 1, 1); !errors.Is(err, errReplaced) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Who has been replaced before it was reached is a peer that has died, not a stranger: that is no warning,
+// which would be on the program's stderr, at one replica of a rank and not at others.
+func TestReplacedPeerIsNoWarning(t *testing.T) {
+	var log journal
+	c := newCrowd(t, 2, func(cfg *Config) {
+		if resolve := cfg.Resolve; cfg.Self == 0 {
+			cfg.Logger = log.logger()
+			cfg.Resolve = func(p proto.Proc) (Card, error) {
+				card, err := resolve(p)
+				card.Incarnation++
+				return card, err
+			}
+		}
+	})
+	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
+	c.until("it is logged", func() bool { return len(log.lines()) > 0 })
+	line := log.lines()[0]
+	if !strings.Contains(line, errReplaced.Error()) || !strings.Contains(line, "level=DEBUG") || c.transports[0].refused.Load() {
+		t.Errorf("logged is %s", line)
+	}
+}

@@ -1,0 +1,333 @@
+package mesh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/transport/shm"
+	"banyan/internal/runtime/wire"
+)
+
+// shares says whether two Procs of this process share memory.
+func shares(a *Transport, b proto.Proc) bool { return a.peer(b).link != nil }
+
+// Who can't share memory by their cards, or can't after all, talk over TCP, in one job
+// with those who can.
+func TestWhoSharesMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p proto.Proc, c *Card) // of what 0 and 1 know of each other
+		shared bool
+	}{
+		"the same host":               {func(proto.Proc, *Card) {}, true},
+		"another host":                {func(_ proto.Proc, c *Card) { c.Host += "0" }, false},
+		"another network namespace":   {func(_ proto.Proc, c *Card) { c.Local = "0" + c.Local }, false},
+		"no shared memory":            {func(_ proto.Proc, c *Card) { c.Local = "" }, false},
+		"a socket that isn't reached": {func(_ proto.Proc, c *Card) { c.Local += "0" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			published := make(cards, 3)
+			transports := newTransports(t, 3, func(cfg *Config) {
+				self := cfg.Self
+				cfg.Resolve = func(p proto.Proc) (Card, error) {
+					card, err := published.resolve(p)
+					if self < 2 && p < 2 {
+						c.change(p, &card)
+					}
+					return card, err
+				}
+			})
+			for p, tr := range transports {
+				published[p] = tr.Card()
+			}
+			crowd := &crowd{t: t, transports: transports, witnesses: []*witness{{t: t}, {t: t}, {t: t}}}
+			crowd.talk()
+			transports[2].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+			crowd.until("2 is heard", func() bool { return crowd.witnesses[0].frames == 1 })
+			if got := shares(transports[0], 1); got != c.shared {
+				t.Errorf("shared memory: %v", got)
+			}
+			if !shares(transports[0], 2) {
+				t.Error("the others share none")
+			}
+		})
+	}
+}
+
+// Who may use nothing but shared memory is told, where there is none.
+func TestNothingButSharedMemory(t *testing.T) {
+	var log journal
+	c := newCrowd(t, 2, func(cfg *Config) {
+		cfg.Media, cfg.Logger = SharedMemory, log.logger()
+		if cfg.Self == 1 {
+			cfg.Media = Sockets
+		}
+	})
+	c.transports[1].Send(0, &wire.Header{Kind: wire.KindDone}, nil, 0)
+	c.until("the one with sockets is told the end", func() bool { return c.witnesses[1].closed == 1 })
+	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
+	c.until("the end is told", func() bool { return c.witnesses[0].closed == 1 })
+	if said := strings.Join(log.lines(), "\n"); strings.Count(said, "shares no memory") != 2 {
+		t.Errorf("said: %s", said)
+	}
+}
+
+// tongue is a connection that breaks after so many bytes written.
+type tongue struct {
+	net.Conn
+	left int
+}
+
+var errTongue = errors.New("bitten off")
+
+func (c *tongue) Write(b []byte) (int, error) {
+	n, _ := c.Conn.Write(b[:min(len(b), c.left)])
+	c.left -= n
+	if n < len(b) {
+		c.Conn.Close()
+		return n, errTongue
+	}
+	return n, nil
+}
+
+// A peer that ends in the handshake, at any byte of it, or between the handshake and its
+// descriptors, disturbs nobody. One that lives, and doesn't know that it was accepted, is dialled in turn.
+func TestEndsInHandshake(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	victim := c.transports[1]
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	const whole = helloSize + proofSize
+	for n := whole % step; n <= whole; n += step {
+		d := *c.transports[2].dialler
+		conn, err := net.Dial("unix", victim.Card().socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := d.dial(&tongue{conn, n}, 1, victim.Card().Incarnation, toConnect)
+		conn.Close()
+		if n < whole && !errors.Is(err, errTongue) || n == whole && (err != nil || v != accepted) {
+			t.Fatalf("after %d bytes: %v, %v", n, v, err)
+		}
+		if w := c.witnesses[1]; w.closed > 0 {
+			t.Fatalf("after %d bytes: an end is told of one that hadn't begun", n)
+		}
+	}
+	want := c.witnesses[1].frames + 1
+	c.transports[2].Send(1, &wire.Header{Kind: wire.KindEager, Seq: want}, nil, 0)
+	c.until("who hung up is connected all the same", func() bool { return c.witnesses[1].frames == want })
+	c.talk()
+}
+
+// A peer on this host that lives has all the time it takes to answer, whatever keeps it from that: a debugger that steps
+// through it doesn't show. Whoever waits stops when the peer counts as dead.
+func TestSlowToAnswer(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	slow, err := net.Listen("unix", "@banyan-"+t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	d := *c.transports[2].dialler
+	d.limit = 10 * time.Millisecond
+	card := c.transports[1].Card()
+	here, _, _ := strings.Cut(card.Local, "/")
+	card.Local = here + "/" + t.Name()
+	if !d.board.startDial(1) {
+		t.Fatal("there is a dial already")
+	}
+	outcome := make(chan news)
+	go func() {
+		end := d.watch(true, card.Pid, card.Start)
+		defer end.close()
+		outcome <- d.retry(t.Context(), 1, card, end)
+	}()
+	conn, err := slow.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	select {
+	case n := <-outcome:
+		t.Fatalf("it has given up: %+v", n)
+	case <-time.After(50 * d.limit):
+	}
+	d.board.fence(1, true)
+	if n := <-outcome; n.kind != ended {
+		t.Errorf("the dial ends with %+v", n)
+	}
+}
+
+// Who belongs to the job but writes nonsense into the shared memory is cut off, alone.
+func TestCorruptRing(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	victim := c.transports[1]
+	d := *c.transports[2].dialler
+	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect, nil)
+	if err != nil || v != accepted {
+		t.Fatal(v, err)
+	}
+	defer via.close()
+	via.link.Out.Stream(bytes.Repeat([]byte("x"), wire.HeaderSize))
+	via.link.Ring()
+	w := c.witnesses[1]
+	c.until("the corrupt one is cut off", func() bool { return w.closed == 1 })
+	if w.why != transport.EvidenceLost {
+		t.Errorf("the evidence is %v", w.why)
+	}
+	w.closed = 0
+	c.talk()
+}
+
+// A sleeper is woken by the death of any peer, one that shares memory too, and gets
+// all that it had written, whenever it's killed.
+func TestKilledWhileAsleep(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 3
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range rounds {
+		tr, cmd, _ := startChild(t, roleStream, SharedMemory)
+		w := &witness{t: t}
+		time.AfterFunc(time.Duration(rng.IntN(3000))*time.Microsecond, func() { cmd.Process.Kill() })
+		for start := time.Now(); w.closed == 0; {
+			if tr.Poll(w) == 0 {
+				if w.frames == 0 {
+					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may not live to make contact
+				}
+				tr.Wait(20 * time.Second)
+			}
+			if time.Since(start) > 10*time.Second {
+				t.Fatal("the death didn't wake a sleeper")
+			}
+		}
+		if w.why != transport.EvidenceExited {
+			t.Errorf("the evidence is %v", w.why)
+		}
+	}
+}
+
+// More peers than a Poll looks at directly are all heard, whether they go on without a
+// pause or send one frame now and then to one that sleeps meanwhile.
+func TestMoreThanAreActive(t *testing.T) {
+	const n, frames = 3 * maxActive, 200
+	transports := newTransports(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
+	var all sync.WaitGroup
+	for p := 1; p < n; p++ {
+		all.Go(func() {
+			tr, w := transports[p], &witness{t: t}
+			for i := range frames {
+				tr.Send(0, &wire.Header{Kind: wire.KindEager, Seq: uint64(i + 1)}, nil, 0)
+				for until := tr.Poll(w); p%3 == 0 && until < 2; until++ {
+					tr.Wait(time.Millisecond)
+				}
+			}
+			for start := time.Now(); w.frames == 0 && time.Since(start) < 20*time.Second; {
+				if tr.Poll(w) == 0 {
+					tr.Wait(time.Second)
+				}
+			}
+			if w.frames != 1 {
+				t.Errorf("%d has no answer", p)
+			}
+		})
+	}
+	w := &perPeer{t: t, tr: transports[0], frames: make([]uint64, n)}
+	for start := time.Now(); w.full < n-1; {
+		if transports[0].Poll(w) == 0 {
+			transports[0].Wait(time.Second)
+		}
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("heard to the end: %d of %d", w.full, n-1)
+		}
+	}
+	all.Wait()
+}
+
+// perPeer answers the last of each peer's frames.
+type perPeer struct {
+	t      *testing.T
+	tr     *Transport
+	frames []uint64
+	full   int
+}
+
+func (w *perPeer) Frame(from proto.Proc, h *wire.Header, _ []byte) {
+	if w.frames[from]++; w.frames[from] != h.Seq {
+		w.t.Errorf("frame %d of %v as number %d", h.Seq, from, w.frames[from])
+	}
+	if h.Seq == 200 {
+		w.full++
+		w.tr.Send(from, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	}
+}
+func (w *perPeer) Dest(proto.Proc, *wire.Header) []byte { return nil }
+func (w *perPeer) Arrived(proto.Proc, *wire.Header)     {}
+func (w *perPeer) Sent(proto.Proc, uint64)              {}
+func (w *perPeer) Closed(p proto.Proc, why transport.Evidence) {
+	w.t.Errorf("%v ended: %v", p, why)
+}
+
+// Rings are made for those who talk: one process of 64 has those of its neighbours.
+func TestRingsOfThoseWhoTalk(t *testing.T) {
+	const n = 64
+	c := newCrowd(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	c.transports[5].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
+	c.until("5 is heard", func() bool { return c.witnesses[0].frames == 1 })
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is mapped: a page and each of two rings twice, at both ends of two pairs.
+	size := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "memfd:banyan-rings") {
+			var from, to int
+			fmt.Sscanf(line, "%x-%x", &from, &to)
+			size += to - from
+		}
+	}
+	if want := 2 * 2 * (4*shm.RingSize(n) + os.Getpagesize()); size != want {
+		t.Errorf("%d bytes are mapped, want %d", size, want)
+	}
+}
+
+// A process that is done with a job has none of its memory left.
+func TestNoMapsLeft(t *testing.T) {
+	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c.talk()
+	if maps(t) == 0 {
+		t.Fatal("no shared memory is seen in use")
+	}
+	for _, tr := range c.transports {
+		tr.Close()
+	}
+	if n := maps(t); n > 0 {
+		t.Errorf("%d mappings are left", n)
+	}
+}
+
+func maps(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte("memfd:banyan"))
+}

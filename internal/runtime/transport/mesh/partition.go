@@ -1,0 +1,143 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
+)
+
+// A process that was found silent may live on the other side of a network that
+// is cut, and hold this side for dead in turn. When the network heals, one side
+// has to stop: who excluded the other without a doubt, or, where both did, the
+// side that is weaker. This is how they find out.
+//
+// Until a view of the membership decides it earlier, both sides go on while the
+// cut lasts.
+
+// standing is what counts for a side of a partition, seen by one of its members.
+type standing struct {
+	// settled says that the member has excluded nobody for a while. A process
+	// that is alone takes its time to find the others silent, one by one; what
+	// it believes meanwhile doesn't count.
+	settled bool
+	live    int        // processes that the member hasn't excluded
+	lowest  proto.Proc // of them
+	member  proto.Proc
+}
+
+// beats says whether the side of s goes on and that of o stops: more processes
+// win, then the lowest one. Members of disjoint sides all come to the same
+// result.
+func (s standing) beats(o standing) bool {
+	switch {
+	case s.live != o.live:
+		return s.live > o.live
+	case s.lowest != o.lowest:
+		return s.lowest < o.lowest
+	}
+	return s.member < o.member
+}
+
+// standingSize is the room for a standing in a verdict: a byte and two numbers of
+// three bytes.
+const standingSize = verdictSize - proofSize - 1
+
+func (s standing) encode(b []byte) {
+	clear(b[:standingSize])
+	if s.settled {
+		b[0] = 1
+	}
+	put24(b[1:], s.live)
+	put24(b[4:], int(s.lowest))
+}
+
+func decodeStanding(b []byte, member proto.Proc) standing {
+	return standing{settled: b[0] == 1, live: get24(b[1:]), lowest: proto.Proc(get24(b[4:])), member: member}
+}
+
+func put24(b []byte, v int) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) }
+func get24(b []byte) int    { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+
+// standing is this process's own.
+func (b *board) standing() standing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := standing{settled: time.Since(b.excluded) >= b.settle, lowest: proto.NoProc, member: b.self}
+	for p, l := range b.links {
+		if l == fenced {
+			continue
+		}
+		s.live++
+		if s.lowest == proto.NoProc {
+			s.lowest = proto.Proc(p)
+		}
+	}
+	return s
+}
+
+const (
+	// The pause between two attempts to tell a peer grows with the time that
+	// was spent in vain, by this share of it, between these bounds.
+	tellShare    = 8
+	tellMinPause = 200 * time.Millisecond
+	tellMaxPause = 10 * time.Second
+)
+
+// Tell lets a fenced peer know that it is excluded, as soon as it can be reached.
+// It blocks until the peer knows, has ended, or turns out to be on the side that
+// goes on: then this process is told of an obituary (Sink.Closed). It also ends
+// with Close. It may run beside all other methods.
+func (t *Transport) Tell(who proto.Proc) {
+	card, err := t.dialler.resolve(who)
+	if err != nil {
+		t.logRefusal(fmt.Errorf("tell %v that it is excluded: %w", who, err), nil)
+		return
+	}
+	for start := time.Now(); ; {
+		if t.dialler.settle(t.ctx, who, card) {
+			return
+		}
+		pause(t.ctx, min(max(time.Since(start)/tellShare, tellMinPause), tellMaxPause))
+		if t.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// settle makes one attempt to settle with a fenced peer who of the two stops. It
+// says whether that is settled.
+func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
+	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
+	end.close()
+	if end.exited {
+		return true
+	}
+	own := d.board.standing()
+	if !own.settled {
+		return false
+	}
+	v, theirs, err := d.question(ctx, who, card, toCompare)
+	switch {
+	case errors.Is(err, unix.ECONNREFUSED):
+		return true // nobody listens there any more
+	case err != nil || v == obituary && !theirs.settled:
+		return false
+	case v == obituary && theirs.beats(own):
+		d.board.post(news{peer: who, life: card.Incarnation, kind: ended, why: transport.EvidenceObituary})
+		return true
+	}
+	v, _, err = d.question(ctx, who, card, toTell)
+	return err == nil && v == heeded
+}
+
+// question dials a peer for its verdict only.
+func (d *dialler) question(ctx context.Context, to proto.Proc, card Card, why purpose) (verdict, standing, error) {
+	_, v, s, err := d.try(ctx, askLimit, to, card, why, nil)
+	return v, s, err
+}

@@ -1,0 +1,339 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/transport/shm"
+	"banyan/internal/runtime/transport/stream"
+	"banyan/internal/runtime/transport/tcp"
+	"banyan/internal/runtime/wire"
+)
+
+// ErrNoCard is Resolve's for a Proc that died before others could reach it.
+var ErrNoCard = errors.New("it died before it joined")
+
+// MinSecret is the shortest allowed secret in bytes.
+const MinSecret = 16
+
+// Media says which media may be used.
+type Media uint8
+
+// Media of a Config.
+const (
+	Any          Media = iota // shared memory where it can be had, else sockets
+	Sockets                   // TCP only
+	SharedMemory              // no peer that shares none is reached
+)
+
+// Config is what Listen needs to know.
+type Config struct {
+	Self        proto.Proc
+	N           int      // Procs in the job
+	Job         [16]byte // names the job
+	Secret      []byte   // random, known to the job's processes only; at least MinSecret bytes
+	Incarnation uint64   // of Self
+	// Lives is the incarnation of each Proc that is let in at first (see
+	// Transport.Admit). nil: all are 0.
+	Lives []uint64
+	// Host is the address, or the name of one, to listen at, as others reach
+	// it. The default is 127.0.0.1: peers on this host only.
+	Host string
+	// Media are the media that may be used.
+	Media Media
+	// Settle is how long a process must have fenced nobody before it speaks
+	// for its side of a partition (Tell). The default is 3 s.
+	Settle time.Duration
+	// Resolve finds another Proc's card; its error may be ErrNoCard. It is
+	// called on several goroutines, and may block; Close waits for it.
+	Resolve func(proto.Proc) (Card, error)
+	// Logger is told of refused strangers and failed connections. The default
+	// is none.
+	Logger *slog.Logger
+}
+
+// readSize is how much is read at once, beyond a large payload.
+const readSize = 64 << 10
+
+// Transport implements transport.Transport.
+type Transport struct {
+	n       int
+	card    Card
+	poller  *poller
+	board   *board
+	dialler *dialler
+	log     *slog.Logger
+	refused atomic.Bool // a refusal has been logged
+
+	ctx        context.Context // of the background goroutines
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+	listeners  []net.Listener
+
+	// The owner's.
+	peers   []*peer // nil until used
+	lives   []uint64
+	pool    stream.Pool
+	buffer  *stream.Buffer
+	vector  tcp.Vector
+	header  [wire.HeaderSize]byte
+	runs    [][]byte
+	tokens  []uint64
+	given   []loan // payloads to give back at the next Poll
+	news    []news
+	ends    []news // that wait for the next Poll
+	sockets int    // live peers that are reached by a socket
+	waiting int    // of them, those whose queue waits for room in the socket
+	pace    pace
+	links
+	sink   transport.Sink
+	moved  int
+	closed bool
+
+	vmRead     processRead
+	readMemory func(pid int, dst []byte, address uint64) (int, unix.Errno)
+}
+
+// loan is a borrowed payload.
+type loan struct {
+	to    proto.Proc
+	token uint64
+}
+
+// Listen opens Self's end of the job's network. Others reach it at its Card.
+func Listen(cfg Config) (*Transport, error) {
+	if cfg.N < 1 || cfg.Self < 0 || int(cfg.Self) >= cfg.N {
+		return nil, fmt.Errorf("mesh: %v in a job of %d", cfg.Self, cfg.N)
+	}
+	if len(cfg.Secret) < MinSecret {
+		return nil, fmt.Errorf("mesh: a secret of %d bytes, at least %d are needed", len(cfg.Secret), MinSecret)
+	}
+	if cfg.Resolve == nil {
+		return nil, errors.New("mesh: nobody to resolve other processes")
+	}
+	if cfg.Host == "" {
+		cfg.Host = "127.0.0.1"
+	}
+	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
+		return nil, fmt.Errorf("mesh: %s isn't an address that others can reach", cfg.Host)
+	}
+	if cfg.Lives == nil {
+		cfg.Lives = make([]uint64, cfg.N)
+	}
+	if len(cfg.Lives) != cfg.N {
+		return nil, fmt.Errorf("mesh: the incarnations of %d processes in a job of %d", len(cfg.Lives), cfg.N)
+	}
+	if cfg.Settle == 0 {
+		cfg.Settle = 3 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	card := Card{Pid: os.Getpid(), Incarnation: cfg.Incarnation}
+	var err error
+	if card.Host, err = hostID(); err != nil {
+		return nil, err
+	}
+	if card.Start, err = startTime(card.Pid); err != nil {
+		return nil, fmt.Errorf("mesh: when did this process start: %w", err)
+	}
+	poller, err := newPoller()
+	if err != nil {
+		return nil, err
+	}
+	t := &Transport{
+		n: cfg.N, card: card, poller: poller, log: cfg.Logger.With("self", int(cfg.Self)),
+		board:  newBoard(cfg.Self, slices.Clone(cfg.Lives), cfg.Settle, poller.wake),
+		lives:  slices.Clone(cfg.Lives),
+		peers:  make([]*peer, cfg.N),
+		buffer: stream.NewBuffer(readSize),
+		pace:   pace{hot: proto.NoProc},
+	}
+	t.readMemory = t.vmRead.read
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	if err := t.listen(cfg); err != nil {
+		t.Close()
+		return nil, err
+	}
+	t.dialler = &dialler{
+		party: party{
+			self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
+			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
+			standing: t.board.standing,
+		},
+		card: t.card, media: cfg.Media, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
+	}
+	if t.bells != nil {
+		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Bells: t.bells, Alarm: poller.alarm}
+	}
+	l := &listener{dialler: t.dialler}
+	for _, socket := range t.listeners {
+		t.background.Go(func() { l.serve(t.ctx, socket) })
+	}
+	return t, nil
+}
+
+// listen opens the sockets where others reach this process, and completes its card.
+func (t *Transport) listen(cfg Config) error {
+	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
+	if err != nil {
+		return fmt.Errorf("mesh: %w", err)
+	}
+	t.listeners = append(t.listeners, socket)
+	t.card.Addr = socket.Addr().String()
+	if cfg.Media != Sockets {
+		err := t.share(cfg.N)
+		if err != nil && cfg.Media == SharedMemory {
+			return err
+		}
+		if err != nil {
+			t.log.Debug("no shared memory", "reason", err)
+		}
+	}
+	_, err = ParseCard(t.card.String())
+	return err
+}
+
+// share opens the way to this process for those that can share memory with it.
+func (t *Transport) share(n int) error {
+	local, err := localID()
+	if err != nil {
+		return err
+	}
+	bells, err := shm.NewBells(n)
+	if err != nil {
+		return err
+	}
+	card := Card{Local: local}
+	socket, err := net.Listen("unix", card.socket())
+	if err != nil {
+		bells.Close()
+		return fmt.Errorf("mesh: %w", err)
+	}
+	t.listeners = append(t.listeners, socket)
+	t.card.Local = local
+	t.links = links{bells: bells, skip: make([]uint64, (n+63)/64)}
+	t.poller.bells = bells
+	allowReads()
+	return nil
+}
+
+// Card is what other Procs need to reach this one; it's for their Resolve.
+func (t *Transport) Card() Card { return t.card }
+
+// logRefusal logs why somebody wasn't connected, once each: the first at level
+// warn, the others, of which a stranger could make many, at level debug. So are
+// peers that died or left meanwhile, which tell nothing of the next one.
+func (t *Transport) logRefusal(err error, from net.Addr) {
+	if t.ctx.Err() != nil {
+		return // it failed because of Close
+	}
+	level := slog.LevelDebug
+	if !errors.Is(err, errHungUp) && !errors.Is(err, ErrNoCard) && !errors.Is(err, errReplaced) && !t.refused.Swap(true) {
+		level = slog.LevelWarn
+	}
+	attrs := []slog.Attr{slog.String("reason", err.Error())}
+	if from != nil {
+		attrs = append(attrs, slog.String("from", from.String()))
+	}
+	t.log.LogAttrs(t.ctx, level, "connection refused", attrs...)
+}
+
+// Queued implements transport.Transport.
+func (t *Transport) Queued(to proto.Proc) int {
+	if p := t.peers[to]; p != nil {
+		return p.outbox.Len()
+	}
+	return 0
+}
+
+// Wait implements transport.Transport.
+func (t *Transport) Wait(limit time.Duration) {
+	if t.mayWait() {
+		t.poller.wait(limit)
+	}
+}
+
+// Doze is Wait for one who waits long and often: it costs the process less, and
+// takes a little longer.
+func (t *Transport) Doze(limit time.Duration) {
+	if t.mayWait() {
+		t.poller.doze(limit)
+	}
+}
+
+// Wake implements transport.Transport.
+func (t *Transport) Wake() { t.poller.wake() }
+
+// drainPause is how often Drain looks.
+const drainPause = 50 * time.Microsecond
+
+// Drain implements transport.Transport. It waits for the peers' kernels to
+// acknowledge: what a socket only holds is lost if the process ends with input
+// unread. Peers that aren't connected yet aren't waited for: at the end of a job
+// they may never be.
+func (t *Transport) Drain(limit time.Duration) {
+	if t.closed {
+		return
+	}
+	for deadline := time.Now().Add(limit); ; time.Sleep(drainPause) {
+		t.hear()
+		left := false
+		for _, p := range t.peers {
+			if p == nil || p.state != live {
+				continue
+			}
+			if p.outbox.Len() > 0 {
+				t.flush(p)
+			}
+			left = left || p.outbox.Len() > 0 || !p.broken && p.link == nil && tcp.Unsent(p.fd) > 0
+		}
+		if !left || time.Now().After(deadline) {
+			break
+		}
+	}
+	if len(t.ends) > 0 {
+		t.Wake() // hear took them from where Wait looks
+	}
+}
+
+// Close implements transport.Transport.
+func (t *Transport) Close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.cancel()
+	var err error
+	for _, l := range t.listeners {
+		err = errors.Join(err, l.Close())
+	}
+	t.background.Wait()
+	for _, n := range t.board.take(nil) {
+		n.discard()
+	}
+	for _, p := range t.peers {
+		if p != nil {
+			t.hangUp(p)
+			t.unwatch(p)
+		}
+	}
+	t.poller.close()
+	if t.bells != nil {
+		t.bells.Close()
+	}
+	t.peers = make([]*peer, t.n)
+	return err
+}

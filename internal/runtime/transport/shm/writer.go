@@ -1,0 +1,136 @@
+package shm
+
+import (
+	"math"
+	"unsafe"
+
+	"banyan/internal/runtime/wire"
+)
+
+const (
+	// window is how far beyond a record words are zeroed in advance.
+	window = 4 * lineSize
+	// chunkSize is the most that a stream record carries: the reader copies it
+	// while the writer fills the next one.
+	chunkSize = 8 << 10
+)
+
+// Writer is the writing end of a ring.
+type Writer struct {
+	half
+	tail  uint64 // where the next record goes
+	limit uint64 // records must end here: what the reader has left free
+	clear uint64 // from tail up to here, the word of every line is 0
+}
+
+// room says whether a record of so many bytes fits, and the window after it.
+func (w *Writer) room(bytes uint64) bool {
+	end := w.tail + lines(bytes) + window
+	if end > w.limit {
+		w.look()
+	}
+	return end <= w.limit
+}
+
+// look asks how far the reader is. What it says counts only if it can be true.
+func (w *Writer) look() {
+	head := w.control.head.Load()
+	if head <= w.tail && w.tail-head <= w.size && head%lineSize == 0 && head+w.size > w.limit {
+		w.limit = head + w.size
+	}
+}
+
+// publish makes the record at tail visible, all of which but its word is there.
+func (w *Writer) publish(word, bytes uint64) {
+	next := w.tail + lines(bytes)
+	if w.clear <= next {
+		w.zero(next)
+		w.clear = next + lineSize
+	}
+	w.word(w.tail).Store(word)
+	w.tail = next
+	for w.clear < next+window {
+		w.zero(w.clear)
+		w.clear += lineSize
+	}
+}
+
+func (w *Writer) zero(position uint64) { *(*uint64)(w.at(position)) = 0 }
+
+// Frame writes a whole frame with at most transport.DirectSize bytes of payload,
+// or, if there is no room, nothing.
+func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
+	n := uint64(len(payload))
+	switch {
+	case h.ID != 0 || h.Total > math.MaxUint32:
+		return w.full(h, payload)
+	case h.Aux != 0 || h.Offset != 0:
+		return w.middle(h, payload)
+	}
+	if !w.room(shortSize + n) {
+		return false
+	}
+	at := w.at(w.tail)
+	s := (*short)(at)
+	s.context, s.seq = h.Context, h.Seq
+	s.src, s.dst, s.tag = int32(h.Src), int32(h.Dst), h.Tag
+	s.total = uint32(h.Total)
+	copy(unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n), payload)
+	w.publish(formShort|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, shortSize+n)
+	return true
+}
+
+func (w *Writer) middle(h *wire.Header, payload []byte) bool {
+	if h.Tag != 0 {
+		return w.full(h, payload)
+	}
+	n := uint64(len(payload))
+	if !w.room(middleSize + n) {
+		return false
+	}
+	at := w.at(w.tail)
+	m := (*middle)(at)
+	m.context, m.seq, m.offset = h.Context, h.Seq, h.Offset
+	m.src, m.dst, m.aux = int32(h.Src), int32(h.Dst), h.Aux
+	m.total = uint32(h.Total)
+	copy(unsafe.Slice((*byte)(unsafe.Add(at, middleSize)), n), payload)
+	w.publish(formMiddle|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, middleSize+n)
+	return true
+}
+
+func (w *Writer) full(h *wire.Header, payload []byte) bool {
+	n := uint64(len(payload))
+	if !w.room(fullSize + n) {
+		return false
+	}
+	body := unsafe.Slice((*byte)(w.at(w.tail)), fullSize+n)
+	wire.EncodeHeader(body[8:], h)
+	copy(body[fullSize:], payload)
+	w.publish(formFull|n<<32, fullSize+n)
+	return true
+}
+
+// Stream writes bytes of a stream, as many as there is room for but not more than
+// one record takes, and returns how many.
+func (w *Writer) Stream(runs ...[]byte) int {
+	if !w.room(streamSize+chunkSize) && !w.room(streamSize+lineSize) {
+		return 0
+	}
+	most := min(w.limit-w.tail-window-streamSize, chunkSize)
+	body := unsafe.Slice((*byte)(unsafe.Add(w.at(w.tail), streamSize)), most)
+	n := 0
+	for _, run := range runs {
+		n += copy(body[n:], run)
+	}
+	if n > 0 {
+		w.publish(formStream|uint64(n)<<32, streamSize+uint64(n))
+	}
+	return n
+}
+
+// Hunger says that the writer waits for room. It has to look once more then: the
+// bell rings for room that is made from now on.
+func (w *Writer) Hunger() { w.control.hungry.Store(1) }
+
+// Fed says that the writer waits no more.
+func (w *Writer) Fed() { w.control.hungry.Store(0) }

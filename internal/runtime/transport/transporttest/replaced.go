@@ -1,0 +1,183 @@
+package transporttest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
+	"banyan/internal/runtime/wire"
+)
+
+// replace puts a newcomer in the place of a Proc. Those who are to admit it do so by
+// admit, later.
+func replace(job *Job, nodes []*node, p proto.Proc) (fresh *node, life uint32) {
+	tr, life := job.Replace(p)
+	nodes[p] = newNode(nodes[p].t, p, len(nodes), tr)
+	return nodes[p], life
+}
+
+// admit has a Proc let the newcomer in, whose frames are numbered anew.
+func (n *node) admit(p proto.Proc, incarnation uint32) {
+	n.tr.(transport.Admitter).Admit(p, incarnation)
+	n.sent[p], n.received[p], n.closed[p], n.dest[p] = 0, 0, 0, place{}
+}
+
+// Where a Proc has died another process takes its place, again and again: it exchanges
+// frames with all, and nothing of the former one comes through, whatever the former one
+// had on its way, and whenever it is admitted.
+func testReplaced(t *testing.T, factory Factory) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(17, seed))
+		job, nodes := start(t, factory, 3)
+		if job.Replace == nil {
+			t.Skip("nobody takes another's place here")
+		}
+		nodes[1].send(0, 1, false)
+		until(t, "two have met", nodes, func() bool { return nodes[0].received[1] == 1 })
+		for range 4 {
+			for range rng.IntN(30) {
+				nodes[1].send(proto.Proc(2*rng.IntN(2)), randomSize(rng), rng.IntN(2) == 0)
+				nodes[2*rng.IntN(2)].send(1, randomSize(rng), true)
+				if rng.IntN(3) == 0 {
+					nodes[rng.IntN(3)].poll()
+				}
+			}
+			job.Crash(1)
+			others := []*node{nodes[0], nodes[2]}
+			if rng.IntN(2) == 0 { // otherwise it is admitted first
+				for range rng.IntN(50) {
+					nodes[0].poll()
+					nodes[2].poll()
+				}
+			}
+			fresh, life := replace(job, nodes, 1)
+			for i, n := range others {
+				if rng.IntN(2) == 0 { // it is early
+					fresh.send(n.self, randomSize(rng), true)
+					n.poll()
+				}
+				n.admit(1, life)
+				if rng.IntN(2) == 0 {
+					n.send(1, randomSize(rng), true)
+				}
+				if i == 0 && rng.IntN(2) == 0 {
+					continue
+				}
+				fresh.send(n.self, randomSize(rng), true)
+			}
+			for _, n := range others {
+				n.send(1, wire.MaxPayload, true)
+				fresh.send(n.self, wire.MaxPayload, true)
+			}
+			until(t, "all is exchanged", nodes, func() bool {
+				for _, n := range others {
+					if n.received[1] != fresh.sent[n.self] || fresh.received[n.self] != n.sent[1] || len(n.loans) > 0 {
+						return false
+					}
+				}
+				return len(fresh.loans) == 0
+			})
+		}
+		settle(nodes)
+		for _, n := range []*node{nodes[0], nodes[2]} {
+			if n.closed[1] != 0 {
+				t.Errorf("%v: the last one's end is told, who lives", n.self)
+			}
+		}
+	}
+}
+
+// Who is held for dead, but lives, hears so when another has its place, and nothing that
+// it says comes through: whether it had met its peer or not.
+func testReplacedAlive(t *testing.T, factory Factory) {
+	for _, met := range []bool{true, false} {
+		job, nodes := start(t, factory, 2)
+		if job.Replace == nil {
+			t.Skip("nobody takes another's place here")
+		}
+		former := nodes[1]
+		if met {
+			former.send(0, 1, false)
+			until(t, "they have met", nodes, func() bool { return nodes[0].received[1] == 1 })
+		}
+		former.send(0, wire.MaxPayload, true)
+		nodes[0].tr.Fence(1)
+		fresh, life := replace(job, nodes, 1)
+		nodes[0].admit(1, life)
+		former.send(0, 1, true)
+		nodes[0].send(1, 10, false)
+		fresh.send(0, 10, false)
+		three := append(nodes, former)
+		until(t, "the former is told, the newcomer heard", three, func() bool {
+			return former.closed[0] == 1 && fresh.received[0] == 1 && nodes[0].received[1] == 1
+		})
+		if former.evidence[0] != transport.EvidenceObituary {
+			t.Errorf("the former one is told %v", former.evidence[0])
+		}
+		settle(three)
+		former.tr.Close()
+	}
+}
+
+// A newcomer that dies at any point is told of once it was met, and the next one takes its place.
+func testReplacedDies(t *testing.T, factory Factory) {
+	job, nodes := start(t, factory, 2)
+	if job.Replace == nil {
+		t.Skip("nobody takes another's place here")
+	}
+	job.Crash(1)
+	for steps := 0; steps < 40; steps += 3 {
+		fresh, life := replace(job, nodes, 1)
+		fresh.send(0, 100, true)
+		for i := range steps {
+			if i == steps/3 {
+				nodes[0].admit(1, life)
+				nodes[0].send(1, wire.MaxPayload, true)
+			}
+			fresh.poll()
+			nodes[0].poll()
+		}
+		job.Crash(1)
+	}
+	fresh, life := replace(job, nodes, 1)
+	nodes[0].tr.(transport.Admitter).Admit(1, life-1) // no news
+	nodes[0].admit(1, life)
+	nodes[0].send(1, 10, true)
+	fresh.send(0, 10, true)
+	until(t, "the last one is met", nodes, func() bool {
+		return nodes[0].received[1] == 1 && fresh.received[0] == 1 && len(nodes[0].loans) == 0
+	})
+	job.Crash(1)
+	until(t, "its end is told", nodes[:1], func() bool { return nodes[0].closed[1] == 1 })
+}
+
+// A sink that admits a newcomer hears nothing more of the former one, whose frame it is
+// called with.
+func testReplacedInsideSink(t *testing.T, factory Factory) {
+	job, nodes := start(t, factory, 2)
+	if job.Replace == nil {
+		t.Skip("nobody takes another's place here")
+	}
+	former, me := nodes[1], nodes[0]
+	heard := uint64(0)
+	var fresh *node
+	me.onFrame = func(_ proto.Proc, h *wire.Header) {
+		if heard = h.Seq; h.Seq == 3 {
+			me.onFrame = nil
+			var life uint32
+			fresh, life = replace(job, nodes, 1)
+			me.admit(1, life)
+		}
+	}
+	for range 10 {
+		former.send(0, 10, false)
+	}
+	until(t, "the former is told", []*node{me, former}, func() bool { return former.closed[0] == 1 })
+	if heard != 3 || me.received[1] != 0 {
+		t.Errorf("frame %d was the last, then %d came", heard, me.received[1])
+	}
+	fresh.send(0, 10, false)
+	until(t, "the newcomer is heard", nodes, func() bool { return me.received[1] == 1 })
+	former.tr.Close()
+}

@@ -1,0 +1,129 @@
+package incremental
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/topology"
+)
+
+// ErrNotCovered is what the errors of [New] wrap for a case that is valid, but
+// that only the engine can run.
+var ErrNotCovered = errors.New("not covered by incremental evaluation")
+
+// Evaluator evaluates broadcasts that differ only in who is dead, one after the
+// other. It isn't safe for concurrent use.
+type Evaluator struct {
+	procs             int32
+	latency, overhead proto.Time
+	delay             int32      // D: slots from a receive to the first send that it bears on
+	regular           int32      // how many slots are regular: D, or D+1
+	start             proto.Time // T: when correction starts
+	fixed             faultFree
+
+	run
+	// observe, if set by a test, sees every message of an irregular slot;
+	// received is -1 at a dead process.
+	observe func(sent, received, from, to int32, left bool)
+}
+
+// New returns an evaluator of a case, whatever its Failed. The error wraps
+// [ErrNotCovered], or is what Validate says.
+func New(c *logp.Case) (*Evaluator, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	// All that a Case may say beyond this changes the broadcast, also what is
+	// added to it one day.
+	covered := logp.Case{
+		Procs: c.Procs, Latency: c.Latency, Overhead: c.Overhead,
+		Tree: c.Tree, K: c.K, Numbering: c.Numbering,
+		Correction: broadcast.Checked, Synchronised: true, Failed: c.Failed,
+	}
+	if !reflect.DeepEqual(covered, *c) {
+		return nil, fmt.Errorf("%w: want synchronised checked correction, processes dead from the start and nothing else", ErrNotCovered)
+	}
+	delay := 2 + (c.Latency+c.Overhead-1)/c.Overhead
+	if c.Procs < delay+1 {
+		return nil, fmt.Errorf("%w: %d processes, want at least %d for L = %d, o = %d", ErrNotCovered, c.Procs, delay+1, c.Latency, c.Overhead)
+	}
+	tree, err := treeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluator{
+		procs:   int32(c.Procs),
+		latency: proto.Time(c.Latency), overhead: proto.Time(c.Overhead),
+		delay: int32(delay), regular: int32(delay + 1 - delay%2),
+	}
+	e.fixed.walk(&tree, e.latency, e.overhead)
+	e.start = e.fixed.latest[0].at
+	e.run.init(c.Procs)
+	return e, nil
+}
+
+func treeOf(c *logp.Case) (topology.Tree, error) {
+	switch c.Tree {
+	case logp.Binomial:
+		return topology.Binomial(c.Procs, c.Numbering)
+	case logp.KAry:
+		return topology.KAry(c.Procs, c.K, c.Numbering)
+	case logp.Lame:
+		return topology.Lame(c.Procs, c.K, c.Numbering)
+	case logp.Optimal:
+		return topology.Optimal(c.Procs, c.Latency, c.Overhead, c.Numbering)
+	}
+	return topology.Tree{}, fmt.Errorf("%w: tree %q", ErrNotCovered, c.Tree)
+}
+
+// Run evaluates the broadcast in which these processes are dead from the start.
+func (e *Evaluator) Run(failed []int) (logp.Outcome, error) {
+	if !slices.IsSorted(failed) {
+		failed = slices.Sorted(slices.Values(failed))
+	}
+	if n := len(failed); n > 0 && (failed[0] < 1 || failed[n-1] >= int(e.procs)) {
+		return logp.Outcome{}, fmt.Errorf("failed: want 1 to %d, not %d to %d", e.procs-1, failed[0], failed[n-1])
+	}
+	e.reset()
+	e.disseminate(failed)
+	e.findGaps()
+	e.colourNear()
+	e.endOfRegular()
+	e.play()
+	return e.outcome(), nil
+}
+
+func (e *Evaluator) outcome() logp.Outcome {
+	o := logp.Outcome{
+		Messages:   e.treeMessages + int(e.participants)*int(e.regular) + e.played,
+		Unreached:  int(e.unreached),
+		MaxGap:     int(e.maxGap),
+		Quiescence: max(e.handled(e.lastReceived), e.handled(e.lastDropped)-e.overhead),
+	}
+	if e.lastColoured >= 0 {
+		o.Coloring = e.handled(e.lastColoured)
+		return o
+	}
+	for _, a := range e.fixed.latest {
+		if e.cells[a.process].state >= inside {
+			o.Coloring = a.at
+			break
+		}
+	}
+	return o
+}
+
+// handled is when the message received in a slot is handled. Of slot -1, that of
+// messages that never were, it is earlier than of all others.
+func (e *Evaluator) handled(slot int32) proto.Time {
+	if slot < 0 {
+		return math.MinInt64 / 2
+	}
+	return e.start + proto.Time(slot+2)*e.overhead + e.latency
+}

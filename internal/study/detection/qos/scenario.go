@@ -1,0 +1,112 @@
+package qos
+
+import (
+	"errors"
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/study/driver/oneport"
+)
+
+// System is a detector over a kind of transport.
+type System uint8
+
+// The systems compared.
+const (
+	// Ring is internal/proto/detector over datagrams: what is lost is lost.
+	Ring System = iota
+	// RingStream is the same over streams, as real jobs run it: what is lost
+	// comes late.
+	RingStream
+	// Swim is internal/study/protocol/swim over datagrams, with targets drawn at random.
+	Swim
+	// SwimRoundRobin is the same with every member probed in turn, in a random
+	// order.
+	SwimRoundRobin
+
+	systems
+)
+
+var systemNames = [systems]string{"ring", "ring-stream", "swim", "swim-rr"}
+
+func (s System) String() string { return systemNames[s] }
+
+// ParseSystem is the inverse of String.
+func ParseSystem(name string) (System, error) {
+	for s, n := range systemNames {
+		if n == name {
+			return System(s), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown system %q: want ring, ring-stream, swim or swim-rr", name)
+}
+
+func (s System) isRing() bool { return s == Ring || s == RingStream }
+
+// Scenario is what detectors are put through.
+type Scenario struct {
+	Nodes int
+	// Period is η of the ring, and so the budget: one message for each node and period.
+	Period proto.Time
+	Tau    proto.Time // τ, of an uncontended message
+	Loss   float64    // probability that a message is lost
+	// Retransmit is how late a lost message is on a stream; each further loss
+	// of it doubles that.
+	Retransmit proto.Time
+	// Every node runs for StallEvery on average, then stands still for Stall
+	// on average; both exponentially distributed. Stall 0: never.
+	Stall, StallEvery proto.Time
+	// Cut is the share of pairs of nodes whose messages to each other never
+	// arrive, in any transport.
+	Cut float64
+	// Deaths is how many neighbours on the ring die at the same time.
+	Deaths int
+}
+
+// Validate says what is wrong with it.
+func (s *Scenario) Validate() error {
+	switch {
+	case s.Nodes < 3 || s.Nodes > 4096:
+		return &FieldError{"nodes", fmt.Errorf("%d: want 3 to 4096", s.Nodes)}
+	case s.Tau < 1:
+		return &FieldError{"tau", errors.New("must be more than 0")}
+	case s.Period < 3*s.Tau:
+		return &FieldError{"period", errors.New("must be 3τ at least")}
+	case !(s.Loss >= 0 && s.Loss < 1):
+		return &FieldError{"loss", fmt.Errorf("%g: want a probability below 1", s.Loss)}
+	case s.Retransmit < 1:
+		return &FieldError{"retransmit", errors.New("must be more than 0")}
+	case s.Stall < 0:
+		return &FieldError{"stall", errors.New("must not be negative")}
+	case s.Stall > 0 && s.StallEvery < 1:
+		return &FieldError{"stall-every", errors.New("must be more than 0")}
+	case !(s.Cut >= 0 && s.Cut <= 1):
+		return &FieldError{"cut", fmt.Errorf("%g: want a share", s.Cut)}
+	case s.Deaths < 1 || s.Deaths > s.Nodes-2:
+		return &FieldError{"deaths", fmt.Errorf("%d: want 1 to %d", s.Deaths, s.Nodes-2)}
+	}
+	return nil
+}
+
+// FieldError says which value is wrong.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap gives what is wrong with it.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// config is the network of a system in the scenario.
+func (s *Scenario) config(system System, seed uint64) oneport.Config {
+	c := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Loss: s.Loss, Seed: seed}
+	if system == RingStream {
+		c.Loss = 0 // the stream makes it a delay
+	}
+	if s.Stall > 0 {
+		c.Load = oneport.Load{Share: 1, Every: s.StallEvery, Stalls: s.Stall}
+	}
+	return c
+}

@@ -1,0 +1,233 @@
+package stabilisation
+
+import (
+	"context"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/study/driver/oneport"
+)
+
+// Machines plays scenarios with the detector's machines, one for each node, under the one-port
+// model. Every heartbeat is sent.
+type Machines struct {
+	*Scenario
+	view     detector.View
+	network  *oneport.Network[frame]
+	machines []detector.Machine
+	started  []bool
+	actions  detector.Actions
+
+	ctx   context.Context
+	calls int // of machines
+
+	struck  []known // the failures, in order
+	live    int
+	outcome Outcome
+}
+
+// known is who knows of a failure.
+type known struct {
+	node  proto.Proc
+	by    int        // of the live nodes
+	since proto.Time // all of them have known it; or Never
+}
+
+// NewMachines prepares for runs of settings.
+func NewMachines(s *Settings) *Machines {
+	return &Machines{
+		view:     detector.View{Ring: s.ring()},
+		machines: make([]detector.Machine, s.Nodes),
+		started:  make([]bool, s.Nodes),
+	}
+}
+
+// Run plays a scenario.
+func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
+	m.Scenario, m.outcome, m.struck, m.live = s, Outcome{}, m.struck[:0], s.Nodes
+	m.ctx, m.calls = ctx, 0
+	clear(m.machines)
+	clear(m.started)
+	cfg := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Fixed: s.Fixed, Seed: s.Seed}
+	var err error
+	if m.network == nil {
+		m.network, err = oneport.New(cfg, m)
+	} else {
+		err = m.network.Reset(cfg, m)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	m.network.Run(s.Onset() - 1)
+	if err := ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	before := m.network.Sent
+	m.fail()
+	for !m.outcome.Stable && m.outcome.False == 0 && m.network.Now() < m.giveUp() && len(m.struck) < maxFailures {
+		m.network.Run(min(m.network.Now()+s.Period, m.giveUp()))
+		if err := ctx.Err(); err != nil {
+			return Outcome{}, err
+		}
+	}
+	m.account()
+	m.network.Run(m.network.Now() + 8*s.Tau*proto.Time(s.MostFailures()+2)) // the last broadcast ends
+	m.outcome.Messages = m.messages(&before)
+	return m.outcome, nil
+}
+
+// Quiet plays a scenario of forced failures and then counts what the live nodes, of
+// whom it says how many there are, send in a number of periods after it has calmed down.
+func (m *Machines) Quiet(ctx context.Context, s *Scenario, periods int) (sent Messages, live int, err error) {
+	if _, err := m.Run(ctx, s); err != nil {
+		return Messages{}, 0, err
+	}
+	m.network.Run(m.network.Now() + s.Period)
+	before := m.network.Sent
+	for range periods {
+		m.network.Run(m.network.Now() + s.Period)
+		if err := ctx.Err(); err != nil {
+			return Messages{}, 0, err
+		}
+	}
+	return m.messages(&before), m.live, nil
+}
+
+// fail lets the next failure strike when its time comes.
+func (m *Machines) fail() {
+	if f, ok := m.Failure(len(m.struck)); ok {
+		m.network.Crash(int32(f.Node), m.Onset()+f.At)
+	}
+}
+
+// giveUp is when the run is over even if it isn't stable: a while after the last failure,
+// and after the next if that is known.
+func (m *Machines) giveUp() proto.Time {
+	last := max(0, len(m.struck)-1)
+	if _, more := m.Failure(len(m.struck)); more {
+		last = len(m.struck)
+	}
+	f, _ := m.Failure(last)
+	return m.Onset() + f.At + m.patience(last+1)
+}
+
+// account says what a run has come to.
+func (m *Machines) account() {
+	o := &m.outcome
+	o.Failures = len(m.struck)
+	if o.Stable {
+		o.All = m.network.Now() - m.Onset()
+		o.First = m.struck[0].since - m.Onset()
+	}
+}
+
+// messages are those sent since some had been.
+func (m *Machines) messages(before *[oneport.Kinds]int) Messages {
+	count := func(k detector.ActionKind) int { return m.network.Sent[k] - before[k] }
+	return Messages{
+		Heartbeats: count(detector.SendHeartbeat),
+		Observes:   count(detector.SendObserve),
+		News:       count(detector.SendNews),
+		Others:     count(detector.SendReconcile) + count(detector.SendObituary),
+	}
+}
+
+// Receive is called by the network.
+func (m *Machines) Receive(now proto.Time, node, from int32, f *frame, out *[]oneport.Send[frame]) {
+	if !m.started[node] {
+		return
+	}
+	m.actions = m.actions[:0]
+	f.hand(&m.machines[node], now, proto.Proc(from), &m.actions)
+	m.carryOut(now, node, out)
+}
+
+// Tick is called by the network.
+func (m *Machines) Tick(now proto.Time, node int32, out *[]oneport.Send[frame]) {
+	m.actions = m.actions[:0]
+	if !m.started[node] {
+		m.started[node] = true
+		m.machines[node].Start(detector.Config{
+			Self: proto.Proc(node), View: &m.view, Period: m.Period, Timeout: m.Timeout,
+		}, now, &m.actions)
+	} else {
+		m.machines[node].Tick(now, &m.actions)
+	}
+	m.carryOut(now, node, out)
+}
+
+// Deadline is called by the network.
+func (m *Machines) Deadline(node int32) proto.Time {
+	if !m.started[node] {
+		return m.Phase(proto.Proc(node))
+	}
+	return m.machines[node].Deadline()
+}
+
+// Crashed is called by the network. It lets the next failure come.
+func (m *Machines) Crashed(now proto.Time, node int32) {
+	m.live--
+	for i := range m.struck {
+		if !m.machines[node].Alive(m.struck[i].node) {
+			m.struck[i].by--
+		}
+	}
+	m.struck = append(m.struck, known{node: proto.Proc(node), since: proto.Never})
+	m.fail()
+	m.judge(now)
+}
+
+// carryOut does what a node's machine says.
+func (m *Machines) carryOut(now proto.Time, node int32, out *[]oneport.Send[frame]) {
+	// A broadcast takes microseconds, and its simulation many seconds.
+	if m.calls++; m.calls%(1<<16) == 0 && m.ctx.Err() != nil {
+		m.network.Halt()
+	}
+	source := false
+	for i := range m.actions {
+		switch a := &m.actions[i]; a.Kind {
+		case detector.ReportDeath:
+			m.learned(now, a.Report.Proc)
+		case detector.ReportFenced: // whoever suspected it has been counted
+		default:
+			source = source || a.Kind == detector.SendNews && a.Bulletin.Source == proto.Proc(node)
+			*out = append(*out, oneport.Send[frame]{To: int32(a.To), Message: newFrame(a)})
+		}
+	}
+	if source {
+		m.outcome.Broadcasts++
+	}
+}
+
+// learned counts a node that has learned of a death.
+func (m *Machines) learned(now proto.Time, dead proto.Proc) {
+	for i := range m.struck {
+		if m.struck[i].node == dead {
+			m.struck[i].by++
+			if i == 0 && m.outcome.Detected == 0 {
+				m.outcome.Detected = now - m.Onset()
+			}
+			m.judge(now)
+			return
+		}
+	}
+	m.outcome.False++
+	m.network.Halt()
+}
+
+// judge finds out what all live nodes know, and whether the configuration is stable.
+func (m *Machines) judge(now proto.Time) {
+	stable := true
+	for i := range m.struck {
+		k := &m.struck[i]
+		if k.by < m.live {
+			stable = false
+		} else if k.since == proto.Never {
+			k.since = now
+		}
+	}
+	if _, more := m.Failure(len(m.struck)); stable && !m.outcome.Stable && !(more && m.forced()) {
+		m.outcome.Stable = true
+		m.network.Halt()
+	}
+}

@@ -1,0 +1,127 @@
+package viewtime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"banyan/internal/study/planning/risk"
+)
+
+// MaxNodes is the most nodes of a model.
+const MaxNodes = 1 << 20
+
+// Model is a platform.
+type Model struct {
+	Latency  risk.Seconds // L: half a round trip between neighbours
+	Compute  risk.Seconds // Ocp: for a node to compute its new view
+	Topology Topology
+	// Contention is c: by how much of L a message of the widest level delays the others.
+	Contention float64
+	// Overhead is o: between two sends of a node.
+	Overhead risk.Seconds
+}
+
+// FieldError says which setting is wrong, by the name of the flag that sets it.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Validate returns a *FieldError for what makes no sense.
+func (m *Model) Validate() error {
+	switch {
+	case !(m.Latency > 0) || math.IsInf(float64(m.Latency), 0):
+		return &FieldError{"latency", fmt.Errorf("%v: want more than 0", m.Latency)}
+	case !(m.Compute >= 0) || math.IsInf(float64(m.Compute), 0):
+		return &FieldError{"compute", fmt.Errorf("%v: want 0 or more", m.Compute)}
+	case !(m.Overhead >= 0) || math.IsInf(float64(m.Overhead), 0):
+		return &FieldError{"overhead", fmt.Errorf("%v: want 0 or more", m.Overhead)}
+	}
+	return nil
+}
+
+// ValidateTree returns a *FieldError if there can be no such tree.
+func (m *Model) ValidateTree(nodes, arity int) error {
+	room := m.Topology.Nodes()
+	switch {
+	case nodes < 1 || nodes > MaxNodes:
+		return &FieldError{"nodes", fmt.Errorf("%d: want 1 to %d", nodes, MaxNodes)}
+	case room > 0 && nodes > room:
+		return &FieldError{"nodes", fmt.Errorf("%d: a %v has room for %d", nodes, m.Topology, room)}
+	case arity < 2 || arity > MaxNodes || arity&(arity-1) != 0:
+		return &FieldError{"arity", fmt.Errorf("%d: want a power of two from 2 to %d", arity, MaxNodes)}
+	}
+	return nil
+}
+
+// Base is T_s by equations 1 and 2.
+func (m *Model) Base(nodes, arity int) risk.Seconds {
+	h := Levels(nodes, arity)
+	return 2*m.Latency*risk.Seconds(h-1) + m.Compute*risk.Seconds(h)
+}
+
+// Stabilise is T_s with the refinements.
+func (m *Model) Stabilise(nodes, arity int) risk.Seconds {
+	h := Levels(nodes, arity)
+	travel := 2 * m.Latency * risk.Seconds(m.Topology.Hops(nodes, arity))
+	return travel*risk.Seconds(1+m.Contention*float64(Widest(nodes, arity))) +
+		m.Compute*risk.Seconds(h) + m.Overhead*risk.Seconds((arity-1)*(h-1))
+}
+
+// Best is the arity of a list with which so many nodes stabilise first, the smallest of equal
+// ones.
+func (m *Model) Best(nodes int, arities []int) int {
+	best, least := 0, risk.Seconds(math.Inf(1))
+	for _, a := range arities {
+		if t := m.Stabilise(nodes, a); t < least || t == least && a < best {
+			best, least = a, t
+		}
+	}
+	return best
+}
+
+// Measurement is a stabilisation time that was measured.
+type Measurement struct {
+	Nodes, Arity int
+	Time         risk.Seconds
+}
+
+// Fit is how well a model describes measurements.
+type Fit struct {
+	Contention float64      // c
+	Residual   risk.Seconds // root of the mean square of what remains
+	Without    risk.Seconds // the same with c = 0
+	Count      int
+}
+
+// FitContention finds the c that suits measurements best, by least squares. T_s is
+// linear in it.
+func (m *Model) FitContention(measured []Measurement) (Fit, error) {
+	without := *m
+	without.Contention = 0
+	fit := Fit{Count: len(measured)}
+	var xx, xy, yy float64
+	for _, p := range measured {
+		if err := m.ValidateTree(p.Nodes, p.Arity); err != nil {
+			return fit, err
+		}
+		x := 2 * float64(m.Latency) * float64(m.Topology.Hops(p.Nodes, p.Arity)) * float64(Widest(p.Nodes, p.Arity))
+		y := float64(p.Time - without.Stabilise(p.Nodes, p.Arity))
+		xx, xy, yy = xx+x*x, xy+x*y, yy+y*y
+	}
+	if xx == 0 {
+		return fit, errors.New("want at least one measurement of 2 nodes or more")
+	}
+	fit.Contention = xy / xx
+	if fit.Contention < 0 {
+		return fit, fmt.Errorf("the measurements are below the model without contention (c would be %.3g): give the latency of an idle network", fit.Contention)
+	}
+	n := float64(fit.Count)
+	fit.Residual = risk.Seconds(math.Sqrt(max(0, yy-xy*fit.Contention) / n))
+	fit.Without = risk.Seconds(math.Sqrt(yy / n))
+	return fit, nil
+}

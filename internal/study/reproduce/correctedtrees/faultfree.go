@@ -1,0 +1,77 @@
+package correctedtrees
+
+import (
+	"context"
+
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/parallel"
+)
+
+// faultFreeStudy is section 4.1: broadcasts to more and more processes, nobody
+// dead. Those along trees are exact; one run says all. Figures 6, 7 and 14 are made of it.
+type faultFreeStudy struct {
+	sizes    []int
+	outcomes map[faultFreePoint]logp.Outcome
+	gossip   map[int]*gossipSize // by the number of processes
+}
+
+type faultFreePoint struct {
+	tree       int // by its place
+	procs      int
+	correction string // its name
+}
+
+// gossipSize is Corrected Gossip with so many processes.
+type gossipSize struct {
+	fastest    int // gossip time with the lowest average latency under checked correction, in steps
+	quiescence sample
+	coloring   sample
+	messages   sample
+	safe       []gossipSafe // opportunistic, for each distance, by its place
+}
+
+// gossipSafe is opportunistic Corrected Gossip with the shortest time that left nobody uncoloured.
+type gossipSafe struct {
+	time                 int
+	quiescence, messages sample
+}
+
+func (e *experiment) studyFaultFree(ctx context.Context, s *studies) error {
+	study := faultFreeStudy{sizes: e.Sizes, outcomes: map[faultFreePoint]logp.Outcome{}, gossip: map[int]*gossipSize{}}
+	corrections := []correction{plain, acknowledged, checked}
+	for _, d := range distances {
+		corrections = append(corrections, optimised(d))
+	}
+	type job struct {
+		at faultFreePoint
+		c  logp.Case
+	}
+	var jobs []job
+	for _, procs := range e.Sizes {
+		for i := range trees {
+			for _, c := range corrections {
+				jobs = append(jobs, job{faultFreePoint{i, procs, c.name}, trees[i].broadcastCase(procs, c)})
+			}
+		}
+	}
+	outcomes := make([]logp.Outcome, len(jobs))
+	progress := func(done int) { e.progress("trees without faults", done, len(jobs)) }
+	engines := make([]logp.Simulator, e.Workers)
+	err := parallel.Each(ctx, len(jobs), e.Workers, progress, func(worker, i int) (err error) {
+		outcomes[i], err = engines[worker].Run(&jobs[i].c, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		study.outcomes[j.at] = outcomes[i]
+	}
+	for _, procs := range e.Sizes {
+		if study.gossip[procs], err = e.studyGossipSize(ctx, procs); err != nil {
+			return err
+		}
+	}
+	s.faultFree = study
+	return nil
+}

@@ -1,0 +1,94 @@
+package correctedtrees
+
+import (
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/driver/logp"
+	"banyan/internal/topology"
+)
+
+// tree is one of the paper's dissemination trees.
+type tree struct {
+	name string // for people
+	spec string // for campaigns
+	kind logp.TreeKind
+	k    int
+}
+
+// trees are in the paper's order. Their places are their colours in all figures.
+var trees = []tree{
+	{"binomial", "binomial", logp.Binomial, 0},
+	{fmt.Sprintf("%d-ary", fanOut), fmt.Sprintf("kary:%d", fanOut), logp.KAry, fanOut},
+	{fmt.Sprintf("Lamé (k = %d)", order), fmt.Sprintf("lame:%d", order), logp.Lame, order},
+	{"optimal", "optimal", logp.Optimal, 0},
+}
+
+// gossipLook is the colour of gossip, after those of the trees.
+const gossipLook = 5
+
+// correction is one of the ways in which a broadcast is made reliable.
+type correction struct {
+	name         string
+	kind         broadcast.Correction
+	distance     int
+	synchronised bool
+}
+
+var (
+	plain        = correction{"dissemination alone", broadcast.NoCorrection, 0, false}
+	acknowledged = correction{"acknowledged", broadcast.Acknowledged, 0, false}
+	checked      = correction{"checked", broadcast.Checked, 0, true}
+)
+
+// optimised is overlapped, as throughout the paper.
+func optimised(distance int) correction {
+	return correction{fmt.Sprintf("opportunistic, distance %d", distance), broadcast.Optimised, distance, false}
+}
+
+// broadcastCase is a broadcast along a tree, nobody dead.
+func (t *tree) broadcastCase(procs int, c correction) logp.Case {
+	return logp.Case{
+		Procs: procs, Latency: latency, Overhead: overhead, Tree: t.kind, K: t.k,
+		Correction: c.kind, Distance: c.distance, Synchronised: c.synchronised,
+	}
+}
+
+// disseminationEnd is when the tree has coloured everybody if nobody is dead, which
+// is when synchronised correction starts.
+func (t *tree) disseminationEnd(s *logp.Simulator, procs int, n topology.Numbering) (proto.Time, error) {
+	c := t.broadcastCase(procs, plain)
+	c.Numbering = n
+	o, err := s.Run(&c, nil)
+	return o.Coloring, err
+}
+
+// shape is the tree itself.
+func (t *tree) shape(procs int) (topology.Tree, error) {
+	switch t.kind {
+	case logp.Binomial:
+		return topology.Binomial(procs, topology.Interleaved)
+	case logp.KAry:
+		return topology.KAry(procs, t.k, topology.Interleaved)
+	case logp.Lame:
+		return topology.Lame(procs, t.k, topology.Interleaved)
+	}
+	return topology.Optimal(procs, latency, overhead, topology.Interleaved)
+}
+
+// faultFree is lemma 2, as corrected in ERRATA: how long synchronised checked correction
+// takes if nobody is dead. Corollary 1's messages for each process are 3 + ⌈L/o⌉.
+const (
+	roundedUp        = (latency + overhead - 1) / overhead // ⌈L/o⌉
+	faultFree        = 4*overhead + latency + roundedUp*overhead
+	faultFreePerProc = 3 + roundedUp
+)
+
+// bounds are lemma 3's of the time of correction, with a longest gap.
+func bounds(gap int) (low, high int) {
+	if gap == 0 {
+		return faultFree, faultFree
+	}
+	return faultFree + gap*overhead, faultFree + (2*gap+1)*overhead
+}

@@ -1,0 +1,148 @@
+package failuredetector
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"banyan/internal/study/report"
+)
+
+// small takes a second.
+func small() Parameters {
+	return Parameters{
+		Mode: "quick", Seed: 1, Workers: 2, Runs: 1000, Sizes: []int{16, 64, 1024, 16384, fullSize},
+		Machines: []Share{{16, 20, 20}, {100, 5, 5}, {512, 1, 2}},
+		Probed:   []int{1000, 20000}, ProbingRuns: 20, Quiet: 1000,
+	}
+}
+
+// TestRun: the report says which claims hold, by name. What is left out is Open with so few runs.
+func TestRun(t *testing.T) {
+	r, err := Run(context.Background(), small(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs := []string{
+		"largest δ at 256,000 nodes, μ = 45 years",
+		"delays the first's detection by another δ",
+		"a further failure delays completion by δ/2",
+		"failures overlap",
+		"1/e, its limit",
+		"rounds after which all nodes have been probed",
+		"the ring detects a failure in one message time",
+	}
+	agrees := []string{
+		"largest δ at 256,000 nodes, μ = 20 years",
+		"the first failure is known δ − η/2 after it struck",
+		"at small sizes it takes longer",
+		"it takes longer the larger the system",
+		"T(f) bounds the time",
+		"the abstraction (no heartbeats",
+		"all know of the first failure after a constant time",
+		"failures until the configuration is stable",
+		"time until all know of all",
+		"a broadcast takes at most 4τ log n",
+		"messages in a period",
+		"p(N), the probability",
+		"nodes that nobody probes",
+		"rounds x with p(N)^x",
+		"rounds until all are probed, on average, 20,000 nodes",
+	}
+	check := func(names []string, want report.Verdict) {
+		for _, name := range names {
+			found := false
+			for _, c := range r.Claims {
+				if strings.Contains(c.What, name) {
+					found = true
+					if c.Verdict != want {
+						t.Errorf("%s: %v, want %v; ours %s", c.What, c.Verdict, want, c.Ours)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("there is no claim %q", name)
+			}
+		}
+	}
+	check(differs, report.Differs)
+	check(agrees, report.Agrees)
+	dir := t.TempDir()
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"3", "4a", "4b", "5", "5-failures", "6", "7"} {
+		if _, err := os.Stat(filepath.Join(dir, "figure-"+name+".svg")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestWorkers: the report doesn't depend on them.
+func TestWorkers(t *testing.T) {
+	p := small()
+	p.Runs, p.Machines, p.Probed = 20, []Share{{16, 3, 3}}, []int{1000}
+	p.Sizes = []int{16, 32, 64, 128}
+	var pages [2]string
+	for i, workers := range []int{1, 5} {
+		p.Workers = workers
+		r, err := Run(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[i] = string(page)
+	}
+	if pages[0] != pages[1] {
+		t.Error("the page depends on the workers")
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	steps := map[string]bool{}
+	p := small()
+	p.Workers = 1
+	_, err := Run(ctx, p, func(step string, done, total int) {
+		steps[step] = true
+		if done > 5 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || len(steps) != 1 {
+		t.Errorf("%v after %v", err, steps)
+	}
+	cancel()
+}
+
+func TestValidate(t *testing.T) {
+	for _, p := range []Parameters{Quick(), Default(), Full()} {
+		p.Workers = 1
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", p.Mode, err)
+		}
+	}
+	for name, spoil := range map[string]func(*Parameters){
+		"workers":       func(p *Parameters) { p.Workers = 0 },
+		"runs":          func(p *Parameters) { p.Runs = 1 },
+		"sizes":         func(p *Parameters) { p.Sizes = []int{8, 16} },
+		"small":         func(p *Parameters) { p.Sizes[0] = 4 },
+		"machines":      func(p *Parameters) { p.Machines[0].Forced = 0 },
+		"more machines": func(p *Parameters) { p.Machines[0].Random = p.Runs + 1 },
+	} {
+		p := small()
+		if spoil(&p); p.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package membership
+
+import (
+	"fmt"
+	"math"
+
+	"banyan/internal/proto"
+	"banyan/internal/study/driver/viewsim"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
+)
+
+// platform is one of the paper's two machines, by its constants of section 7. The paper gives
+// L, half a round trip, and Ocp. How much of L is overhead, in which a process can't send another
+// message, it doesn't say: that is ours.
+type platform struct {
+	name                       string
+	latency, overhead, compute proto.Time // ns; L is latency + 2·overhead
+	topology                   viewtime.Topology
+}
+
+var (
+	bluegene = platform{
+		name: "BlueGene/L", latency: 3600, overhead: 500, compute: 2000,
+		topology: viewtime.Topology{Size: [3]int{8, 8, 16}, Wrap: true}, // two midplanes of 8×8×8
+	}
+	ethernet = platform{name: "Gigabit Ethernet", latency: 98_000, overhead: 10_000, compute: 2000}
+)
+
+const ns = 1e-9
+
+// halfRoundTrip is the paper's L.
+func (p *platform) halfRoundTrip() proto.Time { return p.latency + 2*p.overhead }
+
+// base is the paper's base model, distance its distance model, without the printed factor.
+func (p *platform) base(nodes, arity int) float64 {
+	m := p.model()
+	return microseconds(m.Base(nodes, arity))
+}
+
+func (p *platform) distance(nodes, arity int) float64 {
+	m := p.model()
+	m.Topology = p.topology
+	return microseconds(m.Stabilise(nodes, arity))
+}
+
+// fanOut is the base model with the time that sends one after the other take.
+func (p *platform) fanOut(nodes, arity int) float64 {
+	m := p.model()
+	m.Overhead = seconds(p.overhead)
+	return microseconds(m.Stabilise(nodes, arity))
+}
+
+// microseconds are those of a span, to the nanosecond.
+func microseconds(s risk.Seconds) float64 { return math.Round(float64(s)*1e9) / 1e3 }
+
+func (p *platform) model() viewtime.Model {
+	return viewtime.Model{Latency: seconds(p.halfRoundTrip()), Compute: seconds(p.compute)}
+}
+
+// point is a simulated stabilisation time, in µs.
+type point struct {
+	live          int
+	stable        spread
+	installed     float64 // mean
+	agreed        int     // runs
+	traffic       viewsim.Traffic
+	sameMessages  bool // in all runs
+	viewsEachOnce bool
+}
+
+// simulate has one node other than the root die, in a group of which so many are left. With
+// torus, messages take the hops of the platform's topology.
+func (e *experiment) simulate(p *platform, live, arity int, torus bool) (point, error) {
+	s := viewsim.Settings{
+		Nodes: live + 1, Arity: arity, Fault: viewsim.Fault{Kind: viewsim.Node},
+		Latency: p.latency, Overhead: p.overhead, Compute: p.compute, Detection: 1e6,
+	}
+	step := fmt.Sprintf("%s, %d children, %d nodes", p.name, arity, live)
+	if torus {
+		step += ", by hops"
+		s.Hops = func(from, to proto.Proc) int { return p.topology.Distance(int(from), int(to)) }
+	}
+	outcomes, err := e.campaign(step, s, e.Runs)
+	if err != nil {
+		return point{}, err
+	}
+	q := point{live: live, traffic: outcomes[0].Traffic, sameMessages: true, viewsEachOnce: true}
+	var stable []float64
+	for _, o := range outcomes {
+		if !o.Agreed || o.Collided {
+			continue
+		}
+		q.agreed++
+		q.sameMessages = q.sameMessages && o.Traffic == q.traffic
+		q.viewsEachOnce = q.viewsEachOnce && o.Views == 1
+		stable = append(stable, float64(o.Stable)/1e3)
+		q.installed += float64(o.Installed) / 1e3
+	}
+	if q.agreed < len(outcomes) {
+		return point{}, fmt.Errorf("%s: only %d of %d runs agreed", step, q.agreed, len(outcomes))
+	}
+	q.installed /= float64(q.agreed)
+	q.stable = spreadOf(stable)
+	return q, nil
+}

@@ -1,0 +1,221 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
+	"banyan/internal/study/report"
+)
+
+// small takes a second.
+func small() Parameters {
+	p := Quick()
+	p.Workers, p.Runs, p.Largest, p.Faulty = 2, 3, 1024, 40
+	return p
+}
+
+// machine is a model of a machine, with contention.
+var machine = viewtime.Model{Latency: 50e-6, Compute: 5e-6, Contention: 0.1}
+
+// measure invents measurements that are as the model says, with a quarter of a µs between runs.
+func measure(change func(*Measurement)) []Measurement {
+	var all []Measurement
+	for _, arity := range []int{2, 4} {
+		for _, live := range []int{1, 2, 3, 5, 7, 9, 12, 15, 20, 25, 30, 35, 40, 46, 127} {
+			for run := range 3 {
+				m := Measurement{Live: live, Arity: arity, Base: machine.Base(live, arity), Contention: machine.Stabilise(live, arity), Messages: 3 * (live - 1)}
+				m.Stabilise = max(0, m.Contention+risk.Seconds(run-1)*0.25e-6)
+				m.Commit = m.Stabilise * 3 / 2
+				change(&m)
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
+
+func result(t *testing.T, p Parameters) *report.Report {
+	t.Helper()
+	r, err := Run(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// check wants claims whose text contains a name to have come out so.
+func check(t *testing.T, r *report.Report, want report.Verdict, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		found := false
+		for _, c := range r.Claims {
+			if strings.Contains(c.What, name) {
+				found = true
+				if c.Verdict != want {
+					t.Errorf("%s: %v, want %v; ours %s", c.What, c.Verdict, want, c.Ours)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("there is no claim %q", name)
+		}
+	}
+}
+
+// TestRun: which of the claims about models and simulations hold, by name.
+func TestRun(t *testing.T) {
+	r := result(t, small())
+	check(t, r, report.Agrees,
+		"hundreds of microseconds at 1,024 nodes",
+		"grows logarithmically",
+		"the base model is far off",
+		"with four children it takes less",
+		"single-digit milliseconds over TCP",
+		"steps above 5 and 21",
+		"tens of thousands",
+		"extremely flat trees",
+		"one message down and one acknowledgement up",
+		"a join propagates",
+		"by Banyan's protocol",
+	)
+	check(t, r, report.Differs,
+		"the distance model closely matches",
+		"the distance model as printed",
+		"when it has received one message",
+		"a root's failure",
+		"spreads: by its figure 3",
+		"within a millisecond: by its text",
+	)
+	check(t, r, report.Open, "how the measured times compare", "spread of five samples")
+	dir := t.TempDir()
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"figure-4", "figure-5", "figure-6", "figure-8", "scale", "arity"} {
+		if _, err := os.Stat(filepath.Join(dir, name+".svg")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMeasured: measurements get into the figures, and the claims judge them.
+func TestMeasured(t *testing.T) {
+	p := small()
+	p.Measured, p.MeasuredBy = measure(func(*Measurement) {}), "an invention"
+	r := result(t, p)
+	check(t, r, report.Agrees, "the same measured", "the contention model does", "between two heights", "spread at 99 %", "qualifies for extrapolation", "one message down")
+	names := map[string]bool{}
+	for _, s := range r.Sections {
+		for _, f := range s.Figures {
+			names[f.Name] = true
+			if !strings.HasPrefix(f.Name, "figure-6") {
+				continue
+			}
+			for _, series := range f.Series {
+				if series.Name == "measured here" && (len(series.Points) != 13 || math.Abs(series.Points[12].Y-float64(machine.Stabilise(46, 2))*1e6) > 1e-6) {
+					t.Errorf("%d points, %v", len(series.Points), series.Points)
+				}
+			}
+			if len(f.Series) != 5 {
+				t.Errorf("figure 6 has %d series", len(f.Series))
+			}
+		}
+	}
+	if !names["measured-2"] || !names["measured-4"] {
+		t.Errorf("no figures of large groups: %v", names)
+	}
+
+	// Slow ones, and such as have nothing to do with the model.
+	p.Measured = measure(func(m *Measurement) { m.Stabilise, m.Messages = 20e-3/risk.Seconds(m.Live), m.Messages+1 })
+	p.Measured = append(p.Measured, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3, Messages: 1}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3})
+	r = result(t, p)
+	check(t, r, report.Differs, "over loopback TCP on this machine, 2", "the contention model does", "between two heights of the tree the time grows with the nodes, which LogP can't show, 4", "one message down")
+}
+
+// TestFew: what can't be said of a few measurements is open.
+func TestFew(t *testing.T) {
+	p := small()
+	for _, live := range []int{3, 7, 15} {
+		p.Measured = append(p.Measured, Measurement{Live: live, Arity: 2, Stabilise: machine.Stabilise(live, 2), Base: machine.Base(live, 2)})
+	}
+	check(t, result(t, p), report.Open, "spread at 99 %", "can't show, 2")
+}
+
+// TestMachine: two heights give the constants behind the base model.
+func TestMachine(t *testing.T) {
+	e := &experiment{Parameters: Parameters{Measured: measure(func(*Measurement) {})}}
+	m, ok := e.machine()
+	if !ok || math.Abs(float64(m.Latency-machine.Latency)) > 1e-12 || math.Abs(float64(m.Compute-machine.Compute)) > 1e-12 {
+		t.Errorf("%v, %+v", ok, m)
+	}
+	e.Measured = e.Measured[:3] // of one height
+	if _, ok := e.machine(); ok {
+		t.Error("from a single height")
+	}
+}
+
+// TestWorkers: the report doesn't depend on them.
+func TestWorkers(t *testing.T) {
+	var pages [2]string
+	for i, workers := range []int{1, 5} {
+		p := small()
+		p.Workers = workers
+		p.Measured = measure(func(*Measurement) {})
+		dir := t.TempDir()
+		if err := result(t, p).Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[i] = string(page)
+	}
+	if pages[0] != pages[1] {
+		t.Error("the page depends on the workers")
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	steps := map[string]bool{}
+	p := small()
+	p.Workers = 1
+	_, err := Run(ctx, p, func(step string, done, total int) {
+		steps[step] = true
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || len(steps) != 1 {
+		t.Errorf("%v after %v", err, steps)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, p := range []Parameters{Quick(), Default(), Full()} {
+		p.Workers = 1
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", p.Mode, err)
+		}
+	}
+	for name, spoil := range map[string]func(*Parameters){
+		"workers":     func(p *Parameters) { p.Workers = 0 },
+		"runs":        func(p *Parameters) { p.Runs = 1 },
+		"torus":       func(p *Parameters) { p.Torus = 1025 },
+		"switch":      func(p *Parameters) { p.Switch = 3 },
+		"largest":     func(p *Parameters) { p.Largest = 1 << 21 },
+		"measurement": func(p *Parameters) { p.Measured = []Measurement{{Live: 3, Arity: 2, Stabilise: -1}} },
+	} {
+		p := small()
+		if spoil(&p); p.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

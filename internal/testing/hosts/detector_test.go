@@ -1,0 +1,242 @@
+package hosts_test
+
+import (
+	"testing"
+	"time"
+
+	"banyan/internal/testing/hosts"
+)
+
+// What these tests assert is specified in docs/detector.md, "Several hosts".
+
+const (
+	period  = 50 * time.Millisecond
+	timeout = 750 * time.Millisecond
+	pause   = 20 * time.Millisecond
+)
+
+// threeHosts has two processes on each of three hosts. Any two hosts have a
+// replica of each rank.
+var threeHosts = setting{
+	ranks: 3, replicas: 2, rounds: 250, place: []int32{0, 0, 1, 1, 2, 2},
+	period: period, timeout: timeout, pause: pause,
+}
+
+// A host that the others don't hear is excluded, in time, whatever it hears
+// itself. Its processes stop, since they are too few, or are told when the network is
+// as it was. The others end with the undisturbed result.
+func TestVanishedHost(t *testing.T) {
+	t.Parallel()
+	cut := hosts.Link{Cut: true}
+	for _, tc := range []struct {
+		name     string
+		out, in  hosts.Link // from the host, to the host
+		healLate bool       // when it has found all the others silent
+	}{
+		{"a cut, healed late", cut, cut, true},
+		{"a cut, healed at once", cut, cut, false},
+		{"unheard", cut, hosts.Link{}, false},
+		{"slower than the time-out", hosts.Link{Delay: 3 * timeout}, hosts.Link{Delay: 3 * timeout}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			n := network(t, 3, 1)
+			s := threeHosts
+			if tc.healLate {
+				s.rounds = 350 // it takes the vanished 3δ to find all others silent
+			}
+			r := start(t, n, s)
+			vanished, rest := []int{4, 5}, []int{0, 1, 2, 3}
+			set := func(out, in hosts.Link) {
+				for h := range 2 {
+					n.Set(2, h, out)
+					n.Set(h, 2, in)
+				}
+			}
+			at := time.Now()
+			set(tc.out, tc.in)
+			known := r.awaitKnowledge(rest, vanished).Sub(at)
+			t.Logf("known after %v", known)
+			// Each process of the host has an observer on another one: all are
+			// found at once. By a ring in the order of ranks it would take 3δ.
+			// Between them is room for a busy machine.
+			if bound := 5 * timeout / 2; known > bound {
+				t.Errorf("it takes %v to know of a vanished host, more than %v", known, bound)
+			}
+			if tc.healLate {
+				r.awaitKnowledge(vanished, rest)
+			}
+			set(hosts.Link{}, hosts.Link{})
+			r.expectStopped(vanished)
+			r.expectResults(rest)
+			r.expectNoDeaths(rest, vanished...)
+		})
+	}
+}
+
+// A host with more processes than may die during one broadcast is known as soon, all
+// of it: 8 of 32.
+func TestVanishedLargeHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts 32 processes")
+	}
+	// Not beside others, which it would starve.
+	n := network(t, 4, 1)
+	s := setting{ranks: 16, replicas: 2, rounds: 60, period: 100 * time.Millisecond, timeout: 2 * time.Second, pause: 50 * time.Millisecond}
+	var vanished, rest []int
+	for p := range 32 {
+		s.place = append(s.place, int32(p/8))
+		if p < 24 {
+			rest = append(rest, p)
+		} else {
+			vanished = append(vanished, p)
+		}
+	}
+	r := start(t, n, s)
+	at := time.Now()
+	n.SetBoth([]int{0, 1, 2}, []int{3}, hosts.Link{Cut: true})
+	known := r.awaitKnowledge(rest, vanished).Sub(at)
+	t.Logf("known after %v", known)
+	if known > 2*s.timeout {
+		t.Errorf("it takes %v to know of a vanished host", known)
+	}
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, vanished...)
+}
+
+// On a host that vanished for good, processes that can't do without the others end by
+// themselves. The others aren't ended by that, although all have one PMI server.
+func TestVanishedHostEnds(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.mortal, s.rounds = true, 150
+	r := start(t, n, s)
+	vanished, rest := []int{4, 5}, []int{0, 1, 2, 3}
+	n.SetBoth([]int{0, 1}, []int{2}, hosts.Link{Cut: true})
+	r.expectFailure(vanished, "rank 0 is lost")
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, vanished...)
+}
+
+// A process that hears nobody but is heard is believed: it takes its emitter with
+// it. Both are excluded, and both stop.
+func TestDeafHost(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	r := start(t, n, setting{
+		ranks: 2, replicas: 3, rounds: 250, place: []int32{0, 0, 0, 1, 1, 2},
+		period: period, timeout: timeout, pause: pause,
+	})
+	for h := range 2 {
+		n.Set(h, 2, hosts.Link{Cut: true})
+	}
+	const deaf = 5
+	r.awaitKnowledge([]int{0, 1}, []int{deaf})
+	for h := range 2 {
+		n.Set(h, 2, hosts.Link{})
+	}
+	r.expectExcluded([]int{deaf})
+	var excluded, rest []int
+	for p, m := range r.members[:deaf] {
+		if code := r.exit(p); code == 0 {
+			rest = append(rest, p)
+			m.end <- code
+		} else {
+			excluded = append(excluded, p)
+			m.end <- code
+		}
+	}
+	r.expectExcluded(excluded)
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, append(excluded, deaf)...)
+	if len(excluded) > 1 {
+		t.Errorf("one deaf process took %v with it", excluded)
+	}
+}
+
+// The death of a process on another host is known long before its silence says
+// so, although no launcher tells: its host refuses connections to it.
+func TestKilledOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.rounds, s.timeout = 100, 20*time.Second
+	r := start(t, n, s)
+	killed, rest := 4, []int{0, 1, 2, 3, 5}
+	at := time.Now()
+	r.members[killed].kill()
+	known := r.awaitKnowledge(rest, []int{killed}).Sub(at)
+	t.Logf("known after %v", known)
+	if known > s.timeout/4 {
+		t.Errorf("it takes %v to know of a death", known)
+	}
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, killed)
+}
+
+// Of two halves that don't hear each other, each with its replica of every rank,
+// the one with the most senior process goes on, and the other stops, while the cut
+// lasts.
+func TestHalves(t *testing.T) {
+	t.Parallel()
+	n := network(t, 2, 1)
+	r := start(t, n, setting{
+		ranks: 3, replicas: 2, rounds: 250, place: []int32{0, 0, 0, 1, 1, 1},
+		period: period, timeout: timeout, pause: pause,
+	})
+	lower, upper := []int{0, 1, 2}, []int{3, 4, 5}
+	n.SetBoth([]int{0}, []int{1}, hosts.Link{Cut: true})
+	r.awaitKnowledge(lower, upper)
+	r.expectFailure(upper, minority)
+	r.expectResults(lower)
+	r.expectNoDeaths(lower, upper...)
+}
+
+// Nobody is suspected because of an outage of a quarter of the time-out. It looks
+// twice as long: that is how TCP finds out that it is over.
+func TestShortOutage(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.rounds, s.timeout = 150, 2*time.Second
+	r := start(t, n, s)
+	all, everybody := []int{0, 1, 2}, []int{0, 1, 2, 3, 4, 5}
+	n.SetBoth(all, all, hosts.Link{Cut: true})
+	time.Sleep(s.timeout / 4)
+	n.SetBoth(all, all, hosts.Link{})
+	r.expectResults(everybody)
+	r.expectNoDeaths(everybody)
+}
+
+// Nobody is suspected over a network that is slow and loses packets, but within
+// what the defaults allow for.
+func TestBadNetwork(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 7)
+	s := threeHosts
+	s.rounds, s.period, s.timeout = 60, 100*time.Millisecond, time.Second // the defaults
+	r := start(t, n, s)
+	all := []int{0, 1, 2}
+	bad := hosts.Link{Delay: 20 * time.Millisecond, Loss: 0.02}
+	n.SetBoth(all, all, bad)
+	time.Sleep(2 * time.Second)
+	spike := bad
+	spike.Delay = s.timeout / 4
+	n.SetBoth(all, all, spike)
+	time.Sleep(time.Second)
+	n.SetBoth(all, all, bad)
+	everybody := []int{0, 1, 2, 3, 4, 5}
+	r.expectResults(everybody)
+	r.expectNoDeaths(everybody)
+	lost := 0
+	for from := range 3 {
+		for to := range 3 {
+			_, l := n.Carried(from, to)
+			lost += l
+		}
+	}
+	if lost == 0 {
+		t.Error("no packet was lost: nothing was tested")
+	}
+}

@@ -1,0 +1,139 @@
+package house
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestModule is the lint itself.
+func TestModule(t *testing.T) {
+	problems, err := Check(os.DirFS("../../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// TestLayersGoDown checks the table: with every row naming only what stands above
+// it, no set of imports that it allows has a cycle.
+func TestLayersGoDown(t *testing.T) {
+	for i, l := range layers {
+		for _, imported := range l.imports {
+			above := slices.ContainsFunc(layers[:i], func(a layer) bool { return a.packages == imported })
+			if !above {
+				t.Errorf("%s may import %s, which has no row above it", l.packages, imported)
+			}
+		}
+	}
+}
+
+// TestDependenciesExist keeps the table free of modules that we no longer need.
+func TestDependenciesExist(t *testing.T) {
+	mod, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dependencies {
+		if !strings.Contains(string(mod), d.module+" v") {
+			t.Errorf("%s isn't in go.mod", d.module)
+		}
+	}
+}
+
+// TestRulesBite breaks each rule once and expects just that one problem.
+func TestRulesBite(t *testing.T) {
+	tests := []struct {
+		name, path, source string
+		rule, text         string // the problem; rule "" expects none
+	}{
+		{"clean", "internal/proto/a/a.go", "", "", ""},
+		{"import up", "internal/proto/a/a.go", `import _ "banyan/internal/runtime/wire"`, "layers", "may not import internal/runtime/wire"},
+		{"import across", "internal/proto/a/a.go", `import _ "banyan/internal/proto/b"`, "layers", "may not import internal/proto/b"},
+		{"import of the driver", "internal/mpi/comm/a.go", `import _ "banyan/internal/runtime/transport/tcp"`, "layers", "may not import"},
+		{"launcher imports mpi", "internal/job/launcher/a.go", `import _ "banyan/mpi"`, "layers", "may not import mpi"},
+		{"example reaches inside", "examples/a/a.go", `import _ "banyan/internal/mpi/comm"`, "layers", "may not import"},
+		{"no row", "internal/util/a.go", "", "layers", "no row"},
+		{"stray dependency", "internal/mpi/comm/a.go", `import _ "github.com/spf13/cobra"`, "dependencies", "may not import"},
+		{"unknown dependency", "cmd/banyan/a.go", `import _ "example.com/leftpad"`, "dependencies", "may not import"},
+		{"dependency in its place", "cmd/banyan/a.go", `import _ "github.com/spf13/cobra"`, "", ""},
+		{"test files are exempt", "internal/proto/a/a_test.go", `import _ "time"`, "", ""},
+
+		{"clock", "internal/proto/a/a.go", `import _ "time"`, "pure", "imports time"},
+		{"lock", "internal/topology/a.go", `import _ "sync"`, "pure", "imports sync"},
+		{"system", "internal/proto/a.go", `import _ "os"`, "pure", "imports os"},
+		{"goroutine", "internal/proto/a/a.go", "func f() { go f() }", "pure", "goroutine"},
+		{"channel", "internal/proto/a/a.go", "type t struct{ c chan int }", "pure", "channel"},
+		{"select", "internal/proto/a/a.go", "func f() {\n\tselect {}\n}", "pure", "selects"},
+		{"print", "internal/proto/a/a.go", "func f() { println() }", "pure", "prints"},
+		{"output", "internal/proto/a/a.go", "import \"fmt\"\n\nfunc f() { fmt.Println() }", "pure", "uses fmt.Println"},
+		{"global randomness", "internal/proto/a/a.go", "import \"math/rand/v2\"\n\nvar x = rand.IntN(6)", "pure", "uses math/rand/v2.IntN"},
+		{"seeded randomness", "internal/proto/a/a.go", "import \"math/rand/v2\"\n\nfunc f(r *rand.Rand) int { return r.IntN(6) }", "", ""},
+		{"map order", "internal/proto/a/a.go", "type m map[int]int\n\nfunc f(m m) {\n\tfor range m {\n\t}\n}", "pure", "ranges over a map"},
+		{"map order without a reason", "internal/proto/a/a.go",
+			"func f(m map[int]int) {\n\tfor range m { //banyan:maporder\n\t}\n}", "pure", "ranges over a map"},
+		{"map order with a reason", "internal/proto/a/a.go",
+			"func f(m map[int]int) {\n\tfor range m { //banyan:maporder only counts\n\t}\n}", "", ""},
+		{"map order with a reason above", "internal/proto/a/a.go",
+			"func f(m map[int]int) {\n\t//banyan:maporder only counts\n\tfor range m {\n\t}\n}", "", ""},
+		{"map order with a reason elsewhere", "internal/proto/a/a.go",
+			"func f(m map[int]int) {\n\tfor range m {\n\t}\n} //banyan:maporder too late\n\n//banyan:maporder too late", "pure", "ranges over a map"},
+		{"slice order", "internal/proto/a/a.go", "func f(s []int) {\n\tfor range s {\n\t}\n}", "", ""},
+		{"wrong type", "internal/proto/a/a.go", `var x int = ""`, "pure", "cannot use"},
+		{"impure is fine elsewhere", "internal/runtime/engine/a.go", "func f() { go f() }", "", ""},
+
+		{"format", "mpi/a.go", "func  f() {}", "format", "gofmt"},
+		{"length", "mpi/a.go", strings.Repeat("// A line.\n", maxLines), "length", "more than 500"},
+		{"length of what is generated", "mpi/a.go", "generated", "", ""},
+		{"doc", "mpi/a.go", "undocumented", "doc", "doesn't say its job"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			name := path.Base(path.Dir(test.path))
+			source := "// Package " + name + " is a snippet.\npackage " + name + "\n"
+			if test.source == "undocumented" {
+				source = "package " + name + "\n"
+			} else if test.source == "generated" {
+				source = "// Code generated by hand. DO NOT EDIT.\n\n" + source + "\n" + strings.Repeat("// A line.\n", maxLines)
+			} else if test.source != "" {
+				source += "\n" + strings.TrimSpace(test.source) + "\n"
+			}
+			root := fstest.MapFS{
+				test.path: {Data: []byte(source)},
+				// What the snippets import.
+				"internal/proto/b/b.go":         {Data: []byte("// Package b is a snippet.\npackage b\n")},
+				"internal/runtime/wire/wire.go": {Data: []byte("// Package wire is a snippet.\npackage wire\n")},
+			}
+			problems, err := Check(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.rule == "" {
+				if len(problems) != 0 {
+					t.Errorf("problems %v, want none", problems)
+				}
+				return
+			}
+			if len(problems) != 1 || problems[0].Rule != test.rule || !strings.Contains(problems[0].Text, test.text) {
+				t.Errorf("problems %v, want one of rule %s: …%s…", problems, test.rule, test.text)
+			}
+		})
+	}
+}
+
+// TestLongFilesAreLong keeps exceptions from outliving their reason.
+func TestLongFilesAreLong(t *testing.T) {
+	for name := range longFiles {
+		source, err := os.ReadFile("../../../" + name)
+		if err != nil {
+			t.Error(err)
+		} else if strings.Count(string(source), "\n") <= maxLines {
+			t.Errorf("%s needs no exception", name)
+		}
+	}
+}
