@@ -1,4 +1,4 @@
-// input.c looks into stdio's buffer of the standard input, so that a newcomer can go on where its donor is.
+// input.c looks into stdio's buffer of the standard input, so that a replacement can go on where its donor is.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

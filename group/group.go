@@ -99,7 +99,7 @@ func (s sink) Ended(error)                                 { s.views.close() }
 // Self is this member as the views have it.
 func (m *Member) Self() Identity {
 	card := m.stay.Card()
-	return Identity{Name: card.Name, Incarnation: m.stay.Number().Incarnation, Address: card.Address}
+	return Identity{Name: card.Name, Incarnation: uint32(m.stay.Number().Incarnation), Address: card.Address}
 }
 
 // Views gives every view, in order and without a hole, from the first one with this

@@ -68,7 +68,7 @@ func (v *View) Position(name string) int {
 func viewOf(v *membership.View, card func(membership.Member) groupnode.Card) View {
 	identity := func(x membership.Member) Identity {
 		c := card(x)
-		return Identity{Name: c.Name, Incarnation: x.Incarnation, Address: c.Address}
+		return Identity{Name: c.Name, Incarnation: uint32(x.Incarnation), Address: c.Address}
 	}
 	w := View{Number: v.Number, Members: make([]Identity, len(v.Members))}
 	for i, x := range v.Members {

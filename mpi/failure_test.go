@@ -230,13 +230,13 @@ func TestReplicasMaskDeaths(t *testing.T) {
 // gives work to who comes first, ends with an error in place of waiting for ever.
 func TestReplicasThatDiffer(t *testing.T) {
 	for _, size := range []int{1, 100_000} {
-		var lives atomic.Int32
+		var incarnations atomic.Int32
 		done := make(chan error, 1)
 		go func() {
 			done <- mpi.Local(2, func(world *mpi.Comm) error {
 				count, err := make([]int, size), error(nil)
 				if world.Rank() == 0 {
-					count[0] = int(lives.Add(1))
+					count[0] = int(incarnations.Add(1))
 					for range count[0] {
 						err = errors.Join(err, mpi.Send(world, count, 1, 0))
 					}

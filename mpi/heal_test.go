@@ -54,7 +54,7 @@ func (t *tally) UnmarshalBinary(b []byte) error {
 // stroll goes through some hundred steps, of which each has a safe point and all kinds of
 // messages.
 func stroll(world *mpi.Comm, way string) error {
-	newcomer := os.Getenv("BANYAN_LIVES") != ""
+	replacement := os.Getenv("BANYAN_INCARNATIONS") != ""
 	rank, size := world.Rank(), world.Size()
 	right, left := (rank+1)%size, (rank+size-1)%size
 
@@ -90,7 +90,7 @@ func stroll(world *mpi.Comm, way string) error {
 		return err
 	}
 	switch {
-	case way == "sends otherwise" && newcomer:
+	case way == "sends otherwise" && replacement:
 		if err := mpi.Send(world, large[:1], right, 9); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func stroll(world *mpi.Comm, way string) error {
 
 	step, counts := 0, map[string]int{}
 	sums := &tally{make([]float64, 3)}
-	if way == "registers otherwise" && newcomer {
+	if way == "registers otherwise" && replacement {
 		large = large[:100]
 	}
 	for name, value := range map[string]any{"step": &step, "counts": &counts, "sums": sums} {
@@ -277,7 +277,7 @@ func TestDonorDies(t *testing.T) {
 			continue
 		}
 		faults := fmt.Sprintf("kill rank=1 replica=2 at=send:200; kill rank=1 replica=0 at=send:%d", 200+later)
-		out, errs, report := march(t, "long", 3, faults, &revenge{done: true}) // there must be time for three newcomers
+		out, errs, report := march(t, "long", 3, faults, &revenge{done: true}) // there must be time for three replacements
 		healed := map[int]bool{}
 		for _, h := range report.Heals {
 			healed[h.Replica] = healed[h.Replica] || h.Error == ""

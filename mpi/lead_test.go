@@ -42,7 +42,7 @@ func init() {
 // converse has two ranks send each other a message in turns.
 func converse(world *mpi.Comm, way string) error {
 	process := os.Getenv("PMI_RANK")
-	laggard := process == "3" && os.Getenv("BANYAN_LIVES") == ""
+	laggard := process == "3" && os.Getenv("BANYAN_INCARNATIONS") == ""
 	dir := os.Getenv(lagDir)
 	at, err := os.Create(filepath.Join(dir, "at"+process))
 	if err != nil {

@@ -66,7 +66,7 @@ func RegisterSlice[T Element](world *Comm, name string, slice []T) error {
 }
 
 // RegisterInput says that the program reads its standard input through a reader, which reads os.Stdin and nothing
-// else. Then a newcomer goes on in the input where its donor is, whatever either's reader has read ahead. Without it
+// else. Then a replacement goes on in the input where its donor is, whatever either's reader has read ahead. Without it
 // a program that reads input after its first safe point can't be healed, since nobody knows of such
 // readers. It must be called before the first safe point.
 func RegisterInput(world *Comm, r *bufio.Reader) {
@@ -148,7 +148,7 @@ func variable(value any) (engine.Variable, error) {
 }
 
 // leftOut names a field that gob silently leaves out of values of a type, if there is one: it would be
-// zero in a newcomer. What interfaces hold isn't looked at.
+// zero in a replacement. What interfaces hold isn't looked at.
 func leftOut(t reflect.Type, seen map[reflect.Type]bool) string {
 	if seen[t] || encodesItself(t) || encodesItself(reflect.PointerTo(t)) {
 		return ""

@@ -4,14 +4,14 @@
 #   mpiexec.hydra -disable-auto-cleanup -n 6 scripts/shield.sh ./program ARGUMENTS
 #
 # Also with -disable-auto-cleanup Hydra's proxy (4.0) kills all processes of its host when one ends
-# by a signal, and sends SIGUSR1 to all when one breaks off without PMI's farewell. So the program is a
-# child of this script, which says farewell for it. A program that was killed counts
+# by a signal, and sends SIGUSR1 to all when one breaks off without PMI's shutdown barrier. So the program is a
+# child of this script, which says shutdown barrier for it. A program that was killed counts
 # as one that ended with 0: what the others make of that is their exit code.
 trap '' USR1
 "$@"
 code=$?
 if [ "$code" -gt 128 ]; then
-	trap '' PIPE # the program may have said farewell itself
+	trap '' PIPE # the program may have said shutdown barrier itself
 	echo cmd=finalize >&"$PMI_FD"
 	while read -r -t 1 line <&"$PMI_FD" && [[ $line != cmd=finalize_ack* ]]; do :; done
 	code=0

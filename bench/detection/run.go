@@ -19,7 +19,7 @@ const (
 	// startLimit bounds the time until all members are up.
 	startLimit = time.Minute
 	// crowd is how many members of the peer may be starting at once: each
-	// newcomer is told of to all, and the founder answers them all.
+	// replacement is told of to all, and the founder answers them all.
 	crowd = 8
 	// sampleLimit bounds the wait for a sample of every member.
 	sampleLimit = 20 * time.Second

@@ -16,7 +16,7 @@
 // The failover pause runs from just before the SIGKILL to when the dead sender's receiver has the next message
 // from the substitute. So it includes the time that the kill takes, the news of the death, and what the
 // substitute has to catch up; messages of the dead that are still under way when it dies don't count.
-// With healing it is the longest wait for a message between the failover and the newcomer's first message, of all
+// With healing it is the longest wait for a message between the failover and the replacement's first message, of all
 // who are sent to by the healed rank.
 //
 // # Invariants

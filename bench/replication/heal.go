@@ -33,7 +33,7 @@ type Healing struct {
 	State int // bytes
 	Heals int
 	// Milliseconds that the receivers of the rank waited for its next message at most, between
-	// the failover and the newcomer's first message; and from the kill to that.
+	// the failover and the replacement's first message; and from the kill to that.
 	Pause, Until peers.Spread
 }
 
@@ -112,7 +112,7 @@ func (r *running) kill(dir string, replicas, victim int, lead, after time.Durati
 	return 0, fmt.Errorf("replica %d of rank 0 isn't among the senders", victim)
 }
 
-var errNotHealed = errors.New("the newcomer has sent nothing before the end of the job")
+var errNotHealed = errors.New("the replacement has sent nothing before the end of the job")
 
 // nextOf is the time from a kill to the first message of the victim's slot that follows one of
 // a substitute.
@@ -129,7 +129,7 @@ func nextOf(list []arrival, victim int, killed int64) (time.Duration, error) {
 }
 
 // longestGap is the longest time between two messages of which the first came after a kill, so that what the
-// failover took is before it, and not after the newcomer's first.
+// failover took is before it, and not after the replacement's first.
 func longestGap(list []arrival, killed, healed int64) (gap time.Duration) {
 	for i := 1; i < len(list); i++ {
 		if at := list[i-1].At; at > killed && at <= healed {

@@ -111,7 +111,7 @@ func (h *hydraJob) Write(b []byte) (int, error) {
 	}
 }
 
-// back is what the warden says of a place that has been taken.
+// back is what the spare leader says of a place that has been taken.
 var back = regexp.MustCompile(`rank (\d): replica \d is back after .* \(pid (\d+)\)`)
 
 func (h *hydraJob) run(mpiexec string, args ...string) {
@@ -151,7 +151,7 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 		t.Error("it hangs")
 	case same && code == 0:
 		h.same++
-	case same && h.deaths > 1: // a newcomer was given up, as its donor or its warden died
+	case same && h.deaths > 1: // a replacement was given up, as its donor or its spare leader died
 		h.sameButCode++
 	case code != 0 && h.empty && strings.Contains(h.stderr.String(), "is lost"):
 		h.lostOne++

@@ -27,15 +27,15 @@ func TestHeatHealsBySpares(t *testing.T) {
 		}
 		return cmd
 	})
-	warden, late := all[2*ranks], time.After(2*time.Minute)
+	spareLeader, late := all[2*ranks], time.After(2*time.Minute)
 	for healed := false; !healed; {
 		select {
-		case <-warden.Ended():
+		case <-spareLeader.Ended():
 			healed = true
 		case <-late:
-			t.Fatalf("it hangs; the warden says %.2000s", &warden.Stderr)
+			t.Fatalf("it hangs; the spare leader says %.2000s", &spareLeader.Stderr)
 		case <-time.After(time.Millisecond):
-			healed = strings.Contains(warden.Stderr.String(), "is back")
+			healed = strings.Contains(spareLeader.Stderr.String(), "is back")
 		}
 	}
 	all[1+ranks].Process.Kill()
@@ -48,7 +48,7 @@ func TestHeatHealsBySpares(t *testing.T) {
 			t.Errorf("process %d: exit code %d, stdout %.300q, stderr %.1000q", i, code, &p.Stdout, &p.Stderr)
 		}
 	}
-	if backs := strings.Count(warden.Stderr.String(), "is back"); backs != 2 {
-		t.Errorf("%d were replaced: %.2000s", backs, &warden.Stderr)
+	if backs := strings.Count(spareLeader.Stderr.String(), "is back"); backs != 2 {
+		t.Errorf("%d were replaced: %.2000s", backs, &spareLeader.Stderr)
 	}
 }

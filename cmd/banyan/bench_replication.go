@@ -43,7 +43,7 @@ With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and no
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
-                that rank 1 waits for a message meanwhile, and from the kill to the first of the newcomer
+                that rank 1 waits for a message meanwhile, and from the kill to the first of the replacement
 
 How it measures, and what the figures mean, is in docs/replication-bench.md.`
 

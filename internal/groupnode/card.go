@@ -93,7 +93,7 @@ func appendCard(b []byte, c Card) []byte {
 
 func appendMember(b []byte, m membership.Member) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(m.Proc))
-	return binary.LittleEndian.AppendUint32(b, m.Incarnation)
+	return binary.LittleEndian.AppendUint32(b, uint32(m.Incarnation))
 }
 
 // entry is one member with its card.
@@ -175,7 +175,7 @@ func (d *decoder) life() (l Life) {
 }
 
 func (d *decoder) member() membership.Member {
-	return membership.Member{Proc: proto.Proc(int32(d.uint32())), Incarnation: d.uint32()}
+	return membership.Member{Proc: proto.Proc(int32(d.uint32())), Incarnation: proto.Incarnation(d.uint32())}
 }
 
 func (d *decoder) card() Card {

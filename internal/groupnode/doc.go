@@ -15,7 +15,7 @@
 // incarnations of a name only rise, without a clock or a file. [Card]s say which
 // number is who, and where; they travel beside the views, to whom lacks them.
 //
-// Nobody is let in under the name of a member. If that member answers, the newcomer is
+// Nobody is let in under the name of a member. If that member answers, the replacement is
 // refused. Else the group must first find that the old life is over, and exclude it.
 //
 // # Invariants

@@ -102,7 +102,7 @@ func (m *Member) place(v *membership.View) membership.Member {
 	for taken[p] {
 		p++
 	}
-	return membership.Member{Proc: p, Incarnation: uint32(v.Number + 1)}
+	return membership.Member{Proc: p, Incarnation: proto.Incarnation(v.Number + 1)}
 }
 
 // linked: somebody can be reached, who may be at the door.

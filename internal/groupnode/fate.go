@@ -157,6 +157,6 @@ func (m *Member) tellDetector() {
 // excludedBy takes the word of an acceptor that its view has not this member.
 func (m *Member) excludedBy(who membership.Member, number uint64) {
 	if m.machine != nil {
-		m.machine.Receive(m.now, &membership.Message{Kind: membership.Obituary, From: who, Number: number}, &m.out)
+		m.machine.Receive(m.now, &membership.Message{Kind: membership.Eviction, From: who, Number: number}, &m.out)
 	}
 }

@@ -209,14 +209,14 @@ func TestImpostors(t *testing.T) {
 		"another life":     {hello{purpose: toSend, to: newLife(), member: b.Number(), card: b.Card()}, notHere},
 		"another's number": {hello{purpose: toSend, to: life, member: b.Number(), card: gone.Card()}, refused},
 		"one's own number": {hello{purpose: toSend, to: life, member: a.Number(), card: a.Card()}, refused},
-		"a stale life":     {hello{purpose: toSend, to: life, member: gone.Number(), card: gone.Card()}, obituary},
-		"a stale question": {hello{purpose: toAsk, to: life, member: gone.Number(), card: gone.Card()}, obituary},
-		"an older life":    {hello{purpose: toSend, to: life, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, obituary},
+		"a stale life":     {hello{purpose: toSend, to: life, member: gone.Number(), card: gone.Card()}, eviction},
+		"a stale question": {hello{purpose: toAsk, to: life, member: gone.Number(), card: gone.Card()}, eviction},
+		"an older life":    {hello{purpose: toSend, to: life, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, eviction},
 		"a member asks":    {hello{purpose: toAsk, to: life, member: b.Number(), card: b.Card()}, welcome},
 		"a live name":      {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "b", "127.0.0.1:9"}}, inUse},
 		"an unreachable":   {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "c", "127.0.0.1:9"}}, later},
 	} {
-		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == obituary && got.number != v.Number {
+		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == eviction && got.number != v.Number {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}
 	}

@@ -24,7 +24,7 @@ func (m *Member) judge(h *hello, s *stream) answer {
 	if m.machine != nil {
 		v := m.machine.View()
 		if v.Excludes(h.member) {
-			return answer{verdict: obituary, number: v.Number}
+			return answer{verdict: eviction, number: v.Number}
 		}
 		if c, known := m.cards[h.member]; known && c != h.card || h.member == m.self {
 			return answer{verdict: refused, text: "another one has this number"}
@@ -150,7 +150,7 @@ const wantsReply = 1
 // detectorFrame routes the frames of the detector.
 func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload []byte) {
 	beat := detector.Beat{
-		View: uint32(h.Seq), Incarnation: uint32(h.Aux),
+		View: uint32(h.Seq), Incarnation: proto.Incarnation(h.Aux),
 		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
 	}
 	if beat.Incarnation != from.Incarnation {
@@ -180,7 +180,7 @@ func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload [
 }
 
 // actDetector does one thing for the detector. Only views exclude anybody, and say so: an
-// obituary of the detector is one member's opinion, and isn't sent.
+// eviction notice of the detector is one member's opinion, and isn't sent.
 func (m *Member) actDetector(a *detector.Action) {
 	switch a.Kind {
 	case detector.SendHeartbeat:
@@ -213,7 +213,7 @@ func (m *Member) actDetector(a *detector.Action) {
 	}
 }
 
-func stamped(k wire.Kind, view, incarnation uint32) *wire.Header {
+func stamped(k wire.Kind, view uint32, incarnation proto.Incarnation) *wire.Header {
 	return &wire.Header{Kind: k, Seq: uint64(view), Aux: int32(incarnation)}
 }
 

@@ -59,7 +59,7 @@ const (
 	refused           // answer.text says why
 	inUse             // refused: a member of this name lives, at answer.text
 	notHere           // the life called isn't that of the acceptor
-	obituary          // the dialler is excluded, by view answer.number
+	eviction          // the dialler is excluded, by view answer.number
 	verdictEnd
 )
 

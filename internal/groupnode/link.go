@@ -179,7 +179,7 @@ func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, 
 			return nil, alive, 0
 		case a.verdict == notHere:
 			return nil, dead, 0
-		case a.verdict == obituary:
+		case a.verdict == eviction:
 			return nil, excludesUs, a.number
 		}
 		select {

@@ -19,7 +19,7 @@ const (
 	// maxPending bounds the connections of those who haven't proved yet that they know
 	// the secret.
 	maxPending = 64
-	// pendingRight is how long one of them keeps its place against newcomers when there are
+	// pendingRight is how long one of them keeps its place against replacements when there are
 	// maxPending: strangers who connect and say nothing can't keep the members out.
 	pendingRight = 200 * time.Millisecond
 )

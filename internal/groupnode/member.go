@@ -206,14 +206,14 @@ func (m *Member) finish(err error) {
 	}
 }
 
-// farewellLimit is how long what is queued may take to leave at the end.
-const farewellLimit = time.Second
+// shutdownLimit is how long what is queued may take to leave at the end.
+const shutdownLimit = time.Second
 
 // shutdown lets go of everything. What the others are to know, such as the view without
 // one who leaves, is sent first.
 func (m *Member) shutdown() {
 	if m.ended != ErrClosed {
-		for deadline := time.Now().Add(farewellLimit); !m.quiet() && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(shutdownLimit); !m.quiet() && time.Now().Before(deadline); {
 			select {
 			case f := <-m.events: // connections being made go on
 				f()

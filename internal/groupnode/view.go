@@ -137,7 +137,7 @@ func (m *Member) introduce(v *membership.View, to []membership.Member) {
 
 // detectorView has the members on a ring in the order of seniority.
 func detectorView(v *membership.View) *detector.View {
-	order, incarnations := make([]proto.Proc, len(v.Members)), make([]uint32, len(v.Members))
+	order, incarnations := make([]proto.Proc, len(v.Members)), make([]proto.Incarnation, len(v.Members))
 	for i, x := range v.Members {
 		order[i], incarnations[i] = x.Proc, x.Incarnation
 	}
@@ -153,7 +153,7 @@ func detectorView(v *membership.View) *detector.View {
 func (m *Member) dismiss(d membership.Departure) {
 	if l := m.links[d.Member]; l != nil {
 		if d.Why != membership.Died {
-			m.sendMembership(d.Member, m.obituaryOf())
+			m.sendMembership(d.Member, m.evictionOf())
 		}
 		l.finish()
 		delete(m.links, d.Member)
@@ -165,8 +165,8 @@ func (m *Member) dismiss(d membership.Departure) {
 	delete(m.fates, d.Member)
 }
 
-func (m *Member) obituaryOf() *membership.Message {
-	return &membership.Message{Kind: membership.Obituary, From: m.self, Number: m.machine.View().Number}
+func (m *Member) evictionOf() *membership.Message {
+	return &membership.Message{Kind: membership.Eviction, From: m.self, Number: m.machine.View().Number}
 }
 
 // forget drops the cards of those who can't be of interest any more.

@@ -42,6 +42,11 @@ type Proc int32
 // one Rank; only package replica maps one to the other.
 type Rank int32
 
+// Incarnation numbers the processes that have had one Proc, in their order: the first one is 0,
+// its replacement 1, and so on. In a group, where a member may come back under its name, it is the
+// number of the view that let the member in.
+type Incarnation uint32
+
 // Time is an instant or a span in the unit of the driver: nanoseconds for real,
 // LogP steps simulated.
 type Time int64

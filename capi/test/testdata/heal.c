@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size));
 	int right = (rank + 1) % size, left = (rank + size - 1) % size;
 
-	/* What comes before the first safe point is heard again by a newcomer: a sum, a message from
+	/* What comes before the first safe point is heard again by a replacement: a sum, a message from
 	   whoever, one to itself, one that doesn't fit. */
 	MPI_Comm dup, half;
 	MPI_Datatype pair;

@@ -5,13 +5,13 @@
 // The processes of a job don't depend on it. Under another launcher there is no
 // lifeline (FromEnv returns nil), and deaths are known from the processes' own
 // evidence and from silence. With spare processes they speak the part of it that is about
-// healing with the warden (package warden), whose end ends nobody.
+// healing with the spare leader (package spare leader), whose end ends nobody.
 //
 // # The protocol
 //
 // Each side writes one JSON object a line, a Message, to a socket that the
 // process inherits as descriptor BANYAN_CONTROL_FD. The order of the lines is
-// the order of the events. No line but Explain is answered, by the warden also Finalized. Fields that a Type doesn't name
+// the order of the events. No line but Explain is answered, by the spare leader also Finalized. Fields that a Type doesn't name
 // are zero; unknown types and fields are to be ignored, so that either side may
 // be newer.
 //
@@ -65,30 +65,30 @@ const (
 	// Waits answers an Explain: Text says what the process waits for, in the words that
 	// follow its name.
 	Waits Type = "waits"
-	// Healable: this process has come to its first safe point: a newcomer to its rank can
+	// Healable: this process has come to its first safe point: a replacement to its rank can
 	// have its state. It waits for Noted before it reads more input. Opaque says that what it has read may be more
 	// than its program has taken, nobody knows by how much.
 	Healable Type = "healable"
-	// Unhealable: this process can't give its state away, for Text. From a newcomer: nor can
-	// another newcomer have its donor's.
+	// Unhealable: this process can't give its state away, for Text. From a replacement: nor can
+	// another replacement have its donor's.
 	Unhealable Type = "unhealable"
-	// Arrived, from a newcomer: others can reach it.
+	// Arrived, from a replacement: others can reach it.
 	Arrived Type = "arrived"
 	// Mark, from the donor of Proc in Incarnation: all that its program has written is out, and it waits for
-	// Marked before it writes more. What the newcomer writes comes after it.
+	// Marked before it writes more. What the replacement writes comes after it.
 	Mark Type = "mark"
-	// Committed, from a newcomer: it is a replica from here on, even if its donor dies.
+	// Committed, from a replacement: it is a replica from here on, even if its donor dies.
 	Committed Type = "committed"
-	// Healed, from a newcomer: everybody knows it, and its program goes on.
+	// Healed, from a replacement: everybody knows it, and its program goes on.
 	Healed Type = "healed"
-	// HealFailed, from a newcomer: it can't be one, for Text, and ends.
+	// HealFailed, from a replacement: it can't be one, for Text, and ends.
 	HealFailed Type = "heal failed"
 	// Lost: the program was told that the rank of Proc is lost. Text says in
 	// which operation. For the report only.
 	Lost Type = "lost"
 )
 
-// From a process to the warden.
+// From a process to the spare leader.
 const (
 	// Member: this is Proc in Incarnation, process Pid, at the address Card.
 	Member Type = "member"
@@ -96,27 +96,27 @@ const (
 	Spare Type = "spare"
 	// Knows: Proc was admitted in Incarnation, as far as this process was told.
 	Knows Type = "knows"
-	// Obituary: this process holds Proc for dead, in its incarnations up to Incarnation.
-	Obituary Type = "obituary"
+	// Eviction notice: this process holds Proc for dead, in its incarnations up to Incarnation.
+	Eviction Type = "eviction notice"
 	// Excluded: a view of the job goes without Proc in Incarnation, which isn't known to have left.
 	Excluded Type = "excluded"
 )
 
-// Between a process and the warden, in both directions.
+// Between a process and the spare leader, in both directions.
 const (
-	// Turn: the wardens' turn Number has begun, and this connection is of that turn. The warden says
+	// Turn: the spare leaders' turn Number has begun, and this connection is of that turn. The spare leader says
 	// so again and again, as a sign of life; a process when it comes, and, with a higher number,
-	// when it goes on to the next warden.
+	// when it goes on to the next spare leader.
 	Turn Type = "turn"
 )
 
-// From the warden to a process, beside what the launcher says about healing. It sends Healed, of Proc in
+// From the spare leader to a process, beside what the launcher says about healing. It sends Healed, of Proc in
 // Incarnation, too; and Finalized, as its answer to that, and to the spares as soon as some process has left in order. These tell it to
-// the next warden.
+// the next spare leader.
 const (
 	// Take: the spare is Proc in Incarnation from here on. What it has been told before is how things stand.
 	Take Type = "take"
-	// Dismissed: the job is over, or nobody needs this newcomer; it is to end, with Code, because of Text.
+	// Dismissed: the job is over, or nobody needs this replacement; it is to end, with Code, because of Text.
 	Dismissed Type = "dismissed"
 )
 
@@ -135,7 +135,7 @@ const (
 	// Explain asks the process what it waits for: a user wants to know why the job hangs.
 	Explain Type = "explain"
 	// Admit: a process takes the place of Proc, which has died, in Incarnation. The
-	// warden says at which address: Card. The launcher's processes look it up.
+	// spare leader says at which address: Card. The launcher's processes look it up.
 	Admit Type = "admit"
 	// Donate: this process is the donor of Proc in Incarnation, which has Arrived.
 	Donate Type = "donate"
@@ -153,15 +153,15 @@ type Message struct {
 	Type Type       `json:"type"`
 	Proc proto.Proc `json:"proc,omitempty"`
 	// Incarnation is which process in the place of Proc is meant.
-	Incarnation uint32        `json:"incarnation,omitempty"`
-	Code        int           `json:"code,omitempty"`
-	Pid         int           `json:"pid,omitempty"`
-	Signal      int           `json:"signal,omitempty"`
-	Cause       string        `json:"cause,omitempty"` // of a Death, in words
-	Text        string        `json:"text,omitempty"`
-	Silent      time.Duration `json:"silent_ns,omitempty"`
-	Input       int64         `json:"input,omitempty"` // bytes
-	Opaque      bool          `json:"opaque,omitempty"`
+	Incarnation proto.Incarnation `json:"incarnation,omitempty"`
+	Code        int               `json:"code,omitempty"`
+	Pid         int               `json:"pid,omitempty"`
+	Signal      int               `json:"signal,omitempty"`
+	Cause       string            `json:"cause,omitempty"` // of a Death, in words
+	Text        string            `json:"text,omitempty"`
+	Silent      time.Duration     `json:"silent_ns,omitempty"`
+	Input       int64             `json:"input,omitempty"` // bytes
+	Opaque      bool              `json:"opaque,omitempty"`
 
 	Card string `json:"card,omitempty"`
 

@@ -27,8 +27,8 @@ func (j *Job) bootstrap() (err error) {
 	if j.secret != nil {
 		return nil
 	}
-	// A newcomer finds the secret there.
-	if j.newcomer == nil {
+	// A replacement finds the secret there.
+	if j.replacement == nil {
 		if err := j.putSecret(); err != nil {
 			return err
 		}
@@ -95,23 +95,23 @@ func (j *Job) connect(cfg engine.Config) error {
 	}
 	cfg.Process.Hosts = j.hosts
 	var err error
-	if cfg.Crowded, err = j.crowded(); err != nil {
+	if cfg.Oversubscribed, err = j.oversubscribed(); err != nil {
 		return err
 	}
 	cfg.Agreed = os.Getenv(coresVariable) != "" && !j.layout.Replicated()
 	cfg.Process.SharedMemory = j.media != mesh.Sockets
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: j.secret, Logger: j.log,
-		Incarnation: j.newcomer.of(j.self), Lives: j.newcomer.incarnations(),
+		Incarnation: j.replacement.of(j.self), Incarnations: j.replacement.all(),
 		Host: j.address, Media: j.media, Resolve: j.resolve, Settle: settleFactor * time.Duration(cfg.Process.Timeout),
 	})
 	if err != nil {
 		return err
 	}
-	if j.warden == nil { // else it tells the others
+	if j.spareLeader == nil { // else it tells the others
 		err = j.pmi.Put(cardKey+strconv.Itoa(int(j.self)), tr.Card().String())
 	}
-	if err == nil && j.newcomer == nil {
+	if err == nil && j.replacement == nil {
 		err = j.pmi.Barrier()
 	}
 	if err != nil {
@@ -124,8 +124,8 @@ func (j *Job) connect(cfg engine.Config) error {
 	}
 	cfg.Starved = j.silent.starved
 	j.Engine = engine.New(cfg, tr)
-	if j.spares > 0 && j.warden == nil {
-		return j.findWarden(nil)
+	if j.spares > 0 && j.spareLeader == nil {
+		return j.findSpareLeader(nil)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (j *Job) corrupted(c process.Corruption) {
 	default:
 		j.log.Warn(c.String(), "self", int(j.self))
 		for i, q := range c.Procs {
-			j.Engine.Evidence(q, c.Lives[i])
+			j.Engine.Evidence(q, c.Incarnations[i])
 			if j.mesh != nil {
 				j.mesh.Tell(q)
 			}

@@ -29,29 +29,29 @@ func TestFacts(t *testing.T) {
 	f.admit(control.Message{Proc: 1, Incarnation: 1}) // old news
 	f.canDonate()
 	f.keep(control.Message{Type: control.Unhealable})
-	if s := told(f); s != "knows 1.2; obituary 1.0; excluded 1.0; healable 0.0; unhealable 0.0" {
+	if s := told(f); s != "knows 1.2; eviction notice 1.0; excluded 1.0; healable 0.0; unhealable 0.0" {
 		t.Error(s)
 	}
-	if s := told(f); s != "knows 1.2; obituary 1.0; excluded 1.0; healable 0.0" {
+	if s := told(f); s != "knows 1.2; eviction notice 1.0; excluded 1.0; healable 0.0" {
 		t.Errorf("then %s", s)
 	}
 	if c, is := f.address(1); !is || c != card {
-		t.Errorf("the newcomer is at %v", c)
+		t.Errorf("the replacement is at %v", c)
 	}
 	if _, is := f.address(0); is {
 		t.Error("somebody has process 0's place")
 	}
 }
 
-// With the warden the knowledge of a newcomer that isn't known to all gets lost: it is held for dead.
-func TestUnfinishedNewcomers(t *testing.T) {
+// With the spare leader the knowledge of a replacement that isn't known to all gets lost: it is held for dead.
+func TestUnfinishedReplacements(t *testing.T) {
 	f := newFacts(4)
 	if _, _, is := f.unfinished(); is {
 		t.Error("there was none")
 	}
 	f.admit(control.Message{Proc: 3, Incarnation: 1})
-	if p, life, is := f.unfinished(); !is || p != 3 || life != 1 {
-		t.Errorf("%d.%d, %v", p, life, is)
+	if p, incarnation, is := f.unfinished(); !is || p != 3 || incarnation != 1 {
+		t.Errorf("%d.%d, %v", p, incarnation, is)
 	}
 	f.admit(control.Message{Proc: 3, Incarnation: 2})
 	f.healed(3, 1) // another one

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,45 +20,45 @@ import (
 const (
 	// healVariable says that the launcher replaces dead replicas.
 	healVariable = "BANYAN_HEAL"
-	// livesVariable says to a newcomer, which takes the place of a dead process, how often
+	// incarnationsVariable says to a replacement, which takes the place of a dead process, how often
 	// each process's place has been taken, in the order of processes with commas between; a
 	// process that is dead at the moment has a "d" behind it.
-	livesVariable = "BANYAN_LIVES"
+	incarnationsVariable = "BANYAN_INCARNATIONS"
 )
 
-// newcomer is what a process that takes the place of a dead one is told at its start; its
+// replacement is what a process that takes the place of a dead one is told at its start; its
 // zero value is that of any other.
-type newcomer struct {
-	lives []uint32
-	gone  []bool
+type replacement struct {
+	incarnations []proto.Incarnation
+	gone         []bool
 }
 
-// readNewcomer reads livesVariable, nil if this is no newcomer.
-func readNewcomer(procs int) (*newcomer, error) {
-	text := os.Getenv(livesVariable)
+// readReplacement reads incarnationsVariable, nil if this is no replacement.
+func readReplacement(procs int) (*replacement, error) {
+	text := os.Getenv(incarnationsVariable)
 	if text == "" {
 		return nil, nil
 	}
-	n := &newcomer{}
+	n := &replacement{}
 	for _, field := range strings.Split(text, ",") {
 		number, dead := strings.CutSuffix(field, "d")
-		life, err := strconv.ParseUint(number, 10, 31)
+		incarnation, err := strconv.ParseUint(number, 10, 31)
 		if err != nil {
-			return nil, fmt.Errorf("%s=%.100q: %.20q is no incarnation", livesVariable, text, field)
+			return nil, fmt.Errorf("%s=%.100q: %.20q is no incarnation", incarnationsVariable, text, field)
 		}
-		n.lives, n.gone = append(n.lives, uint32(life)), append(n.gone, dead)
+		n.incarnations, n.gone = append(n.incarnations, proto.Incarnation(incarnation)), append(n.gone, dead)
 	}
-	if len(n.lives) != procs {
-		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", livesVariable, text, len(n.lives), procs)
+	if len(n.incarnations) != procs {
+		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", incarnationsVariable, text, len(n.incarnations), procs)
 	}
 	return n, nil
 }
 
-// outputVariable names the descriptors that a newcomer has as stdout and stderr once it
+// outputVariable names the descriptors that a replacement has as stdout and stderr once it
 // has its donor's state. Until then they are /dev/null.
 const outputVariable = "BANYAN_OUTPUT_FDS"
 
-// output is what is to become a newcomer's stdout and stderr.
+// output is what is to become a replacement's stdout and stderr.
 type output [2]int
 
 // readOutput reads outputVariable. It takes the descriptors over, so that programs which this
@@ -87,31 +88,27 @@ func (o *output) connect() {
 }
 
 // apply completes the configuration of a process. spares says that there are some.
-func (n *newcomer) apply(cfg *process.Config, spares bool) {
+func (n *replacement) apply(cfg *process.Config, spares bool) {
 	cfg.Heal = (spares || os.Getenv(healVariable) != "") && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
 	if n != nil {
-		cfg.Newcomer, cfg.Lives, cfg.Gone = true, n.lives, n.gone
+		cfg.Replacement, cfg.Incarnations, cfg.Gone = true, n.incarnations, n.gone
 	}
 }
 
-// incarnations are those of all processes, for the transport; nil: all are 0.
-func (n *newcomer) incarnations() []uint64 {
+// all are the incarnations of all processes, for the transport; nil: all are 0.
+func (n *replacement) all() []proto.Incarnation {
 	if n == nil {
 		return nil
 	}
-	lives := make([]uint64, len(n.lives))
-	for i, l := range n.lives {
-		lives[i] = uint64(l)
-	}
-	return lives
+	return slices.Clone(n.incarnations)
 }
 
 // of is the incarnation of a process.
-func (n *newcomer) of(p proto.Proc) uint64 {
+func (n *replacement) of(p proto.Proc) proto.Incarnation {
 	if n == nil {
 		return 0
 	}
-	return uint64(n.lives[p])
+	return n.incarnations[p]
 }
 
 func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
@@ -123,7 +120,7 @@ func (j *Job) heals(e engine.Event) {
 		j.facts.canDonate()
 		j.tellHealer(control.Message{Type: control.Healable, Opaque: e.Opaque})
 	case process.StepMark:
-		j.tellHealer(control.Message{Type: control.Mark, Proc: e.Newcomer, Incarnation: e.Incarnation})
+		j.tellHealer(control.Message{Type: control.Mark, Proc: e.Replacement, Incarnation: e.Incarnation})
 	case process.StepCommitted:
 		j.tellHealer(control.Message{Type: control.Committed})
 	case process.StepHealed:
@@ -132,31 +129,31 @@ func (j *Job) heals(e engine.Event) {
 	}
 }
 
-// tellHealer tells the launcher or the warden something, if there is one.
+// tellHealer tells the launcher or the spare leader something, if there is one.
 func (j *Job) tellHealer(m control.Message) {
 	switch {
 	case j.control != nil:
 		j.control.Send(m)
-	case j.warden != nil:
-		j.warden.Send(m)
+	case j.spareLeader != nil:
+		j.spareLeader.Send(m)
 	}
 }
 
-// unhealable says that this process can't give its state to a newcomer, now or ever.
+// unhealable says that this process can't give its state to a replacement, now or ever.
 func (j *Job) unhealable(why string) {
-	if j.control == nil && j.warden == nil {
+	if j.control == nil && j.spareLeader == nil {
 		j.log.Warn(why)
 		return
 	}
 	m := control.Message{Type: control.Unhealable, Text: why}
 	if j.control != nil {
 		j.control.Send(m)
-	} else if !j.warden.Send(m) {
+	} else if !j.spareLeader.Send(m) {
 		j.facts.keep(m)
 	}
 }
 
-// healFailed ends a newcomer that can't take a dead process's place: who replaces the dead says why.
+// healFailed ends a replacement that can't take a dead process's place: who replaces the dead says why.
 func (j *Job) healFailed(err error) {
 	m := control.Message{Type: control.HealFailed, Text: err.Error()}
 	if process.Hopeless(err) {
@@ -165,9 +162,9 @@ func (j *Job) healFailed(err error) {
 	switch {
 	case j.control != nil:
 		j.control.Send(m)
-	case j.warden != nil:
-		if j.warden.Send(m) {
-			time.Sleep(lastWords) // the warden's answer ends it
+	case j.spareLeader != nil:
+		if j.spareLeader.Send(m) {
+			time.Sleep(lastWords) // the spare leader's answer ends it
 		}
 	}
 	j.exit(1)
@@ -176,8 +173,8 @@ func (j *Job) healFailed(err error) {
 // lastWords is how long it may take until a process's last message has been heard.
 const lastWords = time.Second
 
-// errNoLauncher is about a newcomer that nobody speaks for.
-var errNoLauncher = errors.New(livesVariable + " is set, but there is no launcher that replaces processes")
+// errNoLauncher is about a replacement that nobody speaks for.
+var errNoLauncher = errors.New(incarnationsVariable + " is set, but there is no launcher that replaces processes")
 
 // errNoReplicas is about spares that nobody could make use of.
 var errNoReplicas = errors.New(sparesVariable + " is set, but no rank has replicas: a rank's only process has nobody to be replaced from")

@@ -19,7 +19,7 @@
 //
 // With BANYAN_SPARES, under another launcher than "banyan run", the last processes are no part of
 // the job at first (spare.go): they wait within Join until one has died, and go on from there as
-// the newcomer in its place.
+// the replacement in its place.
 //
 // The secret travels over PMI only: it is as safe as the launcher's channel to
 // its processes (inherited sockets, with banyan run).
@@ -52,7 +52,7 @@ const (
 	DefaultTimeout = time.Second
 
 	// minProcs is the least GOMAXPROCS: a thread that polls would otherwise
-	// keep the keeper from running for milliseconds.
+	// keep the progress thread from running for milliseconds.
 	minProcs = 16
 
 	// settleFactor times δ is how long a process must have excluded nobody
@@ -75,40 +75,40 @@ type Options struct {
 type Job struct {
 	Engine *engine.Engine
 
-	self     proto.Proc
-	station  proto.Proc // its rank in the launcher's eyes, which for spares is another one
-	layout   replica.Layout
-	newcomer *newcomer     // nil unless this process takes a dead one's place
-	output   *output       // of a newcomer, to be, or nil
-	spares   int           // how many processes the launcher has started beyond the job
-	silence  time.Duration // after which their warden counts as gone: δ
-	options  Options
-	secret   []byte      // the job's
-	address  string      // where this process is reached
-	hosts    []int32     // of each process, nil if unknown
-	program  int         // which of the job's, from 0; -1 if unknown
-	survive  atomic.Bool // the program goes on when a rank is lost
-	pmi      *pmi.Client
-	control  *control.Conn
-	media    mesh.Media
-	mesh     *mesh.Transport // nil in a job of one
-	silent   *neighbours     // nil in a job of one
-	log      *slog.Logger
-	calls    *check.Recorder      // nil unless the program is being checked
-	reaped   []atomic.Uint32      // by Proc: of how many incarnations the launcher has told the death
-	facts    *facts               // what a warden must know
-	warden   *spares.Client       // nil without spares
-	service  *spares.Service      // of a spare, to be a warden itself; nil elsewhere
-	news     chan control.Message // from the warden
-	lost     chan chan struct{}   // it has gone; closed when that has been carried out
-	waiting  atomic.Bool          // this is a spare without a place
-	joining  atomic.Bool          // it has one, and not all know it
-	departed atomic.Bool          // a spare was told that somebody has left in order
-	leaving  atomic.Bool
-	left     atomic.Bool   // Leave was called
-	done     chan struct{} // closed by Leave: watch no longer
-	watched  chan struct{} // closed when it doesn't
-	exit     func(code int)
+	self        proto.Proc
+	station     proto.Proc // its rank in the launcher's eyes, which for spares is another one
+	layout      replica.Layout
+	replacement *replacement  // nil unless this process takes a dead one's place
+	output      *output       // of a replacement, to be, or nil
+	spares      int           // how many processes the launcher has started beyond the job
+	silence     time.Duration // after which their spare leader counts as gone: δ
+	options     Options
+	secret      []byte      // the job's
+	address     string      // where this process is reached
+	hosts       []int32     // of each process, nil if unknown
+	program     int         // which of the job's, from 0; -1 if unknown
+	survive     atomic.Bool // the program goes on when a rank is lost
+	pmi         *pmi.Client
+	control     *control.Conn
+	media       mesh.Media
+	mesh        *mesh.Transport // nil in a job of one
+	silent      *neighbours     // nil in a job of one
+	log         *slog.Logger
+	calls       *check.Recorder      // nil unless the program is being checked
+	reaped      []atomic.Uint32      // by Proc: of how many incarnations the launcher has told the death
+	facts       *facts               // what a spare leader must know
+	spareLeader *spares.Client       // nil without spares
+	service     *spares.Service      // of a spare, to be a spare leader itself; nil elsewhere
+	news        chan control.Message // from the spare leader
+	lost        chan chan struct{}   // it has gone; closed when that has been carried out
+	waiting     atomic.Bool          // this is a spare without a place
+	joining     atomic.Bool          // it has one, and not all know it
+	departed    atomic.Bool          // a spare was told that somebody has left in order
+	leaving     atomic.Bool
+	left        atomic.Bool   // Leave was called
+	done        chan struct{} // closed by Leave: watch no longer
+	watched     chan struct{} // closed when it doesn't
+	exit        func(code int)
 }
 
 // Join makes this process part of the job that its environment describes.
@@ -123,7 +123,7 @@ func Join(o Options) (*Job, error) {
 	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), news: make(chan control.Message), lost: make(chan chan struct{}), exit: os.Exit}
 	if err := j.join(); err != nil {
 		switch {
-		case j.newcomer != nil && (j.control != nil || j.warden != nil):
+		case j.replacement != nil && (j.control != nil || j.spareLeader != nil):
 			j.healFailed(err) // the job goes on without it
 		case j.pmi != nil:
 			j.pmi.Abort(1, err.Error())
@@ -161,10 +161,10 @@ func (j *Job) join() (err error) {
 	}
 	j.facts = newFacts(j.layout.Procs())
 	j.reaped = make([]atomic.Uint32, j.layout.Procs())
-	if j.newcomer, err = readNewcomer(j.layout.Procs()); err != nil {
+	if j.replacement, err = readReplacement(j.layout.Procs()); err != nil {
 		return err
 	}
-	if j.newcomer != nil && (j.pmi == nil || j.control == nil) {
+	if j.replacement != nil && (j.pmi == nil || j.control == nil) {
 		return errNoLauncher
 	}
 	if j.output, err = readOutput(); err != nil {
@@ -194,18 +194,18 @@ func (j *Job) join() (err error) {
 	switch {
 	case j.control != nil:
 		go j.listen()
-		if err := j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()}); err != nil || j.newcomer == nil {
+		if err := j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()}); err != nil || j.replacement == nil {
 			return err
 		}
 		if err := j.control.Send(control.Message{Type: control.Arrived}); err != nil {
 			return err
 		}
-	case j.warden != nil:
+	case j.spareLeader != nil:
 		go j.obey()
-		if j.newcomer == nil {
+		if j.replacement == nil {
 			return nil
 		}
-		j.warden.Send(control.Message{Type: control.Arrived, Card: j.mesh.Card().String()})
+		j.spareLeader.Send(control.Message{Type: control.Arrived, Card: j.mesh.Card().String()})
 	default:
 		return nil
 	}
@@ -234,7 +234,7 @@ func (j *Job) config() (engine.Config, error) {
 		},
 		BeforeSend: strike, HealFailed: j.healFailed,
 	}
-	j.newcomer.apply(&cfg.Process, j.spares > 0)
+	j.replacement.apply(&cfg.Process, j.spares > 0)
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

@@ -31,7 +31,7 @@ func (j *Job) listen() {
 		switch m.Type {
 		case control.Death:
 			if j.valid(m.Proc) {
-				j.reaped[m.Proc].Store(m.Incarnation + 1)
+				j.reaped[m.Proc].Store(uint32(m.Incarnation + 1))
 				j.Engine.Evidence(m.Proc, m.Incarnation)
 			}
 		case control.Left:
@@ -81,15 +81,15 @@ func (j *Job) handle(e engine.Event) {
 		j.log.Debug("a process died", "self", int(j.self), "proc", int(r.Proc), "cause", r.Cause,
 			"silent", time.Duration(r.Silent), "by", int(r.By))
 		j.facts.died(r.Proc, r.Incarnation)
-		if j.warden != nil {
-			j.warden.Send(control.Message{Type: control.Obituary, Proc: r.Proc, Incarnation: r.Incarnation})
+		if j.spareLeader != nil {
+			j.spareLeader.Send(control.Message{Type: control.Eviction, Proc: r.Proc, Incarnation: r.Incarnation})
 		}
 		if j.control == nil && r.Cause == detector.CauseSilence && j.mesh != nil {
 			// Nobody kills it. If it lives it must stop as soon as it can
 			// be reached.
 			go j.mesh.Tell(r.Proc)
 		}
-		if j.control != nil && r.Cause != detector.CauseTold && j.reaped[r.Proc].Load() <= r.Incarnation {
+		if j.control != nil && r.Cause != detector.CauseTold && j.reaped[r.Proc].Load() <= uint32(r.Incarnation) {
 			j.control.Send(control.Message{
 				Type: control.Suspect, Proc: r.Proc, Incarnation: r.Incarnation, Silent: time.Duration(r.Silent),
 			})
@@ -114,13 +114,13 @@ func (j *Job) handle(e engine.Event) {
 	}
 }
 
-// viewed tells the warden whom a view excludes, and the launcher of the view, if this process brought
+// viewed tells the spare leader whom a view excludes, and the launcher of the view, if this process brought
 // it about.
 func (j *Job) viewed(e engine.Event) {
 	for _, g := range e.View.Gone {
-		if j.warden != nil && g.Why != membership.Left {
+		if j.spareLeader != nil && g.Why != membership.Left {
 			j.facts.exclude(g.Proc, g.Incarnation)
-			j.warden.Send(control.Message{Type: control.Excluded, Proc: g.Proc, Incarnation: g.Incarnation})
+			j.spareLeader.Send(control.Message{Type: control.Excluded, Proc: g.Proc, Incarnation: g.Incarnation})
 		}
 	}
 	if j.control == nil || !e.Coordinator {
@@ -232,8 +232,8 @@ func (j *Job) Leave() error {
 	if errors.Is(err, process.ErrFenced) {
 		return err // this end is not in order
 	}
-	if j.warden != nil {
-		j.warden.Leave(control.Message{Type: control.Finalized})
+	if j.spareLeader != nil {
+		j.spareLeader.Leave(control.Message{Type: control.Finalized})
 	}
 	if j.service != nil {
 		j.service.Outlast(j.silence + lastWords)

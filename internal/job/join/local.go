@@ -64,8 +64,8 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 		p := proto.Proc(i)
 		members[i] = &Member{
 			Engine: engine.New(engine.Config{
-				Process: configs[i],
-				Crowded: layout.Procs() > runtime.NumCPU(),
+				Process:        configs[i],
+				Oversubscribed: layout.Procs() > runtime.NumCPU(),
 			}, net.Endpoint(p)),
 			self: p,
 			net:  net,

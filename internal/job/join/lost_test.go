@@ -1,6 +1,7 @@
 package join
 
 import (
+	"banyan/internal/proto"
 	"net"
 	"runtime"
 	"testing"
@@ -10,9 +11,9 @@ import (
 	"banyan/internal/job/pmi"
 )
 
-// A newcomer on its way ends with the warden, and doesn't come to the next one: that would wait for it, as for one
+// A replacement on its way ends with the spare leader, and doesn't come to the next one: that would wait for it, as for one
 // of the job.
-func TestNewcomerEndsWithItsWarden(t *testing.T) {
+func TestReplacementEndsWithItsSpareLeader(t *testing.T) {
 	ours, theirs := net.Pipe()
 	go pmi.NewServer(1, "job", nil).Serve(0, theirs)
 	launcher, err := pmi.NewClient(ours, 0, 1)
@@ -22,7 +23,7 @@ func TestNewcomerEndsWithItsWarden(t *testing.T) {
 	exited := make(chan int, 1)
 	j := &Job{
 		pmi:  launcher,
-		news: make(chan control.Message), lost: make(chan chan struct{}), done: make(chan struct{}), facts: newFacts(4), newcomer: &newcomer{lives: make([]uint32, 4)},
+		news: make(chan control.Message), lost: make(chan chan struct{}), done: make(chan struct{}), facts: newFacts(4), replacement: &replacement{incarnations: make([]proto.Incarnation, 4)},
 		exit: func(code int) { exited <- code; runtime.Goexit() },
 	}
 	j.joining.Store(true)
@@ -39,7 +40,7 @@ func TestNewcomerEndsWithItsWarden(t *testing.T) {
 	go j.obey()
 	select {
 	case <-wentOn:
-		t.Error("it goes to the next warden")
+		t.Error("it goes to the next spare leader")
 	case code := <-exited:
 		if code != 0 {
 			t.Errorf("it ends with code %d", code)
@@ -47,8 +48,8 @@ func TestNewcomerEndsWithItsWarden(t *testing.T) {
 	}
 }
 
-// A process of the job goes to the next warden once it has given up the newcomer that was on its way.
-func TestOthersOutliveTheirWarden(t *testing.T) {
+// A process of the job goes to the next spare leader once it has given up the replacement that was on its way.
+func TestOthersOutliveTheirSpareLeader(t *testing.T) {
 	j := &Job{lost: make(chan chan struct{}), done: make(chan struct{}), facts: newFacts(4)}
 	go j.obey()
 	j.lose()

@@ -24,7 +24,7 @@ const sparesVariable = "BANYAN_SPARES"
 const spareKey = "banyan-spare-"
 
 // readSpares reads sparesVariable, in a job of so many processes. Under "banyan run" there are
-// none: it starts newcomers by itself, and says so.
+// none: it starts replacements by itself, and says so.
 func readSpares(procs int) (int, error) {
 	text := os.Getenv(sparesVariable)
 	if text == "" {
@@ -75,10 +75,10 @@ func (j *Job) wait() error {
 	if err := j.pmi.Barrier(); err != nil {
 		return err
 	}
-	if err := j.findWarden(j.service); err != nil {
+	if err := j.findSpareLeader(j.service); err != nil {
 		return err
 	}
-	for n := (&newcomer{lives: make([]uint32, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
+	for n := (&replacement{incarnations: make([]proto.Incarnation, j.layout.Procs()), gone: make([]bool, j.layout.Procs())}); ; {
 		var m control.Message
 		select {
 		case m = <-j.news:
@@ -88,19 +88,19 @@ func (j *Job) wait() error {
 		}
 		switch m.Type {
 		case control.Admit:
-			n.lives[m.Proc] = m.Incarnation
+			n.incarnations[m.Proc] = m.Incarnation
 			j.facts.admit(m)
 			j.facts.healed(m.Proc, m.Incarnation) // long since
 		case control.Death:
-			n.lives[m.Proc], n.gone[m.Proc] = m.Incarnation, true
+			n.incarnations[m.Proc], n.gone[m.Proc] = m.Incarnation, true
 			j.facts.died(m.Proc, m.Incarnation)
 		case control.Finalized:
 			j.departed.Store(true)
 		case control.Dismissed:
 			j.dismissed(m.Code, m.Text)
 		case control.Take:
-			n.lives[m.Proc] = m.Incarnation
-			j.self, j.newcomer = m.Proc, n
+			n.incarnations[m.Proc] = m.Incarnation
+			j.self, j.replacement = m.Proc, n
 			j.output = own
 			j.joining.Store(true)
 			j.waiting.Store(false)
@@ -124,9 +124,9 @@ func (j *Job) dismissed(code int, text string) {
 	j.exit(code)
 }
 
-// findWarden begins to look for the warden; own is this spare's service, nil if this isn't one. It asks for all addresses
+// findSpareLeader begins to look for the spare leader; own is this spare's service, nil if this isn't one. It asks for all addresses
 // at once: later the launcher might be busy with deaths.
-func (j *Job) findWarden(own *spares.Service) error {
+func (j *Job) findSpareLeader(own *spares.Service) error {
 	first := proto.Proc(j.layout.Procs())
 	addresses := make([]string, j.spares)
 	for i := range addresses {
@@ -136,7 +136,7 @@ func (j *Job) findWarden(own *spares.Service) error {
 		}
 		addresses[i] = address
 	}
-	j.warden = spares.Connect(spares.ClientConfig{
+	j.spareLeader = spares.Connect(spares.ClientConfig{
 		Meeting: mesh.Meeting{Self: j.station, Secret: j.secret},
 		First:   first, Addresses: addresses, Silence: j.silence,
 		Introduce: j.introduce,
@@ -147,8 +147,8 @@ func (j *Job) findWarden(own *spares.Service) error {
 	return nil
 }
 
-// lose says that the warden has gone, and returns when that has been carried out, after all that was heard before. A
-// newcomer on its way ends then: if it came to the next warden first, it would be one of the job there.
+// lose says that the spare leader has gone, and returns when that has been carried out, after all that was heard before. A
+// replacement on its way ends then: if it came to the next spare leader first, it would be one of the job there.
 func (j *Job) lose() {
 	carriedOut := make(chan struct{})
 	select {
@@ -168,7 +168,7 @@ func (j *Job) hear(m control.Message) {
 	}
 }
 
-// introduce gives what a warden must know.
+// introduce gives what a spare leader must know.
 func (j *Job) introduce() []control.Message {
 	if j.waiting.Load() {
 		all := []control.Message{{Type: control.Spare, Pid: os.Getpid(), Number: uint64(j.program)}}
@@ -178,19 +178,19 @@ func (j *Job) introduce() []control.Message {
 		return all
 	}
 	return append([]control.Message{{
-		Type: control.Member, Proc: j.self, Incarnation: uint32(j.newcomer.of(j.self)),
+		Type: control.Member, Proc: j.self, Incarnation: j.replacement.of(j.self),
 		Pid: os.Getpid(), Card: j.mesh.Card().String(), Number: uint64(j.program),
 	}}, j.facts.tell()...)
 }
 
-// obey carries out what the warden says.
+// obey carries out what the spare leader says.
 func (j *Job) obey() {
 	for {
 		select {
 		case m := <-j.news:
 			j.carryOut(m)
 		case carriedOut := <-j.lost:
-			j.wardenLost()
+			j.spareLeaderLost()
 			close(carriedOut)
 		case <-j.done:
 			return
@@ -202,8 +202,8 @@ func (j *Job) carryOut(m control.Message) {
 	switch m.Type {
 	case control.Death:
 		if m.Proc == j.self {
-			if uint64(m.Incarnation) >= j.newcomer.of(j.self) {
-				j.warden.Close() // it has nothing to say to the next one either
+			if m.Incarnation >= j.replacement.of(j.self) {
+				j.spareLeader.Close() // it has nothing to say to the next one either
 				go j.stop("the job holds this process for dead: it stops")
 			}
 			return
@@ -228,15 +228,15 @@ func (j *Job) carryOut(m control.Message) {
 	}
 }
 
-// wardenLost is what the end of a warden means for what it had begun.
-func (j *Job) wardenLost() {
-	if j.joining.Load() { // nobody else knows what it is; the next warden takes another
+// spareLeaderLost is what the end of a spare leader means for what it had begun.
+func (j *Job) spareLeaderLost() {
+	if j.joining.Load() { // nobody else knows what it is; the next spare leader takes another
 		j.pmi.Finalize()
 		j.exit(0)
 	}
-	// Nor does anybody know what becomes of a newcomer that was on its way.
-	if p, life, is := j.facts.unfinished(); is && p != j.self {
-		j.Engine.Evidence(p, life)
+	// Nor does anybody know what becomes of a replacement that was on its way.
+	if p, incarnation, is := j.facts.unfinished(); is && p != j.self {
+		j.Engine.Evidence(p, incarnation)
 	}
 }
 

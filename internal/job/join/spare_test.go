@@ -24,7 +24,7 @@ func TestSparesTakePlaces(t *testing.T) {
 	w.kill(1)
 	w.await(5) // it is in step with the others
 	w.kill(3)
-	w.await(4) // the warden itself
+	w.await(4) // the spare leader itself
 	w.finish(map[int]int{0: 0, 2: 0, 4: 1, 5: 1})
 	w.says(4, `^banyan: rank 1: replica 0 is back after .*s \(pid \d+\), with the state of replica 1\nbanyan: rank 1: replica 1 is back .* replica 0\n$`)
 }
@@ -38,7 +38,7 @@ func TestNoSpareIsLeft(t *testing.T) {
 	w.says(4, "is back")
 }
 
-// A newcomer has died: its successor is the third in the place.
+// A replacement has died: its successor is the third in the place.
 func TestSpareForASpare(t *testing.T) {
 	w := startWalk(t, 2)
 	w.kill(2)
@@ -48,8 +48,8 @@ func TestSpareForASpare(t *testing.T) {
 	w.says(4, "rank 0: replica 1 is back(.|\n)*rank 0: replica 1 is back")
 }
 
-// The warden dies: the next one has heard nothing of what was before.
-func TestWardenDies(t *testing.T) {
+// The spare leader dies: the next one has heard nothing of what was before.
+func TestSpareLeaderDies(t *testing.T) {
 	w := startWalk(t, 3)
 	w.kill(1)
 	w.await(6)
@@ -61,8 +61,8 @@ func TestWardenDies(t *testing.T) {
 	w.says(5, "^banyan: rank 1: replica 1 is back .* replica 0\n$")
 }
 
-// The warden dies when it isn't needed any more. Who was told of an earlier newcomer knows that it is one of them.
-func TestWardenDiesAtLast(t *testing.T) {
+// The spare leader dies when it isn't needed any more. Who was told of an earlier replacement knows that it is one of them.
+func TestSpareLeaderDiesAtLast(t *testing.T) {
 	w := startWalk(t, 3)
 	w.kill(1)
 	w.await(6)
@@ -104,7 +104,7 @@ func TestSparesEndWithALostRank(t *testing.T) {
 
 func TestSparesEndWithEverybody(t *testing.T) {
 	w := startWalk(t, 3, quick)
-	for i := range 5 { // with the warden
+	for i := range 5 { // with the spare leader
 		w.signal(i, syscall.SIGKILL)
 	}
 	w.finish(nil)
@@ -138,7 +138,7 @@ func TestInputIsNotForSpares(t *testing.T) {
 	}
 }
 
-// A newcomer dies before it has come far, and another spare is tried.
+// A replacement dies before it has come far, and another spare is tried.
 func TestSpareDiesHealing(t *testing.T) {
 	t.Parallel()
 	for name, meddle := range map[string]func(w *walk){
@@ -174,8 +174,8 @@ func TestStoppedProcessIsReplaced(t *testing.T) {
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 }
 
-// A warden is stopped, and another takes the office. When the first wakes it is a spare like others.
-func TestWardenIsStopped(t *testing.T) {
+// A spare leader is stopped, and another takes the office. When the first wakes it is a spare like others.
+func TestSpareLeaderIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
 	w.signal(4, syscall.SIGSTOP)
 	w.kill(1)
@@ -187,9 +187,9 @@ func TestWardenIsStopped(t *testing.T) {
 	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
 }
 
-// The warden is stopped when the others leave. They tell the next one, and those who wait end in order. The first ends when it wakes: in
+// The spare leader is stopped when the others leave. They tell the next one, and those who wait end in order. The first ends when it wakes: in
 // order if the others left it no earlier than the job.
-func TestWardenIsStoppedAtTheEnd(t *testing.T) {
+func TestSpareLeaderIsStoppedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, spares := range []int{1, 3} {
 		t.Run(strconv.Itoa(spares), func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestSparesAllDie(t *testing.T) {
 	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1})
 }
 
-// The newcomer under way ends with a stopped warden's office, and the next warden has another.
-func TestWardenIsStoppedHealing(t *testing.T) {
+// The replacement under way ends with a stopped spare leader's office, and the next spare leader has another.
+func TestSpareLeaderIsStoppedHealing(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
 		t.Run(after.String(), func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestWardenIsStoppedHealing(t *testing.T) {
 			w.kill(1)
 			time.Sleep(after)
 			w.signal(4, syscall.SIGSTOP)
-			time.Sleep(4 * time.Second) // then all know that the warden is silent
+			time.Sleep(4 * time.Second) // then all know that the spare leader is silent
 			want := map[int]int{0: 0, 2: 0, 3: 1, 4: anyEnd, 5: anyEnd, 6: anyEnd}
 			want[w.awaitOne(5, 6)] = 1
 			w.signal(4, syscall.SIGCONT)
@@ -234,8 +234,8 @@ func TestWardenIsStoppedHealing(t *testing.T) {
 	}
 }
 
-// A newcomer that is stopped halfway is given up after δ, and another takes the place.
-func TestNewcomerIsStopped(t *testing.T) {
+// A replacement that is stopped halfway is given up after δ, and another takes the place.
+func TestReplacementIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
 	w.signal(5, syscall.SIGSTOP)
 	w.kill(1)

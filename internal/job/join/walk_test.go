@@ -20,7 +20,7 @@ const strides = 2000
 // in the directory STROLL_DIR. It goes slowly until there is a file "go".
 func stroll(world *mpi.Comm) error {
 	dir := os.Getenv("STROLL_DIR")
-	fmt.Println("here") // a newcomer's is for nobody
+	fmt.Println("here") // a replacement's is for nobody
 	if os.Getenv("STROLL_READS") == "at once" {
 		os.Stdin.Read(make([]byte, 1))
 	}
@@ -83,7 +83,7 @@ type walk struct {
 const quick = "BANYAN_HEARTBEAT_TIMEOUT=1500ms"
 
 // startWalk starts a job of two ranks of two replicas, and some spares, and waits until all have walked for a while: by then they
-// and the spares have met the warden.
+// and the spares have met the spare leader.
 func startWalk(t *testing.T, spares int, env ...string) *walk {
 	t.Helper()
 	t.Parallel()
@@ -169,7 +169,7 @@ func (w *walk) finish(want map[int]int) {
 	w.t.Helper()
 	leaveNote(w.dir, "go", "")
 	for i, m := range w.members {
-		rank, lives := want[i]
+		rank, incarnations := want[i]
 		code := m.wait(w.t)
 		if rank == anyEnd {
 			continue
@@ -182,13 +182,13 @@ func (w *walk) finish(want map[int]int) {
 		if i < 4 {
 			stdout = "here\n"
 		}
-		if lives && rank >= 0 {
+		if incarnations && rank >= 0 {
 			stdout += fmt.Sprintf("rank %d of %d: %d\n", rank, w.ranks, total)
 		}
 		switch {
-		case lives && (code != 0 || m.Stdout.String() != stdout):
+		case incarnations && (code != 0 || m.Stdout.String() != stdout):
 			w.t.Errorf("process %d: exit code %d, output %q, want %q; %s", i, code, m.Stdout.String(), stdout, w.stderr())
-		case !lives && code == 0:
+		case !incarnations && code == 0:
 			w.t.Errorf("process %d: exit code 0", i)
 		}
 	}
@@ -210,5 +210,5 @@ func (w *walk) awaitSays(i int, want string) {
 
 const (
 	nobody = -1
-	anyEnd = -2 // it may have been a newcomer that was given up, or not have heard of the end
+	anyEnd = -2 // it may have been a replacement that was given up, or not have heard of the end
 )

@@ -27,15 +27,15 @@
 //   - A process that ends badly after it has finalised harms nobody: the
 //     others are left to their ends, and the job's exit code tells.
 //
-// # Newcomers
+// # Replacements
 //
 // With --heal a replica that died is replaced, where its program has safe points
 // (heal.go): the launcher starts another process in its place, names a donor
-// among the live replicas of the rank, has all others admit the newcomer, and the
-// newcomer's output follow the donor's. The two do the rest between them. What is said to whom, and when, is decided
-// by package vacancy, which is pure; the loop carries it out. One is
+// among the live replicas of the rank, has all others admit the replacement, and the
+// replacement's output follow the donor's. The two do the rest between them. What is said to whom, and when, is decided
+// by package recovery, which is pure; the loop carries it out. One is
 // healed at a time; what doesn't come about in time is given up, and a place that three
-// in a row failed to fill stays empty. Until a newcomer says that it is a replica
+// in a row failed to fill stays empty. Until a replacement says that it is a replica
 // its place counts as dead.
 //
 // # What stays behind
@@ -51,8 +51,8 @@
 // killed by SIGKILL, what doesn't hold the lifeline or a pipe of the job, such
 // as a sleep in a shell script.
 //
-// A newcomer to rank 0 gets the job's input from its first byte on: rank 0 isn't healed
+// A replacement to rank 0 gets the job's input from its first byte on: rank 0 isn't healed
 // if there has been more than a mebibyte of it, or if the rank has read any since its first
-// safe point. A trace has nothing of newcomers. Planned faults of the moment
+// safe point. A trace has nothing of replacements. Planned faults of the moment
 // strike them as well, those that count sends don't.
 package launcher

@@ -15,22 +15,22 @@ import (
 	"banyan/internal/proto"
 )
 
-// Where a replica has died, a newcomer takes its place: a process like the first one, which
+// Where a replica has died, a replacement takes its place: a process like the first one, which
 // gets the state of a donor, a live replica of the rank, from that directly. What is said
-// about it, and to whom, package vacancy decides. Here is what that takes: processes, signals, pipes,
+// about it, and to whom, package recovery decides. Here is what that takes: processes, signals, pipes,
 // and the report.
 //
-// A newcomer that ends before it has committed leaves all as it was. Until then its
-// place counts as dead, but its rank isn't lost before the newcomer has ended, too.
+// A replacement that ends before it has committed leaves all as it was. Until then its
+// place counts as dead, but its rank isn't lost before the replacement has ended, too.
 
 // healing has what there is to be healed. nil: nothing is.
 type healing struct {
 	*recovery.Healing
-	work     func(f func() error) error // on the thread that starts processes
-	marks    map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
-	newcomer *process                   // that runs and has no place yet; nil: none
-	status   unix.WaitStatus            // of the last one that ended so
-	awaited  proto.Time                 // the deadline that a clock is set for
+	work        func(f func() error) error // on the thread that starts processes
+	marks       map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
+	replacement *process                   // that runs and has no place yet; nil: none
+	status      unix.WaitStatus            // of the last one that ended so
+	awaited     proto.Time                 // the deadline that a clock is set for
 }
 
 // actions are what is wanted done in a healing.
@@ -69,7 +69,7 @@ func (j *job) heals(tell func(h *recovery.Healing, now proto.Time, out *actions)
 	}
 }
 
-// healNext has the next newcomer started, if that can be now.
+// healNext has the next replacement started, if that can be now.
 func (j *job) healNext() {
 	if !j.ending {
 		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
@@ -88,32 +88,32 @@ func (j *job) donates(p proto.Proc) bool {
 func (j *job) carryOut(a recovery.Action) {
 	h := j.heal
 	about := func(t control.Type) control.Message {
-		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Life}
+		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Incarnation}
 	}
 	switch a.Kind {
 	case recovery.Start:
-		if err := j.startNewcomer(a.Attempt); err != nil {
-			j.doom(a.Attempt.Process, err.Error(), recovery.Newcomer)
+		if err := j.startReplacement(a.Attempt); err != nil {
+			j.doom(a.Attempt.Process, err.Error(), recovery.Replacement)
 		}
 	case recovery.Admit:
-		j.tellOthers(h.newcomer, about(control.Admit))
+		j.tellOthers(h.replacement, about(control.Admit))
 	case recovery.Donate:
 		j.procs[a.Attempt.Donor.Proc].news.put(about(control.Donate))
 	case recovery.Drain:
 		j.drain(a.Attempt)
 	case recovery.Follow:
-		j.follow(h.newcomer, a.Attempt.Donor.Proc)
+		j.follow(h.replacement, a.Attempt.Donor.Proc)
 	case recovery.Marked:
 		donor := j.procs[a.To.Proc]
-		donor.news.put(control.Message{Type: control.Marked, Proc: a.Newcomer.Proc, Incarnation: a.Newcomer.Life, Input: j.inputRead(donor)})
+		donor.news.put(control.Message{Type: control.Marked, Proc: a.Replacement.Proc, Incarnation: a.Replacement.Incarnation, Input: j.inputRead(donor)})
 	case recovery.Seat:
 		if mark, opaque := h.marks[a.Attempt.Donor.Proc]; opaque {
 			h.marks[a.Attempt.Proc] = mark
 		}
-		j.seat(h.newcomer)
-		h.newcomer = nil
+		j.seat(h.replacement)
+		h.replacement = nil
 	case recovery.Dismiss:
-		if p := j.newcomerOf(a.Attempt); p != nil {
+		if p := j.replacementOf(a.Attempt); p != nil {
 			p.signal(unix.SIGKILL)
 		} else { // it couldn't be started
 			j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
@@ -123,8 +123,8 @@ func (j *job) carryOut(a recovery.Action) {
 		}
 	case recovery.Bury:
 		m := about(control.Death)
-		m.Signal, m.Code, m.Cause = int(h.status.Signal()), max(0, h.status.ExitStatus()), "a newcomer that failed"
-		j.tellOthers(h.newcomer, m)
+		m.Signal, m.Code, m.Cause = int(h.status.Signal()), max(0, h.status.ExitStatus()), "a replacement that failed"
+		j.tellOthers(h.replacement, m)
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
 		j.note(a.Text)
@@ -135,24 +135,24 @@ func (j *job) carryOut(a recovery.Action) {
 	}
 }
 
-// newcomerOf is the process of an attempt, nil if there is none.
-func (j *job) newcomerOf(a *recovery.Attempt) *process {
+// replacementOf is the process of an attempt, nil if there is none.
+func (j *job) replacementOf(a *recovery.Attempt) *process {
 	if a.Committed() {
 		return j.procs[a.Proc]
 	}
-	return j.heal.newcomer
+	return j.heal.replacement
 }
 
-// startNewcomer starts a process for a place.
-func (j *job) startNewcomer(a *recovery.Attempt) error {
+// startReplacement starts a process for a place.
+func (j *job) startReplacement(a *recovery.Attempt) error {
 	h, slot := j.heal, a.Proc
 	rank := j.ledger.Rank(slot)
-	part, err := j.home(slot, a.Life)
+	part, err := j.home(slot, a.Incarnation)
 	if err != nil {
 		return err
 	}
 	env := append(inherited(part.Env), j.environment(slot)...)
-	env = append(env, "BANYAN_LIVES="+j.lives(), "BANYAN_OUTPUT_FDS="+strconv.Itoa(outputDescriptor)+","+strconv.Itoa(outputDescriptor+1))
+	env = append(env, "BANYAN_INCARNATIONS="+j.incarnations(), "BANYAN_OUTPUT_FDS="+strconv.Itoa(outputDescriptor)+","+strconv.Itoa(outputDescriptor+1))
 	var p *process
 	err = h.work(func() (err error) {
 		places, err := j.places()
@@ -167,15 +167,15 @@ func (j *job) startNewcomer(a *recovery.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("it can't be started: %w", err)
 	}
-	p.life = a.Life
-	slog.Debug("newcomer", "process", slot, "incarnation", p.life, "pid", p.pid, "donor", a.Donor.Proc)
-	h.newcomer = p
+	p.incarnation = a.Incarnation
+	slog.Debug("replacement", "process", slot, "incarnation", p.incarnation, "pid", p.pid, "donor", a.Donor.Proc)
+	h.replacement = p
 	j.running++
 	go j.server.Serve(int(slot), p.pmi)
-	go p.listen(func(m control.Message) { j.tell(func() { j.heardNewcomer(p, m) }) })
+	go p.listen(func(m control.Message) { j.tell(func() { j.heardReplacement(p, m) }) })
 	go func() {
 		status, at := p.wait()
-		j.tell(func() { j.reapedNewcomer(p, status, at) })
+		j.tell(func() { j.reapedReplacement(p, status, at) })
 	}()
 	if p.stdin != nil {
 		missed := func() {
@@ -188,12 +188,12 @@ func (j *job) startNewcomer(a *recovery.Attempt) error {
 	return nil
 }
 
-// lives tells a newcomer the incarnations of all, and who is dead.
-func (j *job) lives() string {
+// lives tells a replacement the incarnations of all, and who is dead.
+func (j *job) incarnations() string {
 	texts := make([]string, j.size)
 	for i := range texts {
 		id := proto.Proc(i)
-		texts[i] = strconv.Itoa(int(max(j.procs[i].life, j.heal.Given(id)))) // for this newcomer, or those that failed
+		texts[i] = strconv.Itoa(int(max(j.procs[i].incarnation, j.heal.Given(id)))) // for this replacement, or those that failed
 		if j.ledger.entries[i].end.kind != running {
 			texts[i] += "d"
 		}
@@ -201,22 +201,24 @@ func (j *job) lives() string {
 	return strings.Join(texts, ",")
 }
 
-// who is what package vacancy knows of a process.
-func (p *process) who() recovery.Process { return recovery.Process{Proc: p.id, Life: p.life} }
+// who is what package recovery knows of a process.
+func (p *process) who() recovery.Process {
+	return recovery.Process{Proc: p.id, Incarnation: p.incarnation}
+}
 
 // doom ends the present attempt, if it is about a process.
 func (j *job) doom(p recovery.Process, why string, blame recovery.Blame) {
 	j.heals(func(h *recovery.Healing, _ proto.Time, out *actions) { h.Fail(p, why, blame, out) })
 }
 
-// heardNewcomer takes what a process said that was started as a newcomer, now and later.
-func (j *job) heardNewcomer(p *process, m control.Message) {
+// heardReplacement takes what a process said that was started as a replacement, now and later.
+func (j *job) heardReplacement(p *process, m control.Message) {
 	seated := p == j.procs[p.id]
 	if seated && m.Type != control.Healed {
 		j.heard(p, m)
 		return
 	}
-	slog.Debug("heard", "newcomer", p.id, "message", m)
+	slog.Debug("heard", "replacement", p.id, "message", m)
 	switch m.Type {
 	case control.Arrived:
 		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Arrived(now, p.who(), out) })
@@ -229,7 +231,7 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Healed(now, p.who(), p.pid, out) })
 		j.healNext()
 	case control.HealFailed:
-		j.doom(p.who(), m.Text, recovery.Newcomer)
+		j.doom(p.who(), m.Text, recovery.Replacement)
 	case control.Unhealable:
 		j.doom(p.who(), m.Text, recovery.Donor)
 	case control.Abort:
@@ -238,11 +240,11 @@ func (j *job) heardNewcomer(p *process, m control.Message) {
 		if m.Text != "" {
 			why += ": " + m.Text
 		}
-		j.doom(p.who(), why, recovery.Newcomer)
+		j.doom(p.who(), why, recovery.Replacement)
 	}
 }
 
-// seat gives a newcomer the place that it was started for.
+// seat gives a replacement the place that it was started for.
 func (j *job) seat(p *process) {
 	j.procs[p.id] = p
 	j.ledger.entries[p.id] = entry{ready: true, pid: p.pid, by: proto.NoProc}
@@ -251,16 +253,16 @@ func (j *job) seat(p *process) {
 
 // healReport is what the report says of an attempt.
 func (j *job) healReport(a *recovery.Attempt) Heal {
-	r := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: a.Life, Error: a.Why}
-	if p := j.newcomerOf(a); p != nil {
+	r := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: uint32(a.Incarnation), Error: a.Why}
+	if p := j.replacementOf(a); p != nil {
 		r.PID, r.Donor = p.pid, j.ledger.Replica(a.Donor.Proc)
 		r.Began, r.Took = Seconds(a.Began), Seconds(j.clock()-a.Began)
 	}
 	return r
 }
 
-// reapedNewcomer takes the end of a process that was started as a newcomer.
-func (j *job) reapedNewcomer(p *process, status unix.WaitStatus, at time.Time) {
+// reapedReplacement takes the end of a process that was started as a replacement.
+func (j *job) reapedReplacement(p *process, status unix.WaitStatus, at time.Time) {
 	if p == j.procs[p.id] {
 		j.reaped(p, status, at) // a death like any other
 		return
@@ -274,15 +276,15 @@ func (j *job) reapedNewcomer(p *process, status unix.WaitStatus, at time.Time) {
 	if p.stdin != nil {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
-	j.endNewcomer(status)
+	j.endReplacement(status)
 	rank := j.ledger.Rank(p.id)
 	if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }
 
-// endNewcomer says how one has ended that had no place yet.
-func (j *job) endNewcomer(status unix.WaitStatus) {
+// endReplacement says how one has ended that had no place yet.
+func (j *job) endReplacement(status unix.WaitStatus) {
 	h := j.heal
 	if !j.ending {
 		h.status = status
@@ -291,14 +293,14 @@ func (j *job) endNewcomer(status unix.WaitStatus) {
 			end = ending{kind: diedEarly, signal: status.Signal()}
 		}
 		j.heals(func(m *recovery.Healing, now proto.Time, out *actions) {
-			m.Died(now, h.newcomer.who(), end.String(), out)
+			m.Died(now, h.replacement.who(), end.String(), out)
 		})
 	}
-	h.newcomer = nil
+	h.replacement = nil
 	j.healNext()
 }
 
-// hopeful says whether a rank without live replicas may yet be saved by a newcomer that
+// hopeful says whether a rank without live replicas may yet be saved by a replacement that
 // has got all it needs.
 func (j *job) hopeful(rank proto.Rank) bool {
 	if j.heal == nil {
@@ -315,7 +317,7 @@ func (j *job) healable(p *process, opaque bool) {
 		return
 	}
 	j.heal.Healable(p.who())
-	if p.life == 0 { // else its donor's mark holds: it has read the same before
+	if p.incarnation == 0 { // else its donor's mark holds: it has read the same before
 		read := j.inputRead(p)
 		if opaque {
 			j.heal.marks[p.id] = read
@@ -335,8 +337,8 @@ func (j *job) inputRead(p *process) int64 {
 
 // everyone are all processes that may run.
 func (j *job) everyone() []*process {
-	if j.heal == nil || j.heal.newcomer == nil {
+	if j.heal == nil || j.heal.replacement == nil {
 		return j.procs
 	}
-	return append(slices.Clone(j.procs), j.heal.newcomer)
+	return append(slices.Clone(j.procs), j.heal.replacement)
 }

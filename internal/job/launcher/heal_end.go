@@ -9,21 +9,21 @@ import (
 	"banyan/internal/proto"
 )
 
-// stopHealing says that the job is about to end: nobody needs newcomers any more.
+// stopHealing says that the job is about to end: nobody needs replacements any more.
 func (j *job) stopHealing() {
 	j.heals(func(h *recovery.Healing, _ proto.Time, out *actions) { h.Over(out) })
 }
 
-// reapNewcomer ends a newcomer that is left when the job is over.
-func (j *job) reapNewcomer() {
-	if j.heal == nil || j.heal.newcomer == nil {
+// reapReplacement ends a replacement that is left when the job is over.
+func (j *job) reapReplacement() {
+	if j.heal == nil || j.heal.replacement == nil {
 		return
 	}
-	p := j.heal.newcomer
+	p := j.heal.replacement
 	p.signal(unix.SIGKILL)
 	for deadline := time.Now().Add(killDelay); !p.isReaped() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	p.settle(false)
-	j.endNewcomer(unix.WaitStatus(unix.SIGKILL))
+	j.endReplacement(unix.WaitStatus(unix.SIGKILL))
 }

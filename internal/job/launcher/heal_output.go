@@ -11,18 +11,18 @@ import (
 // drainPause is how often the launcher looks whether it has read all that a donor wrote.
 const drainPause = time.Millisecond
 
-// mark takes a donor's word that its program is paused, for a newcomer.
+// mark takes a donor's word that its program is paused, for a replacement.
 func (j *job) mark(donor *process, m control.Message) {
 	if j.heal == nil { // nobody has asked it
 		donor.news.put(control.Message{Type: control.Marked, Proc: m.Proc, Incarnation: m.Incarnation, Input: j.inputRead(donor)})
 		return
 	}
 	j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
-		h.Mark(now, donor.who(), recovery.Process{Proc: m.Proc, Life: m.Incarnation}, out)
+		h.Mark(now, donor.who(), recovery.Process{Proc: m.Proc, Incarnation: m.Incarnation}, out)
 	})
 }
 
-// drain reads all that the donor of a newcomer has written by now.
+// drain reads all that the donor of a replacement has written by now.
 func (j *job) drain(a *recovery.Attempt) {
 	donor := j.procs[a.Donor.Proc]
 	rank, replica := int(j.ledger.Rank(donor.id)), j.ledger.Replica(donor.id)
@@ -53,7 +53,7 @@ func (j *job) drain(a *recovery.Attempt) {
 	}
 }
 
-// follow has the output of a newcomer follow its donor's, which is read.
+// follow has the output of a replacement follow its donor's, which is read.
 func (j *job) follow(p *process, donor proto.Proc) {
 	rank := int(j.ledger.Rank(p.id))
 	replica, like := j.ledger.Replica(p.id), j.ledger.Replica(donor)
@@ -63,7 +63,7 @@ func (j *job) follow(p *process, donor proto.Proc) {
 	j.copyOut(p)
 }
 
-// settle says how a process has ended, to those who read its output. If a newcomer is to
+// settle says how a process has ended, to those who read its output. If a replacement is to
 // follow it, that comes first: its rank may have no other replica.
 func (j *job) settle(p *process, inOrder bool) {
 	if p.drains > 0 {

@@ -17,11 +17,11 @@ import (
 )
 
 // patient is a program of two ranks with two replicas, "patient HOW DIR": process 1, the
-// first replica of rank 1, dies, and process 3 is the donor. Newcomers do as HOW says. The
+// first replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. The
 // two tell each other by files in DIR what real ones tell by frames.
 func patient(how, dir string) int {
-	if os.Getenv("BANYAN_LIVES") != "" {
-		return newcomer(how, dir)
+	if os.Getenv("BANYAN_INCARNATIONS") != "" {
+		return replacement(how, dir)
 	}
 	m := join()
 	if m.rank() == 1 {
@@ -44,7 +44,7 @@ func patient(how, dir string) int {
 		case news.Type == control.Donate && how != "hang":
 			fmt.Print("two\nthr")
 			mark := control.Message{Type: control.Mark, Proc: 1, Incarnation: news.Incarnation}
-			if how == "mistaken" { // as if for a newcomer that has died already
+			if how == "mistaken" { // as if for a replacement that has died already
 				mark.Incarnation--
 			}
 			m.control.Send(mark)
@@ -57,7 +57,7 @@ func patient(how, dir string) int {
 				fault.Kill.Strike()
 			}
 			fmt.Println("ee")
-		case news.Proc == 1 && news.Type == control.Left, // the newcomer, in order
+		case news.Proc == 1 && news.Type == control.Left, // the replacement, in order
 			news.Proc == 1 && news.Type == control.Death && (news.Incarnation == recovery.MaxFailures || news.Incarnation == 1 && (how == "hopeless" || how == "stop late")):
 			m.leave()
 			return 0
@@ -69,10 +69,10 @@ func patient(how, dir string) int {
 	}
 }
 
-func newcomer(how, dir string) int {
+func replacement(how, dir string) int {
 	m := connect()
 	fmt.Println("what others have written")
-	leaveFile(dir, "newcomer", strconv.Itoa(os.Getpid()))
+	leaveFile(dir, "replacement", strconv.Itoa(os.Getpid()))
 	switch how {
 	case "hang", "killed":
 		time.Sleep(time.Minute)
@@ -97,7 +97,7 @@ func newcomer(how, dir string) int {
 		}
 	}
 	awaitFile(dir, "marked")
-	os.Remove(filepath.Join(dir, "marked")) // the next newcomer's donor is to be marked anew
+	os.Remove(filepath.Join(dir, "marked")) // the next replacement's donor is to be marked anew
 	if how == "lost" || how == "orphan" || how == "last" {
 		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
 	}
@@ -127,7 +127,7 @@ func newcomer(how, dir string) int {
 	return 0
 }
 
-// last is what newcomers do of whom the first is the donor of the second, in its own donor's place.
+// last is what replacements do of whom the first is the donor of the second, in its own donor's place.
 func (m *mpi) last(dir string) int {
 	if m.proc == 1 {
 		fmt.Print("ee\nfo")
@@ -180,7 +180,7 @@ func TestHeal(t *testing.T) {
 		{"fail", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it has no wish to; after 3 attempts it stays dead`, 0, []string{"it has no wish to", "it has no wish to", "it has no wish to"}},
 		{"abort", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it aborted with code 3: no such file; after 3 attempts it stays dead`, 0,
 			[]string{"it aborted with code 3: no such file", "it aborted with code 3: no such file", "it aborted with code 3: no such file"}},
-		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 newcomers were of no use`, 0, []string{"", "", ""}},
+		{"relapse", "one\ntwo\nthree\n", `rank 1: replica 0 isn't replaced any more: the last 3 replacements were of no use`, 0, []string{"", "", ""}},
 		{"hopeless", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: nobody could; replica 1 isn't asked again\n$`, 0, []string{"nobody could"}},
 		{"stop", "one\ntwo\nthree\n", `replica 0 couldn't be replaced: it was stopped; after 3 attempts it stays dead`, 0, []string{"it was stopped", "it was stopped", "it was stopped"}},
 		{"early", "one\n", `rank 1: replica 0 couldn't be replaced: the job has come to its end\n$`, 0, []string{"the job has come to its end"}},
@@ -217,7 +217,7 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// A donor that dies as the last of its rank, but for the newcomer that has its state by then, is replaced from that.
+// A donor that dies as the last of its rank, but for the replacement that has its state by then, is replaced from that.
 func TestLastDonor(t *testing.T) {
 	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Limit: 20 * time.Second}, "patient", "last", t.TempDir())
 	want := `replica 0 is back .*, with the state of replica 1\n(.*\n)*.* replica 1 is back .*, with the state of replica 0`
@@ -226,7 +226,7 @@ func TestLastDonor(t *testing.T) {
 	}
 }
 
-// A newcomer is nobody's to observe until a view has it: if it is stopped before, the launcher sees it.
+// A replacement is nobody's to observe until a view has it: if it is stopped before, the launcher sees it.
 func TestStoppedBeforeTheView(t *testing.T) {
 	c := Config{Ranks: 2, Replicas: 2, Heal: true, HeartbeatTimeout: 100 * time.Millisecond}
 	o := run(t, c, "patient", "stop late", t.TempDir())
@@ -235,7 +235,7 @@ func TestStoppedBeforeTheView(t *testing.T) {
 	}
 }
 
-// A newcomer that does nothing is ended in time.
+// A replacement that does nothing is ended in time.
 func TestHealLimit(t *testing.T) {
 	dir := t.TempDir()
 	c := Config{Ranks: 2, Replicas: 2, Heal: true, healLimit: 50 * time.Millisecond, Limit: 20 * time.Second}
@@ -250,15 +250,15 @@ func TestHealLimit(t *testing.T) {
 	}
 }
 
-// Newcomers end with the launcher, as all processes do, however that ends.
+// Replacements end with the launcher, as all processes do, however that ends.
 func TestLauncherDiesHealing(t *testing.T) {
 	dir := t.TempDir()
 	cmd, _ := startLauncher(t, Config{Ranks: 2, Replicas: 2, Heal: true}, 1, "patient", "killed", dir)
 	var pid int
 	for deadline := time.Now().Add(20 * time.Second); pid == 0; time.Sleep(time.Millisecond) {
-		text, _ := os.ReadFile(filepath.Join(dir, "newcomer"))
+		text, _ := os.ReadFile(filepath.Join(dir, "replacement"))
 		if pid, _ = strconv.Atoi(string(text)); time.Now().After(deadline) {
-			t.Fatal("no newcomer")
+			t.Fatal("no replacement")
 		}
 	}
 	cmd.Process.Kill()
@@ -271,7 +271,7 @@ func TestHealNeedsReplicas(t *testing.T) {
 	}
 }
 
-// Spare processes are for launchers that start no newcomers.
+// Spare processes are for launchers that start no replacements.
 func TestSparesAreIgnored(t *testing.T) {
 	t.Setenv(sparesVariable, "2")
 	o := run(t, Config{Ranks: 2}, "print", "x")

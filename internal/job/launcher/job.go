@@ -28,7 +28,7 @@ const (
 	// lineHold is how long an unfinished line of a rank keeps the other ranks'
 	// lines waiting.
 	lineHold = time.Second
-	// inputAhead bounds the input kept for a replica that reads slowly, inputKept that for newcomers.
+	// inputAhead bounds the input kept for a replica that reads slowly, inputKept that for replacements.
 	inputAhead = 1 << 20
 	inputKept  = 64 << 20
 	// killDelay is how long interrupted processes get to end by themselves.
@@ -119,7 +119,7 @@ func Run(c Config) (*Report, error) {
 		j.warn(text)
 	}
 	if os.Getenv(sparesVariable) != "" {
-		j.warn(sparesVariable + " is ignored: it is for other launchers; this one starts newcomers itself, with --heal")
+		j.warn(sparesVariable + " is ignored: it is for other launchers; this one starts replacements itself, with --heal")
 	}
 	j.planFaults()
 	j.loop(signals)
@@ -201,7 +201,7 @@ const sparesVariable = "BANYAN_SPARES"
 // have set for this process.
 var ownVariables = []string{
 	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", sparesVariable, "BANYAN_LIVES", "BANYAN_OUTPUT_FDS",
+	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", sparesVariable, "BANYAN_INCARNATIONS", "BANYAN_OUTPUT_FDS",
 	"BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
 	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
 }

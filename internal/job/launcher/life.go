@@ -37,7 +37,7 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 		return
 	}
 	if end.kind == diedEarly {
-		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.life,
+		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.incarnation,
 			Signal: int(end.signal), Code: end.code, Cause: j.how(p, end)})
 	} else {
 		j.tellOthers(p, control.Message{Type: control.Left, Proc: p.id})
@@ -207,8 +207,8 @@ func (j *job) suspected(by *process, m control.Message) {
 		return
 	}
 	p := j.procs[m.Proc]
-	if m.Incarnation != p.life {
-		j.doom(recovery.Process{Proc: m.Proc, Life: m.Incarnation}, fmt.Sprintf("%v holds it for dead", by.id), recovery.Newcomer)
+	if m.Incarnation != p.incarnation {
+		j.doom(recovery.Process{Proc: m.Proc, Incarnation: m.Incarnation}, fmt.Sprintf("%v holds it for dead", by.id), recovery.Replacement)
 		return // else it is of one whose place another has
 	}
 	if m.Silent > 0 {
@@ -232,7 +232,7 @@ func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 
 // watch looks for stopped processes whose silence nobody else would notice:
 // those that take no part yet while others do, or while another replica of their rank
-// is through, newcomers until a view has them, and, once anybody has left the ring of heartbeats
+// is through, replacements until a view has them, and, once anybody has left the ring of heartbeats
 // in order, all: those who observed them may have left it, too.
 func (j *job) watch(now time.Time) {
 	needed, leaving := j.server.Waiting() > 0, false
@@ -244,7 +244,7 @@ func (j *job) watch(now time.Time) {
 		e := &j.ledger.entries[p.id]
 		seated := p == j.procs[p.id]
 		through := len(j.ledger.endings(j.ledger.Rank(p.id), inOrder)) > 0
-		unseen := leaving || !e.ready && (needed || through) || p.life > 0 && !p.member
+		unseen := leaving || !e.ready && (needed || through) || p.incarnation > 0 && !p.member
 		if seated && e.end.kind != running || !unseen || !p.stopped() {
 			delete(j.stopped, p)
 			continue
@@ -258,7 +258,7 @@ func (j *job) watch(now time.Time) {
 		case seated:
 			j.fence(p, proto.NoProc, silent)
 		default:
-			j.doom(p.who(), "it was stopped", recovery.Newcomer)
+			j.doom(p.who(), "it was stopped", recovery.Replacement)
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (j *job) finish(drained <-chan struct{}) {
 	for len(j.events) > 0 {
 		(<-j.events)()
 	}
-	j.reapNewcomer()
+	j.reapReplacement()
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
 	if err := j.recording.merge(j.plan); err != nil {

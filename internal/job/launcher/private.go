@@ -35,15 +35,15 @@ func (p *plan) checkPrivate() (err error) {
 // home makes the private directory of a process, if there is to be one: RANK-REPLICA, with
 // .1, .2… behind for those that take the place of a dead one. It returns what to start
 // there.
-func (j *job) home(id proto.Proc, life uint32) (*part, error) {
+func (j *job) home(id proto.Proc, incarnation proto.Incarnation) (*part, error) {
 	rank := j.ledger.Rank(id)
 	program := j.of(int(rank))
 	if j.PrivateDir == "" {
 		return program, nil
 	}
 	name := fmt.Sprintf("%d-%d", rank, j.ledger.Replica(id))
-	if life > 0 {
-		name += fmt.Sprintf(".%d", life)
+	if incarnation > 0 {
+		name += fmt.Sprintf(".%d", incarnation)
 	}
 	there := *program
 	there.Dir = filepath.Join(j.PrivateDir, name)

@@ -20,13 +20,13 @@ type process struct {
 	handle *os.Process
 	pid    int
 
-	life           uint32   // how many were in its place before
-	follows        bool     // a newcomer: its output is read
-	member         bool     // a newcomer: a view has it, so others hear whether it lives
-	drains         int      // a donor: so often its output is being read to its end
-	rest           func()   // to be called when it has been
-	stdin          *os.File // nil unless the process gets the job's input
-	far            *os.File // the other end of that, if somebody wants to know what is read
+	incarnation    proto.Incarnation // how many were in its place before
+	follows        bool              // a replacement: its output is read
+	member         bool              // a replacement: a view has it, so others hear whether it lives
+	drains         int               // a donor: so often its output is being read to its end
+	rest           func()            // to be called when it has been
+	stdin          *os.File          // nil unless the process gets the job's input
+	far            *os.File          // the other end of that, if somebody wants to know what is read
 	stdout, stderr *tap
 	pmi            *os.File
 	lifeline       *control.Conn
@@ -44,7 +44,7 @@ type process struct {
 const (
 	pmiDescriptor     = 3
 	controlDescriptor = 4
-	// outputDescriptor and the one after it are what a newcomer has as stdout and
+	// outputDescriptor and the one after it are what a replacement has as stdout and
 	// stderr from the moment on when it has its donor's state. Until then these
 	// are /dev/null: what it writes another replica has written.
 	outputDescriptor = 5
@@ -80,7 +80,7 @@ func (p *process) sink() sink {
 }
 
 // start starts a process. The calling thread must live as long as the process.
-func start(id proto.Proc, program *part, env []string, input inputKind, newcomer bool) (p *process, err error) {
+func start(id proto.Proc, program *part, env []string, input inputKind, replacement bool) (p *process, err error) {
 	p = &process{id: id, heard: make(chan struct{}), known: make(chan struct{})}
 	var theirs, ours []*os.File
 	defer func() {
@@ -129,7 +129,7 @@ func start(id proto.Proc, program *part, env []string, input inputKind, newcomer
 			ours = append(ours, p.far)
 		}
 	}
-	if newcomer {
+	if replacement {
 		null()
 		null()
 	} else {
@@ -137,7 +137,7 @@ func start(id proto.Proc, program *part, env []string, input inputKind, newcomer
 	}
 	p.pmi = pair(socketpair)
 	lifeline := pair(socketpair)
-	if newcomer {
+	if replacement {
 		p.stdout, p.stderr = output(), output()
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ type Report struct {
 	// LostRanks are those that no replica of survived.
 	LostRanks []int    `json:"lost_ranks"`
 	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
-	Heals     []Heal   `json:"heals"`    // newcomers, in the order in which they were healed or failed
+	Heals     []Heal   `json:"heals"`    // replacements, in the order in which they were healed or failed
 	Views     []View   `json:"views"`    // after the first, as the coordinators told
 	Faults    []Fault  `json:"faults"`   // as planned
 	Warnings  []string `json:"warnings"` // and other remarks
@@ -83,7 +83,7 @@ type Heal struct {
 	Replica     int     `json:"replica"`
 	Process     int     `json:"process"` // its number in the job
 	PID         int     `json:"pid,omitempty"`
-	Incarnation uint32  `json:"incarnation"` // 1 for the first newcomer to the place
+	Incarnation uint32  `json:"incarnation"` // 1 for the first replacement to the place
 	Donor       int     `json:"donor"`       // the replica whose state it took over
 	Began       Seconds `json:"began_s"`
 	Took        Seconds `json:"took_s"`

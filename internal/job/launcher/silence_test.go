@@ -159,7 +159,7 @@ func TestAbsentIsNotSilent(t *testing.T) {
 
 // Who is stopped while it waits for the others to leave is found though all of them
 // have left by then.
-func TestStoppedInFarewell(t *testing.T) {
+func TestStoppedInShutdown(t *testing.T) {
 	j := startLive(t, Config{}, "leaves late", 600*time.Millisecond)
 	pids := j.pids()
 	time.Sleep(300 * time.Millisecond)

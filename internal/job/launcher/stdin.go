@@ -12,7 +12,7 @@ import (
 // the slowest of those still there is limit bytes behind the fastest; then
 // the input waits. A sink whose Write fails has gone.
 //
-// A newcomer's sink begins at the input's first byte, so all of the input is kept, up to kept bytes. It keeps
+// A replacement's sink begins at the input's first byte, so all of the input is kept, up to kept bytes. It keeps
 // nobody waiting until it has caught up (see settle).
 type feeder struct {
 	limit, kept int
@@ -26,14 +26,14 @@ type feeder struct {
 }
 
 type sink struct {
-	w       inputPipe
-	far     syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
-	at      int64           // next byte of the input
-	gone    bool
-	writing bool
-	asked   bool   // what is taken: nothing may be written meanwhile
-	missed  func() // of a newcomer, to be called if it can't have what it needs; else nil
-	life    int    // how many writers there were before
+	w           inputPipe
+	far         syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
+	at          int64           // next byte of the input
+	gone        bool
+	writing     bool
+	asked       bool   // what is taken: nothing may be written meanwhile
+	missed      func() // of a replacement, to be called if it can't have what it needs; else nil
+	incarnation int    // how many writers there were before
 }
 
 // inputPipe is the end of a pipe.
@@ -76,7 +76,7 @@ func (f *feeder) run(input io.Reader) {
 // end is how long the input is so far. The lock is held.
 func (f *feeder) end() int64 { return f.base + int64(len(f.buf)) }
 
-// keeps says whether a newcomer could begin. The lock is held.
+// keeps says whether a replacement could begin. The lock is held.
 func (f *feeder) keeps() bool { return f.base == 0 && len(f.buf) <= f.kept }
 
 // slowest is where the slowest sink is that may keep the input waiting. The lock is held.
@@ -90,7 +90,7 @@ func (f *feeder) slowest() int64 {
 	return at
 }
 
-// forget gives up newcomers for whom too much would have to be kept. The lock is held.
+// forget gives up replacements for whom too much would have to be kept. The lock is held.
 func (f *feeder) forget() {
 	for i := range f.sinks {
 		if s := &f.sinks[i]; !s.gone && s.missed != nil && f.end()-s.at > int64(f.kept) {
@@ -125,17 +125,17 @@ func (f *feeder) revive(i int, next sink, missed func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	next.life, next.missed = s.life+1, missed
+	next.incarnation, next.missed = s.incarnation+1, missed
 	*s = next
 	if !f.keeps() {
 		f.drop(i)
 		return false
 	}
-	go f.drain(i, s.life)
+	go f.drain(i, s.incarnation)
 	return true
 }
 
-// settle says that a newcomer has come to where the others are.
+// settle says that a replacement has come to where the others are.
 func (f *feeder) settle(i int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,17 +161,17 @@ func (f *feeder) taken(i int) int64 {
 }
 
 // drain writes to one sink, as long as it has its writer.
-func (f *feeder) drain(i, life int) {
+func (f *feeder) drain(i, incarnation int) {
 	chunk := make([]byte, 32<<10)
 	s := &f.sinks[i]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for s.life == life {
-		for (s.at == f.end() && !f.eof || s.asked) && !s.gone && s.life == life {
+	for s.incarnation == incarnation {
+		for (s.at == f.end() && !f.eof || s.asked) && !s.gone && s.incarnation == incarnation {
 			f.changed.Wait()
 		}
 		n := 0
-		if s.life == life && !s.gone { // else base may be beyond at
+		if s.incarnation == incarnation && !s.gone { // else base may be beyond at
 			n = copy(chunk, f.buf[s.at-f.base:])
 		}
 		if n == 0 {
@@ -182,7 +182,7 @@ func (f *feeder) drain(i, life int) {
 		f.mu.Unlock()
 		n, err := w.Write(chunk[:n])
 		f.mu.Lock()
-		if s.life != life {
+		if s.incarnation != incarnation {
 			return
 		}
 		s.writing = false
@@ -195,7 +195,7 @@ func (f *feeder) drain(i, life int) {
 			break
 		}
 	}
-	if s.life == life {
+	if s.incarnation == incarnation {
 		f.drop(i)
 	}
 }

@@ -23,7 +23,7 @@ func askedPipe(t *testing.T) (sink, *os.File) {
 	return sink{w: w, far: raw}, r
 }
 
-// A newcomer gets the input from its first byte on, and what each has taken of it is known.
+// A replacement gets the input from its first byte on, and what each has taken of it is known.
 func TestFeederRevives(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	first, in := askedPipe(t)
@@ -122,9 +122,9 @@ func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	}
 }
 
-// A newcomer that doesn't read yet keeps no other waiting, until too much would have to be kept for
+// A replacement that doesn't read yet keeps no other waiting, until too much would have to be kept for
 // it: then it is told. One that has settled counts like the others.
-func TestFeederWithANewcomer(t *testing.T) {
+func TestFeederWithAReplacement(t *testing.T) {
 	const kept = 1 << 20
 	text := strings.Repeat("0123456789", kept/4)
 	first, in := askedPipe(t)
@@ -140,20 +140,20 @@ func TestFeederWithANewcomer(t *testing.T) {
 	}
 	f.remove(1)
 	missed := make(chan bool, 1)
-	next, newcomer := askedPipe(t)
+	next, replacement := askedPipe(t)
 	if !f.revive(1, next, func() { missed <- true }) {
 		t.Fatal("not revived")
 	}
 	go io.WriteString(typed, text)
-	take(kept / 2) // far more than the newcomer's pipe holds
+	take(kept / 2) // far more than the replacement's pipe holds
 	select {
 	case <-missed:
 		t.Fatal("given up already")
 	default:
 	}
 	b := make([]byte, 100)
-	if _, err := io.ReadFull(newcomer, b); err != nil || string(b) != text[:100] {
-		t.Errorf("the newcomer gets %q, %v", b, err)
+	if _, err := io.ReadFull(replacement, b); err != nil || string(b) != text[:100] {
+		t.Errorf("the replacement gets %q, %v", b, err)
 	}
 	take(len(text) - kept/2)
 	<-missed

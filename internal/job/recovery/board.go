@@ -10,13 +10,13 @@ import (
 
 // place is where a process is or was.
 type place struct {
-	given    uint32 // the last life that a newcomer was started in
-	life     uint32 // of the process that has it, or had it last
-	vacant   bool   // that one is dead
-	failures int    // newcomers in a row, up to now, that were of no use
-	healable bool   // its process has come to a safe point, and can be a donor
-	barred   bool   // it could be, and can't for good
-	// proven is when its process, if it is a newcomer, will have lived for Relapse since all know it.
+	given       proto.Incarnation // the last life that a replacement was started in
+	incarnation proto.Incarnation // of the process that has it, or had it last
+	vacant      bool              // that one is dead
+	failures    int               // replacements in a row, up to now, that were of no use
+	healable    bool              // its process has come to a safe point, and can be a donor
+	barred      bool              // it could be, and can't for good
+	// proven is when its process, if it is a replacement, will have lived for Relapse since all know it.
 	proven proto.Time
 }
 
@@ -24,9 +24,9 @@ type place struct {
 type Board struct {
 	layout  replica.Layout
 	places  []place
-	waiting []proto.Proc // in the order of the deaths
-	from    uint32       // no life that is given from now on is lower
-	over    bool         // nobody needs newcomers any more
+	waiting []proto.Proc      // in the order of the deaths
+	from    proto.Incarnation // no life that is given from now on is lower
+	over    bool              // nobody needs replacements any more
 }
 
 // newBoard makes the board of a job in which all are alive.
@@ -36,23 +36,23 @@ func newBoard(layout replica.Layout) Board {
 
 // Healable notes that a process has come to a safe point: its rank can be healed from it.
 func (b *Board) Healable(p Process) {
-	if b.lives(p) {
+	if b.alive(p) {
 		b.places[p.Proc].healable = !b.places[p.Proc].barred
 	}
 }
 
 // lives says whether a process has its place.
-func (b *Board) lives(p Process) bool {
-	return !b.places[p.Proc].vacant && b.places[p.Proc].life == p.Life
+func (b *Board) alive(p Process) bool {
+	return !b.places[p.Proc].vacant && b.places[p.Proc].incarnation == p.Incarnation
 }
 
-// Given is the last life of a place that a newcomer was started in, 0 if there was none.
-func (b *Board) Given(p proto.Proc) uint32 { return b.places[p].given }
+// Given is the last life of a place that a replacement was started in, 0 if there was none.
+func (b *Board) Given(p proto.Proc) proto.Incarnation { return b.places[p].given }
 
 // From says that somebody else may have given away lives below one, of which nobody here has heard.
-func (b *Board) From(life uint32) { b.from = life }
+func (b *Board) From(incarnation proto.Incarnation) { b.from = incarnation }
 
-// IsOver says whether nobody needs newcomers any more.
+// IsOver says whether nobody needs replacements any more.
 func (b *Board) IsOver() bool { return b.over }
 
 // Needy is the first place that waits with a donor there, NoProc if none does.
@@ -88,7 +88,7 @@ func (b *Board) begin(now proto.Time, fits, donates func(p proto.Proc) bool) *At
 		b.waiting = slices.Delete(b.waiting, i, i+1)
 		s := &b.places[slot]
 		s.given = max(s.given+1, b.from)
-		return &Attempt{Process: Process{slot, s.given}, Donor: Process{donor, b.places[donor].life}, Began: now}
+		return &Attempt{Process: Process{slot, s.given}, Donor: Process{donor, b.places[donor].incarnation}, Began: now}
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (b *Board) begin(now proto.Time, fits, donates func(p proto.Proc) bool) *At
 // fill gives a place to a process.
 func (b *Board) fill(p Process, proven proto.Time) {
 	s := &b.places[p.Proc]
-	*s = place{given: max(s.given, p.Life), life: p.Life, failures: s.failures, proven: proven}
+	*s = place{given: max(s.given, p.Incarnation), incarnation: p.Incarnation, failures: s.failures, proven: proven}
 	b.waiting = slices.DeleteFunc(b.waiting, func(q proto.Proc) bool { return q == p.Proc })
 }
 
@@ -110,7 +110,7 @@ func (b *Board) vacate(now proto.Time, p proto.Proc) (note string) {
 	switch {
 	case b.over || b.layout.Degree(b.layout.Rank(p)) == 1:
 	case s.failures >= MaxFailures:
-		return fmt.Sprintf("%s isn't replaced any more: the last %d newcomers were of no use", b.name(p), MaxFailures)
+		return fmt.Sprintf("%s isn't replaced any more: the last %d replacements were of no use", b.name(p), MaxFailures)
 	default:
 		b.waiting = append(b.waiting, p)
 	}
@@ -129,7 +129,7 @@ func (b *Board) failed(a *Attempt) (note string) {
 	}
 	note = fmt.Sprintf("%s couldn't be replaced: %s", b.name(a.Proc), a.Why)
 	switch {
-	case b.over || s.given > a.Life: // another has the place
+	case b.over || s.given > a.Incarnation: // another has the place
 		return note
 	case s.failures >= MaxFailures:
 		return fmt.Sprintf("%s; after %d attempts it stays dead", note, MaxFailures)

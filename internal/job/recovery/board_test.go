@@ -14,16 +14,16 @@ func TestFailures(t *testing.T) {
 	if c.dies(0); len(c.h.waiting) != 1 {
 		t.Error("it has died twice")
 	}
-	for life := 1; life <= MaxFailures; life++ {
+	for incarnation := 1; incarnation <= MaxFailures; incarnation++ {
 		c.next()
 		c.did()
-		if life == 2 { // by its own death
+		if incarnation == 2 { // by its own death
 			c.dies(0)
 		} else {
-			c.fails("it has no wish to", Newcomer)
+			c.fails("it has no wish to", Replacement)
 		}
 		want := "dismiss; rank 0: replica 0 couldn't be replaced: it has no wish to"
-		switch life {
+		switch incarnation {
 		case 2:
 			want = "rank 0: replica 0 couldn't be replaced: it has died"
 		case MaxFailures:
@@ -61,7 +61,7 @@ func TestRelapse(t *testing.T) {
 	c.dies(0) // before all knew it
 	c.expect("")
 	heal(second / 2)
-	c.expect("rank 0: replica 0 isn't replaced any more: the last 3 newcomers were of no use")
+	c.expect("rank 0: replica 0 isn't replaced any more: the last 3 replacements were of no use")
 	c.next()
 	c.expect("")
 }

@@ -12,34 +12,34 @@ import (
 type bug string
 
 const (
-	// A mark is taken to be for the present newcomer.
+	// A mark is taken to be for the present replacement.
 	markOfAnother bug = "mark of another"
-	// Late words of an earlier newcomer are taken for the present one's.
+	// Late words of an earlier replacement are taken for the present one's.
 	wordOfAnother bug = "word of another"
-	// What a newcomer says counts that has been given up.
+	// What a replacement says counts that has been given up.
 	dismissedHeard bug = "dismissed heard"
-	// A mark for a newcomer that is dead isn't answered.
+	// A mark for a replacement that is dead isn't answered.
 	unanswered bug = "unanswered"
-	// One that is said while a newcomer fails is answered at once, and again when the output is drained.
+	// One that is said while a replacement fails is answered at once, and again when the output is drained.
 	answeredTwice bug = "answered twice"
-	// The newcomer's output follows before the donor's is drained.
+	// The replacement's output follows before the donor's is drained.
 	undrained bug = "undrained"
-	// Others aren't told of the death of a newcomer.
+	// Others aren't told of the death of a replacement.
 	unburied bug = "unburied"
 	// They are told, of one that they don't know.
 	buriedUnknown bug = "buried unknown"
-	// The death of the donor isn't told if no other of its rank lives but the newcomer: its place isn't filled later.
+	// The death of the donor isn't told if no other of its rank lives but the replacement: its place isn't filled later.
 	lastDonorIgnored bug = "last donor ignored"
-	// A newcomer that dies before all know it isn't counted: there is no end of newcomers.
+	// A replacement that dies before all know it isn't counted: there is no end of replacements.
 	unknownExcused bug = "unknown excused"
 	// A late word of a dead process makes the one that takes its place a donor.
 	healableForever bug = "healable for ever"
-	// A donor of whom a newcomer has said that nobody could have its state is asked again.
+	// A donor of whom a replacement has said that nobody could have its state is asked again.
 	barredAsked bug = "barred asked"
-	// A newcomer waits for a donor that has died before it could be paused.
+	// A replacement waits for a donor that has died before it could be paused.
 	orphanAwaited bug = "orphan awaited"
 	// Lives are counted by those who got the place.
-	livesReused bug = "lives reused"
+	incarnationsReused bug = "lives reused"
 	// The job's end isn't remembered.
 	endForgotten bug = "end forgotten"
 )
@@ -49,8 +49,8 @@ func (b bug) heard(w *world, p *process, m *word) Process {
 	a := w.h.now
 	switch {
 	case b == markOfAnother && m.kind == saysMark && a != nil && a.Part == FindSafepoint:
-		m.newcomer = a.Process
-	case b == wordOfAnother && p.Life > 0 && a != nil && a.Proc == p.Proc:
+		m.replacement = a.Process
+	case b == wordOfAnother && p.Incarnation > 0 && a != nil && a.Proc == p.Proc:
 		return a.Process
 	case b == healableForever && m.kind == healable:
 		w.h.places[p.Proc].healable = true
@@ -69,8 +69,8 @@ func (b bug) before(w *world) {
 	}
 	for i := range w.h.places {
 		switch s := &w.h.places[i]; {
-		case b == livesReused && a == nil:
-			s.given = s.life
+		case b == incarnationsReused && a == nil:
+			s.given = s.incarnation
 		case b == barredAsked && s.barred:
 			s.barred, s.healable = false, true
 		}
@@ -94,7 +94,7 @@ func (b bug) acts(w *world, out []Action) []Action {
 	var kept []Action
 	for _, a := range out {
 		switch {
-		case b == unanswered && a.Kind == Marked && (w.h.now == nil || w.h.now.Process != a.Newcomer):
+		case b == unanswered && a.Kind == Marked && (w.h.now == nil || w.h.now.Process != a.Replacement):
 		case b == unburied && a.Kind == Bury:
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
@@ -130,7 +130,7 @@ func TestCanaries(t *testing.T) {
 		{healableForever, options{witness: true, faults: 3}},
 		{barredAsked, options{faults: 2}},
 		{orphanAwaited, options{witness: true, faults: 2}},
-		{livesReused, options{faults: 2}},
+		{incarnationsReused, options{faults: 2}},
 		{endForgotten, options{faults: 2, ends: true}},
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {

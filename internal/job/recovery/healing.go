@@ -14,12 +14,12 @@ type ActionKind uint8
 
 // Kinds of actions.
 const (
-	Start   ActionKind = iota // the newcomer of Attempt; or take one that is there
+	Start   ActionKind = iota // the replacement of Attempt; or take one that is there
 	Admit                     // tell all that it comes
 	Donate                    // tell its donor
 	Drain                     // its donor's output, up to now: Drained is to be told
 	Follow                    // from here on its output follows its donor's
-	Marked                    // tell the donor To that its mark for Newcomer has been seen
+	Marked                    // tell the donor To that its mark for Replacement has been seen
 	Seat                      // it is the process of its place
 	Dismiss                   // end it; Died is to be told
 	Bury                      // tell all that it is dead
@@ -31,17 +31,17 @@ const (
 
 // Action is something that a Healing wants done.
 type Action struct {
-	Kind     ActionKind
-	Attempt  *Attempt // of all but Marked, Note and Empty
-	To       Process
-	Newcomer Process
-	Text     string
+	Kind        ActionKind
+	Attempt     *Attempt // of all but Marked, Note and Empty
+	To          Process
+	Replacement Process
+	Text        string
 }
 
-// mark is what a donor has said whose program is paused, for a newcomer.
-type mark struct{ donor, newcomer Process }
+// mark is what a donor has said whose program is paused, for a replacement.
+type mark struct{ donor, replacement Process }
 
-// Healing is the conversation about newcomers, as who leads it sees it. It is no goroutine's but the
+// Healing is the conversation about replacements, as who leads it sees it. It is no goroutine's but the
 // caller's, which carries out all actions before the next call; what they bring about at once is told after the last of
 // a call's.
 type Healing struct {
@@ -64,7 +64,7 @@ func New(layout replica.Layout, limit time.Duration, witness bool) *Healing {
 // Now is the present attempt, or nil.
 func (h *Healing) Now() *Attempt { return h.now }
 
-// of is the present attempt, if it is in a part that lets what is said about a newcomer count.
+// of is the present attempt, if it is in a part that lets what is said about a replacement count.
 func (h *Healing) of(q Process, first, last Part) *Attempt {
 	if a := h.now; a != nil && a.Process == q && !a.dismissed && first <= a.Part && a.Part <= last {
 		return a
@@ -72,7 +72,7 @@ func (h *Healing) of(q Process, first, last Part) *Attempt {
 	return nil
 }
 
-// Next begins the next attempt, if that can be now. fits says whether there can be a newcomer to a place,
+// Next begins the next attempt, if that can be now. fits says whether there can be a replacement to a place,
 // and donates whether a process that is healable is there to be a donor.
 func (h *Healing) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	if h.now != nil {
@@ -84,7 +84,7 @@ func (h *Healing) Next(now proto.Time, fits, donates func(p proto.Proc) bool, ou
 	}
 }
 
-// Arrived, from a newcomer: others can reach it.
+// Arrived, from a replacement: others can reach it.
 func (h *Healing) Arrived(now proto.Time, q Process, out *[]Action) {
 	if h.of(q, GetReady, GetReady) != nil {
 		h.enter(now, FindSafepoint)
@@ -93,12 +93,12 @@ func (h *Healing) Arrived(now proto.Time, q Process, out *[]Action) {
 	}
 }
 
-// Mark, from the donor of a newcomer: its program is paused.
+// Mark, from the donor of a replacement: its program is paused.
 func (h *Healing) Mark(now proto.Time, donor, q Process, out *[]Action) {
 	m := mark{donor, q}
 	a := h.of(q, FindSafepoint, FindSafepoint)
 	switch {
-	case !h.lives(donor):
+	case !h.alive(donor):
 	case slices.Contains(h.owed, m): // it has said so twice
 	case a != nil && a.Donor == donor:
 		h.enter(now, TakeOver)
@@ -111,7 +111,7 @@ func (h *Healing) Mark(now proto.Time, donor, q Process, out *[]Action) {
 	}
 }
 
-// Drained says that all is passed on which a donor had written before its mark for a newcomer.
+// Drained says that all is passed on which a donor had written before its mark for a replacement.
 func (h *Healing) Drained(donor, q Process, out *[]Action) {
 	if a := h.of(q, TakeOver, TakeOver); a != nil && a.Donor == donor && !a.follows {
 		a.follows = true
@@ -125,11 +125,11 @@ func (h *Healing) Drained(donor, q Process, out *[]Action) {
 
 func (h *Healing) answer(m mark, out *[]Action) {
 	if h.witness {
-		*out = append(*out, Action{Kind: Marked, To: m.donor, Newcomer: m.newcomer})
+		*out = append(*out, Action{Kind: Marked, To: m.donor, Replacement: m.replacement})
 	}
 }
 
-// Committed, from a newcomer: it is a replica from here on, even if its donor dies. Without a witness the mark
+// Committed, from a replacement: it is a replica from here on, even if its donor dies. Without a witness the mark
 // may come later.
 func (h *Healing) Committed(now proto.Time, q Process, out *[]Action) {
 	if a := h.of(q, FindSafepoint, TakeOver); a != nil && (a.follows || !h.witness) {
@@ -139,7 +139,7 @@ func (h *Healing) Committed(now proto.Time, q Process, out *[]Action) {
 	}
 }
 
-// Healed, from a newcomer, process pid of its system: all know it.
+// Healed, from a replacement, process pid of its system: all know it.
 func (h *Healing) Healed(now proto.Time, q Process, pid int, out *[]Action) {
 	if a := h.of(q, BecomeKnown, BecomeKnown); a != nil {
 		h.places[q.Proc].proven = now + proto.Time(Relapse)
@@ -149,7 +149,7 @@ func (h *Healing) Healed(now proto.Time, q Process, pid int, out *[]Action) {
 	}
 }
 
-// Fail ends a newcomer, by its own word or another's.
+// Fail ends a replacement, by its own word or another's.
 func (h *Healing) Fail(q Process, why string, blame Blame, out *[]Action) {
 	if a := h.of(q, GetReady, BecomeKnown); a != nil {
 		a.Why, a.blame, a.dismissed = why, blame, true
@@ -157,7 +157,7 @@ func (h *Healing) Fail(q Process, why string, blame Blame, out *[]Action) {
 	}
 }
 
-// Died takes the death of a process, that of a newcomer first of all. why is how that ended, should nothing be known that it
+// Died takes the death of a process, that of a replacement first of all. why is how that ended, should nothing be known that it
 // failed for.
 func (h *Healing) Died(now proto.Time, p Process, why string, out *[]Action) {
 	a := h.now
@@ -172,7 +172,7 @@ func (h *Healing) Died(now proto.Time, p Process, why string, out *[]Action) {
 		h.now = nil
 		return
 	}
-	if !h.lives(p) {
+	if !h.alive(p) {
 		return // long since
 	}
 	h.owed = slices.DeleteFunc(h.owed, func(m mark) bool { return m.donor == p })
@@ -193,7 +193,7 @@ func (h *Healing) Died(now proto.Time, p Process, why string, out *[]Action) {
 
 // Filled notes a process that somebody else has given its place. If that is news, the next life is a higher one.
 func (h *Healing) Filled(p Process, out *[]Action) {
-	if p.Life <= h.Given(p.Proc) {
+	if p.Incarnation <= h.Given(p.Proc) {
 		return
 	}
 	h.fill(p, 0)
@@ -206,7 +206,7 @@ func (h *Healing) Filled(p Process, out *[]Action) {
 	}
 }
 
-// Over says that the job is about to end: nobody needs newcomers any more.
+// Over says that the job is about to end: nobody needs replacements any more.
 func (h *Healing) Over(out *[]Action) {
 	if h.over {
 		return
@@ -215,12 +215,12 @@ func (h *Healing) Over(out *[]Action) {
 		*out = append(*out, Action{Kind: Empty, Text: text})
 	}
 	if a := h.now; a != nil && !a.Committed() {
-		h.Fail(a.Process, End, Newcomer, out)
+		h.Fail(a.Process, End, Replacement, out)
 	}
 }
 
 // Abdicate ends the present attempt, if there is one, since the caller doesn't lead any more. What becomes of a
-// newcomer that has committed isn't heard here.
+// replacement that has committed isn't heard here.
 func (h *Healing) Abdicate(why string, out *[]Action) {
 	switch a := h.now; {
 	case a == nil:
@@ -249,7 +249,7 @@ func (h *Healing) Tick(now proto.Time, out *[]Action) {
 	if a.Part == FindSafepoint && len(h.waiting) == 0 {
 		return // nobody else waits for it
 	}
-	h.Fail(a.Process, fmt.Sprintf("it didn't %v within %v", a.Part, time.Duration(h.limit)), Newcomer, out)
+	h.Fail(a.Process, fmt.Sprintf("it didn't %v within %v", a.Part, time.Duration(h.limit)), Replacement, out)
 }
 
 // enter begins a part of the present attempt.

@@ -14,7 +14,7 @@ import (
 
 const second = proto.Time(time.Second)
 
-// talk is a conversation with a Healing whose caller can start any newcomer, and whose processes are there to be donors but
+// talk is a conversation with a Healing whose caller can start any replacement, and whose processes are there to be donors but
 // for those that it is told to be gone.
 type talk struct {
 	t   *testing.T
@@ -34,9 +34,9 @@ func (c *talk) did() string {
 		name := [...]string{"start", "admit", "donate", "drain", "follow", "marked", "seat", "dismiss", "bury", "healed", "failed", "note", "empty"}[a.Kind]
 		switch a.Kind {
 		case Marked:
-			name += fmt.Sprintf(" %d.%d to %d.%d", a.Newcomer.Proc, a.Newcomer.Life, a.To.Proc, a.To.Life)
+			name += fmt.Sprintf(" %d.%d to %d.%d", a.Replacement.Proc, a.Replacement.Incarnation, a.To.Proc, a.To.Incarnation)
 		case Donate, Start:
-			name += fmt.Sprintf(" %d.%d from %d.%d", a.Attempt.Proc, a.Attempt.Life, a.Attempt.Donor.Proc, a.Attempt.Donor.Life)
+			name += fmt.Sprintf(" %d.%d from %d.%d", a.Attempt.Proc, a.Attempt.Incarnation, a.Attempt.Donor.Proc, a.Attempt.Donor.Incarnation)
 		case Healed, Failed, Note, Empty:
 			name = a.Text
 		}
@@ -53,7 +53,7 @@ func (c *talk) expect(want string) {
 	}
 }
 
-func id(p proto.Proc, life uint32) Process { return Process{p, life} }
+func id(p proto.Proc, incarnation proto.Incarnation) Process { return Process{p, incarnation} }
 
 func (c *talk) next() {
 	any := func(proto.Proc) bool { return true }
@@ -62,17 +62,17 @@ func (c *talk) next() {
 
 func (c *talk) healable(ps ...proto.Proc) {
 	for _, p := range ps {
-		c.h.Healable(id(p, c.h.places[p].life))
+		c.h.Healable(id(p, c.h.places[p].incarnation))
 	}
 }
 
-// dies has the process that has a place die, or the newcomer to it.
+// dies has the process that has a place die, or the replacement to it.
 func (c *talk) dies(p proto.Proc) {
-	life := c.h.places[p].life
+	incarnation := c.h.places[p].incarnation
 	if a := c.h.Now(); a != nil && a.Proc == p {
-		life = a.Life
+		incarnation = a.Incarnation
 	}
-	c.h.Died(c.now, id(p, life), "it has died", &c.out)
+	c.h.Died(c.now, id(p, incarnation), "it has died", &c.out)
 }
 
 func (c *talk) fails(why string, blame Blame) {
@@ -81,7 +81,7 @@ func (c *talk) fails(why string, blame Blame) {
 	c.dies(q.Proc)
 }
 
-// commits and heals bring the present newcomer so far.
+// commits and heals bring the present replacement so far.
 func (c *talk) commits() (q Process) {
 	a := c.h.Now()
 	q = a.Process
@@ -125,11 +125,11 @@ func TestConversation(t *testing.T) {
 	c.expect("seat")
 	c.h.Healed(2*second, q, 77, &c.out)
 	c.h.Healed(2*second, q, 77, &c.out)
-	c.h.Fail(q, "it is said to be", Newcomer, &c.out)
+	c.h.Fail(q, "it is said to be", Replacement, &c.out)
 	c.expect("rank 1: replica 0 is back after 2s (pid 77), with the state of replica 1")
 }
 
-// Without a witness nobody waits for an answer, and a newcomer may be heard before its donor.
+// Without a witness nobody waits for an answer, and a replacement may be heard before its donor.
 func TestNoWitness(t *testing.T) {
 	c := newTalk(t, replica.Uniform(1, 2), false)
 	c.healable(1)
@@ -143,7 +143,7 @@ func TestNoWitness(t *testing.T) {
 	c.expect("start 0.1 from 1.0; admit; donate 0.1 from 1.0; seat; rank 0: replica 0 is back after 0s (pid 1), with the state of replica 1")
 }
 
-// A donor that dies before it is paused ends the attempt; later the newcomer knows itself whether it has all.
+// A donor that dies before it is paused ends the attempt; later the replacement knows itself whether it has all.
 func TestDonorDies(t *testing.T) {
 	c := newTalk(t, replica.Uniform(1, 3), true)
 	c.healable(1)
@@ -169,10 +169,10 @@ func TestDonorDies(t *testing.T) {
 	c.did()
 	c.healable(q.Proc)
 	c.next()
-	c.expect(fmt.Sprintf("start 2.1 from %d.%d", q.Proc, q.Life))
+	c.expect(fmt.Sprintf("start 2.1 from %d.%d", q.Proc, q.Incarnation))
 }
 
-// Others are told of the death of a newcomer that they know.
+// Others are told of the death of a replacement that they know.
 func TestFailedAdmitted(t *testing.T) {
 	c := newTalk(t, replica.Uniform(1, 2), false)
 	c.healable(1)
@@ -265,12 +265,12 @@ func TestAnyWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		layout := replica.Partial(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "degrees"))
 		h := New(layout, time.Second, rapid.Bool().Draw(t, "witness"))
-		now, given := proto.Time(0), make([]uint32, layout.Procs())
+		now, given := proto.Time(0), make([]proto.Incarnation, layout.Procs())
 		process := func(name string) Process {
 			if a := h.Now(); a != nil && rapid.Bool().Draw(t, "of the attempt") {
 				return rapid.SampledFrom([]Process{a.Process, a.Donor}).Draw(t, name)
 			}
-			return id(proto.Proc(rapid.IntRange(0, layout.Procs()-1).Draw(t, name)), rapid.Uint32Range(0, 3).Draw(t, "life"))
+			return id(proto.Proc(rapid.IntRange(0, layout.Procs()-1).Draw(t, name)), proto.Incarnation(rapid.Uint32Range(0, 3).Draw(t, "incarnation")))
 		}
 		any := func(proto.Proc) bool { return true }
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
@@ -283,9 +283,9 @@ func TestAnyWord(t *testing.T) {
 			case 1:
 				h.Arrived(now, process("who"), &out)
 			case 2:
-				h.Mark(now, process("donor"), process("newcomer"), &out)
+				h.Mark(now, process("donor"), process("replacement"), &out)
 			case 3:
-				h.Drained(process("donor"), process("newcomer"), &out)
+				h.Drained(process("donor"), process("replacement"), &out)
 			case 4:
 				h.Committed(now, process("who"), &out)
 			case 5:
@@ -308,17 +308,17 @@ func TestAnyWord(t *testing.T) {
 				}
 			}
 			for p := range given {
-				given[p] = max(given[p], h.places[p].life) // by others, too
+				given[p] = max(given[p], h.places[p].incarnation) // by others, too
 			}
 			for _, a := range out {
 				if a.Kind != Start {
 					continue
 				}
-				if before != nil || h.IsOver() || !h.places[a.Attempt.Proc].vacant || a.Attempt.Life <= given[a.Attempt.Proc] ||
-					!h.lives(a.Attempt.Donor) || layout.Rank(a.Attempt.Proc) != layout.Rank(a.Attempt.Donor.Proc) {
+				if before != nil || h.IsOver() || !h.places[a.Attempt.Proc].vacant || a.Attempt.Incarnation <= given[a.Attempt.Proc] ||
+					!h.alive(a.Attempt.Donor) || layout.Rank(a.Attempt.Proc) != layout.Rank(a.Attempt.Donor.Proc) {
 					t.Fatalf("%+v begins, after %+v", a.Attempt, before)
 				}
-				given[a.Attempt.Proc] = a.Attempt.Life
+				given[a.Attempt.Proc] = a.Attempt.Incarnation
 			}
 		}
 	})

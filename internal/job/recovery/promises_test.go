@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"banyan/internal/proto"
 	"fmt"
 	"slices"
 )
@@ -8,10 +9,10 @@ import (
 // promises are what a world remembers to hold the Healing to.
 type promises struct {
 	over   bool
-	given  []uint32 // by place: the last life
-	failed []int    // by place: newcomers in a row, up to now, that were of no use
+	given  []proto.Incarnation // by place: the last life
+	failed []int               // by place: replacements in a row, up to now, that were of no use
 
-	trying    Process // the last attempt's newcomer
+	trying    Process // the last attempt's replacement
 	open      bool    // that hasn't come to its end
 	admitted  bool    // all have been told of it
 	follows   bool    // its output does
@@ -55,7 +56,7 @@ func (w *world) carryOut(a Action) error {
 		}
 		w.follows = true
 	case Marked:
-		return w.answered(mark{a.To, a.Newcomer})
+		return w.answered(mark{a.To, a.Replacement})
 	case Seat:
 		if p := w.other; p == nil || p.Process != q || p.stage < committed || !w.admitted || w.witness && !w.follows {
 			return fmt.Errorf("%v has a place", q)
@@ -89,8 +90,8 @@ func (w *world) start(a *Attempt) error {
 		return fmt.Errorf("%v begins during another attempt", a.Process)
 	case w.over:
 		return fmt.Errorf("%v begins after the end", a.Process)
-	case a.Life <= w.given[a.Proc]:
-		return fmt.Errorf("life %d of place %d is given twice", a.Life, a.Proc)
+	case a.Incarnation <= w.given[a.Proc]:
+		return fmt.Errorf("life %d of place %d is given twice", a.Incarnation, a.Proc)
 	case !slot.reaped:
 		return fmt.Errorf("%v is to have the place of %v, which lives", a.Process, slot.Process)
 	case donor.Process != a.Donor || !donor.safe || donor.reaped || donor.barred || w.h.layout.Rank(a.Proc) != w.h.layout.Rank(donor.Proc):
@@ -99,11 +100,11 @@ func (w *world) start(a *Attempt) error {
 	if w.failed[a.Proc] >= MaxFailures {
 		return fmt.Errorf("%v begins after %d failures", a.Process, w.failed[a.Proc])
 	}
-	w.given[a.Proc] = a.Life
+	w.given[a.Proc] = a.Incarnation
 	w.trying, w.open, w.admitted, w.follows, w.dismissed, w.buried = a.Process, true, false, false, false, false
 	if w.refuse {
 		w.refuse = false
-		return w.step(func(out *[]Action) { w.h.Fail(a.Process, "it can't be started", Newcomer, out) })
+		return w.step(func(out *[]Action) { w.h.Fail(a.Process, "it can't be started", Replacement, out) })
 	}
 	w.other = &process{Process: a.Process, alive: true, donor: a.Donor}
 	return nil
@@ -114,10 +115,10 @@ func (w *world) answered(m mark) error {
 	d := w.seated[m.donor.Proc]
 	i := slices.Index(w.asked, m)
 	if i < 0 || d.Process != m.donor {
-		return fmt.Errorf("%v is answered what it hasn't asked, or twice, about %v", m.donor, m.newcomer)
+		return fmt.Errorf("%v is answered what it hasn't asked, or twice, about %v", m.donor, m.replacement)
 	}
 	w.asked = slices.Delete(slices.Clone(w.asked), i, i+1)
-	d.tell(toldMarked, m.newcomer)
+	d.tell(toldMarked, m.replacement)
 	return nil
 }
 
@@ -163,8 +164,8 @@ func (w *world) ended(a Action) error {
 		return nil
 	}
 	switch d := w.seated[a.Attempt.Donor.Proc]; {
-	case d.reaped: // no fault of the newcomer's
-	case a.Attempt.blame == Newcomer:
+	case d.reaped: // no fault of the replacement's
+	case a.Attempt.blame == Replacement:
 		w.failed[q.Proc]++
 	case a.Attempt.blame == Donor:
 		d.barred = true
@@ -172,7 +173,7 @@ func (w *world) ended(a Action) error {
 	return nil
 }
 
-// replicaDied is what the death of a replica means: of a newcomer not long since, or that not all know yet, it is a failure.
+// replicaDied is what the death of a replica means: of a replacement not long since, or that not all know yet, it is a failure.
 func (w *world) replicaDied(p *process) {
 	unknown := w.open && p.Process == w.trying
 	if unknown {
@@ -195,7 +196,7 @@ func (w *world) End() error {
 		return fmt.Errorf("%v waits for an answer for ever", w.asked[0].donor)
 	}
 	for _, p := range w.seated {
-		if p.alive && p.donating.Life > 0 {
+		if p.alive && p.donating.Incarnation > 0 {
 			return fmt.Errorf("%v gives its state to %v for ever", p.Process, p.donating)
 		}
 		donates := func(q *process) bool {

@@ -11,18 +11,18 @@ import (
 )
 
 // world is a job whose dead are replaced: the Healing that leads that, its caller, and the processes, which do what real ones
-// do as far as it is about newcomers. What processes say is on its way until it is heard, also when
+// do as far as it is about replacements. What processes say is on its way until it is heard, also when
 // they are dead; only the order of what one says is kept.
 type world struct {
 	options
 	h      *Healing
 	now    proto.Time
 	seated []*process // by place, dead or alive
-	other  *process   // the newcomer that has no place yet; nil: none
+	other  *process   // the replacement that has no place yet; nil: none
 	past   []*process // have been replaced, or never had a place, but not all that they said has been heard
 	drains []mark     // on their way
 	asked  []mark     // said, and not answered yet
-	refuse bool       // the next newcomer can't be started
+	refuse bool       // the next replacement can't be started
 
 	promises
 }
@@ -31,7 +31,7 @@ type world struct {
 type options struct {
 	witness  bool
 	faults   int  // how many
-	failures int  // the first process is dead, and so many newcomers to its place have failed, before anything happens
+	failures int  // the first process is dead, and so many replacements to its place have failed, before anything happens
 	safe     bool // all have come to their first safe points before anything happens
 	ends     bool // whether the job may come to its end
 	bug      bug
@@ -54,21 +54,21 @@ type process struct {
 	alive    bool
 	reaped   bool    // its death has been told
 	safe     bool    // it has come to a safe point
-	barred   bool    // a newcomer has said that nobody could have its state, which was heard
+	barred   bool    // a replacement has said that nobody could have its state, which was heard
 	young    bool    // not long since all know it
-	donor    Process // of a newcomer
+	donor    Process // of a replacement
 	met      bool    // it has heard of that
 	up, down []word
 
-	donating Process // the newcomer that it is the donor of; its Life is 0 if there is none
+	donating Process // the replacement that it is the donor of; its Life is 0 if there is none
 	paused   bool
 	marked   bool
 }
 
 // word is something said.
 type word struct {
-	kind     wordKind
-	newcomer Process
+	kind        wordKind
+	replacement Process
 }
 
 type wordKind uint8
@@ -97,18 +97,18 @@ type eventKind uint8
 
 const (
 	evHear    eventKind = iota // what a process said
-	evTell                     // a donor hears of the death of its newcomer
+	evTell                     // a donor hears of the death of its replacement
 	evReap                     // a process that is dead
 	evSafe                     // a process comes to its first safe point
-	evArrive                   // a newcomer does what it is there for
+	evArrive                   // a replacement does what it is there for
 	evMark                     // a donor is paused
-	evCommit                   // the newcomer has its state
+	evCommit                   // the replacement has its state
 	evHeal                     // all know that
-	evOrphan                   // a newcomer finds its donor dead
+	evOrphan                   // a replacement finds its donor dead
 	evDrained                  // a donor's output is read
-	evAge                      // the last newcomer has proven itself
+	evAge                      // the last replacement has proven itself
 	evKill                     // faults from here on
-	evFail                     // a newcomer says that it can't
+	evFail                     // a replacement says that it can't
 	evBar                      // or that nobody could
 	evSuspect                  // somebody holds it for dead
 	evLimit                    // it takes too long
@@ -123,12 +123,12 @@ func (e event) String() string {
 	if e.kind == evOver || e.kind == evAge || e.kind == evLimit || e.kind == evRefuse {
 		return eventNames[e.kind]
 	}
-	return fmt.Sprintf("%s:%d.%d", eventNames[e.kind], e.who.Proc, e.who.Life)
+	return fmt.Sprintf("%s:%d.%d", eventNames[e.kind], e.who.Proc, e.who.Incarnation)
 }
 
 func newWorld(layout replica.Layout, o options) *world {
 	w := &world{options: o, h: New(layout, time.Minute, o.witness)}
-	w.given, w.failed = make([]uint32, layout.Procs()), make([]int, layout.Procs())
+	w.given, w.failed = make([]proto.Incarnation, layout.Procs()), make([]int, layout.Procs())
 	for p := range proto.Proc(layout.Procs()) {
 		w.seated = append(w.seated, &process{Process: Process{p, 0}, stage: whole, alive: true, safe: o.safe})
 		if o.safe {
@@ -174,9 +174,9 @@ func (w *world) Events(dst []event) []event {
 	}
 	w.each(func(p *process) {
 		q := p.Process
-		newcomer := p.stage < whole
+		replacement := p.stage < whole
 		donor := w.find(p.donor)
-		gives := newcomer && donor != nil && donor.alive && donor.donating == q && donor.paused && (donor.marked || !w.witness)
+		gives := replacement && donor != nil && donor.alive && donor.donating == q && donor.paused && (donor.marked || !w.witness)
 		add(evHear, q, len(p.up) > 0)
 		add(evReap, q, !p.alive && !p.reaped)
 		if !p.alive {
@@ -186,7 +186,7 @@ func (w *world) Events(dst []event) []event {
 		add(evTell, q, len(p.down) > 0)
 		add(evSafe, q, p.stage == whole && !p.safe)
 		add(evArrive, q, p.stage == started)
-		add(evMark, q, p.donating.Life > 0 && !p.paused && target != nil && target.stage == arrived)
+		add(evMark, q, p.donating.Incarnation > 0 && !p.paused && target != nil && target.stage == arrived)
 		add(evCommit, q, p.stage == arrived && gives)
 		add(evHeal, q, p.stage == committed)
 		add(evOrphan, q, p.stage == arrived && p.met && (donor == nil || !donor.alive))
@@ -194,11 +194,11 @@ func (w *world) Events(dst []event) []event {
 			add(evKill, q, true)
 			add(evFail, q, p.stage == arrived)
 			add(evBar, q, p.stage == arrived && gives)
-			add(evSuspect, q, newcomer && w.h.of(q, GetReady, BecomeKnown) != nil)
+			add(evSuspect, q, replacement && w.h.of(q, GetReady, BecomeKnown) != nil)
 		}
 	})
 	for _, m := range w.drains {
-		dst = append(dst, event{evDrained, m.newcomer})
+		dst = append(dst, event{evDrained, m.replacement})
 	}
 	none := Process{}
 	add(evAge, none, w.h.Now() == nil && slices.ContainsFunc(w.h.places, func(s place) bool { return s.proven > w.now && s.proven != proto.Never }))
@@ -257,16 +257,16 @@ func (w *world) Apply(e event) error {
 		p.say(saysUnhealable, Process{})
 		p.die()
 	case evDrained:
-		i := slices.IndexFunc(w.drains, func(m mark) bool { return m.newcomer == e.who })
+		i := slices.IndexFunc(w.drains, func(m mark) bool { return m.replacement == e.who })
 		m := w.drains[i]
 		w.drains = slices.Delete(slices.Clone(w.drains), i, i+1)
-		lead(func(out *[]Action) { w.h.Drained(m.donor, m.newcomer, out) })
+		lead(func(out *[]Action) { w.h.Drained(m.donor, m.replacement, out) })
 	case evAge:
 		w.pass(proto.Time(Relapse))
 	case evKill:
 		p.die()
 	case evSuspect:
-		lead(func(out *[]Action) { w.h.Fail(e.who, "somebody holds it for dead", Newcomer, out) })
+		lead(func(out *[]Action) { w.h.Fail(e.who, "somebody holds it for dead", Replacement, out) })
 	case evLimit:
 		w.pass(w.h.Deadline() - w.now)
 		lead(func(out *[]Action) { w.h.Tick(w.now, out) })
@@ -280,7 +280,7 @@ func (w *world) Apply(e event) error {
 	return err
 }
 
-// meet is the first that a newcomer hears of its donor.
+// meet is the first that a replacement hears of its donor.
 func (w *world) meet(donor *process) {
 	if w.other != nil && donor.donating == w.other.Process {
 		w.other.met = true
@@ -304,14 +304,14 @@ func (p *process) tell(kind wordKind, about Process) {
 	}
 }
 
-// listen takes in what a process was told, up to the death of the newcomer that it is the donor of: all that makes a difference is
+// listen takes in what a process was told, up to the death of the replacement that it is the donor of: all that makes a difference is
 // whether it hears of that before it is paused.
 func (p *process) listen() {
 	for len(p.down) > 0 && p.down[0] != (word{toldDeath, p.donating}) {
 		switch m := p.down[0]; {
-		case m.kind == toldDonate && p.safe && p.donating.Life == 0:
-			p.donating = m.newcomer
-		case m.kind == toldMarked && p.donating == m.newcomer:
+		case m.kind == toldDonate && p.safe && p.donating.Incarnation == 0:
+			p.donating = m.replacement
+		case m.kind == toldMarked && p.donating == m.replacement:
 			p.marked = true
 		}
 		p.down = p.down[1:]
@@ -334,13 +334,13 @@ func (w *world) heard(p *process, m word, out *[]Action) {
 	case saysArrived:
 		w.h.Arrived(w.now, q, out)
 	case saysMark:
-		w.h.Mark(w.now, q, m.newcomer, out)
+		w.h.Mark(w.now, q, m.replacement, out)
 	case saysCommitted:
 		w.h.Committed(w.now, q, out)
 	case saysHealed:
 		w.h.Healed(w.now, q, 1, out)
 	case saysFailed:
-		w.h.Fail(q, "it can't", Newcomer, out)
+		w.h.Fail(q, "it can't", Replacement, out)
 	case saysUnhealable:
 		w.h.Fail(q, "nobody could", Donor, out)
 	}
@@ -367,7 +367,7 @@ func (w *world) reap(p *process) error {
 	return w.next()
 }
 
-// lead tells the Healing something, carries out what that wants, and has the next newcomer started if that can be.
+// lead tells the Healing something, carries out what that wants, and has the next replacement started if that can be.
 func (w *world) lead(tell func(out *[]Action)) error {
 	if err := w.step(tell); err != nil {
 		return err
@@ -404,19 +404,19 @@ func (w *world) AppendKey(b []byte) []byte {
 		}
 		b = append(b, bits)
 	}
-	who := func(q Process) { b = append(b, byte(q.Proc), byte(q.Life)) }
+	who := func(q Process) { b = append(b, byte(q.Proc), byte(q.Incarnation)) }
 	marks := func(ms []mark) {
 		b = append(b, byte(len(ms)))
 		for _, m := range ms {
 			who(m.donor)
-			who(m.newcomer)
+			who(m.replacement)
 		}
 	}
 	words := func(ws []word) {
 		b = append(b, byte(len(ws)))
 		for _, m := range ws {
 			b = append(b, byte(m.kind))
-			who(m.newcomer)
+			who(m.replacement)
 		}
 	}
 	flags(w.refuse, w.over, w.other != nil)
@@ -437,7 +437,7 @@ func (w *world) AppendKey(b []byte) []byte {
 	marks(w.asked)
 	for p, s := range w.h.places {
 		flags(s.vacant, s.healable, s.barred, s.proven > w.now, s.proven == proto.Never)
-		b = append(b, byte(s.given), byte(s.life), byte(s.failures), byte(w.given[p]), byte(w.failed[p]))
+		b = append(b, byte(s.given), byte(s.incarnation), byte(s.failures), byte(w.given[p]), byte(w.failed[p]))
 	}
 	for _, p := range w.h.waiting {
 		b = append(b, byte(p))

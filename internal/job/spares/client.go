@@ -11,25 +11,25 @@ import (
 	"banyan/internal/runtime/transport/mesh"
 )
 
-// ClientConfig says how a process, or a spare, finds the warden.
+// ClientConfig says how a process, or a spare, finds the spare leader.
 type ClientConfig struct {
 	Meeting mesh.Meeting // as whom it comes
 	First   proto.Proc   // the lowest spare; the others follow
 	// Addresses of the spares' doors; "" is one's that died before it had one.
 	Addresses []string
-	Silence   time.Duration // after which a warden counts as gone
-	// Introduce gives what a warden is told first: all that it must know.
+	Silence   time.Duration // after which a spare leader counts as gone
+	// Introduce gives what a spare leader is told first: all that it must know.
 	Introduce func() []control.Message
-	// Heard takes what the warden says. While it runs nothing else is heard.
+	// Heard takes what the spare leader says. While it runs nothing else is heard.
 	Heard func(m control.Message)
-	// Lost says that the warden that has been met has gone. The next is tried, and told what Introduce gives, after it has
+	// Lost says that the spare leader that has been met has gone. The next is tried, and told what Introduce gives, after it has
 	// returned.
 	Lost func()
 	// Own is this spare's service, nil if this isn't a spare.
 	Own *Service
 }
 
-// Client is a process's or spare's connection to the warden of the moment.
+// Client is a process's or spare's connection to the spare leader of the moment.
 type Client struct {
 	cfg    ClientConfig
 	cancel context.CancelFunc
@@ -38,20 +38,20 @@ type Client struct {
 	course course
 	urged  uint64           // the turn that others have gone on to
 	link   *link            // nil: none at the moment
-	giveUp func()           // ends an attempt to reach a warden
+	giveUp func()           // ends an attempt to reach a spare leader
 	last   *control.Message // what it says before it leaves, nil before that
-	tried  int              // so many wardens didn't answer it
+	tried  int              // so many spare leaders didn't answer it
 	done   chan struct{}    // closed when one has, or none could
 }
 
-// link is a connection to one warden.
+// link is a connection to one spare leader.
 type link struct {
 	conn      net.Conn
 	unsent    chan control.Message
 	listening bool // nothing that was heard is being acted on
 }
 
-// Connect begins to look for the warden, and keeps looking.
+// Connect begins to look for the spare leader, and keeps looking.
 func Connect(cfg ClientConfig) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Client{cfg: cfg, cancel: cancel, course: course{spares: len(cfg.Addresses)}, done: make(chan struct{})}
@@ -89,7 +89,7 @@ func (c *Client) run(ctx context.Context) {
 	}
 }
 
-// goOn turns to the next warden, and says whether there is none for who only wants to leave: each was tried. met says
+// goOn turns to the next spare leader, and says whether there is none for who only wants to leave: each was tried. met says
 // whether this one could be reached.
 func (c *Client) goOn(met bool) (over bool) {
 	c.mu.Lock()
@@ -128,7 +128,7 @@ func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
 }
 
-// attend speaks with one warden until that goes, or is silent, or the turn is another's, or this one has left and knows
+// attend speaks with one spare leader until that goes, or is silent, or the turn is another's, or this one has left and knows
 // that it was heard.
 func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -196,7 +196,7 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
 	return left
 }
 
-// alive notes a sign of life. Who is about to leave waits for an answer, and no longer for a warden that gives signs of life only.
+// alive notes a sign of life. Who is about to leave waits for an answer, and no longer for a spare leader that gives signs of life only.
 func (c *Client) alive(turn uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +218,7 @@ func (c *Client) listens(l *link, is bool) {
 	l.listening = is
 }
 
-// watch looks whether the warden has been silent for too long.
+// watch looks whether the spare leader has been silent for too long.
 func (c *Client) watch(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,7 +226,7 @@ func (c *Client) watch(l *link) {
 	case c.link != l:
 	case l.listening && c.course.tick():
 		c.leave()
-	default: // a newcomer that is stopped is missed
+	default: // a replacement that is stopped is missed
 		l.put(control.Message{Type: control.Turn, Number: c.course.turn})
 	}
 }
@@ -245,7 +245,7 @@ func (c *Client) urge(turn uint64) {
 	}
 }
 
-// leave goes on to the next warden, and tells this one so. The lock is held, and there is a connection.
+// leave goes on to the next spare leader, and tells this one so. The lock is held, and there is a connection.
 func (c *Client) leave() {
 	l := c.link
 	c.link = nil
@@ -255,7 +255,7 @@ func (c *Client) leave() {
 	l.conn.SetReadDeadline(time.Now()) // wakes attend
 }
 
-// put queues a message. A warden that doesn't take in what it is told is none.
+// put queues a message. A spare leader that doesn't take in what it is told is none.
 func (l *link) put(m control.Message) {
 	select {
 	case l.unsent <- m:
@@ -264,7 +264,7 @@ func (l *link) put(m control.Message) {
 	}
 }
 
-// Send tells the warden something, and says whether there is one at the moment. Otherwise the
+// Send tells the spare leader something, and says whether there is one at the moment. Otherwise the
 // next is told what Introduce says.
 func (c *Client) Send(m control.Message) bool {
 	c.mu.Lock()
@@ -279,8 +279,8 @@ func (c *Client) Send(m control.Message) bool {
 // Close ends it without a word.
 func (c *Client) Close() { c.cancel() }
 
-// Leave tells the warden something for the last time, and goes when the warden has answered with the same word. If that doesn't come before
-// a warden counts as gone the next one is told, until each spare has been tried.
+// Leave tells the spare leader something for the last time, and goes when the spare leader has answered with the same word. If that doesn't come before
+// a spare leader counts as gone the next one is told, until each spare has been tried.
 func (c *Client) Leave(m control.Message) {
 	defer c.cancel()
 	c.mu.Lock()

@@ -9,9 +9,9 @@ import (
 // ending is what becomes of a process at the job's end.
 type ending struct {
 	leaves   bool     // it wants to leave in order
-	left     bool     // it has, as far as its warden's place in it goes
-	tried    int      // so many wardens haven't answered
-	lasted   int      // so many signs of life a warden that has left has given since
+	left     bool     // it has, as far as its spare leader's place in it goes
+	tried    int      // so many spare leaders haven't answered
+	lasted   int      // so many signs of life a spare leader that has left has given since
 	by       *subject // who has
 	departed bool     // a spare that knows that somebody has left
 	hindered bool     // it was stopped or killed, or too slow, at the end
@@ -32,7 +32,7 @@ func (r *realm) leave(s *subject) {
 	}
 }
 
-// answered takes a warden's word that somebody has left in order.
+// answered takes a spare leader's word that somebody has left in order.
 func (r *realm) answered(s *subject) {
 	switch {
 	case s.proc < 0:
@@ -44,7 +44,7 @@ func (r *realm) answered(s *subject) {
 	}
 }
 
-// finished says, when a process turns to the next warden, whether it has told what it had to say to everyone.
+// finished says, when a process turns to the next spare leader, whether it has told what it had to say to everyone.
 func (r *realm) finished(s *subject) bool {
 	if s.leaves && s.urged <= s.course.turn {
 		s.tried++
@@ -56,7 +56,7 @@ func (r *realm) finished(s *subject) bool {
 	return s.left
 }
 
-// goodbye ends a process that has left, unless it is a warden whom others may need for a while.
+// goodbye ends a process that has left, unless it is a spare leader whom others may need for a while.
 func (r *realm) goodbye(s *subject) {
 	if s.machine == nil || !s.machine.reigns || s.machine.over || s.lasted > 2*beats {
 		s.steps = 0 // no death of a replica
@@ -65,7 +65,7 @@ func (r *realm) goodbye(s *subject) {
 	}
 }
 
-// end takes a warden's word that the job is over.
+// end takes a spare leader's word that the job is over.
 func (r *realm) end(s *subject, a Action) {
 	over := true
 	for _, o := range r.stations {

@@ -6,7 +6,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// heals tells package vacancy something, and carries out what that wants.
+// heals tells package recovery something, and carries out what that wants.
 func (m *Machine) heals(tell func(out *[]recovery.Action)) {
 	var actions []recovery.Action
 	tell(&actions)
@@ -15,19 +15,19 @@ func (m *Machine) heals(tell func(out *[]recovery.Action)) {
 	}
 }
 
-// joining says whether a guest is a newcomer that isn't a member yet.
+// joining says whether a guest is a replacement that isn't a member yet.
 func (m *Machine) joining(g *guest) bool {
 	a := m.healing.Now()
-	return a != nil && !a.Committed() && g == m.newcomer
+	return a != nil && !a.Committed() && g == m.replacement
 }
 
-// fail ends the present attempt, if there is one, and its newcomer.
+// fail ends the present attempt, if there is one, and its replacement.
 func (m *Machine) fail(why string) {
 	a := m.healing.Now()
 	switch {
 	case a == nil:
 	case m.donates(a.Donor.Proc):
-		m.blame(why, recovery.Newcomer)
+		m.blame(why, recovery.Replacement)
 	default:
 		m.blame(why, recovery.Nobody)
 	}
@@ -38,10 +38,10 @@ func (m *Machine) blame(why string, blame recovery.Blame) {
 	m.heals(func(out *[]recovery.Action) { m.healing.Fail(a.Process, why, blame, out) })
 }
 
-// carryOut does what is to be done about a newcomer.
+// carryOut does what is to be done about a replacement.
 func (m *Machine) carryOut(a recovery.Action) {
 	about := func(t control.Type) control.Message {
-		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Life}
+		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Incarnation}
 	}
 	switch a.Kind {
 	case recovery.Start:
@@ -55,8 +55,8 @@ func (m *Machine) carryOut(a recovery.Action) {
 			m.send(donor, about(control.Donate))
 		}
 	case recovery.Seat:
-		g := m.newcomer
-		g.member, g.proc, g.life = true, a.Attempt.Proc, a.Attempt.Life
+		g := m.replacement
+		g.member, g.proc, g.incarnation = true, a.Attempt.Proc, a.Attempt.Incarnation
 		m.seats[g.proc].guest = g
 	case recovery.Dismiss:
 		m.dismiss(a.Attempt)
@@ -73,39 +73,39 @@ func (m *Machine) carryOut(a recovery.Action) {
 // take gives a place to a spare, which is told how things stand.
 func (m *Machine) take(a *recovery.Attempt) {
 	g := m.spare(a.Proc)
-	m.newcomer = g
+	m.replacement = g
 	g.spare = false
 	for i := range m.seats {
 		p, s := proto.Proc(i), &m.seats[i]
 		switch {
 		case p == a.Proc:
-			s.known, s.card = a.Life, ""
+			s.known, s.card = a.Incarnation, ""
 		case s.dead():
 			m.send(g, control.Message{Type: control.Death, Proc: p, Incarnation: s.ended - 1})
 		case s.known > 0:
 			m.send(g, control.Message{Type: control.Admit, Proc: p, Incarnation: s.known, Card: s.card})
 		}
 	}
-	m.send(g, control.Message{Type: control.Take, Proc: a.Proc, Incarnation: a.Life})
+	m.send(g, control.Message{Type: control.Take, Proc: a.Proc, Incarnation: a.Incarnation})
 }
 
-// succeeded is why an attempt ends with its warden's turn.
-const succeeded = "another spare process has become the warden"
+// succeeded is why an attempt ends with its spare leader's turn.
+const succeeded = "another spare process has become the spare leader"
 
-// dismiss ends a newcomer.
+// dismiss ends a replacement.
 func (m *Machine) dismiss(a *recovery.Attempt) {
 	if a.Committed() { // it is a replica, but not all know it
-		m.bury(a.Proc, a.Life)
+		m.bury(a.Proc, a.Incarnation)
 		return
 	}
 	code := 1
 	if a.Why == recovery.End || a.Why == succeeded {
 		code = 0
 	}
-	m.send(m.newcomer, control.Message{Type: control.Dismissed, Code: code, Text: a.Why})
-	m.drop(m.newcomer)
+	m.send(m.replacement, control.Message{Type: control.Dismissed, Code: code, Text: a.Why})
+	m.drop(m.replacement)
 	s := &m.seats[a.Proc]
-	s.ended = max(s.ended, a.Life+1)
+	s.ended = max(s.ended, a.Incarnation+1)
 	m.heals(func(out *[]recovery.Action) { m.healing.Died(m.now, a.Process, a.Why, out) })
 }
 

@@ -8,14 +8,14 @@ import (
 	"banyan/internal/proto"
 )
 
-// maxLife is more lives than a place ever has.
-const maxLife = 1 << 31
+// maxIncarnation is more lives than a place ever has.
+const maxIncarnation = 1 << 31
 
 // Heard takes what a guest says. What makes no sense is ignored.
 func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]Action) {
 	m.at(now, out)
 	g := m.find(id)
-	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 || message.Incarnation >= maxLife {
+	if g == nil || m.over || int(message.Proc) >= len(m.seats) || message.Proc < 0 || message.Incarnation >= maxIncarnation {
 		return
 	}
 	g.heard = now
@@ -30,14 +30,14 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	case g.member:
 		m.heardMember(g, message)
 	case m.joining(g):
-		m.heardNewcomer(g, message)
+		m.heardReplacement(g, message)
 	case message.Type == control.Spare:
 		g.spare, g.pid, g.program = true, message.Pid, message.Number
 		if m.departed {
 			m.send(g, control.Message{Type: control.Finalized})
 		}
 	case message.Type == control.Finalized && g.spare:
-		m.depart() // an earlier warden has told it so
+		m.depart() // an earlier spare leader has told it so
 	case message.Type == control.Member && !g.spare:
 		m.seat(g, message)
 	}
@@ -64,10 +64,10 @@ func (m *Machine) heardTurn(g *guest, turn uint64) {
 // seat takes a process of the job.
 func (m *Machine) seat(g *guest, message control.Message) {
 	s := &m.seats[message.Proc]
-	g.member, g.proc, g.life, g.pid = true, message.Proc, message.Incarnation, message.Pid
+	g.member, g.proc, g.incarnation, g.pid = true, message.Proc, message.Incarnation, message.Pid
 	m.programs[m.layout.Rank(g.proc)] = int64(message.Number)
-	m.known(g.proc, g.life)
-	if s.ended > g.life || g.life < s.known {
+	m.known(g.proc, g.incarnation)
+	if s.ended > g.incarnation || g.incarnation < s.known {
 		m.fence(g)
 		return
 	}
@@ -76,20 +76,22 @@ func (m *Machine) seat(g *guest, message control.Message) {
 
 // fence tells a process that it is excluded, and sends it away.
 func (m *Machine) fence(g *guest) {
-	m.send(g, control.Message{Type: control.Death, Proc: g.proc, Incarnation: g.life})
+	m.send(g, control.Message{Type: control.Death, Proc: g.proc, Incarnation: g.incarnation})
 	m.drop(g)
 }
 
 // known notes that a process was admitted.
-func (m *Machine) known(p proto.Proc, life uint32) {
-	m.heals(func(out *[]recovery.Action) { m.healing.Filled(recovery.Process{Proc: p, Life: life}, out) })
+func (m *Machine) known(p proto.Proc, incarnation proto.Incarnation) {
+	m.heals(func(out *[]recovery.Action) {
+		m.healing.Filled(recovery.Process{Proc: p, Incarnation: incarnation}, out)
+	})
 	s := &m.seats[p]
-	if life <= s.known {
+	if incarnation <= s.known {
 		return
 	}
-	s.known, s.card = life, ""
-	s.ended = max(s.ended, life) // the lives before
-	if g := s.guest; g != nil && g.life < life {
+	s.known, s.card = incarnation, ""
+	s.ended = max(s.ended, incarnation) // the lives before
+	if g := s.guest; g != nil && g.incarnation < incarnation {
 		s.guest = nil
 		m.fence(g)
 	}
@@ -105,10 +107,10 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 		m.once(m.name(g.proc) + " " + message.Text)
 	case control.Knows:
 		m.known(message.Proc, message.Incarnation)
-	case control.Obituary:
+	case control.Eviction:
 		f := &m.seats[message.Proc]
 		f.feared = max(f.feared, message.Incarnation+1)
-		if a := m.healing.Now(); a != nil && a.Proc == message.Proc && a.Life == message.Incarnation && !a.Committed() {
+		if a := m.healing.Now(); a != nil && a.Proc == message.Proc && a.Incarnation == message.Incarnation && !a.Committed() {
 			m.fail(fmt.Sprintf("process %d holds it for dead", g.proc))
 			return
 		}
@@ -117,7 +119,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 		m.bury(message.Proc, message.Incarnation)
 	case control.Mark:
 		m.heals(func(out *[]recovery.Action) {
-			m.healing.Mark(m.now, g.who(), recovery.Process{Proc: message.Proc, Life: message.Incarnation}, out)
+			m.healing.Mark(m.now, g.who(), recovery.Process{Proc: message.Proc, Incarnation: message.Incarnation}, out)
 		})
 	case control.Healed:
 		m.heals(func(out *[]recovery.Action) { m.healing.Healed(m.now, g.who(), g.pid, out) })
@@ -128,8 +130,8 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	}
 }
 
-// heardNewcomer takes what a spare says that has been given a place.
-func (m *Machine) heardNewcomer(g *guest, message control.Message) {
+// heardReplacement takes what a spare says that has been given a place.
+func (m *Machine) heardReplacement(g *guest, message control.Message) {
 	a := m.healing.Now()
 	switch message.Type {
 	case control.Arrived:
@@ -146,20 +148,20 @@ func (m *Machine) heardNewcomer(g *guest, message control.Message) {
 
 // judge looks whether a process that others hold for dead is.
 func (m *Machine) judge(p proto.Proc) {
-	if s := &m.seats[p]; s.feared > s.ended && (s.guest == nil || s.guest.life >= s.feared) && !s.left {
+	if s := &m.seats[p]; s.feared > s.ended && (s.guest == nil || s.guest.incarnation >= s.feared) && !s.left {
 		m.bury(p, s.feared-1)
 	}
 }
 
 // bury takes the death of a process, in all incarnations up to one.
-func (m *Machine) bury(p proto.Proc, life uint32) {
+func (m *Machine) bury(p proto.Proc, incarnation proto.Incarnation) {
 	s := &m.seats[p]
-	if s.ended > life || s.left {
+	if s.ended > incarnation || s.left {
 		return
 	}
-	m.known(p, life)
-	s.ended = life + 1
-	m.tell(control.Message{Type: control.Death, Proc: p, Incarnation: life})
+	m.known(p, incarnation)
+	s.ended = incarnation + 1
+	m.tell(control.Message{Type: control.Death, Proc: p, Incarnation: incarnation})
 	if !s.dead() {
 		return // another has its place
 	}
@@ -171,10 +173,12 @@ func (m *Machine) bury(p proto.Proc, life uint32) {
 		m.fail("the others hold it for dead")
 		return
 	}
-	m.heals(func(out *[]recovery.Action) { m.healing.Died(m.now, recovery.Process{Proc: p, Life: life}, "", out) })
+	m.heals(func(out *[]recovery.Action) {
+		m.healing.Died(m.now, recovery.Process{Proc: p, Incarnation: incarnation}, "", out)
+	})
 }
 
-// complete says whether all who live are here: nobody else is warden then.
+// complete says whether all who live are here: nobody else is spare leader then.
 func (m *Machine) complete() bool {
 	for i := range m.seats {
 		if s := &m.seats[i]; s.guest == nil && !s.dead() {
@@ -187,7 +191,7 @@ func (m *Machine) complete() bool {
 // donates says whether a process is there to be a donor.
 func (m *Machine) donates(p proto.Proc) bool { return m.seats[p].guest != nil }
 
-// spare is the one that takes a place, nil if none can: the highest, so that the wardens to
+// spare is the one that takes a place, nil if none can: the highest, so that the spare leaders to
 // come are the last.
 func (m *Machine) spare(slot proto.Proc) (best *guest) {
 	program := m.programs[m.layout.Rank(slot)]
@@ -215,7 +219,7 @@ func (m *Machine) next() {
 	}
 }
 
-// depart says that somebody has left in order: the job is about to end, and nobody needs newcomers any more. The spares must know it, should this
+// depart says that somebody has left in order: the job is about to end, and nobody needs replacements any more. The spares must know it, should this
 // one be stopped before it can send them away.
 func (m *Machine) depart() {
 	if m.departed {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// arrival is how long a warden waits for the first process of the job to come, and the first one for the other
+	// arrival is how long a spare leader waits for the first process of the job to come, and the first one for the other
 	// spares; absence for one to come back when the last has gone without leaving in order.
 	arrival = 5 * time.Second
 	absence = 2 * time.Second
 
-	// livesInTurn is how many lives of a place a warden can give away that no other gives.
+	// livesInTurn is how many lives of a place a spare leader can give away that no other gives.
 	livesInTurn = 256
 )
 
@@ -33,7 +33,7 @@ const (
 	Urge                   // this spare is itself to go on to the turn Turn
 )
 
-// Action is something that the warden wants done.
+// Action is something that the spare leader wants done.
 type Action struct {
 	Kind    ActionKind
 	To      int
@@ -45,65 +45,67 @@ type Action struct {
 
 // guest is a connection: a process of the job, a spare, or one that hasn't said which.
 type guest struct {
-	id      int
-	station proto.Proc // its rank in the launcher's eyes, which it has proved
-	spare   bool       // it waits for a place
-	member  bool       // it has one: proc, in incarnation life
-	proc    proto.Proc
-	life    uint32
-	pid     int
-	program uint64
-	turn    uint64     // which it takes the present one to be, maxTurn before it has said so
-	heard   proto.Time // when it last said anything
+	id          int
+	station     proto.Proc // its rank in the launcher's eyes, which it has proved
+	spare       bool       // it waits for a place
+	member      bool       // it has one: proc, in incarnation life
+	proc        proto.Proc
+	incarnation proto.Incarnation
+	pid         int
+	program     uint64
+	turn        uint64     // which it takes the present one to be, maxTurn before it has said so
+	heard       proto.Time // when it last said anything
 }
 
 // seat is a place in the job.
 type seat struct {
-	guest  *guest // nil: it isn't connected, or dead
-	known  uint32 // the last incarnation that anybody was told of
-	feared uint32 // so many incarnations somebody holds for dead
-	ended  uint32 // so many are
-	left   bool   // in order
-	card   string // of the incarnation that is known, if not 0
+	guest  *guest            // nil: it isn't connected, or dead
+	known  proto.Incarnation // the last incarnation that anybody was told of
+	feared proto.Incarnation // so many incarnations somebody holds for dead
+	ended  proto.Incarnation // so many are
+	left   bool              // in order
+	card   string            // of the incarnation that is known, if not 0
 }
 
-// who is what package vacancy knows of a member.
-func (g *guest) who() recovery.Process { return recovery.Process{Proc: g.proc, Life: g.life} }
+// who is what package recovery knows of a member.
+func (g *guest) who() recovery.Process {
+	return recovery.Process{Proc: g.proc, Incarnation: g.incarnation}
+}
 
 func (s *seat) dead() bool { return s.ended > s.known }
 
-// Machine decides as a warden. It has no clock and no connections: guests are numbers, those
+// Machine decides as a spare leader. It has no clock and no connections: guests are numbers, those
 // of a higher number came later.
 type Machine struct {
-	self     proto.Proc // this spare's station
-	layout   replica.Layout
-	silence  proto.Time // after which a warden counts as gone
-	healing  *recovery.Healing
-	newcomer *guest // whom the present attempt is about
-	turn     uint64
-	reigns   bool
-	later    uint64     // the last turn that anybody has said has begun
-	beat     proto.Time // when the next sign of life is due
-	resumed  proto.Time // nothing is begun before
-	whole    proto.Time // when last all were here who live, or the patience with that began
-	seen     []bool     // by spare: it has been here in this turn
-	gathered proto.Time // when the patience with those that haven't ends
-	guests   []*guest   // in the order in which they came
-	seats    []seat     // by Proc
-	programs []int64    // by rank: which of the job's it runs, -1 if nobody has said
-	told     map[string]bool
-	notes    []string   // for the user, before this is the warden
-	came     bool       // a process of the job was here in this turn
-	met      bool       // in any
-	departed bool       // one has left in order
-	empty    proto.Time // when the patience with nobody being here ends
-	over     bool
-	now      proto.Time
-	out      *[]Action
+	self        proto.Proc // this spare's station
+	layout      replica.Layout
+	silence     proto.Time // after which a spare leader counts as gone
+	healing     *recovery.Healing
+	replacement *guest // whom the present attempt is about
+	turn        uint64
+	reigns      bool
+	later       uint64     // the last turn that anybody has said has begun
+	beat        proto.Time // when the next sign of life is due
+	resumed     proto.Time // nothing is begun before
+	whole       proto.Time // when last all were here who live, or the patience with that began
+	seen        []bool     // by spare: it has been here in this turn
+	gathered    proto.Time // when the patience with those that haven't ends
+	guests      []*guest   // in the order in which they came
+	seats       []seat     // by Proc
+	programs    []int64    // by rank: which of the job's it runs, -1 if nobody has said
+	told        map[string]bool
+	notes       []string   // for the user, before this is the spare leader
+	came        bool       // a process of the job was here in this turn
+	met         bool       // in any
+	departed    bool       // one has left in order
+	empty       proto.Time // when the patience with nobody being here ends
+	over        bool
+	now         proto.Time
+	out         *[]Action
 }
 
-// New makes the machine of the spare at a station, one of so many, which may become the warden. A warden that is silent for
-// so long counts as gone. limit is package vacancy's.
+// New makes the machine of the spare at a station, one of so many, which may become the spare leader. A spare leader that is silent for
+// so long counts as gone. limit is package recovery's.
 func New(self proto.Proc, layout replica.Layout, spares int, silence, limit time.Duration) *Machine {
 	m := &Machine{
 		self: self, layout: layout, silence: proto.Time(silence), seen: make([]bool, spares), healing: recovery.New(layout, limit, false), seats: make([]seat, layout.Procs()),
@@ -115,7 +117,7 @@ func New(self proto.Proc, layout replica.Layout, spares int, silence, limit time
 	return m
 }
 
-// Turn says which turn this spare takes the present one to be. It is the warden if that is one of its own.
+// Turn says which turn this spare takes the present one to be. It is the spare leader if that is one of its own.
 func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 	m.at(now, out)
 	if m.over || m.reigns && turn == m.turn {
@@ -134,7 +136,7 @@ func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 // reign begins a turn of its own.
 func (m *Machine) reign() {
 	m.reigns = true
-	m.healing.From(uint32(min(m.turn*livesInTurn, maxLife)))
+	m.healing.From(proto.Incarnation(min(m.turn*livesInTurn, maxIncarnation)))
 	m.beat, m.gathered = m.now+m.silence/beats, m.now+proto.Time(arrival)
 	m.whole = m.gathered
 	if m.turn > 0 { // everybody has long started
@@ -163,10 +165,10 @@ func (m *Machine) abdicate() {
 	}
 }
 
-// gathering says whether spares may yet come that no warden before has seen.
+// gathering says whether spares may yet come that no spare leader before has seen.
 func (m *Machine) gathering() bool { return m.turn < uint64(len(m.seen)) && m.awaits() }
 
-// awaits says whether spares may yet come. The last warden, and in the first round all before this one, have been found gone. At the job's end
+// awaits says whether spares may yet come. The last spare leader, and in the first round all before this one, have been found gone. At the job's end
 // the others are waited for in any turn: nobody else could tell them.
 func (m *Machine) awaits() bool {
 	if m.now >= m.gathered {
@@ -185,11 +187,11 @@ func (m *Machine) awaits() bool {
 // number is which of the spares a guest was at first, if it was one.
 func (m *Machine) number(g *guest) int { return int(g.station) - m.layout.Procs() }
 
-// patience is how long a warden waits for who is not here, and isn't dead, before it looks for them.
+// patience is how long a spare leader waits for who is not here, and isn't dead, before it looks for them.
 func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arrival)/2) }
 
 // search goes on to the next turn, with all who are here, if some who live stay away: they may be with another
-// warden, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
+// spare leader, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
 func (m *Machine) search() {
 	switch {
 	case m.healing.Now() != nil || m.healing.IsOver() || m.complete():
@@ -200,7 +202,7 @@ func (m *Machine) search() {
 	}
 }
 
-// sendOn sends a guest to the next warden.
+// sendOn sends a guest to the next spare leader.
 func (m *Machine) sendOn(g *guest) {
 	if g.member && m.seats[g.proc].guest == g {
 		m.seats[g.proc].guest = nil
@@ -255,7 +257,7 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 			m.send(g, control.Message{Type: control.Turn, Number: m.turn})
 		}
 	}
-	if m.healing.Now() != nil && now-m.newcomer.heard > m.silence+m.silence/beats {
+	if m.healing.Now() != nil && now-m.replacement.heard > m.silence+m.silence/beats {
 		m.fail(fmt.Sprintf("it was silent for %v", time.Duration(m.silence)))
 	}
 	m.heals(func(out *[]recovery.Action) { m.healing.Tick(now, out) })
@@ -320,7 +322,7 @@ func (m *Machine) tell(message control.Message) {
 	}
 }
 
-// note tells the user something, once this is the warden.
+// note tells the user something, once this is the spare leader.
 func (m *Machine) note(text string) {
 	switch {
 	case text == "":
@@ -370,7 +372,7 @@ func (m *Machine) occupied() {
 func (m *Machine) end(code int, text string) {
 	m.over = true
 	for _, g := range m.guests {
-		if !g.member && g.station != m.self { // also a newcomer under way
+		if !g.member && g.station != m.self { // also a replacement under way
 			m.send(g, control.Message{Type: control.Dismissed, Code: code, Text: text})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"banyan/internal/proto/replica"
 )
 
-// court is a warden of a job of two ranks of two replicas, processes 0 to 3, with spares
+// court is a spare leader of a job of two ranks of two replicas, processes 0 to 3, with spares
 // behind them. Guests have the numbers of their stations.
 type court struct {
 	t   *testing.T
@@ -23,7 +23,7 @@ type court struct {
 	out []Action
 }
 
-// newCourt has a warden whose signs of life are so rare that they don't matter.
+// newCourt has a spare leader whose signs of life are so rare that they don't matter.
 func newCourt(t *testing.T, spares int) *court {
 	return &court{t: t, m: New(4, replica.Uniform(2, 2), spares, time.Hour, 0)}
 }
@@ -68,8 +68,8 @@ func (c *court) says(id int, m control.Message) {
 	c.m.Heard(c.now, id, m, &c.out)
 }
 
-func (c *court) member(id int, p proto.Proc, life uint32) {
-	c.says(id, control.Message{Type: control.Member, Proc: p, Incarnation: life, Card: fmt.Sprint("card ", p)})
+func (c *court) member(id int, p proto.Proc, incarnation proto.Incarnation) {
+	c.says(id, control.Message{Type: control.Member, Proc: p, Incarnation: incarnation, Card: fmt.Sprint("card ", p)})
 }
 
 func (c *court) spare(id int) { c.says(id, control.Message{Type: control.Spare, Pid: id}) }
@@ -87,8 +87,8 @@ func (c *court) assemble(spares int) {
 	}
 }
 
-func msg(t control.Type, p proto.Proc, life uint32) control.Message {
-	return control.Message{Type: t, Proc: p, Incarnation: life}
+func msg(t control.Type, p proto.Proc, incarnation proto.Incarnation) control.Message {
+	return control.Message{Type: t, Proc: p, Incarnation: incarnation}
 }
 
 func TestHealing(t *testing.T) {
@@ -97,25 +97,25 @@ func TestHealing(t *testing.T) {
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
 	c.expect("") // it may live
-	c.says(0, msg(control.Obituary, 1, 0))
+	c.says(0, msg(control.Eviction, 1, 0))
 	c.expect("death 1.0 → 0; death 1.0 → 2; death 1.0 → 3; take 1.1 → 5")
 	c.says(5, control.Message{Type: control.Arrived, Card: "there"})
 	c.expect("admit 1.1 → 0; admit 1.1 → 2; admit 1.1 → 3; donate 1.1 → 3")
-	c.says(2, msg(control.Obituary, 1, 0)) // old news
+	c.says(2, msg(control.Eviction, 1, 0)) // old news
 	c.says(3, msg(control.Mark, 0, 0))
 	c.says(5, msg(control.Committed, 0, 0))
 	c.now = proto.Time(20 * time.Millisecond)
 	c.says(5, msg(control.Healed, 1, 0))
 	c.expect("rank 1: replica 0 is back after 20ms (pid 5), with the state of replica 1; healed 1.1 → 0; healed 1.1 → 2; healed 1.1 → 3; healed 1.1 → 5")
-	// The newcomer is a donor itself, for the warden's own process.
+	// The replacement is a donor itself, for the spare leader's own process.
 	c.says(5, msg(control.Healable, 0, 0))
-	c.says(0, msg(control.Obituary, 3, 0))
+	c.says(0, msg(control.Eviction, 3, 0))
 	c.expect("")
 	c.closed(3)
 	c.expect("death 3.0 → 0; death 3.0 → 2; death 3.0 → 5; admit 1.1 → 4; take 3.1 → 4")
 }
 
-// Nothing is begun while somebody who isn't dead may be at another warden's.
+// Nothing is begun while somebody who isn't dead may be at another spare leader's.
 func TestWaitsForAll(t *testing.T) {
 	c := newCourt(t, 2)
 	for _, i := range []int{0, 3} {
@@ -124,7 +124,7 @@ func TestWaitsForAll(t *testing.T) {
 	c.spare(4)
 	c.spare(5)
 	c.says(3, msg(control.Healable, 0, 0))
-	c.says(3, msg(control.Obituary, 1, 0))
+	c.says(3, msg(control.Eviction, 1, 0))
 	c.expect("death 1.0 → 0; death 1.0 → 3")
 	c.member(2, 2, 0)
 	c.expect("") // it doesn't reign
@@ -132,7 +132,7 @@ func TestWaitsForAll(t *testing.T) {
 	c.expect("take 1.1 → 5")
 }
 
-// Another warden has begun something: what came of that must be known, and its life isn't given
+// Another spare leader has begun something: what came of that must be known, and its life isn't given
 // away again.
 func TestSuccession(t *testing.T) {
 	c := newCourt(t, 3)
@@ -142,13 +142,13 @@ func TestSuccession(t *testing.T) {
 	c.spare(6)
 	c.member(3, 3, 0)
 	c.says(3, msg(control.Healable, 0, 0))
-	c.says(3, msg(control.Obituary, 1, 0))
+	c.says(3, msg(control.Eviction, 1, 0))
 	c.member(2, 2, 0)
 	c.did()
 	c.says(2, msg(control.Knows, 1, 4))
 	c.member(0, 0, 0)
-	c.expect("") // where is the fourth newcomer?
-	c.says(0, msg(control.Obituary, 1, 4))
+	c.expect("") // where is the fourth replacement?
+	c.says(0, msg(control.Eviction, 1, 4))
 	c.expect("death 1.4 → 3; death 1.4 → 2; death 1.4 → 0; take 1.5 → 6")
 
 	c = newCourt(t, 3)
@@ -160,7 +160,7 @@ func TestSuccession(t *testing.T) {
 	}
 	c.says(3, msg(control.Healable, 0, 0))
 	c.member(5, 1, 1) // it is there
-	c.says(3, msg(control.Obituary, 1, 0))
+	c.says(3, msg(control.Eviction, 1, 0))
 	c.expect("")
 }
 
@@ -169,7 +169,7 @@ func TestExclusion(t *testing.T) {
 	c := newCourt(t, 1)
 	c.assemble(1)
 	c.says(3, msg(control.Healable, 0, 0))
-	c.says(0, msg(control.Obituary, 1, 0))
+	c.says(0, msg(control.Eviction, 1, 0))
 	c.expect("")
 	c.says(0, msg(control.Excluded, 1, 0))
 	c.expect("death 1.0 → 0; death 1.0 → 1; death 1.0 → 2; death 1.0 → 3; drop 1; take 1.1 → 4")
@@ -177,7 +177,7 @@ func TestExclusion(t *testing.T) {
 	c.expect("death 1.0 → 11; drop 11")
 }
 
-func TestNewcomerFails(t *testing.T) {
+func TestReplacementFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail func(c *court)
 		want string
@@ -187,9 +187,9 @@ func TestNewcomerFails(t *testing.T) {
 			"it is tired; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
 		"nobody could": {func(c *court) { c.says(6, control.Message{Type: control.Unhealable, Text: "it differs"}) },
 			"it differs; replica 1 isn't asked again; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3"},
-		"others think so": {func(c *court) { c.says(2, msg(control.Obituary, 1, 1)) },
+		"others think so": {func(c *court) { c.says(2, msg(control.Eviction, 1, 1)) },
 			"process 2 holds it for dead; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
-		"the donor dies": {func(c *court) { c.closed(3); c.did(); c.says(0, msg(control.Obituary, 3, 0)) },
+		"the donor dies": {func(c *court) { c.closed(3); c.did(); c.says(0, msg(control.Eviction, 3, 0)) },
 			"the replica whose state it was to take over has died; death 1.1 → 0; death 1.1 → 2"},
 		"the program ends": {func(c *court) { c.says(0, msg(control.Finalized, 0, 0)) },
 			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; finalized → 0"},
@@ -197,7 +197,7 @@ func TestNewcomerFails(t *testing.T) {
 		c := newCourt(t, 3)
 		c.assemble(3)
 		c.says(3, msg(control.Healable, 0, 0))
-		c.says(0, msg(control.Obituary, 1, 0))
+		c.says(0, msg(control.Eviction, 1, 0))
 		c.closed(1)
 		c.says(6, msg(control.Arrived, 0, 0))
 		c.did()
@@ -214,7 +214,7 @@ func TestLimits(t *testing.T) {
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
-	c.says(0, msg(control.Obituary, 1, 0))
+	c.says(0, msg(control.Eviction, 1, 0))
 	c.did()
 	c.now = c.m.Deadline()
 	if c.now != proto.Time(time.Minute) {
@@ -235,7 +235,7 @@ func TestProgramsDiffer(t *testing.T) {
 	c.says(2, msg(control.Healable, 0, 0))
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
-	c.says(0, msg(control.Obituary, 1, 0))
+	c.says(0, msg(control.Eviction, 1, 0))
 	if got := c.did(); !strings.HasSuffix(got, "take 1.1 → 4") {
 		t.Error(got)
 	}
@@ -243,7 +243,7 @@ func TestProgramsDiffer(t *testing.T) {
 	c.says(4, msg(control.Committed, 0, 0))
 	c.says(4, msg(control.Healed, 0, 0))
 	c.closed(3)
-	c.says(0, msg(control.Obituary, 3, 0))
+	c.says(0, msg(control.Eviction, 3, 0))
 	c.did()
 	c.says(4, msg(control.Healable, 0, 0))
 	c.says(4, msg(control.Healable, 0, 0))
@@ -278,19 +278,19 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
-	c = newCourt(t, 2) // with a newcomer under way
+	c = newCourt(t, 2) // with a replacement under way
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	for _, i := range []int{1, 0, 2} {
 		c.closed(i)
-		c.says(3, msg(control.Obituary, proto.Proc(i), 0))
+		c.says(3, msg(control.Eviction, proto.Proc(i), 0))
 	}
 	c.did()
 	c.closed(3)
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
-	c = newCourt(t, 2) // the first warden knew more than this one, who hears it from a spare
+	c = newCourt(t, 2) // the first spare leader knew more than this one, who hears it from a spare
 	c.m.Turn(0, 2, &c.out)
 	c.spare(4)
 	c.spare(5)
@@ -332,16 +332,16 @@ func TestEnds(t *testing.T) {
 }
 
 // Whatever guests say, and in whatever order they come and go: no life is given twice, there is one
-// newcomer at a time, and none is begun unless all are there or dead.
+// replacement at a time, and none is begun unless all are there or dead.
 func TestAnything(t *testing.T) {
-	types := []control.Type{control.Member, control.Spare, control.Knows, control.Obituary, control.Excluded, control.Healable,
+	types := []control.Type{control.Member, control.Spare, control.Knows, control.Eviction, control.Excluded, control.Healable,
 		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown, control.Turn}
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(4, replica.Uniform(2, 2), 2, time.Second, 0)
 		var out []Action
 		var here []int
 		taken := map[string]bool{}
-		newcomer, now, last, turn := -1, proto.Time(0), 0, uint64(0)
+		replacement, now, last, turn := -1, proto.Time(0), 0, uint64(0)
 		leaves := rapid.Bool().Draw(t, "leaves")
 		if !leaves { // else the job is over soon
 			types = slices.DeleteFunc(slices.Clone(types), func(c control.Type) bool { return c == control.Finalized })
@@ -371,7 +371,7 @@ func TestAnything(t *testing.T) {
 				if len(here) > 0 {
 					m.Heard(now, rapid.SampledFrom(here).Draw(t, "guest"), control.Message{
 						Type: rapid.SampledFrom(types).Draw(t, "type"), Proc: proto.Proc(rapid.IntRange(-1, 4).Draw(t, "proc")),
-						Incarnation: rapid.Uint32Range(0, 3).Draw(t, "life"), Number: rapid.Uint64Range(0, 4).Draw(t, "number"),
+						Incarnation: proto.Incarnation(rapid.Uint32Range(0, 3).Draw(t, "incarnation")), Number: rapid.Uint64Range(0, 4).Draw(t, "number"),
 					}, &out)
 				}
 			}
@@ -382,7 +382,7 @@ func TestAnything(t *testing.T) {
 						t.Fatalf("%s is given twice", key)
 					}
 					taken[key] = true
-					newcomer = a.To
+					replacement = a.To
 					for p := range m.seats {
 						if s := &m.seats[p]; proto.Proc(p) != a.Message.Proc && s.guest == nil && !s.dead() {
 							t.Fatalf("%s is given while process %d is elsewhere", key, p)
@@ -391,8 +391,8 @@ func TestAnything(t *testing.T) {
 				}
 			}
 			out = out[:0]
-			if m.healing.Now() != nil && m.newcomer.id != newcomer {
-				t.Fatalf("two attempts: %d and %d", m.newcomer.id, newcomer)
+			if m.healing.Now() != nil && m.replacement.id != replacement {
+				t.Fatalf("two attempts: %d and %d", m.replacement.id, replacement)
 			}
 		}
 	})

@@ -19,12 +19,12 @@ const (
 	parting = time.Second
 )
 
-// ServiceConfig says who a spare is that may become the warden.
+// ServiceConfig says who a spare is that may become the spare leader.
 type ServiceConfig struct {
 	Layout  replica.Layout
 	Spares  int
-	Silence time.Duration // after which a warden counts as gone
-	Limit   time.Duration // of each part of an attempt; 0: package vacancy's
+	Silence time.Duration // after which a spare leader counts as gone
+	Limit   time.Duration // of each part of an attempt; 0: package recovery's
 	Note    func(text string)
 	// Refused is told of strangers.
 	Refused func(error)
@@ -88,7 +88,7 @@ func (s *Service) turn(turn uint64) {
 	s.step(func(now proto.Time, out *[]Action) { s.machine.Turn(now, turn, out) })
 }
 
-// Outlast has a warden whose own place in the job is at its end stay until the other spares know that all are, for
+// Outlast has a spare leader whose own place in the job is at its end stay until the other spares know that all are, for
 // so long at most.
 func (s *Service) Outlast(limit time.Duration) {
 	s.mu.Lock()

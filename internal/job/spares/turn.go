@@ -2,23 +2,23 @@ package spares
 
 import "time"
 
-// The spares are wardens by turns: turn 0 is the lowest one's, the next turn the next one's, and after the highest comes
-// the lowest again. A turn ends when anybody finds its warden dead or silent. He tells the warden of the next
+// The spares are spare leaders by turns: turn 0 is the lowest one's, the next turn the next one's, and after the highest comes
+// the lowest again. A turn ends when anybody finds its spare leader dead or silent. He tells the spare leader of the next
 // turn, and that tells the old one, if he still listens, who then sends all on.
 
 const (
-	// beats is how many signs of life a warden gives in the time after which one that gives none is
+	// beats is how many signs of life a spare leader gives in the time after which one that gives none is
 	// held for gone.
 	beats = 4
 	// maxTurn is more turns than there ever are.
 	maxTurn = 1 << 40
 )
 
-// course is a process's way from warden to warden.
+// course is a process's way from spare leader to spare leader.
 type course struct {
 	spares int
 	turn   uint64
-	quiet  int // so often in a row nothing was heard of the warden
+	quiet  int // so often in a row nothing was heard of the spare leader
 	barren int // so many spares in a row couldn't be met
 }
 
@@ -36,7 +36,7 @@ func (c *course) heard(turn uint64) {
 	}
 }
 
-// tick is called beats times in the time after which a warden that is silent counts as gone, and says whether this one
+// tick is called beats times in the time after which a spare leader that is silent counts as gone, and says whether this one
 // does. It counts calls, since a process that was stopped itself has missed them, too.
 func (c *course) tick() (gone bool) {
 	c.quiet++

@@ -21,29 +21,29 @@ type realm struct {
 	now       proto.Time
 	stations  []*subject // by station: the places' first processes, then the spares
 	lastGuest int
-	given     map[[2]uint32]bool // place and life
-	dead      []uint32           // so many lives of a place all hold for dead
-	admitted  []uint32           // the last life of a place that all have been told of
-	healed    []uint32           // the last that all know
+	given     map[[2]uint32]bool  // place and life
+	dead      []proto.Incarnation // so many lives of a place all hold for dead
+	admitted  []proto.Incarnation // the last life of a place that all have been told of
+	healed    []proto.Incarnation // the last that all know
 }
 
 const silence = time.Second
 
 // subject is one process.
 type subject struct {
-	station int
-	alive   bool
-	stopped bool
-	course  course
-	urged   uint64
-	at      *subject // whose door it is at, nil: nobody's
-	guest   int      // its number there
-	from    []control.Message
-	closed  bool // it has gone: what it has sent still comes
-	proc    int  // -1: a spare without a place
-	life    uint32
-	steps   int       // of becoming a replica: 3 is all
-	knows   [4]uint32 // which life of a place it has admitted
+	station     int
+	alive       bool
+	stopped     bool
+	course      course
+	urged       uint64
+	at          *subject // whose door it is at, nil: nobody's
+	guest       int      // its number there
+	from        []control.Message
+	closed      bool // it has gone: what it has sent still comes
+	proc        int  // -1: a spare without a place
+	incarnation proto.Incarnation
+	steps       int                  // of becoming a replica: 3 is all
+	knows       [4]proto.Incarnation // which life of a place it has admitted
 	ending
 
 	machine *Machine
@@ -59,7 +59,7 @@ type line struct {
 
 func newRealm(t *rapid.T, spares int) *realm {
 	const n = 4
-	r := &realm{t: t, n: n, given: map[[2]uint32]bool{}, dead: make([]uint32, n), admitted: make([]uint32, n), healed: make([]uint32, n)}
+	r := &realm{t: t, n: n, given: map[[2]uint32]bool{}, dead: make([]proto.Incarnation, n), admitted: make([]proto.Incarnation, n), healed: make([]proto.Incarnation, n)}
 	for i := range n + spares {
 		s := &subject{station: i, alive: true, course: course{spares: spares}, proc: i, steps: 3}
 		if i >= n {
@@ -96,7 +96,7 @@ func (r *realm) step(s *subject, do func(out *[]Action)) {
 				continue
 			}
 			if a.Message.Type == control.Take {
-				key := [2]uint32{uint32(a.Message.Proc), a.Message.Incarnation}
+				key := [2]uint32{uint32(a.Message.Proc), uint32(a.Message.Incarnation)}
 				if r.given[key] {
 					r.t.Fatalf("life %d of place %d is given twice", key[1], key[0])
 				}
@@ -138,7 +138,7 @@ func (r *realm) part(s *subject) {
 	s.at, s.from, s.closed = nil, nil, false
 }
 
-// lose is what a process does without its warden.
+// lose is what a process does without its spare leader.
 func (r *realm) lose(s *subject) {
 	r.part(s)
 	if s.proc >= 0 && s.steps < 3 {
@@ -146,16 +146,16 @@ func (r *realm) lose(s *subject) {
 		return
 	}
 	if s.proc >= 0 { // who isn't known to all is given up
-		for p, life := range r.admitted {
-			if life > r.healed[p] {
-				r.bury(p, life)
+		for p, incarnation := range r.admitted {
+			if incarnation > r.healed[p] {
+				r.bury(p, incarnation)
 			}
 		}
 	}
 	r.goOn(s)
 }
 
-// goOn turns to the next warden.
+// goOn turns to the next spare leader.
 func (r *realm) goOn(s *subject) {
 	if r.finished(s) {
 		return
@@ -165,16 +165,16 @@ func (r *realm) goOn(s *subject) {
 }
 
 // bury is what the detectors do: all hold somebody for dead.
-func (r *realm) bury(p int, life uint32) {
-	if r.dead[p] > life {
+func (r *realm) bury(p int, incarnation proto.Incarnation) {
+	if r.dead[p] > incarnation {
 		return
 	}
-	r.dead[p] = life + 1
+	r.dead[p] = incarnation + 1
 	for _, s := range r.stations {
-		if s.alive && s.proc == p && s.life <= life {
+		if s.alive && s.proc == p && s.incarnation <= incarnation {
 			r.kill(s)
 		} else if s.alive && s.proc >= 0 && s.steps == 3 {
-			r.say(s, msg(control.Obituary, proto.Proc(p), life))
+			r.say(s, msg(control.Eviction, proto.Proc(p), incarnation))
 		}
 	}
 }
@@ -188,8 +188,8 @@ func (r *realm) kill(s *subject) {
 		}
 		s.guests = nil
 	}
-	if s.proc >= 0 && (s.steps == 3 || r.admitted[s.proc] >= s.life) {
-		r.bury(s.proc, s.life)
+	if s.proc >= 0 && (s.steps == 3 || r.admitted[s.proc] >= s.incarnation) {
+		r.bury(s.proc, s.incarnation)
 	}
 }
 
@@ -230,7 +230,7 @@ func (r *realm) act(s *subject) bool {
 		s.steps++
 		r.say(s, control.Message{Type: []control.Type{control.Arrived, control.Committed, control.Healed}[s.steps-1]})
 		if s.steps == 3 {
-			r.healed[s.proc] = s.life
+			r.healed[s.proc] = s.incarnation
 			copy(s.knows[:], r.admitted)
 			r.say(s, msg(control.Healable, 0, 0))
 		}
@@ -239,10 +239,10 @@ func (r *realm) act(s *subject) bool {
 	return false
 }
 
-// allKnow says whether all replicas have admitted a newcomer, which nobody holds for dead.
+// allKnow says whether all replicas have admitted a replacement, which nobody holds for dead.
 func (r *realm) allKnow(q *subject) bool {
 	for _, s := range r.stations {
-		if s.alive && s.proc >= 0 && s.steps == 3 && s.knows[q.proc] != q.life {
+		if s.alive && s.proc >= 0 && s.steps == 3 && s.knows[q.proc] != q.incarnation {
 			return false
 		}
 	}
@@ -257,13 +257,13 @@ func (r *realm) introduce(s *subject) {
 		}
 		return
 	}
-	r.say(s, msg(control.Member, proto.Proc(s.proc), s.life))
+	r.say(s, msg(control.Member, proto.Proc(s.proc), s.incarnation))
 	for p := range r.n {
 		if r.admitted[p] > 0 {
 			r.say(s, msg(control.Knows, proto.Proc(p), r.admitted[p]))
 		}
 		if r.dead[p] > 0 {
-			r.say(s, msg(control.Obituary, proto.Proc(p), r.dead[p]-1))
+			r.say(s, msg(control.Eviction, proto.Proc(p), r.dead[p]-1))
 		}
 	}
 	r.say(s, msg(control.Healable, 0, 0))
@@ -278,7 +278,7 @@ func (r *realm) heard(s *subject, m control.Message) {
 	case control.Finalized:
 		r.answered(s)
 	case control.Take:
-		s.proc, s.life, s.steps = int(m.Proc), m.Incarnation, 0
+		s.proc, s.incarnation, s.steps = int(m.Proc), m.Incarnation, 0
 	case control.Admit:
 		if s.steps == 3 && r.dead[m.Proc] <= m.Incarnation {
 			s.knows[m.Proc] = max(s.knows[m.Proc], m.Incarnation)
@@ -294,13 +294,13 @@ func (r *realm) heard(s *subject, m control.Message) {
 		case s.proc < 0 || s.steps < 3:
 		case int(m.Proc) != s.proc:
 			r.bury(int(m.Proc), m.Incarnation)
-		case s.life <= m.Incarnation:
+		case s.incarnation <= m.Incarnation:
 			r.t.Fatalf("process %d is told that it is dead", s.proc)
 		}
 	}
 }
 
-// serve has a warden, or who may become it, hear a guest.
+// serve has a spare leader, or who may become it, hear a guest.
 func (r *realm) serve(s *subject, id int) bool {
 	l := s.guests[id]
 	switch {
@@ -372,7 +372,7 @@ func sorted(guests map[int]*line) (ids []int) {
 }
 
 // Whoever is stopped, woken and killed, or finds a spare too slow, at whatever moment: no life is given twice, nobody who lives is told that he is
-// dead, and in the end all who are left are at one warden's, and each place is filled for which there is a spare.
+// dead, and in the end all who are left are at one spare leader's, and each place is filled for which there is a spare.
 func TestTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRealm(t, rapid.IntRange(1, 4).Draw(t, "spares"))
@@ -424,7 +424,7 @@ func (r *realm) replaceable(p int) bool {
 
 // judge looks at what is in the end.
 func (r *realm) judge() {
-	var wardens, spares, living []*subject
+	var spareLeaders, spares, living []*subject
 	filled := map[int]bool{}
 	for _, s := range r.stations {
 		if !s.alive {
@@ -432,7 +432,7 @@ func (r *realm) judge() {
 		}
 		living = append(living, s)
 		if s.machine != nil && s.machine.reigns {
-			wardens = append(wardens, s)
+			spareLeaders = append(spareLeaders, s)
 		}
 		if s.proc < 0 {
 			spares = append(spares, s)
@@ -441,12 +441,12 @@ func (r *realm) judge() {
 		}
 	}
 	if slices.ContainsFunc(living, func(s *subject) bool { return s.machine != nil }) {
-		if len(wardens) != 1 {
-			r.t.Fatalf("%d wardens", len(wardens))
+		if len(spareLeaders) != 1 {
+			r.t.Fatalf("%d spare leaders", len(spareLeaders))
 		}
 		for _, s := range living {
-			if s.at != wardens[0] {
-				r.t.Fatalf("process %d of turn %d isn't at the warden's, %d, of turn %d", s.station, s.course.turn, wardens[0].station, wardens[0].course.turn)
+			if s.at != spareLeaders[0] {
+				r.t.Fatalf("process %d of turn %d isn't at the spare leader's, %d, of turn %d", s.station, s.course.turn, spareLeaders[0].station, spareLeaders[0].course.turn)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (s site) Flush() {
 	}
 }
 
-// Handles implements progress.Site: a newcomer has the handles that its program has made
+// Handles implements progress.Site: a replacement has the handles that its program has made
 // up to the first safe point, so these must be the ones that there are.
 func (s site) Handles(first bool) error {
 	p := s.p

@@ -15,7 +15,7 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)
-	case c.crowded && len(send) <= gathered:
+	case c.oversubscribed && len(send) <= gathered:
 		p.gatheredAllreduce(f, send, recv, op)
 	case len(send) >= halvedAllreduce && len(send)/op.Size >= f.power:
 		p.halvingAllreduce(f, send, recv, op)

@@ -16,7 +16,7 @@ func (c *Comm) Alltoall(send, recv []byte, size int) *Plan {
 	}
 	p.gives(engine.NoPeer, send)
 	each := len(send) / n
-	if each <= bruckAlltoall && n >= bruckAlltoallMembers && !(c.crowded && n <= spreadCrowded) {
+	if each <= bruckAlltoall && n >= bruckAlltoallMembers && !(c.oversubscribed && n <= spreadOversubscribed) {
 		p.bruckAlltoall(send, recv, each)
 	} else {
 		p.spreadAlltoall(Blocks{Data: send, Each: each}, Blocks{Data: recv, Each: each})

@@ -1,10 +1,10 @@
 package comm
 
-// spread is how many exchanges of an Alltoall are under way at a time, and spreadCrowded where
-// members share cores (crowded.go): all, as a rule.
+// spread is how many exchanges of an Alltoall are under way at a time, and spreadOversubscribed where
+// members share cores (oversubscribed.go): all, as a rule.
 const (
-	spread        = 8
-	spreadCrowded = 32
+	spread               = 8
+	spreadOversubscribed = 32
 )
 
 // spreadAlltoall exchanges in step s with those s ahead and s behind; some steps
@@ -15,8 +15,8 @@ const (
 func (p *Plan) spreadAlltoall(send, recv Blocks) {
 	n, rank := p.size(), p.rank()
 	window := spread
-	if p.comm.crowded {
-		window = spreadCrowded
+	if p.comm.oversubscribed {
+		window = spreadOversubscribed
 	}
 	for s := 1; s < n; s++ {
 		p.s.WaitFor(2 * (s - window))

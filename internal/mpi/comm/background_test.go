@@ -204,7 +204,7 @@ func TestForeignCombiner(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			time.Sleep(20 * time.Millisecond) // the keeper brings the other's data
+			time.Sleep(20 * time.Millisecond) // the progress thread brings the other's data
 			inside.Store(1)
 			if err := o.Wait(); err != nil {
 				return err

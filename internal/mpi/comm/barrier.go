@@ -3,7 +3,7 @@ package comm
 // Barrier ends at no member before every member has called it.
 func (c *Comm) Barrier() *Plan {
 	p := c.plan("Barrier")
-	if c.crowded {
+	if c.oversubscribed {
 		p.gatheredBarrier()
 	} else {
 		p.disseminationBarrier()

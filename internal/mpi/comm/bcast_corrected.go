@@ -10,7 +10,7 @@ const pipelined = 8
 // empty): so members that disagree about the size notice, even at a multiple of the
 // segment size.
 //
-// Where members share cores the root sends to all (crowded.go).
+// Where members share cores the root sends to all (oversubscribed.go).
 //
 //	⌈log2 n⌉ · (α + m β), or, of k segments more than members, (1 + n/k) (k α + m β)
 func (c *Comm) correctedBcast(data []byte, root int) *Plan {
@@ -23,7 +23,7 @@ func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	segments := len(data)/process.SegmentLimit + 1
 	shape := process.Shallow
 	switch {
-	case c.crowded:
+	case c.oversubscribed:
 		shape = process.Star
 	case segments > c.Size():
 		shape = process.Chain

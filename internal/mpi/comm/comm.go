@@ -49,15 +49,15 @@ const (
 
 // Comm is a communicator: an ordered group of ranks and a context.
 type Comm struct {
-	eng     *engine.Engine
-	context uint64
-	group   []proto.Rank // world ranks by rank in the communicator
-	inverse []int32      // ranks in the communicator by world rank, or -1
-	rank    int
-	shared  bool // all members read each other's memory
-	crowded bool // all members share too few cores
-	copies  bool // ranks run as several replicas
-	calls   engine.Calls
+	eng            *engine.Engine
+	context        uint64
+	group          []proto.Rank // world ranks by rank in the communicator
+	inverse        []int32      // ranks in the communicator by world rank, or -1
+	rank           int
+	shared         bool // all members read each other's memory
+	oversubscribed bool // all members share too few cores
+	copies         bool // ranks run as several replicas
+	calls          engine.Calls
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
@@ -91,7 +91,7 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 	}
 	c.rank = int(c.inverse[self])
 	c.shared = eng.SharesMemory(group)
-	c.crowded = len(group) > 2 && eng.Crowded(group)
+	c.oversubscribed = len(group) > 2 && eng.Oversubscribed(group)
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}

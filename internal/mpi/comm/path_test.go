@@ -25,7 +25,7 @@ type wireEnd struct {
 	loans []wireLoan
 }
 
-// wireRing has one writer and one reader, each perhaps the keeper of its engine.
+// wireRing has one writer and one reader, each perhaps the progress thread of its engine.
 type wireRing struct {
 	tail, head atomic.Uint32
 	frames     [64]wireFrame

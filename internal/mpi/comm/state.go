@@ -9,7 +9,7 @@ import (
 )
 
 // What a communicator has counted belongs to the state that one replica gives to
-// another. Which communicators there are doesn't: a newcomer has made the same ones up to
+// another. Which communicators there are doesn't: a replacement has made the same ones up to
 // its first safe point, and later ones stand in the way of a donation.
 
 // ErrState says that bytes aren't the state of this communicator at another replica.

@@ -17,9 +17,9 @@ const (
 	// SendReconcile tells To everything known here: Bulletin but for Source,
 	// Cube and Tree; Ask.
 	SendReconcile
-	// SendObituary tells To that the job counts its incarnations up to
+	// SendEviction tells To that the job counts its incarnations up to
 	// Incarnation among the dead.
-	SendObituary
+	SendEviction
 	// ReportDeath tells the layers above of a death, Report, once each.
 	ReportDeath
 	// ReportLeft tells them that Report.Proc has left in order, once each.
@@ -33,9 +33,9 @@ const (
 
 // Beat is what a heartbeat says.
 type Beat struct {
-	View        uint32 // the sender's
-	Incarnation uint32 // the sender's
-	Digest      Digest // of those it knows to be gone
+	View        uint32            // the sender's
+	Incarnation proto.Incarnation // the sender's
+	Digest      Digest            // of those it knows to be gone
 }
 
 // Bulletin is a copy of a broadcast, along one tree of one hypercube
@@ -45,8 +45,8 @@ type Beat struct {
 // by all processes: nobody ever changes it, and a machine may keep it. A driver that
 // decodes bulletins gives each a slice of its own.
 type Bulletin struct {
-	View        uint32 // whose members the labels count; the source's and the sender's
-	Incarnation uint32 // the sender's, who may have it from another
+	View        uint32            // whose members the labels count; the source's and the sender's
+	Incarnation proto.Incarnation // the sender's, who may have it from another
 	Source      proto.Proc
 	Cube, Tree  uint8
 	// Gone is everyone known to the source to be gone, sorted by position on
@@ -60,7 +60,7 @@ type Action struct {
 	Kind        ActionKind
 	Ask         bool
 	To          proto.Proc
-	Incarnation uint32
+	Incarnation proto.Incarnation
 	Beat        Beat
 	Bulletin    Bulletin
 	Report      Report
@@ -96,7 +96,7 @@ func (c Cause) String() string {
 // Report is a death, or an end in order, as this process learned of it.
 type Report struct {
 	Proc        proto.Proc
-	Incarnation uint32 // the last that is known to be gone
+	Incarnation proto.Incarnation // the last that is known to be gone
 	Cause       Cause
 	// Silent is the time since the last heartbeat, or since the process
 	// became the emitter if there was none. For CauseSilence.

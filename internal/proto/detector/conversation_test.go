@@ -26,7 +26,7 @@ func TestConversations(t *testing.T) {
 				return n
 			}
 			now, from, of := proto.Time(number("now")), proto.Proc(number("from")), proto.Proc(number("of"))
-			view, incarnation := uint32(number("view")), uint32(number("incarnation"))
+			view, incarnation := uint32(number("view")), proto.Incarnation(number("incarnation"))
 			if m != nil && !d.HasArg("view") {
 				view = m.cfg.View.Number
 			}
@@ -54,8 +54,8 @@ func TestConversations(t *testing.T) {
 				m.Left(now, of, incarnation, &out)
 			case "stranger":
 				m.Stranger(now, from, incarnation, &out)
-			case "obituary":
-				m.Obituary(now, from, incarnation, &out)
+			case "eviction":
+				m.Eviction(now, from, incarnation, &out)
 			case "excuse":
 				m.Excuse(now, of, !d.HasArg("over"))
 			case "bear":
@@ -105,7 +105,7 @@ func parseList(t *testing.T, d *datadriven.TestData, name string) (list []Entry)
 				d.Fatalf(t, "%v", err)
 			}
 			i, _ := strconv.Atoi(inc)
-			e.Proc, e.Incarnation = proto.Proc(n), uint32(i)
+			e.Proc, e.Incarnation = proto.Proc(n), proto.Incarnation(i)
 			list = append(list, e)
 		}
 	}
@@ -161,8 +161,8 @@ func describe(out Actions) string {
 			if a.Ask {
 				b.WriteString(", asking")
 			}
-		case SendObituary:
-			fmt.Fprintf(&b, "obituary of incarnation %d to %d", a.Incarnation, a.To)
+		case SendEviction:
+			fmt.Fprintf(&b, "eviction notice of incarnation %d to %d", a.Incarnation, a.To)
 		case ReportDeath:
 			r := a.Report
 			fmt.Fprintf(&b, "report: %v is dead (%v, by %d", Entry{r.Proc, r.Incarnation, false}, r.Cause, r.By)

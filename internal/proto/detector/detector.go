@@ -9,8 +9,8 @@ import (
 // Config says who the process is and how patient.
 type Config struct {
 	Self        proto.Proc
-	Incarnation uint32 // of this process, as in the view
-	View        *View  // with Self in it
+	Incarnation proto.Incarnation // of this process, as in the view
+	View        *View             // with Self in it
 	// Period (η) is the time between heartbeats, Timeout (δ) the silence that
 	// is taken for a death.
 	Period, Timeout proto.Time
@@ -125,7 +125,7 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 
 // Evidence takes certain knowledge of the death of a process in all incarnations
 // up to one. What is no news is ignored.
-func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	e := Entry{Proc: p, Incarnation: incarnation}
 	if p != m.cfg.Self && m.learn(e, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
@@ -136,7 +136,7 @@ func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation uint32, out
 
 // Left takes the goodbye of a process: it leaves the ring, and is not dead. Others may
 // hear of it from this one.
-func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	if p != m.cfg.Self && m.learn(Entry{p, incarnation, true}, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
 		m.settle(now, out)
@@ -146,14 +146,14 @@ func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation uint32, out *Ac
 // Stranger answers a frame of any kind that came from an excluded incarnation: it
 // lives after all, or did when it sent, and must learn that it is excluded. The first
 // frame of a higher incarnation tells that the lower ones are dead.
-func (m *Machine) Stranger(now proto.Time, from proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) Stranger(now proto.Time, from proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	m.admits(now, from, m.cfg.View.Number, incarnation, out)
 }
 
-// Obituary takes another process's word that this one is dead, in its incarnations
+// Eviction notice takes another process's word that this one is dead, in its incarnations
 // up to one.
-func (m *Machine) Obituary(_ proto.Time, from proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) Eviction(_ proto.Time, from proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	if incarnation >= m.cfg.Incarnation {
 		*out = append(*out, Action{Kind: ReportFenced, Report: Report{Proc: m.cfg.Self, By: from}})
 	}
@@ -196,19 +196,19 @@ func (m *Machine) live(p proto.Proc) bool {
 // incarnation and not known to have died. Who is excluded is told so, unless it has
 // a newer view, in which it may be a member. Those who left are heard: what they said
 // before they left may come after the news of it.
-func (m *Machine) admits(now proto.Time, from proto.Proc, view, incarnation uint32, out *Actions) bool {
+func (m *Machine) admits(now proto.Time, from proto.Proc, view uint32, incarnation proto.Incarnation, out *Actions) bool {
 	position := m.cfg.View.Ring.Position(from)
 	if from == m.cfg.Self {
 		return false
 	}
 	if position < 0 {
 		if view <= m.cfg.View.Number {
-			*out = append(*out, Action{Kind: SendObituary, To: from, Incarnation: incarnation})
+			*out = append(*out, Action{Kind: SendEviction, To: from, Incarnation: incarnation})
 		}
 		return false
 	}
 	if last, excluded := m.excludes(from, incarnation); excluded {
-		*out = append(*out, Action{Kind: SendObituary, To: from, Incarnation: last})
+		*out = append(*out, Action{Kind: SendEviction, To: from, Incarnation: last})
 		return false
 	}
 	if incarnation > m.cfg.View.incarnation(position) {
@@ -220,7 +220,7 @@ func (m *Machine) admits(now proto.Time, from proto.Proc, view, incarnation uint
 
 // excludes tells whether an incarnation is known to be dead, and up to which
 // they are.
-func (m *Machine) excludes(p proto.Proc, incarnation uint32) (last uint32, yes bool) {
+func (m *Machine) excludes(p proto.Proc, incarnation proto.Incarnation) (last proto.Incarnation, yes bool) {
 	position := m.cfg.View.Ring.Position(p)
 	if position < 0 {
 		return 0, false

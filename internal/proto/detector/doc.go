@@ -78,8 +78,8 @@
 //   - A process whose own loop was stopped suspects nobody for what it missed,
 //     and nobody suspects one that is excused, or, for 10δ, one that is known to
 //     be starved.
-//   - A frame from an excluded incarnation is answered with an obituary; one that
-//     gets an obituary, or reads its own name in a list, reports that it is fenced.
+//   - A frame from an excluded incarnation is answered with an eviction notice; one that
+//     gets an eviction notice, or reads its own name in a list, reports that it is fenced.
 //
 // # Limits
 //

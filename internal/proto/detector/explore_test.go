@@ -137,8 +137,8 @@ func (w *timeless) Apply(s step) error {
 				break
 			}
 			m.News(0, from, a.action.Bulletin, &out)
-		case SendObituary:
-			m.Obituary(0, from, a.action.Incarnation, &out)
+		case SendEviction:
+			m.Eviction(0, from, a.action.Incarnation, &out)
 		}
 	case "die":
 		w.deaths--

@@ -68,7 +68,7 @@ func TestRestartFasterThanTheTimeOut(t *testing.T) {
 	for seed := range uint64(100) {
 		const n, victim = 9, 4
 		w := newWorld(n, seed)
-		v := &View{Number: 1, Ring: topology.IdentityRing(n), Incarnations: make([]uint32, n)}
+		v := &View{Number: 1, Ring: topology.IdentityRing(n), Incarnations: make([]proto.Incarnation, n)}
 		v.Incarnations[victim] = 1
 		deaths := make([][]Report, n)
 		again := &node{self: victim, budget: -1, tickAt: proto.Never, reports: map[proto.Proc]Report{}}
@@ -107,7 +107,7 @@ func TestRestartFasterThanTheTimeOut(t *testing.T) {
 			if p == victim {
 				continue
 			}
-			of := func(incarnation uint32) func(Report) bool {
+			of := func(incarnation proto.Incarnation) func(Report) bool {
 				return func(r Report) bool { return r.Proc == victim && r.Incarnation == incarnation }
 			}
 			if len(reports) != 2 || !slices.ContainsFunc(reports, of(0)) || !slices.ContainsFunc(reports, of(1)) {

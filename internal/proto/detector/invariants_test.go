@@ -63,14 +63,14 @@ func FuzzMachine(f *testing.F) {
 		var out Actions
 		now := proto.Time(0)
 		m := New(Config{Self: 4, Incarnation: 1, View: &View{Ring: topology.IdentityRing(9),
-			Incarnations: []uint32{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta, Witness: next()%2 == 1}, now, &out)
+			Incarnations: []proto.Incarnation{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta, Witness: next()%2 == 1}, now, &out)
 		for len(in) > 0 {
 			kind, from := next()%8, proto.Proc(next()%11)-1
-			beat := Beat{View: uint32(next() % 3), Incarnation: uint32(next() % 3)}
+			beat := Beat{View: uint32(next() % 3), Incarnation: proto.Incarnation(next() % 3)}
 			now += proto.Time(next()) * 16
 			b := Bulletin{View: beat.View, Incarnation: beat.Incarnation, Source: proto.Proc(next()%11) - 1, Cube: uint8(next()), Tree: uint8(next())}
 			for range next() % 12 {
-				b.Gone = append(b.Gone, Entry{Proc: proto.Proc(next()%11) - 1, Incarnation: uint32(next() % 3), Left: next()%2 == 1})
+				b.Gone = append(b.Gone, Entry{Proc: proto.Proc(next()%11) - 1, Incarnation: proto.Incarnation(next() % 3), Left: next()%2 == 1})
 			}
 			if next()%2 == 0 { // as one that's right
 				slices.SortFunc(b.Gone, func(a, b Entry) int { return int(a.Proc) - int(b.Proc) })
@@ -101,7 +101,7 @@ func FuzzMachine(f *testing.F) {
 			}
 			for i := range out {
 				a := &out[i]
-				if a.Kind < ReportDeath && a.Kind != SendObituary && (a.To == 4 || m.cfg.View.Ring.Position(a.To) < 0) && !slices.ContainsFunc(m.guests, func(g guest) bool { return g.proc == a.To }) {
+				if a.Kind < ReportDeath && a.Kind != SendEviction && (a.To == 4 || m.cfg.View.Ring.Position(a.To) < 0) && !slices.ContainsFunc(m.guests, func(g guest) bool { return g.proc == a.To }) {
 					t.Fatalf("a message of kind %d to %v", a.Kind, a.To)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 
 // literal is algorithm 1 as the paper prints it, over the same broadcast, and with
 // parts of what has to be added. It shows what the additions are for. Who has evidence of a
-// death does as its observer would. There are no digests, obituaries and no leaving.
+// death does as its observer would. There are no digests, eviction notices and no leaving.
 type literal struct {
 	cfg               Config
 	n                 proto.Proc
@@ -58,7 +58,7 @@ func (l *literal) found(now proto.Time, dead proto.Proc, cause Cause, out *Actio
 	}
 }
 
-func (l *literal) Evidence(now proto.Time, p proto.Proc, _ uint32, out *Actions) {
+func (l *literal) Evidence(now proto.Time, p proto.Proc, _ proto.Incarnation, out *Actions) {
 	l.found(now, p, CauseEvidence, out)
 }
 
@@ -87,7 +87,7 @@ func (l *literal) findEmitter(now proto.Time, out *Actions) {
 
 // broadcast carries the dead in Incarnation, which the paper doesn't have.
 func (l *literal) broadcast(dead proto.Proc, out *Actions) {
-	b := Bulletin{Source: l.cfg.Self, Incarnation: uint32(dead), Gone: l.gone}
+	b := Bulletin{Source: l.cfg.Self, Incarnation: proto.Incarnation(dead), Gone: l.gone}
 	cubes := topology.NewHypercubes(int(l.n) - len(l.gone))
 	for tree := range cubes.Trees() {
 		for cube := range topology.Cubes {
@@ -139,9 +139,9 @@ func (l *literal) News(now proto.Time, _ proto.Proc, b Bulletin, out *Actions) {
 	}
 }
 
-func (l *literal) Reconcile(proto.Time, proto.Proc, Bulletin, bool, *Actions) {}
-func (l *literal) Obituary(proto.Time, proto.Proc, uint32, *Actions)          {}
-func (l *literal) Left(_ proto.Time, _ proto.Proc, _ uint32, _ *Actions)      {}
+func (l *literal) Reconcile(proto.Time, proto.Proc, Bulletin, bool, *Actions)       {}
+func (l *literal) Eviction(proto.Time, proto.Proc, proto.Incarnation, *Actions)     {}
+func (l *literal) Left(_ proto.Time, _ proto.Proc, _ proto.Incarnation, _ *Actions) {}
 
 // A scene is a process that dies, and others that die while they broadcast that.
 type scene func(w *world, f int)

@@ -76,7 +76,7 @@ func (m *Machine) News(now proto.Time, from proto.Proc, b Bulletin, out *Actions
 func (m *Machine) isFenced(from proto.Proc, list []Entry, out *Actions) bool {
 	for i := range list {
 		if e := &list[i]; e.Proc == m.cfg.Self && !e.Left && e.Incarnation >= m.cfg.Incarnation {
-			m.Obituary(0, from, e.Incarnation, out)
+			m.Eviction(0, from, e.Incarnation, out)
 			return true
 		}
 	}

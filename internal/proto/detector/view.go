@@ -13,14 +13,14 @@ type View struct {
 	Number uint32
 	Ring   *topology.Ring
 	// Incarnations are the members', by position on the ring; nil: all are 0.
-	Incarnations []uint32
+	Incarnations []proto.Incarnation
 }
 
 // of is the incarnation of a member.
-func (v *View) of(p proto.Proc) uint32 { return v.incarnation(v.Ring.Position(p)) }
+func (v *View) of(p proto.Proc) proto.Incarnation { return v.incarnation(v.Ring.Position(p)) }
 
 // incarnation is that of the member at a position on the ring.
-func (v *View) incarnation(position int) uint32 {
+func (v *View) incarnation(position int) proto.Incarnation {
 	if v.Incarnations == nil {
 		return 0
 	}
@@ -30,7 +30,7 @@ func (v *View) incarnation(position int) uint32 {
 // Entry says that a process is gone, in all its incarnations up to this one.
 type Entry struct {
 	Proc        proto.Proc
-	Incarnation uint32
+	Incarnation proto.Incarnation
 	Left        bool // it left in order; else it died
 }
 

@@ -27,9 +27,9 @@ type machine interface {
 	Observe(now proto.Time, from proto.Proc, b Beat, out *Actions)
 	News(now proto.Time, from proto.Proc, b Bulletin, out *Actions)
 	Reconcile(now proto.Time, from proto.Proc, b Bulletin, ask bool, out *Actions)
-	Obituary(now proto.Time, from proto.Proc, incarnation uint32, out *Actions)
-	Evidence(now proto.Time, p proto.Proc, incarnation uint32, out *Actions)
-	Left(now proto.Time, p proto.Proc, incarnation uint32, out *Actions)
+	Eviction(now proto.Time, from proto.Proc, incarnation proto.Incarnation, out *Actions)
+	Evidence(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions)
+	Left(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions)
 	Emitter() proto.Proc
 	Observer() proto.Proc
 }
@@ -266,8 +266,8 @@ func (w *world) receive(to *node, from proto.Proc, a *Action) {
 		to.m.News(w.now, from, a.Bulletin, &to.out)
 	case SendReconcile:
 		to.m.Reconcile(w.now, from, a.Bulletin, a.Ask, &to.out)
-	case SendObituary:
-		to.m.Obituary(w.now, from, a.Incarnation, &to.out)
+	case SendEviction:
+		to.m.Eviction(w.now, from, a.Incarnation, &to.out)
 	}
 }
 

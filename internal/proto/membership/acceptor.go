@@ -154,7 +154,7 @@ func (m *Machine) bringUp(to Member, out *Actions) {
 	case m.view.Has(to):
 		m.send(to, &Message{Kind: Current, Number: m.view.Number, View: m.view}, out)
 	case m.view.Excludes(to):
-		m.send(to, &Message{Kind: Obituary, Number: m.view.Number}, out)
+		m.send(to, &Message{Kind: Eviction, Number: m.view.Number}, out)
 	}
 }
 

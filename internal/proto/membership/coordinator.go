@@ -141,7 +141,7 @@ func (m *Machine) decided(now proto.Time, out *Actions) {
 	for _, y := range base.Members {
 		// Who is merely silent may live, and ought to know.
 		if i := departed(skip, y); y != m.cfg.Self && !next.Has(y) && (i < 0 || skip[i].Why == Silent) {
-			m.send(y, &Message{Kind: Obituary, Number: next.Number}, out)
+			m.send(y, &Message{Kind: Eviction, Number: next.Number}, out)
 		}
 	}
 	t := m.tree(next, skip)

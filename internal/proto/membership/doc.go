@@ -63,7 +63,7 @@
 //     only with oneself as a member.
 //   - Two processes that live never have different views of one number.
 //   - A promise isn't broken: under a lower ballot nothing is accepted.
-//   - Nobody listens to a life that its view excludes, but for an obituary sent
+//   - Nobody listens to a life that its view excludes, but for an eviction notice sent
 //     to it.
 //
 // # What is believed

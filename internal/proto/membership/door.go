@@ -71,7 +71,7 @@ func (m *Machine) admit(x *Message, out *Actions) {
 	if p := x.From.Proc; p == m.cfg.Self.Proc {
 		m.exclude(out)
 		return
-	} else if i := m.view.life(p); i >= 0 {
+	} else if i := m.view.incarnation(p); i >= 0 {
 		m.note(Departure{m.view.Members[i], Died})
 	}
 	if c, _ := m.Coordinator(); c != m.cfg.Self {

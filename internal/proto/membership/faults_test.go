@@ -35,7 +35,7 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		return list
 	}
-	next, lives := n, map[int]uint32{}
+	next, incarnations := n, map[int]uint32{}
 	suspects := 0
 	for range 1 + random.IntN(4) {
 		at := proto.Time(random.IntN(1500))
@@ -86,9 +86,9 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 				kill(at+proto.Time(random.IntN(300)), 1)
 			}
 		case 9:
-			lives[p]++
+			incarnations[p]++
 			s.script += fmt.Sprintf("%d dies and comes back", p)
-			if p != safe && lives[p] == 1 {
+			if p != safe && incarnations[p] == 1 {
 				kill(at, p)
 				s.join(at+proto.Time(70+random.IntN(900)), Member{proto.Proc(p), 1}, contacts())
 			}
@@ -145,7 +145,7 @@ func TestSwarm(t *testing.T) {
 	})
 	t.Logf("the largest of %d", largest)
 	for _, what := range []string{"a coordinator dies", "a coordinator dies while admitting", "a coordinator dies during a change", "a joiner dies",
-		"let in", "let in again", "released", "excluded", "heard of the excluded", "collect", "report", "reject", "redirect", "obituary", "current"} {
+		"let in", "let in again", "released", "excluded", "heard of the excluded", "collect", "report", "reject", "redirect", "eviction notice", "current"} {
 		if seen[what] == 0 && !t.Failed() && *swarmSeed == 0 && !testing.Short() {
 			t.Errorf("it never occurred: %s", what)
 		}

@@ -80,8 +80,8 @@ func TestRefused(t *testing.T) {
 		{"redirect, though let in", "", Message{Kind: Redirect, From: a[0], Member: a[2]}},
 		{"refusal, though let in", "", Message{Kind: Refuse, From: a[0], Number: 9}},
 		{"a stranger leaves", "", Message{Kind: Leave, From: stranger}},
-		{"obituary of a stranger", "", Message{Kind: Obituary, From: stranger, Number: 1 << 60}},
-		{"obituary of the past", "", Message{Kind: Obituary, From: a[0], Number: 1}},
+		{"eviction notice of a stranger", "", Message{Kind: Eviction, From: stranger, Number: 1 << 60}},
+		{"eviction notice of the past", "", Message{Kind: Eviction, From: a[0], Number: 1}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			err := x.Validate()
@@ -200,7 +200,7 @@ type forger struct {
 }
 
 func (f *forger) message(from Member) *Message {
-	x := &Message{Kind: Kind(1 + f.random.IntN(int(Obituary)))}
+	x := &Message{Kind: Kind(1 + f.random.IntN(int(Eviction)))}
 	if len(f.seen) > 0 && f.random.IntN(4) > 0 {
 		*x = *f.seen[f.random.IntN(len(f.seen))]
 	}
@@ -219,7 +219,7 @@ func (f *forger) message(from Member) *Message {
 func (f *forger) twist(x *Message) {
 	switch f.random.IntN(9) {
 	case 0:
-		x.Kind = Kind(1 + f.random.IntN(int(Obituary)))
+		x.Kind = Kind(1 + f.random.IntN(int(Eviction)))
 	case 1:
 		x.Number = []uint64{x.Number + 1, x.Number - 1, 1 << 60, 1<<64 - 1}[f.random.IntN(4)]
 	case 2:
@@ -243,7 +243,7 @@ func (f *forger) twist(x *Message) {
 			x.Skip = f.some(x.Base)
 		}
 	case 8:
-		x.Member = Member{Proc: proto.Proc(f.random.IntN(8)), Incarnation: f.random.Uint32N(2)}
+		x.Member = Member{Proc: proto.Proc(f.random.IntN(8)), Incarnation: proto.Incarnation(f.random.Uint32N(2))}
 	}
 }
 
@@ -366,7 +366,7 @@ func unentitled(w *world, x *Message, to int) bool {
 		return !slices.Contains(m.round.awaiting, x.From) || x.Ballot != m.round.ballot
 	case Current:
 		return m.lead.attempt == 0
-	case Leave, Obituary:
+	case Leave, Eviction:
 		return false
 	}
 	return true

@@ -204,8 +204,8 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 	case m.view != nil && m.view.Excludes(x.From):
 		if x.Kind == Join {
 			m.send(x.From, &Message{Kind: Refuse, Number: m.view.Number}, out)
-		} else if x.Kind != Obituary {
-			m.send(x.From, &Message{Kind: Obituary, Number: m.view.Number}, out)
+		} else if x.Kind != Eviction {
+			m.send(x.From, &Message{Kind: Eviction, Number: m.view.Number}, out)
 		}
 		return
 	}
@@ -235,8 +235,8 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 		if m.hears(x.From) && !slices.Contains(m.leaves, x.From) {
 			m.leaves = append(m.leaves, x.From)
 		}
-	case Obituary:
-		m.obituary(x, out)
+	case Eviction:
+		m.eviction(x, out)
 	}
 	m.drive(now, out)
 }
@@ -253,8 +253,8 @@ func (m *Machine) learn(gone []Departure) {
 	}
 }
 
-// obituary: the sender has a view without this process.
-func (m *Machine) obituary(x *Message, out *Actions) {
+// eviction notice: the sender has a view without this process.
+func (m *Machine) eviction(x *Message, out *Actions) {
 	if !m.hears(x.From) || x.Number <= m.view.Number {
 		return // this process is in a later view
 	}

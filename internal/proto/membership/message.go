@@ -37,13 +37,13 @@ const (
 	Refuse
 	// Leave: let From go.
 	Leave
-	// Obituary: you are out, by a view that the sender has installed.
-	Obituary
+	// Eviction notice: you are out, by a view that the sender has installed.
+	Eviction
 )
 
 var kinds = [...]string{Collect: "collect", Report: "report", Propose: "propose", Ack: "ack", Commit: "commit", Current: "current",
 	Reject: "reject", Ask: "ask", Certain: "certain", Halt: "halt", Join: "join", Redirect: "redirect",
-	Refuse: "refuse", Leave: "leave", Obituary: "obituary"}
+	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {

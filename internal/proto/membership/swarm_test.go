@@ -411,12 +411,12 @@ func (s *swarm) run() error {
 		return nil
 	}
 	var last *View
-	lives := 0
+	incarnations := 0
 	for _, x := range s.nodes {
 		if x.state != living {
 			continue
 		}
-		lives++
+		incarnations++
 		v := x.machine.View()
 		switch {
 		case v == nil:
@@ -431,8 +431,8 @@ func (s *swarm) run() error {
 		s.seen["nobody is left"]++
 		return nil
 	}
-	if len(last.Members) != lives {
-		return fmt.Errorf("termination: %d live, the last view is %s", lives, brief(last))
+	if len(last.Members) != incarnations {
+		return fmt.Errorf("termination: %d live, the last view is %s", incarnations, brief(last))
 	}
 	for k := uint64(1); k <= last.Number && !s.divided(); k++ {
 		for _, m := range s.views[k].Members {

@@ -12,7 +12,7 @@ import (
 // gets a higher incarnation.
 type Member struct {
 	Proc        proto.Proc
-	Incarnation uint32
+	Incarnation proto.Incarnation
 }
 
 func (m Member) String() string { return fmt.Sprintf("%d.%d", m.Proc, m.Incarnation) }
@@ -100,7 +100,7 @@ func NewView(number uint64, members, joined []Member, gone []Departure, past []M
 		if i > 0 && past[i-1].Proc >= m.Proc {
 			return nil, fmt.Errorf("view %d: past members aren't in order at %v", number, m)
 		}
-		if v.life(m.Proc) >= 0 {
+		if v.incarnation(m.Proc) >= 0 {
 			return nil, fmt.Errorf("view %d: process %d is a member, and past", number, m.Proc)
 		}
 	}
@@ -126,7 +126,7 @@ func (v *View) index() {
 }
 
 // life is the position of the present life of a process, or -1.
-func (v *View) life(p proto.Proc) int {
+func (v *View) incarnation(p proto.Proc) int {
 	// In a young view everybody is at the place of his number.
 	if p >= 0 && int(p) < len(v.Members) && v.Members[p].Proc == p {
 		return int(p)
@@ -140,7 +140,7 @@ func (v *View) life(p proto.Proc) int {
 
 // Position is a member's place in the order of seniority, -1 if it is no member.
 func (v *View) Position(m Member) int {
-	if i := v.life(m.Proc); i >= 0 && v.Members[i] == m {
+	if i := v.incarnation(m.Proc); i >= 0 && v.Members[i] == m {
 		return i
 	}
 	return -1
@@ -152,7 +152,7 @@ func (v *View) Has(m Member) bool { return v.Position(m) >= 0 }
 // Excludes says whether a life is over as far as the view knows: it was a member
 // once, or a later life of the same process was or is.
 func (v *View) Excludes(m Member) bool {
-	if i := v.life(m.Proc); i >= 0 {
+	if i := v.incarnation(m.Proc); i >= 0 {
 		return v.Members[i].Incarnation > m.Incarnation
 	}
 	i, found := slices.BinarySearchFunc(v.Past, m.Proc, func(x Member, p proto.Proc) int { return cmp.Compare(x.Proc, p) })
@@ -183,7 +183,7 @@ func (v *View) Next(gone []Departure, joined []Member) *View {
 	}
 	w.Members = append(w.Members, joined...)
 	w.index()
-	w.Past = slices.DeleteFunc(w.Past, func(m Member) bool { return w.life(m.Proc) >= 0 })
+	w.Past = slices.DeleteFunc(w.Past, func(m Member) bool { return w.incarnation(m.Proc) >= 0 })
 	slices.SortFunc(w.Past, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.Proc, b.Proc), -cmp.Compare(a.Incarnation, b.Incarnation))
 	})

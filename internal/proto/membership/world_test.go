@@ -42,7 +42,7 @@ type world struct {
 	cut      bool        // the network between the sides is
 	healed   bool        // it was
 	messages int
-	sent     [Obituary + 1]int
+	sent     [Eviction + 1]int
 	now      proto.Time
 	retries  int             // that may still happen: in a quiet system, or early
 	seen     *[]*Message     // if not nil: what was sent

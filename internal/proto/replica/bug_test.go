@@ -100,7 +100,7 @@ func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
 }
 
 // dead stands for Dead.
-func (b bug) dead(n *node, p proto.Proc, incarnation uint32, out *Actions) {
+func (b bug) dead(n *node, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m := n.m
 	if m.layout.Rank(p) == m.rank {
 		for _, c := range m.sending.channels {
@@ -125,7 +125,7 @@ func (b bug) dead(n *node, p proto.Proc, incarnation uint32, out *Actions) {
 			c.retained.trim()
 		}
 	}
-	if phase := m.healing.phase; b == donorSubstitutes && phase == preparing && p != m.healing.newcomer {
+	if phase := m.healing.phase; b == donorSubstitutes && phase == preparing && p != m.healing.replacement {
 		m.healing.phase = noPhase
 		defer func() { m.healing.phase = phase; m.handOver(out) }()
 	}

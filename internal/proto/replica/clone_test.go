@@ -108,7 +108,7 @@ func (f *frame) encode(e *encoder) {
 	e.int(int(f.kind), f.id)
 	e.uint(f.context, f.seq, uint64(f.incarnation))
 	e.bool(f.single)
-	e.int(int(f.note.Kind), int(f.note.Newcomer), int(f.note.Incarnation))
+	e.int(int(f.note.Kind), int(f.note.Replacement), int(f.note.Incarnation))
 	e.uint(f.note.Covers)
 	if f.state != nil {
 		f.state.encode(e)
@@ -164,7 +164,7 @@ func (m *Machine) encode(e *encoder) {
 	}
 	e.int(int(m.healing.phase), m.healing.missing)
 	if m.healing.phase != noPhase {
-		e.int(int(m.healing.newcomer), int(m.healing.incarnation))
+		e.int(int(m.healing.replacement), int(m.healing.incarnation))
 	}
 	e.uint(uint64(m.covers))
 	for k := range m.layout.MaxDegree() {

@@ -39,9 +39,9 @@
 //     that is held for dead by mistake is made dead.
 //   - A process leaves only when Idle, and sends everything it has been asked to
 //     before; if it dies in that, its death becomes known like another's.
-//   - One slot at a time is filled anew: the next Donate comes when the newcomer
+//   - One slot at a time is filled anew: the next Donate comes when the replacement
 //     is Healed or dead, and not to a donor that is held for dead (it may come to
-//     be so later). A newcomer that hears of its donor's death before it has
+//     be so later). A replacement that hears of its donor's death before it has
 //     the whole state ends.
 //
 // # Invariants
@@ -59,7 +59,7 @@
 //     transmission; with a rendezvous by the transmission of the data.)
 //  4. Once all deaths are known, each index of the dead of a rank is covered: by
 //     the lowest that lives, unless another has told that one that it does. (By
-//     two, to no harm, where siblings heard different things of a newcomer that died.)
+//     two, to no harm, where siblings heard different things of a replacement that died.)
 //  5. The sender that d pulls a rendezvous from isn't known dead to d, if any
 //     that has offered it isn't. Who has offered it retains it until d has it.
 //  6. d owes an acknowledgement of what it has to all that may have it pending.
@@ -86,7 +86,7 @@
 //
 // # Healing
 //
-// A dead slot is filled by a newcomer q, with the state of a donor d, a live
+// A dead slot is filled by a replacement q, with the state of a donor d, a live
 // replica of the same rank whose program is paused at a safe point: none of its
 // rendezvous is in progress. Five steps:
 //
@@ -127,9 +127,9 @@
 // for the WELCOME of those receivers, which comes after their acknowledgements. What
 // else is covered stays so: the WELCOME of a sibling says what that one covers, and q,
 // if it is the lowest, covers what is left (4). (From PREPARE on such a word doesn't
-// count for the slot that is joining: who gave it may stop, and the newcomer die
+// count for the slot that is joining: who gave it may stop, and the replacement die
 // before everybody has heard why.) A process that covers an index stops
-// only for a newcomer that has joined; if that dies, the index is one of the dead
+// only for a replacement that has joined; if that dies, the index is one of the dead
 // again, and what was sent since is retained with its mark (3).
 //
 // Deaths excuse answers. If q dies, it is a death like others: joining or not, the
@@ -176,7 +176,7 @@
 // So those in N are a job with the mirror protocol whose other replicas don't count, and
 // by the section on liveness it goes on. Whoever is through counts as having received all (Through), even if
 // its program left messages unreceived. A joining replica, or one that has left, isn't waited for; a donor that is
-// paused is, and needs nobody's program for what it waits for. A newcomer has received what its
+// paused is, and needs nobody's program for what it waits for. A replacement has received what its
 // donor had, and says so when it joins; its siblings tell it then, too.
 //
 // With the parallel protocol the senders do see it: what the slow lack is retained, and the layer above bounds that. But
@@ -214,9 +214,9 @@
 // lookup and O(degree), amortised; a death, a departure or a joining takes a walk
 // over the channels and what they retain. How much is retained is bounded only by
 // how far replicas lag, and by how long a slot is joining: the layer above must hold
-// a sender back (see Retained), or declare the newcomer dead. A healing takes 4
+// a sender back (see Retained), or declare the replacement dead. A healing takes 4
 // notes per process of the job. It has no clock: nobody who joined a healing is Idle
-// until the newcomer has joined or died, so whoever started that sees to it that one
+// until the replacement has joined or died, so whoever started that sees to it that one
 // of the two happens. Channels are kept for ever, about 200 bytes each:
 // contexts used × ranks talked to.
 //

@@ -11,7 +11,7 @@ const (
 	Prepare NoteKind = iota + 1
 	// Prepared is the answer.
 	Prepared
-	// Joined, from the newcomer to all: it has the donor's state.
+	// Joined, from the replacement to all: it has the donor's state.
 	Joined
 	// Welcome is the answer.
 	Welcome
@@ -21,43 +21,43 @@ const (
 // sends it in order with the messages and acknowledgements.
 type Note struct {
 	Kind        NoteKind
-	Newcomer    proto.Proc // the slot
-	Incarnation uint32     // of the newcomer
-	Covers      uint64     // Welcome: what the sender covers; opaque
+	Replacement proto.Proc        // the slot
+	Incarnation proto.Incarnation // of the replacement
+	Covers      uint64            // Welcome: what the sender covers; opaque
 }
 
 // NoteOf is the note of a Tell.
 func (a *Action) NoteOf() Note {
-	return Note{Kind: a.Note, Newcomer: a.Newcomer, Incarnation: a.Incarnation, Covers: a.Context}
+	return Note{Kind: a.Note, Replacement: a.Replacement, Incarnation: a.Incarnation, Covers: a.Context}
 }
 
 // healing is what a process remembers of a slot that is filled anew.
 type healing struct {
 	joining int // slots that are joining, as far as is known here
 
-	// At a donor, until AppendState; at a newcomer, until all have welcomed it.
-	newcomer    proto.Proc
-	incarnation uint32
+	// At a donor, until AppendState; at a replacement, until all have welcomed it.
+	replacement proto.Proc
+	incarnation proto.Incarnation
 	phase       phase
 	awaited     []replicas // by rank: who hasn't answered
 	missing     int        // of them
 }
 
-// phase is how far the healing is at its donor or newcomer.
+// phase is how far the healing is at its donor or replacement.
 type phase uint8
 
 const (
 	noPhase   phase = iota
 	preparing       // donor, from Donate to AppendState
-	restored        // newcomer, from Restore to Commit
-	committed       // newcomer, until all have welcomed it
+	restored        // replacement, from Restore to Commit
+	committed       // replacement, until all have welcomed it
 )
 
 // idle says whether a process has no part in a healing.
 func (h *healing) idle() bool { return h.joining == 0 && h.phase == noPhase }
 
 // holdsBack says whether this process mustn't substitute now: a donor whose state
-// is about to be taken transmits nothing, and a newcomer first hears what the
+// is about to be taken transmits nothing, and a replacement first hears what the
 // others of its rank cover.
 func (h *healing) holdsBack(own proto.Rank) bool {
 	return h.phase == preparing || h.phase == restored || h.phase == committed && h.awaited[own] != 0
@@ -66,7 +66,7 @@ func (h *healing) holdsBack(own proto.Rank) bool {
 // expect tells a note to every process that is present, and waits for the answers.
 func (m *Machine) expect(n Note, phase phase, out *Actions) {
 	h := &m.healing
-	h.newcomer, h.incarnation, h.phase = n.Newcomer, n.Incarnation, phase
+	h.replacement, h.incarnation, h.phase = n.Replacement, n.Incarnation, phase
 	h.awaited = make([]replicas, len(m.peers))
 	for p := range proto.Proc(m.layout.Procs()) {
 		if p != m.self && m.Alive(p) {
@@ -95,9 +95,9 @@ func (m *Machine) answered(p proto.Proc) {
 // result is false, if it can't be now: a rendezvous is being sent, another healing
 // isn't over, or somebody has left, for then the job is ending. (A donor that the
 // others held for dead, by mistake, might take their leave for their answer.)
-func (m *Machine) Donate(newcomer proto.Proc, incarnation uint32, out *Actions) bool {
-	if newcomer == m.self || !m.layout.holds(newcomer) || m.layout.Rank(newcomer) != m.rank ||
-		incarnation <= m.incarnation(newcomer) || !m.healing.idle() {
+func (m *Machine) Donate(replacement proto.Proc, incarnation proto.Incarnation, out *Actions) bool {
+	if replacement == m.self || !m.layout.holds(replacement) || m.layout.Rank(replacement) != m.rank ||
+		incarnation <= m.incarnation(replacement) || !m.healing.idle() {
 		return false
 	}
 	for msg := range m.Kept() {
@@ -111,8 +111,8 @@ func (m *Machine) Donate(newcomer proto.Proc, incarnation uint32, out *Actions) 
 		}
 	}
 	m.FlushAcks(out)
-	m.admit(newcomer, incarnation, out)
-	m.expect(Note{Kind: Prepare, Newcomer: newcomer, Incarnation: incarnation}, preparing, out)
+	m.admit(replacement, incarnation, out)
+	m.expect(Note{Kind: Prepare, Replacement: replacement, Incarnation: incarnation}, preparing, out)
 	m.handOver(out)
 	return true
 }
@@ -120,7 +120,7 @@ func (m *Machine) Donate(newcomer proto.Proc, incarnation uint32, out *Actions) 
 // handOver asks for the state when all have answered.
 func (m *Machine) handOver(out *Actions) {
 	if h := &m.healing; h.phase == preparing && h.missing == 0 {
-		out.healing(Handover, h.newcomer, h.incarnation)
+		out.healing(Handover, h.replacement, h.incarnation)
 	}
 }
 
@@ -130,41 +130,41 @@ func (m *Machine) handOver(out *Actions) {
 // the driver has something of its own to do then, such as to void transfers to the
 // dead, it does that first.
 func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
-	if !m.layout.holds(from) || !m.layout.holds(n.Newcomer) {
+	if !m.layout.holds(from) || !m.layout.holds(n.Replacement) {
 		return
 	}
 	h := &m.healing
 	switch n.Kind {
 	case Prepare:
-		if m.Alive(from) && m.layout.Rank(from) == m.layout.Rank(n.Newcomer) && n.Newcomer != m.self &&
-			n.Incarnation > m.incarnation(n.Newcomer) {
+		if m.Alive(from) && m.layout.Rank(from) == m.layout.Rank(n.Replacement) && n.Replacement != m.self &&
+			n.Incarnation > m.incarnation(n.Replacement) {
 			m.FlushAcks(out)
-			m.admit(n.Newcomer, n.Incarnation, out)
-			m.inherit(n.Newcomer, from)
-			out.tell(from, Note{Kind: Prepared, Newcomer: n.Newcomer, Incarnation: n.Incarnation})
+			m.admit(n.Replacement, n.Incarnation, out)
+			m.inherit(n.Replacement, from)
+			out.tell(from, Note{Kind: Prepared, Replacement: n.Replacement, Incarnation: n.Incarnation})
 		}
 	case Prepared:
-		if h.phase == preparing && n.Newcomer == h.newcomer && n.Incarnation == h.incarnation && h.missing > 0 {
+		if h.phase == preparing && n.Replacement == h.replacement && n.Incarnation == h.incarnation && h.missing > 0 {
 			m.answered(from)
 			m.handOver(out)
 		}
 	case Joined:
-		if from == n.Newcomer && n.Incarnation == m.incarnation(from) && m.peers[m.layout.Rank(from)].joining&m.bit(from) != 0 {
+		if from == n.Replacement && n.Incarnation == m.incarnation(from) && m.peers[m.layout.Rank(from)].joining&m.bit(from) != 0 {
 			m.joined(from, out)
 			out.tell(from, Note{Welcome, from, n.Incarnation, uint64(m.covers)})
 		}
 	case Welcome:
-		if h.phase == committed && n.Newcomer == m.self && n.Incarnation == h.incarnation && m.Alive(from) {
+		if h.phase == committed && n.Replacement == m.self && n.Incarnation == h.incarnation && m.Alive(from) {
 			m.welcomed(from, replicas(n.Covers), out)
 		}
 	}
 }
 
-// Commit makes a newcomer, which has Restored its donor's state, a replica: it
+// Commit makes a replacement, which has Restored its donor's state, a replica: it
 // says so to all. From here on it lives, even if its donor dies. Deaths of which it
 // hears between the two it takes in by Dead, as ever.
 func (m *Machine) Commit(out *Actions) {
-	m.expect(Note{Kind: Joined, Newcomer: m.self, Incarnation: m.incarnation(m.self)}, committed, out)
+	m.expect(Note{Kind: Joined, Replacement: m.self, Incarnation: m.incarnation(m.self)}, committed, out)
 	for r := range m.peers {
 		if peers := &m.peers[r]; proto.Rank(r) != m.rank {
 			peers.barred |= peers.present & m.covers
@@ -177,7 +177,7 @@ func (m *Machine) Commit(out *Actions) {
 	m.settled(out)
 }
 
-// welcomed takes in that a process knows this newcomer.
+// welcomed takes in that a process knows this replacement.
 func (m *Machine) welcomed(p proto.Proc, covers replicas, out *Actions) {
 	if m.healing.missing == 0 {
 		return
@@ -194,11 +194,11 @@ func (m *Machine) welcomed(p proto.Proc, covers replicas, out *Actions) {
 	m.settled(out)
 }
 
-// settled says when a newcomer is known to all.
+// settled says when a replacement is known to all.
 func (m *Machine) settled(out *Actions) {
 	if h := &m.healing; h.phase == committed && h.missing == 0 {
 		h.phase = noPhase
-		out.healing(Healed, h.newcomer, h.incarnation)
+		out.healing(Healed, h.replacement, h.incarnation)
 	}
 }
 
@@ -206,14 +206,14 @@ func (m *Machine) settled(out *Actions) {
 func (m *Machine) abandon(out *Actions) {
 	h := &m.healing
 	h.phase, h.missing = noPhase, 0
-	out.healing(Abandoned, h.newcomer, h.incarnation)
+	out.healing(Abandoned, h.replacement, h.incarnation)
 	m.substitute(out)
 }
 
 // excuse takes a process that is dead or has left out of a healing.
 func (m *Machine) excuse(p proto.Proc, out *Actions) {
 	h := &m.healing
-	if h.phase == preparing && p == h.newcomer {
+	if h.phase == preparing && p == h.replacement {
 		m.abandon(out)
 	}
 	if h.missing > 0 {

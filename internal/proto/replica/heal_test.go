@@ -67,7 +67,7 @@ func (j *job) send(at proto.Proc, dst proto.Rank) {
 	j.run(at, func(m *Machine, out *Actions) { m.Send(&Message{Dst: dst, Total: 8}, out) })
 }
 
-func (j *job) crash(p proto.Proc, incarnation uint32) {
+func (j *job) crash(p proto.Proc, incarnation proto.Incarnation) {
 	j.machines[p] = nil
 	for q := range j.machines {
 		j.run(proto.Proc(q), func(m *Machine, out *Actions) { m.Dead(p, incarnation, out) })
@@ -75,7 +75,7 @@ func (j *job) crash(p proto.Proc, incarnation uint32) {
 }
 
 // heal fills a slot with the state of a donor.
-func (j *job) heal(donor, slot proto.Proc, incarnation uint32) {
+func (j *job) heal(donor, slot proto.Proc, incarnation proto.Incarnation) {
 	j.t.Helper()
 	j.asked = nil
 	j.run(donor, func(m *Machine, out *Actions) {
@@ -86,8 +86,8 @@ func (j *job) heal(donor, slot proto.Proc, incarnation uint32) {
 	if len(j.asked) != 1 || j.asked[0].Kind != Handover {
 		j.t.Fatalf("Donate: %+v", j.asked)
 	}
-	newcomer := New(Config{Layout: j.machines[donor].layout, Self: slot})
-	j.machines[slot] = newcomer
+	replacement := New(Config{Layout: j.machines[donor].layout, Self: slot})
+	j.machines[slot] = replacement
 	var state []byte
 	j.run(donor, func(m *Machine, out *Actions) { state = m.AppendState(nil, out) })
 	j.run(slot, func(m *Machine, out *Actions) {
@@ -96,13 +96,13 @@ func (j *job) heal(donor, slot proto.Proc, incarnation uint32) {
 		}
 		m.Commit(out)
 	})
-	if len(j.asked) != 2 || j.asked[1].Kind != Healed || j.asked[1].Newcomer != slot || j.asked[1].Incarnation != incarnation {
+	if len(j.asked) != 2 || j.asked[1].Kind != Healed || j.asked[1].Replacement != slot || j.asked[1].Incarnation != incarnation {
 		j.t.Fatalf("Commit: %+v", j.asked)
 	}
 }
 
 // TestHealing: replica 1 of rank 0 dies, is replaced, and replica 0 dies then;
-// the newcomer is one of two again and then all of its rank.
+// the replacement is one of two again and then all of its rank.
 func TestHealing(t *testing.T) {
 	j := newJob(t, two)
 	for _, p := range []proto.Proc{0, 2, 1, 3} {
@@ -129,7 +129,7 @@ func TestHealing(t *testing.T) {
 		}
 	}
 	if !j.machines[2].Idle() {
-		t.Error("the newcomer isn't idle")
+		t.Error("the replacement isn't idle")
 	}
 	j.heal(2, 0, 1)
 	j.crash(2, 1)
@@ -146,11 +146,11 @@ func TestHealing(t *testing.T) {
 func TestJoining(t *testing.T) {
 	m := New(Config{Layout: two, Self: 1})
 	var out Actions
-	m.Noted(0, Note{Kind: Prepare, Newcomer: 2, Incarnation: 1}, &out)
-	if want := []Note{{Kind: Prepared, Newcomer: 2, Incarnation: 1}}; !slices.Equal(notes(out), want) {
+	m.Noted(0, Note{Kind: Prepare, Replacement: 2, Incarnation: 1}, &out)
+	if want := []Note{{Kind: Prepared, Replacement: 2, Incarnation: 1}}; !slices.Equal(notes(out), want) {
 		t.Fatalf("Prepare: %+v", out)
 	}
-	m.Dead(2, 0, &out) // which the newcomer is proof of
+	m.Dead(2, 0, &out) // which the replacement is proof of
 	m.Dead(0, 0, &out)
 	if m.Lost(0) || m.Alive(2) || m.Idle() {
 		t.Errorf("Lost %v, Alive %v, Idle %v", m.Lost(0), m.Alive(2), m.Idle())
@@ -163,12 +163,12 @@ func TestJoining(t *testing.T) {
 	if v := m.Arrive(2, 0, 1, false); v != Invalid {
 		t.Errorf("a message before JOINED: %v", v)
 	}
-	joined := Note{Kind: Joined, Newcomer: 2, Incarnation: 1}
+	joined := Note{Kind: Joined, Replacement: 2, Incarnation: 1}
 	m.Noted(2, joined, &out)
 	if got := notes(out); !slices.Equal(got, []Note{{Welcome, 2, 1, 1}}) || !m.Alive(2) {
 		t.Errorf("Joined: %+v", out)
 	}
-	// Process 3 covers the newcomer, as long as it lives.
+	// Process 3 covers the replacement, as long as it lives.
 	if len(transmits(out)) != 0 || m.Idle() {
 		t.Errorf("Joined: %+v", out)
 	}
@@ -182,20 +182,20 @@ func TestJoining(t *testing.T) {
 func TestLateNotes(t *testing.T) {
 	m := New(Config{Layout: two, Self: 1})
 	var out Actions
-	m.Dead(2, 1, &out) // the first newcomer died before its PREPARE came
+	m.Dead(2, 1, &out) // the first replacement died before its PREPARE came
 	for _, n := range []struct {
 		from proto.Proc
 		note Note
 	}{
-		{0, Note{Kind: Prepare, Newcomer: 2, Incarnation: 1}},
-		{3, Note{Kind: Prepare, Newcomer: 2, Incarnation: 2}}, // of another rank
-		{2, Note{Kind: Joined, Newcomer: 2, Incarnation: 1}},
-		{0, Note{Kind: Joined, Newcomer: 2, Incarnation: 2}},
-		{0, Note{Kind: Prepared, Newcomer: 2, Incarnation: 1}},
-		{0, Note{Kind: Welcome, Newcomer: 1, Incarnation: 0}},
-		{0, Note{Kind: Prepare, Newcomer: 77, Incarnation: 1}},
-		{-1, Note{Kind: Prepare, Newcomer: 2, Incarnation: 2}},
-		{0, Note{Newcomer: 2, Incarnation: 2}},
+		{0, Note{Kind: Prepare, Replacement: 2, Incarnation: 1}},
+		{3, Note{Kind: Prepare, Replacement: 2, Incarnation: 2}}, // of another rank
+		{2, Note{Kind: Joined, Replacement: 2, Incarnation: 1}},
+		{0, Note{Kind: Joined, Replacement: 2, Incarnation: 2}},
+		{0, Note{Kind: Prepared, Replacement: 2, Incarnation: 1}},
+		{0, Note{Kind: Welcome, Replacement: 1, Incarnation: 0}},
+		{0, Note{Kind: Prepare, Replacement: 77, Incarnation: 1}},
+		{-1, Note{Kind: Prepare, Replacement: 2, Incarnation: 2}},
+		{0, Note{Replacement: 2, Incarnation: 2}},
 	} {
 		m.Noted(n.from, n.note, &out)
 		if len(out) != 0 || m.Alive(2) || !m.Idle() {
@@ -209,8 +209,8 @@ func TestDeclines(t *testing.T) {
 	donor := func() *Machine { return New(Config{Layout: three, Self: 0}) }
 	var out Actions
 	for name, c := range map[string]struct {
-		newcomer    proto.Proc
-		incarnation uint32
+		replacement proto.Proc
+		incarnation proto.Incarnation
 		prepare     func(m *Machine)
 	}{
 		"itself":             {0, 1, func(*Machine) {}},
@@ -224,7 +224,7 @@ func TestDeclines(t *testing.T) {
 		m := donor()
 		c.prepare(m)
 		out = out[:0]
-		if m.Donate(c.newcomer, c.incarnation, &out) || len(out) != 0 {
+		if m.Donate(c.replacement, c.incarnation, &out) || len(out) != 0 {
 			t.Errorf("%s: not declined: %+v", name, out)
 		}
 	}
@@ -259,7 +259,7 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 		}
 	}
 	round()
-	m.Noted(3, Note{Kind: Prepare, Newcomer: 5, Incarnation: 1}, &out)
+	m.Noted(3, Note{Kind: Prepare, Replacement: 5, Incarnation: 1}, &out)
 	round()
 	// Nothing is released any more: that takes room, in the window alone.
 	messages := make([]Message, 3000)
@@ -269,7 +269,7 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 	}
 	m.Dead(5, 1, &out)
 	m.Acked(3, 1, msg.Seq+3000, false, &out)
-	m.Noted(3, Note{Kind: Prepare, Newcomer: 5, Incarnation: 2}, &out)
+	m.Noted(3, Note{Kind: Prepare, Replacement: 5, Incarnation: 2}, &out)
 	i := 0
 	if n := testing.AllocsPerRun(1000, func() {
 		out = out[:0]

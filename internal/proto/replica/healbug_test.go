@@ -8,27 +8,27 @@ const (
 	stateTooEarly bug = "state before all have prepared"
 	// The donor substitutes a sibling between asking and its state.
 	donorSubstitutes bug = "the donor substitutes while it prepares"
-	// What is pending for the donor isn't for the newcomer.
+	// What is pending for the donor isn't for the replacement.
 	marksNotCopied bug = "pending marks not copied"
 	// What is sent while the slot is joining isn't kept for it.
 	joiningForgotten bug = "nothing kept for the joining"
-	// What the slot's earlier process had acknowledged counts for the newcomer.
+	// What the slot's earlier process had acknowledged counts for the replacement.
 	oldAcks bug = "acknowledgements of the earlier incarnation"
 	// The same, of a rendezvous.
 	oldSingles bug = "single acknowledgements of the earlier incarnation"
-	// What arrived while the slot was joining isn't acknowledged to the newcomer.
-	notAnew bug = "no acknowledgements for the newcomer"
+	// What arrived while the slot was joining isn't acknowledged to the replacement.
+	notAnew bug = "no acknowledgements for the replacement"
 	// The completions before PREPARED aren't acknowledged before it.
 	noFlush bug = "no flush before prepared"
 	// Nor those of the time in which the slot is joining, after it.
 	singlesNotDeferred bug = "no deferred single acknowledgements"
-	// A newcomer doesn't acknowledge what its donor received.
-	silentNewcomer bug = "the newcomer doesn't acknowledge"
-	// A PREPARE that comes after the newcomer's death counts.
+	// A replacement doesn't acknowledge what its donor received.
+	silentReplacement bug = "the replacement doesn't acknowledge"
+	// A PREPARE that comes after the replacement's death counts.
 	latePrepare bug = "a late prepare counts"
-	// The substitute goes on when the newcomer has joined.
+	// The substitute goes on when the replacement has joined.
 	noStop bug = "the substitute doesn't stop"
-	// The newcomer covers again what another covers.
+	// The replacement covers again what another covers.
 	coversIgnored bug = "covered twice"
 )
 
@@ -43,7 +43,7 @@ func (b bug) donated(n *node, out *Actions) {
 
 // noted stands for Noted.
 func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
-	m, q := n.m, note.Newcomer
+	m, q := n.m, note.Replacement
 	slot, bit, rank := m.layout.Replica(q), m.bit(q), m.layout.Rank(q)
 	type past struct {
 		acked   uint64
@@ -118,7 +118,7 @@ func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 // committed comes after Commit.
 func (b bug) committed(out Actions) {
 	for i := range out {
-		if b == silentNewcomer && out[i].Kind == Acknowledge {
+		if b == silentReplacement && out[i].Kind == Acknowledge {
 			out[i].Kind = 0
 		}
 	}

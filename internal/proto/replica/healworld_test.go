@@ -11,7 +11,7 @@ import (
 // part is reliable and done in an instant; that of the processes travels in frames.
 
 // deaths is how many incarnations of a process are dead.
-func (n *node) deaths() uint32 {
+func (n *node) deaths() proto.Incarnation {
 	if n.status == crashed || n.status == doomed {
 		return n.incarnation + 1
 	}
@@ -31,13 +31,13 @@ func (w *world) mayHeal(donor, slot proto.Proc) bool {
 }
 
 // begin starts a process for a slot, which waits for the state of a donor.
-func (w *world) begin(donor, slot proto.Proc) (incarnation uint32) {
+func (w *world) begin(donor, slot proto.Proc) (incarnation proto.Incarnation) {
 	w.moreHeals--
 	w.healed = true
 	w.healing = slot
 	n := &node{
 		status: joiner, incarnation: w.nodes[slot].incarnation + 1, donor: donor,
-		told:  make([]uint32, len(w.nodes)),
+		told:  make([]proto.Incarnation, len(w.nodes)),
 		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, Lead: w.lead}),
 		state: state{got: make([]int, w.contexts*w.layout.Ranks())},
 	}
@@ -54,7 +54,7 @@ func (w *world) begin(donor, slot proto.Proc) (incarnation uint32) {
 }
 
 // handOver takes the state of a donor and sends it.
-func (r *reaction) handOver(newcomer proto.Proc, out *Actions) {
+func (r *reaction) handOver(replacement proto.Proc, out *Actions) {
 	d := r.n
 	s := d.state
 	s.inbox, s.got, s.open = slices.Clone(d.inbox), slices.Clone(d.got), nil
@@ -68,7 +68,7 @@ func (r *reaction) handOver(newcomer proto.Proc, out *Actions) {
 	}
 	s.machine = d.m.AppendState(nil, out)
 	d.paused = false
-	r.send(newcomer, frame{kind: frameState, state: &s})
+	r.send(replacement, frame{kind: frameState, state: &s})
 }
 
 // join makes a joiner a process like the others.

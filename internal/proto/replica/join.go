@@ -6,7 +6,7 @@ import "banyan/internal/proto"
 // slot is joining and when it has joined. The conversation is in heal.go.
 
 // admit makes a slot one that is joining.
-func (m *Machine) admit(p proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) admit(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.Dead(p, incarnation-1, out)
 	m.setIncarnation(p, incarnation)
 	rank, bit := m.layout.Rank(p), m.bit(p)
@@ -123,7 +123,7 @@ func (m *Machine) oweAnew(src proto.Rank) {
 func (m *Machine) Covers(replica int) bool { return m.covers&only(replica) != 0 }
 
 // Lacks says whether a replica has yet to complete a rendezvous of this process's rank, sent here or not yet, as far
-// as is known here. What a newcomer that has joined has completed, it has from its donor.
+// as is known here. What a replacement that has joined has completed, it has from its donor.
 func (m *Machine) Lacks(context uint64, dst proto.Rank, seq uint64, replica int) bool {
 	c := m.sending.byKey[key{context, dst}]
 	switch {

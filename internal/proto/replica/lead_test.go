@@ -59,7 +59,7 @@ func TestHeldForWhom(t *testing.T) {
 	for name, end := range map[string]func(m *Machine, out *Actions){
 		"dead":    func(m *Machine, out *Actions) { m.Dead(2, 0, out) },
 		"left":    func(m *Machine, out *Actions) { m.Left(2, out) },
-		"joining": func(m *Machine, out *Actions) { m.Noted(4, Note{Kind: Prepare, Newcomer: 2, Incarnation: 1}, out) },
+		"joining": func(m *Machine, out *Actions) { m.Noted(4, Note{Kind: Prepare, Replacement: 2, Incarnation: 1}, out) },
 	} {
 		m := aheadBy100()
 		var out Actions
@@ -135,15 +135,15 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A newcomer has received what its donor had, says so, and hears the same of its siblings.
-func TestNewcomerReports(t *testing.T) {
+// A replacement has received what its donor had, says so, and hears the same of its siblings.
+func TestReplacementReports(t *testing.T) {
 	donor := aheadBy100()
 	var out Actions
 	donor.Received(77)
 	donor.Dead(2, 0, &out)
 	donor.Donate(2, 1, &out)
 	for _, p := range []proto.Proc{1, 3, 4, 5} {
-		donor.Noted(p, Note{Kind: Prepared, Newcomer: 2, Incarnation: 1}, &out)
+		donor.Noted(p, Note{Kind: Prepared, Replacement: 2, Incarnation: 1}, &out)
 	}
 	m := New(Config{Layout: three, Self: 2, Mirror: true, Lead: 100})
 	m.Received(1 << 40) // on its way to the safe point
@@ -152,25 +152,25 @@ func TestNewcomerReports(t *testing.T) {
 	}
 	out = out[:0]
 	if m.Commit(&out); reports(out) != "0:77 4:77 " {
-		t.Errorf("the newcomer reports %s", reports(out))
+		t.Errorf("the replacement reports %s", reports(out))
 	}
 	donor.Received(33)
 	donor.Reported(4, 1000)
 	out = out[:0]
-	donor.Noted(2, Note{Kind: Joined, Newcomer: 2, Incarnation: 1}, &out)
+	donor.Noted(2, Note{Kind: Joined, Replacement: 2, Incarnation: 1}, &out)
 	if reports(out) != "2:110 " || out[0].Kind != Report || !donor.Held() {
 		t.Errorf("the donor reports %s, held %v", reports(out), donor.Held())
 	}
 	if donor.Reported(2, 77); donor.Held() {
-		t.Error("the donor is held for a newcomer that isn't far behind")
+		t.Error("the donor is held for a replacement that isn't far behind")
 	}
 	m.Reported(0, 110)
 	m.Reported(4, 0)
 	if m.Received(23); m.Held() {
-		t.Error("the newcomer is held at the limit")
+		t.Error("the replacement is held at the limit")
 	}
 	if m.Received(1); !m.Held() {
-		t.Error("the newcomer isn't held")
+		t.Error("the replacement isn't held")
 	}
 }
 

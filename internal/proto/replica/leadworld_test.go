@@ -15,8 +15,8 @@ const messageSize = 2
 const (
 	// Nobody hears how much its siblings have received.
 	neverReported bug = "never reported"
-	// A newcomer doesn't.
-	newcomerUninformed bug = "newcomer uninformed"
+	// A replacement doesn't.
+	replacementUninformed bug = "replacement uninformed"
 	// Nobody waits for a sibling.
 	neverHeld bug = "never held"
 	// The dead are waited for.
@@ -25,7 +25,7 @@ const (
 
 // reports says whether a report gets lost.
 func (b bug) reports(w *world, to proto.Proc) bool {
-	return b == neverReported || b == newcomerUninformed && to == w.healing
+	return b == neverReported || b == replacementUninformed && to == w.healing
 }
 
 // ask has a machine tell its siblings something.

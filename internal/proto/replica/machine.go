@@ -30,13 +30,13 @@ type Machine struct {
 	peers  []peers // by rank: what is known here of its replicas
 	// incarnations are by process the last one known here; nil while no slot
 	// has been filled anew.
-	incarnations []uint32
+	incarnations []proto.Incarnation
 	// covers are the replica indexes of every destination that this process
 	// sends to: its own, and those it substitutes. An index goes only when
 	// its slot is filled anew (see heal.go).
 	covers replicas
 	// kept are, by replica of the own rank, the dead it said it covers. A
-	// newcomer doesn't cover them too.
+	// replacement doesn't cover them too.
 	kept [MaxDegree]replicas
 
 	sending sendSide
@@ -52,7 +52,7 @@ type peers struct {
 	left    replicas // finalised in order; may yet be reported dead
 	joining replicas // being filled anew (see heal.go)
 	// barred are replicas to which nothing is transmitted yet: the joining, and
-	// for a newcomer those it replaces its rank's substitute for, until they
+	// for a replacement those it replaces its rank's substitute for, until they
 	// have acknowledged what they got from that one.
 	barred replicas
 }
@@ -105,7 +105,7 @@ type key struct {
 // If p was a replica of this process's own rank, this process may become its
 // substitute: it then sends what the receivers of p haven't acknowledged. That
 // holds also for a p that had left, but died before its last frames were out.
-func (m *Machine) Dead(p proto.Proc, incarnation uint32, out *Actions) {
+func (m *Machine) Dead(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	if p == m.self || !m.layout.holds(p) || incarnation < m.incarnation(p) {
 		return
 	}
@@ -219,19 +219,19 @@ func (m *Machine) Idle() bool {
 }
 
 // incarnation is the last one of p that is known here.
-func (m *Machine) incarnation(p proto.Proc) uint32 {
+func (m *Machine) incarnation(p proto.Proc) proto.Incarnation {
 	if m.incarnations == nil {
 		return 0
 	}
 	return m.incarnations[p]
 }
 
-func (m *Machine) setIncarnation(p proto.Proc, incarnation uint32) {
+func (m *Machine) setIncarnation(p proto.Proc, incarnation proto.Incarnation) {
 	if incarnation == m.incarnation(p) {
 		return
 	}
 	if m.incarnations == nil {
-		m.incarnations = make([]uint32, m.layout.Procs())
+		m.incarnations = make([]proto.Incarnation, m.layout.Procs())
 	}
 	m.incarnations[p] = incarnation
 }

@@ -28,8 +28,8 @@ type known struct {
 type stimulus struct {
 	kind        eventKind
 	other       proto.Proc
-	incarnation uint32 // evHeal
-	frame       uint32 // evDeliver
+	incarnation proto.Incarnation // evHeal
+	frame       uint32            // evDeliver
 }
 
 func newMemo(exact bool) *memo {
@@ -144,7 +144,7 @@ func (w *world) push(c **queue, f frame) {
 }
 
 // drop takes out of a channel the frames of incarnations up to one that is dead.
-func (w *world) drop(c **queue, incarnation uint32) {
+func (w *world) drop(c **queue, incarnation proto.Incarnation) {
 	if *c == nil {
 		return
 	}

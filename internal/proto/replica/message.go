@@ -59,10 +59,10 @@ const (
 	Report
 	// Handover, at a donor: everybody has prepared. See AppendState.
 	Handover
-	// Abandoned, at a donor: the newcomer died before AppendState, or the job is
+	// Abandoned, at a donor: the replacement died before AppendState, or the job is
 	// ending. It must end if it hasn't.
 	Abandoned
-	// Healed, at a newcomer: everybody who lives has welcomed it.
+	// Healed, at a replacement: everybody who lives has welcomed it.
 	Healed
 )
 
@@ -82,8 +82,8 @@ type Action struct {
 
 	// Of Tell, Handover, Abandoned and Healed: whom it is about. With Tell,
 	// Context is the Note's Covers.
-	Newcomer    proto.Proc
-	Incarnation uint32
+	Replacement proto.Proc
+	Incarnation proto.Incarnation
 }
 
 // Actions is a caller-owned output to which the machine appends.
@@ -107,7 +107,7 @@ func (a *Actions) redirect(to proto.Proc, context, seq uint64) {
 
 func (a *Actions) tell(to proto.Proc, n Note) {
 	*a = append(*a, Action{
-		Kind: Tell, To: to, Note: n.Kind, Newcomer: n.Newcomer, Incarnation: n.Incarnation, Context: n.Covers,
+		Kind: Tell, To: to, Note: n.Kind, Replacement: n.Replacement, Incarnation: n.Incarnation, Context: n.Covers,
 	})
 }
 
@@ -115,6 +115,6 @@ func (a *Actions) report(to proto.Proc, received uint64) {
 	*a = append(*a, Action{Kind: Report, To: to, Seq: received})
 }
 
-func (a *Actions) healing(kind ActionKind, newcomer proto.Proc, incarnation uint32) {
-	*a = append(*a, Action{Kind: kind, Newcomer: newcomer, Incarnation: incarnation})
+func (a *Actions) healing(kind ActionKind, replacement proto.Proc, incarnation proto.Incarnation) {
+	*a = append(*a, Action{Kind: kind, Replacement: replacement, Incarnation: incarnation})
 }

@@ -15,7 +15,7 @@ type reaction struct {
 	n         *node
 	sends     []sending
 	abandoned proto.Proc // the joiner that a donor gives up, or NoProc
-	healed    bool       // a newcomer is known to all
+	healed    bool       // a replacement is known to all
 	died      bool       // a joiner, with its donor
 	goesOn    *progress  // how far it is, if a send is complete that might have been held
 }
@@ -29,7 +29,7 @@ type progress struct {
 // sending is a frame and who it is for.
 type sending struct {
 	to          proto.Proc
-	incarnation uint32 // of to, as far as the sender knows
+	incarnation proto.Incarnation // of to, as far as the sender knows
 	frame       frame
 }
 
@@ -146,13 +146,13 @@ func (r *reaction) carryOut(out Actions) error {
 			r.send(a.To, frame{kind: frameNote, note: a.NoteOf()})
 		case Handover:
 			var more Actions
-			r.handOver(a.Newcomer, &more)
+			r.handOver(a.Replacement, &more)
 			if err := r.carryOut(more); err != nil {
 				return err
 			}
 		case Abandoned:
 			n.paused = false
-			r.abandoned = a.Newcomer
+			r.abandoned = a.Replacement
 		case Healed:
 			r.healed = true
 		case Release:

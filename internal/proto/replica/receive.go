@@ -64,7 +64,7 @@ const (
 	// what may still come, and pull from this one, now if the earlier had
 	// been pulled, else when it is matched.
 	Reoffer
-	// Excluded: the sender is known dead. Drop it and answer with an obituary.
+	// Excluded: the sender is known dead. Drop it and answer with an eviction notice.
 	Excluded
 	// Invalid: impossible from a correct peer, such as a gap in the numbers.
 	Invalid

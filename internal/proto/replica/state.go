@@ -26,8 +26,8 @@ func (m *Machine) Kept() iter.Seq[*Message] {
 	}
 }
 
-// AppendState appends what the newcomer has to know, but for the bodies of the
-// retained messages (see Kept), and ends the donation: the newcomer joins by
+// AppendState appends what the replacement has to know, but for the bodies of the
+// retained messages (see Kept), and ends the donation: the replacement joins by
 // this state or dies. It must come after Handover, at a moment when the driver
 // takes what it knows itself, such as the unexpected messages. What the machine put
 // off for the sake of the state is done then.
@@ -35,7 +35,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 	if h := &m.healing; h.phase != preparing || h.missing > 0 {
 		panic("replica: the state of a donor that isn't ready")
 	}
-	b = varint.Append(b, uint64(m.healing.newcomer))
+	b = varint.Append(b, uint64(m.healing.replacement))
 	b = varint.Append(b, uint64(len(m.peers)))
 	for _, p := range m.peers {
 		b = varint.Append(b, uint64(p.dead), uint64(p.left), uint64(p.joining))
@@ -78,7 +78,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 	return b
 }
 
-// Restore gives a newcomer the state of its donor. It forgets all that it was but
+// Restore gives a replacement the state of its donor. It forgets all that it was but
 // the deaths and departures it was told of. For each retained message, in the
 // order of Kept, it calls keep with what the machine knows of it (Context, Dst,
 // Tag, Total, Seq); keep returns the caller's Message, with Body and User.
@@ -132,7 +132,7 @@ func (m *Machine) restorePeers(r *varint.Reader) {
 		}
 	}
 	for p := range proto.Proc(m.layout.Procs()) {
-		m.setIncarnation(p, uint32(r.Uint()))
+		m.setIncarnation(p, proto.Incarnation(r.Uint()))
 	}
 	m.covers = m.bit(m.self)
 	if m.mirror {

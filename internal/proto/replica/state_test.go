@@ -20,7 +20,7 @@ func donorState(tb testing.TB) []byte {
 		tb.Fatal("declined")
 	}
 	for _, p := range []proto.Proc{1, 4, 5} {
-		m.Noted(p, Note{Kind: Prepared, Newcomer: 2, Incarnation: 1}, &out)
+		m.Noted(p, Note{Kind: Prepared, Replacement: 2, Incarnation: 1}, &out)
 	}
 	if !asks(out, Handover) {
 		tb.Fatalf("no handover: %+v", out)

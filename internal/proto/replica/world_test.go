@@ -27,7 +27,7 @@ type frame struct {
 	id      int // which message it is: the sender's step
 	single  bool
 	// incarnation of the sender: each has connections of its own.
-	incarnation uint32
+	incarnation proto.Incarnation
 	note        Note
 	state       *state
 	// number of the content, where a memo gave it one.
@@ -79,8 +79,8 @@ const (
 // node is one process.
 type node struct {
 	status      status
-	incarnation uint32
-	told        []uint32 // by process: of how many of its deaths it was told
+	incarnation proto.Incarnation
+	told        []proto.Incarnation // by process: of how many of its deaths it was told
 	m           *Machine
 	state
 	paused bool       // a donor, until its state is taken
@@ -129,10 +129,10 @@ type world struct {
 	moreCrashes, moreHeals int // that may still happen
 	nodes                  []*node
 	channels               []*queue   // from·procs + to
-	healing                proto.Proc // the newcomer that isn't settled, or NoProc
+	healing                proto.Proc // the replacement that isn't settled, or NoProc
 	healed                 bool       // some slot was
-	unsettled              bool       // some newcomer died before all had welcomed it
-	unheard                proto.Proc // who died by the last event, or is suspected since, if no newcomer; or NoProc
+	unsettled              bool       // some replacement died before all had welcomed it
+	unheard                proto.Proc // who died by the last event, or is suspected since, if no replacement; or NoProc
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
 	// memo keeps nodes, channels and reactions for an exploration. Without it a world
@@ -149,7 +149,7 @@ func newWorld(l Layout, program script, contexts int, o options) *world {
 	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
-			told: make([]uint32, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, Lead: o.lead}),
+			told: make([]proto.Incarnation, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, Lead: o.lead}),
 			state: state{got: make([]int, contexts*l.Ranks())},
 		})
 	}
@@ -382,7 +382,7 @@ func (w *world) send(from proto.Proc, s sending) error {
 	}
 	if w.transmitted != nil && (s.frame.kind == frameEager || s.frame.kind == frameOffer) {
 		copy := transmission{from, s.to, uint64(s.frame.incarnation)<<32 + uint64(s.incarnation), s.frame.context, s.frame.seq}
-		if w.transmitted[copy] && !(w.healed && s.frame.kind == frameOffer) { // offers are repeated when a newcomer that took them over dies
+		if w.transmitted[copy] && !(w.healed && s.frame.kind == frameOffer) { // offers are repeated when a replacement that took them over dies
 			return fmt.Errorf("%v transmits message %d to %v twice", from, s.frame.id, s.to)
 		}
 		w.transmitted[copy] = true
@@ -395,7 +395,7 @@ func (w *world) send(from proto.Proc, s sending) error {
 
 // coverage checks that of each rank some process sends to each replica of the
 // others, if none has left and all deaths are known. It is one alone, unless the
-// siblings have heard different things of a newcomer before it died.
+// siblings have heard different things of a replacement before it died.
 func (w *world) coverage() error {
 	sends := make([]replicas, w.layout.Ranks())
 	for i, n := range w.nodes {

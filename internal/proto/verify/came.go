@@ -2,7 +2,7 @@ package verify
 
 import "banyan/internal/proto"
 
-// Came says that a newcomer has taken the place of a replica that is Gone, with the state of a donor (see
+// Came says that a replacement has taken the place of a replica that is Gone, with the state of a donor (see
 // Restore). It has a voice from here on; its predecessor's words are void.
 //
 // Of a receiver, lacks tells whether it has yet to complete a rendezvous that this process sends or has sent to it: of
@@ -27,7 +27,7 @@ func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64
 	m.reconsider(r, out)
 }
 
-// receiverCame begins a stream whose receiver is a newcomer. Its digest is its donor's, so that all of the
+// receiverCame begins a stream whose receiver is a replacement. Its digest is its donor's, so that all of the
 // stream is compared when it first tells.
 func (c *channel) receiverCame(k int, lacks func(context, seq uint64) bool) {
 	c.streams[k] = stream{}
@@ -45,7 +45,7 @@ func (c *channel) receiverCame(k int, lacks func(context, seq uint64) bool) {
 	}
 }
 
-// senderCame continues a stream whose sender is a newcomer. Its receiver, if it lives, is what it was. covered
+// senderCame continues a stream whose sender is a replacement. Its receiver, if it lives, is what it was. covered
 // says that it was this process that sent to it meanwhile.
 func (c *channel) senderCame(k int, receives, covered bool) {
 	if !receives { // what was wrong, if anything was, is dead
@@ -62,7 +62,7 @@ func (c *channel) senderCame(k int, receives, covered bool) {
 }
 
 // Inflows calls f for each channel from a rank with the number of the last eager message that has arrived, if one
-// has: when a newcomer of that rank comes, all of its replicas are told anew.
+// has: when a replacement of that rank comes, all of its replicas are told anew.
 func (m *Machine) Inflows(src proto.Rank, f func(context, seq uint64)) {
 	for _, in := range m.inflows {
 		if in.peer == src && in.seq > 0 {

@@ -14,8 +14,8 @@ type clinic struct {
 	*model
 	rng     *rand.Rand
 	open    []map[uint64]bool // by receiver: the rendezvous that aren't complete
-	pending []func()          // who has yet to hear that a newcomer of the senders has joined
-	fresh   int               // that newcomer, -1: none; it sends nothing until all have
+	pending []func()          // who has yet to hear that a replacement of the senders has joined
+	fresh   int               // that replacement, -1: none; it sends nothing until all have
 	limit   uint64            // nobody sends more messages
 }
 
@@ -149,7 +149,7 @@ func (c *clinic) step() {
 	}
 }
 
-// joining tells whether somebody has yet to hear of a newcomer.
+// joining tells whether somebody has yet to hear of a replacement.
 func (c *clinic) joining() bool {
 	for _, l := range c.links {
 		if slices.ContainsFunc(l, func(a ack) bool { return a.joined != nil }) { //banyan:maporder any

@@ -97,7 +97,7 @@ func (m *Machine) Sent(context uint64, dst proto.Rank, seq uint64, rendezvous bo
 func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rendezvous bool, digest uint32, known bool, out *Verdicts) {
 	c := m.channel(context, from)
 	if !m.receivers(from).has(replica) || replica == m.cfg.Replica && !rendezvous {
-		return // it is gone; or it is this process's own stream, of which only its newcomers may need to know
+		return // it is gone; or it is this process's own stream, of which only its replacements may need to know
 	}
 	if rendezvous {
 		if seq <= c.sent && !c.open(seq) {

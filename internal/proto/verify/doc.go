@@ -30,27 +30,27 @@
 // Who is wrong about itself and who is right about it come to the same end by different
 // messages, so nobody waits for anybody.
 //
-// # Newcomers
+// # Replacements
 //
-// Where a newcomer takes a dead replica's place, with the state of a donor (package replica, Healing), it takes over the
+// Where a replacement takes a dead replica's place, with the state of a donor (package replica, Healing), it takes over the
 // donor's digests, too. They are cumulative, so that it goes on as if it had sent and got all that itself:
 //
 //   - As a receiver it tells, when it has joined, what it has: the others compare that, and so all that its donor
 //     had got of the same stream's messages. Its predecessor's words are void, but for what they said
-//     in favour of a rendezvous that the donor had completed: of that the newcomer will say nothing.
+//     in favour of a rendezvous that the donor had completed: of that the replacement will say nothing.
 //   - As a sender it knows what its donor was told. Nobody tells a sender of what it has sent itself;
-//     so the receivers tell all replicas of the rank anew what they have, when the newcomer has joined: it hears of its donor's
+//     so the receivers tell all replicas of the rank anew what they have, when the replacement has joined: it hears of its donor's
 //     stream, and who had stood in for its predecessor of that one. At the moment of the state no rendezvous of the donor is
 //     under way, so there is nothing to be told of those before; later ones receivers tell it when it has joined.
 //   - If the stream's other end is dead too, nothing of the stream is left, and a difference is forgotten. If it
-//     lives, it has taken in what differed, and is stopped; and the newcomer with it, which
+//     lives, it has taken in what differed, and is stopped; and the replacement with it, which
 //     is one too many, but doesn't happen again.
 //
 // While a place is empty nobody waits for its words, and no digest is kept for it.
 //
 // # Invariants
 //
-//   - Replicas that send the same never cause a verdict, whatever the timing, the deaths and the newcomers.
+//   - Replicas that send the same never cause a verdict, whatever the timing, the deaths and the replacements.
 //   - If one stream differs among three or more that all have their receivers, every other
 //     sender finds it outvoted when the acknowledgements are there, and it finds itself
 //     outnumbered.
@@ -63,7 +63,7 @@
 // others but for one in 2^32. What is wrong before the first send of it, in
 // all replicas alike, nobody finds. What a receiver did with wrong data before it was
 // stopped (an output, say) has happened. Receivers with fewer replicas than the sender carry
-// fewer streams: then a difference may stay undecided. A newcomer is a copy of its donor: an
+// fewer streams: then a difference may stay undecided. A replacement is a copy of its donor: an
 // error in the state that has reached no message before is in both, and two that share it agree. Memory: 24 bytes for each message
 // that some receiver hasn't acknowledged.
 package verify

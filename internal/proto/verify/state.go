@@ -14,7 +14,7 @@ import (
 // the same rank.
 var ErrState = errors.New("verify: not the state of another replica of this process's rank")
 
-// AppendState appends what a newcomer that takes over this process's state has to know: the digests of what both have
+// AppendState appends what a replacement that takes over this process's state has to know: the digests of what both have
 // sent and got, and what was said of messages to come. It must come at a moment at which no rendezvous of this process is
 // under way (package replica sees to that): those sent have been told of.
 func (m *Machine) AppendState(b []byte) []byte {
@@ -62,9 +62,9 @@ func (c *channel) appendTo(b []byte) []byte {
 	return b
 }
 
-// Restore gives a newcomer the state of its donor. It forgets all that it was: who is dead it is to be told again.
-// What the donor has been told of the newcomer's own stream it keeps for newcomers of its own, of rendezvous only: all else is told anew. A verdict of the donor about itself isn't
-// taken over: the newcomer comes to its own. After an error the machine is good for nothing.
+// Restore gives a replacement the state of its donor. It forgets all that it was: who is dead it is to be told again.
+// What the donor has been told of the replacement's own stream it keeps for replacements of its own, of rendezvous only: all else is told anew. A verdict of the donor about itself isn't
+// taken over: the replacement comes to its own. After an error the machine is good for nothing.
 func (m *Machine) Restore(state []byte) error {
 	*m = *New(m.cfg)
 	r := varint.Read(state)

@@ -31,7 +31,7 @@ func donor() *Machine {
 	return m
 }
 
-// A newcomer goes on where its donor is: what that one finds it finds, but for its own stream, and it has to
+// A replacement goes on where its donor is: what that one finds it finds, but for its own stream, and it has to
 // hear of its donor's.
 func TestRestore(t *testing.T) {
 	d, m := donor(), New(three(2))

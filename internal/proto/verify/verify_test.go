@@ -30,7 +30,7 @@ type ack struct {
 	seq    uint64
 	single bool
 	digest uint32
-	joined func(seq uint64) bool // no acknowledgement: a newcomer's word that it has joined, and what it lacks
+	joined func(seq uint64) bool // no acknowledgement: a replacement's word that it has joined, and what it lacks
 }
 
 func newModel(degrees []int, total int, data func(int, uint64) uint32) *model {

@@ -5,7 +5,7 @@
 //
 // The thread that waits does: a blocking call polls the transport itself, so a
 // message costs no hop between goroutines. While the program computes, a
-// background keeper takes over within a few milliseconds; it also sends the
+// background progress thread takes over within a few milliseconds; it also sends the
 // heartbeats, which no computation must delay. A waiter spins briefly, then
 // yields the processor, then blocks in the transport: jobs with more processes
 // than cores stay fast.
@@ -21,7 +21,7 @@
 //
 // # Limits
 //
-// The keeper needs a second thread to run on: the library raises GOMAXPROCS
+// The progress thread needs a second thread to run on: the library raises GOMAXPROCS
 // (see package job), and a program must not lower it.
 package engine
 
@@ -40,9 +40,9 @@ import (
 // Config says how an Engine runs its process.
 type Config struct {
 	Process process.Config
-	// Crowded says that there are more processes than cores here: waiters
+	// Oversubscribed says that there are more processes than cores here: waiters
 	// give up their core sooner.
-	Crowded bool
+	Oversubscribed bool
 	// Agreed says that all processes of this host have been told the same number of cores.
 	Agreed bool
 	// BeforeSend, if set, is called with the number of each message before
@@ -53,13 +53,13 @@ type Config struct {
 	// and doesn't come to it, as far as can be seen from here. It is called with the
 	// engine's lock held.
 	Starved func(q proto.Proc) bool
-	// Committed, if set, is called in a newcomer when it has its donor's state: what the
+	// Committed, if set, is called in a replacement when it has its donor's state: what the
 	// program writes from here on nobody else writes.
 	Committed func()
-	// HealFailed, if set, is called in a newcomer that can't take the place of a dead process,
+	// HealFailed, if set, is called in a replacement that can't take the place of a dead process,
 	// and is to end it: the program, which finds out as well, would end without a word of why.
 	HealFailed func(err error)
-	// Outside, if set, says why a newcomer can't have what this process has outside of its memory, or
+	// Outside, if set, says why a replacement can't have what this process has outside of its memory, or
 	// nil. It is asked at safe points.
 	Outside func() error
 	// Calls, if set, hears what the program calls.
@@ -78,7 +78,7 @@ const (
 	Viewed                      // View is in force; Coordinator: this process brought it about
 	Minority                    // this process must stop: too many are silent, in Gone
 	Heals                       // a healing has come to Step
-	Unhealable                  // this process can't give its state to a newcomer: Text says why
+	Unhealable                  // this process can't give its state to a replacement: Text says why
 )
 
 // Event is something that concerns the process as a whole.
@@ -90,9 +90,9 @@ type Event struct {
 	Code   int
 	Step   process.HealStep
 	Opaque bool // of StepHealable: nobody can tell how much input the program has taken
-	// Newcomer and Incarnation say whom StepMark is for.
-	Newcomer    proto.Proc
-	Incarnation uint32
+	// Replacement and Incarnation say whom StepMark is for.
+	Replacement proto.Proc
+	Incarnation proto.Incarnation
 	Text        string
 
 	View        *membership.View
@@ -104,38 +104,38 @@ type Event struct {
 type Engine struct {
 	cfg     Config
 	tr      transport.Transport
-	doze    func(limit time.Duration) // the keeper's way to wait in tr
+	doze    func(limit time.Duration) // the progress thread's way to wait in tr
 	start   time.Time
 	events  chan Event
 	stop    chan struct{}
 	stopped sync.WaitGroup
 
-	mu           sync.Mutex
-	awake        sync.Cond // signalled when a request ended or the sleeper woke
-	p            *process.Process
-	done         func(Handle) bool // p.Done, made once
-	sends        uint64
-	polls        uint64       // steps taken by anyone
-	waiters      int          // goroutines in until
-	slumbering   int          // of them, or in Close, those who wait for awake
-	sleeping     bool         // one of them, or the keeper, is in Transport.Wait
-	keeperSleeps bool         // it is the keeper
-	wanted       atomic.Int32 // goroutines that wait for the lock
-	rivals       rivals
-	emptyTests   int         // Tests in a row that found nothing
-	lastTest     proto.Time  // the end of the last of them
-	napped       proto.Time  // the end of the last sleep of a Test
-	probes       []probe     // that wait for a message
-	schedules    []*Schedule // that run
-	lent         []*Schedule // of those, with a step due that needs no lock
-	settled      uint64      // Changes when the schedules were looked at last
-	closed       bool
-	views        []*membership.View // that have come into force, from the first on
-	viewed       chan struct{}      // closed when there is another one
-	safe         safe
+	mu                   sync.Mutex
+	awake                sync.Cond // signalled when a request ended or the sleeper woke
+	p                    *process.Process
+	done                 func(Handle) bool // p.Done, made once
+	sends                uint64
+	polls                uint64       // steps taken by anyone
+	waiters              int          // goroutines in until
+	slumbering           int          // of them, or in Close, those who wait for awake
+	sleeping             bool         // one of them, or the progress thread, is in Transport.Wait
+	progressThreadSleeps bool         // it is the progress thread
+	wanted               atomic.Int32 // goroutines that wait for the lock
+	rivals               rivals
+	emptyTests           int         // Tests in a row that found nothing
+	lastTest             proto.Time  // the end of the last of them
+	napped               proto.Time  // the end of the last sleep of a Test
+	probes               []probe     // that wait for a message
+	schedules            []*Schedule // that run
+	lent                 []*Schedule // of those, with a step due that needs no lock
+	settled              uint64      // Changes when the schedules were looked at last
+	closed               bool
+	views                []*membership.View // that have come into force, from the first on
+	viewed               chan struct{}      // closed when there is another one
+	safe                 safe
 }
 
-// New starts an engine and its keeper. The transport becomes the engine's.
+// New starts an engine and its progress thread. The transport becomes the engine's.
 func New(cfg Config, tr transport.Transport) *Engine {
 	e := &Engine{
 		cfg:    cfg,
@@ -155,7 +155,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	if v := e.p.View(); v != nil {
 		e.views = append(e.views, v)
 	}
-	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Newcomer)
+	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Replacement)
 	e.stopped.Add(1)
 	go e.keep()
 	return e
@@ -238,11 +238,11 @@ func (e *Engine) sameHost(ranks []proto.Rank) bool {
 	return true
 }
 
-// Crowded tells whether ranks are on one host that has more processes than cores, as far
+// Oversubscribed tells whether ranks are on one host that has more processes than cores, as far
 // as all of them know: it's the same at all of them, also if one of them does without shared
 // memory.
-func (e *Engine) Crowded(ranks []proto.Rank) bool {
-	return e.cfg.Crowded && e.cfg.Agreed && e.sameHost(ranks)
+func (e *Engine) Oversubscribed(ranks []proto.Rank) bool {
+	return e.cfg.Oversubscribed && e.cfg.Agreed && e.sameHost(ranks)
 }
 
 // FramesSent is how many frames this process has sent, heartbeats and all.
@@ -263,7 +263,7 @@ func (e *Engine) Fenced() bool {
 func (e *Engine) Self() (proto.Proc, proto.Rank) { return e.cfg.Process.Self, e.p.Rank() }
 
 // Evidence says that a process has certainly died, in its incarnations up to one.
-func (e *Engine) Evidence(q proto.Proc, incarnation uint32) {
+func (e *Engine) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	e.tell(func(p *process.Process) { p.Evidence(q, incarnation) })
 }
 

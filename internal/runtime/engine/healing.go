@@ -6,18 +6,18 @@ import (
 )
 
 // Admit says that a process has come to take the place of a dead one.
-func (e *Engine) Admit(q proto.Proc, incarnation uint32) {
+func (e *Engine) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	e.tell(func(p *process.Process) { p.Admit(q, incarnation) })
 }
 
 // Help says that this process is the donor of one that has been admitted.
-func (e *Engine) Help(q proto.Proc, incarnation uint32) {
+func (e *Engine) Help(q proto.Proc, incarnation proto.Incarnation) {
 	e.tell(func(p *process.Process) { p.Help(q, incarnation) })
 }
 
-// Marked says, in a donation to a newcomer, that the launcher knows how far this process's output goes, and that it has read so many
+// Marked says, in a donation to a replacement, that the launcher knows how far this process's output goes, and that it has read so many
 // bytes of input.
-func (e *Engine) Marked(q proto.Proc, incarnation uint32, input int64) {
+func (e *Engine) Marked(q proto.Proc, incarnation proto.Incarnation, input int64) {
 	e.tell(func(p *process.Process) { p.Marked(q, incarnation, input) })
 }
 
@@ -25,7 +25,7 @@ func (e *Engine) Marked(q proto.Proc, incarnation uint32, input int64) {
 // input have been read there.
 func (e *Engine) Noted(input int64) { e.tell(func(p *process.Process) { p.Noted(input) }) }
 
-// AwaitLog waits, in a newcomer, until what its program is to begin with is here. The
+// AwaitLog waits, in a replacement, until what its program is to begin with is here. The
 // program must not start before.
 func (e *Engine) AwaitLog() error {
 	e.mu.Lock()
@@ -43,7 +43,7 @@ func (h host) Heals(step process.HealStep) {
 	}
 	event := Event{Kind: Heals, Step: step, Opaque: h.e.safe.input.opaque}
 	if step == process.StepMark {
-		event.Newcomer, event.Incarnation = h.e.p.Newcomer()
+		event.Replacement, event.Incarnation = h.e.p.Replacement()
 	}
 	h.put(event)
 }

@@ -62,7 +62,7 @@ func (i *input) position(p *process.Process) int64 {
 func (i *input) enterFirst(p *process.Process) { i.first = i.position(p) }
 
 // lost tells whether the program has taken input after its first safe point that no launcher could give to a
-// newcomer.
+// replacement.
 func (i *input) lost(p *process.Process) bool {
 	_, launched := p.InputRead()
 	return !launched && !i.opaque && i.position(p) != i.first
@@ -79,7 +79,7 @@ func (i *input) save(p *process.Process) state.Region {
 	return state.Bytes(inputRegion, binary.LittleEndian.AppendUint64(b, uint64(taken)))
 }
 
-// restore brings the program of a newcomer to where its donor is in its input. No lock is held.
+// restore brings the program of a replacement to where its donor is in its input. No lock is held.
 func (i *input) restore(b []byte) error {
 	if len(b) != 16 {
 		return fmt.Errorf("%d bytes, want 16", len(b))

@@ -30,7 +30,7 @@ func TestNapsAreApart(t *testing.T) {
 	var end proto.Time // of the last nap
 	naps := 0
 	tr := &silence{wait: func() {
-		if e.keeperSleeps {
+		if e.progressThreadSleeps {
 			return
 		}
 		if now := e.now(); naps > 0 && now-end < workBetween {
@@ -39,7 +39,7 @@ func TestNapsAreApart(t *testing.T) {
 		naps++
 		end = e.now()
 	}}
-	e = New(Config{Crowded: true, Process: process.Config{
+	e = New(Config{Oversubscribed: true, Process: process.Config{
 		Layout: replica.Uniform(2, 1), Period: 3600e9, Timeout: 36000e9,
 	}}, tr)
 	defer e.Close()

@@ -236,12 +236,12 @@ func (e *Engine) try() {
 		e.emptyTests = 0
 		return
 	}
-	if e.emptyTests++; e.emptyTests <= spinsCrowded {
+	if e.emptyTests++; e.emptyTests <= spinsOversubscribed {
 		return
 	}
 	e.p.Stalled()
 	if e.now()-e.lastTest > workBetween {
-		e.emptyTests = spinsCrowded
+		e.emptyTests = spinsOversubscribed
 	}
 	if !e.linger(e.emptyTests) && !e.sleeping && e.now()-e.napped >= workBetween {
 		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))

@@ -34,10 +34,10 @@ const (
 	// should both share a core after all, each turn takes as much longer. 5,000 yields
 	// that nobody takes are some milliseconds, in which the other end copies a large message: to
 	// be woken after that would take as long as half a megabyte.
-	spins         = 100
-	spinsCrowded  = 4
-	yields        = 5000
-	yieldsCrowded = 50
+	spins                = 100
+	spinsOversubscribed  = 4
+	yields               = 5000
+	yieldsOversubscribed = 50
 
 	// lateYield is how long no waiter keeps a core.
 	lateYield = proto.Time(time.Millisecond)
@@ -73,8 +73,8 @@ func (r *rivals) yielded(before, after proto.Time) {
 // it is time to block. The lock is held, but given up meanwhile if others want it.
 func (e *Engine) linger(idle int) bool {
 	limit, offers := spins, yields
-	if e.cfg.Crowded {
-		limit, offers = spinsCrowded, yieldsCrowded
+	if e.cfg.Oversubscribed {
+		limit, offers = spinsOversubscribed, yieldsOversubscribed
 	}
 	if idle <= limit {
 		if e.wanted.Load() > 0 {

@@ -49,9 +49,9 @@ func pair(t *testing.T, run [2]func(e *engine.Engine)) {
 	}
 }
 
-// A rank that computes, and never calls the library, still receives: the keeper
+// A rank that computes, and never calls the library, still receives: the progress thread
 // answers the offer of a large message.
-func TestKeeperMakesProgress(t *testing.T) {
+func TestProgressThreadMakesProgress(t *testing.T) {
 	var arrived atomic.Bool
 	data := make([]byte, 1<<20)
 	pair(t, [2]func(e *engine.Engine){
@@ -166,7 +166,7 @@ func TestNoAllocations(t *testing.T) {
 		},
 		func(e *engine.Engine) { pingPong(e, false, n/10+n) },
 	})
-	// Both ranks' 4n operations are in it; the keeper and the runtime allocate
+	// Both ranks' 4n operations are in it; the progress thread and the runtime allocate
 	// now and then.
 	if got := allocs.Load(); got > n/20 {
 		t.Errorf("%d heap objects for %d messages", got, 2*n)

@@ -21,7 +21,7 @@ type Site interface {
 	Handles(first bool) error
 }
 
-// errNothing is why a program without registered state isn't healed: a newcomer would begin anew
+// errNothing is why a program without registered state isn't healed: a replacement would begin anew
 // where the others are in the middle.
 var errNothing = errors.New("the program has registered no state")
 
@@ -137,7 +137,7 @@ func (e *Engine) idle() error {
 	return e.p.Pending()
 }
 
-// surroundings says what a newcomer can't have of this process, if there is anything.
+// surroundings says what a replacement can't have of this process, if there is anything.
 func (e *Engine) surroundings() error {
 	if e.cfg.Outside == nil {
 		return nil
@@ -145,8 +145,8 @@ func (e *Engine) surroundings() error {
 	return e.cfg.Outside()
 }
 
-// donate gives this process's state to the newcomer that waits for it, if that can
-// be now. It returns when the newcomer is a replica, or has failed.
+// donate gives this process's state to the replacement that waits for it, if that can
+// be now. It returns when the replacement is a replica, or has failed.
 func (e *Engine) donate(site Site) {
 	s := &e.safe
 	var regions []state.Region
@@ -189,11 +189,11 @@ func (e *Engine) donate(site Site) {
 	e.until(func() bool { return !e.p.Donating() })
 }
 
-// takeOverState makes a newcomer what its donor is.
+// takeOverState makes a replacement what its donor is.
 func (e *Engine) takeOverState(site Site) error {
 	s := &e.safe
 	if err := e.idle(); err != nil {
-		return fmt.Errorf("at the first safe point of a newcomer %w", err)
+		return fmt.Errorf("at the first safe point of a replacement %w", err)
 	}
 	if err := e.p.EndReplay(); err != nil {
 		return err

@@ -155,7 +155,7 @@ func (r *registry) sinks(aside *restoring) []state.Sink {
 	}})
 }
 
-// restoring is what a newcomer has got and not yet put in its place.
+// restoring is what a replacement has got and not yet put in its place.
 type restoring struct {
 	process []byte
 	loads   []func() error

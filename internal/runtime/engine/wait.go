@@ -115,8 +115,8 @@ func (e *Engine) rouse() {
 func (e *Engine) block() {
 	e.p.Stalled()
 	if e.sleeping {
-		if e.keeperSleeps {
-			e.tr.Wake() // the waiter polls better than the keeper
+		if e.progressThreadSleeps {
+			e.tr.Wake() // the waiter polls better than the progress thread
 		}
 		e.slumber()
 		return
@@ -143,11 +143,11 @@ func (e *Engine) untilDeadline() time.Duration {
 	return max(0, time.Duration(min(e.p.Deadline()-e.now(), 1e9)))
 }
 
-// keep is the keeper: it looks every keeperTick whether the program makes
+// keep is the progress thread: it looks every progressThreadTick whether the program makes
 // progress, and makes it in the program's place where not.
 func (e *Engine) keep() {
 	defer e.stopped.Done()
-	timer := time.NewTicker(keeperTick)
+	timer := time.NewTicker(progressThreadTick)
 	defer timer.Stop()
 	var seen uint64
 	for {
@@ -161,16 +161,16 @@ func (e *Engine) keep() {
 		}
 		if e.polls == seen && !e.sleeping && !e.closed {
 			e.takeOver()
-			timer.Reset(keeperTick) // a tick that came meanwhile would find that nobody has polled since
+			timer.Reset(progressThreadTick) // a tick that came meanwhile would find that nobody has polled since
 		}
 		seen = e.polls
 		e.mu.Unlock()
 	}
 }
 
-// keeperTick bounds how long nobody makes progress when the program turns from
+// progressThreadTick bounds how long nobody makes progress when the program turns from
 // communicating to computing.
-const keeperTick = 2 * time.Millisecond
+const progressThreadTick = 2 * time.Millisecond
 
 // takeOver makes progress until the program does again.
 func (e *Engine) takeOver() {
@@ -184,9 +184,9 @@ func (e *Engine) takeOver() {
 			return
 		}
 		mine := e.polls
-		e.keeperSleeps = true
+		e.progressThreadSleeps = true
 		e.sleep(e.doze, e.untilDeadline())
-		e.keeperSleeps = false
+		e.progressThreadSleeps = false
 		if e.waiters > 0 || e.polls != mine {
 			return
 		}

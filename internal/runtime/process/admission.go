@@ -13,19 +13,19 @@ import (
 
 // A process whose place is taken by another one is counted by incarnations: the transport
 // speaks to the last one admitted, and everything said of a life before that is old news. A
-// newcomer is a guest until a view has it as a member: it is heard and spoken to, but its
-// death isn't the detector's to find. To a newcomer all are guests until its first view.
+// replacement is a guest until a view has it as a member: it is heard and spoken to, but its
+// death isn't the detector's to find. To a replacement all are guests until its first view.
 
 // Admit says that a process has come to take the place of a dead one, under an
 // incarnation. One that isn't higher than the last known changes nothing.
-func (p *Process) Admit(q proto.Proc, incarnation uint32) {
-	if q == p.cfg.Self || incarnation <= p.lives[q] || p.finished {
+func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
+	if q == p.cfg.Self || incarnation <= p.incarnations[q] || p.finished {
 		return
 	}
 	if !p.told[q] {
 		p.Evidence(q, incarnation-1) // nobody takes the place of one that lives
 	}
-	p.lives[q] = incarnation
+	p.incarnations[q] = incarnation
 	p.told[q], p.left[q], p.met[q], p.guest[q] = false, false, false, true
 	p.why[q] = membership.Silent
 	if b := p.staging[q]; b != nil {
@@ -52,41 +52,41 @@ func (p *Process) Admit(q proto.Proc, incarnation uint32) {
 
 // member is a process in its present life.
 func (p *Process) member(q proto.Proc) membership.Member {
-	return membership.Member{Proc: q, Incarnation: p.lives[q]}
+	return membership.Member{Proc: q, Incarnation: p.incarnations[q]}
 }
 
-// begin makes the machines that a newcomer begins otherwise, or those of a process
+// begin makes the machines that a replacement begins otherwise, or those of a process
 // that is there from the start.
 func (p *Process) begin(now proto.Time) {
 	n := p.cfg.Layout.Procs()
 	first := &detector.View{Ring: p.ring}
-	if !p.cfg.Newcomer {
-		p.farewell = shutdown.New(p.cfg.Self, n)
+	if !p.cfg.Replacement {
+		p.shutdown = shutdown.New(p.cfg.Self, n)
 		p.members = membership.New(p.membership(), membership.FirstView(n))
 	} else {
-		copy(p.lives, p.cfg.Lives)
+		copy(p.incarnations, p.cfg.Incarnations)
 		for q := range proto.Proc(n) {
 			switch {
 			case q == p.cfg.Self:
 			case p.cfg.Gone != nil && p.cfg.Gone[q]:
 				p.told[q] = true
 				p.why[q] = membership.Died
-				p.replica.Dead(q, p.lives[q], &p.replicaOut)
+				p.replica.Dead(q, p.incarnations[q], &p.replicaOut)
 			default:
 				p.guest[q] = true
 			}
 		}
 		p.replicaOut = p.replicaOut[:0] // it has sent nothing
-		p.farewell = shutdown.Join(p.cfg.Self, p.lives, p.told)
+		p.shutdown = shutdown.Join(p.cfg.Self, p.incarnations, p.told)
 		p.joining = &joining{donor: proto.NoProc}
 		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
 		if err != nil {
 			panic(err) // it has one member
 		}
-		first = &detector.View{Ring: alone, Incarnations: []uint32{p.lives[p.cfg.Self]}}
+		first = &detector.View{Ring: alone, Incarnations: []proto.Incarnation{p.incarnations[p.cfg.Self]}}
 	}
 	p.detector = detector.New(detector.Config{
-		Self: p.cfg.Self, Incarnation: p.lives[p.cfg.Self], View: first,
+		Self: p.cfg.Self, Incarnation: p.incarnations[p.cfg.Self], View: first,
 		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
 	}, now, &p.detectorOut)
 	p.runDetector()
@@ -98,10 +98,10 @@ func (p *Process) membership() membership.Config {
 	}
 }
 
-// joinView asks to be let into the view, of which this newcomer is no member yet.
+// joinView asks to be let into the view, of which this replacement is no member yet.
 func (p *Process) joinView() {
 	var contacts []membership.Member
-	for q := range p.lives {
+	for q := range p.incarnations {
 		if q := proto.Proc(q); q != p.cfg.Self && p.Alive(q) && !p.left[q] {
 			contacts = append(contacts, p.member(q))
 		}
@@ -128,13 +128,13 @@ func (p *Process) adoptViews() {
 
 func (p *Process) adopt(v *membership.View) {
 	// Who isn't in it any more is dead, whoever may have noticed.
-	for q, life := range p.lives {
-		if q := proto.Proc(q); !p.guest[q] && !p.told[q] && !p.left[q] && v.Excludes(membership.Member{Proc: q, Incarnation: life}) {
-			p.Evidence(q, life)
+	for q, incarnation := range p.incarnations {
+		if q := proto.Proc(q); !p.guest[q] && !p.told[q] && !p.left[q] && v.Excludes(membership.Member{Proc: q, Incarnation: incarnation}) {
+			p.Evidence(q, incarnation)
 		}
 	}
 	var order []proto.Proc
-	var incarnations []uint32
+	var incarnations []proto.Incarnation
 	for i := range p.ring.Len() {
 		q := p.ring.At(i)
 		for _, m := range v.Members {
@@ -152,10 +152,10 @@ func (p *Process) adopt(v *membership.View) {
 	for _, m := range v.Members {
 		switch {
 		case m.Proc == p.cfg.Self:
-		case m.Incarnation < p.lives[m.Proc] || p.told[m.Proc]:
+		case m.Incarnation < p.incarnations[m.Proc] || p.told[m.Proc]:
 			p.detector.Evidence(p.now, m.Proc, m.Incarnation, &p.detectorOut)
 			p.members.Departed(p.now, m, p.why[m.Proc], &p.membersOut)
-		case m.Incarnation == p.lives[m.Proc]:
+		case m.Incarnation == p.incarnations[m.Proc]:
 			p.guest[m.Proc] = false
 		}
 	}

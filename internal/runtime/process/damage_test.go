@@ -9,8 +9,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A log or a state that arrives with a wrong byte makes no replica: its newcomer fails, the job goes
-// on, and another newcomer takes the place. (One to which more was promised than comes is ended by
+// A log or a state that arrives with a wrong byte makes no replica: its replacement fails, the job goes
+// on, and another replacement takes the place. (One to which more was promised than comes is ended by
 // the launcher's patience.)
 func TestDamagedTransfers(t *testing.T) {
 	seeds := 60
@@ -51,7 +51,7 @@ func TestDamagedTransfers(t *testing.T) {
 			healed += w.healed
 		})
 	}
-	t.Logf("%d logs and %d states were damaged, %d newcomers healed", damaged[wire.KindLog], damaged[wire.KindState], healed)
+	t.Logf("%d logs and %d states were damaged, %d replacements healed", damaged[wire.KindLog], damaged[wire.KindState], healed)
 	if damaged[wire.KindLog] < seeds/3 || damaged[wire.KindState] < seeds/6 || healed < seeds/2 {
 		t.Error("that is too few")
 	}

@@ -17,11 +17,11 @@ type lostPeer struct {
 }
 
 // Evidence says that a process has certainly died, in its incarnations up to one.
-func (p *Process) Evidence(q proto.Proc, incarnation uint32) {
-	if incarnation > p.lives[q] {
+func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
+	if incarnation > p.incarnations[q] {
 		p.Admit(q, incarnation)
 	}
-	if incarnation < p.lives[q] || q == p.cfg.Self {
+	if incarnation < p.incarnations[q] || q == p.cfg.Self {
 		return // another one has its place
 	}
 	if !p.left[q] {
@@ -32,10 +32,10 @@ func (p *Process) Evidence(q proto.Proc, incarnation uint32) {
 
 // suspect says that a process is to be taken for dead.
 func (p *Process) suspect(q proto.Proc) {
-	p.detector.Evidence(p.now, q, p.lives[q], &p.detectorOut)
+	p.detector.Evidence(p.now, q, p.incarnations[q], &p.detectorOut)
 	p.runDetector()
 	if p.guest[q] {
-		p.died(detector.Report{Proc: q, Incarnation: p.lives[q], Cause: detector.CauseEvidence, By: p.cfg.Self})
+		p.died(detector.Report{Proc: q, Incarnation: p.incarnations[q], Cause: detector.CauseEvidence, By: p.cfg.Self})
 	}
 }
 
@@ -45,7 +45,7 @@ func (p *Process) Left(q proto.Proc) {
 		return
 	}
 	p.departed(q)
-	p.detector.Left(p.now, q, p.lives[q], &p.detectorOut)
+	p.detector.Left(p.now, q, p.incarnations[q], &p.detectorOut)
 	p.runDetector()
 }
 
@@ -60,8 +60,8 @@ func (p *Process) departed(q proto.Proc) {
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}
-	p.farewell.Gone(q, &p.farewellOut)
-	p.runFarewell()
+	p.shutdown.Gone(q, &p.shutdownOut)
+	p.runShutdown()
 	for _, c := range p.active {
 		if i := c.index(p.cfg.Layout.Rank(q)); i >= 0 {
 			c.stream.Left(p.now, i, &c.out)
@@ -94,7 +94,7 @@ func (p *Process) expireLost() {
 // died carries a death to everyone it concerns.
 func (p *Process) died(r detector.Report) {
 	q := r.Proc
-	if p.told[q] || p.left[q] || r.Incarnation < p.lives[q] {
+	if p.told[q] || p.left[q] || r.Incarnation < p.incarnations[q] {
 		return
 	}
 	p.told[q], p.guest[q] = true, false
@@ -103,7 +103,7 @@ func (p *Process) died(r detector.Report) {
 	}
 	if r.Cause == detector.CauseSilence {
 		// It may be stopped, not dead: what it says when it wakes is not heard.
-		p.sendObituary(q, r.Incarnation)
+		p.sendEviction(q, r.Incarnation)
 	}
 	p.net.Fence(q)
 	p.voidTransfers(q)
@@ -127,8 +127,8 @@ func (p *Process) died(r detector.Report) {
 		p.rankLost(rank)
 	}
 	p.healingDied(q)
-	p.farewell.Gone(q, &p.farewellOut)
-	p.runFarewell()
+	p.shutdown.Gone(q, &p.shutdownOut)
+	p.runShutdown()
 	p.gone(q, membership.Silent)
 }
 

@@ -47,8 +47,8 @@ func (p *Process) runDetector() {
 			p.send(a.To, p.stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil, 0)
 		case detector.SendNews, detector.SendReconcile:
 			p.sendBulletin(a)
-		case detector.SendObituary:
-			p.sendObituary(a.To, a.Incarnation)
+		case detector.SendEviction:
+			p.sendEviction(a.To, a.Incarnation)
 		}
 	}
 	for i := range p.detectorOut {
@@ -86,7 +86,7 @@ func (p *Process) introduce(b detector.Beat) {
 }
 
 // stamped is the header of a frame of the detector.
-func (p *Process) stamped(k wire.Kind, view, incarnation uint32) *wire.Header {
+func (p *Process) stamped(k wire.Kind, view uint32, incarnation proto.Incarnation) *wire.Header {
 	h := p.nextHeader(k)
 	h.Seq, h.Aux = uint64(view), int32(incarnation)
 	return h
@@ -108,8 +108,8 @@ func (p *Process) sendBulletin(a *detector.Action) {
 	p.scratch = p.scratch[:0]
 }
 
-func (p *Process) sendObituary(to proto.Proc, incarnation uint32) {
-	h := p.nextHeader(wire.KindObituary)
+func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
+	h := p.nextHeader(wire.KindEviction)
 	h.Aux = int32(incarnation)
 	p.send(to, h, nil, 0)
 }
@@ -117,11 +117,11 @@ func (p *Process) sendObituary(to proto.Proc, incarnation uint32) {
 // detectorArrived routes the frames of the detector.
 func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	beat := detector.Beat{
-		View: uint32(h.Seq), Incarnation: uint32(h.Aux),
+		View: uint32(h.Seq), Incarnation: proto.Incarnation(h.Aux),
 		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
 	}
 	if p.joining != nil && !p.installed {
-		return // a newcomer has no view yet, so it knows of nobody's place on the ring
+		return // a replacement has no view yet, so it knows of nobody's place on the ring
 	}
 	switch h.Kind {
 	case wire.KindHeartbeat:
@@ -138,8 +138,8 @@ func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byt
 		} else {
 			p.detector.Reconcile(p.now, from, b, h.Flags == wantsReply, &p.detectorOut)
 		}
-	case wire.KindObituary:
-		p.detector.Obituary(p.now, from, beat.Incarnation, &p.detectorOut)
+	case wire.KindEviction:
+		p.detector.Eviction(p.now, from, beat.Incarnation, &p.detectorOut)
 	}
 	p.runDetector()
 }

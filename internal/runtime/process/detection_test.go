@@ -114,16 +114,16 @@ func TestDigestsAreCompared(t *testing.T) {
 	}
 }
 
-func TestObituariesNameIncarnations(t *testing.T) {
+func TestEvictionsNameIncarnations(t *testing.T) {
 	p, w := eight()
 	p.Evidence(5, 0)
 	p.Frame(5, &wire.Header{Kind: wire.KindHeartbeat}, nil)
-	if h := w.last(wire.KindObituary); h == nil || h.Aux != 0 {
+	if h := w.last(wire.KindEviction); h == nil || h.Aux != 0 {
 		t.Fatalf("answered by %+v", h)
 	}
-	p.Frame(3, &wire.Header{Kind: wire.KindObituary}, nil)
+	p.Frame(3, &wire.Header{Kind: wire.KindEviction}, nil)
 	if !p.Fenced() {
-		t.Error("an obituary doesn't fence")
+		t.Error("an eviction notice doesn't fence")
 	}
 }
 
@@ -176,7 +176,7 @@ func FuzzDetectionFrames(f *testing.F) {
 	f.Add(uint8(wire.KindReconcile), uint8(7), uint8(1), int32(0), int32(0), uint64(1), int32(1), gonePayload(wire.Gone{Proc: 900, Left: true}, wire.Gone{}))
 	f.Fuzz(func(t *testing.T, kind, from, flags uint8, tag, src int32, seq uint64, aux int32, payload []byte) {
 		h := wire.Header{Kind: wire.Kind(kind), Flags: flags, Tag: tag, Src: proto.Rank(src), Seq: seq, Aux: aux, Length: uint32(len(payload))}
-		if h.Kind < wire.KindHeartbeat || h.Kind > wire.KindObituary || h.Check() != nil {
+		if h.Kind < wire.KindHeartbeat || h.Kind > wire.KindEviction || h.Check() != nil {
 			return
 		}
 		p, w := eight()

@@ -74,7 +74,7 @@ func TestFencedInATransfer(t *testing.T) {
 	if len(w.tokens) != fragmentsInFlight {
 		t.Fatalf("%d fragments under way", len(w.tokens))
 	}
-	p.Closed(1, transport.EvidenceObituary)
+	p.Closed(1, transport.EvidenceEviction)
 	for _, token := range w.tokens {
 		if p.Done(h) {
 			t.Fatal("the send has ended while the transport holds its buffer")
@@ -99,7 +99,7 @@ func TestFencedProcessIsSilent(t *testing.T) {
 	p, w := single(t, replica.Uniform(2, 2))
 	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
 	id := w.last(wire.KindOffer).ID
-	p.Closed(3, transport.EvidenceObituary)
+	p.Closed(3, transport.EvidenceEviction)
 	before := len(w.headers)
 	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: id, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
 	p.Depart()

@@ -52,7 +52,7 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 	p.received(from, h.Kind)
 	switch {
 	case !p.Alive(from) && !p.left[from]:
-		p.detector.Stranger(p.now, from, p.lives[from], &p.detectorOut)
+		p.detector.Stranger(p.now, from, p.incarnations[from], &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
 		return p.messageArrived(from, h, payload, owned)
@@ -88,18 +88,18 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.runReplica()
 	case wire.KindReceived:
 		p.replica.Reported(from, h.Total)
-	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindObituary:
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindEviction:
 		p.detectorArrived(from, h, payload)
 	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
 		p.healingArrived(from, h, payload)
 	case wire.KindMembership:
 		p.membershipArrived(from, payload)
 	case wire.KindDone:
-		p.farewell.Done(from, &p.farewellOut)
-		p.runFarewell()
+		p.shutdown.Done(from, &p.shutdownOut)
+		p.runShutdown()
 	case wire.KindAllDone:
-		p.farewell.AllDone(from, &p.farewellOut)
-		p.runFarewell()
+		p.shutdown.AllDone(from, &p.shutdownOut)
+		p.runShutdown()
 	case wire.KindGoodbye:
 		p.Left(from)
 	case wire.KindAbort:
@@ -118,8 +118,8 @@ func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 	switch {
 	case p.left[peer] || p.finished:
 	case why == transport.EvidenceExited:
-		p.Evidence(peer, p.lives[peer])
-	case why == transport.EvidenceObituary:
+		p.Evidence(peer, p.incarnations[peer])
+	case why == transport.EvidenceEviction:
 		p.fence(peer)
 	case why == transport.EvidenceLost:
 		p.connectionLost(peer)

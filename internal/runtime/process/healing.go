@@ -9,25 +9,25 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A dead replica's place is filled by a newcomer, with the help of a donor, a live replica
+// A dead replica's place is filled by a replacement, with the help of a donor, a live replica
 // of the same rank. Package replica has the conversation with all the others; here are
 // the streams between the two, and the ties to the program's safe points.
 //
-//  1. Somebody who sees the newcomer, the launcher, tells all of it (Admit) and the donor
-//     that it is to help (Help). The donor streams its log, on which the newcomer's
+//  1. Somebody who sees the replacement, the launcher, tells all of it (Admit) and the donor
+//     that it is to help (Help). The donor streams its log, on which the replacement's
 //     program comes to its first safe point (replay.go).
-//  2. The newcomer is ready (KindReady). At its next safe point the donor's program
+//  2. The replacement is ready (KindReady). At its next safe point the donor's program
 //     is paused (Donate), all prepare, and the donor streams its state.
-//  3. The newcomer restores that, is a replica from there on, and says so to all. When
+//  3. The replacement restores that, is a replica from there on, and says so to all. When
 //     all have welcomed it the donor's program goes on (KindHealed).
 //
-// A death of either ends it. What the newcomer had got is worth something from the moment
+// A death of either ends it. What the replacement had got is worth something from the moment
 // when it has said that it is a replica.
 
-// ErrDonor is what ends a newcomer whose donor has died.
+// ErrDonor is what ends a replacement whose donor has died.
 var ErrDonor = errors.New("the replica whose state this process was to take over has died")
 
-// Hopeless tells whether what has ended a newcomer would end any other, too: the same
+// Hopeless tells whether what has ended a replacement would end any other, too: the same
 // program would again register something else than the donor has.
 func Hopeless(err error) bool { return errors.Is(err, state.ErrDiffers) }
 
@@ -46,35 +46,35 @@ const (
 	// StepHealable: this process has come to its first safe point, and its rank can be
 	// healed from here.
 	StepHealable HealStep = iota
-	// StepMark, at the donor of its Newcomer: what the program has written is all out, and it writes
+	// StepMark, at the donor of its Replacement: what the program has written is all out, and it writes
 	// nothing more until somebody, if there is a witness, says Marked.
 	StepMark
-	// StepCommitted, at a newcomer: it is a replica from here on.
+	// StepCommitted, at a replacement: it is a replica from here on.
 	StepCommitted
-	// StepHealed, at a newcomer: everybody knows it, and its program goes on.
+	// StepHealed, at a replacement: everybody knows it, and its program goes on.
 	StepHealed
 )
 
 // donation is a donor's part in a healing.
 type donation struct {
-	newcomer    proto.Proc
-	incarnation uint32
+	replacement proto.Proc
+	incarnation proto.Incarnation
 
 	stream *state.Encoder // on its way; nil if nothing is
 	kind   wire.Kind      // of its frames
 	offset uint64
 
-	ready    bool // the newcomer is at its first safe point
+	ready    bool // the replacement is at its first safe point
 	encode   func() (*state.Encoder, error)
 	begun    bool // the program is paused
 	handover bool // all have prepared
-	// abandoned says that they won't: the newcomer, if it lives, can't join.
+	// abandoned says that they won't: the replacement, if it lives, can't join.
 	abandoned bool
 	marked    bool // the program's output is
-	healed    bool // everybody knows the newcomer
+	healed    bool // everybody knows the replacement
 }
 
-// joining is a newcomer's part.
+// joining is a replacement's part.
 type joining struct {
 	donor     proto.Proc // NoProc until its log comes
 	decoder   *state.Decoder
@@ -97,36 +97,36 @@ func (p *Process) Noted(input int64) { p.noted, p.input = true, input }
 // IsNoted tells whether the program may go on from its first safe point.
 func (p *Process) IsNoted() bool { return p.noted || !p.cfg.Witness }
 
-// Help says that this process is the donor of a newcomer. Without a word nothing
+// Help says that this process is the donor of a replacement. Without a word nothing
 // happens if it can't be.
-func (p *Process) Help(q proto.Proc, incarnation uint32) {
-	if !p.healable || p.donation != nil || p.finishing || p.lives[q] != incarnation || p.told[q] ||
+func (p *Process) Help(q proto.Proc, incarnation proto.Incarnation) {
+	if !p.healable || p.donation != nil || p.finishing || p.incarnations[q] != incarnation || p.told[q] ||
 		p.cfg.Layout.Rank(q) != p.rank || q == p.cfg.Self {
 		return
 	}
-	p.donation = &donation{newcomer: q, incarnation: incarnation, stream: p.LogEncoder(), kind: wire.KindLog, marked: !p.cfg.Witness}
+	p.donation = &donation{replacement: q, incarnation: incarnation, stream: p.LogEncoder(), kind: wire.KindLog, marked: !p.cfg.Witness}
 	p.pumpDonation()
 }
 
-// SafepointWanted tells whether a newcomer waits for this process's state.
+// SafepointWanted tells whether a replacement waits for this process's state.
 func (p *Process) SafepointWanted() bool {
 	d := p.donation
 	return d != nil && d.ready && !d.begun
 }
 
-// Donate begins to give this process's state to the newcomer that waits for it, at a safe
+// Donate begins to give this process's state to the replacement that waits for it, at a safe
 // point of the program. encode is called once all the others are prepared, under the
 // same lock as all calls; it takes the Snapshot and returns the stream. The program is paused
 // as long as it is Donating.
 func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	d := p.donation
-	if d == nil || !d.ready || d.begun || !p.replica.Donate(d.newcomer, d.incarnation, &p.replicaOut) {
-		return // the newcomer has died, or this must wait for the next safe point
+	if d == nil || !d.ready || d.begun || !p.replica.Donate(d.replacement, d.incarnation, &p.replicaOut) {
+		return // the replacement has died, or this must wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
-	p.preparedFor = d.newcomer
-	p.farewell.Admit(d.newcomer, d.incarnation, &p.farewellOut)
-	p.runFarewell()
+	p.preparedFor = d.replacement
+	p.shutdown.Admit(d.replacement, d.incarnation, &p.shutdownOut)
+	p.runShutdown()
 	p.host.Heals(StepMark)
 	p.runReplica()
 }
@@ -135,15 +135,15 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 // at the one of the present donation, when its state is asked for. known is false where there is no launcher to say so.
 func (p *Process) InputRead() (n int64, known bool) { return p.input, p.cfg.Witness }
 
-// Newcomer is the one that this process is the donor of.
-func (p *Process) Newcomer() (q proto.Proc, incarnation uint32) {
-	return p.donation.newcomer, p.donation.incarnation
+// Replacement is the one that this process is the donor of.
+func (p *Process) Replacement() (q proto.Proc, incarnation proto.Incarnation) {
+	return p.donation.replacement, p.donation.incarnation
 }
 
-// Marked says, in a donation to a newcomer, that the launcher knows how far the output of this process goes, and that it
+// Marked says, in a donation to a replacement, that the launcher knows how far the output of this process goes, and that it
 // has read so many bytes of input. Word of an earlier donation may come late.
-func (p *Process) Marked(q proto.Proc, incarnation uint32, input int64) {
-	if d := p.donation; d != nil && d.begun && d.newcomer == q && d.incarnation == incarnation {
+func (p *Process) Marked(q proto.Proc, incarnation proto.Incarnation, input int64) {
+	if d := p.donation; d != nil && d.begun && d.replacement == q && d.incarnation == incarnation {
 		d.marked, p.input = true, input
 		p.endDonation()
 	}
@@ -152,7 +152,7 @@ func (p *Process) Marked(q proto.Proc, incarnation uint32, input int64) {
 // Donating tells whether the program has to stay where it is.
 func (p *Process) Donating() bool { return p.donation != nil && p.donation.begun }
 
-// endDonation ends a donation when everybody knows the newcomer, and the program's output
+// endDonation ends a donation when everybody knows the replacement, and the program's output
 // is marked.
 func (p *Process) endDonation() {
 	if d := p.donation; d.healed && d.marked {
@@ -166,7 +166,7 @@ func (p *Process) stopDonating() {
 	p.host.SafepointWanted(false)
 }
 
-// pumpDonation hands the transport the next bytes of what is on its way to a newcomer, and
+// pumpDonation hands the transport the next bytes of what is on its way to a replacement, and
 // reports whether there were any.
 func (p *Process) pumpDonation() (sent bool) {
 	d := p.donation
@@ -177,7 +177,7 @@ func (p *Process) pumpDonation() (sent bool) {
 		p.giveUp(d)
 		return false
 	}
-	if d.handover && d.marked { // else what the newcomer writes could be taken for what precedes the mark
+	if d.handover && d.marked { // else what the replacement writes could be taken for what precedes the mark
 		d.handover = false
 		encoder, err := d.encode()
 		if err != nil {
@@ -186,7 +186,7 @@ func (p *Process) pumpDonation() (sent bool) {
 		}
 		d.stream, d.kind, d.offset = encoder, wire.KindState, 0
 	}
-	for d.stream != nil && p.net.Queued(d.newcomer) <= piecesQueued {
+	for d.stream != nil && p.net.Queued(d.replacement) <= piecesQueued {
 		piece := d.stream.Next(pieceSize)
 		if piece == nil {
 			d.stream = nil
@@ -195,29 +195,29 @@ func (p *Process) pumpDonation() (sent bool) {
 		h := p.nextHeader(d.kind)
 		h.Offset = d.offset
 		d.offset += uint64(len(piece))
-		p.send(d.newcomer, h, piece, 0)
+		p.send(d.replacement, h, piece, 0)
 		sent = true
 	}
 	return sent
 }
 
-// doWithout ends a newcomer for which too much would have to be kept: rather none than a job that waits for it. If it is the
+// doWithout ends a replacement for which too much would have to be kept: rather none than a job that waits for it. If it is the
 // last of its rank, whose donor has died, it is waited for: it is one of the job now, or it ends by itself.
 func (p *Process) doWithout(q proto.Proc) {
 	rank := p.cfg.Layout.Rank(q)
 	for k := range p.cfg.Layout.Degree(rank) {
 		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.told[other] && !p.left[other] {
-			p.Evidence(q, p.lives[q])
+			p.Evidence(q, p.incarnations[q])
 			return
 		}
 	}
 }
 
-// giveUp ends a newcomer that can't have this process's state after all: it counts as
+// giveUp ends a replacement that can't have this process's state after all: it counts as
 // dead, and is made dead.
-func (p *Process) giveUp(d *donation) { p.Evidence(d.newcomer, d.incarnation) }
+func (p *Process) giveUp(d *donation) { p.Evidence(d.replacement, d.incarnation) }
 
-// AwaitState says that this newcomer's program is at its first safe point. The donor's state
+// AwaitState says that this replacement's program is at its first safe point. The donor's state
 // goes to the decoder, and once it is whole, restored is called, under the same lock as
 // all calls: it must Restore the library's part.
 func (p *Process) AwaitState(decoder *state.Decoder, restored func() error) {
@@ -230,10 +230,10 @@ func (p *Process) AwaitState(decoder *state.Decoder, restored func() error) {
 // done so, or never will.
 func (p *Process) Joined() bool { return p.joining == nil || p.joining.healed || p.fenced }
 
-// HealFailed says that this newcomer can't take the place of a dead process: it must stop.
+// HealFailed says that this replacement can't take the place of a dead process: it must stop.
 func (p *Process) HealFailed(err error) { p.host.HealFailed(err) }
 
-// failJoining ends a newcomer.
+// failJoining ends a replacement.
 func (p *Process) failJoining(err error) {
 	if p.replay != nil {
 		p.failReplay(err)
@@ -258,14 +258,14 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 		}
 		p.Changes++
 	case wire.KindReady:
-		if d := p.donation; d != nil && d.newcomer == from && !d.ready {
+		if d := p.donation; d != nil && d.replacement == from && !d.ready {
 			d.ready = true
 			p.host.SafepointWanted(true)
 		}
 	case wire.KindState:
 		p.stateArrived(from, payload)
 	case wire.KindHealed:
-		if d := p.donation; d != nil && d.newcomer == from && d.begun {
+		if d := p.donation; d != nil && d.replacement == from && d.begun {
 			d.healed = true
 			p.endDonation()
 		}
@@ -274,18 +274,18 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 
 // noteArrived takes a note of package replica's conversation.
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
-	n := replica.Note{Kind: replica.NoteKind(h.Flags), Newcomer: proto.Proc(h.Src), Incarnation: uint32(h.Aux), Covers: h.Context}
-	if !p.replicated || int(n.Newcomer) >= len(p.lives) || p.joining != nil && !p.joining.committed {
+	n := replica.Note{Kind: replica.NoteKind(h.Flags), Replacement: proto.Proc(h.Src), Incarnation: proto.Incarnation(h.Aux), Covers: h.Context}
+	if !p.replicated || int(n.Replacement) >= len(p.incarnations) || p.joining != nil && !p.joining.committed {
 		return
 	}
-	if n.Kind == replica.Prepare && n.Newcomer != p.cfg.Self {
-		if n.Incarnation < p.lives[n.Newcomer] || n.Incarnation == p.lives[n.Newcomer] && p.told[n.Newcomer] {
+	if n.Kind == replica.Prepare && n.Replacement != p.cfg.Self {
+		if n.Incarnation < p.incarnations[n.Replacement] || n.Incarnation == p.incarnations[n.Replacement] && p.told[n.Replacement] {
 			return // it is dead already
 		}
-		p.Admit(n.Newcomer, n.Incarnation)
-		p.preparedFor = n.Newcomer
-		p.farewell.Admit(n.Newcomer, n.Incarnation, &p.farewellOut)
-		p.runFarewell()
+		p.Admit(n.Replacement, n.Incarnation)
+		p.preparedFor = n.Replacement
+		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
+		p.runShutdown()
 	}
 	joined := n.Kind == replica.Joined && from == p.preparedFor
 	if joined {
@@ -304,7 +304,7 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 func (p *Process) tellNote(a *replica.Action) {
 	n := a.NoteOf()
 	h := p.nextHeader(wire.KindNote)
-	h.Flags, h.Src, h.Aux, h.Context = uint8(n.Kind), proto.Rank(n.Newcomer), int32(n.Incarnation), n.Covers
+	h.Flags, h.Src, h.Aux, h.Context = uint8(n.Kind), proto.Rank(n.Replacement), int32(n.Incarnation), n.Covers
 	p.send(a.To, h, nil, 0)
 }
 
@@ -327,7 +327,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.farewell = p.farewell.Rejoin(p.lives, p.told) // somebody may have finished already
+	p.shutdown = p.shutdown.Rejoin(p.incarnations, p.told) // somebody may have finished already
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()
@@ -340,7 +340,7 @@ func (p *Process) healingStep(a *replica.Action) {
 		if d := p.donation; d != nil && d.begun {
 			d.handover = true // in Work: this may be in the middle of something
 		}
-	case replica.Abandoned: // the newcomer has died, or somebody has left
+	case replica.Abandoned: // the replacement has died, or somebody has left
 		if d := p.donation; d != nil && d.begun {
 			d.handover, d.abandoned = false, true
 		}
@@ -361,7 +361,7 @@ func (p *Process) healingDied(q proto.Proc) {
 	if p.preparedFor == q {
 		p.preparedFor = proto.NoProc
 	}
-	if d := p.donation; d != nil && d.newcomer == q {
+	if d := p.donation; d != nil && d.replacement == q {
 		p.stopDonating()
 	}
 	if j := p.joining; j != nil && !j.committed && q == j.donor {

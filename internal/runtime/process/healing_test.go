@@ -19,24 +19,24 @@ import (
 // infirmary is a world whose dead are replaced: it is the launcher, too. What that says to
 // a process comes in order, but independently of all frames.
 type infirmary struct {
-	t       *testing.T
-	rng     *rand.Rand
-	layout  replica.Layout
-	mirror  bool
-	nodes   []*patient // by process: the last life
-	all     []*patient // every life
-	flying  []*flight  // by pair of lives
-	now     proto.Time
-	lives   []uint32
-	waiting []proto.Proc // places to be filled
-	fresh   *patient     // the newcomer of now, until it is healed
-	donor   *patient
-	over    bool // somebody has left: nobody is replaced any more
-	make    func(r proto.Rank) *courier
-	limit   uint64 // of what is kept for others
-	healed  int
-	failed  int
-	givenUp int // newcomers, for too much was kept for them
+	t            *testing.T
+	rng          *rand.Rand
+	layout       replica.Layout
+	mirror       bool
+	nodes        []*patient // by process: the last life
+	all          []*patient // every life
+	flying       []*flight  // by pair of lives
+	now          proto.Time
+	incarnations []proto.Incarnation
+	waiting      []proto.Proc // places to be filled
+	fresh        *patient     // the replacement of now, until it is healed
+	donor        *patient
+	over         bool // somebody has left: nobody is replaced any more
+	make         func(r proto.Rank) *courier
+	limit        uint64 // of what is kept for others
+	healed       int
+	failed       int
+	givenUp      int // replacements, for too much was kept for them
 	// corrupted, if set, has what is sent compared, and is told.
 	corrupted func(by *patient, c Corruption)
 	tainted   bool        // a value may be wrong
@@ -55,20 +55,20 @@ type flight struct {
 
 // patient is one life of a process.
 type patient struct {
-	w         *infirmary
-	self      proto.Proc
-	life      uint32
-	p         *Process
-	program   *courier
-	admitted  []uint32 // by process: whose frames come and go
-	fenced    []bool
-	dead      bool
-	gone      bool // left in order
-	healable  bool
-	committed bool
-	failed    error
-	owed      []borrowed
-	wrong     bool // its program ended with a wrong value
+	w           *infirmary
+	self        proto.Proc
+	incarnation proto.Incarnation
+	p           *Process
+	program     *courier
+	admitted    []proto.Incarnation // by process: whose frames come and go
+	fenced      []bool
+	dead        bool
+	gone        bool // left in order
+	healable    bool
+	committed   bool
+	failed      error
+	owed        []borrowed
+	wrong       bool // its program ended with a wrong value
 }
 
 func newInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
@@ -77,7 +77,7 @@ func newInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool,
 
 func newVerifiedInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *patient, c Corruption)) *infirmary {
 	w := &infirmary{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
-		lives: slices.Repeat([]uint32{0}, layout.Procs())}
+		incarnations: slices.Repeat([]proto.Incarnation{0}, layout.Procs())}
 	for q := range proto.Proc(layout.Procs()) {
 		w.nodes = append(w.nodes, w.conceived(q))
 	}
@@ -92,13 +92,13 @@ func newVerifiedInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirr
 }
 
 func (w *infirmary) conceived(q proto.Proc) *patient {
-	n := &patient{w: w, self: q, life: w.lives[q], admitted: slices.Clone(w.lives), fenced: make([]bool, len(w.lives))}
+	n := &patient{w: w, self: q, incarnation: w.incarnations[q], admitted: slices.Clone(w.incarnations), fenced: make([]bool, len(w.incarnations))}
 	w.all = append(w.all, n)
 	return n
 }
 
 // born starts a life, the first one of a process if there are no lives of the others.
-func (n *patient) born(lives []uint32, gone []bool) {
+func (n *patient) born(incarnations []proto.Incarnation, gone []bool) {
 	w, q := n.w, n.self
 	var corrupted func(Corruption)
 	if w.corrupted != nil {
@@ -106,7 +106,7 @@ func (n *patient) born(lives []uint32, gone []bool) {
 	}
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Corrupted: corrupted, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Newcomer: lives != nil, Lives: lives, Gone: gone, lead: 6000, // one message of 5000 bytes, not two
+		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, lead: 6000, // one message of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {
@@ -133,22 +133,22 @@ func (n *patient) Send(to proto.Proc, h *wire.Header, payload []byte, token uint
 	}
 	hh := *h
 	hh.Length = uint32(len(payload))
-	n.w.flight(n, n.w.lifeOf(to, n.admitted[to])).push(packet{header: hh, payload: slices.Clone(payload), token: token})
+	n.w.flight(n, n.w.incarnationOf(to, n.admitted[to])).push(packet{header: hh, payload: slices.Clone(payload), token: token})
 }
 func (n *patient) Queued(proto.Proc) int { return 0 }
 func (n *patient) Fence(q proto.Proc)    { n.fenced[q] = true }
-func (n *patient) Admit(q proto.Proc, incarnation uint32) {
+func (n *patient) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	n.admitted[q], n.fenced[q] = incarnation, false
 }
 
 // The host.
 
 func (n *patient) Died(r detector.Report) {
-	if life := n.w.lifeOf(r.Proc, r.Incarnation); r.Cause != detector.CauseTold && !life.dead && !life.gone {
-		if life == n.w.fresh {
+	if incarnation := n.w.incarnationOf(r.Proc, r.Incarnation); r.Cause != detector.CauseTold && !incarnation.dead && !incarnation.gone {
+		if incarnation == n.w.fresh {
 			n.w.givenUp++
 		}
-		n.w.crash(life) // the launcher makes it true
+		n.w.crash(incarnation) // the launcher makes it true
 	}
 }
 func (n *patient) Viewed(*membership.View, bool)   {}
@@ -167,12 +167,12 @@ func (n *patient) Heals(step HealStep) {
 	case StepHealable:
 		n.healable = true
 	case StepMark:
-		q, life := n.p.Newcomer()
-		n.p.Marked(q, life-1, 0) // word of an earlier donation
+		q, incarnation := n.p.Replacement()
+		n.p.Marked(q, incarnation-1, 0) // word of an earlier donation
 		if !n.p.Donating() {
 			n.w.t.Errorf("%v goes on before it is marked", n)
 		}
-		n.w.say(n, func() { n.p.Marked(q, life, 0) })
+		n.w.say(n, func() { n.p.Marked(q, incarnation, 0) })
 	case StepCommitted:
 		n.committed = true
 	case StepHealed:
@@ -181,15 +181,15 @@ func (n *patient) Heals(step HealStep) {
 	}
 }
 
-func (n *patient) String() string { return fmt.Sprintf("%v.%d", n.self, n.life) }
+func (n *patient) String() string { return fmt.Sprintf("%v.%d", n.self, n.incarnation) }
 
-func (w *infirmary) lifeOf(q proto.Proc, life uint32) *patient {
+func (w *infirmary) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *patient {
 	for _, n := range w.all {
-		if n.self == q && n.life == life {
+		if n.self == q && n.incarnation == incarnation {
 			return n
 		}
 	}
-	w.t.Fatalf("there is no life %d of %v", life, q)
+	w.t.Fatalf("there is no life %d of %v", incarnation, q)
 	return nil
 }
 
@@ -249,7 +249,7 @@ func (w *infirmary) deliver(f *flight) bool {
 		word()
 		return true
 	}
-	if len(f.packets) == 0 || f.from.life > to.admitted[f.from.self] {
+	if len(f.packets) == 0 || f.from.incarnation > to.admitted[f.from.self] {
 		return false // it can't connect yet
 	}
 	pk := f.packets[0]
@@ -259,7 +259,7 @@ func (w *infirmary) deliver(f *flight) bool {
 		w.damage(to, &pk)
 	}
 	switch {
-	case f.from.life < to.admitted[f.from.self], to.fenced[f.from.self]:
+	case f.from.incarnation < to.admitted[f.from.self], to.fenced[f.from.self]:
 	case pk.closed:
 		to.p.Closed(f.from.self, transport.EvidenceExited)
 	case len(pk.payload) > transport.DirectSize:
@@ -285,7 +285,7 @@ func (w *infirmary) crash(n *patient) {
 			f.push(packet{closed: true})
 		}
 	}
-	w.sayToAll(n, func(p *Process) { p.Evidence(n.self, n.life) })
+	w.sayToAll(n, func(p *Process) { p.Evidence(n.self, n.incarnation) })
 	if w.fresh == n {
 		w.fresh = nil
 		w.failed++
@@ -295,7 +295,7 @@ func (w *infirmary) crash(n *patient) {
 	}
 }
 
-// replace starts the next newcomer, if that can be now.
+// replace starts the next replacement, if that can be now.
 func (w *infirmary) replace() {
 	if w.fresh != nil || w.over || len(w.waiting) == 0 {
 		return
@@ -312,17 +312,17 @@ func (w *infirmary) replace() {
 		return
 	}
 	w.waiting = w.waiting[1:]
-	w.lives[slot]++
+	w.incarnations[slot]++
 	gone := make([]bool, len(w.nodes))
 	for q, n := range w.nodes {
 		gone[q] = n.dead
 	}
 	n := w.conceived(slot)
 	w.fresh = n
-	n.born(slices.Clone(w.lives), gone)
+	n.born(slices.Clone(w.incarnations), gone)
 	donor := w.donor
-	w.sayToAll(n, func(p *Process) { p.Admit(slot, n.life) })
-	w.say(donor, func() { donor.p.Help(slot, n.life) })
+	w.sayToAll(n, func(p *Process) { p.Admit(slot, n.incarnation) })
+	w.say(donor, func() { donor.p.Help(slot, n.incarnation) })
 }
 
 // victim is a life that may end: each rank keeps one that is a replica.
@@ -567,7 +567,7 @@ func expected(c *courier) uint64 {
 	return values[c.rank]
 }
 
-// Whoever dies and whenever, newcomers and donors at every point of a healing above
+// Whoever dies and whenever, replacements and donors at every point of a healing above
 // all, as long as each rank keeps a replica: all that are left come to the same end.
 func TestHealing(t *testing.T) {
 	seeds := 300
@@ -590,7 +590,7 @@ func TestHealing(t *testing.T) {
 			healed, failed, givenUp = healed+w.healed, failed+w.failed, givenUp+w.givenUp
 		})
 	}
-	t.Logf("%d healed, %d newcomers failed, %d were given up", healed, failed, givenUp)
+	t.Logf("%d healed, %d replacements failed, %d were given up", healed, failed, givenUp)
 	if healed < seeds/2 || failed < seeds/2 || givenUp == 0 {
 		t.Error("that is too few")
 	}

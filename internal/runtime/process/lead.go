@@ -13,7 +13,7 @@ import "banyan/internal/proto"
 const leadLimit = 1 << 20
 
 // count notes that such a message has found its receive. Those of a rank to itself every replica
-// has on its own; and a newcomer gets the count with its donor's state.
+// has on its own; and a replacement gets the count with its donor's state.
 func (p *Process) count(src proto.Rank, bytes int) {
 	if src != p.rank && p.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
 		p.replica.Report(&p.replicaOut)

@@ -44,7 +44,7 @@ func (p *Process) Flushed() bool {
 
 // Diverged returns a DivergedError if the program, which is through, has sent fewer
 // messages than another replica of its rank did. That one waits for ever, in its
-// farewell, for somebody to receive them. Where a rank is lost replicas may well differ.
+// shutdown barrier, for somebody to receive them. Where a rank is lost replicas may well differ.
 func (p *Process) Diverged() error {
 	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.bereft && !p.condemned() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
@@ -55,8 +55,8 @@ func (p *Process) Diverged() error {
 // Depart tells the others that this process is ready to leave. It may go when
 // Departed.
 func (p *Process) Depart() {
-	p.farewell.Finish(&p.farewellOut)
-	p.runFarewell()
+	p.shutdown.Finish(&p.shutdownOut)
+	p.runShutdown()
 }
 
 // Fenced tells whether the job holds this process for dead.
@@ -68,7 +68,7 @@ func (p *Process) Departed() bool { return p.finished || p.fenced }
 // Goodbye is the last thing that a process sends: to those that it has ever
 // exchanged a frame with, who would take the end of the connection for a death.
 // The others hear of it from the launcher. Under one that doesn't tell, and if the
-// coordinator of the farewell dies in the middle of it, they take the leavers'
+// coordinator of the shutdown barrier dies in the middle of it, they take the leavers'
 // silence for death.
 func (p *Process) Goodbye() {
 	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
@@ -96,9 +96,9 @@ func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
 	}
 }
 
-func (p *Process) runFarewell() {
-	for i := range p.farewellOut {
-		switch a := p.farewellOut[i]; a.Kind {
+func (p *Process) runShutdown() {
+	for i := range p.shutdownOut {
+		switch a := p.shutdownOut[i]; a.Kind {
 		case shutdown.SendDone:
 			p.send(a.To, p.nextHeader(wire.KindDone), nil, 0)
 		case shutdown.SendAllDone:
@@ -107,5 +107,5 @@ func (p *Process) runFarewell() {
 			p.finished = true
 		}
 	}
-	p.farewellOut = p.farewellOut[:0]
+	p.shutdownOut = p.shutdownOut[:0]
 }

@@ -12,7 +12,7 @@ import (
 
 // A process that fills the place of a dead one begins in main, as every process does.
 // What MPI told its rank until its first safe point it must hear as well: so each
-// replica keeps what it has received until then, its log, and the newcomer runs on
+// replica keeps what it has received until then, its log, and the replacement runs on
 // that of one of them (replay.go).
 //
 // Matching a receive with a message depends on the order of the messages and on that of
@@ -20,7 +20,7 @@ import (
 // takes the earliest message that fits, that message takes the earliest receive that
 // fits; take both away, and the same holds of the rest.) So the log is a list of
 // messages in the order in which they came to matching. Those of the rank to
-// itself the newcomer makes itself; the log says only where in the list they belong.
+// itself the replacement makes itself; the log says only where in the list they belong.
 
 // LogLimit bounds the log of a process in bytes, with what each message costs
 // beyond its data. A process that receives more before its first safe point can't be
@@ -60,7 +60,7 @@ type history struct {
 	sent    account
 	over    bool // the bound was passed: it's good for nothing
 	frozen  bool
-	whole   []byte // of a newcomer: the log that it was given, in place of records
+	whole   []byte // of a replacement: the log that it was given, in place of records
 }
 
 type record struct {

@@ -41,7 +41,7 @@ func (s *stubborn) step(p *Process) bool {
 
 // All replicas of a rank die, at different moments, and perhaps others. The
 // replicas of a surviving rank then hear of the loss at different places of the
-// program. Nothing hangs: no operation, and not the farewell.
+// program. Nothing hangs: no operation, and not the shutdown barrier.
 func TestLostRankOfAReplicatedJob(t *testing.T) {
 	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/runtime/wire/views"
 )
 
-// View is the view in force here, nil at a newcomer that is in none yet.
+// View is the view in force here, nil at a replacement that is in none yet.
 func (p *Process) View() *membership.View {
 	if p.members == nil {
 		return nil
@@ -16,7 +16,7 @@ func (p *Process) View() *membership.View {
 }
 
 // gone tells the membership of a death. That somebody leaves in order is no change
-// of view: all do, once farewell has found that all are through.
+// of view: all do, once shutdown barrier has found that all are through.
 func (p *Process) gone(q proto.Proc, why membership.Why) {
 	if p.finished || p.fenced {
 		return

@@ -3,7 +3,7 @@
 //
 // Calls of the program go down (Send, Recv, Broadcast, Finish), frames come up
 // (the transport.Sink methods), and a death goes sideways: from the detector to
-// replication, to the broadcasts, to the farewell and to every wait that can't
+// replication, to the broadcasts, to the shutdown barrier and to every wait that can't
 // end well any more. What each does with it is decided in the machines below
 // internal/proto; this package only carries it from one to the next and keeps
 // the program's requests.
@@ -118,12 +118,12 @@ type Config struct {
 	// where the system refuses. It is the same at all processes.
 	SharedMemory bool
 	// Heal says that dead replicas are replaced: what is received before the first
-	// safe point is kept for newcomers. Newcomer says that this process is one.
-	Heal, Newcomer bool
+	// safe point is kept for replacements. Replacement says that this process is one.
+	Heal, Replacement bool
 	// Lives are the incarnations of all processes, and Gone those known to be dead, at a
-	// newcomer. nil: all are 0, nobody is.
-	Lives []uint32
-	Gone  []bool
+	// replacement. nil: all are 0, nobody is.
+	Incarnations []proto.Incarnation
+	Gone         []bool
 	// Memory is what buffers of messages are made of, up to MemorySize; what it doesn't suffice
 	// for is allocated.
 	Memory []byte
@@ -152,16 +152,16 @@ type Process struct {
 	replica     *replica.Machine
 	detector    *detector.Machine
 	ring        *topology.Ring // that of the detector's first view
-	farewell    *shutdown.Machine
+	shutdown    *shutdown.Machine
 	members     *membership.Machine
 	match       *match.Queues
 	clock       *causal.Clock // replicated jobs only
 	history     *history      // replicated jobs with healing only
-	replay      *replay       // newcomers before their first safe point only
-	preparedFor proto.Proc    // the newcomer for which messages are kept that it doesn't get yet; NoProc if none
+	replay      *replay       // replacements before their first safe point only
+	preparedFor proto.Proc    // the replacement for which messages are kept that it doesn't get yet; NoProc if none
 	retainLimit uint64        // the constant, but in tests
 	donation    *donation     // nil unless this process is a donor
-	joining     *joining      // newcomers only
+	joining     *joining      // replacements only
 	healable    bool          // the rank can be healed from here
 	noted       bool          // the launcher knows
 	input       int64         // how much the launcher says has been read of the input
@@ -194,7 +194,7 @@ type Process struct {
 	// Outputs of the machines, reused.
 	replicaOut  replica.Actions
 	detectorOut detector.Actions
-	farewellOut shutdown.Actions
+	shutdownOut shutdown.Actions
 	membersOut  membership.Actions
 	header      wire.Header
 	scratch     []byte
@@ -203,17 +203,17 @@ type Process struct {
 	ackBy       proto.Time // when those are due that are owed; 0: now
 	acks        []wire.Ack
 
-	met       []bool             // by Proc: a frame went there or came from there
-	left      []bool             // by Proc: said goodbye
-	told      []bool             // by Proc: death handled
-	why       []membership.Why   // by Proc: of those
-	lives     []uint32           // by Proc: the last incarnation that is let in
-	guest     []bool             // by Proc: no member of the detector's view, but let in
-	installed bool               // the detector has been given a view
-	growing   bool               // somebody has joined a view
-	views     []*membership.View // for the detector
-	finishing bool               // the program is through: refuse offers
-	bereft    bool               // a rank is lost
+	met          []bool              // by Proc: a frame went there or came from there
+	left         []bool              // by Proc: said goodbye
+	told         []bool              // by Proc: death handled
+	why          []membership.Why    // by Proc: of those
+	incarnations []proto.Incarnation // by Proc: the last incarnation that is let in
+	guest        []bool              // by Proc: no member of the detector's view, but let in
+	installed    bool                // the detector has been given a view
+	growing      bool                // somebody has joined a view
+	views        []*membership.View  // for the detector
+	finishing    bool                // the program is through: refuse offers
+	bereft       bool                // a rank is lost
 	// introduced counts those at distance 2, 4, 8… on the ring that were met.
 	introduced int
 	finished   bool // every live process is through
@@ -250,21 +250,21 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		left:       make([]bool, n),
 		told:       make([]bool, n),
 
-		preparedFor: proto.NoProc,
-		retainLimit: retainLimit,
-		why:         make([]membership.Why, n),
-		lives:       make([]uint32, n),
-		guest:       make([]bool, n),
+		preparedFor:  proto.NoProc,
+		retainLimit:  retainLimit,
+		why:          make([]membership.Why, n),
+		incarnations: make([]proto.Incarnation, n),
+		guest:        make([]bool, n),
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		p.perturb = newPerturbation(cfg.Perturb)
 		p.verifying = p.newVerifying()
-		if cfg.Heal || cfg.Newcomer {
+		if cfg.Heal || cfg.Replacement {
 			p.history = &history{}
 		}
-		if cfg.Newcomer {
+		if cfg.Replacement {
 			p.replay = p.newReplay()
 		}
 	}

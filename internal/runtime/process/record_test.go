@@ -27,7 +27,7 @@ func (r *tape) Received(from proto.Proc, k wire.Kind) { r.received[frameOf{from,
 func (r *tape) Coloured()                             { r.coloured++ }
 func (r *tape) Died(q proto.Proc)                     { r.deaths = append(r.deaths, q) }
 
-// dying is a program that dies in the middle of its broadcasts: before it has said farewell, so
+// dying is a program that dies in the middle of its broadcasts: before it has said shutdown barrier, so
 // nobody can leave without having learnt of it, and after some that reached it along a tree.
 type dying struct {
 	*casts

@@ -9,19 +9,19 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// A newcomer runs the program from main to its first safe point on the log of a donor:
+// A replacement runs the program from main to its first safe point on the log of a donor:
 // its receives find the donor's messages, in the donor's order, and its sends go
 // nowhere, since other replicas have made them. Everything above is the ordinary
 // library; so communicators and what else a program sets up come out the same.
 
-// ErrReplay is wrapped by what ends a newcomer that doesn't do what its donor did.
+// ErrReplay is wrapped by what ends a replacement that doesn't do what its donor did.
 var ErrReplay = errors.New("this process can't take the place of a dead replica: up to its first safe point it doesn't do what the other replicas did")
 
-// replayPatience is how long a newcomer's program may wait for a message in vain. All that
+// replayPatience is how long a replacement's program may wait for a message in vain. All that
 // its rank ever received is there: only another of its threads could still send it one.
 const replayPatience = proto.Time(10e9)
 
-// replay is a newcomer's, until its first safe point.
+// replay is a replacement's, until its first safe point.
 type replay struct {
 	decoder *state.Decoder
 	log     []byte // what is to be brought in yet
@@ -47,10 +47,10 @@ func (p *Process) newReplay() *replay {
 	return r
 }
 
-// Replaying tells whether this process is a newcomer on its way to its first safe point.
+// Replaying tells whether this process is a replacement on its way to its first safe point.
 func (p *Process) Replaying() bool { return p.replay != nil }
 
-// LogWhole tells whether the donor's log is here: the program of a newcomer must not
+// LogWhole tells whether the donor's log is here: the program of a replacement must not
 // start before.
 func (p *Process) LogWhole() bool { return p.replay == nil || p.replay.begun }
 
@@ -134,7 +134,7 @@ func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 	}
 }
 
-// sendReplayed is start for a newcomer.
+// sendReplayed is start for a replacement.
 func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data []byte, synchronous bool) Handle {
 	r := p.replay
 	r.moves++
@@ -156,7 +156,7 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 	return Handle{}
 }
 
-// Stalled says that somebody waits, and that there is nothing to do. A newcomer that
+// Stalled says that somebody waits, and that there is nothing to do. A replacement that
 // waits for what its donor never received would wait for ever.
 func (p *Process) Stalled() {
 	r := p.replay
@@ -172,7 +172,7 @@ func (p *Process) Stalled() {
 	}
 }
 
-// failReplay ends a newcomer that can't go on.
+// failReplay ends a replacement that can't go on.
 func (p *Process) failReplay(err error) {
 	r := p.replay
 	if r.failed != nil {
@@ -191,7 +191,7 @@ func (p *Process) failReplay(err error) {
 	p.host.HealFailed(err)
 }
 
-// EndReplay ends the replay, at the newcomer's first safe point. The error says that
+// EndReplay ends the replay, at the replacement's first safe point. The error says that
 // the program has come there on another way than its donor.
 func (p *Process) EndReplay() error {
 	r := p.replay
@@ -224,7 +224,7 @@ func (p *Process) FreezeLog() error {
 	return nil
 }
 
-// LogEncoder is the stream of this process's log for a newcomer, nil if it has none.
+// LogEncoder is the stream of this process's log for a replacement, nil if it has none.
 func (p *Process) LogEncoder() *state.Encoder {
 	if p.history == nil {
 		return nil

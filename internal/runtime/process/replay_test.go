@@ -95,10 +95,10 @@ func (c *chatter) step(p *Process) bool {
 	return false
 }
 
-// alone is the world of a newcomer in its replay: it talks to nobody.
+// alone is the world of a replacement in its replay: it talks to nobody.
 func alone(t *testing.T, layout replica.Layout, self proto.Proc) (*node, *Process) {
 	n := &node{w: &world{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
-	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Newcomer: true}, 0, n, n)
+	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Replacement: true}, 0, n, n)
 	var all []proto.Rank
 	for r := range proto.Rank(layout.Ranks()) {
 		all = append(all, r)
@@ -149,7 +149,7 @@ func chatters(t *testing.T, seed uint64, layout replica.Layout, rounds, crashes 
 	return programs, logs, pasts
 }
 
-// run goes through a newcomer's program, which nobody talks to. It fails if that
+// run goes through a replacement's program, which nobody talks to. It fails if that
 // takes for ever.
 func (c *chatter) run(t *testing.T, p *Process) {
 	for range 1_000_000 {
@@ -166,7 +166,7 @@ func (c *chatter) run(t *testing.T, p *Process) {
 	t.Fatalf("the replay hangs: %v", p.host.(*node).healFailed)
 }
 
-// TestReplay: a newcomer of any replica that runs on a log hears just what the donor
+// TestReplay: a replacement of any replica that runs on a log hears just what the donor
 // heard, call by call, sends as many messages, and has the same clock in the end; and
 // its own log is good for the next.
 func TestReplay(t *testing.T) {
@@ -192,7 +192,7 @@ func TestReplay(t *testing.T) {
 			if !slices.Equal(c.transcript, programs[q].transcript) {
 				for i := range c.transcript {
 					if c.transcript[i] != programs[q].transcript[i] {
-						t.Fatalf("seed %d, log of %v: call %d told the newcomer %s, and the donor %s", seed, q, i, c.transcript[i], programs[q].transcript[i])
+						t.Fatalf("seed %d, log of %v: call %d told the replacement %s, and the donor %s", seed, q, i, c.transcript[i], programs[q].transcript[i])
 					}
 				}
 			}
@@ -203,7 +203,7 @@ func TestReplay(t *testing.T) {
 				t.Errorf("seed %d: %d frames were sent, error %v", seed, p.FramesSent, n.healFailed)
 			}
 			if string(logOf(t, p)) != string(log) {
-				t.Errorf("seed %d, log of %v: the newcomer's own log differs", seed, q)
+				t.Errorf("seed %d, log of %v: the replacement's own log differs", seed, q)
 			}
 		}
 	}
@@ -309,7 +309,7 @@ func TestLogLimit(t *testing.T) {
 	}
 }
 
-// FuzzLog: no log breaks a newcomer.
+// FuzzLog: no log breaks a replacement.
 func FuzzLog(f *testing.F) {
 	l := &history{}
 	l.eager(envelope(1), make([]byte, 8), []byte("data"))

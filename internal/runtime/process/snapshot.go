@@ -11,7 +11,7 @@ import (
 	"banyan/internal/varint"
 )
 
-// A newcomer that has come to its first safe point takes over what its donor's
+// A replacement that has come to its first safe point takes over what its donor's
 // library has come to: the state of replication with the messages that are
 // kept, the clock, what is compared, and what has arrived and nobody has received. Nothing else is left at a
 // safe point where nothing is pending. An offer is taken over without its sender:
@@ -95,7 +95,7 @@ func (a *arrival) appendTo(b []byte) []byte {
 	return append(b, a.body...)
 }
 
-// Restore makes a newcomer what the process is that made the snapshot. After an
+// Restore makes a replacement what the process is that made the snapshot. After an
 // error the process is good for nothing.
 func (p *Process) Restore(snapshot []byte) error {
 	if len(snapshot) == 0 || snapshot[0] != snapshotVersion {

@@ -27,7 +27,7 @@ func contents(p *Process) (s []string) {
 // middle runs the program of TestReplay in a world, with every process but one as slow as
 // chance wills, until that one has nothing under way in the middle of it, and takes its
 // snapshot for the slot of its dead twin.
-func middle(t *testing.T, seed uint64) (donor *Process, newcomer proto.Proc, snapshot []byte, before []string) {
+func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, snapshot []byte, before []string) {
 	layout := replica.Uniform(3, 3)
 	twin := proto.Proc(4)
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
@@ -62,7 +62,7 @@ func middle(t *testing.T, seed uint64) (donor *Process, newcomer proto.Proc, sna
 	}
 	p.replicaOut = p.replicaOut[:0]
 	for q := range proto.Proc(layout.Procs()) {
-		p.replica.Noted(q, replica.Note{Kind: replica.Prepared, Newcomer: twin, Incarnation: 1}, &p.replicaOut)
+		p.replica.Noted(q, replica.Note{Kind: replica.Prepared, Replacement: twin, Incarnation: 1}, &p.replicaOut)
 	}
 	if n := len(p.replicaOut); n == 0 || p.replicaOut[n-1].Kind != replica.Handover {
 		t.Fatal("no handover")
@@ -76,16 +76,16 @@ func middle(t *testing.T, seed uint64) (donor *Process, newcomer proto.Proc, sna
 	return p, twin, snapshot, before
 }
 
-// TestSnapshot: a newcomer has what its donor had: what is kept for others, what
+// TestSnapshot: a replacement has what its donor had: what is kept for others, what
 // nobody has received, what came before its cause, the clock.
 func TestSnapshot(t *testing.T) {
 	kept, unexpected := 0, 0
 	for seed := range uint64(30) {
-		donor, newcomer, snapshot, want := middle(t, seed)
+		donor, replacement, snapshot, want := middle(t, seed)
 		if donor == nil {
 			continue
 		}
-		_, p := alone(t, donor.cfg.Layout, newcomer)
+		_, p := alone(t, donor.cfg.Layout, replacement)
 		p.replay = nil
 		if err := p.Restore(snapshot); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -106,7 +106,7 @@ func TestSnapshot(t *testing.T) {
 			}
 		}
 		for i := 0; i < len(snapshot); i += 1 + len(snapshot)/50 {
-			_, p := alone(t, donor.cfg.Layout, newcomer)
+			_, p := alone(t, donor.cfg.Layout, replacement)
 			if err := p.Restore(snapshot[:i]); !errors.Is(err, ErrSnapshot) {
 				t.Fatalf("seed %d: the first %d of %d bytes: %v", seed, i, len(snapshot), err)
 			}
@@ -144,7 +144,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// FuzzRestore: no snapshot breaks a newcomer.
+// FuzzRestore: no snapshot breaks a replacement.
 func FuzzRestore(f *testing.F) {
 	f.Add([]byte{snapshotVersion, 0, 0})
 	for seed := range uint64(3) {

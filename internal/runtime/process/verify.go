@@ -12,7 +12,7 @@ import (
 // With --verify, acknowledgements carry digests of what has arrived, and the other
 // replicas of the sender compare (package verify). A message is digested at its sender when it
 // has left, and at its receiver before the program gets it. Messages of a rank to itself
-// aren't compared. A newcomer that takes the place of a dead replica gets the digests of its
+// aren't compared. A replacement that takes the place of a dead replica gets the digests of its
 // donor with the rest of the state (snapshot.go); from when it has joined it compares, and has a vote.
 
 // Corruption is a silent corruption that was found, and who has to stop for it.
@@ -21,8 +21,8 @@ type Corruption struct {
 	Rank proto.Rank // whose replicas differ
 	// Procs are to be stopped: the outvoted sender and its receiver, or this process. With
 	// verify.Undecided there are none: the job has to stop.
-	Procs []proto.Proc
-	Lives []uint32 // their incarnations
+	Procs        []proto.Proc
+	Incarnations []proto.Incarnation // their incarnations
 }
 
 func (c Corruption) String() string {
@@ -47,7 +47,7 @@ func (c Corruption) String() string {
 type verifying struct {
 	machine *verify.Machine
 	out     verify.Verdicts
-	// singles are digests for acknowledgements that are owed, also to a newcomer that is joining.
+	// singles are digests for acknowledgements that are owed, also to a replacement that is joining.
 	singles []completed
 }
 
@@ -119,7 +119,7 @@ func (p *Process) verifyGone(q proto.Proc) {
 	p.runVerify()
 }
 
-// verifyCame takes in that a newcomer is about to be a replica like any other.
+// verifyCame takes in that a replacement is about to be a replica like any other.
 func (p *Process) verifyCame(q proto.Proc) {
 	v, l := p.verifying, p.cfg.Layout
 	rank, k := l.Rank(q), l.Replica(q)
@@ -127,9 +127,9 @@ func (p *Process) verifyCame(q proto.Proc) {
 	p.runVerify()
 }
 
-// verifyTellAnew tells all replicas of a rank, to which a newcomer has come, what has arrived from it. The
-// newcomer has yet to hear of its donor's messages, of which the donor itself wasn't told; and whoever has sent in the
-// newcomer's place, of those.
+// verifyTellAnew tells all replicas of a rank, to which a replacement has come, what has arrived from it. The
+// replacement has yet to hear of its donor's messages, of which the donor itself wasn't told; and whoever has sent in the
+// replacement's place, of those.
 func (p *Process) verifyTellAnew(src proto.Rank) {
 	l := p.cfg.Layout
 	for k := range l.Degree(src) {
@@ -160,7 +160,7 @@ func (p *Process) restoreVerifying(state []byte) error {
 	if err := p.verifying.machine.Restore(state); err != nil {
 		return err
 	}
-	for q := range p.lives {
+	for q := range p.incarnations {
 		if p.told[q] || p.left[q] {
 			p.verifyGone(proto.Proc(q))
 		}
@@ -184,7 +184,7 @@ func (p *Process) runVerify() {
 			c.Procs = []proto.Proc{p.cfg.Self}
 		}
 		for _, q := range c.Procs {
-			c.Lives = append(c.Lives, p.lives[q])
+			c.Incarnations = append(c.Incarnations, p.incarnations[q])
 		}
 		p.cfg.Corrupted(c)
 	}

@@ -219,7 +219,7 @@ func TestCorruptionInWords(t *testing.T) {
 	}
 }
 
-// Newcomers compare too, and are compared, whoever dies when, and nobody is accused who is right.
+// Replacements compare too, and are compared, whoever dies when, and nobody is accused who is right.
 func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
 	healed := 0
 	layouts := []replica.Layout{replica.Uniform(2, 2), replica.Uniform(3, 3), replica.Partial([]int{3, 1, 2}), replica.Partial([]int{2, 3})}
@@ -291,7 +291,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 	}
 }
 
-// Who is outvoted is replaced, with what the majority has: all that leave have the right result. A newcomer may be
+// Who is outvoted is replaced, with what the majority has: all that leave have the right result. A replacement may be
 // stopped in its turn, as the stream's other end, but not for long.
 func TestOutvotedAreReplaced(t *testing.T) {
 	layout, healed := replica.Uniform(2, 3), 0

@@ -64,10 +64,10 @@ type Transport interface {
 	Wake()
 
 	// Fence cuts a peer off for good: its frames, old and new, are dropped,
-	// and it is told why as soon as it asks (EvidenceObituary there). From
+	// and it is told why as soon as it asks (EvidenceEviction there). From
 	// the return on, the place that Sink.Dest gave for its payload is left
 	// alone, and nothing more is told of it but what was borrowed (Sent), and
-	// Closed with EvidenceObituary should it have fenced this process in turn.
+	// Closed with EvidenceEviction should it have fenced this process in turn.
 	Fence(p proto.Proc)
 
 	// Drain waits at most limit until what is queued has left the process and
@@ -104,9 +104,9 @@ type Admitter interface {
 	// Admit lets it in, under a higher incarnation than any before. What is left of
 	// the link to the former one vanishes, as by Fence; from the return on, Send and
 	// Sink mean the new one only, to which a link is made at the first frame, in
-	// either direction. The former one, should it live, gets an obituary. An
+	// either direction. The former one, should it live, gets an eviction notice. An
 	// incarnation that isn't higher changes nothing.
-	Admit(p proto.Proc, incarnation uint32)
+	Admit(p proto.Proc, incarnation proto.Incarnation)
 }
 
 // Sink takes what a Poll found. Its methods may call Send, Queued, Fence and
@@ -129,7 +129,7 @@ type Sink interface {
 	Sent(to proto.Proc, token uint64)
 
 	// Closed says that nothing more comes from a peer, once per peer and incarnation
-	// (but for an obituary, which may follow), after
+	// (but for an eviction notice, which may follow), after
 	// all that was borrowed for it was given back. If an Arrived is
 	// outstanding, it never comes, and the place that Dest named is free.
 	Closed(peer proto.Proc, why Evidence)
@@ -149,8 +149,8 @@ const (
 	// EvidenceExited: the kernel says that the process has ended (pidfd, or a
 	// port where nobody listens any more; with inproc its Close).
 	EvidenceExited
-	// EvidenceObituary: the peer holds this process for dead and has fenced it.
-	EvidenceObituary
+	// EvidenceEviction: the peer holds this process for dead and has fenced it.
+	EvidenceEviction
 )
 
 func (e Evidence) String() string {
@@ -159,8 +159,8 @@ func (e Evidence) String() string {
 		return "lost"
 	case EvidenceExited:
 		return "exited"
-	case EvidenceObituary:
-		return "obituary"
+	case EvidenceEviction:
+		return "eviction notice"
 	}
 	return fmt.Sprintf("evidence %d", uint8(e))
 }

@@ -72,9 +72,9 @@ const (
 	// KindReconcile tells all deaths known to the sender. Flags (1: answer in
 	// kind). Same payload.
 	KindReconcile
-	// KindObituary tells its receiver that the job counts its incarnations up
+	// KindEviction tells its receiver that the job counts its incarnations up
 	// to Aux among the dead.
-	KindObituary
+	KindEviction
 
 	// Membership (internal/proto/membership).
 
@@ -84,15 +84,15 @@ const (
 	// Healing: a process takes the place of a dead replica (internal/runtime/process/healing.go).
 
 	// KindNote carries a note of it (internal/proto/replica). Flags (which), Src (the
-	// place, a Proc), Aux (the newcomer's incarnation), Context (what the sender covers).
+	// place, a Proc), Aux (the replacement's incarnation), Context (what the sender covers).
 	KindNote
 	// KindLog carries the next bytes of a donor's log. Offset.
 	KindLog
-	// KindReady tells the donor that the newcomer has come to its first safe point.
+	// KindReady tells the donor that the replacement has come to its first safe point.
 	KindReady
 	// KindState carries the next bytes of a donor's state. Offset.
 	KindState
-	// KindHealed tells the donor that everybody knows the newcomer.
+	// KindHealed tells the donor that everybody knows the replacement.
 	KindHealed
 
 	// Leaving (internal/proto/shutdown).
@@ -154,7 +154,7 @@ const AckSize = 24
 // process that is gone in its incarnations up to one.
 type Gone struct {
 	Proc        proto.Proc
-	Incarnation uint32
+	Incarnation proto.Incarnation
 	Left        bool // in order; else it died
 }
 

@@ -28,7 +28,7 @@ var kinds = [kindEnd]payloadShape{
 	KindObserve:          {"observe", 0},
 	KindNews:             {"news", GoneSize},
 	KindReconcile:        {"reconcile", GoneSize},
-	KindObituary:         {"obituary", 0},
+	KindEviction:         {"eviction notice", 0},
 	KindMembership:       {"membership", anyBytes},
 	KindNote:             {"note", 0},
 	KindLog:              {"log", anyBytes},

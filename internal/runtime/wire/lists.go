@@ -60,7 +60,7 @@ func AppendGone(b []byte, g Gone) []byte {
 		p |= goneLeft
 	}
 	b = binary.LittleEndian.AppendUint32(b, p)
-	return binary.LittleEndian.AppendUint32(b, g.Incarnation)
+	return binary.LittleEndian.AppendUint32(b, uint32(g.Incarnation))
 }
 
 // DecodeGone is the record at the start of an encoded list, of which the header's
@@ -70,7 +70,7 @@ func DecodeGone(payload []byte) Gone {
 	p := binary.LittleEndian.Uint32(payload)
 	return Gone{
 		Proc:        proto.Proc(p &^ goneLeft),
-		Incarnation: binary.LittleEndian.Uint32(payload[4:]),
+		Incarnation: proto.Incarnation(binary.LittleEndian.Uint32(payload[4:])),
 		Left:        p&goneLeft != 0,
 	}
 }

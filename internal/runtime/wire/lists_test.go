@@ -40,7 +40,7 @@ func TestGoneRoundTrip(t *testing.T) {
 		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) Gone {
 			return Gone{
 				Proc:        proto.Proc(rapid.Int32Range(0, 1<<31-1).Draw(t, "proc")),
-				Incarnation: rapid.Uint32().Draw(t, "incarnation"),
+				Incarnation: proto.Incarnation(rapid.Uint32().Draw(t, "incarnation")),
 				Left:        rapid.Bool().Draw(t, "left"),
 			}
 		})).Draw(t, "gone")

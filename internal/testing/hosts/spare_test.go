@@ -47,13 +47,13 @@ func TestSpareOnAnotherHost(t *testing.T) {
 	r := start(t, network(t, 3, 1), spared(250))
 	r.members[1].kill()
 	r.takesPart(5)
-	r.members[3].kill() // the one that the newcomer's state is from
+	r.members[3].kill() // the one that the replacement's state is from
 	r.takesPart(4)
 	r.expectResults([]int{0, 2})
 	r.expectPlaces(1, 1)
 }
 
-// A host is cut off. The warden's connections to its processes don't end, but the others have a view
+// A host is cut off. The spare leader's connections to its processes don't end, but the others have a view
 // without them: both are replaced. Those on the other side stop by themselves, and nobody lives twice.
 func TestSparesForACutOffHost(t *testing.T) {
 	t.Parallel()

@@ -215,7 +215,7 @@ func (e *Endpoint) look(from proto.Proc) {
 	case ended:
 		e.leave(from, p, transport.EvidenceExited)
 	case refused:
-		e.leave(from, p, transport.EvidenceObituary)
+		e.leave(from, p, transport.EvidenceEviction)
 	case p.outbox.Len() > 0:
 		e.flush(from, p)
 	}

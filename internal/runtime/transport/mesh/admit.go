@@ -18,32 +18,31 @@ import (
 var _ transport.Admitter = (*Transport)(nil)
 
 // Admit implements transport.Admitter.
-func (t *Transport) Admit(who proto.Proc, incarnation uint32) {
-	life := uint64(incarnation)
-	if t.closed || life <= t.lives[who] {
+func (t *Transport) Admit(who proto.Proc, incarnation proto.Incarnation) {
+	if t.closed || incarnation <= t.incarnations[who] {
 		return
 	}
 	t.Fence(who)
-	t.lives[who] = life
-	t.board.admit(who, life)
+	t.incarnations[who] = incarnation
+	t.board.admit(who, incarnation)
 	t.peers[who] = nil
 	t.peer(who) // anew; whoever still has the old one sees that it is fenced
 }
 
 // admit begins a link anew.
-func (b *board) admit(p proto.Proc, life uint64) {
+func (b *board) admit(p proto.Proc, incarnation proto.Incarnation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.links[p], b.lives[p] = idle, life
+	b.links[p], b.incarnations[p] = idle, incarnation
 }
 
-// awaitCard is cardOf, with patience: of a newcomer that others have let in already this
+// awaitCard is cardOf, with patience: of a replacement that others have let in already this
 // process may be about to hear where it is.
-func (d *dialler) awaitCard(ctx context.Context, p proto.Proc, life uint64) (Card, error) {
+func (d *dialler) awaitCard(ctx context.Context, p proto.Proc, incarnation proto.Incarnation) (Card, error) {
 	deadline := time.Now().Add(d.limit)
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		card, err := d.cardOf(p, life)
-		if !errors.Is(err, errOld) || !d.board.dialling(p, life) || ctx.Err() != nil || time.Now().After(deadline) {
+		card, err := d.cardOf(p, incarnation)
+		if !errors.Is(err, errOld) || !d.board.dialling(p, incarnation) || ctx.Err() != nil || time.Now().After(deadline) {
 			return card, err
 		}
 		pause(ctx, wait)
@@ -57,15 +56,15 @@ var errOld = errors.New("its card is of a former incarnation")
 var errReplaced = errors.New("another process has its place")
 
 // cardOf is the card of a peer in one life.
-func (d *dialler) cardOf(p proto.Proc, life uint64) (Card, error) {
+func (d *dialler) cardOf(p proto.Proc, incarnation proto.Incarnation) (Card, error) {
 	card, err := d.resolve(p)
 	switch {
 	case err != nil:
 		return Card{}, err
-	case card.Incarnation > life:
+	case card.Incarnation > incarnation:
 		return Card{}, errReplaced
-	case card.Incarnation < life:
-		return Card{}, fmt.Errorf("%w: %d, not %d", errOld, card.Incarnation, life)
+	case card.Incarnation < incarnation:
+		return Card{}, fmt.Errorf("%w: %d, not %d", errOld, card.Incarnation, incarnation)
 	}
 	return card, nil
 }

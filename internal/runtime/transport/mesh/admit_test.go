@@ -10,14 +10,14 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A process may be asked for a newcomer by others before it is told where that is.
-func TestCardOfANewcomerIsAwaited(t *testing.T) {
+// A process may be asked for a replacement by others before it is told where that is.
+func TestCardOfAReplacementIsAwaited(t *testing.T) {
 	asked := 0
 	d := &dialler{limit: 20 * time.Second, resolve: func(proto.Proc) (Card, error) {
 		asked++
-		return Card{Incarnation: uint64(asked / 3)}, nil
+		return Card{Incarnation: proto.Incarnation(asked / 3)}, nil
 	}}
-	d.board = newBoard(0, []uint64{0, 1}, 0, func() {})
+	d.board = newBoard(0, []proto.Incarnation{0, 1}, 0, func() {})
 	d.board.startDial(1)
 	if card, err := d.awaitCard(t.Context(), 1, 1); err != nil || card.Incarnation != 1 || asked != 3 {
 		t.Errorf("%v, %v after %d questions", card, err, asked)

@@ -25,12 +25,12 @@ const (
 
 // news is what a background goroutine tells the transport's owner.
 type news struct {
-	peer proto.Proc
-	life uint64 // the peer's that it is about
-	kind newsKind
-	via  medium             // connected: now the owner's
-	end  handle             // connected: the peer's process
-	why  transport.Evidence // ended
+	peer        proto.Proc
+	incarnation proto.Incarnation // the peer's that it is about
+	kind        newsKind
+	via         medium             // connected: now the owner's
+	end         handle             // connected: the peer's process
+	why         transport.Evidence // ended
 }
 
 type newsKind uint8
@@ -88,16 +88,16 @@ type board struct {
 
 	fresh atomic.Bool // there is news
 
-	mu       sync.Mutex
-	links    []link
-	lives    []uint64      // the incarnation of each peer that is let in
-	excluded time.Time     // when a peer was fenced last that isn't certainly dead
-	settle   time.Duration // without another one, until the standing counts
-	list     []news
+	mu           sync.Mutex
+	links        []link
+	incarnations []proto.Incarnation // the incarnation of each peer that is let in
+	excluded     time.Time           // when a peer was fenced last that isn't certainly dead
+	settle       time.Duration       // without another one, until the standing counts
+	list         []news
 }
 
-func newBoard(self proto.Proc, lives []uint64, settle time.Duration, ring func()) *board {
-	return &board{self: self, ring: ring, links: make([]link, len(lives)), lives: lives, settle: settle}
+func newBoard(self proto.Proc, incarnations []proto.Incarnation, settle time.Duration, ring func()) *board {
+	return &board{self: self, ring: ring, links: make([]link, len(incarnations)), incarnations: incarnations, settle: settle}
 }
 
 // startDial says whether a dial may start, and that it does.
@@ -112,17 +112,17 @@ func (b *board) startDial(p proto.Proc) bool {
 }
 
 // dialling says whether a dial is still needed.
-func (b *board) dialling(p proto.Proc, life uint64) bool {
+func (b *board) dialling(p proto.Proc, incarnation proto.Incarnation) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.links[p] == dialled && b.lives[p] == life
+	return b.links[p] == dialled && b.incarnations[p] == incarnation
 }
 
 // finishDial makes a dial's outcome the link's, and passes it on; false if it
 // isn't needed any more.
 func (b *board) finishDial(n news) bool {
 	b.mu.Lock()
-	if b.links[n.peer] != dialled || b.lives[n.peer] != n.life {
+	if b.links[n.peer] != dialled || b.incarnations[n.peer] != n.incarnation {
 		b.mu.Unlock()
 		return false
 	}
@@ -137,21 +137,21 @@ func (b *board) finishDial(n news) bool {
 
 // judge is the verdict on a peer that has dialled. Once accepted, the link is
 // up: the connection has to be posted.
-func (b *board) judge(from proto.Proc, life uint64, why purpose) verdict {
+func (b *board) judge(from proto.Proc, incarnation proto.Incarnation, why purpose) verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if from < 0 || int(from) >= len(b.links) || from == b.self {
 		return goneHere
 	}
 	switch l := b.links[from]; {
-	case life < b.lives[from]:
-		return obituary
-	case life > b.lives[from]:
+	case incarnation < b.incarnations[from]:
+		return eviction
+	case incarnation > b.incarnations[from]:
 		return unknown
 	case why == toTell:
 		return heeded
 	case l == fenced:
-		return obituary
+		return eviction
 	case l == over || why != toConnect:
 		return goneHere
 	case l == up:
@@ -165,10 +165,10 @@ func (b *board) judge(from proto.Proc, life uint64, why purpose) verdict {
 
 // retract takes back an acceptance of which the peer hasn't heard: a dial of this side's begins. false if that
 // isn't needed any more.
-func (b *board) retract(p proto.Proc, life uint64) bool {
+func (b *board) retract(p proto.Proc, incarnation proto.Incarnation) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.links[p] != up || b.lives[p] != life {
+	if b.links[p] != up || b.incarnations[p] != incarnation {
 		return false
 	}
 	b.links[p] = dialled

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"banyan/internal/proto"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -28,7 +30,7 @@ type Card struct {
 	Addr        string // host:port of the listener
 	Pid         int    // in Host's namespace
 	Start       uint64 // when the process started, clock ticks since boot, against reuse of the pid
-	Incarnation uint64
+	Incarnation proto.Incarnation
 	// Local is where processes that can share memory meet: the network
 	// namespace and the name of a unix socket in it. Empty: it can't.
 	Local string
@@ -69,7 +71,8 @@ func ParseCard(s string) (Card, error) {
 	var errs [3]error
 	c.Pid, errs[0] = strconv.Atoi(fields[3])
 	c.Start, errs[1] = strconv.ParseUint(fields[4], 10, 64)
-	c.Incarnation, errs[2] = strconv.ParseUint(fields[5], 10, 64)
+	incarnation, err := strconv.ParseUint(fields[5], 10, 32)
+	c.Incarnation, errs[2] = proto.Incarnation(incarnation), err
 	if err := errors.Join(errs[:]...); err != nil || c.Pid <= 0 || c.Host == "" {
 		return fail("no valid host, pid, start or incarnation")
 	}

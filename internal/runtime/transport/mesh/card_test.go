@@ -10,7 +10,7 @@ func TestCardRoundTrip(t *testing.T) {
 	for _, c := range []Card{
 		{Host: "node7/3fa0c2d1e4b5a697", Addr: "127.0.0.1:40123", Pid: 12345, Start: 987654, Incarnation: 3},
 		{Host: "h", Addr: "[::1]:1", Pid: 1, Local: "3fa0c2d1e4b5a697/0123456789abcdef"},
-		{Host: strings.Repeat("h", 40) + "/3fa0c2d1e4b5a697", Addr: "[fe80:1234:1234:1234:1234:1234:1234:1234%enp12345]:65535", Pid: 1 << 22, Start: 1<<64 - 1, Incarnation: 1<<64 - 1,
+		{Host: strings.Repeat("h", 40) + "/3fa0c2d1e4b5a697", Addr: "[fe80:1234:1234:1234:1234:1234:1234:1234%enp12345]:65535", Pid: 1 << 22, Start: 1<<32 - 1, Incarnation: 1<<32 - 1,
 			Local: "3fa0c2d1e4b5a697/0123456789abcdef"},
 	} {
 		s := c.String()

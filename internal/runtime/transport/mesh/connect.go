@@ -55,11 +55,11 @@ type dialler struct {
 }
 
 // connect reaches a peer, unless it's dead or the peer reaches us first.
-func (d *dialler) connect(ctx context.Context, to proto.Proc, life uint64) {
-	card, err := d.awaitCard(ctx, to, life)
+func (d *dialler) connect(ctx context.Context, to proto.Proc, incarnation proto.Incarnation) {
+	card, err := d.awaitCard(ctx, to, incarnation)
 	if err != nil {
 		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
-		d.board.finishDial(news{peer: to, life: life, kind: ended, why: evidenceOf(err)})
+		d.board.finishDial(news{peer: to, incarnation: incarnation, kind: ended, why: evidenceOf(err)})
 		return
 	}
 	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
@@ -79,7 +79,7 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc, life uint64) {
 // takes to answer, be it stopped, in a debugger, or starved: whether it
 // counts as dead is for its observer to say.
 func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
-	failed := news{peer: to, life: card.Incarnation, kind: ended, why: transport.EvidenceLost}
+	failed := news{peer: to, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceLost}
 	var worth func() bool
 	if end.pidfd >= 0 {
 		worth = func() bool { return d.board.dialling(to, card.Incarnation) && !exits(end.pidfd, 0) }
@@ -97,9 +97,9 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect, worth)
 		switch {
 		case err == nil && v == accepted:
-			return news{peer: to, life: card.Incarnation, kind: connected, via: via}
-		case err == nil && v == obituary:
-			failed.why = transport.EvidenceObituary
+			return news{peer: to, incarnation: card.Incarnation, kind: connected, via: via}
+		case err == nil && v == eviction:
+			failed.why = transport.EvidenceEviction
 			return failed
 		case err == nil && v == goneHere, errors.Is(err, errVersion), errors.Is(err, errApart):
 			if err != nil {
@@ -274,24 +274,24 @@ func (d *dialler) watch(sameHost bool, pid int, start uint64) handle {
 
 // inquire finds out why a peer's connection has ended: did its process exit,
 // has it fenced us, or is it just lost? It closes the pidfd.
-func (d *dialler) inquire(ctx context.Context, p proto.Proc, life uint64, pidfd int) {
-	d.board.post(news{peer: p, life: life, kind: ended, why: d.inquest(ctx, p, life, pidfd)})
+func (d *dialler) inquire(ctx context.Context, p proto.Proc, incarnation proto.Incarnation, pidfd int) {
+	d.board.post(news{peer: p, incarnation: incarnation, kind: ended, why: d.inquest(ctx, p, incarnation, pidfd)})
 }
 
-func (d *dialler) inquest(ctx context.Context, p proto.Proc, life uint64, pidfd int) transport.Evidence {
+func (d *dialler) inquest(ctx context.Context, p proto.Proc, incarnation proto.Incarnation, pidfd int) transport.Evidence {
 	if pidfd >= 0 {
 		defer handle{pidfd: pidfd}.close()
 		if exits(pidfd, exitGrace) {
 			return transport.EvidenceExited
 		}
 	}
-	card, err := d.cardOf(p, life)
+	card, err := d.cardOf(p, incarnation)
 	if err != nil {
 		return evidenceOf(err)
 	}
 	switch v, _, err := d.question(ctx, p, card, toAsk); {
-	case err == nil && v == obituary:
-		return transport.EvidenceObituary
+	case err == nil && v == eviction:
+		return transport.EvidenceEviction
 	case pidfd < 0 && errors.Is(err, unix.ECONNREFUSED):
 		// The other host answers that nobody listens: a process keeps its
 		// listener as long as it lives.
@@ -301,10 +301,10 @@ func (d *dialler) inquest(ctx context.Context, p proto.Proc, life uint64, pidfd 
 }
 
 // hush tells the owner when a dead peer's stream should have ended.
-func (d *dialler) hush(ctx context.Context, p proto.Proc, life uint64) {
+func (d *dialler) hush(ctx context.Context, p proto.Proc, incarnation proto.Incarnation) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(quietSpan):
-		d.board.post(news{peer: p, life: life, kind: quiet})
+		d.board.post(news{peer: p, incarnation: incarnation, kind: quiet})
 	}
 }

@@ -23,16 +23,16 @@ const (
 // Expose implements transport.DirectReader.
 func (t *Transport) Expose(data []byte) uint64 {
 	address := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
-	if t.bells == nil || len(data) == 0 || address>>placeBits != 0 {
+	if t.doorbells == nil || len(data) == 0 || address>>placeBits != 0 {
 		return 0
 	}
-	return address | t.bells.Revoked()<<placeBits
+	return address | t.doorbells.Revoked()<<placeBits
 }
 
 // Revoke implements transport.DirectReader.
 func (t *Transport) Revoke() {
-	if t.bells != nil {
-		t.bells.Revoke()
+	if t.doorbells != nil {
+		t.doorbells.Revoke()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"banyan/internal/proto"
 )
@@ -67,7 +68,7 @@ const (
 	crossing          // the acceptor is dialling too, and its connection wins
 	duplicate         // there is a connection already
 	goneHere          // there was a connection, and it isn't made again
-	obituary          // the dialler is fenced: it counts as dead
+	eviction          // the dialler is fenced: it counts as dead
 	heeded            // the acceptor knows now that it is excluded
 	unknown           // the acceptor hasn't heard yet of the dialler's incarnation
 	verdictEnd
@@ -77,7 +78,7 @@ func (v verdict) String() string {
 	if v == 0 || v >= verdictEnd {
 		return fmt.Sprintf("verdict %d", uint8(v))
 	}
-	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "obituary", "heeded", "unknown"}[v]
+	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "eviction notice", "heeded", "unknown"}[v]
 }
 
 var (
@@ -88,7 +89,7 @@ var (
 // party is one end of a handshake: who it is, and what it knows.
 type party struct {
 	self        proto.Proc
-	incarnation uint64
+	incarnation proto.Incarnation
 	job         [16]byte
 	secret      []byte
 	host        [32]byte // digest of Card.Host
@@ -104,8 +105,8 @@ type hello struct {
 	purpose         purpose
 	job             [16]byte
 	from, to        proto.Proc
-	fromIncarnation uint64
-	toIncarnation   uint64
+	fromIncarnation proto.Incarnation
+	toIncarnation   proto.Incarnation
 	host            [32]byte
 	pid             int
 	start           uint64
@@ -121,8 +122,8 @@ func (h *hello) encode() []byte {
 	b = append(b, h.job[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.from))
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.to))
-	b = binary.LittleEndian.AppendUint64(b, h.fromIncarnation)
-	b = binary.LittleEndian.AppendUint64(b, h.toIncarnation)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.fromIncarnation))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.toIncarnation))
 	b = append(b, h.host[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.pid))
 	b = binary.LittleEndian.AppendUint64(b, h.start)
@@ -133,6 +134,10 @@ func (h *hello) decode(b []byte) error {
 	if len(b) != helloSize || [8]byte(b) != handshakeMagic {
 		return errStranger
 	}
+	from, to := binary.LittleEndian.Uint64(b[40:]), binary.LittleEndian.Uint64(b[48:])
+	if from > math.MaxUint32 || to > math.MaxUint32 { // the field is wider than an incarnation
+		return errStranger
+	}
 	*h = hello{
 		min:             binary.LittleEndian.Uint16(b[8:]),
 		max:             binary.LittleEndian.Uint16(b[10:]),
@@ -140,8 +145,8 @@ func (h *hello) decode(b []byte) error {
 		job:             [16]byte(b[16:]),
 		from:            proto.Proc(binary.LittleEndian.Uint32(b[32:])),
 		to:              proto.Proc(binary.LittleEndian.Uint32(b[36:])),
-		fromIncarnation: binary.LittleEndian.Uint64(b[40:]),
-		toIncarnation:   binary.LittleEndian.Uint64(b[48:]),
+		fromIncarnation: proto.Incarnation(from),
+		toIncarnation:   proto.Incarnation(to),
 		host:            [32]byte(b[56:]),
 		pid:             int(binary.LittleEndian.Uint64(b[88:])),
 		start:           binary.LittleEndian.Uint64(b[96:]),
@@ -174,7 +179,7 @@ func (p *party) prove(role string, said ...[]byte) []byte {
 
 // dial runs the dialler's side. It returns the verdict and the acceptor's
 // standing.
-func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation uint64, why purpose) (verdict, standing, error) {
+func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation proto.Incarnation, why purpose) (verdict, standing, error) {
 	h := hello{
 		min: p.min, max: p.max, purpose: why, job: p.job, from: p.self, to: to,
 		fromIncarnation: p.incarnation, toIncarnation: toIncarnation, host: p.host, pid: p.pid, start: p.start,

@@ -16,7 +16,7 @@ var testSecret = []byte("0123456789abcdef0123456789abcdef")
 
 func testParty(self proto.Proc) *party {
 	return &party{
-		self: self, incarnation: 10 + uint64(self), job: [16]byte{7}, secret: testSecret,
+		self: self, incarnation: 10 + proto.Incarnation(self), job: [16]byte{7}, secret: testSecret,
 		host: [32]byte{1}, pid: 100 + int(self), start: 5, min: 1, max: 3,
 	}
 }
@@ -72,7 +72,7 @@ func shake(dialler, acceptor *party, to *party, why purpose, judge func(*hello) 
 
 func TestHandshake(t *testing.T) {
 	a, b := testParty(1), testParty(2)
-	for _, want := range []verdict{accepted, crossing, duplicate, goneHere, obituary} {
+	for _, want := range []verdict{accepted, crossing, duplicate, goneHere, eviction} {
 		o := shake(a, b, b, toConnect, always(want))
 		if o.dialErr != nil || o.acceptErr != nil || o.dialled != want || o.accepted != want {
 			t.Fatalf("%v: got %+v", want, o)

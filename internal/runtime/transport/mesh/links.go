@@ -18,14 +18,14 @@ import (
 //
 // Who wants to wait must not overlook an active peer, and can't look at its ring, which is
 // for the owner to do. So nobody waits while there is one: mayWait has the next Poll
-// retire them all, that is stop their bells and then look at their rings for the last
+// retire them all, that is stop their doorbells and then look at their rings for the last
 // time.
 type links struct {
-	bells  *shm.Bells // this process's; nil: no shared memory
-	list   []*peer    // the active ones
-	skip   []uint64   // the same, a bit per Proc
-	record shm.Inbound
-	busy   int // Polls in a row that found something
+	doorbells *shm.Doorbells // this process's; nil: no shared memory
+	list      []*peer        // the active ones
+	skip      []uint64       // the same, a bit per Proc
+	record    shm.Inbound
+	busy      int // Polls in a row that found something
 
 	active atomic.Bool // list isn't empty
 	retire atomic.Bool // somebody wants to wait
@@ -53,7 +53,7 @@ func (t *Transport) mayWait() bool {
 // pollLinks looks at the shared memory, and says whether this is the time to look
 // at the sockets, too.
 func (t *Transport) pollLinks() bool {
-	if t.bells == nil {
+	if t.doorbells == nil {
 		return true
 	}
 	before := t.moved
@@ -83,7 +83,7 @@ func (t *Transport) pollLinks() bool {
 		}
 	}
 	for i, active := range t.skip {
-		for rings := t.bells.Word(i) &^ active; rings != 0; rings &= rings - 1 {
+		for rings := t.doorbells.Word(i) &^ active; rings != 0; rings &= rings - 1 {
 			t.rung(proto.Proc(i*64 + bits.TrailingZeros64(rings)))
 		}
 	}
@@ -98,7 +98,7 @@ func (t *Transport) pollLinks() bool {
 // rung answers the bell of a peer that isn't active.
 func (t *Transport) rung(q proto.Proc) {
 	if int(q) >= len(t.peers) || t.peers[q] == nil || t.peers[q].link == nil {
-		t.bells.Stop(q) // it's early, late, or not a peer at all
+		t.doorbells.Stop(q) // it's early, late, or not a peer at all
 		return
 	}
 	p := t.peers[q]
@@ -106,10 +106,10 @@ func (t *Transport) rung(q proto.Proc) {
 		t.look(p, maxRecords)
 		return
 	}
-	t.bells.Stop(q)
+	t.doorbells.Stop(q)
 	t.look(p, maxRecords)
 	if p.link != nil && p.link.In.Ready() {
-		t.bells.Ring(q)
+		t.doorbells.Ring(q)
 	}
 }
 
@@ -141,7 +141,7 @@ func (t *Transport) deactivate(p *peer) {
 // stop retires an active peer.
 func (t *Transport) stop(p *peer) {
 	t.deactivate(p)
-	t.bells.Stop(p.proc)
+	t.doorbells.Stop(p.proc)
 	if t.look(p, maxRecords); p.link != nil && p.link.In.Ready() {
 		t.activate(p)
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	// maxPending bounds the connections whose handshake isn't over.
 	maxPending = 64
-	// pendingRight is how long one of them keeps its place against newcomers
+	// pendingRight is how long one of them keeps its place against replacements
 	// when there are maxPending: strangers that connect and say nothing can't
 	// keep the job's own out.
 	pendingRight = 200 * time.Millisecond
@@ -137,7 +137,7 @@ func (l *listener) greet(ctx context.Context, conn net.Conn) {
 		}
 		v := l.board.judge(h.from, h.fromIncarnation, h.purpose)
 		if v == heeded { // before the dialler hears so
-			l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: transport.EvidenceObituary})
+			l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: ended, why: transport.EvidenceEviction})
 		}
 		if v == accepted {
 			end = l.watch(h.host == l.party.host, h.pid, h.start)
@@ -180,10 +180,10 @@ func (l *listener) greet(ctx context.Context, conn net.Conn) {
 			}
 			return
 		}
-		l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: ended, why: why})
+		l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: ended, why: why})
 		return
 	}
-	l.board.post(news{peer: h.from, life: h.fromIncarnation, kind: connected, via: via, end: end})
+	l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: connected, via: via, end: end})
 }
 
 // agree makes a medium with a peer that has been accepted, and that has time for it as long as it lives.

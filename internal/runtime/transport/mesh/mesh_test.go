@@ -58,12 +58,12 @@ func newReplaceable(t testing.TB, n int, change func(*Config)) ([]*Transport, fu
 	rand.Read(secret)
 	published := make(cards, n)
 	transports := make([]*Transport, n)
-	lives := make([]uint64, n)
-	for p := range lives {
-		lives[p] = uint64(p)
+	incarnations := make([]proto.Incarnation, n)
+	for p := range incarnations {
+		incarnations[p] = proto.Incarnation(p)
 	}
 	open := func(p int) *Transport {
-		cfg := Config{Self: proto.Proc(p), N: n, Job: [16]byte{1}, Secret: secret, Incarnation: lives[p], Lives: lives, Resolve: published.resolve}
+		cfg := Config{Self: proto.Proc(p), N: n, Job: [16]byte{1}, Secret: secret, Incarnation: incarnations[p], Incarnations: incarnations, Resolve: published.resolve}
 		if change != nil {
 			change(&cfg)
 		}
@@ -85,7 +85,7 @@ func newReplaceable(t testing.TB, n int, change func(*Config)) ([]*Transport, fu
 		published.publish(p, tr.Card())
 	}
 	return transports, func(p proto.Proc) *Transport {
-		lives[p]++
+		incarnations[p]++
 		tr := open(int(p))
 		published.publish(int(p), tr.Card())
 		return tr
@@ -105,9 +105,9 @@ func newJobOf(t *testing.T, n int, change func(*Config)) *transporttest.Job {
 	transports, replace := newReplaceable(t, n, change)
 	job := &transporttest.Job{
 		Crash: func(p proto.Proc) { transports[p].Close() },
-		Replace: func(p proto.Proc) (transport.Transport, uint32) {
+		Replace: func(p proto.Proc) (transport.Transport, proto.Incarnation) {
 			transports[p] = replace(p)
-			return transports[p], uint32(transports[p].Card().Incarnation)
+			return transports[p], transports[p].Card().Incarnation
 		},
 		// The process that all share lives on.
 		Ended: transport.EvidenceLost,

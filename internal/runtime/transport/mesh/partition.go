@@ -91,7 +91,7 @@ const (
 
 // Tell lets a fenced peer know that it is excluded, as soon as it can be reached.
 // It blocks until the peer knows, has ended, or turns out to be on the side that
-// goes on: then this process is told of an obituary (Sink.Closed). It also ends
+// goes on: then this process is told of an eviction notice (Sink.Closed). It also ends
 // with Close. It may run beside all other methods.
 func (t *Transport) Tell(who proto.Proc) {
 	card, err := t.dialler.resolve(who)
@@ -126,10 +126,10 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 	switch {
 	case errors.Is(err, unix.ECONNREFUSED):
 		return true // nobody listens there any more
-	case err != nil || v == obituary && !theirs.settled:
+	case err != nil || v == eviction && !theirs.settled:
 		return false
-	case v == obituary && theirs.beats(own):
-		d.board.post(news{peer: who, life: card.Incarnation, kind: ended, why: transport.EvidenceObituary})
+	case v == eviction && theirs.beats(own):
+		d.board.post(news{peer: who, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceEviction})
 		return true
 	}
 	v, _, err = d.question(ctx, who, card, toTell)

@@ -41,14 +41,14 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// obituaries counts the obituaries that a transport tells.
-type obituaries struct {
+// eviction notices counts the eviction notices that a transport tells.
+type evictions struct {
 	witness
 	count int
 }
 
-func (o *obituaries) Closed(_ proto.Proc, why transport.Evidence) {
-	if why == transport.EvidenceObituary {
+func (o *evictions) Closed(_ proto.Proc, why transport.Evidence) {
+	if why == transport.EvidenceEviction {
 		o.count++
 	}
 }
@@ -74,7 +74,7 @@ func partition(t *testing.T, n int, fences, tells [][2]proto.Proc) []bool {
 	}
 	stopped := make([]bool, n)
 	for p, tr := range transports {
-		w := &obituaries{witness: witness{t: t}}
+		w := &evictions{witness: witness{t: t}}
 		tr.Poll(w)
 		stopped[p] = w.count > 0
 	}
@@ -125,7 +125,7 @@ func TestTellWaitsUntilSettled(t *testing.T) {
 		}
 		time.Sleep(2 * tellMinPause)
 		for p, tr := range transports {
-			w := &obituaries{witness: witness{t: t}}
+			w := &evictions{witness: witness{t: t}}
 			if tr.Poll(w); w.count > 0 {
 				t.Errorf("%d, while %d isn't settled: told to stop", p, late)
 			}

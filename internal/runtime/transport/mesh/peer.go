@@ -26,23 +26,23 @@ const (
 
 // peer is the owner's side of one link.
 type peer struct {
-	proc       proto.Proc
-	life       uint64 // its incarnation
-	state      state
-	asked      bool      // unmet: a connection is on its way
-	fd         int       // live: the socket
-	link       *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
-	active     bool      // the link is looked at in every Poll
-	idle       int       // active: how often in a row in vain
-	pidfd      int       // -1: the process isn't watched (any more)
-	pid        int       // of a peer that shares memory
-	unreadable bool      // the system refuses to read in its memory
-	exited     bool      // its process has ended
-	calm       bool      // exited: nothing has come since hush was set
-	waiting    bool      // the queue waits for room in the socket
-	broken     bool      // writing failed; what it has sent may still come
-	inbox      stream.Inbox
-	outbox     stream.Outbox
+	proc        proto.Proc
+	incarnation proto.Incarnation // its incarnation
+	state       state
+	asked       bool      // unmet: a connection is on its way
+	fd          int       // live: the socket
+	link        *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
+	active      bool      // the link is looked at in every Poll
+	idle        int       // active: how often in a row in vain
+	pidfd       int       // -1: the process isn't watched (any more)
+	pid         int       // of a peer that shares memory
+	unreadable  bool      // the system refuses to read in its memory
+	exited      bool      // its process has ended
+	calm        bool      // exited: nothing has come since hush was set
+	waiting     bool      // the queue waits for room in the socket
+	broken      bool      // writing failed; what it has sent may still come
+	inbox       stream.Inbox
+	outbox      stream.Outbox
 }
 
 func (t *Transport) peer(p proto.Proc) *peer {
@@ -50,7 +50,7 @@ func (t *Transport) peer(p proto.Proc) *peer {
 		if p == t.board.self {
 			panic(fmt.Sprintf("mesh: %v is its own peer", p))
 		}
-		t.peers[p] = &peer{proc: p, life: t.lives[p], fd: -1, pidfd: -1}
+		t.peers[p] = &peer{proc: p, incarnation: t.incarnations[p], fd: -1, pidfd: -1}
 	}
 	return t.peers[p]
 }
@@ -111,7 +111,7 @@ func (t *Transport) meet(p *peer) {
 	p.asked = true
 	// If the peer was faster, its connection is among the news.
 	if t.board.startDial(p.proc) {
-		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc, p.life) })
+		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc, p.incarnation) })
 	}
 }
 
@@ -250,7 +250,7 @@ func (t *Transport) end(p *peer) {
 	if pidfd >= 0 {
 		t.poller.remove(pidfd)
 	}
-	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, p.life, pidfd) })
+	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, p.incarnation, pidfd) })
 }
 
 // hangUp closes a peer's socket and forgets what was on its way.

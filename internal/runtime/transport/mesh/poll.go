@@ -135,10 +135,10 @@ func (t *Transport) exit(p *peer) {
 	p.exited, p.calm = true, true
 	t.moved++
 	if p.link != nil {
-		t.ends = append(t.ends, news{peer: p.proc, life: p.life, kind: quiet})
+		t.ends = append(t.ends, news{peer: p.proc, incarnation: p.incarnation, kind: quiet})
 		return
 	}
-	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.life) })
+	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.incarnation) })
 }
 
 // settle gives back what is due. What the sink's own sends make due meanwhile
@@ -171,7 +171,7 @@ func (t *Transport) hear() {
 // live takes a new connection over.
 func (t *Transport) live(n news) {
 	p := t.peer(n.peer)
-	if p.state != unmet || p.life != n.life {
+	if p.state != unmet || p.incarnation != n.incarnation {
 		n.discard() // fenced meanwhile
 		return
 	}
@@ -184,7 +184,7 @@ func (t *Transport) live(n news) {
 		t.hangUp(p)
 		n.end.close()
 		t.logRefusal(err, nil)
-		t.ends = append(t.ends, news{peer: n.peer, life: n.life, kind: ended, why: transport.EvidenceLost})
+		t.ends = append(t.ends, news{peer: n.peer, incarnation: n.incarnation, kind: ended, why: transport.EvidenceLost})
 		return
 	}
 	switch {
@@ -200,7 +200,7 @@ func (t *Transport) live(n news) {
 	}
 	if p.link != nil {
 		t.activate(p)
-		t.bells.Ring(p.proc) // it may have been too early
+		t.doorbells.Ring(p.proc) // it may have been too early
 	}
 	t.flush(p)
 }
@@ -211,9 +211,9 @@ func (t *Transport) tellEnds() {
 		n := t.ends[i]
 		p := t.peer(n.peer)
 		switch {
-		case p.life != n.life: // another one has its place now
+		case p.incarnation != n.incarnation: // another one has its place now
 		case p.state >= gone:
-			if n.kind == ended && n.why == transport.EvidenceObituary {
+			if n.kind == ended && n.why == transport.EvidenceEviction {
 				t.moved++
 				t.sink.Closed(p.proc, n.why)
 			}
@@ -241,6 +241,6 @@ func (t *Transport) last(p *peer) {
 	case wasCalm && p.calm:
 		t.leave(p, transport.EvidenceExited)
 	default:
-		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.life) })
+		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.incarnation) })
 	}
 }

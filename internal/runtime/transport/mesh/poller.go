@@ -30,14 +30,14 @@ const (
 // No alarm is missed: who wakes sets woken, then looks whether somebody waits;
 // who waits says so, then looks at woken. At least one sees the other.
 type poller struct {
-	epoll   int
-	alarm   int // an eventfd, never read
-	bed     bed
-	bells   *shm.Bells // nil: no shared memory
-	waiting atomic.Bool
-	stirred atomic.Bool // a wait has seen something else than the alarm
-	woken   atomic.Bool // wake was called, no wait has ended by it yet
-	entry   sync.Mutex  // held by the one in wait
+	epoll     int
+	alarm     int // an eventfd, never read
+	bed       bed
+	doorbells *shm.Doorbells // nil: no shared memory
+	waiting   atomic.Bool
+	stirred   atomic.Bool // a wait has seen something else than the alarm
+	woken     atomic.Bool // wake was called, no wait has ended by it yet
+	entry     sync.Mutex  // held by the one in wait
 
 	ring   sync.Mutex // orders the use of alarm and its close
 	closed bool
@@ -125,17 +125,17 @@ func (p *poller) lieDown() bool {
 	if p.woken.Load() {
 		return false
 	}
-	if p.bells == nil {
+	if p.doorbells == nil {
 		return true
 	}
-	p.bells.Sleep(true)
-	return !p.bells.Any()
+	p.doorbells.Sleep(true)
+	return !p.doorbells.Any()
 }
 
 // getUp says that nobody waits any more.
 func (p *poller) getUp() {
-	if p.bells != nil {
-		p.bells.Sleep(false)
+	if p.doorbells != nil {
+		p.doorbells.Sleep(false)
 	}
 	p.waiting.Store(false)
 	p.woken.Store(false)
@@ -223,6 +223,6 @@ func (p *poller) close() {
 	unix.Close(p.alarm)
 	unix.Close(p.epoll)
 	p.bed.close()
-	p.epoll, p.alarm, p.bells = -1, -1, nil
+	p.epoll, p.alarm, p.doorbells = -1, -1, nil
 	p.entry.Unlock()
 }

@@ -261,7 +261,7 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log journal
-			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Lives, cfg.Resolve, cfg.Logger = 2, nil, c.resolve, log.logger() })[0]
+			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Incarnations, cfg.Resolve, cfg.Logger = 2, nil, c.resolve, log.logger() })[0]
 			tr.dialler.limit = 50 * time.Millisecond
 			w := &witness{t: t}
 			tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 3}, []byte("abc"), 5)

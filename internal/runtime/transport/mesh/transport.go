@@ -41,13 +41,13 @@ const (
 // Config is what Listen needs to know.
 type Config struct {
 	Self        proto.Proc
-	N           int      // Procs in the job
-	Job         [16]byte // names the job
-	Secret      []byte   // random, known to the job's processes only; at least MinSecret bytes
-	Incarnation uint64   // of Self
+	N           int               // Procs in the job
+	Job         [16]byte          // names the job
+	Secret      []byte            // random, known to the job's processes only; at least MinSecret bytes
+	Incarnation proto.Incarnation // of Self
 	// Lives is the incarnation of each Proc that is let in at first (see
 	// Transport.Admit). nil: all are 0.
-	Lives []uint64
+	Incarnations []proto.Incarnation
 	// Host is the address, or the name of one, to listen at, as others reach
 	// it. The default is 127.0.0.1: peers on this host only.
 	Host string
@@ -83,20 +83,20 @@ type Transport struct {
 	listeners  []net.Listener
 
 	// The owner's.
-	peers   []*peer // nil until used
-	lives   []uint64
-	pool    stream.Pool
-	buffer  *stream.Buffer
-	vector  tcp.Vector
-	header  [wire.HeaderSize]byte
-	runs    [][]byte
-	tokens  []uint64
-	given   []loan // payloads to give back at the next Poll
-	news    []news
-	ends    []news // that wait for the next Poll
-	sockets int    // live peers that are reached by a socket
-	waiting int    // of them, those whose queue waits for room in the socket
-	pace    pace
+	peers        []*peer // nil until used
+	incarnations []proto.Incarnation
+	pool         stream.Pool
+	buffer       *stream.Buffer
+	vector       tcp.Vector
+	header       [wire.HeaderSize]byte
+	runs         [][]byte
+	tokens       []uint64
+	given        []loan // payloads to give back at the next Poll
+	news         []news
+	ends         []news // that wait for the next Poll
+	sockets      int    // live peers that are reached by a socket
+	waiting      int    // of them, those whose queue waits for room in the socket
+	pace         pace
 	links
 	sink   transport.Sink
 	moved  int
@@ -129,11 +129,11 @@ func Listen(cfg Config) (*Transport, error) {
 	if ip := net.ParseIP(cfg.Host); ip != nil && ip.IsUnspecified() {
 		return nil, fmt.Errorf("mesh: %s isn't an address that others can reach", cfg.Host)
 	}
-	if cfg.Lives == nil {
-		cfg.Lives = make([]uint64, cfg.N)
+	if cfg.Incarnations == nil {
+		cfg.Incarnations = make([]proto.Incarnation, cfg.N)
 	}
-	if len(cfg.Lives) != cfg.N {
-		return nil, fmt.Errorf("mesh: the incarnations of %d processes in a job of %d", len(cfg.Lives), cfg.N)
+	if len(cfg.Incarnations) != cfg.N {
+		return nil, fmt.Errorf("mesh: the incarnations of %d processes in a job of %d", len(cfg.Incarnations), cfg.N)
 	}
 	if cfg.Settle == 0 {
 		cfg.Settle = 3 * time.Second
@@ -155,11 +155,11 @@ func Listen(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		n: cfg.N, card: card, poller: poller, log: cfg.Logger.With("self", int(cfg.Self)),
-		board:  newBoard(cfg.Self, slices.Clone(cfg.Lives), cfg.Settle, poller.wake),
-		lives:  slices.Clone(cfg.Lives),
-		peers:  make([]*peer, cfg.N),
-		buffer: stream.NewBuffer(readSize),
-		pace:   pace{hot: proto.NoProc},
+		board:        newBoard(cfg.Self, slices.Clone(cfg.Incarnations), cfg.Settle, poller.wake),
+		incarnations: slices.Clone(cfg.Incarnations),
+		peers:        make([]*peer, cfg.N),
+		buffer:       stream.NewBuffer(readSize),
+		pace:         pace{hot: proto.NoProc},
 	}
 	t.readMemory = t.vmRead.read
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -175,8 +175,8 @@ func Listen(cfg Config) (*Transport, error) {
 		},
 		card: t.card, media: cfg.Media, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
 	}
-	if t.bells != nil {
-		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Bells: t.bells, Alarm: poller.alarm}
+	if t.doorbells != nil {
+		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Doorbells: t.doorbells, Alarm: poller.alarm}
 	}
 	l := &listener{dialler: t.dialler}
 	for _, socket := range t.listeners {
@@ -212,20 +212,20 @@ func (t *Transport) share(n int) error {
 	if err != nil {
 		return err
 	}
-	bells, err := shm.NewBells(n)
+	doorbells, err := shm.NewDoorbells(n)
 	if err != nil {
 		return err
 	}
 	card := Card{Local: local}
 	socket, err := net.Listen("unix", card.socket())
 	if err != nil {
-		bells.Close()
+		doorbells.Close()
 		return fmt.Errorf("mesh: %w", err)
 	}
 	t.listeners = append(t.listeners, socket)
 	t.card.Local = local
-	t.links = links{bells: bells, skip: make([]uint64, (n+63)/64)}
-	t.poller.bells = bells
+	t.links = links{doorbells: doorbells, skip: make([]uint64, (n+63)/64)}
+	t.poller.doorbells = doorbells
 	allowReads()
 	return nil
 }
@@ -331,8 +331,8 @@ func (t *Transport) Close() error {
 		}
 	}
 	t.poller.close()
-	if t.bells != nil {
-		t.bells.Close()
+	if t.doorbells != nil {
+		t.doorbells.Close()
 	}
 	t.peers = make([]*peer, t.n)
 	return err

@@ -57,7 +57,7 @@ func BenchmarkCacheLine(b *testing.B) {
 	})
 }
 
-// BenchmarkRing is the same with 8-byte frames over a pair of rings, no bells.
+// BenchmarkRing is the same with 8-byte frames over a pair of rings, no doorbells.
 func BenchmarkRing(b *testing.B) {
 	zero, one := newPair(b)
 	h := wire.Header{Kind: wire.KindEager, Length: 8, Total: 8}

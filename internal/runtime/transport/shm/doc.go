@@ -1,4 +1,4 @@
-// Package shm is the medium within a host: rings in shared memory, and the bells
+// Package shm is the medium within a host: rings in shared memory, and the doorbells
 // that tell whom to look at. Package mesh makes the links and polls them.
 //
 // The memory has no names: it's made by memfd_create, and its descriptors are
@@ -9,7 +9,7 @@
 //   - Pair is the memory of two processes: a ring for each direction (ring.go),
 //     with one Writer and one Reader. It's made when they first have
 //     something to say to each other.
-//   - Bells is a page of each process, which its peers ring in.
+//   - Doorbells is a page of each process, which its peers ring in.
 //   - Link is all that a process shares with one peer.
 //
 // # Invariants

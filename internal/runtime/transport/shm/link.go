@@ -14,18 +14,18 @@ import (
 
 // Own is what a process hands to each peer.
 type Own struct {
-	Self  proto.Proc
-	Procs int // in the job
-	Bells *Bells
-	Alarm int // an eventfd that ends the process's sleep
+	Self      proto.Proc
+	Procs     int // in the job
+	Doorbells *Doorbells
+	Alarm     int // an eventfd that ends the process's sleep
 }
 
 // Link is what a process shares with one peer.
 type Link struct {
 	Pair
-	bells *Bells // the peer's
-	alarm int    // the peer's
-	self  proto.Proc
+	doorbells *Doorbells // the peer's
+	alarm     int        // the peer's
+	self      proto.Proc
 }
 
 // Offer makes the rings and exchanges descriptors with the peer at the other end of
@@ -35,7 +35,7 @@ func Offer(conn *net.UnixConn, own Own) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = sendDescriptors(conn, fd, own.Bells.fd, own.Alarm)
+	err = sendDescriptors(conn, fd, own.Doorbells.fd, own.Alarm)
 	unix.Close(fd)
 	if err != nil {
 		pair.Close()
@@ -58,7 +58,7 @@ func Accept(conn *net.UnixConn, own Own) (*Link, error) {
 	pair, err := OpenPair(fds[0])
 	unix.Close(fds[0])
 	if err == nil {
-		if err = sendDescriptors(conn, own.Bells.fd, own.Alarm); err != nil {
+		if err = sendDescriptors(conn, own.Doorbells.fd, own.Alarm); err != nil {
 			pair.Close()
 		}
 	}
@@ -70,9 +70,9 @@ func Accept(conn *net.UnixConn, own Own) (*Link, error) {
 }
 
 // newLink takes over the pair and the descriptors.
-func newLink(pair *Pair, own Own, bells, alarm int) (*Link, error) {
-	b, err := openBells(bells, own.Procs)
-	unix.Close(bells)
+func newLink(pair *Pair, own Own, doorbells, alarm int) (*Link, error) {
+	b, err := openDoorbells(doorbells, own.Procs)
+	unix.Close(doorbells)
 	if err == nil && !nonBlocking(alarm) {
 		b.Close()
 		err = errForeign
@@ -82,7 +82,7 @@ func newLink(pair *Pair, own Own, bells, alarm int) (*Link, error) {
 		pair.Close()
 		return nil, err
 	}
-	return &Link{Pair: *pair, bells: b, alarm: alarm, self: own.Self}, nil
+	return &Link{Pair: *pair, doorbells: b, alarm: alarm, self: own.Self}, nil
 }
 
 func nonBlocking(fd int) bool {
@@ -92,20 +92,20 @@ func nonBlocking(fd int) bool {
 
 // Ring lets the peer know that there is something for it, and wakes it if it sleeps.
 func (l *Link) Ring() {
-	l.bells.Ring(l.self)
-	if l.bells.Rouse() {
+	l.doorbells.Ring(l.self)
+	if l.doorbells.Rouse() {
 		one := uint64(1)
 		unix.RawSyscall(unix.SYS_WRITE, uintptr(l.alarm), uintptr(unsafe.Pointer(&one)), 8)
 	}
 }
 
 // Revoked is the peer's.
-func (l *Link) Revoked() uint64 { return l.bells.Revoked() }
+func (l *Link) Revoked() uint64 { return l.doorbells.Revoked() }
 
 // Close ends this side of a link. What is in the rings stays there for the peer.
 func (l *Link) Close() {
 	l.Pair.Close()
-	l.bells.Close()
+	l.doorbells.Close()
 	closeAll(l.alarm)
 	l.alarm = -1
 }

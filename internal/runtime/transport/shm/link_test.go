@@ -17,7 +17,7 @@ import (
 // newOwn makes what a process hands over.
 func newOwn(t *testing.T, self proto.Proc, procs int) Own {
 	t.Helper()
-	bells, err := NewBells(procs)
+	doorbells, err := NewDoorbells(procs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +26,10 @@ func newOwn(t *testing.T, self proto.Proc, procs int) Own {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		bells.Close()
+		doorbells.Close()
 		unix.Close(alarm)
 	})
-	return Own{Self: self, Procs: procs, Bells: bells, Alarm: alarm}
+	return Own{Self: self, Procs: procs, Doorbells: doorbells, Alarm: alarm}
 }
 
 // sockets is a connected pair.
@@ -69,7 +69,7 @@ func TestLink(t *testing.T) {
 	}
 	defer accepted.Close()
 
-	far.Bells.Sleep(true)
+	far.Doorbells.Sleep(true)
 	if !offered.Out.Frame(&wire.Header{Kind: wire.KindDone}, nil) {
 		t.Fatal("no room")
 	}
@@ -79,14 +79,14 @@ func TestLink(t *testing.T) {
 	if n, _ := unix.Read(far.Alarm, count); n != 8 || !bytes.Equal(count, []byte{1, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("the sleeper was woken with %v, want once", count[:max(n, 0)])
 	}
-	if rings := far.Bells.Word(0); rings != 1<<2 || !far.Bells.Any() {
-		t.Errorf("the bells %#b ring, want that of 2", rings)
+	if rings := far.Doorbells.Word(0); rings != 1<<2 || !far.Doorbells.Any() {
+		t.Errorf("the doorbells %#b ring, want that of 2", rings)
 	}
-	far.Bells.Stop(2)
-	if far.Bells.Any() {
+	far.Doorbells.Stop(2)
+	if far.Doorbells.Any() {
 		t.Error("a bell that was stopped rings")
 	}
-	near.Bells.Revoke()
+	near.Doorbells.Revoke()
 	if accepted.Revoked() != 1 || offered.Revoked() != 0 {
 		t.Errorf("revoked %d and %d times", accepted.Revoked(), offered.Revoked())
 	}
@@ -115,16 +115,16 @@ func TestForeignDescriptors(t *testing.T) {
 	good, page := memory(pageSize+2*minRing, true), memory(pageSize, true)
 	before := openFiles(t)
 	for name, fds := range map[string][]int{
-		"nothing":         {},
-		"too few":         {good},
-		"too many":        {good, page, event, null},
-		"no memory":       {null, page, event},
-		"unsealed":        {memory(pageSize+2*minRing, false), page, event},
-		"too small":       {memory(pageSize, true), page, event},
-		"not a power":     {memory(pageSize+3*minRing, true), page, event},
-		"other bells":     {good, memory(2*pageSize, true), event},
-		"unsealed bells":  {good, memory(pageSize, false), event},
-		"a blocking bell": {good, page, null},
+		"nothing":            {},
+		"too few":            {good},
+		"too many":           {good, page, event, null},
+		"no memory":          {null, page, event},
+		"unsealed":           {memory(pageSize+2*minRing, false), page, event},
+		"too small":          {memory(pageSize, true), page, event},
+		"not a power":        {memory(pageSize+3*minRing, true), page, event},
+		"other doorbells":    {good, memory(2*pageSize, true), event},
+		"unsealed doorbells": {good, memory(pageSize, false), event},
+		"a blocking bell":    {good, page, null},
 	} {
 		own := newOwn(t, 0, 2)
 		a, b := sockets(t)
@@ -135,7 +135,7 @@ func TestForeignDescriptors(t *testing.T) {
 		}
 		a.Close()
 		b.Close()
-		own.Bells.Close()
+		own.Doorbells.Close()
 		unix.Close(own.Alarm)
 		for _, fd := range fds {
 			if fd != good && fd != page && fd != event && fd != null {

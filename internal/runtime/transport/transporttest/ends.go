@@ -98,7 +98,7 @@ func testFence(t *testing.T, factory Factory) {
 		t.Errorf("%d bytes wait for the fenced", q)
 	}
 	until(t, "the fenced peer is told", nodes, func() bool { return fenced.closed[0] == 1 && len(fencer.loans)+len(fenced.loans) == 0 })
-	if fenced.evidence[0] != transport.EvidenceObituary {
+	if fenced.evidence[0] != transport.EvidenceEviction {
 		t.Errorf("the fenced peer is told %v", fenced.evidence[0])
 	}
 	other.send(0, 10, false)
@@ -115,7 +115,7 @@ func testFenceBeforeContact(t *testing.T, factory Factory) {
 	nodes[0].tr.Fence(1)
 	nodes[1].send(0, 10, true)
 	until(t, "the fenced peer is told", nodes, func() bool { return nodes[1].closed[0] == 1 && len(nodes[1].loans) == 0 })
-	if nodes[1].evidence[0] != transport.EvidenceObituary {
+	if nodes[1].evidence[0] != transport.EvidenceEviction {
 		t.Errorf("the fenced peer is told %v", nodes[1].evidence[0])
 	}
 	settle(nodes)

@@ -9,16 +9,16 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// replace puts a newcomer in the place of a Proc. Those who are to admit it do so by
+// replace puts a replacement in the place of a Proc. Those who are to admit it do so by
 // admit, later.
-func replace(job *Job, nodes []*node, p proto.Proc) (fresh *node, life uint32) {
-	tr, life := job.Replace(p)
+func replace(job *Job, nodes []*node, p proto.Proc) (fresh *node, incarnation proto.Incarnation) {
+	tr, incarnation := job.Replace(p)
 	nodes[p] = newNode(nodes[p].t, p, len(nodes), tr)
-	return nodes[p], life
+	return nodes[p], incarnation
 }
 
-// admit has a Proc let the newcomer in, whose frames are numbered anew.
-func (n *node) admit(p proto.Proc, incarnation uint32) {
+// admit has a Proc let the replacement in, whose frames are numbered anew.
+func (n *node) admit(p proto.Proc, incarnation proto.Incarnation) {
 	n.tr.(transport.Admitter).Admit(p, incarnation)
 	n.sent[p], n.received[p], n.closed[p], n.dest[p] = 0, 0, 0, place{}
 }
@@ -51,13 +51,13 @@ func testReplaced(t *testing.T, factory Factory) {
 					nodes[2].poll()
 				}
 			}
-			fresh, life := replace(job, nodes, 1)
+			fresh, incarnation := replace(job, nodes, 1)
 			for i, n := range others {
 				if rng.IntN(2) == 0 { // it is early
 					fresh.send(n.self, randomSize(rng), true)
 					n.poll()
 				}
-				n.admit(1, life)
+				n.admit(1, incarnation)
 				if rng.IntN(2) == 0 {
 					n.send(1, randomSize(rng), true)
 				}
@@ -103,16 +103,16 @@ func testReplacedAlive(t *testing.T, factory Factory) {
 		}
 		former.send(0, wire.MaxPayload, true)
 		nodes[0].tr.Fence(1)
-		fresh, life := replace(job, nodes, 1)
-		nodes[0].admit(1, life)
+		fresh, incarnation := replace(job, nodes, 1)
+		nodes[0].admit(1, incarnation)
 		former.send(0, 1, true)
 		nodes[0].send(1, 10, false)
 		fresh.send(0, 10, false)
 		three := append(nodes, former)
-		until(t, "the former is told, the newcomer heard", three, func() bool {
+		until(t, "the former is told, the replacement heard", three, func() bool {
 			return former.closed[0] == 1 && fresh.received[0] == 1 && nodes[0].received[1] == 1
 		})
-		if former.evidence[0] != transport.EvidenceObituary {
+		if former.evidence[0] != transport.EvidenceEviction {
 			t.Errorf("the former one is told %v", former.evidence[0])
 		}
 		settle(three)
@@ -120,7 +120,7 @@ func testReplacedAlive(t *testing.T, factory Factory) {
 	}
 }
 
-// A newcomer that dies at any point is told of once it was met, and the next one takes its place.
+// A replacement that dies at any point is told of once it was met, and the next one takes its place.
 func testReplacedDies(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	if job.Replace == nil {
@@ -128,11 +128,11 @@ func testReplacedDies(t *testing.T, factory Factory) {
 	}
 	job.Crash(1)
 	for steps := 0; steps < 40; steps += 3 {
-		fresh, life := replace(job, nodes, 1)
+		fresh, incarnation := replace(job, nodes, 1)
 		fresh.send(0, 100, true)
 		for i := range steps {
 			if i == steps/3 {
-				nodes[0].admit(1, life)
+				nodes[0].admit(1, incarnation)
 				nodes[0].send(1, wire.MaxPayload, true)
 			}
 			fresh.poll()
@@ -140,9 +140,9 @@ func testReplacedDies(t *testing.T, factory Factory) {
 		}
 		job.Crash(1)
 	}
-	fresh, life := replace(job, nodes, 1)
-	nodes[0].tr.(transport.Admitter).Admit(1, life-1) // no news
-	nodes[0].admit(1, life)
+	fresh, incarnation := replace(job, nodes, 1)
+	nodes[0].tr.(transport.Admitter).Admit(1, incarnation-1) // no news
+	nodes[0].admit(1, incarnation)
 	nodes[0].send(1, 10, true)
 	fresh.send(0, 10, true)
 	until(t, "the last one is met", nodes, func() bool {
@@ -152,7 +152,7 @@ func testReplacedDies(t *testing.T, factory Factory) {
 	until(t, "its end is told", nodes[:1], func() bool { return nodes[0].closed[1] == 1 })
 }
 
-// A sink that admits a newcomer hears nothing more of the former one, whose frame it is
+// A sink that admits a replacement hears nothing more of the former one, whose frame it is
 // called with.
 func testReplacedInsideSink(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
@@ -165,9 +165,9 @@ func testReplacedInsideSink(t *testing.T, factory Factory) {
 	me.onFrame = func(_ proto.Proc, h *wire.Header) {
 		if heard = h.Seq; h.Seq == 3 {
 			me.onFrame = nil
-			var life uint32
-			fresh, life = replace(job, nodes, 1)
-			me.admit(1, life)
+			var incarnation proto.Incarnation
+			fresh, incarnation = replace(job, nodes, 1)
+			me.admit(1, incarnation)
 		}
 	}
 	for range 10 {
@@ -178,6 +178,6 @@ func testReplacedInsideSink(t *testing.T, factory Factory) {
 		t.Errorf("frame %d was the last, then %d came", heard, me.received[1])
 	}
 	fresh.send(0, 10, false)
-	until(t, "the newcomer is heard", nodes, func() bool { return me.received[1] == 1 })
+	until(t, "the replacement is heard", nodes, func() bool { return me.received[1] == 1 })
 	former.tr.Close()
 }

@@ -19,7 +19,7 @@ type Job struct {
 	Crash func(p proto.Proc)
 	// Replace opens a process that takes the place of a Proc, under the next
 	// incarnation; nil where the transport is no transport.Admitter.
-	Replace func(p proto.Proc) (tr transport.Transport, incarnation uint32)
+	Replace func(p proto.Proc) (tr transport.Transport, incarnation proto.Incarnation)
 	// Ended is what its peers are told of a Proc that crashed or was closed.
 	Ended transport.Evidence
 }

@@ -61,7 +61,7 @@ func testWaitBesideOthers(t *testing.T, factory Factory) {
 	var lock sync.Mutex
 	var all sync.WaitGroup
 	stop := make(chan struct{})
-	all.Go(func() { // the keeper
+	all.Go(func() { // the progress thread
 		for {
 			select {
 			case <-stop:
@@ -95,7 +95,7 @@ func testWaitBesideOthers(t *testing.T, factory Factory) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Error("the keeper slept through its work")
+			t.Error("the progress thread slept through its work")
 			break
 		}
 	}

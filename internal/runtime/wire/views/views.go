@@ -51,7 +51,7 @@ func Append(dst []byte, x *membership.Message) []byte {
 
 func appendMember(dst []byte, m membership.Member) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Proc))
-	return binary.LittleEndian.AppendUint32(dst, m.Incarnation)
+	return binary.LittleEndian.AppendUint32(dst, uint32(m.Incarnation))
 }
 
 func appendBallot(dst []byte, b membership.Ballot) []byte {
@@ -136,7 +136,7 @@ func (d *decoder) uint32() uint32 { return binary.LittleEndian.Uint32(d.take(4))
 func (d *decoder) uint64() uint64 { return binary.LittleEndian.Uint64(d.take(8)) }
 
 func (d *decoder) member() membership.Member {
-	return membership.Member{Proc: proto.Proc(int32(d.uint32())), Incarnation: d.uint32()}
+	return membership.Member{Proc: proto.Proc(int32(d.uint32())), Incarnation: proto.Incarnation(d.uint32())}
 }
 
 func (d *decoder) ballot() membership.Ballot {

@@ -30,7 +30,7 @@ func examples() []*membership.Message {
 		{Kind: membership.Redirect, From: a, Member: b},
 		{Kind: membership.Refuse, From: a, Number: 2},
 		{Kind: membership.Leave, From: a},
-		{Kind: membership.Obituary, From: a, Number: 2},
+		{Kind: membership.Eviction, From: a, Number: 2},
 	}
 }
 

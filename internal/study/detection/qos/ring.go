@@ -14,7 +14,7 @@ import (
 type ringMessage struct {
 	kind        detector.ActionKind
 	ask         bool
-	incarnation uint32
+	incarnation proto.Incarnation
 	beat        detector.Beat
 	bulletin    detector.Bulletin
 }
@@ -89,8 +89,8 @@ func (r *ring) receive(now proto.Time, node, from int32, m *ringMessage, out *[]
 		to.News(now, sender, m.bulletin, &r.actions)
 	case detector.SendReconcile:
 		to.Reconcile(now, sender, m.bulletin, m.ask, &r.actions)
-	case detector.SendObituary:
-		to.Obituary(now, sender, m.incarnation, &r.actions)
+	case detector.SendEviction:
+		to.Eviction(now, sender, m.incarnation, &r.actions)
 	}
 	r.carryOut(now, node, out)
 }

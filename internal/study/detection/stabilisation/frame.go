@@ -8,13 +8,14 @@ import (
 // frame is a message of the detector, in as little memory as it takes: a broadcast has
 // millions under way.
 type frame struct {
-	kind              detector.ActionKind
-	ask               bool
-	cube, tree        uint8
-	view, incarnation uint32
-	source            proto.Proc
-	digest            detector.Digest
-	gone              []detector.Entry
+	kind        detector.ActionKind
+	ask         bool
+	cube, tree  uint8
+	view        uint32
+	incarnation proto.Incarnation
+	source      proto.Proc
+	digest      detector.Digest
+	gone        []detector.Entry
 }
 
 // Kind is called by the network.
@@ -26,7 +27,7 @@ func newFrame(a *detector.Action) frame {
 	switch a.Kind {
 	case detector.SendHeartbeat, detector.SendObserve:
 		f.view, f.incarnation, f.digest = a.Beat.View, a.Beat.Incarnation, a.Beat.Digest
-	case detector.SendObituary:
+	case detector.SendEviction:
 		f.incarnation = a.Incarnation
 	default:
 		b := &a.Bulletin
@@ -46,8 +47,8 @@ func (f *frame) hand(m *detector.Machine, now proto.Time, from proto.Proc, out *
 		m.News(now, from, f.bulletin(), out)
 	case detector.SendReconcile:
 		m.Reconcile(now, from, f.bulletin(), f.ask, out)
-	case detector.SendObituary:
-		m.Obituary(now, from, f.incarnation, out)
+	case detector.SendEviction:
+		m.Eviction(now, from, f.incarnation, out)
 	}
 }
 

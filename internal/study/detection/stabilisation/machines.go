@@ -128,7 +128,7 @@ func (m *Machines) messages(before *[oneport.Kinds]int) Messages {
 		Heartbeats: count(detector.SendHeartbeat),
 		Observes:   count(detector.SendObserve),
 		News:       count(detector.SendNews),
-		Others:     count(detector.SendReconcile) + count(detector.SendObituary),
+		Others:     count(detector.SendReconcile) + count(detector.SendEviction),
 	}
 }
 

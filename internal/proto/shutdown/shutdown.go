@@ -55,33 +55,33 @@ type Action struct {
 // Actions is what calls append to; the caller owns and empties it.
 type Actions []Action
 
-// Machine is the farewell of one process.
+// Machine is the shutdown barrier of one process.
 type Machine struct {
-	self        proto.Proc
-	done        []bool   // by Proc: said that it has finished
-	gone        []bool   // by Proc: died or left
-	lives       []uint32 // by Proc: its incarnation
-	coordinator proto.Proc
-	waiting     int // processes neither done nor gone
-	complete    bool
+	self         proto.Proc
+	done         []bool              // by Proc: said that it has finished
+	gone         []bool              // by Proc: died or left
+	incarnations []proto.Incarnation // by Proc: its incarnation
+	coordinator  proto.Proc
+	waiting      int // processes neither done nor gone
+	complete     bool
 }
 
 // New makes the machine of one process of n.
 func New(self proto.Proc, n int) *Machine {
 	return &Machine{
-		self:    self,
-		done:    make([]bool, n),
-		gone:    make([]bool, n),
-		lives:   make([]uint32, n),
-		waiting: n,
+		self:         self,
+		done:         make([]bool, n),
+		gone:         make([]bool, n),
+		incarnations: make([]proto.Incarnation, n),
+		waiting:      n,
 	}
 }
 
 // Join makes the machine of a process that takes the place of a dead one: lives are the
 // incarnations of all, its own among them, and gone is who is known to be gone.
-func Join(self proto.Proc, lives []uint32, gone []bool) *Machine {
-	m := New(self, len(lives))
-	copy(m.lives, lives)
+func Join(self proto.Proc, incarnations []proto.Incarnation, gone []bool) *Machine {
+	m := New(self, len(incarnations))
+	copy(m.incarnations, incarnations)
 	copy(m.gone, gone)
 	m.gone[self] = false
 	for _, g := range m.gone {
@@ -95,10 +95,10 @@ func Join(self proto.Proc, lives []uint32, gone []bool) *Machine {
 
 // Rejoin is Join for a process that has heard things since: who has finished has, unless another process is in its
 // place now.
-func (m *Machine) Rejoin(lives []uint32, gone []bool) *Machine {
-	n := Join(m.self, lives, gone)
+func (m *Machine) Rejoin(incarnations []proto.Incarnation, gone []bool) *Machine {
+	n := Join(m.self, incarnations, gone)
 	for p, done := range m.done {
-		if done && m.lives[p] == lives[p] && !n.done[p] {
+		if done && m.incarnations[p] == incarnations[p] && !n.done[p] {
 			n.done[p] = true
 			if !n.gone[p] {
 				n.waiting--
@@ -161,14 +161,14 @@ func (m *Machine) Gone(p proto.Proc, out *Actions) {
 
 // Admit takes the news that another process has taken the place of one that is gone, under a
 // higher incarnation. Nobody completes before it has finished, or is gone in turn.
-func (m *Machine) Admit(p proto.Proc, incarnation uint32, out *Actions) {
-	if m.complete || p == m.self || incarnation <= m.lives[p] {
+func (m *Machine) Admit(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
+	if m.complete || p == m.self || incarnation <= m.incarnations[p] {
 		return
 	}
 	if m.gone[p] || m.done[p] {
 		m.waiting++
 	}
-	m.gone[p], m.done[p], m.lives[p] = false, false, incarnation
+	m.gone[p], m.done[p], m.incarnations[p] = false, false, incarnation
 	if c := m.first(); c != m.coordinator {
 		m.coordinator = c
 		m.turn(out)
@@ -179,7 +179,7 @@ func (m *Machine) Admit(p proto.Proc, incarnation uint32, out *Actions) {
 func (m *Machine) first() proto.Proc {
 	c := m.self
 	for p := range m.gone {
-		if q := proto.Proc(p); !m.gone[p] && (m.lives[p] < m.lives[c] || m.lives[p] == m.lives[c] && q < c) {
+		if q := proto.Proc(p); !m.gone[p] && (m.incarnations[p] < m.incarnations[c] || m.incarnations[p] == m.incarnations[c] && q < c) {
 			c = q
 		}
 	}

@@ -58,16 +58,16 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestExhaustiveWithNewcomer lets another process take the place of one that has crashed, as healing
+// TestExhaustiveWithReplacement lets another process take the place of one that has crashed, as healing
 // does: a donor, which doesn't finish meanwhile, has all that live admit it, one after the
 // other; then it is there. If the donor crashes first, it never is, which all are told.
-func TestExhaustiveWithNewcomer(t *testing.T) {
+func TestExhaustiveWithReplacement(t *testing.T) {
 	for _, size := range []struct{ n, crashes int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 1}} {
 		t.Run(fmt.Sprintf("n=%d crashes=%d", size.n, size.crashes), func(t *testing.T) {
 			if size.n > 3 && testing.Short() {
 				t.Skip("takes a while")
 			}
-			e := explorer{n: size.n, crashes: size.crashes, newcomers: true, seen: map[world]bool{}}
+			e := explorer{n: size.n, crashes: size.crashes, replacements: true, seen: map[world]bool{}}
 			for slot := range size.n {
 				for donor := range size.n {
 					if donor != slot {
@@ -81,7 +81,7 @@ func TestExhaustiveWithNewcomer(t *testing.T) {
 			if e.healed == 0 {
 				t.Error("nobody ever took another's place")
 			}
-			t.Logf("%d states, %d with a newcomer", len(e.seen), e.healed)
+			t.Logf("%d states, %d with a replacement", len(e.seen), e.healed)
 		})
 	}
 }
@@ -93,7 +93,7 @@ type world struct {
 	procs    [most]actor
 	channels [most][most]channel
 
-	// Of the newcomer: it takes the place of slot, with the help of donor.
+	// Of the replacement: it takes the place of slot, with the help of donor.
 	slot, donor int8
 	heal        heal
 	admitted    [most]bool // by whom
@@ -104,16 +104,16 @@ type heal uint8
 const (
 	notYet heal = iota
 	admitting
-	over // the newcomer was there, or never will be
+	over // the replacement was there, or never will be
 )
 
 type actor struct {
-	done, gone  [most]bool // as in Machine
-	lives       [most]bool // incarnation 1
-	coordinator int8
-	complete    bool
-	state       state
-	told        [most]bool // has been told that this one is gone
+	done, gone   [most]bool // as in Machine
+	incarnations [most]bool // incarnation 1
+	coordinator  int8
+	complete     bool
+	state        state
+	told         [most]bool // has been told that this one is gone
 }
 
 type state uint8
@@ -132,12 +132,12 @@ type channel struct {
 }
 
 type explorer struct {
-	n, crashes int
-	newcomers  bool
-	healed     int
-	seen       map[world]bool
-	todo       []world
-	problem    string
+	n, crashes   int
+	replacements bool
+	healed       int
+	seen         map[world]bool
+	todo         []world
+	problem      string
 }
 
 func (e *explorer) explore() string {
@@ -173,7 +173,7 @@ func (e *explorer) expand(w world) bool {
 		}
 	}
 	mayCrash := down+w.revived() < e.crashes
-	if e.newcomers {
+	if e.replacements {
 		bound = e.heal(w)
 	}
 	for p := range e.n {
@@ -236,13 +236,13 @@ func (e *explorer) expand(w world) bool {
 
 // revived is how many have crashed whose place is taken.
 func (w *world) revived() int {
-	if w.heal == over && w.procs[w.slot].lives[w.slot] {
+	if w.heal == over && w.procs[w.slot].incarnations[w.slot] {
 		return 1
 	}
 	return 0
 }
 
-// heal visits the states that the newcomer's coming leads to, and reports whether there is one.
+// heal visits the states that the replacement's coming leads to, and reports whether there is one.
 func (e *explorer) heal(w world) bool {
 	donor, slot := &w.procs[w.donor], int(w.slot)
 	switch {
@@ -254,7 +254,7 @@ func (e *explorer) heal(w world) bool {
 	case w.heal != admitting:
 		return false
 	case donor.state >= left:
-		// The newcomer ends, and whoever has admitted it hears so.
+		// The replacement ends, and whoever has admitted it hears so.
 		for q := range e.n {
 			w.procs[slot].told[q] = w.procs[slot].told[q] && !w.admitted[q]
 		}
@@ -279,9 +279,9 @@ func (e *explorer) heal(w world) bool {
 		fresh.gone = donor.gone
 		gone := make([]bool, e.n)
 		copy(gone, fresh.gone[:])
-		lives := make([]uint32, e.n)
-		lives[slot] = 1
-		freeze(Join(proto.Proc(slot), lives, gone), &fresh)
+		incarnations := make([]proto.Incarnation, e.n)
+		incarnations[slot] = 1
+		freeze(Join(proto.Proc(slot), incarnations, gone), &fresh)
 		for q := range e.n {
 			if q != slot {
 				w.procs[q].told[slot] = fresh.gone[q]
@@ -295,7 +295,7 @@ func (e *explorer) heal(w world) bool {
 	return true
 }
 
-func life(second bool) uint32 {
+func incarnation(second bool) proto.Incarnation {
 	if second {
 		return 1
 	}
@@ -349,7 +349,7 @@ func (e *explorer) end(w *world, p int, s state) {
 func (e *explorer) thaw(a actor, self int) *Machine {
 	m := New(proto.Proc(self), e.n)
 	for q := range e.n {
-		m.done[q], m.gone[q], m.lives[q] = a.done[q], a.gone[q], life(a.lives[q])
+		m.done[q], m.gone[q], m.incarnations[q] = a.done[q], a.gone[q], incarnation(a.incarnations[q])
 		if a.done[q] || a.gone[q] {
 			m.waiting--
 		}
@@ -362,8 +362,8 @@ func (e *explorer) thaw(a actor, self int) *Machine {
 func freeze(m *Machine, a *actor) {
 	copy(a.done[:], m.done)
 	copy(a.gone[:], m.gone)
-	for q, l := range m.lives {
-		a.lives[q] = l > 0
+	for q, l := range m.incarnations {
+		a.incarnations[q] = l > 0
 	}
 	a.coordinator = int8(m.coordinator)
 	a.complete = m.complete
@@ -382,14 +382,14 @@ func (c *channel) pop() ActionKind {
 	return k
 }
 
-// What a newcomer has heard before it knows who is there counts, unless it is about a predecessor.
+// What a replacement has heard before it knows who is there counts, unless it is about a predecessor.
 func TestRejoin(t *testing.T) {
 	var out Actions
-	m := Join(0, []uint32{1, 1, 1, 1}, make([]bool, 4))
+	m := Join(0, []proto.Incarnation{1, 1, 1, 1}, make([]bool, 4))
 	for p := range 3 {
 		m.Done(proto.Proc(p+1), &out)
 	}
-	m = m.Rejoin([]uint32{1, 1, 2, 1}, []bool{false, false, false, true})
+	m = m.Rejoin([]proto.Incarnation{1, 1, 2, 1}, []bool{false, false, false, true})
 	if m.Finish(&out); len(out) > 0 {
 		t.Fatalf("it did %v, while process 2 hasn't finished", out)
 	}

@@ -10,8 +10,8 @@ import (
 // starts. What a process sees itself is only its share.
 const coresVariable = "BANYAN_CORES"
 
-// crowded says whether the processes on this host are more than its cores.
-func (j *Job) crowded() (bool, error) {
+// oversubscribed says whether the processes on this host are more than its cores.
+func (j *Job) oversubscribed() (bool, error) {
 	cores, err := intVariable(coresVariable, runtime.NumCPU())
 	return j.neighbours() > cores, err
 }
