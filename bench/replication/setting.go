@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"banyan/internal/job/launcher"
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 )
 
 // Setting is how the same work is run.
@@ -54,7 +54,7 @@ func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []
 	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
 	// what their share is; otherwise they would be slower, and replication look better than it is.
 	share := fmt.Sprint("BANYAN_CORES=", max(1, len(b.cores)/b.Replicas))
-	places := launcher.InTurn(b.cores, replica.Uniform(ranks, b.Replicas), true)
+	places := launcher.InTurn(b.cores, layout.Uniform(ranks, b.Replicas), true)
 	var all [][]string
 	for k := range b.Replicas {
 		own := fmt.Sprint(places[k*ranks]) // where replica k of each rank is

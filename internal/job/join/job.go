@@ -38,8 +38,8 @@ import (
 	"banyan/internal/job/control"
 	"banyan/internal/job/pmi"
 	"banyan/internal/job/spares"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
@@ -77,7 +77,7 @@ type Job struct {
 
 	self        proto.Proc
 	station     proto.Proc // its rank in the launcher's eyes, which for spares is another one
-	layout      replica.Layout
+	layout      layout.Layout
 	replacement *replacement  // nil unless this process takes a dead one's place
 	output      *output       // of a replacement, to be, or nil
 	spares      int           // how many processes the launcher has started beyond the job
@@ -153,7 +153,7 @@ func (j *Job) join() (err error) {
 			return err
 		}
 	}
-	if j.layout, err = layout(procs - j.spares); err != nil {
+	if j.layout, err = readLayout(procs - j.spares); err != nil {
 		return err
 	}
 	if j.spares > 0 && !j.layout.Replicated() {

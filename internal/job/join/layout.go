@@ -1,12 +1,12 @@
 package join
 
 import (
+	"banyan/internal/layout"
+
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-
-	"banyan/internal/proto/replica"
 )
 
 const (
@@ -18,37 +18,37 @@ const (
 )
 
 // layout gives so many processes their ranks; 0: this one is alone, whatever was planned.
-func layout(procs int) (replica.Layout, error) {
+func readLayout(procs int) (layout.Layout, error) {
 	text := os.Getenv(replicasVariable)
 	if !strings.Contains(text, ",") {
 		degree, err := intVariable(replicasVariable, 1)
 		if err != nil {
-			return replica.Layout{}, err
+			return layout.Layout{}, err
 		}
 		if procs == 0 {
-			return replica.Uniform(1, 1), nil
+			return layout.Uniform(1, 1), nil
 		}
-		if degree > replica.MaxDegree || procs%degree != 0 {
-			return replica.Layout{}, fmt.Errorf("%d processes can't be ranks of %d replicas each", procs, degree)
+		if degree > layout.MaxDegree || procs%degree != 0 {
+			return layout.Layout{}, fmt.Errorf("%d processes can't be ranks of %d replicas each", procs, degree)
 		}
-		return replica.Uniform(procs/degree, degree), nil
+		return layout.Uniform(procs/degree, degree), nil
 	}
 	var degrees []int
 	total := 0
 	for _, field := range strings.Split(text, ",") {
 		degree, err := strconv.Atoi(field)
-		if err != nil || degree < 1 || degree > replica.MaxDegree {
-			return replica.Layout{}, fmt.Errorf("%s=%.100q: want numbers from 1 to %d with commas between, not %.20q", replicasVariable, text, replica.MaxDegree, field)
+		if err != nil || degree < 1 || degree > layout.MaxDegree {
+			return layout.Layout{}, fmt.Errorf("%s=%.100q: want numbers from 1 to %d with commas between, not %.20q", replicasVariable, text, layout.MaxDegree, field)
 		}
 		degrees, total = append(degrees, degree), total+degree
 	}
 	if procs == 0 {
-		return replica.Uniform(1, 1), nil
+		return layout.Uniform(1, 1), nil
 	}
 	if total != procs {
-		return replica.Layout{}, fmt.Errorf("%s=%.100q: %d replicas of %d ranks, in a job of %d processes", replicasVariable, text, total, len(degrees), procs)
+		return layout.Layout{}, fmt.Errorf("%s=%.100q: %d replicas of %d ranks, in a job of %d processes", replicasVariable, text, total, len(degrees), procs)
 	}
-	return replica.Partial(degrees), nil
+	return layout.Partial(degrees), nil
 }
 
 // mirrored says whether each replica sends to all replicas of a rank.

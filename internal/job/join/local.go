@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
@@ -41,7 +41,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	layout := replica.Uniform(cfg.Ranks, cfg.Replicas)
+	layout := layout.Uniform(cfg.Ranks, cfg.Replicas)
 	configs := make([]process.Config, layout.Procs())
 	for i := range configs {
 		configs[i] = process.Config{

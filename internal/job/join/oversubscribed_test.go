@@ -1,14 +1,14 @@
 package join
 
 import (
-	"testing"
+	"banyan/internal/layout"
 
-	"banyan/internal/proto/replica"
+	"testing"
 )
 
 // Processes on other hosts don't crowd this one.
 func TestOversubscribed(t *testing.T) {
-	j := &Job{self: 3, hosts: []int32{0, 0, 0, 1, 1}, layout: replica.Uniform(5, 1)}
+	j := &Job{self: 3, hosts: []int32{0, 0, 0, 1, 1}, layout: layout.Uniform(5, 1)}
 	for cores, want := range map[string]bool{"1": true, "2": false, "64": false} {
 		t.Setenv(coresVariable, cores)
 		if got, err := j.oversubscribed(); err != nil || got != want {

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // Where the processes of a job may run; or, as a list of numbers ("1,0"), each on one of these
@@ -73,7 +73,7 @@ func (p *plan) places() (places, error) {
 // The kernel likes to put processes that wake each other onto one core, where a
 // message takes two changes of process. So they are kept apart by default, as far
 // as that leaves no core idle.
-func placesOf(bind string, cores []int, layout replica.Layout, apart bool) places {
+func placesOf(bind string, cores []int, layout layout.Layout, apart bool) places {
 	n := layout.Procs()
 	if bind == BindAuto && (n > len(cores) || n == 1) {
 		return nil
@@ -103,7 +103,7 @@ func placesOf(bind string, cores []int, layout replica.Layout, apart bool) place
 // The replicas of a rank do the same at about the same time: on one core they would take turns at it while another
 // idles. But with the mirror protocol one world runs ahead on cores of its own turn until it is held back
 // (package replica), and what it sends to the other waits there. On one core they go in step.
-func InTurn(cores []int, layout replica.Layout, apart bool) []int {
+func InTurn(cores []int, layout layout.Layout, apart bool) []int {
 	all := make([]int, layout.Procs())
 	load := make([]int, len(cores))
 	type place struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 )
 
 // Transports that a job can ask for.
@@ -104,9 +104,9 @@ func (e *StartError) Unwrap() error { return e.Err }
 type plan struct {
 	Config
 	parts   []part
-	ranks   int            // of all parts
-	layout  replica.Layout // of all ranks; of one where all are one process
-	size    int            // number of processes
+	ranks   int           // of all parts
+	layout  layout.Layout // of all ranks; of one where all are one process
+	size    int           // number of processes
 	planned []fault.Event
 }
 
@@ -180,13 +180,13 @@ func (p *plan) layOut() error {
 		switch total += degree; {
 		case degree < 1:
 			return fmt.Errorf("a rank has at least 1 replica, not %d", degree)
-		case degree > replica.MaxDegree:
-			return fmt.Errorf("a rank has at most %d replicas, not %d", replica.MaxDegree, degree)
+		case degree > layout.MaxDegree:
+			return fmt.Errorf("a rank has at most %d replicas, not %d", layout.MaxDegree, degree)
 		case total > MaxProcs:
 			return fmt.Errorf("%d ranks and their replicas are more than %d processes (those from rank %d on)", p.ranks, MaxProcs, rank)
 		}
 	}
-	p.layout = replica.Partial(p.Degrees)
+	p.layout = layout.Partial(p.Degrees)
 	if p.Heal && !p.layout.Replicated() {
 		return errors.New("to heal there must be replicas: a rank's only process has nobody to take its state from")
 	}
@@ -203,7 +203,7 @@ func (p *plan) layOut() error {
 
 // checkInproc refuses what needs a process per rank.
 func (p *plan) checkInproc() error {
-	p.layout, p.size = replica.Uniform(1, 1), 1
+	p.layout, p.size = layout.Uniform(1, 1), 1
 	switch {
 	case len(p.More) > 0:
 		return errors.New("the transport inproc has all ranks in one process: they can't run several programs")

@@ -7,14 +7,14 @@ import (
 	"syscall"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // ledger keeps the account of which processes live and what that means for
 // their ranks. It is pure: no clock, no I/O.
 type ledger struct {
-	replica.Layout
+	layout.Layout
 	entries []entry
 	survive bool // the program handles the loss of ranks
 }
@@ -48,7 +48,7 @@ const (
 	diedEarly         // its rank must do without it
 )
 
-func newLedger(layout replica.Layout) *ledger {
+func newLedger(layout layout.Layout) *ledger {
 	l := &ledger{Layout: layout, entries: make([]entry, layout.Procs())}
 	for i := range l.entries {
 		l.entries[i].by = proto.NoProc

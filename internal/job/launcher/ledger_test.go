@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // The account of one rank: what happened to each replica, and what follows.
@@ -44,7 +44,7 @@ func TestRankEnd(t *testing.T) {
 		{"!3 left", rankEnd{}, 1},
 	} {
 		fates := strings.Fields(tc.replicas)
-		l := newLedger(replica.Uniform(1, len(fates)))
+		l := newLedger(layout.Uniform(1, len(fates)))
 		for i, f := range fates {
 			meet(l, proto.Proc(i), f)
 		}
@@ -92,7 +92,7 @@ func TestExitCodeOfAJob(t *testing.T) {
 		{"sig9 5", 137, []int{0, 1}},
 	} {
 		fates := strings.Fields(tc.ranks)
-		l := newLedger(replica.Uniform(len(fates), 1))
+		l := newLedger(layout.Uniform(len(fates), 1))
 		for i, f := range fates {
 			meet(l, proto.Proc(i), f)
 		}
@@ -104,7 +104,7 @@ func TestExitCodeOfAJob(t *testing.T) {
 
 // A program that never initialised the library may just exit.
 func TestEndOfOtherPrograms(t *testing.T) {
-	l := newLedger(replica.Uniform(1, 2))
+	l := newLedger(layout.Uniform(1, 2))
 	if end := l.ended(0, 0, 0); end.kind != inOrder {
 		t.Errorf("exit 0 is %+v", end)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // place is where a process is or was.
@@ -22,7 +22,7 @@ type place struct {
 
 // Board knows the places of one job: who is dead, who can give its state away, and who has failed.
 type Board struct {
-	layout  replica.Layout
+	layout  layout.Layout
 	places  []place
 	waiting []proto.Proc      // in the order of the deaths
 	from    proto.Incarnation // no life that is given from now on is lower
@@ -30,7 +30,7 @@ type Board struct {
 }
 
 // newBoard makes the board of a job in which all are alive.
-func newBoard(layout replica.Layout) Board {
+func newBoard(layout layout.Layout) Board {
 	return Board{layout: layout, places: make([]place, layout.Procs())}
 }
 

@@ -3,12 +3,12 @@ package recovery
 import (
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 func TestFailures(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	if c.dies(0); len(c.h.waiting) != 1 {
@@ -36,7 +36,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestRelapse(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	heal := func(lived proto.Time) {
@@ -67,7 +67,7 @@ func TestRelapse(t *testing.T) {
 }
 
 func TestBarredDonor(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 3), false)
+	c := newTalk(t, layout.Uniform(1, 3), false)
 	c.healable(1)
 	c.dies(0)
 	c.next()
@@ -79,7 +79,7 @@ func TestBarredDonor(t *testing.T) {
 	c.h.Over(&c.out)
 	c.expect("") // it was said
 
-	c = newTalk(t, replica.Uniform(1, 3), false)
+	c = newTalk(t, layout.Uniform(1, 3), false)
 	c.healable(1)
 	c.dies(0)
 	c.next()
@@ -102,7 +102,7 @@ func TestBarredDonor(t *testing.T) {
 }
 
 func TestOrderOfPlaces(t *testing.T) {
-	c := newTalk(t, replica.Uniform(2, 3), false) // rank 0: 0 2 4, rank 1: 1 3 5
+	c := newTalk(t, layout.Uniform(2, 3), false) // rank 0: 0 2 4, rank 1: 1 3 5
 	none := func(proto.Proc) bool { return false }
 	always := func(proto.Proc) bool { return true }
 	c.dies(1)
@@ -128,7 +128,7 @@ func TestOrderOfPlaces(t *testing.T) {
 }
 
 func TestFilledByAnother(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	c.h.Filled(id(0, 4), &c.out)

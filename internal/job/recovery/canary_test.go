@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 	"banyan/internal/testing/explore"
 )
 
@@ -135,7 +135,7 @@ func TestCanaries(t *testing.T) {
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {
 			c.options.bug = c.bug
-			stats, err := explore.All(newWorld(replica.Uniform(1, 2), c.options), 1e6)
+			stats, err := explore.All(newWorld(layout.Uniform(1, 2), c.options), 1e6)
 			if err == nil || errors.Is(err, explore.ErrLimit) {
 				t.Fatalf("not caught in %d states: %v", stats.States, err)
 			}

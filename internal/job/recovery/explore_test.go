@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 	"banyan/internal/testing/explore"
 )
 
@@ -25,7 +25,7 @@ func TestExplore(t *testing.T) {
 		{2, 2, options{faults: 2, safe: true, ends: true}},
 	} {
 		t.Run(fmt.Sprintf("%d×%d %+v", tc.ranks, tc.replicas, tc.options), func(t *testing.T) {
-			stats, err := explore.All(newWorld(replica.Uniform(tc.ranks, tc.replicas), tc.options), 1e7)
+			stats, err := explore.All(newWorld(layout.Uniform(tc.ranks, tc.replicas), tc.options), 1e7)
 			t.Logf("%d states, %d ends, depth %d", stats.States, stats.Ends, stats.Depth)
 			if err != nil {
 				t.Fatal(err)

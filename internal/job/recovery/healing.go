@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // ActionKind says what an Action is.
@@ -54,7 +54,7 @@ type Healing struct {
 
 // New makes the conversation of a job in which all are alive. limit is for each part of an attempt, 0 for Limit. witness
 // says that the caller sees what processes write.
-func New(layout replica.Layout, limit time.Duration, witness bool) *Healing {
+func New(layout layout.Layout, limit time.Duration, witness bool) *Healing {
 	if limit == 0 {
 		limit = Limit
 	}

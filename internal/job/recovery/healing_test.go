@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 const second = proto.Time(time.Second)
@@ -23,7 +23,7 @@ type talk struct {
 	out []Action
 }
 
-func newTalk(t *testing.T, layout replica.Layout, witness bool) *talk {
+func newTalk(t *testing.T, layout layout.Layout, witness bool) *talk {
 	return &talk{t: t, h: New(layout, 10*time.Second, witness)}
 }
 
@@ -97,7 +97,7 @@ func (c *talk) heals() {
 }
 
 func TestConversation(t *testing.T) {
-	c := newTalk(t, replica.Uniform(2, 2), true) // rank 1: 1 3
+	c := newTalk(t, layout.Uniform(2, 2), true) // rank 1: 1 3
 	c.healable(3)
 	c.dies(1)
 	c.next()
@@ -131,7 +131,7 @@ func TestConversation(t *testing.T) {
 
 // Without a witness nobody waits for an answer, and a replacement may be heard before its donor.
 func TestNoWitness(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	c.next()
@@ -145,7 +145,7 @@ func TestNoWitness(t *testing.T) {
 
 // A donor that dies before it is paused ends the attempt; later the replacement knows itself whether it has all.
 func TestDonorDies(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 3), true)
+	c := newTalk(t, layout.Uniform(1, 3), true)
 	c.healable(1)
 	c.dies(0)
 	c.next()
@@ -174,7 +174,7 @@ func TestDonorDies(t *testing.T) {
 
 // Others are told of the death of a replacement that they know.
 func TestFailedAdmitted(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	c.next()
@@ -185,7 +185,7 @@ func TestFailedAdmitted(t *testing.T) {
 }
 
 func TestAbdicate(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 2), false)
+	c := newTalk(t, layout.Uniform(1, 2), false)
 	c.healable(1)
 	c.dies(0)
 	for range MaxFailures + 1 {
@@ -204,7 +204,7 @@ func TestAbdicate(t *testing.T) {
 }
 
 func TestDeadlines(t *testing.T) {
-	c := newTalk(t, replica.Uniform(1, 3), false)
+	c := newTalk(t, layout.Uniform(1, 3), false)
 	if c.h.Deadline() != proto.Never {
 		t.Error("a deadline for nothing")
 	}
@@ -235,7 +235,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestOver(t *testing.T) {
-	c := newTalk(t, replica.Uniform(3, 2), false)
+	c := newTalk(t, layout.Uniform(3, 2), false)
 	c.healable(4, 5)
 	c.dies(1)
 	c.dies(0)
@@ -253,7 +253,7 @@ func TestOver(t *testing.T) {
 	if c.expect(""); !c.h.IsOver() {
 		t.Error("it goes on")
 	}
-	c = newTalk(t, replica.Uniform(1, 2), false)
+	c = newTalk(t, layout.Uniform(1, 2), false)
 	c.dies(0)
 	c.dies(1)
 	c.h.Over(&c.out)
@@ -263,7 +263,7 @@ func TestOver(t *testing.T) {
 // Whatever anybody says, of whatever process: nothing breaks, there is one attempt at a time, and no life is given twice.
 func TestAnyWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		layout := replica.Partial(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "degrees"))
+		layout := layout.Partial(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "degrees"))
 		h := New(layout, time.Second, rapid.Bool().Draw(t, "witness"))
 		now, given := proto.Time(0), make([]proto.Incarnation, layout.Procs())
 		process := func(name string) Process {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // world is a job whose dead are replaced: the Healing that leads that, its caller, and the processes, which do what real ones
@@ -126,7 +126,7 @@ func (e event) String() string {
 	return fmt.Sprintf("%s:%d.%d", eventNames[e.kind], e.who.Proc, e.who.Incarnation)
 }
 
-func newWorld(layout replica.Layout, o options) *world {
+func newWorld(layout layout.Layout, o options) *world {
 	w := &world{options: o, h: New(layout, time.Minute, o.witness)}
 	w.given, w.failed = make([]proto.Incarnation, layout.Procs()), make([]int, layout.Procs())
 	for p := range proto.Proc(layout.Procs()) {

@@ -7,8 +7,8 @@ import (
 
 	"banyan/internal/job/control"
 	"banyan/internal/job/recovery"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 const (
@@ -78,7 +78,7 @@ func (s *seat) dead() bool { return s.ended > s.known }
 // of a higher number came later.
 type Machine struct {
 	self        proto.Proc // this spare's station
-	layout      replica.Layout
+	layout      layout.Layout
 	silence     proto.Time // after which a spare leader counts as gone
 	healing     *recovery.Healing
 	replacement *guest // whom the present attempt is about
@@ -106,7 +106,7 @@ type Machine struct {
 
 // New makes the machine of the spare at a station, one of so many, which may become the spare leader. A spare leader that is silent for
 // so long counts as gone. limit is package recovery's.
-func New(self proto.Proc, layout replica.Layout, spares int, silence, limit time.Duration) *Machine {
+func New(self proto.Proc, layout layout.Layout, spares int, silence, limit time.Duration) *Machine {
 	m := &Machine{
 		self: self, layout: layout, silence: proto.Time(silence), seen: make([]bool, spares), healing: recovery.New(layout, limit, false), seats: make([]seat, layout.Procs()),
 		programs: make([]int64, layout.Ranks()), told: map[string]bool{}, empty: proto.Never,

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"banyan/internal/job/control"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // court is a spare leader of a job of two ranks of two replicas, processes 0 to 3, with spares
@@ -25,7 +25,7 @@ type court struct {
 
 // newCourt has a spare leader whose signs of life are so rare that they don't matter.
 func newCourt(t *testing.T, spares int) *court {
-	return &court{t: t, m: New(4, replica.Uniform(2, 2), spares, time.Hour, 0)}
+	return &court{t: t, m: New(4, layout.Uniform(2, 2), spares, time.Hour, 0)}
 }
 
 // did is what the machine has wanted since it was asked last.
@@ -312,7 +312,7 @@ func TestEnds(t *testing.T) {
 	c.expect("finalized → 5; dismissed 0 → 6; dismissed 0 → 5; end 0 ")
 
 	c = newCourt(t, 2) // it was stopped before anybody had come
-	c.m = New(4, replica.Uniform(2, 2), 2, time.Second, 0)
+	c.m = New(4, layout.Uniform(2, 2), 2, time.Second, 0)
 	c.m.Turn(0, 0, &c.out)
 	c.now = proto.Time(time.Minute)
 	c.m.Tick(c.now, &c.out)
@@ -337,7 +337,7 @@ func TestAnything(t *testing.T) {
 	types := []control.Type{control.Member, control.Spare, control.Knows, control.Eviction, control.Excluded, control.Healable,
 		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown, control.Turn}
 	rapid.Check(t, func(t *rapid.T) {
-		m := New(4, replica.Uniform(2, 2), 2, time.Second, 0)
+		m := New(4, layout.Uniform(2, 2), 2, time.Second, 0)
 		var out []Action
 		var here []int
 		taken := map[string]bool{}

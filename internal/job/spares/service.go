@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"banyan/internal/job/control"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport/mesh"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // ServiceConfig says who a spare is that may become the spare leader.
 type ServiceConfig struct {
-	Layout  replica.Layout
+	Layout  layout.Layout
 	Spares  int
 	Silence time.Duration // after which a spare leader counts as gone
 	Limit   time.Duration // of each part of an attempt; 0: package recovery's

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"banyan/internal/job/control"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // realm is a job of two ranks of two replicas with its spares: the machines of all, and between them connections that
@@ -64,7 +64,7 @@ func newRealm(t *rapid.T, spares int) *realm {
 		s := &subject{station: i, alive: true, course: course{spares: spares}, proc: i, steps: 3}
 		if i >= n {
 			s.proc = -1
-			s.machine = New(proto.Proc(i), replica.Uniform(2, 2), spares, silence, 0)
+			s.machine = New(proto.Proc(i), layout.Uniform(2, 2), spares, silence, 0)
 			s.guests = map[int]*line{}
 		}
 		r.stations = append(r.stations, s)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport"
@@ -49,7 +49,7 @@ func (n *notary) Send(to proto.Proc, h *wire.Header, payload []byte, token uint6
 func TestReplicasSendTheSame(t *testing.T) {
 	const ranks, replicas = 4, 2
 	for seed := range uint64(2) {
-		layout := replica.Uniform(ranks, replicas)
+		layout := layout.Uniform(ranks, replicas)
 		net := inproc.NewNetwork(layout.Procs())
 		notaries := make([]*notary, layout.Procs())
 		errs := make([]error, layout.Procs())

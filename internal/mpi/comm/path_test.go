@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport"
@@ -107,7 +107,7 @@ func (e *wireEnd) Drain(time.Duration)      {}
 func (e *wireEnd) Close() error             { return nil }
 
 // wired gives the worlds of a job over wires.
-func wired(tb testing.TB, layout replica.Layout) []*comm.Comm {
+func wired(tb testing.TB, layout layout.Layout) []*comm.Comm {
 	net := newWires(layout.Procs())
 	var worlds []*comm.Comm
 	for q := range proto.Proc(layout.Procs()) {
@@ -139,7 +139,7 @@ func BenchmarkPath(b *testing.B) {
 		{"blocking-replicated", 2, blocking},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			w := wired(b, replica.Uniform(2, c.degree))
+			w := wired(b, layout.Uniform(2, c.degree))
 			b.ReportAllocs()
 			c.run(b, w)
 		})

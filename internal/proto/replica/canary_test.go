@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/testing/explore"
 )
 
@@ -31,14 +32,14 @@ func TestCanaries(t *testing.T) {
 		{noSingles, scenario{two, "o / r", options{mirror: true}, false}},
 
 		{stateTooEarly, scenario{two, "r / s", healing, false}},
-		{donorSubstitutes, scenario{Partial([]int{3, 2}), "s / r",
+		{donorSubstitutes, scenario{layout.Partial([]int{3, 2}), "s / r",
 			options{dead: 1 << 4, heals: 1, donors: 1, crashes: 2, victims: 0b101, prompt: true}, false}},
 		{marksNotCopied, scenario{two, "r / s", healing, false}},
 		{joiningForgotten, scenario{two, "r / s", healing, false}},
 		{oldAcks, scenario{two, "r / s", options{heals: 1, donors: 1, crashes: 2, victims: 0b1100, prompt: true}, false}},
 		{oldSingles, scenario{two, "r / o", options{heals: 1, donors: 1, crashes: 2, victims: 0b1100, prompt: true}, false}},
 		{notAnew, scenario{two, "s / r", healing, false}},
-		{noFlush, scenario{Partial([]int{3, 1}), "o / r", options{dead: 1 << 3, heals: 1, donors: 1 << 2}, false}},
+		{noFlush, scenario{layout.Partial([]int{3, 1}), "o / r", options{dead: 1 << 3, heals: 1, donors: 1 << 2}, false}},
 		{singlesNotDeferred, scenario{two, "o / r", healing, false}},
 		{silentReplacement, scenario{two, "r / s", healing, false}},
 		{latePrepare, scenario{two, "s / r", healing, false}},
@@ -48,7 +49,7 @@ func TestCanaries(t *testing.T) {
 		{deadAwaited, scenario{two, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, false}},
 		{replacementUninformed, scenario{two, "r s r s / s r s r",
 			options{mirror: true, lead: 1, crashes: 1, victims: 1, heals: 1, donors: anyone}, false}},
-		{coversIgnored, scenario{Partial([]int{2, 3}), "s / r", options{dead: 1, heals: 1, donors: anyone}, false}},
+		{coversIgnored, scenario{layout.Partial([]int{2, 3}), "s / r", options{dead: 1, heals: 1, donors: anyone}, false}},
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
 )
@@ -117,7 +118,7 @@ func quiet(w *world) bool {
 // scenario is a world whose programs are in the words of parse, one for each rank
 // with / between them.
 type scenario struct {
-	layout  Layout
+	layout  layout.Layout
 	program string
 	options options
 	long    bool // takes more than a few seconds
@@ -187,7 +188,7 @@ func TestExhaustive(t *testing.T) {
 }
 
 func scenarios() []scenario {
-	partial := func(degrees ...int) Layout { return Partial(degrees) }
+	partial := func(degrees ...int) layout.Layout { return layout.Partial(degrees) }
 	// first is a job of which process 2, a replica of rank 0, died at the start.
 	first := func(o options) options {
 		o.dead, o.heals, o.donors = 0b100, max(1, o.heals), anyone

@@ -96,7 +96,7 @@ func (m *Machine) answered(p proto.Proc) {
 // isn't over, or somebody has left, for then the job is ending. (A donor that the
 // others held for dead, by mistake, might take their leave for their answer.)
 func (m *Machine) Donate(replacement proto.Proc, incarnation proto.Incarnation, out *Actions) bool {
-	if replacement == m.self || !m.layout.holds(replacement) || m.layout.Rank(replacement) != m.rank ||
+	if replacement == m.self || !m.layout.Holds(replacement) || m.layout.Rank(replacement) != m.rank ||
 		incarnation <= m.incarnation(replacement) || !m.healing.idle() {
 		return false
 	}
@@ -130,7 +130,7 @@ func (m *Machine) handOver(out *Actions) {
 // the driver has something of its own to do then, such as to void transfers to the
 // dead, it does that first.
 func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
-	if !m.layout.holds(from) || !m.layout.holds(n.Replacement) {
+	if !m.layout.Holds(from) || !m.layout.Holds(n.Replacement) {
 		return
 	}
 	h := &m.healing

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -28,7 +29,7 @@ type job struct {
 	asked    []Action                // of Handover, Abandoned and Healed
 }
 
-func newJob(t testing.TB, l Layout) *job {
+func newJob(t testing.TB, l layout.Layout) *job {
 	j := &job{t: t, arrived: make(map[proto.Proc][]uint64)}
 	for p := range proto.Proc(l.Procs()) {
 		j.machines = append(j.machines, New(Config{Layout: l, Self: p}))
@@ -286,7 +287,7 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 
 // What a replica said that it covers dies with it: its successor doesn't.
 func TestCoversOfAnEarlierIncarnation(t *testing.T) {
-	j := newJob(t, Uniform(2, 4)) // rank 0 is 0, 2, 4 and 6
+	j := newJob(t, layout.Uniform(2, 4)) // rank 0 is 0, 2, 4 and 6
 	j.crash(0, 0)
 	j.crash(2, 0)
 	j.crash(6, 0)

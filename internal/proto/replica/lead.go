@@ -3,6 +3,7 @@ package replica
 import (
 	"math"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -15,7 +16,7 @@ type lead struct {
 	horizon  uint64 // above it the program is ahead of some sibling by more than the limit
 	through  bool   // the program is
 
-	told [MaxDegree]uint64 // by replica: how much it said it has received
+	told [layout.MaxDegree]uint64 // by replica: how much it said it has received
 }
 
 // ReportsPerLimit is how many reports a replica makes to each of its siblings while it

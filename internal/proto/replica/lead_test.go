@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -79,7 +80,7 @@ func TestHeldForWhom(t *testing.T) {
 	for name, m := range map[string]*Machine{
 		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
 		"parallel": New(Config{Layout: three, Self: 0, Lead: 100}),
-		"single":   New(Config{Layout: Partial([]int{1, 3}), Self: 0, Mirror: true, Lead: 100}),
+		"single":   New(Config{Layout: layout.Partial([]int{1, 3}), Self: 0, Mirror: true, Lead: 100}),
 	} {
 		var out Actions
 		if m.Received(1000) {

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math/bits"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
 // Config says what a machine is part of.
 type Config struct {
-	Layout Layout
+	Layout layout.Layout
 	Self   proto.Proc
 	// Mirror makes every replica of a sender send to every replica of the
 	// receiver. It is the same at all processes.
@@ -21,13 +22,13 @@ type Config struct {
 
 // Machine is the replication protocol at one process.
 type Machine struct {
-	layout Layout
+	layout layout.Layout
 	self   proto.Proc
 	rank   proto.Rank // of self
 	mirror bool
 
-	places []place // by process: the layout's
-	peers  []peers // by rank: what is known here of its replicas
+	slots []layout.Slot // by process: the layout's
+	peers []peers       // by rank: what is known here of its replicas
 	// incarnations are by process the last one known here; nil while no slot
 	// has been filled anew.
 	incarnations []proto.Incarnation
@@ -37,7 +38,7 @@ type Machine struct {
 	covers replicas
 	// kept are, by replica of the own rank, the dead it said it covers. A
 	// replacement doesn't cover them too.
-	kept [MaxDegree]replicas
+	kept [layout.MaxDegree]replicas
 
 	sending sendSide
 	arrival receiveSide
@@ -60,7 +61,7 @@ type peers struct {
 // New returns the machine of a process, with everybody alive.
 func New(cfg Config) *Machine {
 	l := cfg.Layout
-	if !l.holds(cfg.Self) {
+	if !l.Holds(cfg.Self) {
 		panic(fmt.Sprintf("replica: no %v in a layout of %d", cfg.Self, l.Procs()))
 	}
 	m := &Machine{
@@ -68,20 +69,20 @@ func New(cfg Config) *Machine {
 		self:   cfg.Self,
 		rank:   l.Rank(cfg.Self),
 		mirror: cfg.Mirror,
-		places: l.places(),
+		slots:  l.Slots(),
 		peers:  make([]peers, l.Ranks()),
 		covers: only(l.Replica(cfg.Self)),
 	}
 	for r := range m.peers {
-		absent := l.absent(proto.Rank(r))
-		m.peers[r] = peers{present: l.all() &^ absent, dead: absent}
+		absent := absentOf(l, proto.Rank(r))
+		m.peers[r] = peers{present: allOf(l) &^ absent, dead: absent}
 	}
 	m.sending.byKey = make(map[key]*outgoing)
 	m.sending.recent = make([]*outgoing, l.Ranks())
 	m.arrival.byKey = make(map[key]*incoming)
 	m.arrival.recent = make([]*incoming, l.Ranks())
 	if cfg.Mirror {
-		m.covers = l.all()
+		m.covers = allOf(l)
 	}
 	m.lead = newLead(0)
 	if cfg.Mirror {
@@ -106,7 +107,7 @@ type key struct {
 // substitute: it then sends what the receivers of p haven't acknowledged. That
 // holds also for a p that had left, but died before its last frames were out.
 func (m *Machine) Dead(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
-	if p == m.self || !m.layout.holds(p) || incarnation < m.incarnation(p) {
+	if p == m.self || !m.layout.Holds(p) || incarnation < m.incarnation(p) {
 		return
 	}
 	m.setIncarnation(p, incarnation)
@@ -130,7 +131,7 @@ func (m *Machine) Dead(p proto.Proc, incarnation proto.Incarnation, out *Actions
 // for the dead it covered, has arrived or is on its way. So nobody substitutes
 // it, and its rank isn't lost.
 func (m *Machine) Left(p proto.Proc, out *Actions) {
-	if p == m.self || !m.layout.holds(p) {
+	if p == m.self || !m.layout.Holds(p) {
 		return
 	}
 	rank, bit := m.layout.Rank(p), m.bit(p)
@@ -161,7 +162,7 @@ func (m *Machine) gone(rank proto.Rank, bit replicas) {
 }
 
 // Rank is the rank that process p of the layout runs.
-func (m *Machine) Rank(p proto.Proc) proto.Rank { return m.places[p].rank }
+func (m *Machine) Rank(p proto.Proc) proto.Rank { return m.slots[p].Rank }
 
 // present are the replicas of r that take part, as far as is known here.
 func (m *Machine) present(r proto.Rank) replicas { return m.peers[r].present }
@@ -188,14 +189,14 @@ func (m *Machine) substitute(out *Actions) {
 // Alive says whether p takes part: it isn't known dead, nor known to have left, nor
 // joining.
 func (m *Machine) Alive(p proto.Proc) bool {
-	return m.layout.holds(p) && m.present(m.layout.Rank(p))&m.bit(p) != 0
+	return m.layout.Holds(p) && m.present(m.layout.Rank(p))&m.bit(p) != 0
 }
 
 // Lost says whether every replica of r has died. A rank of which one replica
 // left in order is finished, not lost, and one that a replica is joining may yet
 // be saved.
 func (m *Machine) Lost(r proto.Rank) bool {
-	return m.peers[r].dead == m.layout.all() && m.peers[r].left == 0
+	return m.peers[r].dead == allOf(m.layout) && m.peers[r].left == 0
 }
 
 // Source is the replica of r that this process receives from, now that it

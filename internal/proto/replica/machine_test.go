@@ -4,14 +4,15 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
 // Two ranks, two replicas: processes 0 and 2 are rank 0, 1 and 3 are rank 1.
-var two = Uniform(2, 2)
+var two = layout.Uniform(2, 2)
 
 // Two ranks, three replicas.
-var three = Uniform(2, 3)
+var three = layout.Uniform(2, 3)
 
 func transmits(out Actions) (to []proto.Proc) {
 	for _, a := range out {
@@ -67,7 +68,7 @@ func TestEagerWithoutFailures(t *testing.T) {
 }
 
 func TestDegreeOne(t *testing.T) {
-	l := Uniform(2, 1)
+	l := layout.Uniform(2, 1)
 	sender, receiver := New(Config{Layout: l, Self: 0}), New(Config{Layout: l, Self: 1})
 	msg := &Message{Dst: 1}
 	var out Actions
@@ -88,7 +89,7 @@ func TestDegreeOne(t *testing.T) {
 // its arrival as an offer.
 func pair(t *testing.T) (sender, receiver *Machine, msg *Message) {
 	t.Helper()
-	l := Uniform(2, 3)
+	l := layout.Uniform(2, 3)
 	sender, receiver = New(Config{Layout: l, Self: 0}), New(Config{Layout: l, Self: 1})
 	msg = &Message{Context: 7, Dst: 1, Rendezvous: true}
 	var out Actions
@@ -300,7 +301,7 @@ func BenchmarkExchange(b *testing.B) {
 // BenchmarkLaggingReplica: one replica acknowledges message by message while
 // another hasn't for 100,000.
 func BenchmarkLaggingReplica(b *testing.B) {
-	m := New(Config{Layout: Uniform(2, 3), Self: 0})
+	m := New(Config{Layout: layout.Uniform(2, 3), Self: 0})
 	var out Actions
 	send := func() uint64 {
 		msg := &Message{Dst: 1}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"banyan/internal/layout"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -39,16 +40,16 @@ func (p pace) weight(e event) int {
 }
 
 // randomLayout has 2 to 5 ranks of up to 4 replicas, half of the time as many each.
-func randomLayout(r *rand.Rand) Layout {
+func randomLayout(r *rand.Rand) layout.Layout {
 	ranks, degree := 2+r.IntN(4), 1+r.IntN(4)
 	if r.IntN(2) == 0 {
-		return Uniform(ranks, degree)
+		return layout.Uniform(ranks, degree)
 	}
 	degrees := make([]int, ranks)
 	for i := range degrees {
 		degrees[i] = 1 + r.IntN(4)
 	}
-	return Partial(degrees)
+	return layout.Partial(degrees)
 }
 
 // run runs the schedule of a seed to its end, with a bug in every machine.
@@ -79,7 +80,7 @@ func run(seed uint64, b bug) error {
 
 // runHealings runs a job of little to do in which much dies and is replaced.
 func runHealings(r *rand.Rand, b bug) error {
-	l := Uniform(2, 2+r.IntN(4))
+	l := layout.Uniform(2, 2+r.IntN(4))
 	heals := 1 + r.IntN(8)
 	return schedule(r, newWorld(l, randomProgram(r, 2, 1, 1+r.IntN(20)), 1, options{
 		crashes: l.Procs() - 2 + r.IntN(heals+1),

@@ -91,10 +91,10 @@ func (v Verdict) String() string {
 // Arrive judges a message (or the offer of a rendezvous) that has arrived from
 // the process from, a replica of the source rank.
 func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous bool) Verdict {
-	if uint(from) >= uint(len(m.places)) || seq == 0 {
+	if uint(from) >= uint(len(m.slots)) || seq == 0 {
 		return Invalid
 	}
-	src, replica := m.places[from].rank, int(m.places[from].replica)
+	src, replica := m.slots[from].Rank, int(m.slots[from].Replica)
 	if src == m.rank {
 		return Invalid
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
 )
@@ -110,11 +111,11 @@ func TestReduction(t *testing.T) {
 		return options{dead: dead, heals: 1, donors: anyone, crashes: 1, victims: anyone, suspect: true, leave: true}
 	}
 	few := append(scenarios(),
-		scenario{Partial([]int{2, 1}), "s r / r s", unquiet(0b100), false},
-		scenario{Partial([]int{2, 1}), "o r / r o", unquiet(0b100), false},
-		scenario{Partial([]int{3, 1}), "r / s", unquiet(0b1000), true},
-		scenario{Partial([]int{3, 1}), "s / r", unquiet(0b1000), true},
-		scenario{Partial([]int{3, 1}), "r / o", unquiet(0b1000), true},
+		scenario{layout.Partial([]int{2, 1}), "s r / r s", unquiet(0b100), false},
+		scenario{layout.Partial([]int{2, 1}), "o r / r o", unquiet(0b100), false},
+		scenario{layout.Partial([]int{3, 1}), "r / s", unquiet(0b1000), true},
+		scenario{layout.Partial([]int{3, 1}), "s / r", unquiet(0b1000), true},
+		scenario{layout.Partial([]int{3, 1}), "r / o", unquiet(0b1000), true},
 	)
 	limit := 25_000
 	if long() {

@@ -152,7 +152,7 @@ func (m *Machine) transmit(msg *Message, to replicas, out *Actions) {
 // for the process to. It is ignored for a message that has been released in the
 // meantime and not sent again.
 func (m *Machine) Delivered(msg *Message, to proto.Proc, out *Actions) {
-	if c := msg.channel; c != nil && m.layout.holds(to) && m.layout.Rank(to) == msg.Dst {
+	if c := msg.channel; c != nil && m.layout.Holds(to) && m.layout.Rank(to) == msg.Dst {
 		m.settle(c.retained.find(msg.Seq), m.bit(to), out)
 		c.retained.trim()
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -16,7 +17,7 @@ func TestSendOne(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		degree := 1 + random.IntN(4)
-		layout := Uniform(3, degree)
+		layout := layout.Uniform(3, degree)
 		self := layout.Proc(0, random.IntN(degree))
 		a := New(Config{Layout: layout, Self: self, Mirror: seed%7 == 0})
 		b := a.clone()

@@ -117,10 +117,10 @@ func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Action
 }
 
 func (m *Machine) restorePeers(r *varint.Reader) {
-	all := m.layout.all()
+	all := allOf(m.layout)
 	for rank := range m.peers {
 		dead, left, joining := replicas(r.Uint()), replicas(r.Uint()), replicas(r.Uint())
-		if absent := m.layout.absent(proto.Rank(rank)); (dead|left|joining)&^all != 0 || absent&^dead != 0 || joining&(dead|left) != 0 {
+		if absent := absentOf(m.layout, proto.Rank(rank)); (dead|left|joining)&^all != 0 || absent&^dead != 0 || joining&(dead|left) != 0 {
 			r.Fail()
 		}
 		if proto.Rank(rank) == m.rank {
@@ -161,7 +161,7 @@ func (m *Machine) restoreOutgoing(r *varint.Reader, keep func(Message) *Message)
 	last := uint64(0)
 	for range r.Count() {
 		seq, tag, total, pending := r.Uint(), r.Uint(), r.Uint(), replicas(r.Uint())
-		if r.Failed() || seq <= last || seq > sent || pending == 0 || pending&^m.layout.all() != 0 {
+		if r.Failed() || seq <= last || seq > sent || pending == 0 || pending&^allOf(m.layout) != 0 {
 			r.Fail()
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -117,7 +118,7 @@ type options struct {
 
 // rules are what stays as it is in a world.
 type rules struct {
-	layout   Layout
+	layout   layout.Layout
 	program  script
 	contexts int
 	options
@@ -144,7 +145,7 @@ type world struct {
 	order   *rand.Rand      // of the events of a state, for an exploration of a part; nil: as they come
 }
 
-func newWorld(l Layout, program script, contexts int, o options) *world {
+func newWorld(l layout.Layout, program script, contexts int, o options) *world {
 	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, healing: proto.NoProc, unheard: proto.NoProc}
 	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
@@ -411,8 +412,8 @@ func (w *world) coverage() error {
 		}
 	}
 	for r, sent := range sends {
-		if sent != w.layout.all() {
-			return fmt.Errorf("%b of rank %d cover nobody", w.layout.all()&^sent, r)
+		if sent != allOf(w.layout) {
+			return fmt.Errorf("%b of rank %d cover nobody", allOf(w.layout)&^sent, r)
 		}
 	}
 	return nil

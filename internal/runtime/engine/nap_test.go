@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
@@ -40,7 +40,7 @@ func TestNapsAreApart(t *testing.T) {
 		end = e.now()
 	}}
 	e = New(Config{Oversubscribed: true, Process: process.Config{
-		Layout: replica.Uniform(2, 1), Period: 3600e9, Timeout: 36000e9,
+		Layout: layout.Uniform(2, 1), Period: 3600e9, Timeout: 36000e9,
 	}}, tr)
 	defer e.Close()
 	if err := e.OpenContext(2, []proto.Rank{0, 1}, false); err != nil {

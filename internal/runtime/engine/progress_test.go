@@ -8,8 +8,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
@@ -22,7 +22,7 @@ const context = 2
 // pair runs two ranks.
 func pair(t *testing.T, run [2]func(e *engine.Engine)) {
 	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0)))
-	layout := replica.Uniform(2, 1)
+	layout := layout.Uniform(2, 1)
 	net := inproc.NewNetwork(2)
 	end := make(chan error, 2)
 	for i := range run {

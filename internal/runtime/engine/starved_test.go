@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
@@ -19,7 +19,7 @@ func TestStarvedIsNotDead(t *testing.T) {
 	asked := 0 // under the engine's lock
 	e := engine.New(engine.Config{
 		Process: process.Config{
-			Layout: replica.Uniform(2, 1), Period: proto.Time(timeout / 10), Timeout: proto.Time(timeout),
+			Layout: layout.Uniform(2, 1), Period: proto.Time(timeout / 10), Timeout: proto.Time(timeout),
 		},
 		Starved: func(q proto.Proc) bool {
 			if q != 1 {

@@ -3,8 +3,8 @@ package process
 import (
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -20,7 +20,7 @@ func arriveFrom(p *Process, from proto.Proc, first, last uint64, bytes int) {
 // Arrivals are acknowledged together: when there are many, when they are large, or after some time; not
 // each by itself, nor because the process has nothing else to do.
 func TestAcknowledgementsWait(t *testing.T) {
-	layout := replica.Uniform(2, 2)
+	layout := layout.Uniform(2, 2)
 	p, w := single(t, layout) // replica 0 of rank 0
 	sender := layout.Proc(1, 0)
 	acks := func() (frames int) {

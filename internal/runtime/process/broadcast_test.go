@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // casts is a program: a number of broadcasts from changing roots, of changing
@@ -57,7 +57,7 @@ func (c *casts) step(p *Process) bool {
 
 func runCasts(t *testing.T, seed uint64, ranks, total, crashes int, roots []int, victim func(w *world) proto.Proc) (*world, []*casts) {
 	programs := make([]*casts, ranks)
-	w := newWorld(t, seed, replica.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+	w := newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 		programs[r] = &casts{rank: int(r), ranks: ranks, total: total, roots: roots}
 		return programs[r]
 	})

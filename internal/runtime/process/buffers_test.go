@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 )
 
 // Every slice is of the smallest class that has room for it, and comes back to it.
@@ -63,7 +63,7 @@ func TestBuffersOfGivenMemory(t *testing.T) {
 
 // What is kept for a replica that lags behind doesn't grow the heap: the collector would run for it.
 func TestRetainedIsNotOnTheHeap(t *testing.T) {
-	p, w := single(t, replica.Uniform(2, 2))
+	p, w := single(t, layout.Uniform(2, 2))
 	p.buffers.memory = make([]byte, MemorySize)
 	data := make([]byte, 8<<10)
 	var before, after runtime.MemStats

@@ -3,8 +3,8 @@ package process
 import (
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // shortLived is a program that broadcasts from rank 0 over one communicator after
@@ -91,7 +91,7 @@ func TestBroadcastsOutliveTheirCommunicator(t *testing.T) {
 		seeds(t, func(t *testing.T, seed uint64) {
 			const ranks = 6
 			programs := make([]*shortLived, ranks)
-			w := newWorld(t, seed, replica.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+			w := newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 				programs[r] = &shortLived{rank: int(r), ranks: ranks, left: 8}
 				return programs[r]
 			})

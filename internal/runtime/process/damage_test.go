@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -20,7 +20,7 @@ func TestDamagedTransfers(t *testing.T) {
 	damaged := map[wire.Kind]int{}
 	healed := 0
 	for seed := range uint64(seeds) {
-		layout := replica.Uniform(2, 2+int(seed%2))
+		layout := layout.Uniform(2, 2+int(seed%2))
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: 2, rounds: 40, setUp: 2, value: uint64(r)}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -32,7 +32,7 @@ func (w *payloads) Send(to proto.Proc, h *wire.Header, payload []byte, token uin
 func eight() (*Process, *payloads) {
 	w := &payloads{}
 	p := New(Config{
-		Layout: replica.Uniform(8, 1), Period: 100e6, Timeout: 1e9,
+		Layout: layout.Uniform(8, 1), Period: 100e6, Timeout: 1e9,
 		Hosts: []int32{0, 0, 1, 1, 2, 2, 3, 3},
 	}, 0, w, w)
 	return p, w

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -33,7 +33,7 @@ func (r *reading) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
 }
 
 // singleReader is a single process that can read.
-func singleReader(t *testing.T, layout replica.Layout) (*Process, *reading) {
+func singleReader(t *testing.T, layout layout.Layout) (*Process, *reading) {
 	p, w := single(t, layout)
 	r := &reading{wiretap: w, memory: map[proto.Proc][]byte{}, before: func(int) {}}
 	p.direct = r
@@ -57,7 +57,7 @@ func offerFrom(p *Process, from proto.Proc, id, place uint64) {
 // A large message is read from its sender's memory, piece by piece, straight into
 // the program's buffer; the sender is let go when all is read.
 func TestDirectRead(t *testing.T) {
-	p, w := singleReader(t, replica.Uniform(2, 1))
+	p, w := singleReader(t, layout.Uniform(2, 1))
 	w.memory[1] = large
 	buffer := make([]byte, len(large))
 	h := p.Receive(2, 1, 0, buffer)
@@ -78,7 +78,7 @@ func TestDirectRead(t *testing.T) {
 // An offer that can't be read, or no longer in the middle of it, is asked for.
 func TestDirectReadFails(t *testing.T) {
 	for _, last := range []int{0, 1, 2} {
-		p, w := singleReader(t, replica.Uniform(2, 1))
+		p, w := singleReader(t, layout.Uniform(2, 1))
 		w.memory[1] = large
 		w.before = func(piece int) {
 			if piece == last {
@@ -106,7 +106,7 @@ func TestDirectReadFails(t *testing.T) {
 // The sender dies while it's being read: its substitute's offer is read from the
 // beginning.
 func TestSenderDiesWhileRead(t *testing.T) {
-	p, w := singleReader(t, replica.Uniform(2, 2))
+	p, w := singleReader(t, layout.Uniform(2, 2))
 	w.memory[1], w.memory[3] = bytes.Repeat([]byte("?"), len(large)), large
 	w.before = func(piece int) {
 		if piece == 1 {
@@ -132,7 +132,7 @@ func TestSenderDiesWhileRead(t *testing.T) {
 
 // Nobody may read on in a buffer that is the program's again.
 func TestRevokedBeforeReuse(t *testing.T) {
-	p, w := singleReader(t, replica.Uniform(3, 1))
+	p, w := singleReader(t, layout.Uniform(3, 1))
 	h := p.Send(3, 1, 0, large)
 	if offer := w.last(wire.KindOffer); offer.Offset != 7 {
 		t.Fatalf("offered at place %d", offer.Offset)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -71,7 +71,7 @@ func (f *phases) receive(p *Process, context uint64, from proto.Rank) {
 }
 
 // runPhases returns the first thing that went wrong at a live process.
-func runPhases(t *testing.T, seed uint64, layout replica.Layout, mirror bool, crashes int, prepare func(p *Process)) error {
+func runPhases(t *testing.T, seed uint64, layout layout.Layout, mirror bool, crashes int, prepare func(p *Process)) error {
 	programs := map[proto.Proc]*phases{}
 	w := newWorldOf(t, seed, Config{Layout: layout, Mirror: mirror, Period: 100e6, Timeout: 1e9}, func(r proto.Rank, k int) program {
 		f := &phases{rank: int(r), ranks: layout.Ranks(), total: 12}
@@ -91,7 +91,7 @@ func runPhases(t *testing.T, seed uint64, layout replica.Layout, mirror bool, cr
 }
 
 func TestNoMessageComesBeforeItsCause(t *testing.T) {
-	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
+	for _, layout := range []layout.Layout{layout.Uniform(3, 2), layout.Uniform(4, 2), layout.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			for _, mirror := range []bool{false, true} {
 				if err := runPhases(t, seed, layout, mirror, layout.MaxDegree(), func(*Process) {}); err != nil {
@@ -105,7 +105,7 @@ func TestNoMessageComesBeforeItsCause(t *testing.T) {
 // Without clocks the same test fails: it can see what they are for.
 func TestCanaryWithoutClocks(t *testing.T) {
 	for seed := range uint64(2000) {
-		err := runPhases(t, seed, replica.Uniform(3, 2), false, 2, func(p *Process) { p.clock = nil })
+		err := runPhases(t, seed, layout.Uniform(3, 2), false, 2, func(p *Process) { p.clock = nil })
 		if err != nil {
 			t.Logf("seed %d: %v", seed, err)
 			return
@@ -138,7 +138,7 @@ func wants(t *testing.T, p *Process) byte {
 // Replicas of a sender may have heard different things before the same message. Where copies come from
 // several, a later message can be ready before an earlier one; it waits for that.
 func TestEarlyMessagesKeepTheirOrder(t *testing.T) {
-	p, _ := single(t, replica.Uniform(3, 2))
+	p, _ := single(t, layout.Uniform(3, 2))
 	comes(p, 1, 1, 1) // the sender has heard of this rank's first send
 	comes(p, 4, 2, 0) // the sender's twin hasn't
 	comes(p, 4, 3, 2)
@@ -162,7 +162,7 @@ func TestEarlyMessagesKeepTheirOrder(t *testing.T) {
 
 // Nor does a message wait for what its sender's twin hasn't needed for it.
 func TestTheLeastCauseCounts(t *testing.T) {
-	p, _ := single(t, replica.Uniform(3, 2))
+	p, _ := single(t, layout.Uniform(3, 2))
 	comes(p, 1, 1, 2)
 	comes(p, 1, 2, 2)
 	comes(p, 4, 1, 1)
@@ -189,7 +189,7 @@ func TestTheLeastCauseCounts(t *testing.T) {
 // whose messages come from two worlds would else wait for each other's sends, for ever. One from any source that was posted
 // earlier goes first.
 func TestThreadsDontWaitForEachOther(t *testing.T) {
-	p, _ := single(t, replica.Uniform(3, 2))
+	p, _ := single(t, layout.Uniform(3, 2))
 	var b [4][1]byte
 	first := p.Receive(2, 1, 0, b[0][:])
 	comes(p, 1, 1, 1)

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -50,7 +50,7 @@ func (w *wiretap) last(k wire.Kind) *wire.Header {
 
 // single is a process whose peers are played by the test, with the contexts 2
 // (point-to-point) and 3 (collective) of the world.
-func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
+func single(t *testing.T, layout layout.Layout) (*Process, *wiretap) {
 	w := &wiretap{}
 	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
 	var members []proto.Rank
@@ -68,7 +68,7 @@ func single(t *testing.T, layout replica.Layout) (*Process, *wiretap) {
 // A process that is fenced in the middle of a transfer ends it: the program gets
 // an error, but only when the transport has given its buffer back.
 func TestFencedInATransfer(t *testing.T) {
-	p, w := single(t, replica.Uniform(2, 1))
+	p, w := single(t, layout.Uniform(2, 1))
 	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
 	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 10 * fragmentSize}, nil)
 	if len(w.tokens) != fragmentsInFlight {
@@ -96,7 +96,7 @@ func TestFencedInATransfer(t *testing.T) {
 // take a withdrawn message or a goodbye for the truth, while a substitute has
 // what they need.
 func TestFencedProcessIsSilent(t *testing.T) {
-	p, w := single(t, replica.Uniform(2, 2))
+	p, w := single(t, layout.Uniform(2, 2))
 	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
 	id := w.last(wire.KindOffer).ID
 	p.Closed(3, transport.EvidenceEviction)

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/state"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
@@ -21,7 +21,7 @@ import (
 type infirmary struct {
 	t            *testing.T
 	rng          *rand.Rand
-	layout       replica.Layout
+	layout       layout.Layout
 	mirror       bool
 	nodes        []*patient // by process: the last life
 	all          []*patient // every life
@@ -71,11 +71,11 @@ type patient struct {
 	wrong       bool // its program ended with a wrong value
 }
 
-func newInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
+func newInfirmary(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
 	return newVerifiedInfirmary(t, seed, layout, mirror, make, nil)
 }
 
-func newVerifiedInfirmary(t *testing.T, seed uint64, layout replica.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *patient, c Corruption)) *infirmary {
+func newVerifiedInfirmary(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *patient, c Corruption)) *infirmary {
 	w := &infirmary{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
 		incarnations: slices.Repeat([]proto.Incarnation{0}, layout.Procs())}
 	for q := range proto.Proc(layout.Procs()) {
@@ -576,7 +576,7 @@ func TestHealing(t *testing.T) {
 	}
 	healed, failed, givenUp := 0, 0, 0
 	for seed := range uint64(seeds) {
-		layouts := []replica.Layout{replica.Uniform(2, 2), replica.Uniform(3, 2), replica.Uniform(2, 3), replica.Partial([]int{2, 1, 3})}
+		layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 2), layout.Uniform(2, 3), layout.Partial([]int{2, 1, 3})}
 		layout := layouts[seed%4]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newInfirmary(t, seed, layout, seed%5 == 4, func(r proto.Rank) *courier {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -25,7 +25,7 @@ func TestLanding(t *testing.T) {
 		src proto.Rank
 		tag int32
 	}{{1, 5}, {proto.AnyRank, 5}, {1, proto.AnyTag}, {proto.AnyRank, proto.AnyTag}} {
-		p, _ := single(t, replica.Uniform(3, 1))
+		p, _ := single(t, layout.Uniform(3, 1))
 		buffer := make([]byte, landingSize+1)
 		other := p.Receive(2, 2, 5, make([]byte, 1))
 		h := p.Receive(2, r.src, r.tag, buffer)
@@ -54,7 +54,7 @@ func TestLanding(t *testing.T) {
 // A message that no receive waits for, or that is larger than the buffer, is kept and copied;
 // one that comes later takes the later receive.
 func TestNoLanding(t *testing.T) {
-	p, _ := single(t, replica.Uniform(2, 1))
+	p, _ := single(t, layout.Uniform(2, 1))
 	small := make([]byte, landingSize-1)
 	h := p.Receive(2, 1, 5, small)
 	header := landingHeader(2, 1, landingSize)
@@ -86,7 +86,7 @@ func TestNoLanding(t *testing.T) {
 func TestSenderOfALandingDies(t *testing.T) {
 	for _, src := range []proto.Rank{1, proto.AnyRank} {
 		for _, lost := range []bool{false, true} { // the connection ends first
-			p, w := single(t, replica.Uniform(3, 1))
+			p, w := single(t, layout.Uniform(3, 1))
 			h := p.Receive(2, src, 5, make([]byte, landingSize))
 			p.Dest(1, landingHeader(2, 1, landingSize))
 			if lost {
@@ -109,7 +109,7 @@ func TestSenderOfALandingDies(t *testing.T) {
 // What breaks a collective off doesn't end the receive of a message that lands: the
 // transport writes to its buffer.
 func TestAnotherDiesDuringALanding(t *testing.T) {
-	p, _ := single(t, replica.Uniform(3, 1))
+	p, _ := single(t, layout.Uniform(3, 1))
 	waits := p.Receive(3, 1, 6, make([]byte, landingSize))
 	h := p.Receive(3, 1, 5, make([]byte, landingSize))
 	header := landingHeader(3, 1, landingSize)

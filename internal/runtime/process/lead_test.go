@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -110,7 +110,7 @@ func (w *world) progress() (steps int) {
 func laggard(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64) (w *world, frozen *bool) {
 	frozen = new(bool)
 	*frozen = true
-	cfg := Config{Layout: replica.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
 	return newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
 		s := dialogue(r, rounds, bytes)
 		if r == 1 && k == 1 {
@@ -196,7 +196,7 @@ func TestDeathsWhileHeld(t *testing.T) {
 // Reports are few: four for as much as one may be ahead, to each sibling, and one at the end.
 func TestReportsAreFew(t *testing.T) {
 	const limit, rounds, each = 20_000, 64, 1000 + retainCost
-	cfg := Config{Layout: replica.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
 	recorders := map[proto.Proc]*counter{}
 	w := newWorldOf(t, 1, cfg, func(r proto.Rank, _ int) program { return dialogue(r, rounds, 1000) })
 	for _, n := range w.nodes {
@@ -232,7 +232,7 @@ func (*counter) Died(proto.Proc)                {}
 func TestWhoIsOfferedAMessageIsNotHeld(t *testing.T) {
 	const bulk, limit = 30, 20_000
 	large, small := make([]byte, 2*EagerLimit), make([]byte, 1000)
-	cfg := Config{Layout: replica.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
 	seeds(t, func(t *testing.T, seed uint64) {
 		finish(t, newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
 			s := &script{}

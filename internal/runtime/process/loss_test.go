@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -43,7 +43,7 @@ func (s *stubborn) step(p *Process) bool {
 // replicas of a surviving rank then hear of the loss at different places of the
 // program. Nothing hangs: no operation, and not the shutdown barrier.
 func TestLostRankOfAReplicatedJob(t *testing.T) {
-	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(4, 2), replica.Uniform(3, 3)} {
+	for _, layout := range []layout.Layout{layout.Uniform(3, 2), layout.Uniform(4, 2), layout.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			w := newWorld(t, seed, layout, func(r proto.Rank, _ int) program {
 				return &stubborn{rank: int(r), ranks: layout.Ranks(), rounds: 9}
@@ -63,7 +63,7 @@ func TestLostRankOfAReplicatedJob(t *testing.T) {
 // A large message of a rank that died before anyone asked for its data can't be
 // received any more.
 func TestUnexpectedOfferOfALostRank(t *testing.T) {
-	p, _ := single(t, replica.Uniform(2, 1))
+	p, _ := single(t, layout.Uniform(2, 1))
 	p.Frame(1, &wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: 100_000, ID: 1 << 32}, nil)
 	p.Closed(1, transport.EvidenceExited)
 	h := p.Receive(2, proto.AnyRank, proto.AnyTag, make([]byte, 100_000))

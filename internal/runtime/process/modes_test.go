@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -149,7 +149,7 @@ func TestModesSurviveCrashes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d/%d", c.ranks, c.degree, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
-				layout := replica.Uniform(c.ranks, c.degree)
+				layout := layout.Uniform(c.ranks, c.degree)
 				programs := map[proto.Proc]*modes{}
 				w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 					m := &modes{rank: int(r), total: 15}
@@ -175,7 +175,7 @@ func TestModesSurviveCrashes(t *testing.T) {
 // error should the receiver die first.
 func TestSynchronousSend(t *testing.T) {
 	for _, size := range []int{0, 1, EagerLimit + 1} {
-		p, w := single(t, replica.Uniform(3, 1))
+		p, w := single(t, layout.Uniform(3, 1))
 		data := make([]byte, size)
 		h := p.SendSynchronous(2, 1, 0, data)
 		offer := w.last(wire.KindOffer)
@@ -207,7 +207,7 @@ func TestSynchronousSend(t *testing.T) {
 
 // A message that was taken by a probe, but not received, when its sender dies.
 func TestTakenMessageOfALostRank(t *testing.T) {
-	p, _ := single(t, replica.Uniform(2, 1))
+	p, _ := single(t, layout.Uniform(2, 1))
 	p.Frame(1, &wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: 100_000, ID: 1 << 32}, nil)
 	p.Frame(1, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Tag: 1, Total: 3}, []byte{1, 2, 3})
 	offered, _, _, _ := p.MatchedProbe(2, 1, 0)
@@ -234,7 +234,7 @@ func TestTakenMessageOfALostRank(t *testing.T) {
 // Messages of more than 2^32 bytes have their length. No byte of this one is moved.
 func TestHugeMessage(t *testing.T) {
 	const total = 5 << 30
-	p, w := single(t, replica.Uniform(2, 1))
+	p, w := single(t, layout.Uniform(2, 1))
 	// Never touched, it takes no memory.
 	buffer, err := unix.Mmap(-1, 0, total, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {

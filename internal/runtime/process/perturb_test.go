@@ -3,8 +3,8 @@ package process
 import (
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -45,7 +45,7 @@ func (c *collector) step(p *Process) bool {
 // With perturbed timing each channel's messages stay in their order, and nothing is
 // lost, whoever dies meanwhile.
 func TestPerturbedChannelsKeepTheirOrder(t *testing.T) {
-	layout := replica.Uniform(3, 2)
+	layout := layout.Uniform(3, 2)
 	for seed := range uint64(60) {
 		orders := make([][]proto.Rank, 2)
 		w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
@@ -63,7 +63,7 @@ func TestPerturbedChannelsKeepTheirOrder(t *testing.T) {
 func TestPerturbedOrders(t *testing.T) {
 	swapped, late := 0, 0
 	for seed := range uint64(200) {
-		p, _ := single(t, replica.Uniform(3, 2))
+		p, _ := single(t, layout.Uniform(3, 2))
 		p.perturb = newPerturbation(seed + 1)
 		first, second := p.Receive(2, proto.AnyRank, 5, make([]byte, 1)), p.Receive(2, proto.AnyRank, 5, make([]byte, 1))
 		inside := p.Receive(3, 1, 5, make([]byte, 1))

@@ -28,6 +28,7 @@ package process
 import (
 	"cmp"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/causal"
 	"banyan/internal/proto/detector"
@@ -104,7 +105,7 @@ type Host interface {
 // Config says who the process is.
 type Config struct {
 	Self   proto.Proc
-	Layout replica.Layout
+	Layout layout.Layout
 	// Mirror makes all replicas of a sender send to all of the receiver.
 	Mirror bool
 	// Period and Timeout are the detector's η and δ in nanoseconds.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 )
 
 // exchange is a program: every rank sends a number of messages of various
@@ -202,15 +202,15 @@ func seeds(t *testing.T, run func(t *testing.T, seed uint64)) {
 
 func TestExchangeSurvivesCrashes(t *testing.T) {
 	for _, c := range []struct {
-		layout  replica.Layout
+		layout  layout.Layout
 		mirror  bool
 		crashes int
 	}{
-		{replica.Uniform(2, 1), false, 0}, {replica.Uniform(4, 1), false, 0}, {replica.Uniform(2, 2), false, 0},
-		{replica.Uniform(2, 2), false, 1}, {replica.Uniform(2, 2), false, 2}, {replica.Uniform(3, 2), false, 3},
-		{replica.Uniform(4, 2), false, 2}, {replica.Uniform(3, 3), false, 4},
-		{replica.Partial([]int{2, 1}), false, 1}, {replica.Partial([]int{1, 3, 2}), false, 3},
-		{replica.Uniform(2, 2), true, 0}, {replica.Uniform(3, 2), true, 3}, {replica.Partial([]int{1, 3, 2}), true, 3},
+		{layout.Uniform(2, 1), false, 0}, {layout.Uniform(4, 1), false, 0}, {layout.Uniform(2, 2), false, 0},
+		{layout.Uniform(2, 2), false, 1}, {layout.Uniform(2, 2), false, 2}, {layout.Uniform(3, 2), false, 3},
+		{layout.Uniform(4, 2), false, 2}, {layout.Uniform(3, 3), false, 4},
+		{layout.Partial([]int{2, 1}), false, 1}, {layout.Partial([]int{1, 3, 2}), false, 3},
+		{layout.Uniform(2, 2), true, 0}, {layout.Uniform(3, 2), true, 3}, {layout.Partial([]int{1, 3, 2}), true, 3},
 	} {
 		t.Run(fmt.Sprintf("%v, mirror %v, %d crashes", c.layout, c.mirror, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -50,7 +50,7 @@ func TestRecorder(t *testing.T) {
 		tapes := make([]*tape, ranks)
 		before := make([]uint64, ranks)
 		var w *world
-		w = newWorld(t, seed, replica.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+		w = newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 			c := &casts{rank: int(r), ranks: ranks, total: total, roots: []int{0}}
 			if r == victim {
 				return &dying{c, func() { w.crash(victim) }}

@@ -3,14 +3,14 @@ package process
 import (
 	"testing"
 
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 	"banyan/internal/runtime/wire"
 )
 
 // A frame without data may come as an empty part of the transport's own buffer,
 // which must not get among those that the process gives to its messages.
 func TestEmptyPayloadIsNotRecycled(t *testing.T) {
-	p, _ := single(t, replica.Uniform(2, 1))
+	p, _ := single(t, layout.Uniform(2, 1))
 	theirs := make([]byte, 4096)
 	b := make([]byte, 1)
 	p.Broadcast(3, 1, b)

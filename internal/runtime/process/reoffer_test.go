@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 // has, it pulls from the substitute; when that one's data is here the program may reuse
 // its buffer, so nothing may be read into it any more should the first sender wake.
 func TestReofferCutsOffTheFirstSender(t *testing.T) {
-	p, w := single(t, replica.Uniform(2, 2))
+	p, w := single(t, layout.Uniform(2, 2))
 	buffer := make([]byte, fragmentSize)
 	h := p.Receive(2, 1, 0, buffer)
 	offer := wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: fragmentSize, ID: 1 << 32}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/state"
 )
 
@@ -96,7 +96,7 @@ func (c *chatter) step(p *Process) bool {
 }
 
 // alone is the world of a replacement in its replay: it talks to nobody.
-func alone(t *testing.T, layout replica.Layout, self proto.Proc) (*node, *Process) {
+func alone(t *testing.T, layout layout.Layout, self proto.Proc) (*node, *Process) {
 	n := &node{w: &world{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
 	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Replacement: true}, 0, n, n)
 	var all []proto.Rank
@@ -125,7 +125,7 @@ func drain(e *state.Encoder) (b []byte) {
 
 // chatters runs the program with logs and returns the log and the transcript of each
 // process that lived to the end.
-func chatters(t *testing.T, seed uint64, layout replica.Layout, rounds, crashes int) (programs map[proto.Proc]*chatter, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
+func chatters(t *testing.T, seed uint64, layout layout.Layout, rounds, crashes int) (programs map[proto.Proc]*chatter, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
 	programs, logs, pasts = map[proto.Proc]*chatter{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 		q := layout.Proc(r, k)
@@ -171,7 +171,7 @@ func (c *chatter) run(t *testing.T, p *Process) {
 // its own log is good for the next.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(18) {
-		layout := replica.Uniform(2+int(seed%3), 2+int(seed/3%2))
+		layout := layout.Uniform(2+int(seed%3), 2+int(seed/3%2))
 		programs, logs, pasts := chatters(t, seed, layout, 4, int(seed%4))
 		for q, log := range logs {
 			rank := layout.Rank(q)
@@ -218,7 +218,7 @@ func TestReplayDiffers(t *testing.T) {
 }
 
 func replayDiffers(t *testing.T, seed uint64) {
-	layout := replica.Uniform(3, 2)
+	layout := layout.Uniform(3, 2)
 	_, logs, _ := chatters(t, seed, layout, 3, 0)
 	begin := func() (*node, *Process, *chatter) {
 		n, p := alone(t, layout, 3)
@@ -256,7 +256,7 @@ func replayDiffers(t *testing.T, seed uint64) {
 // TestFailedReplay: whatever a program still asks for when its replay has failed ends with the
 // error, also what the log says was on its way when the donor came to its safe point.
 func TestFailedReplay(t *testing.T) {
-	_, p := alone(t, replica.Uniform(2, 2), 0)
+	_, p := alone(t, layout.Uniform(2, 2), 0)
 	l := &history{}
 	l.offer(envelope(1), 9, make([]byte, p.clock.StampSize()))
 	l.freeze()

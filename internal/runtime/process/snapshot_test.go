@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/replica"
 )
@@ -28,7 +29,7 @@ func contents(p *Process) (s []string) {
 // chance wills, until that one has nothing under way in the middle of it, and takes its
 // snapshot for the slot of its dead twin.
 func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, snapshot []byte, before []string) {
-	layout := replica.Uniform(3, 3)
+	layout := layout.Uniform(3, 3)
 	twin := proto.Proc(4)
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 		c := newChatter(int(r), layout.Ranks(), 6, seed)
@@ -119,7 +120,7 @@ func TestSnapshot(t *testing.T) {
 
 // TestPending: a safe point with something under way can't be used.
 func TestPending(t *testing.T) {
-	_, p := alone(t, replica.Uniform(2, 2), 0)
+	_, p := alone(t, layout.Uniform(2, 2), 0)
 	p.replay = nil
 	if err := p.Pending(); err != nil {
 		t.Error(err)
@@ -154,7 +155,7 @@ func FuzzRestore(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, p := alone(t, replica.Uniform(3, 3), 4)
+		_, p := alone(t, layout.Uniform(3, 3), 4)
 		p.replay = nil
 		p.Restore(b)
 	})

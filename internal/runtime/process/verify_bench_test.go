@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -72,7 +72,7 @@ func BenchmarkVerify(b *testing.B) {
 		for _, mode := range []string{"without", "verified"} {
 			b.Run(fmt.Sprintf("%d/%s", size, mode), func(b *testing.B) {
 				n := new(pipeline)
-				layout := replica.Uniform(2, 2)
+				layout := layout.Uniform(2, 2)
 				for q := range proto.Proc(4) {
 					t := &pipes{self: q, net: n}
 					cfg := Config{Self: q, Layout: layout, Period: 100e6, Timeout: 1e9}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/proto/replica"
 	"banyan/internal/proto/verify"
 	"banyan/internal/runtime/wire"
 )
@@ -59,7 +59,7 @@ func (r *relay) step(p *Process) bool {
 
 // relays makes a world of them in which one process is wrong in a round, -1 for none, and
 // calls found for each corruption that is found.
-func relays(t *testing.T, seed uint64, layout replica.Layout, wrong proto.Proc, round, rounds int, found func(w *world, by proto.Proc, c Corruption)) *world {
+func relays(t *testing.T, seed uint64, layout layout.Layout, wrong proto.Proc, round, rounds int, found func(w *world, by proto.Proc, c Corruption)) *world {
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 		f := &relay{rank: int(r), ranks: layout.Ranks(), rounds: rounds, wrong: -1}
 		if layout.Proc(r, k) == wrong {
@@ -77,7 +77,7 @@ func relays(t *testing.T, seed uint64, layout replica.Layout, wrong proto.Proc, 
 // One of three replicas sends a wrong bit: it is outvoted, as is every other process that
 // its error reaches, and whoever gets to the end has seen right data only.
 func TestCorruptionIsOutvoted(t *testing.T) {
-	layout := replica.Uniform(3, 3)
+	layout := layout.Uniform(3, 3)
 	const rounds = 12
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, round := proto.Proc(seed%9), int(seed/9%rounds)
@@ -121,7 +121,7 @@ func TestCorruptionIsOutvoted(t *testing.T) {
 
 // With two replicas a difference can't be decided, and nobody leaves as if all were well.
 func TestCorruptionStopsTwo(t *testing.T) {
-	layout := replica.Uniform(3, 2)
+	layout := layout.Uniform(3, 2)
 	const rounds = 12
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, round := proto.Proc(seed%6), int(seed/6%rounds)
@@ -156,7 +156,7 @@ func (w *world) once() {
 
 // Replicas that send the same aren't accused, whoever dies when.
 func TestNoCorruption(t *testing.T) {
-	for _, layout := range []replica.Layout{replica.Uniform(3, 2), replica.Uniform(3, 3), replica.Partial([]int{3, 1, 2})} {
+	for _, layout := range []layout.Layout{layout.Uniform(3, 2), layout.Uniform(3, 3), layout.Partial([]int{3, 1, 2})} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			w := relays(t, seed, layout, proto.NoProc, 0, 12, func(w *world, by proto.Proc, c Corruption) {
 				t.Fatalf("%v: %v", by, c)
@@ -188,7 +188,7 @@ func (w *ackTap) Send(_ proto.Proc, h *wire.Header, payload []byte, _ uint64) {
 // Acknowledgements say nothing of data unless that is asked for.
 func TestAcksWithoutDigests(t *testing.T) {
 	for _, verified := range []bool{false, true} {
-		p, _ := single(t, replica.Uniform(2, 2))
+		p, _ := single(t, layout.Uniform(2, 2))
 		w := new(ackTap)
 		p.net = w
 		if verified {
@@ -222,7 +222,7 @@ func TestCorruptionInWords(t *testing.T) {
 // Replacements compare too, and are compared, whoever dies when, and nobody is accused who is right.
 func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
 	healed := 0
-	layouts := []replica.Layout{replica.Uniform(2, 2), replica.Uniform(3, 3), replica.Partial([]int{3, 1, 2}), replica.Partial([]int{2, 3})}
+	layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 3), layout.Partial([]int{3, 1, 2}), layout.Partial([]int{2, 3})}
 	seeds(t, func(t *testing.T, seed uint64) {
 		layout := layouts[seed%4]
 		w := newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
@@ -246,7 +246,7 @@ func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
 
 // After every process has been replaced, a wrong bit is found as it was before.
 func TestCorruptionAfterHealing(t *testing.T) {
-	for _, layout := range []replica.Layout{replica.Uniform(2, 2), replica.Uniform(2, 3), replica.Partial([]int{2, 3, 2})} {
+	for _, layout := range []layout.Layout{layout.Uniform(2, 2), layout.Uniform(2, 3), layout.Partial([]int{2, 3, 2})} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			wrong := proto.Proc(seed % uint64(layout.Procs()))
 			var found []Corruption
@@ -294,7 +294,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 // Who is outvoted is replaced, with what the majority has: all that leave have the right result. A replacement may be
 // stopped in its turn, as the stream's other end, but not for long.
 func TestOutvotedAreReplaced(t *testing.T) {
-	layout, healed := replica.Uniform(2, 3), 0
+	layout, healed := layout.Uniform(2, 3), 0
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, stopped := proto.Proc(seed%6), 0
 		var w *infirmary

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"banyan/internal/proto/replica"
+	"banyan/internal/layout"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -12,7 +12,7 @@ import (
 // A member that has given up a collective's large message may free the
 // communicator before the receiver asks for the message.
 func TestWithdrawnAfterFree(t *testing.T) {
-	p, w := single(t, replica.Uniform(3, 1))
+	p, w := single(t, layout.Uniform(3, 1))
 	h := p.Send(3, 1, 0, make([]byte, EagerLimit+1))
 	p.Closed(2, transport.EvidenceExited)
 	if !p.Done(h) {
@@ -32,7 +32,7 @@ func TestWithdrawnAfterFree(t *testing.T) {
 // holds up no small ones. Here the receiver wants the small one first.
 func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 	for _, degree := range []int{1, 2} {
-		p, _ := single(t, replica.Uniform(2, degree))
+		p, _ := single(t, layout.Uniform(2, degree))
 		p.Send(2, 1, 0, make([]byte, retainLimit+1))
 		if h := p.Send(2, 1, 1, []byte{1}); !p.Done(h) {
 			t.Errorf("degree %d: a small send waits for a large one", degree)
@@ -42,7 +42,7 @@ func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 
 // Who asks what a job waits for hears of a send that is held because another replica is behind.
 func TestWaitsForAReplica(t *testing.T) {
-	p, _ := single(t, replica.Uniform(2, 2))
+	p, _ := single(t, layout.Uniform(2, 2))
 	p.retainLimit = 1000
 	h := p.Send(2, 1, 7, make([]byte, 2000))
 	if w := p.Waits(); p.Done(h) || len(w) != 1 || w[0].String() != "for another replica of its rank, which is behind, after sending 2000 bytes with tag 7 to rank 1" {

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
-	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -18,7 +18,7 @@ import (
 type world struct {
 	t      testing.TB
 	rng    *rand.Rand
-	layout replica.Layout
+	layout layout.Layout
 	nodes  []*node
 	links  map[[2]proto.Proc][]packet
 	pairs  [][2]proto.Proc // keys of links, in creation order
@@ -62,7 +62,7 @@ type program interface {
 	step(p *Process) (finished bool)
 }
 
-func newWorld(t testing.TB, seed uint64, layout replica.Layout, make func(rank proto.Rank, replica int) program) *world {
+func newWorld(t testing.TB, seed uint64, layout layout.Layout, make func(rank proto.Rank, replica int) program) *world {
 	return newWorldOf(t, seed, Config{Layout: layout, Period: 100e6, Timeout: 1e9}, make)
 }
 

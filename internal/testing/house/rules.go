@@ -30,9 +30,10 @@ type layer struct {
 var layers = []layer{
 	{"internal/proto", nil},
 	{"internal/topology", []string{"internal/proto"}},
+	{"internal/layout", []string{"internal/proto"}},
 	{"internal/varint", nil},
-	{"internal/proto/*", []string{"internal/proto", "internal/topology", "internal/varint"}}, // never each other
-	{"internal/study/protocol/*", []string{"internal/proto", "internal/topology"}},           // protocols that only studies run
+	{"internal/proto/*", []string{"internal/proto", "internal/topology", "internal/layout", "internal/varint"}}, // never each other
+	{"internal/study/protocol/*", []string{"internal/proto", "internal/topology"}},                              // protocols that only studies run
 	{"internal/runtime/wire", []string{"internal/proto"}},
 	{"internal/runtime/wire/views", []string{"internal/proto", "internal/proto/*"}},
 	{"internal/fault", []string{"internal/proto"}},
@@ -69,15 +70,15 @@ var layers = []layer{
 	{"internal/runtime/transport/mesh", []string{"internal/proto", "internal/runtime/wire", "internal/runtime/transport", "internal/runtime/transport/stream", "internal/runtime/transport/shm", "internal/runtime/transport/tcp"}},
 	{"internal/runtime/transport/*", []string{"internal/proto", "internal/runtime/wire", "internal/runtime/transport", "internal/runtime/transport/stream"}},
 	{"internal/job/control", []string{"internal/proto"}},
-	{"internal/job/recovery", []string{"internal/proto", "internal/proto/*"}}, // which dead process is replaced next: of replica, the layout
-	{"internal/job/spares", []string{"internal/proto", "internal/proto/*", "internal/job/control", "internal/job/recovery", "internal/runtime/transport/mesh"}}, // spare processes: of mesh, its handshake
+	{"internal/job/recovery", []string{"internal/layout", "internal/proto", "internal/proto/*"}}, // which dead process is replaced next: of replica, the layout
+	{"internal/job/spares", []string{"internal/layout", "internal/proto", "internal/proto/*", "internal/job/control", "internal/job/recovery", "internal/runtime/transport/mesh"}}, // spare processes: of mesh, its handshake
 	{"internal/runtime/state", nil},
-	{"internal/runtime/process", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/runtime/wire", "internal/runtime/wire/views", "internal/runtime/transport", "internal/runtime/state", "internal/varint"}},
-	{"internal/runtime/engine", []string{"internal/proto", "internal/proto/*", "internal/runtime/transport", "internal/runtime/process", "internal/runtime/state"}},
+	{"internal/runtime/process", []string{"internal/layout", "internal/proto", "internal/proto/*", "internal/topology", "internal/runtime/wire", "internal/runtime/wire/views", "internal/runtime/transport", "internal/runtime/state", "internal/varint"}},
+	{"internal/runtime/engine", []string{"internal/layout", "internal/proto", "internal/proto/*", "internal/runtime/transport", "internal/runtime/process", "internal/runtime/state"}},
 	{"internal/job/check", []string{"internal/proto", "internal/proto/*", "internal/runtime/engine"}}, // what replicas call, compared
-	{"internal/job/join", []string{"internal/proto", "internal/proto/*", "internal/runtime/transport", "internal/runtime/transport/*",
+	{"internal/job/join", []string{"internal/layout", "internal/proto", "internal/proto/*", "internal/runtime/transport", "internal/runtime/transport/*",
 		"internal/runtime/process", "internal/runtime/engine", "internal/job/control", "internal/job/spares", "internal/job/pmi", "internal/fault", "internal/trace", "internal/runtime/wire", "internal/job/check"}},
-	{"internal/mpi/comm", []string{"internal/proto", "internal/runtime/process", "internal/runtime/engine", "internal/runtime/state", "internal/varint"}},
+	{"internal/mpi/comm", []string{"internal/layout", "internal/proto", "internal/runtime/process", "internal/runtime/engine", "internal/runtime/state", "internal/varint"}},
 	{"internal/mpi/softfloat", nil},
 	{"internal/mpi/datatype", []string{"internal/mpi/softfloat"}},
 	{"internal/mpi/reduce", []string{"internal/mpi/softfloat", "internal/mpi/datatype"}},
@@ -88,7 +89,7 @@ var layers = []layer{
 	{"internal/mpi/binding", []string{"internal/proto", "internal/runtime/process", "internal/runtime/engine", "internal/mpi/comm", "internal/mpi/datatype", "internal/mpi/reduce", "internal/mpi/cart", "internal/runtime/state"}},
 	{"capi/test", nil},
 	{"capi", []string{"internal/runtime/engine", "internal/job/join", "internal/mpi/binding", "internal/mpi/datatype"}},
-	{"mpi", []string{"internal/proto/*", "internal/runtime/process", "internal/runtime/engine", "internal/job/join", "internal/mpi/comm", "internal/runtime/state"}},
+	{"mpi", []string{"internal/layout", "internal/proto/*", "internal/runtime/process", "internal/runtime/engine", "internal/job/join", "internal/mpi/comm", "internal/runtime/state"}},
 
 	// Groups: the membership for programs without ranks.
 	{"internal/groupnode", []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/runtime/wire", "internal/runtime/wire/views"}},
@@ -96,7 +97,7 @@ var layers = []layer{
 
 	// The launcher knows nothing of the programs it starts.
 	{"internal/job/launcher/output", nil},
-	{"internal/job/launcher", []string{"internal/job/launcher/output", "internal/job/control", "internal/job/recovery", "internal/job/pmi", "internal/fault", "internal/proto", "internal/proto/*", "internal/trace"}}, // of replica, the layout
+	{"internal/job/launcher", []string{"internal/layout", "internal/job/launcher/output", "internal/job/control", "internal/job/recovery", "internal/job/pmi", "internal/fault", "internal/proto", "internal/proto/*", "internal/trace"}}, // of replica, the layout
 
 	{"internal/job/mpiexec", nil},  // command lines
 	{"internal/job/compiler", nil}, // what mpicc calls
@@ -106,10 +107,10 @@ var layers = []layer{
 	{"bench/membership", []string{"bench/processes", "internal/groupnode", "internal/proto", "internal/proto/*", "internal/runtime/wire/views", "internal/study/planning/risk", "internal/study/planning/viewtime", "internal/study/report"}},
 	{"bench/peers", nil}, // programs in C
 	{"bench/instructions", []string{"bench/peers"}},
-	{"bench/replication", []string{"bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/study/report", "internal/job/launcher", "internal/proto", "internal/proto/*", "internal/trace", "internal/runtime/wire"}}, // where processes are bound, and what frames a job sends
+	{"bench/replication", []string{"internal/layout", "bench/peers", "bench/instructions", "bench/processes", "mpi", "internal/study/report", "internal/job/launcher", "internal/proto", "internal/proto/*", "internal/trace", "internal/runtime/wire"}}, // where processes are bound, and what frames a job sends
 	{"bench/startup", []string{"bench/peers"}},
 	{"bench/detection", []string{"bench/processes", "internal/proto/*", "internal/job/join", "internal/runtime/engine", "internal/job/launcher", "internal/job/pmi"}}, // members are whole jobs, and what starts them
-	{"cmd/...", []string{"mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/job/check", "internal/job/launcher", "internal/job/launcher/output", "internal/job/mpiexec", "internal/job/compiler", "internal/study/planning/risk", "internal/study/detection/probing", "internal/study/detection/qos", "internal/runtime/wire", "internal/study/driver/logp", "internal/study/campaign", "internal/study/detection/stabilisation", "internal/study/planning/viewtime", "internal/study/planning/resilience", "internal/study/driver/viewsim", "internal/fault",
+	{"cmd/...", []string{"internal/layout", "mpi", "bench", "bench/detection", "bench/peers", "bench/instructions", "bench/replication", "bench/startup", "bench/membership", "internal/job/check", "internal/job/launcher", "internal/job/launcher/output", "internal/job/mpiexec", "internal/job/compiler", "internal/study/planning/risk", "internal/study/detection/probing", "internal/study/detection/qos", "internal/runtime/wire", "internal/study/driver/logp", "internal/study/campaign", "internal/study/detection/stabilisation", "internal/study/planning/viewtime", "internal/study/planning/resilience", "internal/study/driver/viewsim", "internal/fault",
 		"internal/trace", "internal/trace/*", "internal/proto", "internal/proto/*", "internal/topology", "internal/study/report", "internal/study/reproduce/correctedtrees", "internal/study/reproduce/failuredetector", "internal/study/reproduce/membership"}},
 	{"examples/cg/matrixmarket", nil},
 	{"examples/internal/jobtest", []string{"mpi", "internal/job/launcher", "internal/fault"}}, // for tests
@@ -142,7 +143,7 @@ var dependencies = []dependency{
 // pure are the packages that must be state machines or arithmetic: no input or
 // output, clock, goroutine, channel, lock, global randomness, nor anything that
 // depends on the order of a map.
-var pure = []string{"internal/proto", "internal/proto/*", "internal/topology", "internal/runtime/process", "internal/runtime/state", "internal/varint", "internal/study/planning/risk", "internal/study/planning/viewtime", "internal/study/planning/resilience", "internal/mpi/softfloat"}
+var pure = []string{"internal/layout", "internal/proto", "internal/proto/*", "internal/topology", "internal/layout", "internal/runtime/process", "internal/runtime/state", "internal/varint", "internal/study/planning/risk", "internal/study/planning/viewtime", "internal/study/planning/resilience", "internal/mpi/softfloat"}
 
 // pureImports are the packages of the standard library that pure packages may
 // use. What is missing is missing on purpose (os, net, log, sync, time, …).

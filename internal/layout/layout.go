@@ -1,4 +1,10 @@
-package replica
+// Package layout says which process is which replica of which rank, once for the whole module. A
+// process is a proto.Proc, what runs in it a proto.Rank; only a Layout maps one to the other. Each
+// pair of a rank and a replica's index is a replica slot: it keeps its Proc for the job's life, and
+// the processes that fill it one after the other are its incarnations.
+//
+// It is arithmetic, immutable and without limits but MaxDegree.
+package layout
 
 import (
 	"fmt"
@@ -34,7 +40,7 @@ type partial struct {
 // 1…MaxDegree. It panics if there are no ranks, or no such number.
 func Uniform(ranks, degree int) Layout {
 	if ranks < 1 || degree < 1 || degree > MaxDegree {
-		panic(fmt.Sprintf("replica: no layout has %d ranks of degree %d", ranks, degree))
+		panic(fmt.Sprintf("layout: no layout has %d ranks of degree %d", ranks, degree))
 	}
 	return Layout{ranks: ranks, procs: ranks * degree, degree: degree}
 }
@@ -43,7 +49,7 @@ func Uniform(ranks, degree int) Layout {
 // Uniform does.
 func Partial(degrees []int) Layout {
 	if len(degrees) == 0 {
-		panic("replica: no layout has no ranks")
+		panic("layout: no layout has no ranks")
 	}
 	largest := slices.Max(degrees)
 	l := Uniform(len(degrees), largest)
@@ -114,17 +120,18 @@ func (l Layout) Replica(p proto.Proc) int {
 	return int(p) / l.ranks
 }
 
-// place is the Rank and the Replica of a process.
-type place struct {
-	rank    proto.Rank
-	replica uint8
+// Slot is a replica slot: the Rank and the Replica of a process.
+type Slot struct {
+	Rank    proto.Rank
+	Replica uint8
 }
 
-// places are those of all processes: each message asks for one, and divisions take long.
-func (l Layout) places() []place {
-	all := make([]place, l.procs)
+// Slots are the slots of all processes, by Proc. A machine keeps the table, because each message
+// asks for one slot, and a division takes longer than a look-up.
+func (l Layout) Slots() []Slot {
+	all := make([]Slot, l.procs)
 	for p := range all {
-		all[p] = place{l.Rank(proto.Proc(p)), uint8(l.Replica(proto.Proc(p)))}
+		all[p] = Slot{l.Rank(proto.Proc(p)), uint8(l.Replica(proto.Proc(p)))}
 	}
 	return all
 }
@@ -137,21 +144,5 @@ func (l Layout) String() string {
 	return fmt.Sprintf("ranks of degrees %v", l.partial.degrees)
 }
 
-// holds says whether p is a process of the layout.
-func (l Layout) holds(p proto.Proc) bool { return p >= 0 && int(p) < l.procs }
-
-// replicas is a set of replicas of one rank, bit i for replica i.
-type replicas uint64
-
-// only is the set of one replica, 0 ≤ replica < MaxDegree: the mask spares the test whether it is more.
-func only(replica int) replicas { return 1 << (replica & (MaxDegree - 1)) }
-
-// first is the set of the first replicas of a rank, as many as degree says.
-func first(degree int) replicas { return ^replicas(0) >> (MaxDegree - degree) }
-
-// all is the set of the indexes that replicas have in this layout. A rank may have
-// fewer.
-func (l Layout) all() replicas { return first(l.degree) }
-
-// absent are the indexes that rank r has no replica for, but another rank has.
-func (l Layout) absent(r proto.Rank) replicas { return l.all() &^ first(l.Degree(r)) }
+// Holds says whether p is a process of the layout.
+func (l Layout) Holds(p proto.Proc) bool { return p >= 0 && int(p) < l.procs }
