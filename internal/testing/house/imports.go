@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// checkImports holds the files of a package against layers and dependencies.
+// checkImports holds the files of a package against wings, bans and dependencies.
 func (m *module) checkImports(p *pack) {
-	row := slices.IndexFunc(layers, func(l layer) bool { return matches(l.packages, p.path) })
-	if row < 0 {
-		m.report(p.files[0].syntax.Package, "layers", "package %s has no row in the table of layers", p.path)
+	own := wingOf(p.path)
+	if own == nil {
+		m.report(p.files[0].syntax.Package, "wings", "package %s belongs to no wing", p.path)
 		return
 	}
 	for _, f := range p.files {
@@ -22,18 +22,38 @@ func (m *module) checkImports(p *pack) {
 			if err != nil {
 				continue // the compiler says so
 			}
-			switch own, isOwn := strings.CutPrefix(name, moduleName+"/"); {
-			case isOwn:
-				if !matchesAny(layers[row].imports, own) {
-					m.report(spec.Pos(), "layers", "%s may not import %s", p.path, own)
+			if imported, ofModule := strings.CutPrefix(name, moduleName+"/"); ofModule {
+				if why := refused(own, p.path, imported); why != "" {
+					m.report(spec.Pos(), "wings", "%s may not import %s: %s", p.path, imported, why)
 				}
-			case isForeign(name):
-				if !isUser(p.path, name) {
-					m.report(spec.Pos(), "dependencies", "%s may not import %s", p.path, name)
-				}
+			} else if isForeign(name) && !isUser(p.path, name) {
+				m.report(spec.Pos(), "dependencies", "%s may not import %s", p.path, name)
 			}
 		}
 	}
+}
+
+// wingOf is the wing of a package, nil if it has none.
+func wingOf(path string) *wing {
+	i := slices.IndexFunc(wings, func(w wing) bool { return matchesAny(w.packages, path) })
+	if i < 0 {
+		return nil
+	}
+	return &wings[i]
+}
+
+// refused says why a package of a wing may not import another of the module, "" if it may.
+func refused(own *wing, path, imported string) string {
+	for _, b := range bans {
+		if matchesAny(b.packages, path) && matchesAny(b.imports, imported) {
+			return b.reason
+		}
+	}
+	other := wingOf(imported)
+	if other != nil && (other == own || slices.Contains(own.imports, other.name)) {
+		return ""
+	}
+	return "its wing, " + own.name + ", imports only " + strings.Join(append(slices.Clone(own.imports), "itself"), ", ")
 }
 
 // isForeign tells other modules, which begin with a domain, from the standard library.

@@ -14,7 +14,7 @@ import (
 // Problem is one place where a file breaks a rule.
 type Problem struct {
 	Position token.Position
-	Rule     string // layers, dependencies, pure, format, length, doc
+	Rule     string // wings, dependencies, pure, format, length, doc
 	Text     string
 }
 

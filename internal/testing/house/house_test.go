@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// TestModule is the lint itself.
+// TestModule holds the whole module against the rules.
 func TestModule(t *testing.T) {
 	problems, err := Check(os.DirFS("../../.."))
 	if err != nil {
@@ -20,14 +20,13 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// TestLayersGoDown checks the table: with every row naming only what stands above
-// it, no set of imports that it allows has a cycle.
-func TestLayersGoDown(t *testing.T) {
-	for i, l := range layers {
-		for _, imported := range l.imports {
-			above := slices.ContainsFunc(layers[:i], func(a layer) bool { return a.packages == imported })
-			if !above {
-				t.Errorf("%s may import %s, which has no row above it", l.packages, imported)
+// TestWingsGoDown checks the table: with every wing naming only wings above it, no set of imports
+// that it allows has a cycle between wings.
+func TestWingsGoDown(t *testing.T) {
+	for i, w := range wings {
+		for _, imported := range w.imports {
+			if !slices.ContainsFunc(wings[:i], func(above wing) bool { return above.name == imported }) {
+				t.Errorf("%s may import %s, which isn't above it", w.name, imported)
 			}
 		}
 	}
@@ -53,12 +52,16 @@ func TestRulesBite(t *testing.T) {
 		rule, text         string // the problem; rule "" expects none
 	}{
 		{"clean", "internal/proto/a/a.go", "", "", ""},
-		{"import up", "internal/proto/a/a.go", `import _ "banyan/internal/runtime/wire"`, "layers", "may not import internal/runtime/wire"},
-		{"import across", "internal/proto/a/a.go", `import _ "banyan/internal/proto/b"`, "layers", "may not import internal/proto/b"},
-		{"import of the driver", "internal/mpi/comm/a.go", `import _ "banyan/internal/runtime/transport/tcp"`, "layers", "may not import"},
-		{"launcher imports mpi", "internal/job/launcher/a.go", `import _ "banyan/mpi"`, "layers", "may not import mpi"},
-		{"example reaches inside", "examples/a/a.go", `import _ "banyan/internal/mpi/comm"`, "layers", "may not import"},
-		{"no row", "internal/util/a.go", "", "layers", "no row"},
+		{"import up", "internal/proto/a/a.go", `import _ "banyan/internal/runtime/wire"`, "wings", "may not import internal/runtime/wire"},
+		{"import across", "internal/proto/a/a.go", `import _ "banyan/internal/proto/b"`, "wings", "protocols never know each other"},
+		{"import inside the wing", "internal/runtime/engine/a.go", `import _ "banyan/internal/runtime/wire"`, "", ""},
+		{"import of the driver", "internal/study/campaign/a.go", `import _ "banyan/internal/runtime/transport/tcp"`, "wings", "may not import"},
+		{"transport imports a protocol", "internal/runtime/transport/tcp/a.go", `import _ "banyan/internal/proto/b"`, "wings", "knows no protocol"},
+		{"datatype imports the runtime", "internal/mpi/datatype/a.go", `import _ "banyan/internal/runtime/wire"`, "wings", "need no process"},
+		{"study imports job", "internal/study/campaign/a.go", `import _ "banyan/internal/job/env"`, "wings", "imports only ground, machines, plans, itself"},
+		{"launcher imports mpi", "internal/job/launcher/a.go", `import _ "banyan/mpi"`, "wings", "may not import mpi"},
+		{"example reaches inside", "examples/a/a.go", `import _ "banyan/internal/mpi/comm"`, "wings", "may not import"},
+		{"no row", "internal/util/a.go", "", "wings", "belongs to no wing"},
 		{"stray dependency", "internal/mpi/comm/a.go", `import _ "github.com/spf13/cobra"`, "dependencies", "may not import"},
 		{"unknown dependency", "cmd/banyan/a.go", `import _ "example.com/leftpad"`, "dependencies", "may not import"},
 		{"dependency in its place", "cmd/banyan/a.go", `import _ "github.com/spf13/cobra"`, "", ""},
