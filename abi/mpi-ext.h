@@ -27,7 +27,7 @@
                           a dead one's place, when the memory has its new contents, else 0.
 
    All return MPI_SUCCESS or do what the error handler of MPI_COMM_SELF says
-   (that of MPI_COMM_WORLD, if that of MPI_COMM_SELF is as it was). See docs/replication.md. */
+   (that of MPI_COMM_WORLD, if that of MPI_COMM_SELF is as it was). See docs/guide/replication.md. */
 #ifndef BANYAN_MPI_EXT_H
 #define BANYAN_MPI_EXT_H
 

@@ -8,7 +8,7 @@
 //	package binding         what the function does, in Go without cgo
 //
 // Functions that need no Go are in native.h. The rest of the C here is what makes
-// the Go runtime a polite guest in a C program: see docs/decisions/0017-c-library.md.
+// the Go runtime a polite guest in a C program: see docs/design/decisions/0017-c-library.md.
 package main
 
 /*

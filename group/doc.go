@@ -29,6 +29,6 @@
 // can make (examples/workqueue has one), or the number of the view as a fencing token.
 //
 // A group carries no messages of the program: to deliver one in the same view everywhere takes more
-// than views (docs/decisions/0015-group.md). A member that was taken for dead is out for good;
-// its process may join again. docs/group.md has the limits, and how it compares.
+// than views (docs/design/decisions/0015-group.md). A member that was taken for dead is out for
+// good; its process may join again. docs/guide/group.md has the limits, and how it compares.
 package group

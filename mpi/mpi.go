@@ -43,12 +43,12 @@
 // communicator are the usual traps.
 //
 // With "--heal" a replica that has died is replaced while the program runs, if that has
-// safe points: see Register and docs/replication.md.
+// safe points: see Register and docs/guide/replication.md.
 //
 // # Limits
 //
 // banyan run starts processes on one machine, other launchers on several (see
-// docs/detector.md); no element types but numbers and bool; no non-blocking
+// docs/guide/detector.md); no element types but numbers and bool; no non-blocking
 // collectives. Messages that nobody has received
 // yet are kept without a bound.
 package mpi

@@ -28,7 +28,7 @@ import (
 //		…
 //	}
 //
-// See docs/replication.md. Without healing the calls cost next to nothing and
+// See docs/guide/replication.md. Without healing the calls cost next to nothing and
 // change nothing.
 
 // State is a value that gives and takes its state as bytes.

@@ -37,7 +37,7 @@ configuration at the period η:
 
 Several --timeout give the curve of detection time against false suspicions: table shows the
 rate for each member-hour with its interval. How it measures, and what is fair about
-it, is in docs/detector-bench.md.`
+it, is in docs/results/detector-bench.md.`
 
 const benchDetectorExample = `  banyan bench detector -n 8,32,64 --fault kill
   banyan bench detector -n 64 --period 10ms --timeout 100ms --fault stop --runs 30 --peer none

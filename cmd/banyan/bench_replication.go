@@ -45,7 +45,7 @@ With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and no
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
                 that rank 1 waits for a message meanwhile, and from the kill to the first of the replacement
 
-How it measures, and what the figures mean, is in docs/replication-bench.md.`
+How it measures, and what the figures mean, is in docs/results/replication-bench.md.`
 
 const benchReplicationExample = `  banyan bench replication
   banyan bench replication --only applications --rounds 20 --format csv

@@ -36,7 +36,7 @@ Exit code: 0 if nothing was found in any run, or nothing but data that differs; 
 replicas of a rank differ in control, or with --strict in data; 2 if the command line is
 wrong; 3 if the program failed, sent nothing, or nothing moved for --patience, and no
 difference shows why; 126 or 127 if the program can't be run or isn't there; 128 + signal
-number if banyan was told to end by a signal. docs/check.md says what to do about what it finds.`
+number if banyan was told to end by a signal. docs/guide/check.md says what to do about what it finds.`
 
 const checkExample = `  banyan check -n 4 ./program
   banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag

@@ -57,7 +57,7 @@ failure interrupts the job, which restarts from its last checkpoint. With degree
 only the death of a rank's last one interrupts; with degree 1.5, half of the ranks have two. From the mean
 time to interruption (MTTI) follow the best interval between checkpoints and the time, by
 Daly's complete expression (2006); beside it are Young's estimate of the interval, √(2·C·MTTI) − C, and
-Daly's higher-order one. See docs/replication-planning.md for all formulas.
+Daly's higher-order one. See docs/guide/plan-replication.md for all formulas.
 
 What replication is compared with, one or both of:
   --compare nodes  the same machine: with degree r the job has 1/r as many ranks, and each has r

@@ -28,12 +28,12 @@ death is told in a line on stderr. The job ends early only if the last replica o
 a rank dies. With --replicate, only some ranks run as several processes: those whose
 loss would cost most, or whose hosts are the least reliable. With --heal, a replica that has
 died is replaced by a new process, if the program says where that can take over
-another replica's state; docs/replication.md tells how.
+another replica's state; docs/guide/replication.md tells how.
 
 With --verify, the data that replicas send is compared. Where a fault of the hardware
 has changed some of it and nothing else shows that, a rank of 2 replicas ends the job;
 of 3, the replica that differs is killed, with the one that has got what it sent, and
-the job goes on. docs/check.md tells more.
+the job goes on. docs/guide/check.md tells more.
 
 Standard input goes to rank 0 (to all its replicas).
 
@@ -55,7 +55,7 @@ by ";":
 
 A process that is silent for the heartbeat timeout is held for dead, and killed.
 One that computes isn't silent, and one with a debugger attached is excused; --debug
-excuses all, however they are stopped. docs/detector.md tells the rest.
+excuses all, however they are stopped. docs/guide/detector.md tells the rest.
 
 Several programs share a job with ":" between them; the ranks are counted in their
 order. Each has -n, --env, --wdir, --host and --hostfile of its own, all other

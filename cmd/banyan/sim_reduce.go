@@ -35,7 +35,7 @@ although some are dead, without a failure detector. Everyone first sends a copy 
 contribution to its neighbours on the ring, then a tree is climbed; who is silent is given
 up at a time known in advance. A sum takes what the dead cut off from their neighbours' copies in a
 second climb, so that nothing is counted twice; with --idempotent (a maximum) all copies
-are combined in the first. See docs/reduction.md.
+are combined in the first. See docs/design/reduction.md.
 
 Printed are the messages sent; the latency, after which the root has the result; the
 quiescence, after which nothing is under way; the live processes, the contributions included, the

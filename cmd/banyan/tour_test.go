@@ -41,12 +41,12 @@ func TestTours(t *testing.T) {
 		name            string
 		commands, shown int // blocks of each, at least
 	}{
-		{"simulation.md", 10, 5},
-		{"detector-quality.md", 5, 4},
-		{"membership.md", 7, 7},
-		{"replication-planning.md", 2, 2},
+		{"guide/simulation.md", 10, 5},
+		{"results/detector-quality.md", 5, 4},
+		{"guide/membership.md", 7, 7},
+		{"guide/plan-replication.md", 2, 2},
 	} {
-		t.Run(d.name, func(t *testing.T) { tour(t, "../../docs/"+d.name, d.commands, d.shown) })
+		t.Run(filepath.Base(d.name), func(t *testing.T) { tour(t, "../../docs/"+d.name, d.commands, d.shown) })
 	}
 }
 

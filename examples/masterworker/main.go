@@ -9,7 +9,7 @@
 // see results in different orders, so they send tasks to different workers, and none of them
 // can stand in for another. With -fixed, task t belongs to worker 1 + t mod (n-1): results are
 // still received in the order in which they come, and nothing that is sent depends on it.
-// That costs balance where tasks take different times; see docs/check.md for other ways.
+// That costs balance where tasks take different times; see docs/guide/check.md for other ways.
 package main
 
 import (

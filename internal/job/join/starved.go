@@ -14,7 +14,7 @@ import (
 
 // On a machine with more to do than cores a process may get none for longer than δ, and
 // sends no heartbeats then. Its silence is no sign of death where the kernel can be asked: for a
-// process of the same host it can. See docs/decisions/0020-starved-processes.md.
+// process of the same host it can. See docs/design/decisions/0020-starved-processes.md.
 
 // neighbours knows the processes of this host by their cards.
 type neighbours struct {

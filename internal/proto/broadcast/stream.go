@@ -143,7 +143,7 @@ const (
 	DefaultWindow     = 64
 	DefaultOfferAbove = 2048
 	// DefaultDistance covers any two deaths that nobody knows of yet. More
-	// would cost a message per member and broadcast each; see docs/broadcast.md.
+	// would cost a message per member and broadcast each; see docs/design/broadcast.md.
 	DefaultDistance = 2
 )
 

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/testing/hosts"
 )
 
-// What these tests assert is specified in docs/detector.md, "Several hosts".
+// What these tests assert is specified in docs/guide/detector.md, "Several hosts".
 
 const (
 	period  = 50 * time.Millisecond

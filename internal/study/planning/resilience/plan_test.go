@@ -115,7 +115,7 @@ func TestPaysFrom(t *testing.T) {
 	}
 }
 
-// The rule of thumb of docs/replication-planning.md.
+// The rule of thumb of docs/guide/plan-replication.md.
 func TestRuleOfThumb(t *testing.T) {
 	for _, cost := range []risk.Seconds{minute, 10 * minute, 30 * minute} {
 		for _, years := range []risk.Seconds{1, 5, 20} {
