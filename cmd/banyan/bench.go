@@ -14,7 +14,7 @@ import (
 
 	"banyan/bench"
 	"banyan/internal/job/launcher"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 	"banyan/mpi"
 )
 
@@ -91,9 +91,9 @@ func (f *benchFlags) run(out io.Writer) error {
 		return &exitError{code: 1, err: err}
 	}
 	switch format {
-	case logp.CSV:
+	case table.CSV:
 		return bench.WriteCSV(out, rows)
-	case logp.JSON:
+	case table.JSON:
 		return json.NewEncoder(out).Encode(rows)
 	}
 	return bench.WriteTable(out, rows)

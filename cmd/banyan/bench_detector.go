@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench/detection"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 const benchDetectorLong = `Detector starts so many members, each a process of its own, kills, stops or cuts off
@@ -121,7 +121,7 @@ func (f *benchDetectorFlags) run(ctx context.Context, out io.Writer) (err error)
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	progress := newLongProgress(f.plan.Size(), "runs")
-	if format == logp.CSV {
+	if format == table.CSV {
 		fmt.Fprintln(out, detection.CSVHead)
 	}
 	encoder := json.NewEncoder(out)
@@ -129,16 +129,16 @@ func (f *benchDetectorFlags) run(ctx context.Context, out io.Writer) (err error)
 	err = f.plan.Run(ctx, func(r detection.Row) error {
 		rows = append(rows, r)
 		switch format {
-		case logp.CSV:
+		case table.CSV:
 			err = r.WriteCSV(out)
-		case logp.JSON:
+		case table.JSON:
 			err = encoder.Encode(r)
 		}
 		progress.step()
 		return err
 	})
 	progress.clear()
-	if format == logp.Text && len(rows) > 0 {
+	if format == table.Text && len(rows) > 0 {
 		// What has been measured is worth seeing even if the rest failed.
 		err = errors.Join(detection.WriteTable(out, detection.Summarise(rows)), err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 type benchInstructionsFlags struct {
@@ -129,25 +129,25 @@ func (f *benchInstructionsFlags) run(cmd *cobra.Command) error {
 	if f.profile != "" {
 		return f.writeProfile(cmd.OutOrStdout(), format, rows)
 	}
-	return writeRows(cmd.OutOrStdout(), format, instructionColumns(b.Libraries), rows)
+	return table.Write(cmd.OutOrStdout(), format, instructionColumns(b.Libraries), rows)
 }
 
-func instructionColumns(libraries []peers.Library) []column[counted] {
-	columns := []column[counted]{
-		{"kind", func(r *counted) any { return r.Kind }},
-		{"bytes", func(r *counted) any { return r.Bytes }},
-		{"procs", func(r *counted) any { return r.Procs }},
-		{"replicas", func(r *counted) any { return max(1, r.Replicas) }},
-		{"rank", func(r *counted) any { return r.Rank }},
-		{"place", func(r *counted) any { return r.place() }},
+func instructionColumns(libraries []peers.Library) []table.Column[counted] {
+	columns := []table.Column[counted]{
+		table.Col("kind", func(r *counted) any { return r.Kind }),
+		table.Col("bytes", func(r *counted) any { return r.Bytes }),
+		table.Col("procs", func(r *counted) any { return r.Procs }),
+		table.Col("replicas", func(r *counted) any { return max(1, r.Replicas) }),
+		table.Col("rank", func(r *counted) any { return r.Rank }),
+		table.Col("place", func(r *counted) any { return r.place() }),
 	}
 	for i, l := range libraries {
-		columns = append(columns, column[counted]{l.Name, func(r *counted) any {
+		columns = append(columns, table.Col(l.Name, func(r *counted) any {
 			if r.counts[i] == nil {
 				return nil
 			}
 			return r.counts[i].Instructions
-		}})
+		}))
 	}
 	return columns
 }
@@ -158,7 +158,7 @@ type ran struct {
 	instructions.Stretch
 }
 
-func (f *benchInstructionsFlags) writeProfile(out io.Writer, format logp.Format, rows []counted) error {
+func (f *benchInstructionsFlags) writeProfile(out io.Writer, format table.Format, rows []counted) error {
 	var lines []ran
 	for _, r := range rows {
 		c := r.counts[0]
@@ -173,14 +173,14 @@ func (f *benchInstructionsFlags) writeProfile(out io.Writer, format logp.Format,
 			lines = append(lines, ran{r, s})
 		}
 	}
-	return writeRows(out, format, []column[ran]{
-		{"kind", func(r *ran) any { return r.Kind }},
-		{"bytes", func(r *ran) any { return r.Bytes }},
-		{"procs", func(r *ran) any { return r.Procs }},
-		{"replicas", func(r *ran) any { return max(1, r.Replicas) }},
-		{"rank", func(r *ran) any { return r.Rank }},
-		{"place", func(r *ran) any { return r.place() }},
-		{"instructions", func(r *ran) any { return r.Stretch.Instructions }},
-		{"function", func(r *ran) any { return r.Function }},
+	return table.Write(out, format, []table.Column[ran]{
+		table.Col("kind", func(r *ran) any { return r.Kind }),
+		table.Col("bytes", func(r *ran) any { return r.Bytes }),
+		table.Col("procs", func(r *ran) any { return r.Procs }),
+		table.Col("replicas", func(r *ran) any { return max(1, r.Replicas) }),
+		table.Col("rank", func(r *ran) any { return r.Rank }),
+		table.Col("place", func(r *ran) any { return r.place() }),
+		table.Col("instructions", func(r *ran) any { return r.Stretch.Instructions }),
+		table.Col("function", func(r *ran) any { return r.Function }),
 	}, lines)
 }

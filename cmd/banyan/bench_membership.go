@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/bench/membership"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
 )
 
 const benchMembershipLong = `Membership starts a group of so many members (-n, before the change), has something happen to it,
@@ -171,27 +171,27 @@ func (f *benchMembershipFlags) note(w io.Writer, r *membership.Result) {
 	}
 }
 
-func (f *benchMembershipFlags) write(w io.Writer, format logp.Format, r *membership.Result) error {
+func (f *benchMembershipFlags) write(w io.Writer, format table.Format, r *membership.Result) error {
 	switch format {
-	case logp.CSV:
+	case table.CSV:
 		return membership.WriteCSV(w, r.Rows)
-	case logp.JSON:
-		return writeRows(w, logp.JSON, membershipRunColumns, r.Rows)
+	case table.JSON:
+		return table.Write(w, table.JSON, membershipRunColumns, r.Rows)
 	}
-	columns := append([]column[membership.Summary]{
-		{"n", func(s *membership.Summary) any { return s.N }},
-		{"members", func(s *membership.Summary) any {
+	columns := append([]table.Column[membership.Summary]{
+		table.Col("n", func(s *membership.Summary) any { return s.N }),
+		table.Col("members", func(s *membership.Summary) any {
 			if s.N <= f.plan.Apart {
 				return "processes"
 			}
 			return "goroutines"
-		}},
+		}),
 	}, membershipSummaryColumns...)
 	var rows []membership.Summary
 	for _, s := range membership.Summarise(r.Rows) {
 		rows = append(rows, *s)
 	}
-	return writeRows(w, logp.Text, columns, rows)
+	return table.Write(w, table.Text, columns, rows)
 }
 
 func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
@@ -200,35 +200,35 @@ func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
 func roundedMicroseconds(s risk.Seconds) any { return fmt.Sprintf("%.0f", float64(s)*1e6) }
 
 // membershipRunColumns are those of the CSV.
-var membershipRunColumns = []column[membership.Row]{
-	{"n", func(r *membership.Row) any { return r.N }},
-	{"arity", func(r *membership.Row) any { return r.Arity }},
-	{"fault", func(r *membership.Row) any { return r.Fault.String() }},
-	{"run", func(r *membership.Row) any { return r.Run }},
-	{"stabilise_us", func(r *membership.Row) any { return inMicroseconds(r.Stabilise) }},
-	{"commit_us", func(r *membership.Row) any { return inMicroseconds(r.Commit) }},
-	{"messages", func(r *membership.Row) any { return r.Messages }},
-	{"base_model_us", func(r *membership.Row) any { return inMicroseconds(r.Base) }},
-	{"contention_model_us", func(r *membership.Row) any { return inMicroseconds(r.Contention) }},
+var membershipRunColumns = []table.Column[membership.Row]{
+	table.Col("n", func(r *membership.Row) any { return r.N }),
+	table.Col("arity", func(r *membership.Row) any { return r.Arity }),
+	table.Col("fault", func(r *membership.Row) any { return r.Fault.String() }),
+	table.Col("run", func(r *membership.Row) any { return r.Run }),
+	table.Col("stabilise_us", func(r *membership.Row) any { return inMicroseconds(r.Stabilise) }),
+	table.Col("commit_us", func(r *membership.Row) any { return inMicroseconds(r.Commit) }),
+	table.Col("messages", func(r *membership.Row) any { return r.Messages }),
+	table.Col("base_model_us", func(r *membership.Row) any { return inMicroseconds(r.Base) }),
+	table.Col("contention_model_us", func(r *membership.Row) any { return inMicroseconds(r.Contention) }),
 }
 
 // membershipSummaryColumns are medians, for people.
-var membershipSummaryColumns = []column[membership.Summary]{
-	{"arity", func(s *membership.Summary) any { return s.Arity }},
-	{"fault", func(s *membership.Summary) any { return s.Fault.String() }},
-	{"runs", func(s *membership.Summary) any { return s.Runs }},
-	{"stabilise_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Stabilise) }},
-	{"least", func(s *membership.Summary) any { return roundedMicroseconds(s.Least) }},
-	{"most", func(s *membership.Summary) any { return roundedMicroseconds(s.Most) }},
-	{"commit_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Commit) }},
-	{"messages", func(s *membership.Summary) any {
+var membershipSummaryColumns = []table.Column[membership.Summary]{
+	table.Col("arity", func(s *membership.Summary) any { return s.Arity }),
+	table.Col("fault", func(s *membership.Summary) any { return s.Fault.String() }),
+	table.Col("runs", func(s *membership.Summary) any { return s.Runs }),
+	table.Col("stabilise_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Stabilise) }),
+	table.Col("least", func(s *membership.Summary) any { return roundedMicroseconds(s.Least) }),
+	table.Col("most", func(s *membership.Summary) any { return roundedMicroseconds(s.Most) }),
+	table.Col("commit_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Commit) }),
+	table.Col("messages", func(s *membership.Summary) any {
 		if s.LeastSent == s.MostSent {
 			return s.MostSent
 		}
 		return fmt.Sprintf("%d-%d", s.LeastSent, s.MostSent)
-	}},
-	{"base_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Base) }},
-	{"contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }},
+	}),
+	table.Col("base_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Base) }),
+	table.Col("contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }),
 }
 
 // benchMembershipRole is the hidden subcommand that bench membership starts.

@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"banyan/bench/peers"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 type benchMPIFlags struct {
@@ -72,10 +71,10 @@ func (f *benchMPIFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unmeasured(ctx, err)
 	}
-	if err := writeRows(cmd.OutOrStdout(), format, mpiColumns(b.Libraries), results); err != nil {
+	if err := table.Write(cmd.OutOrStdout(), format, mpiColumns(b.Libraries), results); err != nil {
 		return err
 	}
-	if format == logp.Text {
+	if format == table.Text {
 		fmt.Fprintf(cmd.OutOrStdout(), "\nTimes in µs of one operation: medians of %d rounds. The floor, a cache line one way: %.3f µs (%.3f–%.3f).\n",
 			f.rounds, floor.Median/1e3, floor.Low/1e3, floor.High/1e3)
 	}
@@ -103,31 +102,24 @@ func (f *benchMPIFlags) rows() ([]peers.Row, error) {
 }
 
 // mpiColumns are the columns of the table: times in µs.
-func mpiColumns(libraries []peers.Library) []column[peers.Result] {
-	number := func(x float64) any {
-		if math.IsNaN(x) {
-			return nil
-		}
-		return x
-	}
-	columns := []column[peers.Result]{
-		{"kind", func(r *peers.Result) any { return r.Kind }},
-		{"bytes", func(r *peers.Result) any { return r.Bytes }},
-		{"procs", func(r *peers.Result) any { return r.Procs }},
-		{"transport", func(r *peers.Result) any {
+func mpiColumns(libraries []peers.Library) []table.Column[peers.Result] {
+	columns := []table.Column[peers.Result]{
+		table.Col("kind", func(r *peers.Result) any { return r.Kind }),
+		table.Col("bytes", func(r *peers.Result) any { return r.Bytes }),
+		table.Col("procs", func(r *peers.Result) any { return r.Procs }),
+		table.Col("transport", func(r *peers.Result) any {
 			if r.TCP {
 				return "tcp"
 			}
 			return "auto"
-		}},
+		}),
 	}
 	for i, l := range libraries {
-		columns = append(columns, column[peers.Result]{strings.ToLower(l.Name) + "_us",
-			func(r *peers.Result) any { return number(r.Times[i].Median / 1e3) }})
+		columns = append(columns, table.Col(strings.ToLower(l.Name)+"_us", func(r *peers.Result) any { return known(r.Times[i].Median / 1e3) }))
 	}
 	return append(columns,
-		column[peers.Result]{"better", func(r *peers.Result) any { return r.Better }},
-		column[peers.Result]{"ratio", func(r *peers.Result) any { return number(r.Ratio.Median) }},
-		column[peers.Result]{"ratio_low", func(r *peers.Result) any { return number(r.Ratio.Low) }},
-		column[peers.Result]{"ratio_high", func(r *peers.Result) any { return number(r.Ratio.High) }})
+		table.Col("better", func(r *peers.Result) any { return r.Better }),
+		table.Col("ratio", func(r *peers.Result) any { return known(r.Ratio.Median) }),
+		table.Col("ratio_low", func(r *peers.Result) any { return known(r.Ratio.Low) }),
+		table.Col("ratio_high", func(r *peers.Result) any { return known(r.Ratio.High) }))
 }

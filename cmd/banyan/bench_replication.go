@@ -18,7 +18,7 @@ import (
 
 	"banyan/bench/replication"
 	"banyan/internal/job/launcher"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 const benchReplicationLong = `Replication compares a job whose ranks have several replicas with as many jobs without
@@ -126,7 +126,7 @@ func replicatedNames() (names []string) {
 
 // check refuses what can't be measured, and fills in what is left out.
 func (f *benchReplicationFlags) check() error {
-	if err := logp.Format(f.format).Validate(); err != nil {
+	if err := table.Format(f.format).Validate(); err != nil {
 		return err
 	}
 	for _, part := range f.only {
@@ -157,7 +157,7 @@ func (f *benchReplicationFlags) check() error {
 	if len(f.only) == 0 {
 		f.only = replicationParts
 	}
-	if logp.Format(f.format) != logp.Text && len(f.only) != 1 {
+	if table.Format(f.format) != table.Text && len(f.only) != 1 {
 		return fmt.Errorf("--format %s: the parts have different columns: choose one with --only", f.format)
 	}
 	for _, size := range f.sizes {
@@ -258,7 +258,7 @@ var countedSizes = []int{8, 1024}
 
 // part measures a part and writes its table.
 func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, bin string, applications []replication.Application) error {
-	format := logp.Format(f.format)
+	format := table.Format(f.format)
 	begin := func(total int, what string) (end func()) {
 		bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(os.Stderr),
 			progressbar.OptionSetDescription(what), progressbar.OptionClearOnFinish(), progressbar.OptionShowCount(),
@@ -283,7 +283,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 				return fmt.Errorf("--chart: %w", err)
 			}
 		}
-		return writeRows(out, format, pingPongColumns(f.bench.Measured(replication.Parallel)), rows)
+		return table.Write(out, format, pingPongColumns(f.bench.Measured(replication.Parallel)), rows)
 	case partInstructions:
 		if f.mpicc(bin, "instructions aren't counted") == "" {
 			return nil
@@ -294,7 +294,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, instructionsColumns, rows)
+		return table.Write(out, format, instructionsColumns, rows)
 	case partApplications:
 		end := begin(f.bench.Rounds*len(applications)*len(f.bench.Measured(replication.Beside)), "applications")
 		rows, err := f.bench.Runs(ctx, applications)
@@ -302,7 +302,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, applicationColumns(f.bench.Measured(replication.Parallel)), rows)
+		return table.Write(out, format, applicationColumns(f.bench.Measured(replication.Parallel)), rows)
 	case partFrames:
 		end := begin(2*(1+len(applications)), "traces")
 		rows, err := f.bench.Frames(ctx, applications)
@@ -310,7 +310,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, framesColumns, rows)
+		return table.Write(out, format, framesColumns, rows)
 	case partBroadcast:
 		sizes, bench := replication.BroadcastSizes(), f.bench
 		bench.Ranks = max(bench.Ranks, 4)
@@ -321,7 +321,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, broadcastColumns, rows)
+		return table.Write(out, format, broadcastColumns, rows)
 	case partHeal:
 		end := begin(len(f.states)*f.heals, "heals")
 		rows, err := f.bench.Healings(ctx, f.states, f.heals, f.seed)
@@ -329,7 +329,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, healColumns, rows)
+		return table.Write(out, format, healColumns, rows)
 	default:
 		end := begin(2*len(f.transports)*f.kills, "kills")
 		rows, err := f.bench.Pauses(ctx, f.transports, f.kills, f.seed)
@@ -337,7 +337,7 @@ func (f *benchReplicationFlags) part(ctx context.Context, out io.Writer, part, b
 		if err != nil {
 			return err
 		}
-		return writeRows(out, format, failoverColumns, rows)
+		return table.Write(out, format, failoverColumns, rows)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 // What the commands under "banyan bench" have in common.
@@ -23,8 +23,8 @@ func (f *tableFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", "table", "table, csv or json")
 }
 
-func (f *tableFlags) check() (logp.Format, error) {
-	format := logp.Format(f.format)
+func (f *tableFlags) check() (table.Format, error) {
+	format := table.Format(f.format)
 	if err := format.Validate(); err != nil {
 		return "", fmt.Errorf("--format: %w", err)
 	}
@@ -42,7 +42,7 @@ func (f *roundsFlags) define(flags *pflag.FlagSet, rounds int) {
 	f.tableFlags.define(flags)
 }
 
-func (f *roundsFlags) check() (logp.Format, error) {
+func (f *roundsFlags) check() (table.Format, error) {
 	if f.rounds < 1 {
 		return "", fmt.Errorf("--rounds %d: one at least", f.rounds)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"banyan/bench/peers"
 	"banyan/bench/startup"
+	"banyan/internal/study/table"
 )
 
 type benchStartupFlags struct {
@@ -94,11 +95,11 @@ func (f *benchStartupFlags) run(cmd *cobra.Command) error {
 		progress.step()
 	}
 	progress.clear()
-	return writeRows(cmd.OutOrStdout(), format, startupColumns(), rows)
+	return table.Write(cmd.OutOrStdout(), format, startupColumns(), rows)
 }
 
 // startupColumns are the columns of the table: medians of the rounds.
-func startupColumns() []column[started] {
+func startupColumns() []table.Column[started] {
 	value := func(of func(startup.Job) float64, share float64) func(r *started) any {
 		return func(r *started) any {
 			all := make([]float64, len(r.jobs))
@@ -113,14 +114,14 @@ func startupColumns() []column[started] {
 	}
 	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 	begun := func(j startup.Job) float64 { return ms(j.Started) }
-	return []column[started]{
-		{"library", func(r *started) any { return r.library }},
-		{"procs", func(r *started) any { return r.procs }},
-		{"started_ms", value(begun, 0.5)},
-		{"started_ms_min", value(begun, 0)},
-		{"started_ms_max", value(begun, 1)},
-		{"ended_ms", value(func(j startup.Job) float64 { return ms(j.Ended) }, 0.5)},
-		{"rss_mib", value(func(j startup.Job) float64 { return j.Rss / (1 << 20) }, 0.5)},
-		{"pss_mib", value(func(j startup.Job) float64 { return j.Pss / (1 << 20) }, 0.5)},
+	return []table.Column[started]{
+		table.Col("library", func(r *started) any { return r.library }),
+		table.Col("procs", func(r *started) any { return r.procs }),
+		table.Col("started_ms", value(begun, 0.5)),
+		table.Col("started_ms_min", value(begun, 0)),
+		table.Col("started_ms_max", value(begun, 1)),
+		table.Col("ended_ms", value(func(j startup.Job) float64 { return ms(j.Ended) }, 0.5)),
+		table.Col("rss_mib", value(func(j startup.Job) float64 { return j.Rss / (1 << 20) }, 0.5)),
+		table.Col("pss_mib", value(func(j startup.Job) float64 { return j.Pss / (1 << 20) }, 0.5)),
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/runtime/wire"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
 )
 
 // planFlags are the flags of "plan detector", as given.
@@ -56,7 +56,7 @@ Exit codes: 0; 2 if the command line is wrong or no δ satisfies all of it.`,
   banyan plan detector --nodes 64 --mtbf-node 5y --tau 2ms --jitter 500ms`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			return f.run(cmd.OutOrStdout())
@@ -98,30 +98,30 @@ func (f *planFlags) run(w io.Writer) error {
 		}
 		plans = append(plans, plan)
 	}
-	if logp.Format(f.format) == logp.Text && len(plans) == 1 {
+	if table.Format(f.format) == table.Text && len(plans) == 1 {
 		return explain(w, &plans[0])
 	}
-	return writeRows(w, logp.Format(f.format), planColumns, plans)
+	return table.Write(w, table.Format(f.format), planColumns, plans)
 }
 
 // planColumns are those of csv and json. Spans are in seconds.
-var planColumns = []column[risk.Plan]{
-	{"nodes", func(p *risk.Plan) any { return p.Nodes }},
-	{"mtbf_node_s", func(p *risk.Plan) any { return float64(p.MTBF) }},
-	{"tau_s", func(p *risk.Plan) any { return float64(p.Tau) }},
-	{"accepted_risk", func(p *risk.Plan) any { return p.Goal.Risk }},
-	{"covered_failures", func(p *risk.Plan) any { return p.MaxFailures }},
-	{"largest_timeout_s", func(p *risk.Plan) any { return float64(p.LargestTimeout) }},
-	{"least_timeout_s", func(p *risk.Plan) any { return float64(p.LeastTimeout) }},
-	{"period_s", func(p *risk.Plan) any { return float64(p.Period) }},
-	{"timeout_s", func(p *risk.Plan) any { return float64(p.Timeout) }},
-	{"detection_s", func(p *risk.Plan) any { return float64(p.Detection) }},
-	{"worst_detection_s", func(p *risk.Plan) any { return float64(p.WorstDetection) }},
-	{"stable_one_s", func(p *risk.Plan) any { return float64(p.Stable1) }},
-	{"stable_all_s", func(p *risk.Plan) any { return float64(p.StableM) }},
-	{"risk", func(p *risk.Plan) any { return p.Risk }},
-	{"messages_per_node_s", func(p *risk.Plan) any { return p.MessagesPerSecond }},
-	{"bytes_per_node_s", func(p *risk.Plan) any { return p.BytesPerSecond }},
+var planColumns = []table.Column[risk.Plan]{
+	table.Col("nodes", func(p *risk.Plan) any { return p.Nodes }),
+	table.Col("mtbf_node_s", func(p *risk.Plan) any { return float64(p.MTBF) }),
+	table.Col("tau_s", func(p *risk.Plan) any { return float64(p.Tau) }),
+	table.Col("accepted_risk", func(p *risk.Plan) any { return p.Goal.Risk }),
+	table.Col("covered_failures", func(p *risk.Plan) any { return p.MaxFailures }),
+	table.Col("largest_timeout_s", func(p *risk.Plan) any { return float64(p.LargestTimeout) }),
+	table.Col("least_timeout_s", func(p *risk.Plan) any { return float64(p.LeastTimeout) }),
+	table.Col("period_s", func(p *risk.Plan) any { return float64(p.Period) }),
+	table.Col("timeout_s", func(p *risk.Plan) any { return float64(p.Timeout) }),
+	table.Col("detection_s", func(p *risk.Plan) any { return float64(p.Detection) }),
+	table.Col("worst_detection_s", func(p *risk.Plan) any { return float64(p.WorstDetection) }),
+	table.Col("stable_one_s", func(p *risk.Plan) any { return float64(p.Stable1) }),
+	table.Col("stable_all_s", func(p *risk.Plan) any { return float64(p.StableM) }),
+	table.Col("risk", func(p *risk.Plan) any { return p.Risk }),
+	table.Col("messages_per_node_s", func(p *risk.Plan) any { return p.MessagesPerSecond }),
+	table.Col("bytes_per_node_s", func(p *risk.Plan) any { return p.BytesPerSecond }),
 }
 
 // explain writes one plan for people, with the reasons.

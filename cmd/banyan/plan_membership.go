@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	benchmembership "banyan/bench/membership"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
+	"banyan/internal/study/table"
 )
 
 // viewPlanFlags are the flags of "plan membership", as given.
@@ -105,7 +105,7 @@ type viewPlanRow struct {
 }
 
 func (f *viewPlanFlags) run(w, notes io.Writer, flags *pflag.FlagSet) error {
-	if err := logp.Format(f.format).Validate(); err != nil {
+	if err := table.Format(f.format).Validate(); err != nil {
 		return fmt.Errorf("--format: %w", err)
 	}
 	var err error
@@ -155,10 +155,10 @@ func (f *viewPlanFlags) run(w, notes io.Writer, flags *pflag.FlagSet) error {
 		}
 	}
 	columns := viewPlanColumns
-	if logp.Format(f.format) != logp.Text {
+	if table.Format(f.format) != table.Text {
 		columns = append(columns[:len(columns):len(columns)], viewFitColumns...)
 	}
-	if err := writeRows(w, logp.Format(f.format), columns, rows); err != nil || fit == nil || logp.Format(f.format) != logp.Text {
+	if err := table.Write(w, table.Format(f.format), columns, rows); err != nil || fit == nil || table.Format(f.format) != table.Text {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "\ncontention c = %.4g, from %d measurements; they are %v off the model (root mean square), %v without contention\n",
@@ -207,29 +207,29 @@ func (f *viewPlanFlags) fitFile() (*viewtime.Fit, []viewtime.Measurement, error)
 	return &fit, measured, nil
 }
 
-var viewPlanColumns = []column[viewPlanRow]{
-	{"nodes", func(r *viewPlanRow) any { return r.nodes }},
-	{"arity", func(r *viewPlanRow) any { return r.arity }},
-	{"levels", func(r *viewPlanRow) any { return viewtime.Levels(r.nodes, r.arity) }},
-	{"hops", func(r *viewPlanRow) any { return r.Topology.Hops(r.nodes, r.arity) }},
-	{"widest", func(r *viewPlanRow) any { return viewtime.Widest(r.nodes, r.arity) }},
-	{"base_us", func(r *viewPlanRow) any { return float64(r.Base(r.nodes, r.arity)) * 1e6 }},
-	{"stabilise_us", func(r *viewPlanRow) any { return float64(r.Stabilise(r.nodes, r.arity)) * 1e6 }},
-	{"best", func(r *viewPlanRow) any {
+var viewPlanColumns = []table.Column[viewPlanRow]{
+	table.Col("nodes", func(r *viewPlanRow) any { return r.nodes }),
+	table.Col("arity", func(r *viewPlanRow) any { return r.arity }),
+	table.Col("levels", func(r *viewPlanRow) any { return viewtime.Levels(r.nodes, r.arity) }),
+	table.Col("hops", func(r *viewPlanRow) any { return r.Topology.Hops(r.nodes, r.arity) }),
+	table.Col("widest", func(r *viewPlanRow) any { return viewtime.Widest(r.nodes, r.arity) }),
+	table.Col("base_us", func(r *viewPlanRow) any { return float64(r.Base(r.nodes, r.arity)) * 1e6 }),
+	table.Col("stabilise_us", func(r *viewPlanRow) any { return float64(r.Stabilise(r.nodes, r.arity)) * 1e6 }),
+	table.Col("best", func(r *viewPlanRow) any {
 		if r.best {
 			return "*"
 		}
 		return nil
-	}},
+	}),
 }
 
 // viewFitColumns say what was fitted, where programs read.
-var viewFitColumns = []column[viewPlanRow]{
-	{"contention", func(r *viewPlanRow) any { return number(r.Contention, r.fit != nil) }},
-	{"residual_us", func(r *viewPlanRow) any {
+var viewFitColumns = []table.Column[viewPlanRow]{
+	table.Col("contention", func(r *viewPlanRow) any { return table.Optional(r.Contention, r.fit != nil) }),
+	table.Col("residual_us", func(r *viewPlanRow) any {
 		if r.fit == nil {
 			return nil
 		}
 		return float64(r.fit.Residual) * 1e6
-	}},
+	}),
 }

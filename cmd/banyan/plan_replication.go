@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/resilience"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/report"
+	"banyan/internal/study/table"
 )
 
 // replicationPlanFlags are the flags of "plan replication", as given.
@@ -210,15 +210,15 @@ func (f *replicationPlanFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 			return fmt.Errorf("--chart: %w", err)
 		}
 	}
-	if logp.Format(f.format) == logp.Text {
+	if table.Format(f.format) == table.Text {
 		return f.tell(w, comparisons, rows)
 	}
-	return writeRows(w, logp.Format(f.format), f.columns(), rows)
+	return table.Write(w, table.Format(f.format), f.columns(), rows)
 }
 
 // check returns what is compared, or what is wrong with the command line.
 func (f *replicationPlanFlags) check() ([]resilience.Comparison, error) {
-	if err := logp.Format(f.format).Validate(); err != nil {
+	if err := table.Format(f.format).Validate(); err != nil {
 		return nil, fmt.Errorf("--format: %w", err)
 	}
 	if err := f.job.Validate(); err != nil {

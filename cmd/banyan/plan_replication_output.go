@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/resilience"
 	"banyan/internal/study/report"
+	"banyan/internal/study/table"
 )
 
 // tell writes for people: the answer in words, then a table for each comparison.
@@ -28,7 +28,7 @@ func (f *replicationPlanFlags) tell(w io.Writer, comparisons []resilience.Compar
 			}
 		}
 		text.WriteString("\n" + f.answer(c, of) + "\n")
-		if err := writeRows(&text, logp.Text, f.textColumns(c), of); err != nil {
+		if err := table.Write(&text, table.Text, f.textColumns(c), of); err != nil {
 			return err
 		}
 	}
@@ -67,38 +67,38 @@ func about(n int) string {
 }
 
 // textColumns are those for people.
-func (f *replicationPlanFlags) textColumns(c resilience.Comparison) []column[replicationRow] {
-	nodes := column[replicationRow]{"nodes", func(r *replicationRow) any { return r.Nodes }}
-	ranks := column[replicationRow]{"ranks", func(r *replicationRow) any { return r.Layout.Ranks() }}
-	degree := column[replicationRow]{"degree", func(r *replicationRow) any { return strconv.FormatFloat(float64(r.degree), 'g', -1, 64) }}
-	columns := []column[replicationRow]{nodes, degree, ranks}
+func (f *replicationPlanFlags) textColumns(c resilience.Comparison) []table.Column[replicationRow] {
+	nodes := table.Col("nodes", func(r *replicationRow) any { return r.Nodes })
+	ranks := table.Col("ranks", func(r *replicationRow) any { return r.Layout.Ranks() })
+	degree := table.Col("degree", func(r *replicationRow) any { return strconv.FormatFloat(float64(r.degree), 'g', -1, 64) })
+	columns := []table.Column[replicationRow]{nodes, degree, ranks}
 	if c == resilience.SameRanks {
-		columns = []column[replicationRow]{ranks, degree, nodes}
+		columns = []table.Column[replicationRow]{ranks, degree, nodes}
 	}
 	columns = append(columns,
-		column[replicationRow]{"failures", func(r *replicationRow) any { return r.Failures }},
-		column[replicationRow]{"MTTI", func(r *replicationRow) any { return r.MTTI.String() }},
-		column[replicationRow]{"Young", func(r *replicationRow) any { return r.Young.String() }},
-		column[replicationRow]{"Daly", func(r *replicationRow) any { return r.Daly.String() }},
-		column[replicationRow]{"interval", func(r *replicationRow) any { return r.Interval.String() }},
-		column[replicationRow]{"time", func(r *replicationRow) any {
+		table.Col("failures", func(r *replicationRow) any { return r.Failures }),
+		table.Col("MTTI", func(r *replicationRow) any { return r.MTTI.String() }),
+		table.Col("Young", func(r *replicationRow) any { return r.Young.String() }),
+		table.Col("Daly", func(r *replicationRow) any { return r.Daly.String() }),
+		table.Col("interval", func(r *replicationRow) any { return r.Interval.String() }),
+		table.Col("time", func(r *replicationRow) any {
 			if !r.finishes {
 				return nil
 			}
 			return r.Time.String()
-		}},
+		}),
 	)
 	if f.runs > 0 {
-		columns = append(columns, column[replicationRow]{"simulated", func(r *replicationRow) any {
+		columns = append(columns, table.Col("simulated", func(r *replicationRow) any {
 			if r.simulated == nil {
 				return nil
 			}
 			return fmt.Sprintf("%v ± %v", r.simulated.Time, r.simulated.Error)
-		}})
+		}))
 	}
 	return append(columns,
-		column[replicationRow]{"efficiency", func(r *replicationRow) any { return strconv.FormatFloat(100*r.Efficiency, 'f', 1, 64) + "%" }},
-		column[replicationRow]{"best", bestMark},
+		table.Col("efficiency", func(r *replicationRow) any { return strconv.FormatFloat(100*r.Efficiency, 'f', 1, 64) + "%" }),
+		table.Col("best", bestMark),
 	)
 }
 
@@ -110,44 +110,44 @@ func bestMark(r *replicationRow) any {
 }
 
 // columns are those of csv and json. Spans are in seconds.
-func (f *replicationPlanFlags) columns() []column[replicationRow] {
-	columns := []column[replicationRow]{
-		{"compare", func(r *replicationRow) any { return r.compare.String() }},
-		{"nodes", func(r *replicationRow) any { return r.Nodes }},
-		{"ranks", func(r *replicationRow) any { return r.Layout.Ranks() }},
-		{"degree", func(r *replicationRow) any { return float64(r.degree) }},
-		{"failures", func(r *replicationRow) any { return r.Failures }},
-		{"mtti_s", func(r *replicationRow) any { return float64(r.MTTI) }},
-		{"young_s", func(r *replicationRow) any { return float64(r.Young) }},
-		{"daly_s", func(r *replicationRow) any { return float64(r.Daly) }},
-		{"interval_s", func(r *replicationRow) any { return float64(r.Interval) }},
-		{"time_young_s", func(r *replicationRow) any { return number(float64(r.YoungTime), r.finishes) }},
-		{"time_daly_s", func(r *replicationRow) any { return number(float64(r.DalyTime), r.finishes) }},
-		{"time_s", func(r *replicationRow) any { return number(float64(r.Time), r.finishes) }},
-		{"efficiency", func(r *replicationRow) any { return r.Efficiency }},
-		{"best", bestMark},
-		{"pays_from", func(r *replicationRow) any {
+func (f *replicationPlanFlags) columns() []table.Column[replicationRow] {
+	columns := []table.Column[replicationRow]{
+		table.Col("compare", func(r *replicationRow) any { return r.compare.String() }),
+		table.Col("nodes", func(r *replicationRow) any { return r.Nodes }),
+		table.Col("ranks", func(r *replicationRow) any { return r.Layout.Ranks() }),
+		table.Col("degree", func(r *replicationRow) any { return float64(r.degree) }),
+		table.Col("failures", func(r *replicationRow) any { return r.Failures }),
+		table.Col("mtti_s", func(r *replicationRow) any { return float64(r.MTTI) }),
+		table.Col("young_s", func(r *replicationRow) any { return float64(r.Young) }),
+		table.Col("daly_s", func(r *replicationRow) any { return float64(r.Daly) }),
+		table.Col("interval_s", func(r *replicationRow) any { return float64(r.Interval) }),
+		table.Col("time_young_s", func(r *replicationRow) any { return table.Optional(float64(r.YoungTime), r.finishes) }),
+		table.Col("time_daly_s", func(r *replicationRow) any { return table.Optional(float64(r.DalyTime), r.finishes) }),
+		table.Col("time_s", func(r *replicationRow) any { return table.Optional(float64(r.Time), r.finishes) }),
+		table.Col("efficiency", func(r *replicationRow) any { return r.Efficiency }),
+		table.Col("best", bestMark),
+		table.Col("pays_from", func(r *replicationRow) any {
 			if r.paysFrom == 0 {
 				return nil
 			}
 			return r.paysFrom
-		}},
+		}),
 	}
 	if f.runs == 0 {
 		return columns
 	}
 	return append(columns,
-		column[replicationRow]{"simulated_s", func(r *replicationRow) any {
+		table.Col("simulated_s", func(r *replicationRow) any {
 			if r.simulated == nil {
 				return nil
 			}
 			return float64(r.simulated.Time)
-		}},
-		column[replicationRow]{"simulated_error_s", func(r *replicationRow) any {
+		}),
+		table.Col("simulated_error_s", func(r *replicationRow) any {
 			if r.simulated == nil {
 				return nil
 			}
 			return float64(r.simulated.Error)
-		}},
+		}),
 	)
 }

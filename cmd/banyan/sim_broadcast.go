@@ -14,6 +14,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 	"banyan/internal/trace/summary"
@@ -84,12 +85,12 @@ table is wrong.`,
   banyan sim broadcast --cases internal/study/driver/logp/testdata/logp-broadcast.csv --check --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil && f.format != "" {
+			if err := table.Format(f.format).Validate(); err != nil && f.format != "" {
 				return fmt.Errorf("--format: %w", err)
 			}
 			if f.cases != "" {
 				if f.format == "" {
-					f.format = string(logp.Text)
+					f.format = string(table.Text)
 				}
 				return simulateCases(cmd, &f)
 			}
@@ -155,7 +156,7 @@ func simulateBroadcast(cmd *cobra.Command, f *broadcastFlags) error {
 		return told.Write(cmd.OutOrStdout())
 	}
 	t := logp.NewTable(logp.Row{Case: c, Outcome: outcome})
-	return t.Write(cmd.OutOrStdout(), logp.Format(f.format))
+	return t.Write(cmd.OutOrStdout(), table.Format(f.format))
 }
 
 // theCase makes a case of the flags.
@@ -251,7 +252,7 @@ func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 		return fmt.Errorf("%s: %w", f.cases, err)
 	}
 	t.AddOutcomeColumns()
-	if err := t.Write(cmd.OutOrStdout(), logp.Format(f.format)); err != nil {
+	if err := t.Write(cmd.OutOrStdout(), table.Format(f.format)); err != nil {
 		return err
 	}
 	if f.check {

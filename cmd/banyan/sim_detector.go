@@ -16,8 +16,8 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/stabilisation"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
 )
 
 // detectorFlags are the flags of "sim detector", as given.
@@ -78,7 +78,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim detector --nodes 4096 --failures 11 --runs 10000 --each --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			campaigns, err := f.campaigns(cmd.Flags())
@@ -227,12 +227,12 @@ func (f *detectorFlags) simulate(ctx context.Context, w io.Writer, campaigns []s
 		}
 	}
 	progress.clear()
-	switch format := logp.Format(f.format); {
+	switch format := table.Format(f.format); {
 	case f.each:
-		return writeRows(w, format, detectorRunColumns, runs)
-	case format == logp.Text && len(summaries) == 1:
+		return table.Write(w, format, detectorRunColumns, runs)
+	case format == table.Text && len(summaries) == 1:
 		return explainStabilisation(w, &summaries[0])
 	default:
-		return writeRows(w, format, detectorColumns, summaries)
+		return table.Write(w, format, detectorColumns, summaries)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/study/detection/stabilisation"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
 )
 
 // detectorRow is what is printed of a campaign, or with --each of a run.
@@ -20,43 +21,43 @@ type detectorRow struct {
 }
 
 // detectorColumns are those of summaries. Times are in seconds.
-var detectorColumns = []column[detectorRow]{
-	{"nodes", func(r *detectorRow) any { return r.Nodes }},
-	{"runs", func(r *detectorRow) any { return r.summary.Runs }},
-	{"unstable", func(r *detectorRow) any { return r.summary.Unstable }},
-	{"false", func(r *detectorRow) any { return r.summary.False }},
-	{"first_s", func(r *detectorRow) any { return r.summary.First.Mean }},
-	{"first_error", func(r *detectorRow) any { return r.summary.First.Error }},
-	{"telling_s", func(r *detectorRow) any { return r.summary.Telling.Mean }},
-	{"all_s", func(r *detectorRow) any { return r.summary.All.Mean }},
-	{"all_error", func(r *detectorRow) any { return r.summary.All.Error }},
-	{"all_greatest_s", func(r *detectorRow) any { return r.summary.All.Greatest }},
-	{"failures", func(r *detectorRow) any { return r.summary.Failures.Mean }},
-	{"broadcasts", func(r *detectorRow) any { return r.summary.Broadcasts.Mean }},
-	{"heartbeats", func(r *detectorRow) any { return r.summary.Heartbeats.Mean }},
-	{"observes", func(r *detectorRow) any { return r.summary.Observes.Mean }},
-	{"news", func(r *detectorRow) any { return r.summary.News.Mean }},
-	{"others", func(r *detectorRow) any { return r.summary.Others.Mean }},
-	{"of_bound", func(r *detectorRow) any { return r.summary.OfBound }},
-	{"exceeded", func(r *detectorRow) any { return r.summary.Exceeded }},
-	{"beyond", func(r *detectorRow) any { return r.summary.Beyond }},
+var detectorColumns = []table.Column[detectorRow]{
+	table.Col("nodes", func(r *detectorRow) any { return r.Nodes }),
+	table.Col("runs", func(r *detectorRow) any { return r.summary.Runs }),
+	table.Col("unstable", func(r *detectorRow) any { return r.summary.Unstable }),
+	table.Col("false", func(r *detectorRow) any { return r.summary.False }),
+	table.Col("first_s", func(r *detectorRow) any { return r.summary.First.Mean }),
+	table.Col("first_error", func(r *detectorRow) any { return r.summary.First.Error }),
+	table.Col("telling_s", func(r *detectorRow) any { return r.summary.Telling.Mean }),
+	table.Col("all_s", func(r *detectorRow) any { return r.summary.All.Mean }),
+	table.Col("all_error", func(r *detectorRow) any { return r.summary.All.Error }),
+	table.Col("all_greatest_s", func(r *detectorRow) any { return r.summary.All.Greatest }),
+	table.Col("failures", func(r *detectorRow) any { return r.summary.Failures.Mean }),
+	table.Col("broadcasts", func(r *detectorRow) any { return r.summary.Broadcasts.Mean }),
+	table.Col("heartbeats", func(r *detectorRow) any { return r.summary.Heartbeats.Mean }),
+	table.Col("observes", func(r *detectorRow) any { return r.summary.Observes.Mean }),
+	table.Col("news", func(r *detectorRow) any { return r.summary.News.Mean }),
+	table.Col("others", func(r *detectorRow) any { return r.summary.Others.Mean }),
+	table.Col("of_bound", func(r *detectorRow) any { return r.summary.OfBound }),
+	table.Col("exceeded", func(r *detectorRow) any { return r.summary.Exceeded }),
+	table.Col("beyond", func(r *detectorRow) any { return r.summary.Beyond }),
 }
 
 // detectorRunColumns are those of single runs.
-var detectorRunColumns = []column[detectorRow]{
-	{"nodes", func(r *detectorRow) any { return r.Nodes }},
-	{"run", func(r *detectorRow) any { return r.run }},
-	{"stable", func(r *detectorRow) any { return r.Stable }},
-	{"detected_s", func(r *detectorRow) any { return float64(r.Detected) / 1e9 }},
-	{"first_s", func(r *detectorRow) any { return float64(r.First) / 1e9 }},
-	{"all_s", func(r *detectorRow) any { return float64(r.All) / 1e9 }},
-	{"failures", func(r *detectorRow) any { return r.Outcome.Failures }},
-	{"broadcasts", func(r *detectorRow) any { return r.Broadcasts }},
-	{"heartbeats", func(r *detectorRow) any { return r.Messages.Heartbeats }},
-	{"observes", func(r *detectorRow) any { return r.Messages.Observes }},
-	{"news", func(r *detectorRow) any { return r.Messages.News }},
-	{"others", func(r *detectorRow) any { return r.Messages.Others }},
-	{"bound_s", func(r *detectorRow) any { return r.Bound(r.Outcome.Failures) / 1e9 }},
+var detectorRunColumns = []table.Column[detectorRow]{
+	table.Col("nodes", func(r *detectorRow) any { return r.Nodes }),
+	table.Col("run", func(r *detectorRow) any { return r.run }),
+	table.Col("stable", func(r *detectorRow) any { return r.Stable }),
+	table.Col("detected_s", func(r *detectorRow) any { return float64(r.Detected) / 1e9 }),
+	table.Col("first_s", func(r *detectorRow) any { return float64(r.First) / 1e9 }),
+	table.Col("all_s", func(r *detectorRow) any { return float64(r.All) / 1e9 }),
+	table.Col("failures", func(r *detectorRow) any { return r.Outcome.Failures }),
+	table.Col("broadcasts", func(r *detectorRow) any { return r.Broadcasts }),
+	table.Col("heartbeats", func(r *detectorRow) any { return r.Messages.Heartbeats }),
+	table.Col("observes", func(r *detectorRow) any { return r.Messages.Observes }),
+	table.Col("news", func(r *detectorRow) any { return r.Messages.News }),
+	table.Col("others", func(r *detectorRow) any { return r.Messages.Others }),
+	table.Col("bound_s", func(r *detectorRow) any { return r.Bound(r.Outcome.Failures) / 1e9 }),
 }
 
 // explainStabilisation writes one campaign for people.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/internal/proto"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/driver/viewsim"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
+	"banyan/internal/study/table"
 )
 
 // membershipFlags are the flags of "sim membership", as given.
@@ -79,7 +79,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000 --protocol paper`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			campaigns, err := f.campaigns(cmd.Flags())
@@ -203,10 +203,10 @@ func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns [
 	}
 	progress.clear()
 	columns := membershipColumns
-	if logp.Format(f.format) == logp.Text {
-		columns = slices.DeleteFunc(slices.Clone(columns), func(c column[membershipRow]) bool { return slices.Contains(forPrograms, c.name) })
+	if table.Format(f.format) == table.Text {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c table.Column[membershipRow]) bool { return slices.Contains(forPrograms, c.Name) })
 	}
-	return writeRows(w, logp.Format(f.format), columns, rows)
+	return table.Write(w, table.Format(f.format), columns, rows)
 }
 
 // forPrograms are the columns that tables for people do without: what is the same in each row, and what
@@ -214,30 +214,32 @@ func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns [
 var forPrograms = []string{"fault", "protocol", "stable_max_us", "installed_max_us"}
 
 // microseconds are those of a time in nanoseconds, nil if there is none.
-func microseconds[T float64 | proto.Time](ns T, is bool) any { return number(float64(ns)/1e3, is) }
+func microseconds[T float64 | proto.Time](ns T, is bool) any {
+	return table.Optional(float64(ns)/1e3, is)
+}
 
 // membershipColumns are those of all formats.
-var membershipColumns = []column[membershipRow]{
-	{"nodes", func(r *membershipRow) any { return r.Nodes }},
-	{"arity", func(r *membershipRow) any { return r.Arity }},
-	{"fault", func(r *membershipRow) any { return r.Fault.String() }},
-	{"protocol", func(r *membershipRow) any { return r.Protocol.String() }},
-	{"runs", func(r *membershipRow) any { return r.Summary.Runs }},
-	{"agreed", func(r *membershipRow) any { return r.Agreed }},
-	{"collided", func(r *membershipRow) any { return r.Collided }},
-	{"waits", func(r *membershipRow) any { return r.Waits }},
-	{"stable_us", func(r *membershipRow) any { return microseconds(r.Stable, r.Agreed > 0) }},
-	{"stable_max_us", func(r *membershipRow) any { return microseconds(r.MostStable, r.Agreed > 0) }},
-	{"installed_us", func(r *membershipRow) any { return microseconds(r.Installed, r.Agreed > 0) }},
-	{"installed_max_us", func(r *membershipRow) any { return microseconds(r.MostInstall, r.Agreed > 0) }},
-	{"base_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Base) }},
-	{"fanout_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Stabilise) }},
-	{"views", func(r *membershipRow) any { return number(r.Views, r.Agreed > 0) }},
-	{"propose", func(r *membershipRow) any { return number(r.Propose, r.Agreed > 0) }},
-	{"ack", func(r *membershipRow) any { return number(r.Ack, r.Agreed > 0) }},
-	{"commit", func(r *membershipRow) any { return number(r.Commit, r.Agreed > 0) }},
-	{"takeover", func(r *membershipRow) any { return number(r.Takeover, r.Agreed > 0) }},
-	{"other", func(r *membershipRow) any { return number(r.Other, r.Agreed > 0) }},
+var membershipColumns = []table.Column[membershipRow]{
+	table.Col("nodes", func(r *membershipRow) any { return r.Nodes }),
+	table.Col("arity", func(r *membershipRow) any { return r.Arity }),
+	table.Col("fault", func(r *membershipRow) any { return r.Fault.String() }),
+	table.Col("protocol", func(r *membershipRow) any { return r.Protocol.String() }),
+	table.Col("runs", func(r *membershipRow) any { return r.Summary.Runs }),
+	table.Col("agreed", func(r *membershipRow) any { return r.Agreed }),
+	table.Col("collided", func(r *membershipRow) any { return r.Collided }),
+	table.Col("waits", func(r *membershipRow) any { return r.Waits }),
+	table.Col("stable_us", func(r *membershipRow) any { return microseconds(r.Stable, r.Agreed > 0) }),
+	table.Col("stable_max_us", func(r *membershipRow) any { return microseconds(r.MostStable, r.Agreed > 0) }),
+	table.Col("installed_us", func(r *membershipRow) any { return microseconds(r.Installed, r.Agreed > 0) }),
+	table.Col("installed_max_us", func(r *membershipRow) any { return microseconds(r.MostInstall, r.Agreed > 0) }),
+	table.Col("base_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Base) }),
+	table.Col("fanout_us", func(r *membershipRow) any { return r.modelled((*viewtime.Model).Stabilise) }),
+	table.Col("views", func(r *membershipRow) any { return table.Optional(r.Views, r.Agreed > 0) }),
+	table.Col("propose", func(r *membershipRow) any { return table.Optional(r.Propose, r.Agreed > 0) }),
+	table.Col("ack", func(r *membershipRow) any { return table.Optional(r.Ack, r.Agreed > 0) }),
+	table.Col("commit", func(r *membershipRow) any { return table.Optional(r.Commit, r.Agreed > 0) }),
+	table.Col("takeover", func(r *membershipRow) any { return table.Optional(r.Takeover, r.Agreed > 0) }),
+	table.Col("other", func(r *membershipRow) any { return table.Optional(r.Other, r.Agreed > 0) }),
 }
 
 // modelled is what a model says of the processes that agree, in microseconds.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/study/detection/probing"
-	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 )
 
 // probingFlags are the flags of "sim probing", as given.
@@ -45,7 +45,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim probing --nodes 1000,4000,16000,64000,100000,256000 --runs 10000 --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			return f.run(cmd.OutOrStdout())
@@ -109,22 +109,22 @@ func (f *probingFlags) run(w io.Writer) error {
 		rows = append(rows, row)
 	}
 	progress.clear()
-	return writeRows(w, logp.Format(f.format), probingColumns, rows)
+	return table.Write(w, table.Format(f.format), probingColumns, rows)
 }
 
-var probingColumns = []column[probingRow]{
-	{"nodes", func(r *probingRow) any { return r.nodes }},
-	{"unprobed", func(r *probingRow) any { return probing.Unprobed(r.nodes) }},
-	{"rounds_one", func(r *probingRow) any { return probing.RoundsForOne(r.nodes, r.risk) }},
-	{"rounds_all", func(r *probingRow) any { return probing.RoundsForAll(r.nodes, r.risk) }},
-	{"rounds_theory", func(r *probingRow) any { return probing.MeanRounds(r.nodes) }},
-	{"runs", func(r *probingRow) any { return r.rounds.Runs() }},
-	{"rounds_mean", func(r *probingRow) any { return mean(&r.rounds) }},
-	{"rounds_half_width", func(r *probingRow) any { return halfWidth(&r.rounds) }},
-	{"rounds_max", func(r *probingRow) any { return r.rounds.Quantile(1) }},
-	{"most_mean", func(r *probingRow) any { return mean(&r.most) }},
-	{"most_half_width", func(r *probingRow) any { return halfWidth(&r.most) }},
-	{"most_max", func(r *probingRow) any { return r.most.Quantile(1) }},
+var probingColumns = []table.Column[probingRow]{
+	table.Col("nodes", func(r *probingRow) any { return r.nodes }),
+	table.Col("unprobed", func(r *probingRow) any { return probing.Unprobed(r.nodes) }),
+	table.Col("rounds_one", func(r *probingRow) any { return probing.RoundsForOne(r.nodes, r.risk) }),
+	table.Col("rounds_all", func(r *probingRow) any { return probing.RoundsForAll(r.nodes, r.risk) }),
+	table.Col("rounds_theory", func(r *probingRow) any { return probing.MeanRounds(r.nodes) }),
+	table.Col("runs", func(r *probingRow) any { return r.rounds.Runs() }),
+	table.Col("rounds_mean", func(r *probingRow) any { return mean(&r.rounds) }),
+	table.Col("rounds_half_width", func(r *probingRow) any { return halfWidth(&r.rounds) }),
+	table.Col("rounds_max", func(r *probingRow) any { return r.rounds.Quantile(1) }),
+	table.Col("most_mean", func(r *probingRow) any { return mean(&r.most) }),
+	table.Col("most_half_width", func(r *probingRow) any { return halfWidth(&r.most) }),
+	table.Col("most_max", func(r *probingRow) any { return r.most.Quantile(1) }),
 }
 
 func mean(h *probing.Histogram) float64 {
@@ -135,5 +135,5 @@ func mean(h *probing.Histogram) float64 {
 // halfWidth is nil for a single run.
 func halfWidth(h *probing.Histogram) any {
 	_, half := h.Mean()
-	return number(half, h.Runs() > 1)
+	return table.Optional(half, h.Runs() > 1)
 }

@@ -17,8 +17,8 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/qos"
-	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/report"
+	"banyan/internal/study/table"
 )
 
 // qualityFlags are the flags of "sim quality", as given.
@@ -74,7 +74,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim quality --cut 0.01`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			f.command = "banyan sim quality" + given(cmd.Flags())
@@ -173,10 +173,10 @@ func (f *qualityFlags) run(w io.Writer) error {
 		rows = qos.Fastest(rows, f.within)
 	}
 	columns := qualityColumns
-	if logp.Format(f.format) == logp.Text {
+	if table.Format(f.format) == table.Text {
 		columns = f.textColumns()
 	}
-	return writeRows(w, logp.Format(f.format), columns, rows)
+	return table.Write(w, table.Format(f.format), columns, rows)
 }
 
 // scenarios are all combinations of the conditions.
@@ -205,90 +205,82 @@ func vary[T any](list []qos.Scenario, values []T, set func(*qos.Scenario, T)) []
 }
 
 // qualityColumns are those of csv and json. Times are in η unless the name has a unit.
-var qualityColumns = []column[qos.Row]{
+var qualityColumns = []table.Column[qos.Row]{
 	nodesColumn,
-	{"period_ms", func(r *qos.Row) any { return float64(r.Scenario.Period) / 1e6 }},
-	{"tau_ms", func(r *qos.Row) any { return float64(r.Scenario.Tau) / 1e6 }},
+	table.Col("period_ms", func(r *qos.Row) any { return float64(r.Scenario.Period) / 1e6 }),
+	table.Col("tau_ms", func(r *qos.Row) any { return float64(r.Scenario.Tau) / 1e6 }),
 	lossColumn, stallColumn,
-	{"stall_every_ms", func(r *qos.Row) any { return float64(r.Scenario.StallEvery) / 1e6 }},
+	table.Col("stall_every_ms", func(r *qos.Row) any { return float64(r.Scenario.StallEvery) / 1e6 }),
 	cutColumn, deathsColumn, systemColumn,
-	{"mediators", func(r *qos.Row) any { return r.Subject.Mediators }},
+	table.Col("mediators", func(r *qos.Row) any { return r.Subject.Mediators }),
 	timeoutColumn,
-	{"swim_period", func(r *qos.Row) any { return float64(r.Subject.SwimPeriod) / float64(r.Scenario.Period) }},
-	{"detections", func(r *qos.Row) any { return r.All.Count }},
-	{"first", func(r *qos.Row) any { return number(r.First.Mean, r.First.Count > 0) }},
-	{"first_low", func(r *qos.Row) any { return number(r.First.Low, r.First.Count > 1) }},
-	{"first_high", func(r *qos.Row) any { return number(r.First.High, r.First.Count > 1) }},
-	{"first_p99", func(r *qos.Row) any { return number(r.First.P99, r.First.Count > 0) }},
-	{"all", func(r *qos.Row) any { return number(r.All.Mean, r.All.Count > 0) }},
-	{"all_low", func(r *qos.Row) any { return number(r.All.Low, r.All.Count > 1) }},
-	{"all_high", func(r *qos.Row) any { return number(r.All.High, r.All.Count > 1) }},
-	{"all_p99", func(r *qos.Row) any { return number(r.All.P99, r.All.Count > 0) }},
-	{"all_max", func(r *qos.Row) any { return number(r.All.Max, r.All.Count > 0) }},
-	{"undetected", func(r *qos.Row) any { return r.Undetected }},
-	{"declared_before", func(r *qos.Row) any { return r.Wrongly }},
-	{"mistakes", func(r *qos.Row) any { return r.Mistakes.Events }},
-	{"rate", func(r *qos.Row) any { return r.Mistakes.Rate }},
-	{"rate_low", func(r *qos.Row) any { return r.Mistakes.Low }},
-	{"rate_high", func(r *qos.Row) any { return r.Mistakes.High }},
-	{"recurrence", func(r *qos.Row) any { return number(r.Recurrence(), r.Mistakes.Events > 0) }},
+	table.Col("swim_period", func(r *qos.Row) any { return float64(r.Subject.SwimPeriod) / float64(r.Scenario.Period) }),
+	table.Col("detections", func(r *qos.Row) any { return r.All.Count }),
+	table.Col("first", func(r *qos.Row) any { return table.Optional(r.First.Mean, r.First.Count > 0) }),
+	table.Col("first_low", func(r *qos.Row) any { return table.Optional(r.First.Low, r.First.Count > 1) }),
+	table.Col("first_high", func(r *qos.Row) any { return table.Optional(r.First.High, r.First.Count > 1) }),
+	table.Col("first_p99", func(r *qos.Row) any { return table.Optional(r.First.P99, r.First.Count > 0) }),
+	table.Col("all", func(r *qos.Row) any { return table.Optional(r.All.Mean, r.All.Count > 0) }),
+	table.Col("all_low", func(r *qos.Row) any { return table.Optional(r.All.Low, r.All.Count > 1) }),
+	table.Col("all_high", func(r *qos.Row) any { return table.Optional(r.All.High, r.All.Count > 1) }),
+	table.Col("all_p99", func(r *qos.Row) any { return table.Optional(r.All.P99, r.All.Count > 0) }),
+	table.Col("all_max", func(r *qos.Row) any { return table.Optional(r.All.Max, r.All.Count > 0) }),
+	table.Col("undetected", func(r *qos.Row) any { return r.Undetected }),
+	table.Col("declared_before", func(r *qos.Row) any { return r.Wrongly }),
+	table.Col("mistakes", func(r *qos.Row) any { return r.Mistakes.Events }),
+	table.Col("rate", func(r *qos.Row) any { return r.Mistakes.Rate }),
+	table.Col("rate_low", func(r *qos.Row) any { return r.Mistakes.Low }),
+	table.Col("rate_high", func(r *qos.Row) any { return r.Mistakes.High }),
+	table.Col("recurrence", func(r *qos.Row) any { return table.Optional(r.Recurrence(), r.Mistakes.Events > 0) }),
 	durationColumn,
-	{"fatal", func(r *qos.Row) any { return r.Fatal }},
-	{"accuracy", func(r *qos.Row) any { return r.Accuracy }},
-	{"suspected_rate", func(r *qos.Row) any { return r.Suspected }},
+	table.Col("fatal", func(r *qos.Row) any { return r.Fatal }),
+	table.Col("accuracy", func(r *qos.Row) any { return r.Accuracy }),
+	table.Col("suspected_rate", func(r *qos.Row) any { return r.Suspected }),
 	messagesColumn,
 }
 
 var (
-	nodesColumn    = column[qos.Row]{"nodes", func(r *qos.Row) any { return r.Scenario.Nodes }}
-	lossColumn     = column[qos.Row]{"loss", func(r *qos.Row) any { return r.Scenario.Loss }}
-	stallColumn    = column[qos.Row]{"stall_ms", func(r *qos.Row) any { return float64(r.Scenario.Stall) / 1e6 }}
-	cutColumn      = column[qos.Row]{"cut", func(r *qos.Row) any { return r.Scenario.Cut }}
-	deathsColumn   = column[qos.Row]{"deaths", func(r *qos.Row) any { return r.Scenario.Deaths }}
-	systemColumn   = column[qos.Row]{"system", func(r *qos.Row) any { return r.Subject.System.String() }}
-	timeoutColumn  = column[qos.Row]{"timeout", func(r *qos.Row) any { return r.Subject.Timeout }}
-	durationColumn = column[qos.Row]{"duration", func(r *qos.Row) any { return number(r.Duration.Mean, r.Duration.Count > 0) }}
-	messagesColumn = column[qos.Row]{"messages", func(r *qos.Row) any { return r.Messages }}
+	nodesColumn    = table.Col("nodes", func(r *qos.Row) any { return r.Scenario.Nodes })
+	lossColumn     = table.Col("loss", func(r *qos.Row) any { return r.Scenario.Loss })
+	stallColumn    = table.Col("stall_ms", func(r *qos.Row) any { return float64(r.Scenario.Stall) / 1e6 })
+	cutColumn      = table.Col("cut", func(r *qos.Row) any { return r.Scenario.Cut })
+	deathsColumn   = table.Col("deaths", func(r *qos.Row) any { return r.Scenario.Deaths })
+	systemColumn   = table.Col("system", func(r *qos.Row) any { return r.Subject.System.String() })
+	timeoutColumn  = table.Col("timeout", func(r *qos.Row) any { return r.Subject.Timeout })
+	durationColumn = table.Col("duration", func(r *qos.Row) any { return table.Optional(r.Duration.Mean, r.Duration.Count > 0) })
+	messagesColumn = table.Col("messages", func(r *qos.Row) any { return r.Messages })
 )
 
-// number is nil where there is nothing to say.
-func number(x float64, there bool) any {
-	if !there {
-		return nil
-	}
-	return x
-}
-
 // textColumns are those for people: what was varied, and the most telling results.
-func (f *qualityFlags) textColumns() []column[qos.Row] {
-	var list []column[qos.Row]
+func (f *qualityFlags) textColumns() []table.Column[qos.Row] {
+	var list []table.Column[qos.Row]
 	for _, c := range []struct {
 		varied bool
-		column column[qos.Row]
+		column table.Column[qos.Row]
 	}{
 		{len(f.nodes) > 1, nodesColumn}, {len(f.loss) > 1, lossColumn}, {len(f.stall) > 1, stallColumn},
 		{len(f.cut) > 1, cutColumn}, {len(f.deaths) > 1, deathsColumn},
 		{true, systemColumn},
-		{len(f.spec.Mediators) > 1, column[qos.Row]{"mediators", func(r *qos.Row) any { return r.Subject.Mediators }}},
+		{len(f.spec.Mediators) > 1, table.Col("mediators", func(r *qos.Row) any { return r.Subject.Mediators })},
 		{true, timeoutColumn},
 	} {
 		if c.varied {
 			list = append(list, c.column)
 		}
 	}
-	return append(list, []column[qos.Row]{
-		{"first", func(r *qos.Row) any { return spread(&r.First) }},
-		{"all", func(r *qos.Row) any { return spread(&r.All) }},
-		{"p99", func(r *qos.Row) any { return number(r.All.P99, r.All.Count > 0) }},
-		{"mistakes", func(r *qos.Row) any { return r.Mistakes.Events }},
-		{"rate", func(r *qos.Row) any {
+	return append(list, []table.Column[qos.Row]{
+		table.Col("first", func(r *qos.Row) any { return spread(&r.First) }),
+		table.Col("all", func(r *qos.Row) any { return spread(&r.All) }),
+		table.Col("p99", func(r *qos.Row) any { return table.Optional(r.All.P99, r.All.Count > 0) }),
+		table.Col("mistakes", func(r *qos.Row) any { return r.Mistakes.Events }),
+		table.Col("rate", func(r *qos.Row) any {
 			return fmt.Sprintf("%.2g (%.2g–%.2g)", r.Mistakes.Rate, r.Mistakes.Low, r.Mistakes.High)
-		}},
+		}),
 		durationColumn,
-		{"fatal", func(r *qos.Row) any { return r.Fatal }},
-		{"accuracy", func(r *qos.Row) any { return fmt.Sprintf("%.6f", r.Accuracy) }},
+		table.Col("fatal", func(r *qos.Row) any { return r.Fatal }),
+		table.Col("accuracy", func(r *qos.Row) any { return fmt.Sprintf("%.6f", r.Accuracy) }),
 		messagesColumn,
-		{"missed", func(r *qos.Row) any { return r.Undetected }},
+		table.Col("missed", func(r *qos.Row) any { return r.Undetected }),
 	}...)
 }
 

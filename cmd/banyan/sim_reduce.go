@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/table"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 )
@@ -56,7 +56,7 @@ silent processes in a message.`,
   banyan trace run.jsonl --svg run.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logp.Format(f.format).Validate(); err != nil {
+			if err := table.Format(f.format).Validate(); err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
 			if err := f.complete(cmd.Flags()); err != nil {
@@ -66,7 +66,7 @@ silent processes in a message.`,
 			if err != nil {
 				return err
 			}
-			return writeReduction(cmd.OutOrStdout(), logp.Format(f.format), reductionRow{&f.c, o})
+			return writeReduction(cmd.OutOrStdout(), table.Format(f.format), reductionRow{&f.c, o})
 		},
 	}
 	flags := cmd.Flags()
@@ -139,43 +139,37 @@ type reductionRow struct {
 	o logp.ReductionOutcome
 }
 
-var reductionColumns = []column[reductionRow]{
-	{"procs", func(r *reductionRow) any { return r.c.Case.Procs }},
-	{"L", func(r *reductionRow) any { return r.c.Case.Latency }},
-	{"o", func(r *reductionRow) any { return r.c.Case.Overhead }},
-	{"tree", func(r *reductionRow) any { return string(r.c.Case.Tree) }},
-	{"k", func(r *reductionRow) any {
+var reductionColumns = []table.Column[reductionRow]{
+	table.Col("procs", func(r *reductionRow) any { return r.c.Case.Procs }),
+	table.Col("L", func(r *reductionRow) any { return r.c.Case.Latency }),
+	table.Col("o", func(r *reductionRow) any { return r.c.Case.Overhead }),
+	table.Col("tree", func(r *reductionRow) any { return string(r.c.Case.Tree) }),
+	table.Col("k", func(r *reductionRow) any {
 		if r.c.Case.K == 0 {
 			return nil
 		}
 		return r.c.Case.K
-	}},
-	{"numbering", func(r *reductionRow) any { return r.c.Case.Numbering.String() }},
-	{"distance", func(r *reductionRow) any { return r.c.Distance }},
-	{"idempotent", func(r *reductionRow) any { return r.c.Idempotent }},
-	{"failed_count", func(r *reductionRow) any { return r.c.Case.Procs - r.o.Live - r.o.Crashed }},
-	{"messages", func(r *reductionRow) any { return r.o.Messages }},
-	{"latency", func(r *reductionRow) any { return int(r.o.Latency) }},
-	{"quiescence", func(r *reductionRow) any { return int(r.o.Quiescence) }},
-	{"live", func(r *reductionRow) any { return r.o.Live }},
-	{"included", func(r *reductionRow) any { return r.o.Included }},
-	{"missing", func(r *reductionRow) any { return r.o.Missing }},
-	{"named", func(r *reductionRow) any { return r.o.Named }},
-	{"mended", func(r *reductionRow) any { return r.o.Mended }},
-	{"longest_list", func(r *reductionRow) any { return r.o.Longest }},
-	{"crashed", func(r *reductionRow) any { return r.o.Crashed }},
+	}),
+	table.Col("numbering", func(r *reductionRow) any { return r.c.Case.Numbering.String() }),
+	table.Col("distance", func(r *reductionRow) any { return r.c.Distance }),
+	table.Col("idempotent", func(r *reductionRow) any { return r.c.Idempotent }),
+	table.Col("failed_count", func(r *reductionRow) any { return r.c.Case.Procs - r.o.Live - r.o.Crashed }),
+	table.Col("messages", func(r *reductionRow) any { return r.o.Messages }),
+	table.Col("latency", func(r *reductionRow) any { return int(r.o.Latency) }),
+	table.Col("quiescence", func(r *reductionRow) any { return int(r.o.Quiescence) }),
+	table.Col("live", func(r *reductionRow) any { return r.o.Live }),
+	table.Col("included", func(r *reductionRow) any { return r.o.Included }),
+	table.Col("missing", func(r *reductionRow) any { return r.o.Missing }),
+	table.Col("named", func(r *reductionRow) any { return r.o.Named }),
+	table.Col("mended", func(r *reductionRow) any { return r.o.Mended }),
+	table.Col("longest_list", func(r *reductionRow) any { return r.o.Longest }),
+	table.Col("crashed", func(r *reductionRow) any { return r.o.Crashed }),
 }
 
 // writeReduction writes one reduction; for people a line for each column.
-func writeReduction(w io.Writer, format logp.Format, row reductionRow) error {
-	if format != logp.Text {
-		return writeRows(w, format, reductionColumns, []reductionRow{row})
+func writeReduction(w io.Writer, format table.Format, row reductionRow) error {
+	if format != table.Text {
+		return table.Write(w, format, reductionColumns, []reductionRow{row})
 	}
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, text := range texts(reductionColumns, &row, 4) {
-		if text != "" {
-			fmt.Fprintf(out, "%s\t%s\n", reductionColumns[i].name, text)
-		}
-	}
-	return out.Flush()
+	return table.WriteRecord(w, reductionColumns, &row)
 }

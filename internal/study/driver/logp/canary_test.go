@@ -36,14 +36,14 @@ func TestCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	table, err := ReadTable(file, "")
+	cases, err := ReadTable(file, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	different := 0
 	var s Simulator
-	for i := range table.Rows {
-		r := &table.Rows[i]
+	for i := range cases.Rows {
+		r := &cases.Rows[i]
 		if r.Outcome, err = s.runAs(&r.Case, nil, func(m *run) Machines { return shorterWay{m} }); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"banyan/internal/study/table"
 )
 
 const reference = "testdata/logp-broadcast.csv"
@@ -15,24 +17,24 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := ReadTable(bytes.NewReader(want), "")
+	cases, err := ReadTable(bytes.NewReader(want), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(table.Rows) != 464 {
-		t.Fatalf("%d rows, want 464", len(table.Rows))
+	if len(cases.Rows) != 464 {
+		t.Fatalf("%d rows, want 464", len(cases.Rows))
 	}
-	if err := table.Run(new(Simulator), nil); err != nil {
+	if err := cases.Run(new(Simulator), nil); err != nil {
 		t.Fatal(err)
 	}
-	for i := range table.Rows {
-		r := &table.Rows[i]
+	for i := range cases.Rows {
+		r := &cases.Rows[i]
 		if d := r.Difference(); d != "" {
 			t.Errorf("line %d: %s", r.Line, d)
 		}
 	}
 	var got bytes.Buffer
-	if err := table.Write(&got, CSV); err != nil {
+	if err := cases.Write(&got, table.CSV); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {

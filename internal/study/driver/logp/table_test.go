@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"banyan/internal/fault"
+	"banyan/internal/study/table"
 )
 
 const header = "procs,L,o,tree,k,numbering,correction,start,failed\n"
@@ -41,23 +42,23 @@ func TestReadTableErrors(t *testing.T) {
 // TestColumnsInAnyOrder: and a distance for all where the table has none.
 func TestColumnsInAnyOrder(t *testing.T) {
 	text := "failed,start,correction,numbering,k,tree,o,L,procs,quiescence\n3 5,overlapped,optimized,inorder,3,lame,1,2,16,7\n"
-	table, err := ReadTable(strings.NewReader(text), "4")
+	cases, err := ReadTable(strings.NewReader(text), "4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &table.Rows[0]
+	r := &cases.Rows[0]
 	if r.Procs != 16 || r.Latency != 2 || r.Tree != Lame || r.K != 3 || r.Distance != 4 || len(r.Failed) != 2 || r.Expected["quiescence"] != "7" {
 		t.Errorf("read %+v", r)
 	}
-	table.AddOutcomeColumns()
+	cases.AddOutcomeColumns()
 	var out bytes.Buffer
-	if err := table.Write(&out, CSV); err != nil {
+	if err := cases.Write(&out, table.CSV); err != nil {
 		t.Fatal(err)
 	}
 	if want := "failed,start,correction,numbering,k,tree,o,L,procs,quiescence,messages,unreached,coloring\n3 5,overlapped,optimized,inorder,3,lame,1,2,16,0,0,0,0\n"; out.String() != want {
 		t.Errorf("wrote %q", out.String())
 	}
-	if table.Write(&out, "xml") == nil {
+	if cases.Write(&out, "xml") == nil {
 		t.Error("xml is no format")
 	}
 }
@@ -71,9 +72,9 @@ func TestTableRoundTrip(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		table := NewTable(Row{Case: c, Outcome: Outcome{Messages: 3, Crashed: 1}})
+		cases := NewTable(Row{Case: c, Outcome: Outcome{Messages: 3, Crashed: 1}})
 		var text bytes.Buffer
-		if err := table.Write(&text, CSV); err != nil {
+		if err := cases.Write(&text, table.CSV); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadTable(bytes.NewReader(text.Bytes()), "")
@@ -88,15 +89,15 @@ func TestTableRoundTrip(t *testing.T) {
 			t.Fatalf("read %+v, was %+v", got, c)
 		}
 		text.Reset()
-		if err := table.Write(&text, JSON); err != nil {
+		if err := cases.Write(&text, table.JSON); err != nil {
 			t.Fatal(err)
 		}
 		var objects []map[string]any
 		if err := json.Unmarshal(text.Bytes(), &objects); err != nil || len(objects) != 1 {
 			t.Fatalf("%v in %s", err, &text)
 		}
-		for _, column := range table.Columns {
-			if _, there := objects[0][column]; !there && table.Rows[0].Field(column) != "" {
+		for _, column := range cases.Columns {
+			if _, there := objects[0][column]; !there && cases.Rows[0].Field(column) != "" {
 				t.Fatalf("JSON lacks %s: %s", column, &text)
 			}
 		}
@@ -157,20 +158,20 @@ func FuzzReadTable(f *testing.F) {
 		f.Add([]byte(strings.Join(AllColumns(), ",") + "\n" + row))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := ReadTable(bytes.NewReader(data), "1")
+		cases, err := ReadTable(bytes.NewReader(data), "1")
 		if err != nil {
 			return
 		}
-		table.Columns = AllColumns()
+		cases.Columns = AllColumns()
 		var once, twice bytes.Buffer
-		if err := table.Write(&once, CSV); err != nil {
+		if err := cases.Write(&once, table.CSV); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadTable(bytes.NewReader(once.Bytes()), "1")
 		if err != nil {
 			t.Fatalf("%v in %q", err, once.String())
 		}
-		if err := again.Write(&twice, CSV); err != nil {
+		if err := again.Write(&twice, table.CSV); err != nil {
 			t.Fatal(err)
 		}
 		if once.String() != twice.String() {

@@ -2,92 +2,61 @@ package logp
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"banyan/internal/study/table"
 )
-
-// Format is how a table is written.
-type Format string
-
-// Formats.
-const (
-	Text Format = "table" // for people: columns, aligned
-	CSV  Format = "csv"
-	JSON Format = "json" // an array of objects, one for each row
-)
-
-// Validate returns an error for an unknown format.
-func (f Format) Validate() error {
-	switch f {
-	case Text, CSV, JSON:
-		return nil
-	}
-	return fmt.Errorf("unknown format %q: want table, csv or json", f)
-}
 
 // Write writes the table in a format.
-func (t *Table) Write(w io.Writer, f Format) error {
+func (t *Table) Write(w io.Writer, f table.Format) error {
 	switch f {
-	case CSV:
-		return t.writeCSV(w)
-	case JSON:
+	case table.CSV:
+		return table.Write(w, f, t.texts(func(text string) string { return text }), t.Rows)
+	case table.JSON:
 		return t.writeJSON(w)
-	case Text:
+	case table.Text:
 		return t.writeText(w)
 	}
 	return f.Validate()
 }
 
-func (t *Table) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(t.Columns); err != nil {
-		return err
+// texts returns the table's columns, whose values are texts that show has shortened.
+func (t *Table) texts(show func(string) string) []table.Column[Row] {
+	list := make([]table.Column[Row], len(t.Columns))
+	for i, name := range t.Columns {
+		list[i] = table.Col(name, func(r *Row) any { return show(r.Field(name)) })
 	}
-	for i := range t.Rows {
-		if err := out.Write(t.fields(i)); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return list
 }
-
-func (t *Table) fields(row int) []string {
-	fields := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		fields[i] = t.Rows[row].Field(c)
-	}
-	return fields
-}
-
-// textLimit is the width at which long lists of failed processes are cut.
-const textLimit = 24
 
 // writeText writes one row as lines of a name and a value, several as columns.
 func (t *Table) writeText(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(t.Rows) == 1 {
-		for i, field := range t.fields(0) {
-			if field != "" && field != "-" {
-				fmt.Fprintf(out, "%s\t%s\n", t.Columns[i], cut(field))
+		return table.WriteRecord(w, t.texts(func(text string) string {
+			if text == "-" { // the case has no such part
+				return ""
 			}
-		}
-		return out.Flush()
+			return cut(text)
+		}), &t.Rows[0])
 	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, strings.Join(t.Columns, "\t"))
 	for i := range t.Rows {
-		fields := t.fields(i)
-		for j := range fields {
-			fields[j] = cut(fields[j])
+		fields := make([]string, len(t.Columns))
+		for j, name := range t.Columns {
+			fields[j] = cut(t.Rows[i].Field(name))
 		}
 		fmt.Fprintln(out, strings.Join(fields, "\t"))
 	}
 	return out.Flush()
 }
+
+// textLimit is the width at which long lists of failed processes are cut.
+const textLimit = 24
 
 func cut(s string) string {
 	if len(s) > textLimit {
@@ -96,8 +65,8 @@ func cut(s string) string {
 	return s
 }
 
-// writeJSON writes an object for each row, with all columns that it fills, whatever
-// columns the table has.
+// writeJSON writes an object for each row. It has every column that the row fills, also those that
+// the table lacks.
 func (t *Table) writeJSON(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps its first error
 	out.WriteByte('[')
@@ -105,7 +74,7 @@ func (t *Table) writeJSON(w io.Writer) error {
 		out.WriteString(separator(i > 0) + "  {")
 		some := false
 		for _, c := range columns {
-			if !c.filled(&t.Rows[i]) && c.name != "failed" { // that is a list, if an empty one
+			if !c.filled(&t.Rows[i]) && c.name != "failed" { // an empty list is a list
 				continue
 			}
 			text, err := json.Marshal(c.get(&t.Rows[i]))
@@ -124,7 +93,7 @@ func (t *Table) writeJSON(w io.Writer) error {
 	return out.Flush()
 }
 
-// separator ends what came before, if there is something, and its line.
+// separator ends the line before, with a comma if an entry stands on it.
 func separator(some bool) string {
 	if some {
 		return ",\n"
