@@ -25,7 +25,7 @@ import (
 
 // healing has what there is to be healed. nil: nothing is.
 type healing struct {
-	*recovery.Healing
+	*recovery.Machine
 	work        func(f func() error) error // on the thread that starts processes
 	marks       map[proto.Proc]int64       // how much input a process had read at its first safe point, if it can't say where in that it is
 	replacement *process                   // that runs and has no place yet; nil: none
@@ -42,7 +42,7 @@ func (p *plan) healer(work func(f func() error) error) *healing {
 		return nil
 	}
 	return &healing{
-		Healing: recovery.New(p.layout, p.healLimit, true), work: work, marks: map[proto.Proc]int64{}, awaited: proto.Never,
+		Machine: recovery.New(p.layout, p.healLimit, true), work: work, marks: map[proto.Proc]int64{}, awaited: proto.Never,
 	}
 }
 
@@ -50,20 +50,20 @@ func (p *plan) healer(work func(f func() error) error) *healing {
 func (j *job) clock() proto.Time { return proto.Time(time.Since(j.started)) }
 
 // heals tells what leads the healing of the job something, if anything does, and carries out what that wants.
-func (j *job) heals(tell func(h *recovery.Healing, now proto.Time, out *actions)) {
+func (j *job) heals(tell func(h *recovery.Machine, now proto.Time, out *actions)) {
 	h := j.heal
 	if h == nil {
 		return
 	}
 	var out actions
-	tell(h.Healing, j.clock(), &out)
+	tell(h.Machine, j.clock(), &out)
 	for _, a := range out {
 		j.carryOut(a)
 	}
 	if deadline := h.Deadline(); deadline != h.awaited {
 		if h.awaited = deadline; deadline != proto.Never {
 			time.AfterFunc(time.Duration(deadline-j.clock()), func() {
-				j.tell(func() { j.heals((*recovery.Healing).Tick) })
+				j.tell(func() { j.heals((*recovery.Machine).Tick) })
 			})
 		}
 	}
@@ -72,7 +72,7 @@ func (j *job) heals(tell func(h *recovery.Healing, now proto.Time, out *actions)
 // healNext has the next replacement started, if that can be now.
 func (j *job) healNext() {
 	if !j.ending {
-		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
+		j.heals(func(h *recovery.Machine, now proto.Time, out *actions) {
 			h.Next(now, func(proto.Proc) bool { return true }, j.donates, out)
 		})
 	}
@@ -106,7 +106,7 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Marked:
 		donor := j.procs[a.To.Proc]
 		donor.news.put(control.Message{Type: control.Marked, Proc: a.Replacement.Proc, Incarnation: a.Replacement.Incarnation, Input: j.inputRead(donor)})
-	case recovery.Seat:
+	case recovery.Fill:
 		if mark, opaque := h.marks[a.Attempt.Donor.Proc]; opaque {
 			h.marks[a.Attempt.Proc] = mark
 		}
@@ -116,12 +116,12 @@ func (j *job) carryOut(a recovery.Action) {
 		if p := j.replacementOf(a.Attempt); p != nil {
 			p.signal(unix.SIGKILL)
 		} else { // it couldn't be started
-			j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
+			j.heals(func(h *recovery.Machine, now proto.Time, out *actions) {
 				h.Died(now, a.Attempt.Process, a.Text, out)
 			})
 			j.healNext()
 		}
-	case recovery.Bury:
+	case recovery.AnnounceDeath:
 		m := about(control.Death)
 		m.Signal, m.Code, m.Cause = int(h.status.Signal()), max(0, h.status.ExitStatus()), "a replacement that failed"
 		j.tellOthers(h.replacement, m)
@@ -130,7 +130,7 @@ func (j *job) carryOut(a recovery.Action) {
 		j.note(a.Text)
 	case recovery.Note:
 		j.note(a.Text)
-	case recovery.Empty:
+	case recovery.LeftVacant:
 		j.warn(a.Text)
 	}
 }
@@ -193,7 +193,7 @@ func (j *job) incarnations() string {
 	texts := make([]string, j.size)
 	for i := range texts {
 		id := proto.Proc(i)
-		texts[i] = strconv.Itoa(int(max(j.procs[i].incarnation, j.heal.Given(id)))) // for this replacement, or those that failed
+		texts[i] = strconv.Itoa(int(max(j.procs[i].incarnation, j.heal.LastIncarnation(id)))) // for this replacement, or those that failed
 		if j.ledger.entries[i].end.kind != running {
 			texts[i] += "d"
 		}
@@ -208,7 +208,7 @@ func (p *process) who() recovery.Process {
 
 // doom ends the present attempt, if it is about a process.
 func (j *job) doom(p recovery.Process, why string, blame recovery.Blame) {
-	j.heals(func(h *recovery.Healing, _ proto.Time, out *actions) { h.Fail(p, why, blame, out) })
+	j.heals(func(h *recovery.Machine, _ proto.Time, out *actions) { h.Fail(p, why, blame, out) })
 }
 
 // heardReplacement takes what a process said that was started as a replacement, now and later.
@@ -221,14 +221,14 @@ func (j *job) heardReplacement(p *process, m control.Message) {
 	slog.Debug("heard", "replacement", p.id, "message", m)
 	switch m.Type {
 	case control.Arrived:
-		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Arrived(now, p.who(), out) })
+		j.heals(func(h *recovery.Machine, now proto.Time, out *actions) { h.Arrived(now, p.who(), out) })
 	case control.Committed:
-		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Committed(now, p.who(), out) })
+		j.heals(func(h *recovery.Machine, now proto.Time, out *actions) { h.Committed(now, p.who(), out) })
 	case control.Healed:
 		if seated && p.stdin != nil {
 			j.feeder.settle(j.ledger.Replica(p.id))
 		}
-		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Healed(now, p.who(), p.pid, out) })
+		j.heals(func(h *recovery.Machine, now proto.Time, out *actions) { h.Healed(now, p.who(), p.pid, out) })
 		j.healNext()
 	case control.HealFailed:
 		j.doom(p.who(), m.Text, recovery.Replacement)
@@ -292,7 +292,7 @@ func (j *job) endReplacement(status unix.WaitStatus) {
 		if status.Signaled() {
 			end = ending{kind: diedEarly, signal: status.Signal()}
 		}
-		j.heals(func(m *recovery.Healing, now proto.Time, out *actions) {
+		j.heals(func(m *recovery.Machine, now proto.Time, out *actions) {
 			m.Died(now, h.replacement.who(), end.String(), out)
 		})
 	}
@@ -306,8 +306,8 @@ func (j *job) hopeful(rank proto.Rank) bool {
 	if j.heal == nil {
 		return false
 	}
-	a := j.heal.Now()
-	return a != nil && a.Part == recovery.TakeOver && j.ledger.Rank(a.Proc) == rank
+	a := j.heal.Current()
+	return a != nil && a.Phase == recovery.TakeOver && j.ledger.Rank(a.Proc) == rank
 }
 
 // healable notes that a rank can be healed from a process. opaque says that nobody can tell how

@@ -11,7 +11,7 @@ import (
 
 // stopHealing says that the job is about to end: nobody needs replacements any more.
 func (j *job) stopHealing() {
-	j.heals(func(h *recovery.Healing, _ proto.Time, out *actions) { h.Over(out) })
+	j.heals(func(h *recovery.Machine, _ proto.Time, out *actions) { h.Over(out) })
 }
 
 // reapReplacement ends a replacement that is left when the job is over.

@@ -17,7 +17,7 @@ func (j *job) mark(donor *process, m control.Message) {
 		donor.news.put(control.Message{Type: control.Marked, Proc: m.Proc, Incarnation: m.Incarnation, Input: j.inputRead(donor)})
 		return
 	}
-	j.heals(func(h *recovery.Healing, now proto.Time, out *actions) {
+	j.heals(func(h *recovery.Machine, now proto.Time, out *actions) {
 		h.Mark(now, donor.who(), recovery.Process{Proc: m.Proc, Incarnation: m.Incarnation}, out)
 	})
 }
@@ -42,7 +42,7 @@ func (j *job) drain(a *recovery.Attempt) {
 			}
 		}
 		j.tell(func() {
-			j.heals(func(h *recovery.Healing, _ proto.Time, out *actions) { h.Drained(donor.who(), a.Process, out) })
+			j.heals(func(h *recovery.Machine, _ proto.Time, out *actions) { h.Drained(donor.who(), a.Process, out) })
 			if donor.drains--; donor.drains == 0 && donor.rest != nil {
 				donor.rest()
 			}

@@ -91,7 +91,7 @@ func (j *job) died(p *process, end ending, at time.Time) {
 		return
 	}
 	if end.kind == diedEarly {
-		j.heals(func(h *recovery.Healing, now proto.Time, out *actions) { h.Died(now, p.who(), "", out) })
+		j.heals(func(h *recovery.Machine, now proto.Time, out *actions) { h.Died(now, p.who(), "", out) })
 		j.healNext()
 	}
 }

@@ -8,101 +8,104 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// bug names a mistake that could be made, or was; "" is none. Its hooks stand between the world and the Healing.
+// bug names a mistake that was made or could be made; "" is none. Its hooks stand between the world
+// and the machine.
 type bug string
 
 const (
-	// A mark is taken to be for the present replacement.
+	// The machine takes a mark for another replacement to be for the current one.
 	markOfAnother bug = "mark of another"
-	// Late words of an earlier replacement are taken for the present one's.
-	wordOfAnother bug = "word of another"
-	// What a replacement says counts that has been given up.
+	// The machine takes late messages of an earlier replacement for the current one's.
+	messageOfAnother bug = "message of another"
+	// Messages of a dismissed replacement still count.
 	dismissedHeard bug = "dismissed heard"
-	// A mark for a replacement that is dead isn't answered.
-	unanswered bug = "unanswered"
-	// One that is said while a replacement fails is answered at once, and again when the output is drained.
+	// A mark for a dead replacement isn't answered.
+	neverAnswered bug = "never answered"
+	// A mark that comes while a replacement fails is answered at once, and again when the output is
+	// drained.
 	answeredTwice bug = "answered twice"
 	// The replacement's output follows before the donor's is drained.
 	undrained bug = "undrained"
-	// Others aren't told of the death of a replacement.
-	unburied bug = "unburied"
-	// They are told, of one that they don't know.
-	buriedUnknown bug = "buried unknown"
-	// The death of the donor isn't told if no other of its rank lives but the replacement: its place isn't filled later.
+	// The others aren't told of the death of a replacement.
+	deathUntold bug = "death untold"
+	// The others are told of the death of a replacement that they don't know.
+	unknownDeathTold bug = "unknown death told"
+	// The machine isn't told of the donor's death if only the replacement is left of the rank: the
+	// donor's slot isn't filled later.
 	lastDonorIgnored bug = "last donor ignored"
-	// A replacement that dies before all know it isn't counted: there is no end of replacements.
+	// A replacement that dies before all know it doesn't count as a failure: attempts never stop.
 	unknownExcused bug = "unknown excused"
-	// A late word of a dead process makes the one that takes its place a donor.
+	// A late message of a dead process makes its replacement a donor.
 	healableForever bug = "healable for ever"
-	// A donor of whom a replacement has said that nobody could have its state is asked again.
+	// The machine asks a donor again after a replacement has said that its state is of no use.
 	barredAsked bug = "barred asked"
-	// A replacement waits for a donor that has died before it could be paused.
+	// A replacement waits for a donor that died before it could be paused.
 	orphanAwaited bug = "orphan awaited"
-	// Lives are counted by those who got the place.
-	incarnationsReused bug = "lives reused"
-	// The job's end isn't remembered.
+	// Only replacements that filled the slot advance its incarnation.
+	incarnationsReused bug = "incarnations reused"
+	// The machine forgets the job's end.
 	endForgotten bug = "end forgotten"
 )
 
-// heard is which process is taken to say something.
-func (b bug) heard(w *world, p *process, m *word) Process {
-	a := w.h.now
+// sender is the process that the machine takes for the sender of a message.
+func (b bug) sender(w *world, p *process, m *message) Process {
+	a := w.machine.current
 	switch {
-	case b == markOfAnother && m.kind == saysMark && a != nil && a.Part == FindSafepoint:
+	case b == markOfAnother && m.kind == saysMark && a != nil && a.Phase == FindSafepoint:
 		m.replacement = a.Process
-	case b == wordOfAnother && p.Incarnation > 0 && a != nil && a.Proc == p.Proc:
+	case b == messageOfAnother && p.Incarnation > 0 && a != nil && a.Proc == p.Proc:
 		return a.Process
 	case b == healableForever && m.kind == healable:
-		w.h.places[p.Proc].healable = true
+		w.machine.table[p.Proc].canDonate = true
 	}
 	return p.Process
 }
 
-// before comes before the Healing is told anything.
+// before runs before the machine is told anything.
 func (b bug) before(w *world) {
-	a := w.h.now
+	a := w.machine.current
 	switch {
 	case b == dismissedHeard && a != nil:
 		a.dismissed = false
 	case b == endForgotten:
-		w.h.over = false
+		w.machine.over = false
 	}
-	for i := range w.h.places {
-		switch s := &w.h.places[i]; {
+	for i := range w.machine.table {
+		switch s := &w.machine.table[i]; {
 		case b == incarnationsReused && a == nil:
-			s.given = s.incarnation
+			s.last = s.incarnation
 		case b == barredAsked && s.barred:
-			s.barred, s.healable = false, true
+			s.barred, s.canDonate = false, true
 		}
 	}
 }
 
-// deaf says that a death isn't told.
-func (b bug) deaf(w *world, p *process) bool {
-	if b == unknownExcused && p != w.other && p.Process == w.trying && w.h.now != nil {
-		w.h.places[p.Proc].failures--
+// ignoresDeath says that the machine isn't told of a death.
+func (b bug) ignoresDeath(w *world, p *process) bool {
+	if b == unknownExcused && p != w.replacement && p.Process == w.attempt && w.machine.current != nil {
+		w.machine.table[p.Proc].failures--
 	}
-	if b == lastDonorIgnored && w.other != nil && p.Process == w.other.donor && w.h.now.Part == TakeOver {
-		w.h.owed = nil
+	if b == lastDonorIgnored && w.replacement != nil && p.Process == w.replacement.donor && w.machine.current.Phase == TakeOver {
+		w.machine.unanswered = nil
 		return true
 	}
 	return false
 }
 
-// acts is what is done of what the Healing wants.
-func (b bug) acts(w *world, out []Action) []Action {
+// actions are those that are carried out.
+func (b bug) actions(w *world, out []Action) []Action {
 	var kept []Action
 	for _, a := range out {
 		switch {
-		case b == unanswered && a.Kind == Marked && (w.h.now == nil || w.h.now.Process != a.Replacement):
-		case b == unburied && a.Kind == Bury:
+		case b == neverAnswered && a.Kind == Marked && (w.machine.current == nil || w.machine.current.Process != a.Replacement):
+		case b == deathUntold && a.Kind == AnnounceDeath:
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
 		case b == undrained && a.Kind == Drain:
 			kept = append(kept, a, Action{Kind: Follow, Attempt: a.Attempt})
-		case b == buriedUnknown && a.Kind == Failed && !a.Attempt.admitted():
-			kept = append(kept, a, Action{Kind: Bury, Attempt: a.Attempt})
-		case b == orphanAwaited && a.Kind == Dismiss && a.Attempt.orphan:
+		case b == unknownDeathTold && a.Kind == Failed && !a.Attempt.admitted():
+			kept = append(kept, a, Action{Kind: AnnounceDeath, Attempt: a.Attempt})
+		case b == orphanAwaited && a.Kind == Dismiss && a.Attempt.donorDied:
 			a.Attempt.dismissed = false
 		default:
 			kept = append(kept, a)
@@ -111,31 +114,31 @@ func (b bug) acts(w *world, out []Action) []Action {
 	return kept
 }
 
-// TestCanaries: an explorer that finds nothing may be blind.
+// TestCanaries checks that the exploration finds each bug.
 func TestCanaries(t *testing.T) {
-	for _, c := range []struct {
+	for _, l := range []struct {
 		bug bug
 		options
 	}{
-		{markOfAnother, options{witness: true, faults: 2}},
-		{wordOfAnother, options{witness: true, faults: 2}},
-		{dismissedHeard, options{witness: true, faults: 2}},
-		{unanswered, options{witness: true, faults: 2}},
-		{answeredTwice, options{witness: true, faults: 2}},
-		{undrained, options{witness: true, faults: 1}},
-		{unburied, options{faults: 2}},
-		{buriedUnknown, options{faults: 2}},
-		{lastDonorIgnored, options{witness: true, faults: 2}},
-		{unknownExcused, options{witness: true, faults: 4}},
-		{healableForever, options{witness: true, faults: 3}},
+		{markOfAnother, options{seesOutput: true, faults: 2}},
+		{messageOfAnother, options{seesOutput: true, faults: 2}},
+		{dismissedHeard, options{seesOutput: true, faults: 2}},
+		{neverAnswered, options{seesOutput: true, faults: 2}},
+		{answeredTwice, options{seesOutput: true, faults: 2}},
+		{undrained, options{seesOutput: true, faults: 1}},
+		{deathUntold, options{faults: 2}},
+		{unknownDeathTold, options{faults: 2}},
+		{lastDonorIgnored, options{seesOutput: true, faults: 2}},
+		{unknownExcused, options{seesOutput: true, faults: 4}},
+		{healableForever, options{seesOutput: true, faults: 3}},
 		{barredAsked, options{faults: 2}},
-		{orphanAwaited, options{witness: true, faults: 2}},
+		{orphanAwaited, options{seesOutput: true, faults: 2}},
 		{incarnationsReused, options{faults: 2}},
 		{endForgotten, options{faults: 2, ends: true}},
 	} {
-		t.Run(string(c.bug), func(t *testing.T) {
-			c.options.bug = c.bug
-			stats, err := explore.All(newWorld(layout.Uniform(1, 2), c.options), 1e6)
+		t.Run(string(l.bug), func(t *testing.T) {
+			l.options.bug = l.bug
+			stats, err := explore.All(newWorld(layout.Uniform(1, 2), l.options), 1e6)
 			if err == nil || errors.Is(err, explore.ErrLimit) {
 				t.Fatalf("not caught in %d states: %v", stats.States, err)
 			}

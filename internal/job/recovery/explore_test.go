@@ -14,14 +14,14 @@ func TestExplore(t *testing.T) {
 		ranks, replicas int
 		options
 	}{
-		{1, 2, options{witness: true, faults: 2, ends: true}},
-		{1, 2, options{witness: true, faults: 3, safe: true}},
-		{1, 2, options{witness: true, faults: 2, ends: true, failures: MaxFailures - 1}},
+		{1, 2, options{seesOutput: true, faults: 2, ends: true}},
+		{1, 2, options{seesOutput: true, faults: 3, safe: true}},
+		{1, 2, options{seesOutput: true, faults: 2, ends: true, initialFailures: MaxFailures - 1}},
 		{1, 2, options{faults: 2, ends: true}},
 		{1, 2, options{faults: 3, safe: true}},
-		{1, 3, options{witness: true, faults: 2, safe: true, ends: true}},
+		{1, 3, options{seesOutput: true, faults: 2, safe: true, ends: true}},
 		{1, 3, options{faults: 2, safe: true, ends: true}},
-		{2, 2, options{witness: true, faults: 2, safe: true, ends: true}},
+		{2, 2, options{seesOutput: true, faults: 2, safe: true, ends: true}},
 		{2, 2, options{faults: 2, safe: true, ends: true}},
 	} {
 		t.Run(fmt.Sprintf("%d×%d %+v", tc.ranks, tc.replicas, tc.options), func(t *testing.T) {

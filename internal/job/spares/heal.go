@@ -17,13 +17,13 @@ func (m *Machine) heals(tell func(out *[]recovery.Action)) {
 
 // joining says whether a guest is a replacement that isn't a member yet.
 func (m *Machine) joining(g *guest) bool {
-	a := m.healing.Now()
+	a := m.healing.Current()
 	return a != nil && !a.Committed() && g == m.replacement
 }
 
 // fail ends the present attempt, if there is one, and its replacement.
 func (m *Machine) fail(why string) {
-	a := m.healing.Now()
+	a := m.healing.Current()
 	switch {
 	case a == nil:
 	case m.donates(a.Donor.Proc):
@@ -34,7 +34,7 @@ func (m *Machine) fail(why string) {
 }
 
 func (m *Machine) blame(why string, blame recovery.Blame) {
-	a := m.healing.Now()
+	a := m.healing.Current()
 	m.heals(func(out *[]recovery.Action) { m.healing.Fail(a.Process, why, blame, out) })
 }
 
@@ -54,18 +54,18 @@ func (m *Machine) carryOut(a recovery.Action) {
 		if donor := m.seats[a.Attempt.Donor.Proc].guest; donor != nil {
 			m.send(donor, about(control.Donate))
 		}
-	case recovery.Seat:
+	case recovery.Fill:
 		g := m.replacement
 		g.member, g.proc, g.incarnation = true, a.Attempt.Proc, a.Attempt.Incarnation
 		m.seats[g.proc].guest = g
 	case recovery.Dismiss:
 		m.dismiss(a.Attempt)
-	case recovery.Bury:
+	case recovery.AnnounceDeath:
 		m.tellOthers(about(control.Death))
 	case recovery.Healed:
 		m.note(a.Text)
 		m.tell(about(control.Healed))
-	case recovery.Failed, recovery.Note, recovery.Empty:
+	case recovery.Failed, recovery.Note, recovery.LeftVacant:
 		m.note(a.Text)
 	}
 }

@@ -110,7 +110,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 	case control.Eviction:
 		f := &m.seats[message.Proc]
 		f.feared = max(f.feared, message.Incarnation+1)
-		if a := m.healing.Now(); a != nil && a.Proc == message.Proc && a.Incarnation == message.Incarnation && !a.Committed() {
+		if a := m.healing.Current(); a != nil && a.Proc == message.Proc && a.Incarnation == message.Incarnation && !a.Committed() {
 			m.fail(fmt.Sprintf("process %d holds it for dead", g.proc))
 			return
 		}
@@ -132,7 +132,7 @@ func (m *Machine) heardMember(g *guest, message control.Message) {
 
 // heardReplacement takes what a spare says that has been given a place.
 func (m *Machine) heardReplacement(g *guest, message control.Message) {
-	a := m.healing.Now()
+	a := m.healing.Current()
 	switch message.Type {
 	case control.Arrived:
 		m.seats[a.Proc].card = message.Card
@@ -169,7 +169,7 @@ func (m *Machine) bury(p proto.Proc, incarnation proto.Incarnation) {
 		s.guest = nil
 		m.drop(g)
 	}
-	if a := m.healing.Now(); a != nil && a.Proc == p && !a.Committed() {
+	if a := m.healing.Current(); a != nil && a.Proc == p && !a.Committed() {
 		m.fail("the others hold it for dead")
 		return
 	}
@@ -211,10 +211,10 @@ func (m *Machine) next() {
 	m.heals(func(out *[]recovery.Action) {
 		m.healing.Next(m.now, func(slot proto.Proc) bool { return m.spare(slot) != nil }, m.donates, out)
 	})
-	if m.healing.Now() != nil || m.healing.IsOver() {
+	if m.healing.Current() != nil || m.healing.IsOver() {
 		return
 	}
-	if slot := m.healing.Needy(m.donates); slot != proto.NoProc {
+	if slot := m.healing.FirstFillable(m.donates); slot != proto.NoProc {
 		m.once(fmt.Sprintf("%s stays dead: no spare process is left for it", m.name(slot)))
 	}
 }

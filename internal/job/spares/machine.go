@@ -80,7 +80,7 @@ type Machine struct {
 	self        proto.Proc // this spare's station
 	layout      layout.Layout
 	silence     proto.Time // after which a spare leader counts as gone
-	healing     *recovery.Healing
+	healing     *recovery.Machine
 	replacement *guest // whom the present attempt is about
 	turn        uint64
 	reigns      bool
@@ -136,7 +136,7 @@ func (m *Machine) Turn(now proto.Time, turn uint64, out *[]Action) {
 // reign begins a turn of its own.
 func (m *Machine) reign() {
 	m.reigns = true
-	m.healing.From(proto.Incarnation(min(m.turn*livesInTurn, maxIncarnation)))
+	m.healing.NumberFrom(proto.Incarnation(min(m.turn*livesInTurn, maxIncarnation)))
 	m.beat, m.gathered = m.now+m.silence/beats, m.now+proto.Time(arrival)
 	m.whole = m.gathered
 	if m.turn > 0 { // everybody has long started
@@ -156,7 +156,7 @@ func (m *Machine) reign() {
 // abdicate ends such a turn, if there was one, and sends on who is of an earlier one. If this process was stopped they may have said, and left,
 // more than it has read: then they are sent on when they next say which turn they take it to be.
 func (m *Machine) abdicate() {
-	m.heals(func(out *[]recovery.Action) { m.healing.Abdicate(succeeded, out) })
+	m.heals(func(out *[]recovery.Action) { m.healing.StepDown(succeeded, out) })
 	m.reigns, m.came = false, false // how long nobody has been here goes on
 	for _, g := range slices.Clone(m.guests) {
 		if g.turn < m.turn && m.now >= m.resumed {
@@ -194,7 +194,7 @@ func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arr
 // spare leader, of whom nobody here knows. Each spare on the way, if it is one of theirs, brings the two together.
 func (m *Machine) search() {
 	switch {
-	case m.healing.Now() != nil || m.healing.IsOver() || m.complete():
+	case m.healing.Current() != nil || m.healing.IsOver() || m.complete():
 		m.whole = m.now
 	case m.now-m.whole > m.patience() && m.later <= m.turn:
 		m.later = m.turn + 1
@@ -257,7 +257,7 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 			m.send(g, control.Message{Type: control.Turn, Number: m.turn})
 		}
 	}
-	if m.healing.Now() != nil && now-m.replacement.heard > m.silence+m.silence/beats {
+	if m.healing.Current() != nil && now-m.replacement.heard > m.silence+m.silence/beats {
 		m.fail(fmt.Sprintf("it was silent for %v", time.Duration(m.silence)))
 	}
 	m.heals(func(out *[]recovery.Action) { m.healing.Tick(now, out) })

@@ -391,7 +391,7 @@ func TestAnything(t *testing.T) {
 				}
 			}
 			out = out[:0]
-			if m.healing.Now() != nil && m.replacement.id != replacement {
+			if m.healing.Current() != nil && m.replacement.id != replacement {
 				t.Fatalf("two attempts: %d and %d", m.replacement.id, replacement)
 			}
 		}

@@ -1,0 +1,212 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// model is what a world remembers, to check the machine's invariants.
+type model struct {
+	over     bool
+	last     []proto.Incarnation // by slot: the last incarnation
+	failures []int               // by slot: useless replacements in a row, up to now
+
+	attempt   Process // the last attempt's replacement
+	underWay  bool    // that attempt hasn't ended
+	admitted  bool    // all have been told of the replacement
+	follows   bool    // its output follows its donor's
+	dismissed bool
+	deathTold bool // all have been told that the replacement is dead
+}
+
+// carryOut does what a caller does, and checks the invariants.
+func (w *world) carryOut(a Action) error {
+	var q Process
+	if a.Attempt != nil {
+		q = a.Attempt.Process
+	}
+	if w.dismissed && slices.Contains([]ActionKind{Admit, Donate, Drain, Follow, Fill, Dismiss, Healed}, a.Kind) {
+		return fmt.Errorf("action %d for %v, which was dismissed", a.Kind, q)
+	}
+	switch a.Kind {
+	case Start:
+		return w.start(a.Attempt)
+	case Admit:
+		if w.admitted || w.replacement == nil || w.replacement.Process != q {
+			return fmt.Errorf("all are told of %v, and it isn't there or they know it", q)
+		}
+		w.admitted = true
+	case Donate:
+		if d := w.bySlot[a.Attempt.Donor.Proc]; d.Process == a.Attempt.Donor {
+			d.receive(toldDonate, q)
+			w.learnDonor(d)
+		} else {
+			return fmt.Errorf("%v is to donate, and %v fills its slot", a.Attempt.Donor, d.Process)
+		}
+	case Drain:
+		m := mark{a.Attempt.Donor, q}
+		if !slices.Contains(w.marks, m) && !w.bySlot[m.donor.Proc].reaped {
+			return fmt.Errorf("%v hasn't said that it is paused for %v", m.donor, q)
+		}
+		w.drains = append(slices.Clone(w.drains), m)
+	case Follow:
+		if m := (mark{a.Attempt.Donor, q}); w.follows || w.replacement == nil || w.replacement.Process != q || slices.Contains(w.drains, m) {
+			return fmt.Errorf("the output of %v follows too early or twice", q)
+		}
+		w.follows = true
+	case Marked:
+		return w.answered(mark{a.To, a.Replacement})
+	case Fill:
+		if p := w.replacement; p == nil || p.Process != q || p.stage < committed || !w.admitted || w.seesOutput && !w.follows {
+			return fmt.Errorf("%v fills its slot too early", q)
+		}
+		w.former = append(w.former, w.bySlot[q.Proc])
+		w.bySlot[q.Proc], w.replacement = w.replacement, nil
+	case Dismiss:
+		return w.dismiss(a.Attempt)
+	case AnnounceDeath:
+		if w.deathTold || !w.admitted || w.replacement == nil || w.replacement.Process != q {
+			return fmt.Errorf("the others are told of the death of %v, which they don't know, or twice", q)
+		}
+		w.deathTold = true
+		for _, p := range w.bySlot {
+			p.receive(toldDeath, q)
+		}
+	case Healed, Failed:
+		return w.ended(a)
+	case LeftVacant:
+		if !w.over {
+			return fmt.Errorf("%q before the end", a.Text)
+		}
+	}
+	return nil
+}
+
+func (w *world) start(a *Attempt) error {
+	slot, donor := w.bySlot[a.Proc], w.bySlot[a.Donor.Proc]
+	switch {
+	case w.underWay || w.replacement != nil:
+		return fmt.Errorf("%v begins during another attempt", a.Process)
+	case w.over:
+		return fmt.Errorf("%v begins after the end", a.Process)
+	case a.Incarnation <= w.last[a.Proc]:
+		return fmt.Errorf("incarnation %d of %v is assigned twice", a.Incarnation, a.Proc)
+	case !slot.reaped:
+		return fmt.Errorf("%v is to replace %v, which lives", a.Process, slot.Process)
+	case donor.Process != a.Donor || !donor.safe || donor.reaped || donor.barred || w.machine.layout.Rank(a.Proc) != w.machine.layout.Rank(donor.Proc):
+		return fmt.Errorf("%v is the donor of %v, and can't be", a.Donor, a.Process)
+	}
+	if w.failures[a.Proc] >= MaxFailures {
+		return fmt.Errorf("%v begins after %d failures", a.Process, w.failures[a.Proc])
+	}
+	w.last[a.Proc] = a.Incarnation
+	w.attempt, w.underWay, w.admitted, w.follows, w.dismissed, w.deathTold = a.Process, true, false, false, false, false
+	if w.startFails {
+		w.startFails = false
+		return w.step(func(out *[]Action) { w.machine.Fail(a.Process, "it can't be started", Replacement, out) })
+	}
+	w.replacement = &process{Process: a.Process, alive: true, donor: a.Donor}
+	return nil
+}
+
+// answered takes the answer to a mark.
+func (w *world) answered(m mark) error {
+	d := w.bySlot[m.donor.Proc]
+	i := slices.Index(w.marks, m)
+	if i < 0 || d.Process != m.donor {
+		return fmt.Errorf("%v gets an answer about %v that it didn't ask for, or twice", m.donor, m.replacement)
+	}
+	w.marks = slices.Delete(slices.Clone(w.marks), i, i+1)
+	d.receive(toldMarked, m.replacement)
+	return nil
+}
+
+func (w *world) dismiss(a *Attempt) error {
+	w.dismissed = true
+	p := w.replacement
+	if a.Committed() {
+		p = w.bySlot[a.Proc]
+	}
+	if p == nil { // it couldn't be started
+		if err := w.step(func(out *[]Action) { w.machine.Died(w.now, a.Process, "it can't be started", out) }); err != nil {
+			return err
+		}
+		return w.next()
+	}
+	if p.Process != a.Process || p.reaped {
+		return fmt.Errorf("%v is dismissed, and %v is there", a.Process, p.Process)
+	}
+	if p.alive {
+		p.die()
+	}
+	if !w.seesOutput { // a spare leader sends it away, and takes no more messages of it
+		p.toLeader = nil
+		return w.reap(p)
+	}
+	return nil
+}
+
+// ended takes the end of an attempt.
+func (w *world) ended(a Action) error {
+	q := a.Attempt.Process
+	switch {
+	case !w.underWay:
+		return fmt.Errorf("the attempt %v ends twice", q)
+	case a.Kind == Healed && w.bySlot[q.Proc].Process != q, a.Kind == Failed && w.bySlot[q.Proc].Process == q, a.Text == "", (a.Kind == Failed) != (a.Attempt.Why != ""):
+		return fmt.Errorf("the attempt %v ends, as %q", q, a.Text)
+	}
+	w.underWay = false
+	if a.Kind == Healed {
+		w.bySlot[q.Proc].unproven = true
+	}
+	if a.Kind == Healed || w.over {
+		return nil
+	}
+	switch d := w.bySlot[a.Attempt.Donor.Proc]; {
+	case d.reaped: // not the replacement's fault
+	case a.Attempt.blame == Replacement:
+		w.failures[q.Proc]++
+	case a.Attempt.blame == Donor:
+		d.barred = true
+	}
+	return nil
+}
+
+// replicaDied notes the death of a replica. It is a failure if the replica was a replacement that
+// didn't live for Relapse after all knew it.
+func (w *world) replicaDied(p *process) {
+	unknown := w.underWay && p.Process == w.attempt
+	if unknown {
+		w.underWay = false
+	}
+	if w.failures[p.Proc]++; !unknown && !p.unproven {
+		w.failures[p.Proc] = 0
+	}
+	for _, q := range w.bySlot {
+		q.receive(toldDeath, p.Process)
+	}
+}
+
+// End implements explore.World.
+func (w *world) End() error {
+	if a := w.machine.Current(); a != nil || w.underWay {
+		return fmt.Errorf("the attempt %v doesn't end", w.attempt)
+	}
+	if len(w.marks) > 0 {
+		return fmt.Errorf("%v waits for an answer for ever", w.marks[0].donor)
+	}
+	for _, p := range w.bySlot {
+		if p.alive && p.donating.Incarnation > 0 {
+			return fmt.Errorf("%v gives its state to %v for ever", p.Process, p.donating)
+		}
+		donates := func(q *process) bool {
+			return q.alive && q.safe && !q.barred && w.machine.layout.Rank(p.Proc) == w.machine.layout.Rank(q.Proc)
+		}
+		if !p.alive && !w.over && w.failures[p.Proc] < MaxFailures && slices.ContainsFunc(w.bySlot, donates) {
+			return fmt.Errorf("the slot of %v stays vacant", p.Process)
+		}
+	}
+	return nil
+}

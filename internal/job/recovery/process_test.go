@@ -1,0 +1,86 @@
+package recovery
+
+import "slices"
+
+// stage is how far a process has come in becoming a replica.
+type stage uint8
+
+const (
+	started stage = iota
+	arrived
+	committed
+	whole
+)
+
+// process is a process of the job.
+type process struct {
+	Process
+	stage                stage
+	alive                bool
+	reaped               bool    // the leader knows of its death
+	safe                 bool    // it has come to a safe point
+	barred               bool    // the leader knows from a replacement that it can't be a donor
+	unproven             bool    // all have known it for less than Relapse
+	donor                Process // of a replacement
+	knowsDonor           bool    // the replacement has heard from its donor
+	toLeader, fromLeader []message
+
+	donating Process // the replacement whose donor it is; incarnation 0: none
+	paused   bool
+	marked   bool
+}
+
+// message is a message between a process and the leader.
+type message struct {
+	kind        messageKind
+	replacement Process
+}
+
+type messageKind uint8
+
+const (
+	healable messageKind = iota
+	saysArrived
+	saysMark
+	saysCommitted
+	saysHealed
+	saysFailed
+	saysUnhealable
+	// Messages to processes.
+	toldDonate
+	toldMarked
+	toldDeath
+)
+
+func (p *process) send(kind messageKind, about Process) {
+	p.toLeader = append(slices.Clone(p.toLeader), message{kind, about})
+}
+
+func (p *process) receive(kind messageKind, about Process) {
+	if p.alive {
+		p.fromLeader = append(slices.Clone(p.fromLeader), message{kind, about})
+		p.takeIn()
+	}
+}
+
+// takeIn has the process take its messages, up to the death of the replacement whose donor it is.
+// That message is an event of its own, because it matters whether the donor takes it before it is
+// paused.
+func (p *process) takeIn() {
+	for len(p.fromLeader) > 0 && p.fromLeader[0] != (message{toldDeath, p.donating}) {
+		switch m := p.fromLeader[0]; {
+		case m.kind == toldDonate && p.safe && p.donating.Incarnation == 0:
+			p.donating = m.replacement
+		case m.kind == toldMarked && p.donating == m.replacement:
+			p.marked = true
+		}
+		p.fromLeader = p.fromLeader[1:]
+	}
+}
+
+func (p *process) die() {
+	p.alive, p.fromLeader = false, nil
+	p.stopDonating()
+}
+
+func (p *process) stopDonating() { p.donating, p.paused, p.marked = Process{}, false, false }

@@ -1,0 +1,98 @@
+package recovery
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"banyan/internal/proto"
+)
+
+// AppendKey implements explore.World.
+func (w *world) AppendKey(b []byte) []byte {
+	flags := func(is ...bool) {
+		bits := byte(0)
+		for i, x := range is {
+			if x {
+				bits |= 1 << i
+			}
+		}
+		b = append(b, bits)
+	}
+	id := func(q Process) { b = append(b, byte(q.Proc), byte(q.Incarnation)) }
+	marks := func(ms []mark) {
+		b = append(b, byte(len(ms)))
+		for _, m := range ms {
+			id(m.donor)
+			id(m.replacement)
+		}
+	}
+	messages := func(ws []message) {
+		b = append(b, byte(len(ws)))
+		for _, m := range ws {
+			b = append(b, byte(m.kind))
+			id(m.replacement)
+		}
+	}
+	flags(w.startFails, w.over, w.replacement != nil)
+	flags(w.underWay, w.admitted, w.follows, w.dismissed, w.deathTold)
+	id(w.attempt)
+	b = append(b, byte(w.faults), byte(len(w.former)))
+	if a := w.machine.current; a == nil {
+		b = append(b, 0)
+	} else {
+		b = append(b, 1, byte(a.Phase), byte(a.blame))
+		id(a.Process)
+		id(a.Donor)
+		flags(a.donorDied, a.follows, a.dismissed)
+		b = binary.AppendVarint(b, int64(a.deadline-w.now))
+	}
+	marks(w.machine.unanswered)
+	marks(w.drains)
+	marks(w.marks)
+	for p, s := range w.machine.table {
+		flags(s.vacant, s.canDonate, s.barred, s.proven > w.now, s.proven == proto.Never)
+		b = append(b, byte(s.last), byte(s.incarnation), byte(s.failures), byte(w.last[p]), byte(w.failures[p]))
+	}
+	for _, p := range w.machine.waiting {
+		b = append(b, byte(p))
+	}
+	b = append(b, 255)
+	w.each(func(p *process) {
+		id(p.Process)
+		id(p.donor)
+		id(p.donating)
+		b = append(b, byte(p.stage))
+		flags(p.alive, p.reaped, p.safe, p.barred, p.unproven, p.paused, p.marked, p.knowsDonor)
+		messages(p.toLeader)
+		messages(p.fromLeader)
+	})
+	return b
+}
+
+// Clone implements explore.World. Clones share the messages of processes, which nothing overwrites.
+func (w *world) Clone() *world {
+	c := *w
+	m := *w.machine
+	m.table, m.waiting, m.unanswered = slices.Clone(m.table), slices.Clone(m.waiting), slices.Clone(m.unanswered)
+	if m.current != nil {
+		a := *m.current
+		m.current = &a
+	}
+	c.machine = &m
+	clone := func(p *process) *process {
+		if p == nil {
+			return nil
+		}
+		q := *p
+		return &q
+	}
+	c.bySlot, c.former = slices.Clone(w.bySlot), slices.Clone(w.former)
+	for _, ps := range [][]*process{c.bySlot, c.former} {
+		for i, p := range ps {
+			ps[i] = clone(p)
+		}
+	}
+	c.replacement = clone(w.replacement)
+	c.last, c.failures = slices.Clone(w.last), slices.Clone(w.failures)
+	return &c
+}
