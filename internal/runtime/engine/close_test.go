@@ -9,8 +9,7 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// A goroutine that waits when its process leaves is told so, and so is one that
-// comes later.
+// A call that waits when the engine closes returns ErrClosed, and so does a later call.
 func TestCloseEndsWaits(t *testing.T) {
 	end := make(chan error, 3)
 	pair(t, [2]func(e *engine.Engine){

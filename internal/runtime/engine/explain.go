@@ -16,7 +16,7 @@ type probe struct {
 	tag int32
 }
 
-// probing is until for a probe. The lock is held.
+// probing does as until, and notes what the thread probes for. The lock is held.
 func (e *Engine) probing(what probe, met func() bool) {
 	e.probes = append(e.probes, what)
 	e.until(met)
@@ -25,23 +25,23 @@ func (e *Engine) probing(what probe, met func() bool) {
 }
 
 const (
-	// polledLately is how long ago a program's last Test in vain may be for it to
-	// count as one that waits by polling.
+	// polledLately is how long ago a program's last test in vain may be for the program to count
+	// as one that waits by testing.
 	polledLately = proto.Time(100 * time.Millisecond)
 	// explained bounds how many operations Explain lists.
 	explained = 4
 )
 
-// Explain says what the program waits for, in the words that follow "rank 3 ". It is for a user
-// whose job hangs. Ranks are the world's.
+// Explain says what the program waits for, for a user whose job hangs. The text continues a
+// sentence that begins with "rank 3 ". Its ranks are those of the world.
 func (e *Engine) Explain() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	polls := e.emptyTests > 0 && e.now()-e.lastTest < polledLately
+	polls := e.polling.empty > 0 && e.now()-e.polling.last < polledLately
 	switch {
 	case e.p.Finishing():
 		return "has finished, and waits for the others"
-	case e.waiters == 0 && !polls:
+	case e.waiting.threads == 0 && !polls:
 		return "is in no function that waits"
 	}
 	var waits []string
@@ -57,11 +57,11 @@ func (e *Engine) Explain() string {
 		}
 	}
 	var names []string
-	for _, s := range e.schedules {
+	for _, s := range e.running.schedules {
 		names = append(names, s.Name)
 	}
 	text := "waits"
-	if polls && e.waiters == 0 {
+	if polls && e.waiting.threads == 0 {
 		text = "polls, and waits"
 	}
 	if len(names) > 0 {
@@ -73,7 +73,7 @@ func (e *Engine) Explain() string {
 	return text
 }
 
-// shortened is a list of at most explained, and how many more there are.
+// shortened is the list cut to explained entries, with the number of those left out.
 func shortened(list []string) []string {
 	if more := len(list) - explained; more > 0 {
 		return append(list[:explained:explained], fmt.Sprintf("and %d more", more))

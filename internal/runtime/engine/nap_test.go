@@ -23,14 +23,14 @@ func (s *silence) Fence(proto.Proc)                              {}
 func (s *silence) Drain(time.Duration)                           {}
 func (s *silence) Close() error                                  { return nil }
 
-// A program that tests in vain gives its core up now and then, but has it for a while between any
-// two times: it may do a little work between its Tests.
+// A program that tests in vain gives its core up now and then. In between it keeps the core for a
+// while, since it may do a little work between its tests.
 func TestNapsAreApart(t *testing.T) {
 	var e *Engine
 	var end proto.Time // of the last nap
 	naps := 0
 	tr := &silence{wait: func() {
-		if e.progressThreadSleeps {
+		if e.waiting.sleeperIsProgressThread {
 			return
 		}
 		if now := e.now(); naps > 0 && now-end < workBetween {

@@ -1,17 +1,15 @@
 package engine
 
 import (
-	"time"
-
 	"banyan/internal/proto"
 	"banyan/internal/runtime/process"
 )
 
-// Handle names an operation that was started. The zero Handle names one that
-// has ended without an error.
+// Handle names an operation that was started. The zero Handle names an operation that has ended
+// without an error.
 type Handle = process.Handle
 
-// Status is what a completed receive tells.
+// Status is what a completed receive says of its message.
 type Status = process.Status
 
 // Send starts sending data to a world rank.
@@ -26,7 +24,7 @@ func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 	return e.p.Send(context, dst, tag, e.next(data))
 }
 
-// next counts a message, and lets the fault plan strike.
+// next counts a message and lets the fault plan strike.
 func (e *Engine) next(data []byte) []byte {
 	e.sends++
 	if e.cfg.BeforeSend != nil {
@@ -35,7 +33,7 @@ func (e *Engine) next(data []byte) []byte {
 	return data
 }
 
-// offer starts sending data that the receiver gets when it wants it.
+// offer starts a send whose data the receiver fetches when it has a buffer for it.
 func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	return e.p.SendSynchronous(context, dst, tag, e.next(data))
 }
@@ -53,7 +51,7 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 	return err
 }
 
-// Receive posts a receive from a world rank, or any, with a tag, or any.
+// Receive posts a receive from a world rank or proto.AnyRank, with a tag or proto.AnyTag.
 func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	e.lock()
 	h := e.p.Receive(context, src, tag, buffer)
@@ -84,7 +82,7 @@ func (e *Engine) broadcast(context uint64, root int, shape process.Shape, buffer
 	return e.p.BroadcastAs(context, root, shape, buffer)
 }
 
-// take is the outcome of an operation that has ended, or never will.
+// take is the outcome of an operation that has ended, or never will because the engine is closed.
 func (e *Engine) take(h Handle) (Status, error) {
 	if e.closed && !e.p.Done(h) {
 		return Status{}, process.ErrClosed
@@ -104,8 +102,8 @@ func (e *Engine) Wait(h Handle) (Status, error) {
 	return s, err
 }
 
-// Test makes progress once and tells whether an operation has ended; if so, it
-// is forgotten.
+// Test makes progress once and tells whether an operation has ended. If so, it forgets the
+// operation.
 func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
 	e.lock()
 	if !e.p.Done(h) {
@@ -118,8 +116,8 @@ func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
 	return s, done, err
 }
 
-// WaitAny waits until one of the operations has ended, forgets it, and returns
-// its index: the lowest, if several have. It returns -1 for no operations.
+// WaitAny waits until one of the operations has ended, forgets that one, and returns its index. If
+// several have ended it takes the one with the lowest index. Without operations it returns -1.
 func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 	if len(hs) == 0 {
 		return -1, Status{}, nil
@@ -138,8 +136,8 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 	return found, s, err
 }
 
-// TestAny makes progress once and is like WaitAny if one has ended; otherwise
-// it returns -1.
+// TestAny makes progress once. If an operation has ended it does as WaitAny; otherwise it returns
+// -1.
 func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -164,8 +162,7 @@ func (e *Engine) firstDone(hs []Handle) int {
 	return -1
 }
 
-// TestAll makes progress once and tells whether all operations have ended. None
-// is forgotten.
+// TestAll makes progress once and tells whether all operations have ended. It forgets none.
 func (e *Engine) TestAll(hs []Handle) bool {
 	e.lock()
 	defer e.mu.Unlock()
@@ -178,7 +175,7 @@ func (e *Engine) TestAll(hs []Handle) bool {
 	return true
 }
 
-// Probe makes progress once and looks for a message that fits.
+// Probe makes progress once and looks for a message that matches.
 func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -190,7 +187,7 @@ func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool,
 	return s, ok, err
 }
 
-// ProbeWait waits for a message that fits.
+// ProbeWait waits for a message that matches.
 func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -225,34 +222,3 @@ func (e *Engine) CloseContext(id uint64) {
 	defer e.mu.Unlock()
 	e.p.CloseContext(id)
 }
-
-// try is one step on behalf of a program that polls by itself. Programs do so
-// in loops: after some steps in vain the core is offered to others, and later
-// given up for a moment. One that works between its polls is left alone, and so is any for a
-// while after each such moment: it may work a little between them all the same.
-func (e *Engine) try() {
-	e.alongside()
-	if e.closed || e.help(true) || e.step() > 0 {
-		e.emptyTests = 0
-		return
-	}
-	if e.emptyTests++; e.emptyTests <= spinsOversubscribed {
-		return
-	}
-	e.p.Stalled()
-	if e.now()-e.lastTest > workBetween {
-		e.emptyTests = spinsOversubscribed
-	}
-	if !e.linger(e.emptyTests) && !e.sleeping && e.now()-e.napped >= workBetween {
-		e.sleep(e.tr.Wait, min(e.untilDeadline(), testSleep))
-		e.napped = e.now()
-	}
-	e.lastTest = e.now()
-}
-
-const (
-	// testSleep bounds how long a Test may sleep that finds nothing, again and again.
-	testSleep = 100 * time.Microsecond
-	// workBetween tells a program that works between its Tests from one that waits.
-	workBetween = proto.Time(10 * time.Microsecond)
-)

@@ -8,15 +8,15 @@ import (
 	"banyan/internal/proto"
 )
 
-// A waiter that polls in vain first polls again at once, then offers its core to others
-// between the polls, and at last blocks in the transport.
+// A waiter that polls in vain first polls again at once. Then it offers its core to others between
+// its polls. At last it blocks in the transport.
 //
-// Where the job has more processes than cores the others are mostly waiters, who
-// give the core back within microseconds; to block and be woken takes tens of
-// them. But a program that computes keeps an offered core for a whole time
-// slice, some milliseconds, and a pair that plays ping-pong beside it would lose one at
-// every turn. Who blocks doesn't: the kernel lets those who wake go first. So a yield that
-// comes back late ends the yields for a while.
+// Where the job has more processes than cores, most of the others are waiters too, which give the
+// core back within microseconds; to block and be woken takes tens of microseconds. But a program
+// that computes keeps an offered core for a whole time slice of some milliseconds. A pair that
+// plays ping-pong beside it would lose a slice at every turn if it yielded. A waiter that blocks
+// loses none, since the kernel prefers threads that wake. So a yield that comes back late ends the
+// yields for a while.
 //
 // Measured on 2 cores by a loop of barriers (bench messages has one), medians in µs, in a noisy
 // neighbourhood; "computes": one shell loop beside the job.
@@ -28,56 +28,56 @@ import (
 //	computes, none               11   140   290
 //	computes, as here            20    35   250
 const (
-	// spins is how many polls a waiter makes at once, with a core to itself and
-	// without; yields, before how many more it offers the core. 100 polls are some
-	// microseconds, in which the answer to a small message comes if its rank runs;
-	// should both share a core after all, each turn takes as much longer. 5,000 yields
-	// that nobody takes are some milliseconds, in which the other end copies a large message: to
-	// be woken after that would take as long as half a megabyte.
+	// spins is how many polls a waiter makes at once; yields is how many more it makes with an
+	// offer of its core before each. The second value of each is for hosts with fewer cores than
+	// processes. 100 polls take some microseconds: in that time the answer to a small message
+	// comes, if the other rank runs. If both ranks share a core, each turn takes that much longer.
+	// 5,000 yields that nobody accepts take some milliseconds: in that time the other end copies a
+	// large message. Being woken after that would cost as much as half a megabyte more.
 	spins                = 100
 	spinsOversubscribed  = 4
 	yields               = 5000
 	yieldsOversubscribed = 50
 
-	// lateYield is how long no waiter keeps a core.
+	// lateYield is longer than any waiter keeps a core.
 	lateYield = proto.Time(time.Millisecond)
-	// shortGrudge is for how long there are no yields after a late one. If then the
-	// next is late it is twice that, and so on to longGrudge: each costs a time slice.
-	shortGrudge = proto.Time(10 * time.Millisecond)
-	longGrudge  = proto.Time(640 * time.Millisecond)
-	// forgiving is how many yields in a row that weren't late end the growth.
-	forgiving = 1000
+	// firstPause is how long a waiter makes no yields after a late one. Each late yield costs a
+	// time slice, so every further one doubles the pause, up to longestPause.
+	firstPause   = proto.Time(10 * time.Millisecond)
+	longestPause = proto.Time(640 * time.Millisecond)
+	// promptYields is how many yields in a row that weren't late end the doubling.
+	promptYields = 1000
 )
 
-// rivals is what a process knows of others that want its cores.
+// rivals is what this process knows of other programs that want its cores.
 type rivals struct {
 	until  proto.Time // no yields before
-	grudge proto.Time // the last
+	pause  proto.Time // the last one
 	prompt int        // yields in a row that weren't late
 }
 
 // yielded notes how long a yield took.
 func (r *rivals) yielded(before, after proto.Time) {
 	if after-before < lateYield {
-		if r.prompt++; r.prompt >= forgiving {
-			r.grudge = 0
+		if r.prompt++; r.prompt >= promptYields {
+			r.pause = 0
 		}
 		return
 	}
 	r.prompt = 0
-	r.grudge = min(max(2*r.grudge, shortGrudge), longGrudge)
-	r.until = after + r.grudge
+	r.pause = min(max(2*r.pause, firstPause), longestPause)
+	r.until = after + r.pause
 }
 
-// linger passes a moment after polls in vain, idle of them in a row. It returns false when
-// it is time to block. The lock is held, but given up meanwhile if others want it.
+// linger passes a moment after polls in vain, of which there were idle in a row. It returns false
+// when it is time to block. The lock is held, but given up meanwhile if others want it.
 func (e *Engine) linger(idle int) bool {
 	limit, offers := spins, yields
 	if e.cfg.Oversubscribed {
 		limit, offers = spinsOversubscribed, yieldsOversubscribed
 	}
 	if idle <= limit {
-		if e.wanted.Load() > 0 {
+		if e.waiting.wanted.Load() > 0 {
 			e.mu.Unlock()
 			yield()
 			e.mu.Lock()
@@ -98,12 +98,13 @@ func (e *Engine) linger(idle int) bool {
 	return true
 }
 
-// lock takes the engine's lock, and lets a waiter who spins with it know.
+// lock takes the engine's lock. A waiter that spins with the lock sees in wanted that it should
+// give it up.
 func (e *Engine) lock() {
 	if !e.mu.TryLock() {
-		e.wanted.Add(1)
+		e.waiting.wanted.Add(1)
 		e.mu.Lock()
-		e.wanted.Add(-1)
+		e.waiting.wanted.Add(-1)
 	}
 }
 

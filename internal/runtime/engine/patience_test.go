@@ -7,8 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// A late yield ends the yields for a while, each further one for twice as long, and
-// many prompt ones bring the trust back.
+// A late yield ends the yields for a while, each further one for twice as long. Many prompt yields
+// end the doubling.
 func TestGrudges(t *testing.T) {
 	var r rivals
 	now := proto.Time(time.Second)
@@ -26,29 +26,29 @@ func TestGrudges(t *testing.T) {
 	if r.until > now {
 		t.Error("prompt yields end the yields")
 	}
-	if got := late(); got != shortGrudge {
+	if got := late(); got != firstPause {
 		t.Errorf("no yields for %v after the first late one", time.Duration(got))
 	}
-	prompt(forgiving - 1)
-	if got := late(); got != 2*shortGrudge {
+	prompt(promptYields - 1)
+	if got := late(); got != 2*firstPause {
 		t.Errorf("no yields for %v after the second", time.Duration(got))
 	}
 	for range 20 {
 		late()
 	}
-	if got := late(); got != longGrudge {
+	if got := late(); got != longestPause {
 		t.Errorf("no yields for %v after many", time.Duration(got))
 	}
-	prompt(forgiving)
-	if got := late(); got != shortGrudge {
+	prompt(promptYields)
+	if got := late(); got != firstPause {
 		t.Errorf("no yields for %v although there was trust again", time.Duration(got))
 	}
 }
 
-// Who polls gives way to another goroutine that wants the lock, also while it spins.
+// A thread that polls gives way to another one that wants the lock, even while it spins.
 func TestSpinnerGivesWay(t *testing.T) {
 	e := &Engine{}
-	e.awake.L = &e.mu
+	e.waiting.awake.L = &e.mu
 	e.mu.Lock()
 	in := make(chan bool)
 	go func() {

@@ -28,8 +28,7 @@ func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, 
 	return err
 }
 
-// MatchedProbe makes progress once and takes a message that fits, for
-// ReceiveMatched.
+// MatchedProbe makes progress once and takes a message that matches, for ReceiveMatched.
 func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (message Handle, s Status, ok bool, err error) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -41,7 +40,7 @@ func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (messag
 	return message, s, ok, err
 }
 
-// MatchedProbeWait waits for a message that fits, and takes it.
+// MatchedProbeWait waits for a message that matches, and takes it.
 func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (message Handle, s Status, err error) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -63,17 +62,16 @@ func (e *Engine) ReceiveMatched(message Handle, buffer []byte) Handle {
 	return e.p.ReceiveMatched(message, buffer)
 }
 
-// WaitUntil makes progress until met says so, or the engine is closed. Met asks
-// done which operations have ended; it is called with the lock held and must not
-// call the engine.
+// WaitUntil makes progress until met returns true, or the engine is closed. met asks done which
+// operations have ended. It is called with the lock held and must not call the engine.
 func (e *Engine) WaitUntil(met func(done func(Handle) bool) bool) {
 	e.lock()
 	e.until(func() bool { return met(e.done) })
 	e.mu.Unlock()
 }
 
-// TestUntil makes progress once, unless met says already that there is no need,
-// and returns what met says then.
+// TestUntil makes progress once, unless met returns true already, and returns the last answer of
+// met.
 func (e *Engine) TestUntil(met func(done func(Handle) bool) bool) bool {
 	e.lock()
 	is := met(e.done)

@@ -10,37 +10,35 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// Site is what a library over the engine has to say at a safe point of its program.
+// Site is what the library above the engine does at a safe point of its program.
 type Site interface {
-	// Flush passes on what the program has written, and what is kept back in its
-	// buffers.
+	// Flush passes on what the program has written, and what the library's buffers keep back.
 	Flush()
-	// Handles says why the handles that the program has don't allow for a donation, or nil.
-	// It is called with first at the first safe point, and what there is then is
-	// the measure later.
+	// Handles says why the handles that the program has rule out a donation, or nil. The first
+	// safe point calls it with first set; later ones are compared with what it saw then.
 	Handles(first bool) error
 }
 
-// errNothing is why a program without registered state isn't healed: a replacement would begin anew
-// where the others are in the middle.
+// errNothing is why a program without registered state isn't healed: a replacement would start
+// from the beginning while the others are in the middle.
 var errNothing = errors.New("the program has registered no state")
 
-// safe is the engine's part in healing. Its fields are guarded by the engine's lock.
+// safe is the engine's part in healing. The engine's lock guards its fields.
 type safe struct {
 	registry
-	// due says that a safe point isn't to be passed by: it is the first one, or
-	// somebody wants the state. Whoever sets it calls Wanted.
+	// due says that the next safe point has something to do: it is the first one, or a replacement
+	// wants the state. Only setDue changes it.
 	due atomic.Bool
-	// Wanted, if set, is told of each change of due.
+	// wanted, if set, hears each change of due.
 	wanted func(due bool)
-	passed bool     // the first safe point
-	parts  []string // that there were there
-	told   map[string]bool
+	passed bool            // the first safe point is over
+	parts  []string        // the library's parts at the first safe point
+	said   map[string]bool // reasons that unhealable has told already
 	input  input
 }
 
-// Wanted has a function told, now and whenever it changes, whether Safepoint has
-// anything to do. It is called with the engine's lock held.
+// Wanted has a function told, now and at each change, whether Safepoint has anything to do. The
+// engine calls it with its lock held.
 func (e *Engine) Wanted(tell func(due bool)) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -55,13 +53,13 @@ func (s *safe) setDue(due bool) {
 	}
 }
 
-// Safepoint says that the program is at a place where its registered state, with the
-// library's, is all that there is to it: nothing is under way, and a process with this
-// state would go on as this one does. Nobody else may use the library meanwhile.
+// Safepoint says that the program is at a place where its registered state and the library's are
+// all there is to it: no operation is under way, and a process with this state would go on as this
+// one does. No other thread may use the library meanwhile.
 //
-// In a process that was started to take a dead one's place it returns when the state of
-// another replica is here: then restored is true. Elsewhere it gives the state away, if that
-// is wanted, and changes nothing. Mostly it does nothing, at the price of an atomic load.
+// In a replacement it returns when the state of another replica is here; then restored is true.
+// Elsewhere it gives the state to a replacement if one waits for it, and changes nothing. Mostly
+// it has nothing to do and costs an atomic load.
 func (e *Engine) Safepoint(site Site) (restored bool, err error) {
 	if !e.safe.due.Load() {
 		return false, nil
@@ -79,47 +77,64 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 	if !s.passed {
 		s.passed = true
 		s.parts = slices.Clone(s.partOrder)
+		var handles error
 		e.outside(func() {
-			err = site.Handles(true)
+			handles = site.Handles(true)
 			s.input.look()
 		})
 		if e.p.Replaying() {
-			if err == nil {
-				err = e.takeOverState(site)
-			}
-			if err != nil {
-				e.p.HealFailed(err)
-				return false, err
-			}
-			s.setDue(e.p.SafepointWanted())
-			return true, nil
+			return e.restored(site, handles)
 		}
-		if err == nil {
-			err = e.idle()
-		}
-		if err == nil {
-			err = e.surroundings()
-		}
-		if err == nil && len(s.order) == 0 {
-			err = errNothing
-		}
-		if err == nil {
-			err = e.p.FreezeLog()
-		}
-		if err != nil {
+		if err := e.freezeLog(handles); err != nil {
 			e.unhealable("can't be the donor of its rank", err)
 			s.setDue(false)
 			return false, nil
 		}
-		e.p.ReachedSafepoint()
-		e.until(e.p.IsNoted) // else the program could read input that the launcher counts as read before
-		s.input.enterFirst(e.p)
 	}
 	if e.p.SafepointWanted() {
 		e.donate(site)
 	}
 	s.setDue(e.p.SafepointWanted())
 	return false, nil
+}
+
+// restored is the first safe point of a replacement: it takes over its donor's state. handles is
+// what the site said.
+func (e *Engine) restored(site Site, handles error) (bool, error) {
+	err := handles
+	if err == nil {
+		err = e.takeOverState(site)
+	}
+	if err != nil {
+		e.p.HealFailed(err)
+		return false, err
+	}
+	e.safe.setDue(e.p.SafepointWanted())
+	return true, nil
+}
+
+// freezeLog is the first safe point of any other process: what the process has received up to here
+// is the log with which a replacement will begin. It returns an error if the process can't be a
+// donor. handles is what the site said.
+func (e *Engine) freezeLog(handles error) error {
+	if handles != nil {
+		return handles
+	}
+	if err := e.quiescent(); err != nil {
+		return err
+	}
+	if len(e.safe.order) == 0 {
+		return errNothing
+	}
+	if err := e.p.FreezeLog(); err != nil {
+		return err
+	}
+	e.p.ReachedSafepoint()
+	// Before the launcher knows of the safe point the program may not go on: it could read input
+	// that the launcher counts as read before.
+	e.until(e.p.IsNoted)
+	e.safe.input.enterFirst(e.p)
+	return nil
 }
 
 // outside runs f with the lock given up.
@@ -129,58 +144,39 @@ func (e *Engine) outside(f func()) {
 	f()
 }
 
-// idle says what is under way, if anything is.
-func (e *Engine) idle() error {
-	if len(e.schedules) > 0 {
-		return fmt.Errorf("collective operations that are under way: %d", len(e.schedules))
-	}
-	return e.p.Pending()
-}
-
-// surroundings says what a replacement can't have of this process, if there is anything.
-func (e *Engine) surroundings() error {
-	if e.cfg.Outside == nil {
-		return nil
+// quiescent says what rules out a donation now: an operation under way, or something outside of the
+// process's memory that a replacement can't have. nil: nothing does.
+func (e *Engine) quiescent() error {
+	if err := e.idle(); err != nil || e.cfg.Outside == nil {
+		return err
 	}
 	return e.cfg.Outside()
 }
 
-// donate gives this process's state to the replacement that waits for it, if that can
-// be now. It returns when the replacement is a replica, or has failed.
+// idle says which operations are under way, nil if there are none.
+func (e *Engine) idle() error {
+	if n := len(e.running.schedules); n > 0 {
+		return fmt.Errorf("collective operations that are under way: %d", n)
+	}
+	return e.p.Pending()
+}
+
+// notNow begins the sentence about a donor that has no state to give at this safe point.
+const notNow = "can't be the donor of its rank at this safe point"
+
+// donate gives this process's state to the replacement that waits for it, if that is possible now.
+// It returns when the replacement is a replica, or has failed.
 func (e *Engine) donate(site Site) {
-	s := &e.safe
-	var regions []state.Region
-	var err error
-	e.outside(func() {
-		if err = site.Handles(false); err == nil {
-			site.Flush()
-		}
-		s.input.look()
-	})
-	if err == nil && s.input.lost(e.p) {
-		err = errNoInput
-	}
-	if err == nil {
-		err = e.idle()
-	}
-	if err == nil {
-		err = e.surroundings()
-	}
-	if err == nil {
-		err = s.changedParts(s.parts)
-	}
-	if err == nil {
-		variables, order := s.variables, s.order // nobody registers anything meanwhile
-		e.outside(func() { regions, err = saved(variables, order) })
-	}
+	regions, err := e.programState(site)
 	if err != nil {
-		e.unhealable("can't be the donor of its rank at this safe point", err)
+		e.unhealable(notNow, err)
 		return
 	}
+	s := &e.safe
 	e.p.Donate(func() (*state.Encoder, error) {
 		own, err := e.p.Snapshot()
-		if err != nil { // somebody has broken the rule that nobody else may use the library
-			e.unhealable("can't be the donor of its rank at this safe point", err)
+		if err != nil { // another thread uses the library, against the rule
+			e.unhealable(notNow, err)
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
@@ -189,7 +185,33 @@ func (e *Engine) donate(site Site) {
 	e.until(func() bool { return !e.p.Donating() })
 }
 
-// takeOverState makes a replacement what its donor is.
+// programState is the program's state at this safe point, or why it can't be given away.
+func (e *Engine) programState(site Site) (regions []state.Region, err error) {
+	s := &e.safe
+	e.outside(func() {
+		if err = site.Handles(false); err == nil {
+			site.Flush()
+		}
+		s.input.look()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.input.lost(e.p) {
+		return nil, errNoInput
+	}
+	if err := e.quiescent(); err != nil {
+		return nil, err
+	}
+	if err := s.changedParts(s.parts); err != nil {
+		return nil, err
+	}
+	variables, order := s.variables, s.order // no thread registers anything meanwhile
+	e.outside(func() { regions, err = saved(variables, order) })
+	return regions, err
+}
+
+// takeOverState gives a replacement the state of its donor.
 func (e *Engine) takeOverState(site Site) error {
 	s := &e.safe
 	if err := e.idle(); err != nil {
@@ -198,7 +220,7 @@ func (e *Engine) takeOverState(site Site) error {
 	if err := e.p.EndReplay(); err != nil {
 		return err
 	}
-	e.outside(site.Flush) // what it has written up to here another replica has written too
+	e.outside(site.Flush) // another replica has written the same up to here
 	aside := &restoring{}
 	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore))
 	e.p.AwaitState(state.NewDecoder(sinks...), func() error { return e.p.Restore(aside.process) })
@@ -217,14 +239,14 @@ func (e *Engine) takeOverState(site Site) error {
 	return err
 }
 
-// unhealable tells the job what this process can't be, and why, once for each reason.
+// unhealable tells the job what this process can't be, and why: once for each reason.
 func (e *Engine) unhealable(what string, why error) {
 	text := fmt.Sprintf("%s: %v", what, why)
-	if e.safe.told == nil {
-		e.safe.told = map[string]bool{}
+	if e.safe.said == nil {
+		e.safe.said = map[string]bool{}
 	}
-	if !e.safe.told[text] {
-		e.safe.told[text] = true
+	if !e.safe.said[text] {
+		e.safe.said[text] = true
 		host{e}.put(Event{Kind: Unhealable, Text: text})
 	}
 }

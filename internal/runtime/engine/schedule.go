@@ -5,34 +5,33 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// A Schedule is one collective operation at one process: a small program of
-// steps. Some start an operation with another member (send, receive, broadcast)
-// and go on at once; some work on memory here (copy, combine); and some wait until
-// the operations started so far, or the first few of them, have ended. The steps
-// run in their order. So what a process sends, and in which order, is written in
-// its program, and no timing can change it.
+// A Schedule is one process's part in one collective operation: a small program of steps. Some
+// steps start an operation with another member (send, receive, broadcast) and go on at once; some
+// work on memory (copy, combine); and some wait until the operations started so far, or the first
+// few of them, have ended. The steps run in their order. So the program fixes what a process sends
+// and in which order; timing can't change it.
 //
-// Whoever polls the engine goes on with every schedule that can: a schedule that
-// was started needs nobody who waits for it. See schedule_run.go.
+// Every thread that polls the engine advances all schedules that can go on, so a schedule needs no
+// thread that waits for it. See schedule_run.go.
 //
-// A Schedule is filled by its methods, then run or started, and may be cleared
-// and filled again: it allocates nothing once its slices are large enough.
+// Methods fill a Schedule; then it is run or started. It may be cleared and filled again, and
+// allocates nothing once its slices are large enough.
 type Schedule struct {
-	// Name is the operation's, for people.
+	// Name is the name of the operation, for people.
 	Name string
 	// Context and Tag are those of all its messages.
 	Context uint64
 	Tag     int32
 	// Casts, if not 0, is the context of its broadcasts.
 	Casts uint64
-	// Spreads says that sends and offers spread what this member has: that another who should
-	// get it is lost is no error. But any other error is the end of the schedule.
+	// Spreads says that sends and offers spread what this member has. Then the loss of a receiver
+	// is no error, and any other error ends the schedule.
 	Spreads bool
 	// Lane, if set, lets the schedules that share it run one after another, in
 	// the order of their starts.
 	Lane *Lane
-	// Released, if set, is called when a schedule that was started has ended. It
-	// must not call the engine, whose lock is held.
+	// Released, if set, is called when a schedule that was started has ended. The engine's lock is
+	// held then, so Released must not call the engine.
 	Released func()
 
 	steps   []Step
@@ -48,7 +47,7 @@ type StepKind uint8
 // The kinds of steps.
 const (
 	StepSend      StepKind = iota // Data to Peer
-	StepOffer                     // Data to Peer, which gets it when it wants it, however little it is
+	StepOffer                     // Data to Peer, which fetches it when it has a buffer, however small
 	StepReceive                   // from Peer, exactly as much as Data holds
 	StepBroadcast                 // Data from the root, which is number Peer of the context
 	StepWait                      // for the first Count operations that were started
@@ -58,23 +57,23 @@ const (
 
 // Step is one step of a Schedule.
 type Step struct {
-	Kind  StepKind
-	place place
-	Peer  proto.Rank    // in the world; the root of a broadcast by its index in the context
-	shape process.Shape // of a broadcast
-	Count int
-	Data  []byte
-	From  []byte
-	With  Combiner
+	Kind   StepKind
+	thread runsOn
+	Peer   proto.Rank    // in the world; the root of a broadcast by its index in the context
+	shape  process.Shape // of a broadcast
+	Count  int
+	Data   []byte
+	From   []byte
+	With   Combiner
 }
 
-// place says where a step on memory runs.
-type place uint8
+// runsOn says on which thread a step on memory runs.
+type runsOn uint8
 
 const (
-	underLock place = iota // on whichever thread goes on with the schedule
-	unlocked               // the same, but with the engine's lock given up meanwhile
-	inCall                 // so too, but only on a thread of the program that is inside a call
+	underLock runsOn = iota // any thread that advances the schedule
+	unlocked                // the same, with the engine's lock given up meanwhile
+	inCall                  // a thread of the program inside a call, with the lock given up
 )
 
 // Combiner folds the right operand into the left: left[i] = left[i] op right[i].
@@ -84,18 +83,18 @@ type Combiner interface {
 	Combine(left, right []byte)
 }
 
-// lockedBytes is up to how much memory is worked on with the lock held.
+// lockedBytes is the most memory that a step works on with the lock held.
 const lockedBytes = 32 << 10
 
 // Clear forgets the steps, to fill the schedule anew.
 func (s *Schedule) Clear() {
-	clear(s.steps) // the program's memory is not ours to keep
+	clear(s.steps) // drop the references to the program's memory
 	s.steps, s.starts = s.steps[:0], 0
 	s.Casts, s.Spreads = 0, false
 	s.scratch.giveBack()
 }
 
-// Steps is the program, for tests. It is not to be changed.
+// Steps is the program, for tests, which must not change it.
 func (s *Schedule) Steps() []Step { return s.steps }
 
 // Send adds a send to a world rank. The data must not change before a wait for it.
@@ -104,7 +103,7 @@ func (s *Schedule) Send(to proto.Rank, data []byte) {
 	st.Peer, st.Data = to, data
 }
 
-// Offer adds a send to a world rank that ends when the data was received.
+// Offer adds a send to a world rank that ends when the receiver has the data.
 func (s *Schedule) Offer(to proto.Rank, data []byte) {
 	st := s.start(StepOffer)
 	st.Peer, st.Data = to, data
@@ -127,7 +126,8 @@ func (s *Schedule) start(k StepKind) *Step {
 	return s.step(k)
 }
 
-// step adds a step to fill in: what lies beyond the steps there are is clear.
+// step adds an empty step for the caller to fill in. The memory beyond the last step is always
+// clear.
 func (s *Schedule) step(k StepKind) *Step {
 	n := len(s.steps)
 	if n == cap(s.steps) {
@@ -150,7 +150,7 @@ func (s *Schedule) WaitFor(n int) {
 	}
 }
 
-// Copy adds a copy. Between the same memory there is nothing to do.
+// Copy adds a copy. Nothing is to be done if both are the same memory.
 func (s *Schedule) Copy(to, from []byte) {
 	if len(to) == 0 || &to[0] == &from[0] {
 		return
@@ -158,13 +158,13 @@ func (s *Schedule) Copy(to, from []byte) {
 	st := s.step(StepCopy)
 	st.Data, st.From = to, from
 	if len(to) > lockedBytes {
-		st.place = unlocked
+		st.thread = unlocked
 	}
 }
 
-// Combine adds a combination: left = left op right. foreign says that the
-// combiner is the program's own code: it runs only while the program is inside a
-// call, and may call the library.
+// Combine adds a combination: left = left op right. foreign says that the combiner is the
+// program's own code. Such code runs only while the program is inside a call, and may call the
+// library.
 func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 	if len(left) == 0 {
 		return
@@ -173,14 +173,14 @@ func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 	st.Data, st.From, st.With = left, right, op
 	switch {
 	case foreign:
-		st.place = inCall
+		st.thread = inCall
 	case len(left) > lockedBytes:
-		st.place = unlocked
+		st.thread = unlocked
 	}
 }
 
-// Scratch gives n bytes that belong to the schedule until it is cleared, aligned
-// for every element type.
+// Scratch gives n bytes, aligned for every element type. They belong to the schedule until it is
+// cleared.
 func (s *Schedule) Scratch(n int) []byte { return s.scratch.take(n) }
 
 // Do carries out a step on memory.

@@ -6,14 +6,21 @@ import (
 	"banyan/internal/runtime/process"
 )
 
+// running are the schedules that run.
+type running struct {
+	schedules []*Schedule
+	lent      []*Schedule // of those, the ones with a step due that needs no lock
+	settled   uint64      // Process.Changes when the schedules were looked at last
+}
+
 // runState is how far a schedule has come.
 type runState struct {
 	handle  Handle
 	next    int         // the step that is due
-	under   []operation // started, in their order
-	oldest  int         // of those, the first that hasn't ended
-	err     error       // the first
-	broken  bool        // err leaves no sense in going on
+	under   []operation // those that were started, in their order
+	oldest  int         // the first of under that hasn't ended
+	err     error       // the first error
+	broken  bool        // after err there is no point in going on
 	lent    bool        // a step that needs no lock is due, or being run
 	oneTime bool        // Released is to be called
 	ended   bool
@@ -23,7 +30,7 @@ type runState struct {
 // operation is a send, receive or broadcast of a schedule.
 type operation struct {
 	handle Handle
-	size   int // what must have been received; other operations have one of those below
+	size   int // bytes that must have been received; for other operations, a constant below
 }
 
 const (
@@ -54,8 +61,8 @@ func (e *Engine) Run(s *Schedule) error {
 	return err
 }
 
-// Start starts a schedule. It belongs to the engine until the operation that
-// the Handle names has ended.
+// Start starts a schedule. The schedule belongs to the engine until the operation that the Handle
+// names has ended.
 func (e *Engine) Start(s *Schedule) Handle {
 	e.lock()
 	h := e.begin(s, true)
@@ -73,7 +80,7 @@ func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
 	h := s.handle
 	if e.enter(s) {
 		e.advance(s)
-		// What is due first is often a copy: the caller does it here and now.
+		// The first step is often a copy: the caller does it at once.
 		for s.lent && e.lend(s) {
 		}
 	}
@@ -94,22 +101,22 @@ func (e *Engine) enter(s *Schedule) bool {
 			return false
 		}
 	}
-	e.schedules = append(e.schedules, s)
+	e.running.schedules = append(e.running.schedules, s)
 	return true
 }
 
 // runSchedules goes on with every schedule that can. The lock is held.
 func (e *Engine) runSchedules() {
-	for i := 0; i < len(e.schedules); {
-		s := e.schedules[i]
+	for i := 0; i < len(e.running.schedules); {
+		s := e.running.schedules[i]
 		if !s.lent {
 			e.advance(s)
 		}
-		if !s.ended { // else another is in its place
+		if !s.ended { // if it has, another one has moved to its index
 			i++
 		}
 	}
-	e.settled = e.p.Changes
+	e.running.settled = e.p.Changes
 }
 
 // advance goes on with a schedule until it must wait or has ended. The lock is
@@ -133,9 +140,9 @@ func (e *Engine) advance(s *Schedule) {
 				return
 			}
 		default:
-			if st.place != underLock {
+			if st.thread != underLock {
 				s.lent = true
-				e.lent = append(e.lent, s)
+				e.running.lent = append(e.running.lent, s)
 				e.p.Suspend()
 				return
 			}
@@ -193,8 +200,8 @@ func (s *Schedule) casts() uint64 {
 	return s.Context
 }
 
-// fail notes an error. Where members only disagree about a size the schedule goes
-// on, so that nobody waits in vain.
+// fail notes an error. If members only disagree about a size the schedule goes on, so that no
+// member waits in vain.
 func (s *Schedule) fail(err error) {
 	if s.err == nil {
 		s.err = err
@@ -204,32 +211,32 @@ func (s *Schedule) fail(err error) {
 	}
 }
 
-// withdraw takes back the receives that nobody has answered yet. What is on its
-// way is awaited: it goes to the program's memory.
+// withdraw cancels the receives that no message has matched. Messages that are arriving go to the
+// program's memory, so the schedule waits for those.
 func (e *Engine) withdraw(s *Schedule) {
 	for _, o := range s.under[s.oldest:] {
 		e.p.Cancel(o.handle)
 	}
 }
 
-// end ends a schedule, and lets the next of its lane in.
+// end ends a schedule, and starts the next one of its lane.
 func (e *Engine) end(s *Schedule) {
 	s.ended = true
-	for i, x := range e.schedules {
+	for i, x := range e.running.schedules {
 		if x == s {
-			last := len(e.schedules) - 1
+			last := len(e.running.schedules) - 1
 			if i < last {
-				copy(e.schedules[i:], e.schedules[i+1:])
+				copy(e.running.schedules[i:], e.running.schedules[i+1:])
 			}
-			e.schedules[last] = nil
-			e.schedules = e.schedules[:last]
+			e.running.schedules[last] = nil
+			e.running.schedules = e.running.schedules[:last]
 			break
 		}
 	}
 	if s.handle != (Handle{}) {
 		e.p.End(s.handle, s.err)
 	} else {
-		e.rouse() // who waits for it may slumber
+		e.rouse() // the thread that waits for it may slumber
 	}
 	var next *Schedule
 	if l := s.Lane; l != nil {
@@ -240,29 +247,29 @@ func (e *Engine) end(s *Schedule) {
 		s.Released()
 	}
 	if next != nil {
-		e.schedules = append(e.schedules, next)
+		e.running.schedules = append(e.running.schedules, next)
 		e.advance(next)
 	}
 }
 
-// help runs a step that needs no lock, if one is due. inCall says that this is a
-// thread of the program inside a call. The lock is held, but given up meanwhile.
+// help runs a step that needs no lock, if one is due. called says that this is a thread of the
+// program inside a call. The lock is held, but given up meanwhile.
 func (e *Engine) help(called bool) bool {
-	for _, s := range e.lent {
-		if called || s.steps[s.next].place != inCall {
+	for _, s := range e.running.lent {
+		if called || s.steps[s.next].thread != inCall {
 			return e.lend(s)
 		}
 	}
 	return false
 }
 
-// lend runs the steps of a schedule that need no lock. It returns false if
-// another thread does it already.
+// lend runs the steps of a schedule that need no lock. It returns false if another thread runs
+// them already.
 func (e *Engine) lend(s *Schedule) bool {
 	found := false
-	for i, x := range e.lent {
+	for i, x := range e.running.lent {
 		if x == s {
-			e.lent = append(e.lent[:i], e.lent[i+1:]...)
+			e.running.lent = append(e.running.lent[:i], e.running.lent[i+1:]...)
 			found = true
 			break
 		}
@@ -270,11 +277,11 @@ func (e *Engine) lend(s *Schedule) bool {
 	if !found {
 		return false
 	}
-	e.rouse() // who sleeps while this thread polled must poll now
-	first := s.steps[s.next].place
+	e.rouse() // this thread stops polling: another must poll now
+	first := s.steps[s.next].thread
 	e.mu.Unlock()
 	n := s.next
-	for ; n < len(s.steps) && s.steps[n].local() && s.steps[n].place <= first; n++ {
+	for ; n < len(s.steps) && s.steps[n].local() && s.steps[n].thread <= first; n++ {
 		s.steps[n].Do()
 	}
 	e.mu.Lock()

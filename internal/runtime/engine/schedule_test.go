@@ -16,8 +16,8 @@ func (join) Combine(left, right []byte) {
 	copy(left[len(left)/2:], right)
 }
 
-// A schedule runs its steps in their order, beside a program that only waits for
-// something else, and can be started again.
+// A schedule runs its steps in their order while the program waits for something else, and can be
+// started again.
 func TestSchedule(t *testing.T) {
 	pair(t, [2]func(e *engine.Engine){
 		func(e *engine.Engine) {
@@ -55,7 +55,7 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// Those in one lane follow each other; one beside it doesn't wait.
+// Schedules of one lane run one after another; a schedule outside of the lane doesn't wait.
 func TestLane(t *testing.T) {
 	pair(t, [2]func(e *engine.Engine){
 		func(e *engine.Engine) {
@@ -98,8 +98,8 @@ func TestLane(t *testing.T) {
 	})
 }
 
-// A schedule whose context is closed ends with the error, without its later steps,
-// and so do those behind it.
+// A schedule whose context is closed ends with the error and skips its later steps. So do the
+// schedules behind it in its lane.
 func TestScheduleEndsWithItsContext(t *testing.T) {
 	pair(t, [2]func(e *engine.Engine){
 		func(e *engine.Engine) {

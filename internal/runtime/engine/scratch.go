@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// scratch are the buffers of a schedule's program. Small ones stay with the schedule
-// for its next program; large ones, which would add up over many communicators, come
-// from a pool for all, which the collector empties.
+// scratch are the buffers of a schedule's program. Small ones stay with the schedule for its next
+// program. Large ones would add up over many communicators, so they come from a pool that all
+// share and that the garbage collector empties.
 type scratch struct {
 	small [][]byte
 	used  int       // of small
@@ -17,10 +17,10 @@ type scratch struct {
 // keepScratch is the largest buffer that stays with a schedule.
 const keepScratch = 64 << 10
 
-// pooled are large buffers that nobody uses, by size: powers of two.
+// pooled are the unused large buffers, by size: powers of two.
 var pooled [bits.UintSize]sync.Pool
 
-// take gives n bytes with any content, aligned for every element type.
+// take gives n bytes, with any content and aligned for every element type.
 func (s *scratch) take(n int) []byte {
 	if n > keepScratch {
 		class := bits.Len(uint(n - 1))
@@ -45,7 +45,7 @@ func (s *scratch) take(n int) []byte {
 	return b[:n]
 }
 
-// giveBack takes back all that was given.
+// giveBack ends the use of all buffers.
 func (s *scratch) giveBack() {
 	s.used = 0
 	if len(s.large) == 0 {

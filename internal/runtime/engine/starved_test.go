@@ -12,8 +12,8 @@ import (
 	"banyan/internal/runtime/transport/inproc"
 )
 
-// A silent process is asked about before it is taken for dead, and isn't as long as it is
-// starved.
+// The engine asks whether a silent process is starved before it counts as dead. While it is
+// starved it doesn't.
 func TestStarvedIsNotDead(t *testing.T) {
 	const timeout = 100 * time.Millisecond
 	asked := 0 // under the engine's lock
@@ -32,7 +32,7 @@ func TestStarvedIsNotDead(t *testing.T) {
 	defer e.Close()
 	select {
 	case ev := <-e.Events():
-		late := ev.Report.Silent > proto.Time(10*timeout) // this process was starved, and nobody is believed for longer
+		late := ev.Report.Silent > proto.Time(10*timeout) // this process was starved itself: it believes no one silent for longer
 		if ev.Kind != engine.Died || ev.Report.Cause != detector.CauseSilence || asked != 4 && !(late && asked < 4) {
 			t.Errorf("%+v after it was asked about %d times", ev, asked)
 		}

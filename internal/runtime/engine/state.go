@@ -19,24 +19,23 @@ const maxStateName = 200
 
 // Variable is a piece of the program's state, of either kind.
 type Variable struct {
-	// Memory is taken and restored as it is.
+	// Memory is saved and restored as it is.
 	Memory []byte
-	// Save and Load, if set, give and take the piece as bytes. They are called on the thread
-	// that is at a safe point.
+	// Save and Load, if set, give and take the piece as bytes. The thread that is at a safe point
+	// calls them.
 	Save func() ([]byte, error)
 	Load func([]byte) error
 }
 
-// Part is something that the library keeps for the program, such as a communicator, and
-// that has state of its own. Both methods are called while the program is at a safe
-// point.
+// Part is something that the library keeps for the program and that has state of its own, such as
+// a communicator. Both methods are called while the program is at a safe point.
 type Part interface {
 	AppendState(b []byte) []byte
 	Restore(b []byte) error
 }
 
-// registry is what makes up the state of a process above its engine. Its names are in
-// the order in which they were added, the same at all replicas.
+// registry holds the state of a process above its engine. The names are in the order in which they
+// were added, which is the same at all replicas.
 type registry struct {
 	variables map[string]Variable
 	order     []string
@@ -44,7 +43,7 @@ type registry struct {
 	partOrder []string
 }
 
-// Register adds a piece of the program's state, under a name that no other has.
+// Register adds a piece of the program's state, under a name that no other piece has.
 func (e *Engine) Register(name string, v Variable) error {
 	e.lock()
 	defer e.mu.Unlock()
@@ -63,7 +62,7 @@ func (e *Engine) Register(name string, v Variable) error {
 	return nil
 }
 
-// Unregister takes a piece of the program's state out again.
+// Unregister removes a piece of the program's state.
 func (e *Engine) Unregister(name string) error {
 	e.lock()
 	defer e.mu.Unlock()
@@ -76,7 +75,7 @@ func (e *Engine) Unregister(name string) error {
 	return nil
 }
 
-// Attach adds a part of the library, under a name that says what it is.
+// Attach adds a part of the library, under a name that describes it.
 func (e *Engine) Attach(name string, part Part) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -90,7 +89,7 @@ func (e *Engine) Attach(name string, part Part) {
 	r.parts[name] = part
 }
 
-// Detach takes a part out again.
+// Detach removes a part.
 func (e *Engine) Detach(name string) {
 	e.lock()
 	defer e.mu.Unlock()
@@ -106,10 +105,10 @@ const (
 	programPrefix = "the program's "
 )
 
-// maxLibrary bounds what is taken of a region that isn't the program's memory.
+// maxLibrary bounds, in bytes, a received region that isn't the program's memory.
 const maxLibrary = 4 << 30
 
-// saved gives the program's regions. No lock is held: Save is the program's.
+// saved gives the program's regions. The lock isn't held, because Save is the program's.
 func saved(variables map[string]Variable, order []string) ([]state.Region, error) {
 	var regions []state.Region
 	for _, name := range order {
@@ -126,7 +125,7 @@ func saved(variables map[string]Variable, order []string) ([]state.Region, error
 	return regions, nil
 }
 
-// library gives the regions of the parts.
+// library gives the regions of the library's parts.
 func (r *registry) library() []state.Region {
 	var regions []state.Region
 	for _, name := range r.partOrder {
@@ -135,8 +134,7 @@ func (r *registry) library() []state.Region {
 	return regions
 }
 
-// sinks are the places where a donor's regions go. What isn't the program's memory is put
-// aside, as (*restoring) tells.
+// sinks take in a donor's regions. Regions that aren't the program's memory are put aside first.
 func (r *registry) sinks(aside *restoring) []state.Sink {
 	var sinks []state.Sink
 	for _, name := range r.partOrder {
@@ -155,13 +153,13 @@ func (r *registry) sinks(aside *restoring) []state.Sink {
 	}})
 }
 
-// restoring is what a replacement has got and not yet put in its place.
+// restoring is the state that a replacement has received and not yet taken over.
 type restoring struct {
 	process []byte
 	loads   []func() error
 }
 
-// put is the sink of a region that load takes, later.
+// put is the sink of a region that load will take over.
 func (r *restoring) put(name string, load func([]byte) error) state.Sink {
 	return state.Sink{Name: name, Limit: maxLibrary, Load: func(b []byte) error {
 		r.loads = append(r.loads, func() error {
@@ -174,7 +172,7 @@ func (r *restoring) put(name string, load func([]byte) error) state.Sink {
 	}}
 }
 
-// changedParts says which part isn't the same as at the first safe point, if any.
+// changedParts says which part was made or freed after the first safe point, nil if none was.
 func (r *registry) changedParts(first []string) error {
 	for _, name := range r.partOrder {
 		if !slices.Contains(first, name) {

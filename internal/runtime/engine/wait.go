@@ -1,10 +1,23 @@
 package engine
 
 import (
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/proto"
 )
+
+// waiting is what the engine knows of its threads that wait.
+type waiting struct {
+	awake                   sync.Cond // signalled when a request ended, or when the sleeper woke
+	polls                   uint64    // steps that anyone has taken
+	threads                 int       // in until
+	slumbering              int       // of them, and of those in Close: waiting for awake
+	sleeping                bool      // some goroutine is in Transport.Wait
+	sleeperIsProgressThread bool
+	wanted                  atomic.Int32 // goroutines that wait for the lock
+}
 
 const (
 	// clockEvery is how many polls share a look at the clock.
@@ -13,21 +26,21 @@ const (
 	workEvery = 32
 )
 
-// step moves everything once and returns how much moved. Whoever sleeps while
-// another polls is woken if it may be what they wait for. The lock is held.
+// step moves everything once and returns how much moved. If that may have ended a wait, it wakes
+// the threads that sleep. The lock is held.
 func (e *Engine) step() int {
 	before := e.p.Changes
 	n := e.tr.Poll(e.p)
-	e.polls++
-	if n == 0 || e.polls%workEvery == 0 {
+	e.waiting.polls++
+	if n == 0 || e.waiting.polls%workEvery == 0 {
 		if e.p.Work() {
 			n++
 		}
 	}
-	if e.polls%clockEvery == 0 {
+	if e.waiting.polls%clockEvery == 0 {
 		e.tick()
 	}
-	if len(e.schedules) > 0 && e.p.Changes != e.settled {
+	if len(e.running.schedules) > 0 && e.p.Changes != e.running.settled {
 		e.runSchedules()
 	}
 	if e.p.Changes != before {
@@ -49,34 +62,34 @@ func (e *Engine) tick() {
 	e.p.Tick()
 }
 
-// doubt looks twice at a process that is about to be taken for dead. What it has sent may
-// be here and unread, since this process has slept; or it may be starved.
+// doubt looks twice before a silent process counts as dead. Its frames may have arrived while this
+// process slept, and be unread; or the process may want to run and get no core.
 func (e *Engine) doubt(q proto.Proc) {
 	for range readBeforeDoubt {
 		if e.tr.Poll(e.p) == 0 || e.p.Doubtful() != q {
 			break
 		}
 	}
-	e.rouse() // something may have come for those who sleep
+	e.rouse() // something may have come for a thread that sleeps
 	if e.cfg.Starved != nil && e.p.Doubtful() == q && e.cfg.Starved(q) {
 		e.p.Bear(q)
 	}
 }
 
-// readBeforeDoubt bounds how often what has come is read before a process is
-// taken for dead: others may send without end.
+// readBeforeDoubt bounds how often the engine polls before a process counts as dead: others may
+// send without end.
 const readBeforeDoubt = 100
 
-// until makes progress until met says so, or the engine is closed. The lock is
-// held, but given up again and again.
+// until makes progress until met returns true, or the engine is closed. The lock is held, but
+// given up again and again.
 func (e *Engine) until(met func() bool) {
 	if met() || e.closed {
 		return
 	}
 	e.alongside()
-	e.waiters++
+	e.waiting.threads++
 	for idle := 0; ; {
-		if len(e.lent) > 0 && e.help(true) || e.step() > 0 {
+		if len(e.running.lent) > 0 && e.help(true) || e.step() > 0 {
 			idle = 0
 		} else if idle++; !e.linger(idle) {
 			e.block()
@@ -85,38 +98,38 @@ func (e *Engine) until(met func() bool) {
 			break
 		}
 	}
-	e.waiters--
-	if e.waiters > 0 {
+	e.waiting.threads--
+	if e.waiting.threads > 0 {
 		e.rouse() // one of them polls on
 	}
 }
 
-// alongside notes that a thread waits or looks while another waits.
+// alongside tells the process if a thread begins to wait or test while another one waits.
 func (e *Engine) alongside() {
-	if e.waiters > 0 {
+	if e.waiting.threads > 0 {
 		e.p.Concurrent()
 	}
 }
 
-// slumber waits until another goroutine has something to tell; rouse tells. The lock is held.
+// slumber waits until another goroutine calls rouse. The lock is held.
 func (e *Engine) slumber() {
-	e.slumbering++
-	e.awake.Wait()
-	e.slumbering--
+	e.waiting.slumbering++
+	e.waiting.awake.Wait()
+	e.waiting.slumbering--
 }
 
 func (e *Engine) rouse() {
-	if e.slumbering > 0 {
-		e.awake.Broadcast()
+	if e.waiting.slumbering > 0 {
+		e.waiting.awake.Broadcast()
 	}
 }
 
 // block sleeps until something may have happened.
 func (e *Engine) block() {
 	e.p.Stalled()
-	if e.sleeping {
-		if e.progressThreadSleeps {
-			e.tr.Wake() // the waiter polls better than the progress thread
+	if e.waiting.sleeping {
+		if e.waiting.sleeperIsProgressThread {
+			e.tr.Wake() // a waiter answers sooner than the progress thread: let it poll
 		}
 		e.slumber()
 		return
@@ -124,14 +137,13 @@ func (e *Engine) block() {
 	e.sleep(e.tr.Wait, e.untilDeadline())
 }
 
-// sleep blocks in the transport, by its Wait or doze. The lock is given up
-// meanwhile.
+// sleep blocks in the transport, by its Wait or by doze, and gives up the lock meanwhile.
 func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
-	e.sleeping = true
+	e.waiting.sleeping = true
 	e.mu.Unlock()
 	wait(limit)
 	e.mu.Lock()
-	e.sleeping = false
+	e.waiting.sleeping = false
 	if !e.closed {
 		e.tick()
 	}
@@ -143,11 +155,11 @@ func (e *Engine) untilDeadline() time.Duration {
 	return max(0, time.Duration(min(e.p.Deadline()-e.now(), 1e9)))
 }
 
-// keep is the progress thread: it looks every progressThreadTick whether the program makes
-// progress, and makes it in the program's place where not.
+// keep is the progress thread. Every progressTick it looks whether the program makes progress; if
+// not, it does so itself.
 func (e *Engine) keep() {
 	defer e.stopped.Done()
-	timer := time.NewTicker(progressThreadTick)
+	timer := time.NewTicker(progressTick)
 	defer timer.Stop()
 	var seen uint64
 	for {
@@ -159,35 +171,35 @@ func (e *Engine) keep() {
 		if !e.mu.TryLock() {
 			continue // the program is in a call
 		}
-		if e.polls == seen && !e.sleeping && !e.closed {
+		if e.waiting.polls == seen && !e.waiting.sleeping && !e.closed {
 			e.takeOver()
-			timer.Reset(progressThreadTick) // a tick that came meanwhile would find that nobody has polled since
+			timer.Reset(progressTick) // a tick that came meanwhile would find that nobody has polled since
 		}
-		seen = e.polls
+		seen = e.waiting.polls
 		e.mu.Unlock()
 	}
 }
 
-// progressThreadTick bounds how long nobody makes progress when the program turns from
-// communicating to computing.
-const progressThreadTick = 2 * time.Millisecond
+// progressTick bounds how long nothing makes progress when the program turns from communicating to
+// computing.
+const progressTick = 2 * time.Millisecond
 
-// takeOver makes progress until the program does again.
+// takeOver makes progress until the program does so again.
 func (e *Engine) takeOver() {
 	for !e.closed {
-		for (e.step() > 0 || e.help(false)) && e.waiters == 0 && !e.closed {
+		for (e.step() > 0 || e.help(false)) && e.waiting.threads == 0 && !e.closed {
 			e.mu.Unlock() // between steps the program may come in
 			e.mu.Lock()
 		}
 		e.tick()
-		if e.waiters > 0 || e.closed {
+		if e.waiting.threads > 0 || e.closed {
 			return
 		}
-		mine := e.polls
-		e.progressThreadSleeps = true
+		mine := e.waiting.polls
+		e.waiting.sleeperIsProgressThread = true
 		e.sleep(e.doze, e.untilDeadline())
-		e.progressThreadSleeps = false
-		if e.waiters > 0 || e.polls != mine {
+		e.waiting.sleeperIsProgressThread = false
+		if e.waiting.threads > 0 || e.waiting.polls != mine {
 			return
 		}
 	}

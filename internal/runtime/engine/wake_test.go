@@ -7,9 +7,9 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// A goroutine that tests in a loop sleeps in the transport now and then. Others
-// that wait meanwhile must hear of what it finds there, although it waits for
-// something that comes of theirs.
+// A goroutine that tests in a loop sleeps in the transport now and then. Goroutines that wait
+// meanwhile must hear of what it finds there, although it waits for something that depends on
+// them.
 func TestTestLoopWakesWaiters(t *testing.T) {
 	const rounds = 50
 	pair(t, [2]func(e *engine.Engine){

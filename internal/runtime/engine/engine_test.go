@@ -80,7 +80,7 @@ func TestProgressThreadMakesProgress(t *testing.T) {
 	})
 }
 
-// Waiters of one process don't keep each other from waking, whoever sleeps.
+// Waiters of one process don't keep each other from waking, whichever of them sleeps.
 func TestSeveralWaiters(t *testing.T) {
 	const goroutines, messages = 8, 300
 	run := func(self proto.Rank) func(e *engine.Engine) {
@@ -166,7 +166,7 @@ func TestNoAllocations(t *testing.T) {
 		},
 		func(e *engine.Engine) { pingPong(e, false, n/10+n) },
 	})
-	// Both ranks' 4n operations are in it; the progress thread and the runtime allocate
+	// The count covers both ranks' 4n operations. The progress thread and the Go runtime allocate
 	// now and then.
 	if got := allocs.Load(); got > n/20 {
 		t.Errorf("%d heap objects for %d messages", got, 2*n)

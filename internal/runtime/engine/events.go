@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/detector"
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/process"
+)
+
+// EventKind says what an Event tells.
+type EventKind uint8
+
+// Kinds of events.
+const (
+	Died       EventKind = iota // a process has died: Report says how
+	RankLost                    // Rank has no replica left
+	Fenced                      // the others hold this process for dead; By said so
+	Aborted                     // By called Abort with Code
+	Viewed                      // View is in force; Coordinator: this process brought it about
+	Minority                    // this process must stop: too many are silent, those in Gone
+	Heals                       // a healing has come to Step
+	Unhealable                  // this process can't give its state to a replacement: Text says why
+)
+
+// Event is something that concerns the process as a whole.
+type Event struct {
+	Kind   EventKind
+	Report detector.Report
+	Rank   proto.Rank
+	By     proto.Proc
+	Code   int
+	Step   process.HealStep
+	Opaque bool // with StepHealable: nobody can tell how much input the program has taken
+	// Replacement and Incarnation name the process that StepMark is about.
+	Replacement proto.Proc
+	Incarnation proto.Incarnation
+	Text        string
+
+	View        *membership.View
+	Coordinator bool
+	Gone        []membership.Departure
+}
+
+// host turns the callbacks of the process into events. The channel has room for each death, loss
+// and fence, which come once. An abort that finds no room is one of many.
+type host struct{ e *Engine }
+
+func (h host) put(ev Event) {
+	select {
+	case h.e.events <- ev:
+	default:
+	}
+}
+
+func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
+func (h host) RankLost(r proto.Rank)  { h.put(Event{Kind: RankLost, Rank: r}) }
+func (h host) Fenced(by proto.Proc)   { h.put(Event{Kind: Fenced, By: by}) }
+
+func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
+
+func (h host) Minority(gone []membership.Departure) {
+	h.put(Event{Kind: Minority, View: h.e.p.View(), Gone: gone})
+}
+
+func (h host) Viewed(v *membership.View, coordinator bool) {
+	h.e.views.add(v)
+	h.put(Event{Kind: Viewed, View: v, Coordinator: coordinator})
+}
+
+func (h host) SafepointWanted(wanted bool) { h.e.safe.setDue(wanted || !h.e.safe.passed) }
+
+func (h host) HealFailed(err error) {
+	if h.e.cfg.HealFailed != nil {
+		h.e.cfg.HealFailed(err)
+	}
+}
+
+func (h host) Heals(step process.HealStep) {
+	if step == process.StepCommitted && h.e.cfg.Committed != nil {
+		h.e.cfg.Committed()
+	}
+	event := Event{Kind: Heals, Step: step, Opaque: h.e.safe.input.opaque}
+	if step == process.StepMark {
+		event.Replacement, event.Incarnation = h.e.p.Replacement()
+	}
+	h.put(event)
+}

@@ -1,0 +1,35 @@
+package engine
+
+import "banyan/internal/proto"
+
+// Layout is how many ranks the job has, and the largest number of replicas of one of them.
+func (e *Engine) Layout() (ranks, degree int) {
+	l := e.cfg.Process.Layout
+	return l.Ranks(), l.MaxDegree()
+}
+
+// SharesMemory tells whether the ranks are on one host and can read each other's memory, by what
+// the launcher said. So the answer is the same at all processes.
+func (e *Engine) SharesMemory(ranks []proto.Rank) bool {
+	return e.cfg.Process.SharedMemory && e.sameHost(ranks)
+}
+
+func (e *Engine) sameHost(ranks []proto.Rank) bool {
+	hosts, l := e.cfg.Process.Hosts, e.cfg.Process.Layout
+	if len(hosts) != l.Procs() {
+		return false
+	}
+	for _, r := range ranks {
+		if hosts[l.Proc(r, 0)] != hosts[l.Proc(ranks[0], 0)] {
+			return false
+		}
+	}
+	return true
+}
+
+// Oversubscribed tells whether the ranks are on one host that has more processes than cores. It
+// uses only what all of them were told, so the answer is the same at all of them, even if one of
+// them does without shared memory.
+func (e *Engine) Oversubscribed(ranks []proto.Rank) bool {
+	return e.cfg.Oversubscribed && e.cfg.Agreed && e.sameHost(ranks)
+}
