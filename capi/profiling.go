@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime/pprof"
 	"time"
+
+	"banyan/internal/job/env"
 )
 
 // profileFor is how long a process is profiled, from the start on.
@@ -15,7 +17,7 @@ const profileFor = 3 * time.Second
 // A library that is built with the tag profiling writes a profile of each process to the file
 // that BANYAN_CPUPROFILE names, with its process number. See scripts/profile.sh.
 func init() {
-	name := os.Getenv("BANYAN_CPUPROFILE")
+	name := os.Getenv(env.CPUProfile)
 	if name == "" {
 		return
 	}

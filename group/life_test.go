@@ -71,7 +71,7 @@ func isEnding(text string) bool {
 	return slices.ContainsFunc(endings, func(e error) bool { return e.Error() == text })
 }
 
-const memberEnv = "BANYAN_GROUP_TEST_MEMBER"
+const memberEnv = "BANYAN_TEST_GROUP_MEMBER"
 
 // memberProcess is the life of a process that the tests start: it joins, prints each view, leaves
 // when it is told to, and ends with its standard input, lest it outlives the test.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
@@ -54,7 +55,7 @@ func (t *tally) UnmarshalBinary(b []byte) error {
 // stroll goes through some hundred steps, of which each has a safe point and all kinds of
 // messages.
 func stroll(world *mpi.Comm, way string) error {
-	replacement := os.Getenv("BANYAN_INCARNATIONS") != ""
+	replacement := os.Getenv(env.Incarnations) != ""
 	rank, size := world.Rank(), world.Size()
 	right, left := (rank+1)%size, (rank+size-1)%size
 

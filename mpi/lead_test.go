@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
 	"banyan/mpi"
 )
@@ -42,7 +43,7 @@ func init() {
 // converse has two ranks send each other a message in turns.
 func converse(world *mpi.Comm, way string) error {
 	process := os.Getenv("PMI_RANK")
-	laggard := process == "3" && os.Getenv("BANYAN_INCARNATIONS") == ""
+	laggard := process == "3" && os.Getenv(env.Incarnations) == ""
 	dir := os.Getenv(lagDir)
 	at, err := os.Create(filepath.Join(dir, "at"+process))
 	if err != nil {

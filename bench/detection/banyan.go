@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/join"
 	"banyan/internal/job/launcher"
 	"banyan/internal/proto/detector"
@@ -15,7 +16,7 @@ import (
 // joinBanyan makes the process a member of a job. The job's program is what
 // takePart does: nothing, or computing.
 func (t task) joinBanyan(b *board, address string) (sent func() int64, err error) {
-	os.Setenv("BANYAN_ADDRESS", address)
+	os.Setenv(env.Address, address)
 	j, err := join.Join(join.Options{
 		SurviveRankLoss: true,
 		Heard: func(e engine.Event) {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/bench/processes"
+	"banyan/internal/job/env"
 )
 
 // The bench starts its own program again for everything that must be a process
-// of its own. What a process is to do stands in roleVariable.
-const roleVariable = "BANYAN_BENCH_DETECTOR"
+// of its own. What a process is to do stands in env.BenchDetector.
 
 // Roles.
 const (
@@ -44,21 +44,21 @@ func (t task) env() string {
 	if err != nil {
 		panic(err) // strings and numbers
 	}
-	return roleVariable + "=" + string(b)
+	return env.BenchDetector + "=" + string(b)
 }
 
 // Perform does what the process was started for. It is what the program does
 // when Config.Again is how it was called.
 func Perform() error {
-	s := os.Getenv(roleVariable)
+	s := os.Getenv(env.BenchDetector)
 	if s == "" {
 		return errors.New("this is a part of banyan bench detector, which starts it when needed")
 	}
 	var t task
 	if err := json.Unmarshal([]byte(s), &t); err != nil {
-		return fmt.Errorf("%s: %w", roleVariable, err)
+		return fmt.Errorf("%s: %w", env.BenchDetector, err)
 	}
-	os.Unsetenv(roleVariable)
+	os.Unsetenv(env.BenchDetector)
 	switch t.Role {
 	case roleMember:
 		return t.takePart()

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/bench/processes"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 )
 
@@ -181,8 +182,8 @@ func (r *run) startBare(t task) error {
 		_, err = r.launch(t, processes.Process{
 			Files: []*os.File{theirs}, Namespace: t.Namespace, MayEnd: true,
 			Env: []string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
-				"BANYAN_REPLICAS=1", "BANYAN_CONTROL_FD=",
-				"BANYAN_HEARTBEAT_PERIOD=" + r.Period.String(), "BANYAN_HEARTBEAT_TIMEOUT=" + r.Timeout.String()},
+				env.Replicas + "=1", env.ControlFD + "=",
+				env.HeartbeatPeriod + "=" + r.Period.String(), env.HeartbeatTimeout + "=" + r.Timeout.String()},
 		})
 		theirs.Close()
 		if err != nil {

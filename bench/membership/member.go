@@ -12,12 +12,11 @@ import (
 
 	"banyan/bench/processes"
 	"banyan/internal/groupnode"
+	"banyan/internal/job/env"
 )
 
 // The bench starts its own program again for its processes. What one is to do stands in
-// roleVariable.
-const roleVariable = "BANYAN_BENCH_MEMBERSHIP"
-
+// env.BenchMembership.
 // task is what a member is told.
 type task struct {
 	Board  string   `json:"board,omitempty"` // its path
@@ -39,7 +38,7 @@ func (t task) env() string {
 	if err != nil {
 		panic(err) // strings and numbers
 	}
-	return roleVariable + "=" + string(b)
+	return env.BenchMembership + "=" + string(b)
 }
 
 const (
@@ -79,15 +78,15 @@ func (t task) join(ctx context.Context, b *board) (*groupnode.Member, error) {
 // Perform does what the process was started for, and returns an error if it can't or
 // needn't any more. It is what the program does when Plan.Again is how it was called.
 func Perform() error {
-	s := os.Getenv(roleVariable)
+	s := os.Getenv(env.BenchMembership)
 	if s == "" {
 		return errors.New("this is a part of banyan bench membership, which starts it when needed")
 	}
 	var t task
 	if err := json.Unmarshal([]byte(s), &t); err != nil {
-		return fmt.Errorf("%s: %w", roleVariable, err)
+		return fmt.Errorf("%s: %w", env.BenchMembership, err)
 	}
-	os.Unsetenv(roleVariable)
+	os.Unsetenv(env.BenchMembership)
 	if t.Echo != "" {
 		return processes.Echo(t.Echo, t.Size)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"banyan/bench/peers"
+	"banyan/internal/job/env"
 	"banyan/mpi"
 )
 
@@ -75,7 +76,7 @@ func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error
 
 // broadcaster is the program.
 func (b *Bench) broadcaster() []string {
-	return append(append([]string{"env", fmt.Sprint("BANYAN_CORES=", b.Ranks*b.Replicas)}, b.Role...), roleBroadcast)
+	return append(append([]string{"env", env.Entry(env.Cores, b.Ranks*b.Replicas)}, b.Role...), roleBroadcast)
 }
 
 // broadcastRole broadcasts from each rank in turn: who is next has the broadcast before.

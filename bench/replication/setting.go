@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
 	"banyan/internal/layout"
 )
@@ -53,7 +54,7 @@ func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []
 	}
 	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
 	// what their share is; otherwise they would be slower, and replication look better than it is.
-	share := fmt.Sprint("BANYAN_CORES=", max(1, len(b.cores)/b.Replicas))
+	share := env.Entry(env.Cores, max(1, len(b.cores)/b.Replicas))
 	places := launcher.InTurn(b.cores, layout.Uniform(ranks, b.Replicas), true)
 	var all [][]string
 	for k := range b.Replicas {

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/job/env"
 )
 
 var (
@@ -120,7 +122,7 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 	h.ranks, h.killed = [2]map[int]bool{{}, {}}, map[int]bool{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+10*h.length)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, mpiexec, append([]string{"-disable-auto-cleanup", "-genv", "BANYAN_REPLICAS", "2", "-genv", "BANYAN_SPARES", "3",
+	cmd := exec.CommandContext(ctx, mpiexec, append([]string{"-disable-auto-cleanup", "-genv", env.Replicas, "2", "-genv", env.Spares, "3",
 		"-n", "7", "../../scripts/shield.sh", h.program}, args...)...)
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, h

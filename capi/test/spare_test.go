@@ -1,14 +1,13 @@
 package test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
-	"banyan/internal/fault"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi/pmitest"
 )
 
@@ -21,9 +20,9 @@ func TestHeatHealsBySpares(t *testing.T) {
 	const ranks, spares = 3, 2
 	all := pmitest.Start(t, 2*ranks+spares, func(i int) *exec.Cmd {
 		cmd := exec.Command(heat, args...)
-		cmd.Env = append(os.Environ(), "BANYAN_REPLICAS=2", fmt.Sprint("BANYAN_SPARES=", spares))
+		cmd.Env = append(os.Environ(), env.Replicas+"=2", env.Entry(env.Spares, spares))
 		if i == 1 {
-			cmd.Env = append(cmd.Env, fault.Variable+"=kill rank=1 replica=0 at=send:200")
+			cmd.Env = append(cmd.Env, env.Fault+"=kill rank=1 replica=0 at=send:200")
 		}
 		return cmd
 	})

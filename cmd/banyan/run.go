@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
 )
 
@@ -183,7 +184,7 @@ func (f *runFlags) parseTimeout() error {
 
 // run runs the job that the flags describe.
 func (f *runFlags) run() (err error) {
-	if os.Getenv("BANYAN_DEBUG") != "" {
+	if os.Getenv(env.Debug) != "" {
 		slog.SetLogLoggerLevel(slog.LevelDebug)
 	}
 	if f.config.Faults, err = fault.Parse(f.faults); err != nil {

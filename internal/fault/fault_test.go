@@ -193,26 +193,24 @@ func TestRandomVariesWithSeedAndKeepsAction(t *testing.T) {
 	}
 }
 
-func TestEnvironment(t *testing.T) {
+func TestOwn(t *testing.T) {
 	p, _ := Parse("kill rank=1 replica=1 at=send:5; kill rank=1 at=send:6; stop rank=1 replica=1 at=send:2; kill rank=1 replica=1 at=1s")
 	events, err := p.Resolve(2, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(Variable, ToEnv(events, 1, 1))
-	got, err := FromEnv()
+	text := FormatOwn(events, 1, 1)
+	got, err := ParseOwn(text)
 	want := []Event{{Kill, 1, 1, Trigger{AtSend, 5}}, {Stop, 1, 1, Trigger{AtSend, 2}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 	for _, bad := range []string{"kill rank=1 at=1s", "random count=1 within=send:4", "nonsense"} {
-		t.Setenv(Variable, bad)
-		if got, err := FromEnv(); err == nil {
+		if got, err := ParseOwn(bad); err == nil {
 			t.Errorf("%q gave %v", bad, got)
 		}
 	}
-	t.Setenv(Variable, "")
-	if got, err := FromEnv(); err != nil || got != nil {
+	if got, err := ParseOwn(""); err != nil || got != nil {
 		t.Errorf("no faults gave %v, %v", got, err)
 	}
 }

@@ -2,37 +2,32 @@ package fault
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"os"
 	"runtime"
 	"strings"
 	"syscall"
 )
 
-// Variable is the environment variable in which the launcher hands each process
-// its own faults, as a plan.
-const Variable = "BANYAN_FAULT"
-
-// FromEnv returns the faults that this process is to carry out on itself, all
-// with triggers AtSend. Normally there are none.
-func FromEnv() ([]Event, error) {
-	plan, err := Parse(os.Getenv(Variable))
+// ParseOwn parses the faults that a process is to carry out on itself, as FormatOwn writes them:
+// a plan whose triggers are all AtSend. An empty text has none.
+func ParseOwn(text string) ([]Event, error) {
+	plan, err := Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", Variable, err)
+		return nil, err
 	}
 	var events []Event
 	for i, e := range plan.entries {
 		if e.draw != nil || e.event.At.Kind != AtSend {
-			return nil, fmt.Errorf("%s: %w", Variable,
-				entryError(i, e.String(), fmt.Errorf("only faults at=send:N are for the process itself")))
+			return nil, entryError(i, e.String(), errors.New("only faults at=send:N are for the process itself"))
 		}
 		events = append(events, e.event)
 	}
 	return events, nil
 }
 
-// ToEnv is the value of Variable for one process: its events at sends.
-func ToEnv(events []Event, rank, replica int) string {
+// FormatOwn is what the launcher hands one process as its own faults: its events at sends.
+func FormatOwn(events []Event, rank, replica int) string {
 	var own []string
 	for _, e := range events {
 		if e.At.Kind == AtSend && e.Rank == rank && e.Replica == replica {

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"banyan/internal/job/env"
 )
 
 // Language is what a wrapper compiles.
@@ -46,9 +48,9 @@ func Named(name string) (Language, bool) {
 // choices are the variables that name another compiler, the first that is set
 // counts: ours, and those that people have set already.
 var choices = map[Language][]string{
-	C:       {"BANYAN_CC", "MPICH_CC", "OMPI_CC"},
-	CXX:     {"BANYAN_CXX", "MPICH_CXX", "OMPI_CXX"},
-	Fortran: {"BANYAN_FC", "MPICH_FC", "OMPI_FC"},
+	C:       {env.CC, "MPICH_CC", "OMPI_CC"},
+	CXX:     {env.CXX, "MPICH_CXX", "OMPI_CXX"},
+	Fortran: {env.FC, "MPICH_FC", "OMPI_FC"},
 }
 
 var defaults = map[Language]string{C: "gcc", CXX: "g++", Fortran: "gfortran"}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"banyan/internal/job/env"
 )
 
 func wrapper(l Language, env map[string]string) *Wrapper {
@@ -29,7 +31,7 @@ func TestCommand(t *testing.T) {
 		{CXX, nil, "a.o -o a", "g++ -I/p/include a.o -o a" + link, false},
 		{Fortran, nil, "a.f", "gfortran -I/p/include -fallow-argument-mismatch a.f" + fortran, false},
 		{C, map[string]string{"OMPI_CC": "clang -g"}, "a.c", "clang -g -I/p/include a.c" + link, false},
-		{C, map[string]string{"OMPI_CC": "clang", "BANYAN_CC": "tcc"}, "-c a.c", "tcc -I/p/include -c a.c", false},
+		{C, map[string]string{"OMPI_CC": "clang", env.CC: "tcc"}, "-c a.c", "tcc -I/p/include -c a.c", false},
 		{C, nil, "-show", "gcc -I/p/include" + link, true},
 		{C, nil, "-show -c a.c", "gcc -I/p/include -c a.c", true},
 		{C, nil, "-showme", "gcc -I/p/include" + link, true},

@@ -33,6 +33,7 @@ import (
 	"syscall"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 )
 
@@ -177,9 +178,6 @@ type Gone struct {
 	Why  string     `json:"why"`
 }
 
-// FDVariable is the environment variable that holds the descriptor.
-const FDVariable = "BANYAN_CONTROL_FD"
-
 // maxLine bounds a line in bytes, with its end.
 const maxLine = 64 << 10
 
@@ -207,19 +205,19 @@ func NewConn(rwc io.ReadWriteCloser) *Conn {
 // wasn't started by banyan run. It takes the descriptor over, so that programs
 // which this process starts don't inherit it.
 func FromEnv() (*Conn, error) {
-	s := os.Getenv(FDVariable)
+	s := os.Getenv(env.ControlFD)
 	if s == "" {
 		return nil, nil
 	}
 	fd, err := strconv.Atoi(s)
 	if err != nil || fd < 0 {
-		return nil, fmt.Errorf("control: %s=%q is not a descriptor", FDVariable, s)
+		return nil, fmt.Errorf("control: %s=%q is not a descriptor", env.ControlFD, s)
 	}
 	if err := syscall.SetNonblock(fd, true); err != nil {
-		return nil, fmt.Errorf("control: %s=%s: %w", FDVariable, s, err)
+		return nil, fmt.Errorf("control: %s=%s: %w", env.ControlFD, s, err)
 	}
 	syscall.CloseOnExec(fd)
-	os.Unsetenv(FDVariable)
+	os.Unsetenv(env.ControlFD)
 	return NewConn(os.NewFile(uintptr(fd), "control")), nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/job/env"
 )
 
 // socketpair returns two connected descriptors.
@@ -134,18 +136,18 @@ func TestUnreadLinesDontHideTheEnd(t *testing.T) {
 }
 
 func TestFromEnv(t *testing.T) {
-	t.Setenv(FDVariable, "")
+	t.Setenv(env.ControlFD, "")
 	if c, err := FromEnv(); c != nil || err != nil {
 		t.Errorf("without a launcher got %v, %v", c, err)
 	}
 	for _, bad := range []string{"x", "-1", "987654"} {
-		t.Setenv(FDVariable, bad)
+		t.Setenv(env.ControlFD, bad)
 		if c, err := FromEnv(); err == nil {
 			t.Errorf("%q gave %v", bad, c)
 		}
 	}
 	a, b := socketpair(t)
-	t.Setenv(FDVariable, fmt.Sprint(b))
+	t.Setenv(env.ControlFD, fmt.Sprint(b))
 	c, err := FromEnv()
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestFromEnv(t *testing.T) {
 	if m, err := other.Receive(); err != nil || m.Type != Ready {
 		t.Errorf("got %v, %v", m, err)
 	}
-	if os.Getenv(FDVariable) != "" {
+	if os.Getenv(env.ControlFD) != "" {
 		t.Error("the descriptor is offered to children")
 	}
 }

@@ -7,11 +7,9 @@ import (
 	"net"
 	"os"
 	"time"
-)
 
-// addressVariable is the environment variable with which a user chooses where a
-// process listens: an address, a host name, or the name of a network interface.
-const addressVariable = "BANYAN_ADDRESS"
+	"banyan/internal/job/env"
+)
 
 // lookupLimit bounds the wait for a name service that doesn't answer.
 const lookupLimit = time.Second
@@ -20,7 +18,7 @@ const lookupLimit = time.Second
 // share its host that is the loopback address, so that nobody else can even
 // try. hosts is the host of each process, nil if unknown.
 func listenAddress(hosts []int32) (string, error) {
-	if wish := os.Getenv(addressVariable); wish != "" {
+	if wish := os.Getenv(env.Address); wish != "" {
 		return wished(wish)
 	}
 	if hosts != nil && sameHost(hosts) {
@@ -43,7 +41,7 @@ func listenAddress(hosts []int32) (string, error) {
 		return "127.0.0.1", nil // others can't be anywhere else
 	}
 	return "", errors.New("the job has several hosts, but this one has no address that others could reach; " +
-		addressVariable + " can name one, or a network interface")
+		env.Address + " can name one, or a network interface")
 }
 
 // wished is the address that a user asked for.
@@ -54,12 +52,12 @@ func wished(wish string) (string, error) {
 	}
 	addrs, err := i.Addrs()
 	if err != nil {
-		return "", fmt.Errorf("%s=%s: %w", addressVariable, wish, err)
+		return "", fmt.Errorf("%s=%s: %w", env.Address, wish, err)
 	}
 	if ip := outward(nil, ips(addrs)); ip != nil {
 		return ip.String(), nil
 	}
-	return "", fmt.Errorf("%s=%s: the interface has no address that others could reach", addressVariable, wish)
+	return "", fmt.Errorf("%s=%s: the interface has no address that others could reach", env.Address, wish)
 }
 
 func sameHost(hosts []int32) bool {

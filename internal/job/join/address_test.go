@@ -4,6 +4,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"banyan/internal/job/env"
 )
 
 func TestOutward(t *testing.T) {
@@ -32,16 +34,16 @@ func TestOutward(t *testing.T) {
 }
 
 func TestListenAddress(t *testing.T) {
-	t.Setenv(addressVariable, "")
+	t.Setenv(env.Address, "")
 	// Nobody from outside is to reach a job of one host.
 	if got, err := listenAddress([]int32{3, 3, 3}); got != "127.0.0.1" || err != nil {
 		t.Errorf("one host: %s, %v", got, err)
 	}
-	t.Setenv(addressVariable, "192.0.2.9")
+	t.Setenv(env.Address, "192.0.2.9")
 	if got, err := listenAddress([]int32{0, 0}); got != "192.0.2.9" || err != nil {
 		t.Errorf("a wish: %s, %v", got, err)
 	}
-	t.Setenv(addressVariable, "lo")
+	t.Setenv(env.Address, "lo")
 	if got, err := listenAddress([]int32{0, 1}); err == nil {
 		t.Errorf("the loopback interface gave %s", got)
 	}

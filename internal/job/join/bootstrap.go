@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
@@ -81,7 +82,7 @@ func (j *Job) findSecret() ([]byte, error) {
 		secret, medium, _ := strings.Cut(entry, ",")
 		if medium != j.medium() {
 			return nil, fmt.Errorf("%s differs: process %d of the job goes by %s, and process %d by %s; it must be the same for all",
-				transportVariable, p, medium, j.station, j.medium())
+				env.Transport, p, medium, j.station, j.medium())
 		}
 		return hex.DecodeString(secret)
 	}
@@ -98,7 +99,7 @@ func (j *Job) connect(cfg engine.Config) error {
 	if cfg.Oversubscribed, err = j.oversubscribed(); err != nil {
 		return err
 	}
-	cfg.Agreed = os.Getenv(coresVariable) != "" && !j.layout.Replicated()
+	cfg.Agreed = os.Getenv(env.Cores) != "" && !j.layout.Replicated()
 	cfg.Process.SharedMemory = j.media != mesh.Sockets
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: j.secret, Logger: j.log,

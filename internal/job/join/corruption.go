@@ -4,12 +4,10 @@ import (
 	"os"
 
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/proto/verify"
 	"banyan/internal/runtime/process"
 )
-
-// verifyVariable says whether what replicas send is compared.
-const verifyVariable = "BANYAN_VERIFY"
 
 // codeCorrupted is the exit code where nobody can say whose data is right, as in package
 // launch.
@@ -17,7 +15,7 @@ const codeCorrupted = 125
 
 // verify has what replicas send compared, if the environment asks for it.
 func (j *Job) verify(cfg *process.Config) {
-	if os.Getenv(verifyVariable) == "true" {
+	if os.Getenv(env.Verify) == "true" {
 		cfg.Corrupted = func(c process.Corruption) { go j.corrupted(c) } // it is called from within the engine
 	}
 }

@@ -2,28 +2,17 @@ package join
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
-)
-
-const (
-	// healVariable says that the launcher replaces dead replicas.
-	healVariable = "BANYAN_HEAL"
-	// incarnationsVariable says to a replacement, which takes the place of a dead process, how often
-	// each process's place has been taken, in the order of processes with commas between; a
-	// process that is dead at the moment has a "d" behind it.
-	incarnationsVariable = "BANYAN_INCARNATIONS"
 )
 
 // replacement is what a process that takes the place of a dead one is told at its start; its
@@ -33,46 +22,26 @@ type replacement struct {
 	gone         []bool
 }
 
-// readReplacement reads incarnationsVariable, nil if this is no replacement.
+// readReplacement reads what this process is told as a replacement, nil if it is none.
 func readReplacement(procs int) (*replacement, error) {
-	text := os.Getenv(incarnationsVariable)
-	if text == "" {
-		return nil, nil
+	incarnations, gone, err := env.ReadIncarnations(procs)
+	if incarnations == nil {
+		return nil, err
 	}
-	n := &replacement{}
-	for _, field := range strings.Split(text, ",") {
-		number, dead := strings.CutSuffix(field, "d")
-		incarnation, err := strconv.ParseUint(number, 10, 31)
-		if err != nil {
-			return nil, fmt.Errorf("%s=%.100q: %.20q is no incarnation", incarnationsVariable, text, field)
-		}
-		n.incarnations, n.gone = append(n.incarnations, proto.Incarnation(incarnation)), append(n.gone, dead)
-	}
-	if len(n.incarnations) != procs {
-		return nil, fmt.Errorf("%s=%.100q: %d processes, in a job of %d", incarnationsVariable, text, len(n.incarnations), procs)
-	}
-	return n, nil
+	return &replacement{incarnations, gone}, nil
 }
-
-// outputVariable names the descriptors that a replacement has as stdout and stderr once it
-// has its donor's state. Until then they are /dev/null.
-const outputVariable = "BANYAN_OUTPUT_FDS"
 
 // output is what is to become a replacement's stdout and stderr.
 type output [2]int
 
-// readOutput reads outputVariable. It takes the descriptors over, so that programs which this
-// process starts don't inherit them.
+// readOutput takes over the descriptors that the launcher names, nil if it names none. Programs
+// which this process starts don't inherit them.
 func readOutput() (*output, error) {
-	text := os.Getenv(outputVariable)
-	if text == "" {
-		return nil, nil
+	fds, is, err := env.TakeOutputFDs()
+	if !is {
+		return nil, err
 	}
-	var o output
-	if _, err := fmt.Sscanf(text, "%d,%d", &o[0], &o[1]); err != nil || o[0] <= 2 || o[1] <= 2 {
-		return nil, fmt.Errorf("%s=%q: want two descriptors beyond 2", outputVariable, text)
-	}
-	os.Unsetenv(outputVariable)
+	o := output(fds)
 	for _, fd := range o {
 		unix.CloseOnExec(fd)
 	}
@@ -89,7 +58,7 @@ func (o *output) connect() {
 
 // apply completes the configuration of a process. spares says that there are some.
 func (n *replacement) apply(cfg *process.Config, spares bool) {
-	cfg.Heal = (spares || os.Getenv(healVariable) != "") && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
+	cfg.Heal = (spares || os.Getenv(env.Heal) != "") && cfg.Layout.Degree(cfg.Layout.Rank(cfg.Self)) > 1
 	if n != nil {
 		cfg.Replacement, cfg.Incarnations, cfg.Gone = true, n.incarnations, n.gone
 	}
@@ -174,7 +143,7 @@ func (j *Job) healFailed(err error) {
 const lastWords = time.Second
 
 // errNoLauncher is about a replacement that nobody speaks for.
-var errNoLauncher = errors.New(incarnationsVariable + " is set, but there is no launcher that replaces processes")
+var errNoLauncher = errors.New(env.Incarnations + " is set, but there is no launcher that replaces processes")
 
 // errNoReplicas is about spares that nobody could make use of.
-var errNoReplicas = errors.New(sparesVariable + " is set, but no rank has replicas: a rank's only process has nobody to be replaced from")
+var errNoReplicas = errors.New(env.Spares + " is set, but no rank has replicas: a rank's only process has nobody to be replaced from")

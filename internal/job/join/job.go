@@ -36,6 +36,7 @@ import (
 
 	"banyan/internal/job/check"
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/job/spares"
 	"banyan/internal/layout"
@@ -47,10 +48,6 @@ import (
 )
 
 const (
-	// DefaultPeriod and DefaultTimeout are the detector's η and δ.
-	DefaultPeriod  = 100 * time.Millisecond
-	DefaultTimeout = time.Second
-
 	// minProcs is the least GOMAXPROCS: a thread that polls would otherwise
 	// keep the progress thread from running for milliseconds.
 	minProcs = 16
@@ -149,7 +146,7 @@ func (j *Job) join() (err error) {
 		if j.spares, err = readSpares(procs); err != nil {
 			return err
 		}
-		if _, j.silence, err = heartbeats(); err != nil {
+		if _, j.silence, err = env.ReadHeartbeats(); err != nil {
 			return err
 		}
 	}
@@ -214,7 +211,7 @@ func (j *Job) join() (err error) {
 
 // config is the engine's, from the environment.
 func (j *Job) config() (engine.Config, error) {
-	period, timeout, err := heartbeats()
+	period, timeout, err := env.ReadHeartbeats()
 	if err != nil {
 		return engine.Config{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi/pmitest"
 	"banyan/mpi"
 )
@@ -61,10 +62,10 @@ func result(rank, size int) string {
 }
 
 // start starts ranks × replicas processes that know each other by PMI only, and waits until all take part.
-func start(t *testing.T, ranks, replicas int, env ...string) []*member {
+func start(t *testing.T, ranks, replicas int, set ...string) []*member {
 	t.Helper()
 	dir := t.TempDir()
-	members := startAll(t, ranks*replicas, append(env, fmt.Sprint("BANYAN_REPLICAS=", replicas), "JOB_TEST_DIR="+dir)...)
+	members := startAll(t, ranks*replicas, append(set, env.Entry(env.Replicas, replicas), "JOB_TEST_DIR="+dir)...)
 	for _, m := range members { // all take part: before, those that stop or die would hold up PMI's barrier
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(m.Cmd.Process.Pid))); err == nil {
@@ -79,26 +80,26 @@ func start(t *testing.T, ranks, replicas int, env ...string) []*member {
 }
 
 // startAll starts n processes.
-func startAll(t *testing.T, n int, env ...string) []*member {
+func startAll(t *testing.T, n int, set ...string) []*member {
 	t.Helper()
-	return startEach(t, n, func(int) []string { return env })
+	return startEach(t, n, func(int) []string { return set })
 }
 
 // startEach starts n processes that are told different things.
-func startEach(t *testing.T, n int, env func(i int) []string) []*member {
+func startEach(t *testing.T, n int, set func(i int) []string) []*member {
 	t.Helper()
 	var members []*member
-	for _, p := range pmitest.Start(t, n, func(i int) *exec.Cmd { return command(env(i)...) }) {
+	for _, p := range pmitest.Start(t, n, func(i int) *exec.Cmd { return command(set(i)...) }) {
 		members = append(members, &member{p})
 	}
 	return members
 }
 
 // command is this executable as a program.
-func command(env ...string) *exec.Cmd {
+func command(set ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "GORACE=atexit_sleep_ms=0", "BANYAN_HEARTBEAT_PERIOD=50ms", "BANYAN_HEARTBEAT_TIMEOUT=500ms")
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "GORACE=atexit_sleep_ms=0", env.HeartbeatPeriod+"=50ms", env.HeartbeatTimeout+"=500ms")
+	cmd.Env = append(cmd.Env, set...)
 	return cmd
 }
 
@@ -169,7 +170,7 @@ func TestLostRankEndsTheJob(t *testing.T) {
 // Ranks choose how to broadcast by the media that they are allowed: they must agree.
 func TestMediaDiffer(t *testing.T) {
 	media := func(of ...string) func(int) []string {
-		return func(i int) []string { return []string{"BANYAN_TRANSPORT=" + of[i]} }
+		return func(i int) []string { return []string{env.Transport + "=" + of[i]} }
 	}
 	members := startEach(t, 3, media("shm", "auto", "tcp"))
 	want := "BANYAN_TRANSPORT differs: process 0 of the job goes by shared-memory, and process 2 by sockets"
@@ -183,12 +184,12 @@ func TestMediaDiffer(t *testing.T) {
 
 func TestBadEnvironment(t *testing.T) {
 	for variable, message := range map[string]string{
-		"BANYAN_REPLICAS=0":            "positive number",
-		"BANYAN_HEARTBEAT_PERIOD=soon": "positive duration",
-		"BANYAN_HEARTBEAT_TIMEOUT=1ms": "at least twice",
-		"BANYAN_LOCAL_RANKS=x":         "positive number",
-		"BANYAN_TRANSPORT=udp":         "there are auto, shm and tcp",
-		"PMI_FD=99":                    "",
+		env.Replicas + "=0":           "positive number",
+		env.HeartbeatPeriod + "=soon": "positive duration",
+		env.HeartbeatTimeout + "=1ms": "at least twice",
+		env.LocalRanks + "=x":         "positive number",
+		env.Transport + "=udp":        "there are auto, shm and tcp",
+		"PMI_FD=99":                   "",
 	} {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_RANK=0", "PMI_SIZE=1", variable)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 )
 
@@ -14,7 +15,7 @@ func TestLayout(t *testing.T) {
 		ranks int
 		last  int // the rank of the last process
 	}{{"", 3, 3, 2}, {"2", 6, 3, 2}, {"2,1,2", 5, 3, 2}, {"1,3", 4, 2, 1}} {
-		t.Setenv(replicasVariable, tc.text)
+		t.Setenv(env.Replicas, tc.text)
 		l, err := readLayout(tc.procs)
 		if err != nil {
 			t.Errorf("%q: %v", tc.text, err)
@@ -28,7 +29,7 @@ func TestLayout(t *testing.T) {
 		"0": "positive number", "x": "positive number", "65": "can't be ranks", "2": "can't be ranks",
 		"2,0": "numbers from 1 to 64", "2,": "numbers from 1 to 64", "2,2": "4 replicas of 2 ranks, in a job of 5 processes",
 	} {
-		t.Setenv(replicasVariable, text)
+		t.Setenv(env.Replicas, text)
 		if l, err := readLayout(5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v, want an error with %q", text, l, err, want)
 		}

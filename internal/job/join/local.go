@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
@@ -46,7 +47,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	for i := range configs {
 		configs[i] = process.Config{
 			Self: proto.Proc(i), Layout: layout,
-			Period: proto.Time(DefaultPeriod), Timeout: proto.Time(localTimeout),
+			Period: proto.Time(env.DefaultHeartbeatPeriod), Timeout: proto.Time(localTimeout),
 			SharedMemory: cfg.SharedMemory,
 		}
 		if cfg.SharedMemory {

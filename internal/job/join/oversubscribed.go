@@ -3,16 +3,13 @@ package join
 import (
 	"runtime"
 
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 )
 
-// coresVariable is how many cores the launcher divides among the processes that it
-// starts. What a process sees itself is only its share.
-const coresVariable = "BANYAN_CORES"
-
 // oversubscribed says whether the processes on this host are more than its cores.
 func (j *Job) oversubscribed() (bool, error) {
-	cores, err := intVariable(coresVariable, runtime.NumCPU())
+	cores, err := env.Positive(env.Cores, runtime.NumCPU())
 	return j.neighbours() > cores, err
 }
 

@@ -8,17 +8,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/wire"
 	"banyan/internal/trace"
-)
-
-// Variables by which the launcher asks for traces: the directory for them, and the
-// moment of CLOCK_MONOTONIC, in nanoseconds, from which their times count.
-const (
-	traceVariable      = "BANYAN_TRACE"
-	traceBeginVariable = "BANYAN_TRACE_BEGIN"
 )
 
 // recorder writes what a process does to a file of its own. Every event is
@@ -31,17 +25,17 @@ type recorder struct {
 
 // newRecorder makes the recorder that the environment asks for, if it does.
 func newRecorder(self proto.Proc, procs int) (*recorder, error) {
-	dir := os.Getenv(traceVariable)
+	dir := os.Getenv(env.Trace)
 	if dir == "" {
 		return nil, nil
 	}
-	begin, err := strconv.ParseInt(os.Getenv(traceBeginVariable), 10, 64)
+	begin, err := strconv.ParseInt(os.Getenv(env.TraceBegin), 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%s=%q must be a number of nanoseconds", traceBeginVariable, os.Getenv(traceBeginVariable))
+		return nil, fmt.Errorf("%s=%q must be a number of nanoseconds", env.TraceBegin, os.Getenv(env.TraceBegin))
 	}
 	file, err := os.Create(filepath.Join(dir, strconv.Itoa(int(self))+".jsonl"))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", traceVariable, err)
+		return nil, fmt.Errorf("%s: %w", env.Trace, err)
 	}
 	r := &recorder{self: self, begin: begin, out: trace.NewWriter(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns"})}
 	return r, r.out.Flush()

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/env"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/wire"
 	"banyan/internal/trace"
@@ -24,8 +25,8 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	const before = int64(time.Minute) // the launcher began so long ago
-	t.Setenv(traceVariable, dir)
-	t.Setenv(traceBeginVariable, strconv.FormatInt(now.Nano()-before, 10))
+	t.Setenv(env.Trace, dir)
+	t.Setenv(env.TraceBegin, strconv.FormatInt(now.Nano()-before, 10))
 	r, err := newRecorder(3, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -69,14 +70,14 @@ func TestNoRecorder(t *testing.T) {
 	if r, err := newRecorder(0, 1); r != nil || err != nil {
 		t.Error(r, err)
 	}
-	t.Setenv(traceVariable, t.TempDir())
-	t.Setenv(traceBeginVariable, "today")
-	if _, err := newRecorder(0, 1); err == nil || !strings.Contains(err.Error(), traceBeginVariable) {
+	t.Setenv(env.Trace, t.TempDir())
+	t.Setenv(env.TraceBegin, "today")
+	if _, err := newRecorder(0, 1); err == nil || !strings.Contains(err.Error(), env.TraceBegin) {
 		t.Error(err)
 	}
-	t.Setenv(traceVariable, filepath.Join(t.TempDir(), "missing"))
-	t.Setenv(traceBeginVariable, "0")
-	if _, err := newRecorder(0, 1); err == nil || !strings.Contains(err.Error(), traceVariable) {
+	t.Setenv(env.Trace, filepath.Join(t.TempDir(), "missing"))
+	t.Setenv(env.TraceBegin, "0")
+	if _, err := newRecorder(0, 1); err == nil || !strings.Contains(err.Error(), env.Trace) {
 		t.Error(err)
 	}
 }

@@ -8,34 +8,30 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"banyan/internal/fault"
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/job/spares"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/transport/mesh"
 )
 
-// sparesVariable is how many of the processes that a launcher has started, the last ones, wait to
-// take the places of dead ones.
-const sparesVariable = "BANYAN_SPARES"
-
 // spareKey and a number say where a spare's door is.
 const spareKey = "banyan-spare-"
 
-// readSpares reads sparesVariable, in a job of so many processes. Under "banyan run" there are
+// readSpares reads how many spares there are, in a job of so many processes. Under "banyan run" there are
 // none: it starts replacements by itself, and says so.
 func readSpares(procs int) (int, error) {
-	text := os.Getenv(sparesVariable)
+	text := os.Getenv(env.Spares)
 	if text == "" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%s=%.100q must be a number of processes", sparesVariable, text)
+		return 0, fmt.Errorf("%s=%.100q must be a number of processes", env.Spares, text)
 	}
 	if n >= procs {
-		return 0, fmt.Errorf("%s=%d of %d processes leaves none for the job", sparesVariable, n, procs)
+		return 0, fmt.Errorf("%s=%d of %d processes leaves none for the job", env.Spares, n, procs)
 	}
 	return n, nil
 }
@@ -105,8 +101,8 @@ func (j *Job) wait() error {
 			j.joining.Store(true)
 			j.waiting.Store(false)
 			// These are about the process that was there from the start.
-			os.Unsetenv(fault.Variable)
-			os.Unsetenv(traceVariable)
+			os.Unsetenv(env.Fault)
+			os.Unsetenv(env.Trace)
 			return own.silence()
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/job/env"
 )
 
 func TestSparesThatNobodyNeeds(t *testing.T) {
@@ -246,14 +248,14 @@ func TestReplacementIsStopped(t *testing.T) {
 }
 
 func TestSparesNeedReplicas(t *testing.T) {
-	for env, want := range map[string]string{
-		"BANYAN_SPARES=1": "no rank has replicas",
-		"BANYAN_SPARES=2": "leaves none for the job",
-		"BANYAN_SPARES=x": "must be a number",
+	for set, want := range map[string]string{
+		env.Spares + "=1": "no rank has replicas",
+		env.Spares + "=2": "leaves none for the job",
+		env.Spares + "=x": "must be a number",
 	} {
-		for _, m := range startAll(t, 2, "JOB_TEST_PROGRAM=stroll", env) {
+		for _, m := range startAll(t, 2, "JOB_TEST_PROGRAM=stroll", set) {
 			if code := m.wait(t); code != 1 || !strings.Contains(m.Stderr.String(), want) {
-				t.Errorf("%s: exit code %d, stderr %q", env, code, m.Stderr.String())
+				t.Errorf("%s: exit code %d, stderr %q", set, code, m.Stderr.String())
 			}
 		}
 	}
@@ -268,7 +270,7 @@ func TestSparesUnderHydra(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, hydra, "-disable-auto-cleanup", "-genv", "BANYAN_REPLICAS", "2", "-genv", "BANYAN_SPARES", "2",
+	cmd := exec.CommandContext(ctx, hydra, "-disable-auto-cleanup", "-genv", env.Replicas, "2", "-genv", env.Spares, "2",
 		"-n", "6", "../../../scripts/shield.sh", os.Args[0])
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

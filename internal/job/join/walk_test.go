@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/mpi"
 )
 
@@ -80,16 +81,16 @@ type walk struct {
 }
 
 // quick is a δ for those who are stopped. Others have time: on a busy machine nobody should be held for dead who isn't.
-const quick = "BANYAN_HEARTBEAT_TIMEOUT=1500ms"
+const quick = env.HeartbeatTimeout + "=1500ms"
 
 // startWalk starts a job of two ranks of two replicas, and some spares, and waits until all have walked for a while: by then they
 // and the spares have met the spare leader.
-func startWalk(t *testing.T, spares int, env ...string) *walk {
+func startWalk(t *testing.T, spares int, set ...string) *walk {
 	t.Helper()
 	t.Parallel()
 	w := &walk{t: t, dir: t.TempDir(), ranks: 2}
-	w.members = startAll(t, 4+spares, append([]string{"BANYAN_HEARTBEAT_TIMEOUT=5s", "JOB_TEST_PROGRAM=stroll", "STROLL_DIR=" + w.dir,
-		"BANYAN_REPLICAS=2", fmt.Sprint("BANYAN_SPARES=", spares)}, env...)...)
+	w.members = startAll(t, 4+spares, append([]string{env.HeartbeatTimeout + "=5s", "JOB_TEST_PROGRAM=stroll", "STROLL_DIR=" + w.dir,
+		env.Replicas + "=2", env.Entry(env.Spares, spares)}, set...)...)
 	for i := range 4 {
 		w.until(func() bool { return w.strides(i) >= 20 }, "process %d doesn't begin", i)
 	}

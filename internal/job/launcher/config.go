@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/env"
 	"banyan/internal/layout"
 )
 
 // Transports that a job can ask for.
 const (
-	TransportAuto   = "auto"   // whatever is best
-	TransportSHM    = "shm"    // a process per replica, which share memory
-	TransportTCP    = "tcp"    // a process per replica, connected by TCP
-	TransportInproc = "inproc" // all ranks are goroutines of one process
+	TransportAuto   = env.TransportAuto   // whatever is best
+	TransportSHM    = env.TransportSHM    // a process per replica, which share memory
+	TransportTCP    = env.TransportTCP    // a process per replica, connected by TCP
+	TransportInproc = env.TransportInproc // all ranks are goroutines of one process
 )
 
 // Protocols of replication.
 const (
-	ProtocolParallel = "parallel" // each replica sends to one, and keeps messages for the others until these have them
-	ProtocolMirror   = "mirror"   // each replica sends to all
+	ProtocolParallel = env.ProtocolParallel // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolMirror   = env.ProtocolMirror   // each replica sends to all
 )
 
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.

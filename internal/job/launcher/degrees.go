@@ -1,10 +1,6 @@
 package launcher
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "slices"
 
 // differing are the numbers of replicas where ranks differ in them, else nil.
 func (p *plan) differing() []int {
@@ -12,16 +8,4 @@ func (p *plan) differing() []int {
 		return nil
 	}
 	return p.Degrees
-}
-
-// degrees is how the processes are told: one number for all ranks, or one for each.
-func (p *plan) degrees() string {
-	if p.differing() == nil {
-		return strconv.Itoa(p.Replicas)
-	}
-	texts := make([]string, len(p.Degrees))
-	for i, d := range p.Degrees {
-		texts[i] = strconv.Itoa(d)
-	}
-	return strings.Join(texts, ",")
 }

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
@@ -151,8 +150,9 @@ func (j *job) startReplacement(a *recovery.Attempt) error {
 	if err != nil {
 		return err
 	}
-	env := append(inherited(part.Env), j.environment(slot)...)
-	env = append(env, "BANYAN_INCARNATIONS="+j.incarnations(), "BANYAN_OUTPUT_FDS="+strconv.Itoa(outputDescriptor)+","+strconv.Itoa(outputDescriptor+1))
+	environment := append(inherited(part.Env), j.environment(slot)...)
+	environment = append(environment, env.Entry(env.Incarnations, j.incarnations()),
+		env.Entry(env.OutputFDs, env.FormatOutputFDs(outputDescriptor, outputDescriptor+1)))
 	var p *process
 	err = h.work(func() (err error) {
 		places, err := j.places()
@@ -160,7 +160,7 @@ func (j *job) startReplacement(a *recovery.Attempt) error {
 			err = places.enter(int(slot))
 		}
 		if err == nil {
-			p, err = start(slot, part, env, j.input(rank), true)
+			p, err = start(slot, part, environment, j.input(rank), true)
 		}
 		return err
 	})
@@ -190,15 +190,13 @@ func (j *job) startReplacement(a *recovery.Attempt) error {
 
 // lives tells a replacement the incarnations of all, and who is dead.
 func (j *job) incarnations() string {
-	texts := make([]string, j.size)
-	for i := range texts {
+	incarnations, gone := make([]proto.Incarnation, j.size), make([]bool, j.size)
+	for i := range incarnations {
 		id := proto.Proc(i)
-		texts[i] = strconv.Itoa(int(max(j.procs[i].incarnation, j.heal.LastIncarnation(id)))) // for this replacement, or those that failed
-		if j.ledger.entries[i].end.kind != running {
-			texts[i] += "d"
-		}
+		incarnations[i] = max(j.procs[i].incarnation, j.heal.LastIncarnation(id)) // for this replacement, or those that failed
+		gone[i] = j.ledger.entries[i].end.kind != running
 	}
-	return strings.Join(texts, ",")
+	return env.FormatIncarnations(incarnations, gone)
 }
 
 // who is what package recovery knows of a process.

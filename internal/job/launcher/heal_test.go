@@ -13,6 +13,7 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/recovery"
 )
 
@@ -20,7 +21,7 @@ import (
 // first replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. The
 // two tell each other by files in DIR what real ones tell by frames.
 func patient(how, dir string) int {
-	if os.Getenv("BANYAN_INCARNATIONS") != "" {
+	if os.Getenv(env.Incarnations) != "" {
 		return replacement(how, dir)
 	}
 	m := join()
@@ -111,8 +112,7 @@ func replacement(how, dir string) int {
 	if how == "stop late" {
 		fault.Stop.Strike()
 	}
-	var out [2]int
-	fmt.Sscanf(os.Getenv("BANYAN_OUTPUT_FDS"), "%d,%d", &out[0], &out[1])
+	out, _, _ := env.TakeOutputFDs()
 	syscall.Dup2(out[0], 1)
 	syscall.Dup2(out[1], 2)
 	m.tell(control.Healed)
@@ -273,9 +273,9 @@ func TestHealNeedsReplicas(t *testing.T) {
 
 // Spare processes are for launchers that start no replacements.
 func TestSparesAreIgnored(t *testing.T) {
-	t.Setenv(sparesVariable, "2")
+	t.Setenv(env.Spares, "2")
 	o := run(t, Config{Ranks: 2}, "print", "x")
-	if o.report.ExitCode != 0 || !strings.Contains(o.stderr, "BANYAN_SPARES is ignored") || strings.Contains(strings.Join(inherited(os.Environ()), " "), sparesVariable) {
+	if o.report.ExitCode != 0 || !strings.Contains(o.stderr, env.Spares+" is ignored") || strings.Contains(strings.Join(inherited(os.Environ()), " "), env.Spares) {
 		t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 	}
 }

@@ -3,13 +3,15 @@ package launcher
 import (
 	"fmt"
 	"time"
+
+	"banyan/internal/job/env"
 )
 
 // Defaults of the failure detector: η and δ. Where only one is given, the other
 // follows in their ratio.
 const (
-	DefaultHeartbeatPeriod  = 100 * time.Millisecond
-	DefaultHeartbeatTimeout = 10 * DefaultHeartbeatPeriod
+	DefaultHeartbeatPeriod  = env.DefaultHeartbeatPeriod
+	DefaultHeartbeatTimeout = env.DefaultHeartbeatTimeout
 )
 
 const (

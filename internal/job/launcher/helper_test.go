@@ -19,6 +19,7 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
 )
@@ -91,7 +92,7 @@ func connect() *mpi {
 	if err != nil {
 		panic(err)
 	}
-	replicas, _ := strconv.Atoi(os.Getenv("BANYAN_REPLICAS"))
+	replicas, _ := strconv.Atoi(os.Getenv(env.Replicas))
 	return &mpi{p, c, proto.Proc(p.Rank()), p.Size() / replicas}
 }
 

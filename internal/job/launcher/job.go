@@ -15,6 +15,7 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/launcher/output"
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
@@ -118,8 +119,8 @@ func Run(c Config) (*Report, error) {
 	if text := p.tight(); text != "" {
 		j.warn(text)
 	}
-	if os.Getenv(sparesVariable) != "" {
-		j.warn(sparesVariable + " is ignored: it is for other launchers; this one starts replacements itself, with --heal")
+	if os.Getenv(env.Spares) != "" {
+		j.warn(env.Spares + " is ignored: it is for other launchers; this one starts replacements itself, with --heal")
 	}
 	j.planFaults()
 	j.loop(signals)
@@ -194,27 +195,19 @@ func startError(program string, err error) error {
 	return &StartError{code, fmt.Errorf("%s can't be started: %w", program, err)}
 }
 
-// sparesVariable is how many of its processes another launcher has started as spares.
-const sparesVariable = "BANYAN_SPARES"
-
 // ownVariables are those that environment sets, or that another launcher may
 // have set for this process.
-var ownVariables = []string{
-	"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", control.FDVariable, fault.Variable,
-	"BANYAN_REPLICAS", "BANYAN_PROTOCOL", "BANYAN_VERIFY", "BANYAN_HEAL", sparesVariable, "BANYAN_INCARNATIONS", "BANYAN_OUTPUT_FDS",
-	"BANYAN_CORES", "BANYAN_TRANSPORT", "BANYAN_LOCAL_RANKS",
-	"BANYAN_HEARTBEAT_PERIOD", "BANYAN_HEARTBEAT_TIMEOUT", traceVariable, traceBeginVariable,
-}
+var ownVariables = append([]string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE"}, env.SetByLauncher...)
 
 // inherited is the environment that the processes have from the launcher: of
 // variables given twice the last value, and none of ownVariables.
-func inherited(env []string) []string {
+func inherited(all []string) []string {
 	seen := make(map[string]bool)
 	for _, name := range ownVariables {
 		seen[name] = true
 	}
 	var rest []string
-	for _, s := range slices.Backward(env) {
+	for _, s := range slices.Backward(all) {
 		if name, _, _ := strings.Cut(s, "="); !seen[name] {
 			seen[name] = true
 			rest = append(rest, s)
@@ -226,41 +219,41 @@ func inherited(env []string) []string {
 
 // environment is what a process is told.
 func (j *job) environment(id proto.Proc) []string {
-	env := []string{
+	all := []string{
 		"PMI_FD=" + strconv.Itoa(pmiDescriptor),
 		"PMI_RANK=" + strconv.Itoa(int(id)),
 		"PMI_SIZE=" + strconv.Itoa(j.size),
-		control.FDVariable + "=" + strconv.Itoa(controlDescriptor),
-		"BANYAN_REPLICAS=" + j.degrees(),
-		"BANYAN_PROTOCOL=" + j.Protocol,
-		"BANYAN_VERIFY=" + strconv.FormatBool(j.Verify),
-		"BANYAN_CORES=" + strconv.Itoa(runtime.NumCPU()),
-		"BANYAN_TRANSPORT=" + j.Transport,
-		"BANYAN_HEARTBEAT_PERIOD=" + j.HeartbeatPeriod.String(),
-		"BANYAN_HEARTBEAT_TIMEOUT=" + j.HeartbeatTimeout.String(),
+		env.ControlFD + "=" + strconv.Itoa(controlDescriptor),
+		env.Replicas + "=" + env.FormatReplicas(j.Degrees),
+		env.Protocol + "=" + j.Protocol,
+		env.Verify + "=" + strconv.FormatBool(j.Verify),
+		env.Cores + "=" + strconv.Itoa(runtime.NumCPU()),
+		env.Transport + "=" + j.Transport,
+		env.HeartbeatPeriod + "=" + j.HeartbeatPeriod.String(),
+		env.HeartbeatTimeout + "=" + j.HeartbeatTimeout.String(),
 	}
 	if j.heal != nil {
-		env = append(env, "BANYAN_HEAL=1")
+		all = append(all, env.Heal+"=1")
 	}
 	if j.inproc() {
-		env = append(env, "BANYAN_LOCAL_RANKS="+strconv.Itoa(j.ranks))
+		all = append(all, env.LocalRanks+"="+strconv.Itoa(j.ranks))
 	}
 	if j.layout.Replicated() {
 		// Otherwise the replicas of a Python program iterate over sets in
 		// different orders.
-		env = append(env, "PYTHONHASHSEED=0")
+		all = append(all, "PYTHONHASHSEED=0")
 	}
-	return env
+	return all
 }
 
 // firstEnvironment is what a process is told beside that if it's the first in its
 // place: a fault strikes once, and a trace is of those that were there from the start.
 func (j *job) firstEnvironment(id proto.Proc) []string {
-	env := j.recording.environment()
-	if own := fault.ToEnv(j.planned, int(j.ledger.Rank(id)), j.ledger.Replica(id)); own != "" {
-		env = append(env, fault.Variable+"="+own)
+	all := j.recording.environment()
+	if own := fault.FormatOwn(j.planned, int(j.ledger.Rank(id)), j.ledger.Replica(id)); own != "" {
+		all = append(all, env.Fault+"="+own)
 	}
-	return env
+	return all
 }
 
 // attach connects the processes with the rest of the world.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/env"
 )
 
 func TestHello(t *testing.T) {
@@ -33,16 +34,16 @@ func TestHello(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Setenv("PMI_PORT", "another launcher's")
-	t.Setenv("BANYAN_FAULT", "another job's")
+	t.Setenv(env.Fault, "another job's")
 	for name, want := range map[string]string{
-		"PMI_PORT": "", "BANYAN_FAULT": "", "PMI_SIZE": "2", "BANYAN_REPLICAS": "2", "PYTHONHASHSEED": "0",
-		"BANYAN_TRANSPORT": "tcp", "BANYAN_HEARTBEAT_PERIOD": "100ms", "BANYAN_HEARTBEAT_TIMEOUT": "1s", "BANYAN_LOCAL_RANKS": "",
+		"PMI_PORT": "", env.Fault: "", "PMI_SIZE": "2", env.Replicas: "2", "PYTHONHASHSEED": "0",
+		env.Transport: "tcp", env.HeartbeatPeriod: "100ms", env.HeartbeatTimeout: "1s", env.LocalRanks: "",
 	} {
 		if o := run(t, Config{Replicas: 2, Transport: TransportTCP}, "env", name); o.stdout != want+"\n" {
 			t.Errorf("%s is %q, want %q", name, o.stdout, want)
 		}
 	}
-	o := run(t, Config{Ranks: 5, Transport: TransportInproc}, "env", "BANYAN_LOCAL_RANKS")
+	o := run(t, Config{Ranks: 5, Transport: TransportInproc}, "env", env.LocalRanks)
 	if o.stdout != "5\n" {
 		t.Errorf("inproc started %q", o.stdout)
 	}

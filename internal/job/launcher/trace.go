@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/env"
 	"banyan/internal/trace"
 )
 
@@ -52,13 +53,8 @@ func (r *recording) environment() []string {
 	if r == nil {
 		return nil
 	}
-	return []string{traceVariable + "=" + r.dir, traceBeginVariable + "=" + strconv.FormatInt(r.begin, 10)}
+	return []string{env.Trace + "=" + r.dir, env.TraceBegin + "=" + strconv.FormatInt(r.begin, 10)}
 }
-
-const (
-	traceVariable      = "BANYAN_TRACE"
-	traceBeginVariable = "BANYAN_TRACE_BEGIN"
-)
 
 // discard forgets a recording of a job that didn't start.
 func (r *recording) discard() {

@@ -91,7 +91,7 @@ func (h *Host) close() {
 }
 
 // reexecVariable says that this process is the one that Reexec has started.
-const reexecVariable = "BANYAN_MULTIHOST_REEXEC"
+const reexecVariable = "BANYAN_TEST_HOSTS_REEXEC"
 
 // Reexec gives a test binary that isn't root's the rights to make hosts: it
 // starts it again in a user namespace, and returns its exit code. In TestMain:

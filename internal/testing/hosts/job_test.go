@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/job/pmi/pmitest"
 	"banyan/internal/testing/hosts"
@@ -172,11 +173,11 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), fmt.Sprint(pauseVariable, "=", s.pause), "BANYAN_DEBUG=1",
-			fmt.Sprint("BANYAN_REPLICAS=", s.replicas), "GORACE=atexit_sleep_ms=0",
-			fmt.Sprint("BANYAN_HEARTBEAT_PERIOD=", s.period), fmt.Sprint("BANYAN_HEARTBEAT_TIMEOUT=", s.timeout))
+		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), fmt.Sprint(pauseVariable, "=", s.pause), env.Debug+"=1",
+			env.Entry(env.Replicas, s.replicas), "GORACE=atexit_sleep_ms=0",
+			env.Entry(env.HeartbeatPeriod, s.period), env.Entry(env.HeartbeatTimeout, s.timeout))
 		if s.spares > 0 {
-			cmd.Env = append(cmd.Env, fmt.Sprint("BANYAN_SPARES=", s.spares))
+			cmd.Env = append(cmd.Env, env.Entry(env.Spares, s.spares))
 		}
 		if !s.mortal {
 			cmd.Env = append(cmd.Env, surviveVariable+"=1")

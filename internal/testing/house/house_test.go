@@ -90,6 +90,12 @@ func TestRulesBite(t *testing.T) {
 		{"wrong type", "internal/proto/a/a.go", `var x int = ""`, "pure", "cannot use"},
 		{"impure is fine elsewhere", "internal/runtime/engine/a.go", "func f() { go f() }", "", ""},
 
+		{"variable", "mpi/a.go", `const debug = "BANYAN_DEBUG"`, "variables", "_DEBUG: package"},
+		{"variable with a value in a test", "mpi/a_test.go", `const debug = "BANYAN_DEBUG=1"`, "variables", "_DEBUG: package"},
+		{"variable in its place", "internal/job/env/a.go", `const debug = "BANYAN_DEBUG"`, "", ""},
+		{"variable of tests", "mpi/a.go", `const role = "BANYAN_TEST_ROLE"`, "", ""},
+		{"variable in a sentence", "mpi/a.go", `const help = "Set BANYAN_DEBUG=1 to see more."`, "", ""},
+
 		{"format", "mpi/a.go", "func  f() {}", "format", "gofmt"},
 		{"length", "mpi/a.go", strings.Repeat("// A line.\n", maxLines), "length", "more than 500"},
 		{"length of what is generated", "mpi/a.go", "generated", "", ""},

@@ -14,7 +14,7 @@ import (
 // Problem is one place where a file breaks a rule.
 type Problem struct {
 	Position token.Position
-	Rule     string // wings, dependencies, pure, format, length, doc
+	Rule     string // wings, dependencies, pure, variables, format, length, doc
 	Text     string
 }
 
@@ -32,6 +32,7 @@ func Check(root fs.FS) ([]Problem, error) {
 	for _, p := range m.packages {
 		m.checkImports(p)
 		m.checkShape(p)
+		m.checkVariables(p)
 		if matchesAny(pure, p.path) {
 			m.checkPurity(p)
 		}

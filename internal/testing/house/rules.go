@@ -5,6 +5,7 @@
 //     imported only where they belong (dependencies);
 //   - protocol packages are pure (pure), so that the same code runs in real processes,
 //     in simulators and in tests;
+//   - the environment's variables are named in one package (variables);
 //   - every file is formatted, none is a god file, every package says its job.
 //
 // The rules are the tables of this file. Each has a snippet in house_test.go that
@@ -128,6 +129,13 @@ var impureNames = map[string][]string{
 // package, on the line above or inside the loop; the reason why the order can't
 // be seen follows.
 const mapOrderMark = "//banyan:maporder"
+
+// variables is the package with the names of environment variables BANYAN_*: others use its
+// constants.
+const variables = "internal/job/env"
+
+// testVariables are the variables, or beginnings of their names, that only tests read.
+var testVariables = []string{"BANYAN_TEST_", "BANYAN_EXPLORE", "BANYAN_SEED", "BANYAN_TOUR", "BANYAN_UPDATE"}
 
 // maxLines is how long a Go file may be, but for tests and generated files.
 const maxLines = 500

@@ -1,4 +1,4 @@
-package join
+package env
 
 import (
 	"testing"
@@ -18,9 +18,9 @@ func TestHeartbeatsFollow(t *testing.T) {
 		{"1s", "", time.Second, 10 * time.Second},
 		{"100ms", "300ms", 100 * ms, 300 * ms},
 	} {
-		t.Setenv("BANYAN_HEARTBEAT_PERIOD", tc.period)
-		t.Setenv("BANYAN_HEARTBEAT_TIMEOUT", tc.timeout)
-		if period, timeout, err := heartbeats(); err != nil || period != tc.wantPeriod || timeout != tc.wantTimeout {
+		t.Setenv(HeartbeatPeriod, tc.period)
+		t.Setenv(HeartbeatTimeout, tc.timeout)
+		if period, timeout, err := ReadHeartbeats(); err != nil || period != tc.wantPeriod || timeout != tc.wantTimeout {
 			t.Errorf("%+v: got %v, %v, %v", tc, period, timeout, err)
 		}
 	}

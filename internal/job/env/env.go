@@ -1,0 +1,139 @@
+// Package env names the environment variables of Banyan and parses and formats their values.
+//
+// Every variable BANYAN_* that a launcher, a process of a job, a command or a benchmark reads or
+// writes is a constant of this package, with what sets it, what reads it, its values and its
+// default. A house rule refuses such names elsewhere. Variables that only tests read stay in the
+// tests: BANYAN_TEST_*, BANYAN_EXPLORE, BANYAN_SEED, BANYAN_TOUR and BANYAN_UPDATE.
+//
+// Under "banyan run" the launcher sets the variables of a job (SetByLauncher). Under another
+// launcher the user sets them, the same for all processes of the job. An empty value means the
+// same as none.
+//
+// The variables of PMI (PMI_FD, PMI_RANK …) aren't ours: package pmi has them.
+package env
+
+import "fmt"
+
+// Entry is a variable with its value, as os.Environ and exec.Cmd.Env have it.
+func Entry(name string, value any) string { return fmt.Sprint(name, "=", value) }
+
+// The layout of a job and what its processes do with each other.
+const (
+	// Replicas says how many replicas each rank has: one number for all ranks, or one for each
+	// rank with commas between. Default: 1. Set by the launcher or the user; read by join.
+	// See FormatReplicas and ReadReplicas.
+	Replicas = "BANYAN_REPLICAS"
+	// Protocol says how replicas send: ProtocolParallel (the default) or ProtocolMirror.
+	// Set by the launcher or the user; read by join.
+	Protocol = "BANYAN_PROTOCOL"
+	// Verify says whether replicas compare what they send: "true", or anything else for no.
+	// Default: no. Set by the launcher or the user; read by join.
+	Verify = "BANYAN_VERIFY"
+	// Transport says which media carry messages: TransportAuto (the default), TransportSHM or
+	// TransportTCP. Set by the launcher or the user; read by join, which refuses a job whose
+	// processes differ in it.
+	Transport = "BANYAN_TRANSPORT"
+	// Address says where a process listens: an address, a host name, or the name of a network
+	// interface. Default: the loopback address if all processes share a host, else an address
+	// of the host. Set by the user; read by join.
+	Address = "BANYAN_ADDRESS"
+	// Cores is how many cores of the host the processes of the job share. A process that is
+	// bound to some cores sees only its own. Default: the cores that the process sees. Set by
+	// the launcher and by the replication benchmark; read by join.
+	Cores = "BANYAN_CORES"
+	// LocalRanks is how many ranks run as goroutines of the one process that "banyan run
+	// --transport inproc" starts. Default: none do. Set by the launcher; read by join.
+	LocalRanks = "BANYAN_LOCAL_RANKS"
+)
+
+// Values of Protocol and Transport.
+const (
+	ProtocolParallel = "parallel" // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolMirror   = "mirror"   // each replica sends to all
+
+	TransportAuto   = "auto"   // shared memory within a host, TCP between hosts
+	TransportSHM    = "shm"    // shared memory only: a process of another host can't be reached
+	TransportTCP    = "tcp"    // TCP everywhere
+	TransportInproc = "inproc" // goroutines of one process; see LocalRanks
+)
+
+// The detection of failures. See ReadHeartbeats.
+const (
+	// HeartbeatPeriod is η, a duration such as "100ms": the time between two heartbeats.
+	// Set by the launcher or the user; read by join.
+	HeartbeatPeriod = "BANYAN_HEARTBEAT_PERIOD"
+	// HeartbeatTimeout is δ, a duration: a process that is silent for longer counts as dead.
+	// Set by the launcher or the user; read by join.
+	HeartbeatTimeout = "BANYAN_HEARTBEAT_TIMEOUT"
+)
+
+// The launcher's lifeline, and the replacement of dead replicas.
+const (
+	// ControlFD is the descriptor of the lifeline (package control). Default: there is no
+	// lifeline. Set by the launcher; read and removed by control.
+	ControlFD = "BANYAN_CONTROL_FD"
+	// Heal is "1" if the launcher replaces dead replicas. Default: it doesn't. Set by the
+	// launcher; read by join.
+	Heal = "BANYAN_HEAL"
+	// Incarnations tells a replacement how often each process has been replaced, and which are
+	// dead. Default: this process isn't a replacement. Set by the launcher; read by join.
+	// See FormatIncarnations and ReadIncarnations.
+	Incarnations = "BANYAN_INCARNATIONS"
+	// OutputFDs names the two descriptors that become a replacement's stdout and stderr once
+	// it has its donor's state. Set by the launcher; read and removed by join. See
+	// FormatOutputFDs and TakeOutputFDs.
+	OutputFDs = "BANYAN_OUTPUT_FDS"
+	// Spares is how many of the processes that another launcher has started are spares: the
+	// last ones. Default: 0. Set by the user; read by join. "banyan run" warns that it ignores
+	// the variable.
+	Spares = "BANYAN_SPARES"
+)
+
+// Faults, records and diagnosis.
+const (
+	// Fault is the fault plan of one process: what it does to itself at certain sends. Default:
+	// nothing. Set by the launcher; read by join, parsed by package fault.
+	Fault = "BANYAN_FAULT"
+	// Trace is the directory where each process writes a trace. Default: it writes none. Set
+	// by the launcher; read by join.
+	Trace = "BANYAN_TRACE"
+	// TraceBegin is the time from which the times of a trace count, in nanoseconds of
+	// CLOCK_MONOTONIC. Set by the launcher together with Trace; read by join.
+	TraceBegin = "BANYAN_TRACE_BEGIN"
+	// Calls is the directory where each process records the program's calls. Default: it
+	// records none. Set by "banyan check"; read by package check in each process.
+	Calls = "BANYAN_CALLS"
+	// Perturb is the seed of the delays with which "banyan check" disturbs the timing of a job,
+	// an unsigned number of 64 bits. Set together with Calls; read by package check.
+	Perturb = "BANYAN_PERTURB"
+	// Debug, if it isn't empty, makes the launcher tell on stderr what it does, and each
+	// process which deaths it learns of, and how. Set by the user; read by "banyan run" and
+	// join.
+	Debug = "BANYAN_DEBUG"
+	// CPUProfile is the beginning of the name of the file to which each process writes a CPU
+	// profile; its process id follows. Set by scripts/profile.sh; read by a C library that is
+	// built with the tag profiling.
+	CPUProfile = "BANYAN_CPUPROFILE"
+)
+
+// The compilers that mpicc, mpicxx and mpifort call, with flags if wanted. Set by the user; read
+// by package compiler, which knows the default.
+const (
+	CC  = "BANYAN_CC"
+	CXX = "BANYAN_CXX"
+	FC  = "BANYAN_FC"
+)
+
+// The task of a process that a benchmark starts from its own program, as JSON. Set and read by
+// the benchmark.
+const (
+	BenchDetector   = "BANYAN_BENCH_DETECTOR"
+	BenchMembership = "BANYAN_BENCH_MEMBERSHIP"
+)
+
+// SetByLauncher are the variables that "banyan run" sets for the processes of a job. They don't
+// inherit these from the launcher's own environment.
+var SetByLauncher = []string{
+	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Spares, Incarnations, OutputFDs, Cores,
+	Transport, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
+}

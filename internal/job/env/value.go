@@ -1,0 +1,34 @@
+package env
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Positive reads a positive number; it is otherwise if the variable isn't set.
+func Positive(name string, otherwise int) (int, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s=%q must be a positive number", name, text)
+	}
+	return n, nil
+}
+
+// duration reads a positive duration; it is otherwise if the variable isn't set.
+func duration(name string, otherwise time.Duration) (time.Duration, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s=%q must be a positive duration such as 100ms", name, text)
+	}
+	return d, nil
+}
