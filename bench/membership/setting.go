@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/viewtime"
 )
 
@@ -88,9 +89,9 @@ func (s *Setting) Check() error {
 	case s.Agree() < 1:
 		return fmt.Errorf("--fault %v: of %d members at least one must live", s.Fault, s.N)
 	}
-	var field *viewtime.FieldError
-	if err := (&viewtime.Model{}).ValidateTree(s.N, s.Arity); errors.As(err, &field) {
-		return fmt.Errorf("--%s: %w", field.Field, field.Err)
+	var wrong *field.Error
+	if err := (&viewtime.Model{}).ValidateTree(s.N, s.Arity); errors.As(err, &wrong) {
+		return fmt.Errorf("--%s: %w", wrong.Field, wrong.Err)
 	}
 	return nil
 }

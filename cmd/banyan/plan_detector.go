@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/internal/runtime/wire"
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/table"
 )
@@ -87,10 +88,10 @@ func (f *planFlags) run(w io.Writer) error {
 		goal.Nodes = n
 		plan, err := risk.Recommend(goal)
 		if err != nil {
-			var field *risk.FieldError
-			if errors.As(err, &field) {
-				if field.Field == "mtbf" {
-					field.Field = "mtbf-node"
+			var wrong *field.Error
+			if errors.As(err, &wrong) {
+				if wrong.Field == "mtbf" {
+					wrong.Field = "mtbf-node"
 				}
 				return fmt.Errorf("--%w", err)
 			}

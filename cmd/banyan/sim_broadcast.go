@@ -14,6 +14,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/field"
 	"banyan/internal/study/table"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
@@ -167,10 +168,10 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	}
 	var err error
 	if c.Numbering, err = topology.ParseNumbering(f.numbering); err != nil {
-		return c, flagError(&logp.FieldError{Field: "numbering", Err: err})
+		return c, flagError(field.Wrap("numbering", err))
 	}
 	if c.Correction, err = broadcast.ParseCorrection(f.correction); err != nil {
-		return c, flagError(&logp.FieldError{Field: "correction", Err: err})
+		return c, flagError(field.Wrap("correction", err))
 	}
 	if (flags.Changed("gossip-time") || flags.Changed("gossip-rounds")) && !flags.Changed("tree") {
 		c.Tree = logp.Gossip
@@ -185,7 +186,7 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	}
 	if flags.Changed("distance") || c.Correction.HasDistance() {
 		if err := c.SetDistance(f.distance); err != nil {
-			return c, flagError(&logp.FieldError{Field: "distance", Err: err})
+			return c, flagError(field.Wrap("distance", err))
 		}
 		if !flags.Changed("distance") {
 			c.Distance = min(c.Distance, max(1, c.Procs-1))
@@ -199,7 +200,7 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 		start = c.Correction.DefaultStart()
 	}
 	if c.Synchronised, err = logp.ParseStart(start, c.Correction); err != nil {
-		return c, flagError(&logp.FieldError{Field: "start", Err: err})
+		return c, flagError(field.Wrap("start", err))
 	}
 	if err := f.failed.apply(&c, f.seed); err != nil {
 		return c, err
@@ -286,11 +287,11 @@ func checkTable(w io.Writer, t *logp.Table, path string) error {
 
 // flagError names the flag instead of the table's column.
 func flagError(err error) error {
-	var field *logp.FieldError
-	if !errors.As(err, &field) {
+	var wrong *field.Error
+	if !errors.As(err, &wrong) {
 		return err
 	}
-	name := strings.ReplaceAll(field.Field, "_", "-")
+	name := strings.ReplaceAll(wrong.Field, "_", "-")
 	switch name {
 	case "L":
 		name = "latency"
@@ -299,5 +300,5 @@ func flagError(err error) error {
 	case "crashes":
 		name = "crash"
 	}
-	return fmt.Errorf("--%s: %w", name, field.Err)
+	return fmt.Errorf("--%s: %w", name, wrong.Err)
 }

@@ -17,6 +17,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/qos"
+	"banyan/internal/study/field"
 	"banyan/internal/study/report"
 	"banyan/internal/study/table"
 )
@@ -155,11 +156,11 @@ func (f *qualityFlags) run(w io.Writer) error {
 	f.spec.Done = progress.set
 	rows, err := f.spec.Run(ctx)
 	progress.clear()
-	var field *qos.FieldError
+	var wrong *field.Error
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &exitError{1, errors.New("interrupted")}
-	case errors.As(err, &field):
+	case errors.As(err, &wrong):
 		return fmt.Errorf("--%w", err)
 	case err != nil:
 		return err

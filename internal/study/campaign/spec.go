@@ -14,6 +14,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/field"
 	"banyan/internal/topology"
 )
 
@@ -186,12 +187,12 @@ func (s *Spec) combine(values raw) error {
 		}
 		p, err := point(chosen)
 		if err != nil {
-			var field *logp.FieldError
-			if !errors.As(err, &field) {
+			var wrong *field.Error
+			if !errors.As(err, &wrong) {
 				return err
 			}
-			name := specField(field.Field)
-			return values.wrong(name, chosen[name], field.Err)
+			name := specField(wrong.Field)
+			return values.wrong(name, chosen[name], wrong.Err)
 		}
 		if p.text, p.key = p.columns(); !known[p.text] {
 			known[p.text] = true
@@ -213,7 +214,7 @@ func specField(part string) string {
 	return part
 }
 
-// point makes one point. Its error is a *logp.FieldError.
+// point makes one point. Its error is a *field.Error.
 func point(chosen map[string]value) (p Point, err error) {
 	c := &p.Case
 	for _, n := range []struct {
@@ -225,7 +226,7 @@ func point(chosen map[string]value) (p Point, err error) {
 	} {
 		text := chosen[n.field].text
 		if *n.to, err = strconv.Atoi(text); err != nil {
-			return p, wrong(n.field, fmt.Errorf("%q is no number", text))
+			return p, field.Wrap(n.field, fmt.Errorf("%q is no number", text))
 		}
 	}
 	for _, part := range []struct {
@@ -235,7 +236,7 @@ func point(chosen map[string]value) (p Point, err error) {
 		{"tree", setTree}, {"numbering", setNumbering}, {"correction", setCorrection}, {"start", setStart}, {"placement", setPlacement},
 	} {
 		if err := part.set(c, chosen[part.field].text); err != nil {
-			return p, wrong(part.field, err)
+			return p, field.Wrap(part.field, err)
 		}
 	}
 	// Where a spec asks for no nodes among others, what they are like doesn't matter.
@@ -249,26 +250,24 @@ func point(chosen map[string]value) (p Point, err error) {
 		return p, err
 	}
 	if p.Dead, err = deadCount(chosen["failed"].text, c.Procs); err != nil {
-		return p, wrong("failed", err)
+		return p, field.Wrap("failed", err)
 	}
 	if p.DeadNodes != 0 {
 		if c.Model.Nodes.Size == 0 {
-			return p, wrong("failed_nodes", fmt.Errorf("%d: there are no nodes", p.DeadNodes))
+			return p, field.Wrap("failed_nodes", fmt.Errorf("%d: there are no nodes", p.DeadNodes))
 		}
 		if others := c.Model.Nodes.Count(c.Procs) - 1; p.DeadNodes < 0 || p.DeadNodes > others {
-			return p, wrong("failed_nodes", fmt.Errorf("%d: want 0 to %d, since the root lives", p.DeadNodes, others))
+			return p, field.Wrap("failed_nodes", fmt.Errorf("%d: want 0 to %d, since the root lives", p.DeadNodes, others))
 		}
 	}
 	if p.Crashes, err = deadCount(chosen["crashes"].text, c.Procs); err != nil {
-		return p, wrong("crashes", err)
+		return p, field.Wrap("crashes", err)
 	}
 	if dead := p.Dead + p.DeadNodes*c.Model.Nodes.Size; p.Crashes > max(0, c.Procs-1-dead) {
-		return p, wrong("crashes", fmt.Errorf("%d of %d processes, of which up to %d are dead and one is the root", p.Crashes, c.Procs, dead))
+		return p, field.Wrap("crashes", fmt.Errorf("%d of %d processes, of which up to %d are dead and one is the root", p.Crashes, c.Procs, dead))
 	}
 	return p, nil
 }
-
-func wrong(field string, err error) error { return &logp.FieldError{Field: field, Err: err} }
 
 // setTree reads "binomial", "kary:4", or "gossip:20" for so many steps and
 // "gossip-rounds:12" for so many rounds.

@@ -2,9 +2,9 @@ package qos
 
 import (
 	"context"
-	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 	"banyan/internal/study/parallel"
 )
 
@@ -24,7 +24,7 @@ type Spec struct {
 	Done                              func(runs int) // told now and then; may be nil
 }
 
-// Validate returns a *FieldError for what is out of range.
+// Validate returns a *field.Error for what is out of range.
 func (s *Spec) Validate() error {
 	for i := range s.Scenarios {
 		if err := s.Scenarios[i].Validate(); err != nil {
@@ -33,17 +33,17 @@ func (s *Spec) Validate() error {
 	}
 	for _, t := range s.Timeouts {
 		if !(t > 1 && t <= 1e6) {
-			return &FieldError{"timeouts", fmt.Errorf("%g: want more than 1 period", t)}
+			return field.Errorf("timeouts", "%g: want more than 1 period", t)
 		}
 	}
 	for _, t := range s.Suspicions {
 		if !(t >= 0 && t <= 1e6) {
-			return &FieldError{"suspicions", fmt.Errorf("%g: want 0 periods or more", t)}
+			return field.Errorf("suspicions", "%g: want 0 periods or more", t)
 		}
 	}
 	for _, k := range s.Mediators {
 		if k < 0 {
-			return &FieldError{"mediators", fmt.Errorf("%d: want 0 or more", k)}
+			return field.Errorf("mediators", "%d: want 0 or more", k)
 		}
 	}
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func (s *Spec) Validate() error {
 		{"watches", s.Watches, 1}, {"watch-periods", s.WatchPeriods, 1},
 	} {
 		if c.value < c.low {
-			return &FieldError{c.name, fmt.Errorf("%d: want at least %d", c.value, c.low)}
+			return field.Errorf(c.name, "%d: want at least %d", c.value, c.low)
 		}
 	}
 	return nil

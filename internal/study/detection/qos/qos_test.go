@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 )
 
 const millisecond = proto.Time(1e6)
@@ -221,7 +222,7 @@ func TestFastest(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for field, spoil := range map[string]func(*Spec){
+	for name, spoil := range map[string]func(*Spec){
 		"nodes":         func(s *Spec) { s.Scenarios[0].Nodes = 2 },
 		"tau":           func(s *Spec) { s.Scenarios[0].Tau = 0 },
 		"period":        func(s *Spec) { s.Scenarios[0].Period = 2 * millisecond },
@@ -240,9 +241,9 @@ func TestValidate(t *testing.T) {
 	} {
 		s := small(calm())
 		spoil(&s)
-		var wrong *FieldError
-		if _, err := s.Run(context.Background()); !errors.As(err, &wrong) || wrong.Field != field {
-			t.Errorf("wrong %s: %v", field, err)
+		var wrong *field.Error
+		if _, err := s.Run(context.Background()); !errors.As(err, &wrong) || wrong.Field != name {
+			t.Errorf("wrong %s: %v", name, err)
 		}
 	}
 	for _, s := range []System{Ring, RingStream, Swim, SwimRoundRobin} {

@@ -1,11 +1,11 @@
 package qos
 
 import (
-	"errors"
 	"fmt"
 
 	"banyan/internal/proto"
 	"banyan/internal/study/driver/oneport"
+	"banyan/internal/study/field"
 )
 
 // System is a detector over a kind of transport.
@@ -67,37 +67,26 @@ type Scenario struct {
 func (s *Scenario) Validate() error {
 	switch {
 	case s.Nodes < 3 || s.Nodes > 4096:
-		return &FieldError{"nodes", fmt.Errorf("%d: want 3 to 4096", s.Nodes)}
+		return field.Errorf("nodes", "%d: want 3 to 4096", s.Nodes)
 	case s.Tau < 1:
-		return &FieldError{"tau", errors.New("must be more than 0")}
+		return field.Errorf("tau", "must be more than 0")
 	case s.Period < 3*s.Tau:
-		return &FieldError{"period", errors.New("must be 3τ at least")}
+		return field.Errorf("period", "must be 3τ at least")
 	case !(s.Loss >= 0 && s.Loss < 1):
-		return &FieldError{"loss", fmt.Errorf("%g: want a probability below 1", s.Loss)}
+		return field.Errorf("loss", "%g: want a probability below 1", s.Loss)
 	case s.Retransmit < 1:
-		return &FieldError{"retransmit", errors.New("must be more than 0")}
+		return field.Errorf("retransmit", "must be more than 0")
 	case s.Stall < 0:
-		return &FieldError{"stall", errors.New("must not be negative")}
+		return field.Errorf("stall", "must not be negative")
 	case s.Stall > 0 && s.StallEvery < 1:
-		return &FieldError{"stall-every", errors.New("must be more than 0")}
+		return field.Errorf("stall-every", "must be more than 0")
 	case !(s.Cut >= 0 && s.Cut <= 1):
-		return &FieldError{"cut", fmt.Errorf("%g: want a share", s.Cut)}
+		return field.Errorf("cut", "%g: want a share", s.Cut)
 	case s.Deaths < 1 || s.Deaths > s.Nodes-2:
-		return &FieldError{"deaths", fmt.Errorf("%d: want 1 to %d", s.Deaths, s.Nodes-2)}
+		return field.Errorf("deaths", "%d: want 1 to %d", s.Deaths, s.Nodes-2)
 	}
 	return nil
 }
-
-// FieldError says which value is wrong.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-
-// Unwrap gives what is wrong with it.
-func (e *FieldError) Unwrap() error { return e.Err }
 
 // config is the network of a system in the scenario.
 func (s *Scenario) config(system System, seed uint64) oneport.Config {

@@ -2,8 +2,8 @@ package stabilisation
 
 import (
 	"context"
-	"fmt"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/parallel"
 )
 
@@ -39,13 +39,13 @@ type Campaign struct {
 	Workers int // runs at a time; what comes out doesn't depend on it
 }
 
-// Validate returns a *FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (c *Campaign) Validate() error {
 	if c.Runs < 1 {
-		return &FieldError{"runs", fmt.Errorf("%d: want 1 at least", c.Runs)}
+		return field.Errorf("runs", "%d: want 1 at least", c.Runs)
 	}
 	if c.Workers < 1 {
-		return &FieldError{"workers", fmt.Errorf("%d: want 1 at least", c.Workers)}
+		return field.Errorf("workers", "%d: want 1 at least", c.Workers)
 	}
 	return c.Settings.Validate()
 }

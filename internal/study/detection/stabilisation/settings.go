@@ -1,11 +1,10 @@
 package stabilisation
 
 import (
-	"errors"
-	"fmt"
 	"math/bits"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 	"banyan/internal/topology"
 )
 
@@ -57,17 +56,6 @@ const (
 	WholeHost
 )
 
-// FieldError says which setting is wrong.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-
-// Unwrap gives what is wrong with it.
-func (e *FieldError) Unwrap() error { return e.Err }
-
 // Limits of a simulation.
 const (
 	MaxNodes = 1 << 22
@@ -78,11 +66,8 @@ const (
 	maxFailures = 1000
 )
 
-// Validate returns a *FieldError for a setting that makes no sense.
+// Validate returns a *field.Error for a setting that makes no sense.
 func (s *Settings) Validate() error {
-	wrong := func(field, format string, args ...any) error {
-		return &FieldError{field, fmt.Errorf(format, args...)}
-	}
 	for _, t := range []struct {
 		field string
 		time  proto.Time
@@ -96,33 +81,33 @@ func (s *Settings) Validate() error {
 		{"mtbf", s.MTBF, s.Law == Exponential},
 	} {
 		if t.used && (t.time < 1 || t.time > MaxTime) {
-			return wrong(t.field, "want more than 0, and 73 years at most")
+			return field.Errorf(t.field, "want more than 0, and 73 years at most")
 		}
 	}
 	if s.Nodes < 2 || s.Nodes > MaxNodes {
-		return wrong("nodes", "%d: want 2 to %d", s.Nodes, MaxNodes)
+		return field.Errorf("nodes", "%d: want 2 to %d", s.Nodes, MaxNodes)
 	}
 	if s.Period < 3*s.Tau {
-		return wrong("period", "want 3τ at least, for other messages to find room between two heartbeats")
+		return field.Errorf("period", "want 3τ at least, for other messages to find room between two heartbeats")
 	}
 	if s.Timeout <= s.Period+s.Tau {
-		return wrong("timeout", "want more than η + τ, or live nodes are suspected")
+		return field.Errorf("timeout", "want more than η + τ, or live nodes are suspected")
 	}
 	if s.HostSize < 1 || s.HostSize > s.Nodes {
-		return wrong("host-size", "%d: want 1 to %d, the number of nodes", s.HostSize, s.Nodes)
+		return field.Errorf("host-size", "%d: want 1 to %d, the number of nodes", s.HostSize, s.Nodes)
 	}
 	switch s.Law {
 	case Forced, Paced:
 		if most := min(s.Nodes, maxFailures) - 1; s.Failures < 1 || s.Failures > most {
-			return wrong("failures", "%d: want 1 to %d", s.Failures, most)
+			return field.Errorf("failures", "%d: want 1 to %d", s.Failures, most)
 		}
 	case WholeHost:
 		if most := min(s.Nodes, maxFailures) - 1; s.HostSize > most {
-			return wrong("host-size", "%d: a whole host of at most %d can fail", s.HostSize, most)
+			return field.Errorf("host-size", "%d: a whole host of at most %d can fail", s.HostSize, most)
 		}
 	case Exponential:
 	default:
-		return &FieldError{"law", errors.New("there is no such law")}
+		return field.Errorf("law", "there is no such law")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package logp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/field"
 	"banyan/internal/topology"
 )
 
@@ -54,20 +54,7 @@ type Case struct {
 	Model        Model
 }
 
-// FieldError says which part of a Case is wrong, by its column in a [Table].
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-func (e *FieldError) Unwrap() error { return e.Err }
-
-func fieldError(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Errorf(format, args...)}
-}
-
-// Validate returns a *FieldError if the case can't be run.
+// Validate returns a *field.Error if the case can't be run.
 func (c *Case) Validate() error {
 	_, _, err := c.prepare()
 	return err
@@ -78,27 +65,27 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 	var config broadcast.Config
 	switch {
 	case c.Procs < 1 || c.Procs > MaxProcs:
-		return config, nil, fieldError("procs", "%d: want 1 to %d", c.Procs, MaxProcs)
+		return config, nil, field.Errorf("procs", "%d: want 1 to %d", c.Procs, MaxProcs)
 	case c.Latency < 0 || c.Latency > math.MaxInt32:
-		return config, nil, fieldError("L", "latency %d: want 0 to %d", c.Latency, math.MaxInt32)
+		return config, nil, field.Errorf("L", "latency %d: want 0 to %d", c.Latency, math.MaxInt32)
 	case c.Overhead < 1 || c.Overhead > math.MaxInt32:
-		return config, nil, fieldError("o", "overhead %d: want 1 to %d", c.Overhead, math.MaxInt32)
+		return config, nil, field.Errorf("o", "overhead %d: want 1 to %d", c.Overhead, math.MaxInt32)
 	case c.Tree == KAry && c.K < 2: // 1 would be a chain
-		return config, nil, fieldError("k", "%d: a kary tree wants at least 2", c.K)
+		return config, nil, field.Errorf("k", "%d: a kary tree wants at least 2", c.K)
 	case c.Tree == Lame && c.K < 1: // 1 is binomial
-		return config, nil, fieldError("k", "%d: a lame tree wants at least 1", c.K)
+		return config, nil, field.Errorf("k", "%d: a lame tree wants at least 1", c.K)
 	case !c.Tree.NeedsK() && c.K != 0:
-		return config, nil, fieldError("k", "%d: a %s tree has none", c.K, c.Tree)
+		return config, nil, field.Errorf("k", "%d: a %s tree has none", c.K, c.Tree)
 	case c.Synchronised && !c.Correction.Corrects():
-		return config, nil, fieldError("start", "correction %s has no start to synchronise", c.Correction)
+		return config, nil, field.Errorf("start", "correction %s has no start to synchronise", c.Correction)
 	case c.Delay < 0 || c.Delay > math.MaxInt32:
-		return config, nil, fieldError("delay", "%d: want 0 to %d", c.Delay, math.MaxInt32)
+		return config, nil, field.Errorf("delay", "%d: want 0 to %d", c.Delay, math.MaxInt32)
 	case c.Correction != broadcast.Delayed && c.Delay != 0:
-		return config, nil, fieldError("delay", "%d: correction %s has none", c.Delay, c.Correction)
+		return config, nil, field.Errorf("delay", "%d: correction %s has none", c.Delay, c.Correction)
 	}
 	tree, err := c.tree()
 	if err != nil {
-		return config, nil, &FieldError{"tree", err}
+		return config, nil, field.Wrap("tree", err)
 	}
 	if err := c.validateDistance(); err != nil {
 		return config, nil, err
@@ -117,21 +104,21 @@ func (c *Case) prepare() (broadcast.Config, Set, error) {
 		config.CorrectAt = c.gossipEnd()
 	}
 	if err := config.Validate(); err != nil {
-		return config, nil, &FieldError{"distance", err} // all else has been checked above
+		return config, nil, field.Wrap("distance", err) // all else has been checked above
 	}
 	failed := NewSet(c.Procs)
 	for _, f := range c.Failed {
 		if f == 0 {
-			return config, nil, &FieldError{"failed", errors.New("0 is the root, which must live")}
+			return config, nil, field.Errorf("failed", "0 is the root, which must live")
 		}
 		if f < 0 || f >= c.Procs {
-			return config, nil, fieldError("failed", "%d: want 1 to %d", f, c.Procs-1)
+			return config, nil, field.Errorf("failed", "%d: want 1 to %d", f, c.Procs-1)
 		}
 		failed.Add(f)
 	}
 	for _, crash := range c.Crashes {
 		if err := crash.validate(c.Procs); err != nil {
-			return config, nil, &FieldError{"crashes", err}
+			return config, nil, field.Wrap("crashes", err)
 		}
 	}
 	return config, failed, nil

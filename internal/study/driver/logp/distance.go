@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"banyan/internal/study/field"
 )
 
 // SetDistance sets the distance of opportunistic correction, optimised or not: "4"
@@ -53,9 +55,9 @@ func (c *Case) validateDistance() error {
 	given := c.Distance != 0 || c.LeftDistance != 0 || c.Unequal
 	switch {
 	case given && !c.Correction.HasDistance():
-		return fieldError("distance", "%s: correction %s has none", c.distance(), c.Correction)
+		return field.Errorf("distance", "%s: correction %s has none", c.distance(), c.Correction)
 	case c.LeftDistance != 0 && !c.Unequal:
-		return fieldError("distance", "%d to the left: distances are equal", c.LeftDistance)
+		return field.Errorf("distance", "%d to the left: distances are equal", c.LeftDistance)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package logp
 import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/field"
 	"banyan/internal/topology"
 )
 
@@ -12,27 +13,27 @@ func (c *Case) validateGossip() error {
 	if c.Tree != Gossip {
 		switch {
 		case g.Until != 0:
-			return fieldError("gossip_time", "%d: a %s tree has none", g.Until, c.Tree)
+			return field.Errorf("gossip_time", "%d: a %s tree has none", g.Until, c.Tree)
 		case g.Rounds != 0:
-			return fieldError("gossip_rounds", "%d: a %s tree has none", g.Rounds, c.Tree)
+			return field.Errorf("gossip_rounds", "%d: a %s tree has none", g.Rounds, c.Tree)
 		case g.Seed != 0:
-			return fieldError("gossip_seed", "%d: a %s tree has none", g.Seed, c.Tree)
+			return field.Errorf("gossip_seed", "%d: a %s tree has none", g.Seed, c.Tree)
 		}
 		return nil
 	}
 	switch {
 	case c.Numbering != topology.Interleaved:
-		return fieldError("numbering", "%v: gossip has no numbering", c.Numbering)
+		return field.Errorf("numbering", "%v: gossip has no numbering", c.Numbering)
 	case c.Correction == broadcast.Acknowledged || c.Correction == broadcast.Delayed:
-		return fieldError("correction", "%v needs a tree, not gossip", c.Correction)
+		return field.Errorf("correction", "%v needs a tree, not gossip", c.Correction)
 	case g.Until == 0 && g.Rounds == 0:
-		return fieldError("gossip_time", "0: gossip wants a time or a number of rounds")
+		return field.Errorf("gossip_time", "0: gossip wants a time or a number of rounds")
 	case g.Until != 0 && g.Rounds != 0:
-		return fieldError("gossip_rounds", "%d: gossip ends by a time or by rounds, not both", g.Rounds)
+		return field.Errorf("gossip_rounds", "%d: gossip ends by a time or by rounds, not both", g.Rounds)
 	case g.Until < 0 || g.Until > maxGossip:
-		return fieldError("gossip_time", "%d: want 1 to %d", g.Until, maxGossip)
+		return field.Errorf("gossip_time", "%d: want 1 to %d", g.Until, maxGossip)
 	case g.Rounds < 0 || g.Rounds > broadcast.MaxRounds:
-		return fieldError("gossip_rounds", "%d: want 1 to %d", g.Rounds, broadcast.MaxRounds)
+		return field.Errorf("gossip_rounds", "%d: want 1 to %d", g.Rounds, broadcast.MaxRounds)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/field"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 )
@@ -148,8 +149,8 @@ func TestGossipErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&c)
-		var field *FieldError
-		if err := c.Validate(); err == nil || err.Error() != want || !errors.As(err, &field) {
+		var wrong *field.Error
+		if err := c.Validate(); err == nil || err.Error() != want || !errors.As(err, &wrong) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 )
 
 // Model is what a case may have beyond plain LogP with a gap of o. The zero
@@ -26,13 +27,13 @@ type Model struct {
 func (m *Model) validate(c *Case) error {
 	switch {
 	case m.Gap != 0 && m.Gap < c.Overhead || m.Gap > math.MaxInt32:
-		return fieldError("gap", "gap %d: want at least the overhead %d, or 0 for that", m.Gap, c.Overhead)
+		return field.Errorf("gap", "gap %d: want at least the overhead %d, or 0 for that", m.Gap, c.Overhead)
 	case m.Noise < 0 || m.Noise > math.MaxInt32:
-		return fieldError("noise", "%d: want 0 to %d", m.Noise, math.MaxInt32)
+		return field.Errorf("noise", "%d: want 0 to %d", m.Noise, math.MaxInt32)
 	case m.LatencyWithin < 0 || m.LatencyWithin > math.MaxInt32:
-		return fieldError("latency_within", "latency %d: want 0 to %d", m.LatencyWithin, math.MaxInt32)
+		return field.Errorf("latency_within", "latency %d: want 0 to %d", m.LatencyWithin, math.MaxInt32)
 	case m.LatencyWithin != 0 && m.Nodes.Size == 0:
-		return fieldError("latency_within", "%d: there are no nodes", m.LatencyWithin)
+		return field.Errorf("latency_within", "%d: there are no nodes", m.LatencyWithin)
 	}
 	return m.Nodes.validate(c.Procs)
 }

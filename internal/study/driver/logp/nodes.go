@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"banyan/internal/study/field"
 )
 
 // Placement says how the positions of a broadcast, its processes, are dealt to
@@ -51,11 +53,11 @@ type Nodes struct {
 func (n Nodes) validate(procs int) error {
 	switch {
 	case n.Size < 0 || n.Size > procs:
-		return fieldError("node_size", "%d: want 1 to %d, or 0 for no nodes", n.Size, procs)
+		return field.Errorf("node_size", "%d: want 1 to %d, or 0 for no nodes", n.Size, procs)
 	case int(n.Placement) >= len(placements):
-		return fieldError("placement", "unknown %v", n.Placement)
+		return field.Errorf("placement", "unknown %v", n.Placement)
 	case n.Size == 0 && n.Placement != Consecutive:
-		return fieldError("placement", "%v: there are no nodes", n.Placement)
+		return field.Errorf("placement", "%v: there are no nodes", n.Placement)
 	}
 	return nil
 }
@@ -93,14 +95,14 @@ func (n Nodes) Of(procs int) []int32 {
 func (c *Case) FailNodes(count int, source rand.Source) error {
 	nodes := c.Model.Nodes
 	if nodes.Size == 0 {
-		return fieldError("node_size", "0: there are no nodes to fail")
+		return field.Errorf("node_size", "0: there are no nodes to fail")
 	}
 	if err := nodes.validate(c.Procs); err != nil {
 		return err
 	}
 	others := nodes.Count(c.Procs) - 1
 	if count < 0 || count > others {
-		return fieldError("failed_nodes", "%d: want 0 to %d", count, others)
+		return field.Errorf("failed_nodes", "%d: want 0 to %d", count, others)
 	}
 	dead := NewSet(others + 1)
 	for _, node := range rand.New(source).Perm(others)[:count] {

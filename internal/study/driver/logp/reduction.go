@@ -7,6 +7,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/field"
 	"banyan/internal/study/protocol/reduction"
 	"banyan/internal/trace"
 )
@@ -40,7 +41,7 @@ type ReductionOutcome struct {
 // prepare makes what a run needs, and so finds what is wrong.
 func (c *Reduction) prepare() (reduction.Config, Set, error) {
 	if c.Case.Tree == Gossip || c.Case.Correction != broadcast.NoCorrection {
-		return reduction.Config{}, nil, fieldError("tree", "a reduction has no gossip, and no correction of a broadcast")
+		return reduction.Config{}, nil, field.Errorf("tree", "a reduction has no gossip, and no correction of a broadcast")
 	}
 	base, failed, err := c.Case.prepare()
 	if err != nil {
@@ -55,14 +56,14 @@ func (c *Reduction) prepare() (reduction.Config, Set, error) {
 	if err := config.Prepare(); err != nil {
 		plain := config
 		if plain.Distance = 0; plain.Prepare() != nil {
-			return config, nil, &FieldError{"tree", err}
+			return config, nil, field.Wrap("tree", err)
 		}
-		return config, nil, &FieldError{"distance", err}
+		return config, nil, field.Wrap("distance", err)
 	}
 	return config, failed, nil
 }
 
-// Validate returns a *FieldError if the reduction can't be run.
+// Validate returns a *field.Error if the reduction can't be run.
 func (c *Reduction) Validate() error {
 	_, _, err := c.prepare()
 	return err
@@ -77,7 +78,7 @@ func (c *Reduction) TraceHeader() trace.Header {
 }
 
 // Reduce simulates one reduction. It writes a trace unless that is nil; the caller
-// flushes it. The error, a *FieldError, says what is wrong with the case.
+// flushes it. The error, a *field.Error, says what is wrong with the case.
 func (s *Simulator) Reduce(c *Reduction, t *trace.Writer) (ReductionOutcome, error) {
 	var r reduce
 	return s.reduceWith(&r, c, t)

@@ -42,7 +42,7 @@ type Simulator struct {
 }
 
 // Run simulates one case. It writes a trace unless that is nil; the caller
-// flushes it. The error, a *FieldError, says what is wrong with the case.
+// flushes it. The error, a *field.Error, says what is wrong with the case.
 func (s *Simulator) Run(c *Case, t *trace.Writer) (Outcome, error) {
 	return s.runAs(c, t, func(r *run) Machines { return r })
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/study/field"
 )
 
 // Table is cases and what is known of their outcomes.
@@ -107,21 +108,21 @@ func readRow(names, record []string, distance string) (Row, error) {
 		if i < 0 {
 			if c.name == "distance" && row.Correction.HasDistance() {
 				if err := row.SetDistance(distance); err != nil {
-					return row, &FieldError{c.name, err}
+					return row, field.Wrap(c.name, err)
 				}
 			}
 			continue
 		}
-		field := record[i]
+		text := record[i]
 		var err error
 		if c.set != nil {
-			err = c.set(&row.Case, field)
-		} else if field != "" {
-			row.Expected[c.name] = field
-			_, err = parseNumber(field)
+			err = c.set(&row.Case, text)
+		} else if text != "" {
+			row.Expected[c.name] = text
+			_, err = parseNumber(text)
 		}
 		if err != nil {
-			return row, &FieldError{c.name, err}
+			return row, field.Wrap(c.name, err)
 		}
 	}
 	return row, row.Validate()

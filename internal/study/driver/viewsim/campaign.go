@@ -2,15 +2,15 @@ package viewsim
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 	"banyan/internal/study/parallel"
 )
 
 // Run plays one run. The same settings and seed give the same outcome. It returns a
-// *FieldError for settings that make no sense.
+// *field.Error for settings that make no sense.
 func Run(s Settings, seed uint64) (Outcome, error) {
 	if err := s.Validate(); err != nil {
 		return Outcome{}, err
@@ -30,13 +30,13 @@ type Campaign struct {
 	Workers int // runs at a time; what comes out doesn't depend on it
 }
 
-// Validate returns a *FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (c *Campaign) Validate() error {
 	if c.Runs < 1 {
-		return &FieldError{"runs", fmt.Errorf("%d: want 1 at least", c.Runs)}
+		return field.Errorf("runs", "%d: want 1 at least", c.Runs)
 	}
 	if c.Workers < 1 {
-		return &FieldError{"workers", fmt.Errorf("%d: want 1 at least", c.Workers)}
+		return field.Errorf("workers", "%d: want 1 at least", c.Workers)
 	}
 	return c.Settings.Validate()
 }

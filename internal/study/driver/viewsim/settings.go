@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 )
 
 // Protocol is what is simulated.
@@ -110,16 +111,7 @@ type Settings struct {
 	Hops func(from, to proto.Proc) int
 }
 
-// FieldError says which setting is wrong, by the name of the flag that sets it.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-func (e *FieldError) Unwrap() error { return e.Err }
-
-// Validate returns a *FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (s *Settings) Validate() error {
 	most := MaxNodes
 	if s.Protocol != Banyan {
@@ -127,13 +119,13 @@ func (s *Settings) Validate() error {
 	}
 	switch {
 	case s.Nodes < 1 || s.Nodes > most:
-		return &FieldError{"nodes", fmt.Errorf("%d: want 1 to %d with protocol %v", s.Nodes, most, s.Protocol)}
+		return field.Errorf("nodes", "%d: want 1 to %d with protocol %v", s.Nodes, most, s.Protocol)
 	case s.Arity < 2 || s.Arity > MaxNodes || s.Arity&(s.Arity-1) != 0:
-		return &FieldError{"arity", fmt.Errorf("%d: want a power of two from 2 to %d", s.Arity, MaxNodes)}
+		return field.Errorf("arity", "%d: want a power of two from 2 to %d", s.Arity, MaxNodes)
 	case s.Gather != 0 && s.Protocol != Banyan:
-		return &FieldError{"gather", fmt.Errorf("the paper's protocol gathers nothing")}
+		return field.Errorf("gather", "the paper's protocol gathers nothing")
 	case s.Fault.Deaths() >= s.Nodes:
-		return &FieldError{"fault", fmt.Errorf("%v: of %d nodes at least one must live", s.Fault, s.Nodes)}
+		return field.Errorf("fault", "%v: of %d nodes at least one must live", s.Fault, s.Nodes)
 	}
 	for _, x := range []struct {
 		name  string
@@ -144,7 +136,7 @@ func (s *Settings) Validate() error {
 		{"detection", s.Detection, 0}, {"spread", s.Spread, 0}, {"gather", s.Gather, 0}, {"within", s.Within, 0},
 	} {
 		if x.value < x.least || x.value > MaxTime {
-			return &FieldError{x.name, fmt.Errorf("%d: want %d to %d steps", x.value, x.least, MaxTime)}
+			return field.Errorf(x.name, "%d: want %d to %d steps", x.value, x.least, MaxTime)
 		}
 	}
 	return nil

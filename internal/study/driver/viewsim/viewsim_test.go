@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
 )
@@ -328,8 +329,8 @@ func TestBadSettings(t *testing.T) {
 		s := steps(8, 2, "node")
 		x.change(&s)
 		_, err := Run(s, 1)
-		var field *FieldError
-		if !errors.As(err, &field) || field.Field != x.field {
+		var wrong *field.Error
+		if !errors.As(err, &wrong) || wrong.Field != x.field {
 			t.Errorf("%+v: %v, want one of %s", s, err, x.field)
 		}
 	}

@@ -1,10 +1,9 @@
 package resilience
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -14,13 +13,13 @@ type Checkpointing struct {
 	Restart risk.Seconds // R: from an interruption until the job computes again
 }
 
-// Validate returns a *risk.FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (c *Checkpointing) Validate() error {
 	switch {
 	case !(c.Cost > 0) || math.IsInf(float64(c.Cost), 0):
-		return &risk.FieldError{Field: "checkpoint", Err: errors.New("must be more than 0")}
+		return field.Errorf("checkpoint", "must be more than 0")
 	case !(c.Restart >= 0) || math.IsInf(float64(c.Restart), 0):
-		return &risk.FieldError{Field: "restart", Err: fmt.Errorf("%v: want 0 or more", float64(c.Restart))}
+		return field.Errorf("restart", "%v: want 0 or more", float64(c.Restart))
 	}
 	return nil
 }

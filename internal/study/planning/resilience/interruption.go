@@ -1,9 +1,9 @@
 package resilience
 
 import (
-	"fmt"
 	"math"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -21,13 +21,13 @@ const (
 	longest  risk.Seconds = 1e20
 )
 
-// Validate returns a *risk.FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (n *Nodes) Validate() error {
 	switch {
 	case !(n.MTBF >= shortest && n.MTBF <= longest):
-		return &risk.FieldError{Field: "mtbf", Err: fmt.Errorf("%v: want %v to %v", n.MTBF, shortest, longest)}
+		return field.Errorf("mtbf", "%v: want %v to %v", n.MTBF, shortest, longest)
 	case n.Heal != 0 && !(n.Heal >= shortest && n.Heal <= longest):
-		return &risk.FieldError{Field: "heal", Err: fmt.Errorf("%v: want %v to %v, or never", n.Heal, shortest, longest)}
+		return field.Errorf("heal", "%v: want %v to %v, or never", n.Heal, shortest, longest)
 	}
 	return nil
 }

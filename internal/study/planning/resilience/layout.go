@@ -1,10 +1,9 @@
 package resilience
 
 import (
-	"fmt"
 	"math"
 
-	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/field"
 )
 
 // Degree is how many replicas a rank has on average; 1 is no replication. With 1.25, one
@@ -17,10 +16,10 @@ const (
 	MaxNodes  = 1 << 30
 )
 
-// Validate returns a *risk.FieldError if there is no such degree.
+// Validate returns a *field.Error if there is no such degree.
 func (d Degree) Validate() error {
 	if !(d >= 1 && d <= MaxDegree) {
-		return &risk.FieldError{Field: "degree", Err: fmt.Errorf("%v: want 1 to %d", float64(d), MaxDegree)}
+		return field.Errorf("degree", "%v: want 1 to %d", float64(d), MaxDegree)
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
 package resilience
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -18,7 +18,7 @@ type Job struct {
 	Overhead float64
 }
 
-// Validate returns a *risk.FieldError if a value is out of range.
+// Validate returns a *field.Error if a value is out of range.
 func (j *Job) Validate() error {
 	if err := j.Nodes.Validate(); err != nil {
 		return err
@@ -28,9 +28,9 @@ func (j *Job) Validate() error {
 	}
 	switch {
 	case !(j.Work > 0) || math.IsInf(float64(j.Work), 0):
-		return &risk.FieldError{Field: "work", Err: errors.New("must be more than 0")}
+		return field.Errorf("work", "must be more than 0")
 	case !(j.Overhead >= 0) || math.IsInf(j.Overhead, 0):
-		return &risk.FieldError{Field: "overhead", Err: fmt.Errorf("%g: want 0 or more", j.Overhead)}
+		return field.Errorf("overhead", "%g: want 0 or more", j.Overhead)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -154,8 +155,8 @@ func TestValidate(t *testing.T) {
 	} {
 		j := example()
 		x.spoil(&j)
-		var field *risk.FieldError
-		if err := j.Validate(); !errors.As(err, &field) || field.Field != x.field {
+		var wrong *field.Error
+		if err := j.Validate(); !errors.As(err, &wrong) || wrong.Field != x.field {
 			t.Errorf("%s: %v", x.field, err)
 		}
 	}

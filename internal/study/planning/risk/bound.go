@@ -1,10 +1,10 @@
 package risk
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
+
+	"banyan/internal/study/field"
 )
 
 // Platform is what the detector runs on.
@@ -14,31 +14,20 @@ type Platform struct {
 	Tau   Seconds // τ: longest time that a message takes
 }
 
-// FieldError says which value is wrong.
-type FieldError struct {
-	Field string // nodes, mtbf, tau, risk, …
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-
-// Unwrap gives what is wrong with it.
-func (e *FieldError) Unwrap() error { return e.Err }
-
 // MaxNodes bounds the size of a platform; any number would do.
 const MaxNodes = 1 << 40
 
-// Validate returns a *FieldError if theorem 1 says nothing about the platform.
+// Validate returns a *field.Error if theorem 1 says nothing about the platform.
 func (p Platform) Validate() error {
 	switch {
 	case p.Nodes < 4:
-		return &FieldError{"nodes", fmt.Errorf("%d: the theorem speaks of 4 nodes or more (⌊log2 n⌋ − 1 overlapping failures)", p.Nodes)}
+		return field.Errorf("nodes", "%d: the theorem speaks of 4 nodes or more (⌊log2 n⌋ − 1 overlapping failures)", p.Nodes)
 	case p.Nodes > MaxNodes:
-		return &FieldError{"nodes", fmt.Errorf("%d: more than %d", p.Nodes, MaxNodes)}
+		return field.Errorf("nodes", "%d: more than %d", p.Nodes, MaxNodes)
 	case !(p.MTBF > 0) || math.IsInf(float64(p.MTBF), 0):
-		return &FieldError{"mtbf", errors.New("must be more than 0")}
+		return field.Errorf("mtbf", "must be more than 0")
 	case !(p.Tau > 0) || math.IsInf(float64(p.Tau), 0):
-		return &FieldError{"tau", errors.New("must be more than 0")}
+		return field.Errorf("tau", "must be more than 0")
 	}
 	return nil
 }
@@ -105,7 +94,7 @@ func Figure3(sizes []int, mtbfs []Seconds, tau Seconds, risk float64) ([]Point, 
 func validateRisk(risk float64) error {
 	// Below this the tail of the distribution can't be told from 0.
 	if !(risk >= 1e-300 && risk < 1) {
-		return &FieldError{"risk", fmt.Errorf("%g: want a probability between 1e-300 and 1", risk)}
+		return field.Errorf("risk", "%g: want a probability between 1e-300 and 1", risk)
 	}
 	return nil
 }

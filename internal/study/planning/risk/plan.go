@@ -1,8 +1,7 @@
 package risk
 
 import (
-	"errors"
-	"fmt"
+	"banyan/internal/study/field"
 )
 
 // Goal is what an operator asks for.
@@ -20,7 +19,7 @@ type Goal struct {
 	FrameBytes int
 }
 
-// Validate returns a *FieldError if a value is out of range.
+// Validate returns a *field.Error if a value is out of range.
 func (g *Goal) Validate() error {
 	if err := g.Platform.Validate(); err != nil {
 		return err
@@ -30,11 +29,11 @@ func (g *Goal) Validate() error {
 	}
 	switch {
 	case !(g.Rate > 0) || g.Rate > 1e9:
-		return &FieldError{"rate", fmt.Errorf("%g: want more than 0 heartbeats a second", g.Rate)}
+		return field.Errorf("rate", "%g: want more than 0 heartbeats a second", g.Rate)
 	case !(g.Jitter >= 0):
-		return &FieldError{"jitter", errors.New("must not be negative")}
+		return field.Errorf("jitter", "must not be negative")
 	case g.FrameBytes < 1:
-		return &FieldError{"frame bytes", fmt.Errorf("%d: want at least 1", g.FrameBytes)}
+		return field.Errorf("frame bytes", "%d: want at least 1", g.FrameBytes)
 	}
 	return nil
 }
@@ -129,14 +128,14 @@ func (g *Goal) leastTimeout(period Seconds) (Seconds, Limit) {
 // infeasible says why no δ fits between its bounds.
 func (g *Goal) infeasible(p *Plan) error {
 	if p.LargestTimeout <= 0 {
-		return &FieldError{"risk", fmt.Errorf("%g: no δ is short enough for it, as one of %d nodes fails every %v: accept more risk, or have fewer or better nodes",
-			g.Risk, g.Nodes, g.Interval())}
+		return field.Errorf("risk", "%g: no δ is short enough for it, as one of %d nodes fails every %v: accept more risk, or have fewer or better nodes",
+			g.Risk, g.Nodes, g.Interval())
 	}
 	fastest, _ := g.leastTimeout(portPeriods * g.Tau)
 	if fastest > p.LargestTimeout {
-		return &FieldError{"risk", fmt.Errorf("%g: δ may be at most %v, but τ = %v and a jitter of %v need at least %v, however short η is: accept more risk, or have fewer or better nodes",
-			g.Risk, p.LargestTimeout, g.Tau, g.Jitter, fastest)}
+		return field.Errorf("risk", "%g: δ may be at most %v, but τ = %v and a jitter of %v need at least %v, however short η is: accept more risk, or have fewer or better nodes",
+			g.Risk, p.LargestTimeout, g.Tau, g.Jitter, fastest)
 	}
-	return &FieldError{"rate", fmt.Errorf("%g heartbeats a second: δ may be at most %v for the risk, but η = %v needs at least %v (%v): allow more heartbeats, or more risk",
-		g.Rate, p.LargestTimeout, p.Period, p.LeastTimeout, p.Limit)}
+	return field.Errorf("rate", "%g heartbeats a second: δ may be at most %v for the risk, but η = %v needs at least %v (%v): allow more heartbeats, or more risk",
+		g.Rate, p.LargestTimeout, p.Period, p.LeastTimeout, p.Limit)
 }

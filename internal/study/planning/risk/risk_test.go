@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"banyan/internal/study/field"
 )
 
 const year = Seconds(365.25 * 86400)
@@ -129,8 +131,8 @@ func TestRecommendKeepsItsRules(t *testing.T) {
 		}
 		p, err := Recommend(g)
 		if err != nil {
-			var field *FieldError
-			if !errors.As(err, &field) || field.Field != "rate" && field.Field != "risk" {
+			var wrong *field.Error
+			if !errors.As(err, &wrong) || wrong.Field != "rate" && wrong.Field != "risk" {
 				t.Fatalf("no field to change: %v", err)
 			}
 			if p.LeastTimeout <= p.LargestTimeout {

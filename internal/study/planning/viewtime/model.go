@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -22,38 +23,29 @@ type Model struct {
 	Overhead risk.Seconds
 }
 
-// FieldError says which setting is wrong, by the name of the flag that sets it.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
-func (e *FieldError) Unwrap() error { return e.Err }
-
-// Validate returns a *FieldError for what makes no sense.
+// Validate returns a *field.Error for what makes no sense.
 func (m *Model) Validate() error {
 	switch {
 	case !(m.Latency > 0) || math.IsInf(float64(m.Latency), 0):
-		return &FieldError{"latency", fmt.Errorf("%v: want more than 0", m.Latency)}
+		return field.Errorf("latency", "%v: want more than 0", m.Latency)
 	case !(m.Compute >= 0) || math.IsInf(float64(m.Compute), 0):
-		return &FieldError{"compute", fmt.Errorf("%v: want 0 or more", m.Compute)}
+		return field.Errorf("compute", "%v: want 0 or more", m.Compute)
 	case !(m.Overhead >= 0) || math.IsInf(float64(m.Overhead), 0):
-		return &FieldError{"overhead", fmt.Errorf("%v: want 0 or more", m.Overhead)}
+		return field.Errorf("overhead", "%v: want 0 or more", m.Overhead)
 	}
 	return nil
 }
 
-// ValidateTree returns a *FieldError if there can be no such tree.
+// ValidateTree returns a *field.Error if there can be no such tree.
 func (m *Model) ValidateTree(nodes, arity int) error {
 	room := m.Topology.Nodes()
 	switch {
 	case nodes < 1 || nodes > MaxNodes:
-		return &FieldError{"nodes", fmt.Errorf("%d: want 1 to %d", nodes, MaxNodes)}
+		return field.Errorf("nodes", "%d: want 1 to %d", nodes, MaxNodes)
 	case room > 0 && nodes > room:
-		return &FieldError{"nodes", fmt.Errorf("%d: a %v has room for %d", nodes, m.Topology, room)}
+		return field.Errorf("nodes", "%d: a %v has room for %d", nodes, m.Topology, room)
 	case arity < 2 || arity > MaxNodes || arity&(arity-1) != 0:
-		return &FieldError{"arity", fmt.Errorf("%d: want a power of two from 2 to %d", arity, MaxNodes)}
+		return field.Errorf("arity", "%d: want a power of two from 2 to %d", arity, MaxNodes)
 	}
 	return nil
 }

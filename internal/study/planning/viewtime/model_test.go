@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -187,8 +188,8 @@ func TestBadInput(t *testing.T) {
 		field        string
 	}{{0, 2, "nodes"}, {-1, 2, "nodes"}, {MaxNodes + 1, 2, "nodes"}, {9, 2, "nodes"}, {4, 3, "arity"}, {4, 1, "arity"}, {4, 0, "arity"}, {4, -2, "arity"}, {8, 8, ""}} {
 		err := m.ValidateTree(x.nodes, x.arity)
-		var field *FieldError
-		if errors.As(err, &field) != (x.field != "") || field != nil && field.Field != x.field {
+		var wrong *field.Error
+		if errors.As(err, &wrong) != (x.field != "") || wrong != nil && wrong.Field != x.field {
 			t.Errorf("%d nodes, arity %d: %v", x.nodes, x.arity, err)
 		}
 	}
