@@ -69,17 +69,10 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 	return s, err
 }
 
-// Broadcast takes part in a broadcast; see process.Process.Broadcast.
-func (e *Engine) Broadcast(context uint64, root int, buffer []byte) Handle {
-	e.lock()
-	h := e.broadcast(context, root, process.Shallow, buffer)
-	e.mu.Unlock()
-	return h
-}
-
+// broadcast takes part in a broadcast; see process.Process.Broadcast.
 func (e *Engine) broadcast(context uint64, root int, shape process.Shape, buffer []byte) Handle {
 	e.next(nil) // the buffer may be the one to receive into
-	return e.p.BroadcastAs(context, root, shape, buffer)
+	return e.p.Broadcast(context, root, shape, buffer)
 }
 
 // take is the outcome of an operation that has ended, or never will because the engine is closed.

@@ -115,7 +115,7 @@ func (s *Schedule) Receive(from proto.Rank, buffer []byte) {
 	st.Peer, st.Data = from, buffer
 }
 
-// Broadcast adds a part in the context's next broadcast; see process.Process.BroadcastAs.
+// Broadcast adds a part in the context's next broadcast; see process.Process.Broadcast.
 func (s *Schedule) Broadcast(root int, shape process.Shape, buffer []byte) {
 	st := s.start(StepBroadcast)
 	st.Peer, st.shape, st.Data = proto.Rank(root), shape, buffer

@@ -154,16 +154,11 @@ func (c *context) index(r proto.Rank) int {
 	return -1
 }
 
-// Broadcast takes part in the next broadcast of a context, of at most
-// SegmentLimit bytes, in an unreplicated job. root is an index in the context.
-// It ends when the data is here. This member has passed it on by then; corrections
-// may follow.
-func (p *Process) Broadcast(id uint64, root int, buffer []byte) Handle {
-	return p.BroadcastAs(id, root, Shallow, buffer)
-}
-
-// BroadcastAs is Broadcast over a tree of a shape. That of the root counts.
-func (p *Process) BroadcastAs(id uint64, root int, shape Shape, buffer []byte) Handle {
+// Broadcast takes part in the next broadcast of a context, of at most SegmentLimit
+// bytes, in an unreplicated job. root is an index in the context; the root's shape
+// of the tree counts. The request ends when the data is here. This member has passed
+// the data on by then; corrections may follow.
+func (p *Process) Broadcast(id uint64, root int, shape Shape, buffer []byte) Handle {
 	c := p.context(id)
 	h, r := p.newRequest(broadcasting)
 	r.buffer, r.context, r.shape = buffer, id, shape

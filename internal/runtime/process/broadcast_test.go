@@ -50,7 +50,7 @@ func (c *casts) step(p *Process) bool {
 				b[j] = byte(i + j + c.rank)
 			}
 		}
-		c.open = append(c.open, posted{h: p.BroadcastAs(3, c.root(i), Shape(i%2), b), buffer: b})
+		c.open = append(c.open, posted{h: p.Broadcast(3, c.root(i), Shape(i%2), b), buffer: b})
 	}
 	return c.at == c.total && len(c.open) == 0
 }

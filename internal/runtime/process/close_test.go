@@ -61,7 +61,7 @@ func (s *shortLived) step(p *Process) bool {
 			}
 		}
 		s.number++
-		s.open = []posted{{h: p.Broadcast(s.context, 0, b), buffer: b}}
+		s.open = []posted{{h: p.Broadcast(s.context, 0, Shallow, b), buffer: b}}
 	}
 	return false
 }

@@ -13,7 +13,7 @@ func TestEmptyPayloadIsNotRecycled(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	theirs := make([]byte, 4096)
 	b := make([]byte, 1)
-	p.Broadcast(3, 1, b)
+	p.Broadcast(3, 1, Shallow, b)
 	for seq := range uint64(3) {
 		for _, k := range []wire.Kind{wire.KindTree, wire.KindCorrectionOffer, wire.KindBroadcastReport} {
 			p.Frame(1, &wire.Header{Kind: k, Context: 3, Seq: seq + 1, Src: 1, Aux: 1}, theirs[:0])
