@@ -43,6 +43,7 @@ type infirmary struct {
 	stop      func() bool // if set, ends the run
 	// damage, if set, may change what is about to arrive.
 	damage func(to *patient, pk *packet)
+	sent   *frameSums // of what is sent, if set
 }
 
 // flight is what is on its way from one life to another, or, from nobody, the launcher's
@@ -133,6 +134,7 @@ func (n *patient) Send(to proto.Proc, h *wire.Header, payload []byte, token uint
 	}
 	hh := *h
 	hh.Length = uint32(len(payload))
+	n.w.sent.add(&hh, payload)
 	n.w.flight(n, n.w.incarnationOf(to, n.admitted[to])).push(packet{header: hh, payload: slices.Clone(payload), token: token})
 }
 func (n *patient) Queued(proto.Proc) int { return 0 }

@@ -21,6 +21,7 @@ type world struct {
 	layout layout.Layout
 	nodes  []*node
 	links  map[[2]proto.Proc][]packet
+	sent   *frameSums // of what is sent, if set
 	pairs  [][2]proto.Proc // keys of links, in creation order
 	now    proto.Time
 }
@@ -107,6 +108,7 @@ func (n *node) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
 	}
 	hh := *h
 	hh.Length = uint32(len(payload))
+	n.w.sent.add(&hh, payload)
 	n.w.push(n.self, to, packet{header: hh, payload: append([]byte(nil), payload...), token: token})
 }
 
