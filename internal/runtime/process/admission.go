@@ -19,19 +19,16 @@ import (
 // Admit says that a process has come to take the place of a dead one, under an
 // incarnation. One that isn't higher than the last known changes nothing.
 func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
-	if q == p.cfg.Self || incarnation <= p.incarnations[q] || p.finished {
+	if q == p.cfg.Self || incarnation <= p.peers[q].incarnation || p.finished {
 		return
 	}
-	if !p.told[q] {
+	if p.peers[q].state != peerDead {
 		p.Evidence(q, incarnation-1) // nobody takes the place of one that lives
 	}
-	p.incarnations[q] = incarnation
-	p.told[q], p.left[q], p.met[q], p.guest[q] = false, false, false, true
-	p.why[q] = membership.Silent
-	if b := p.staging[q]; b != nil {
-		p.staging[q] = nil
-		p.buffers.put(b)
+	if !p.peers[q].admit(incarnation) {
+		return
 	}
+	p.dropStaging(q)
 	// What the former one has offered another offers again.
 	p.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.from == q {
@@ -50,11 +47,6 @@ func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	}
 }
 
-// member is a process in its present life.
-func (p *Process) member(q proto.Proc) membership.Member {
-	return membership.Member{Proc: q, Incarnation: p.incarnations[q]}
-}
-
 // begin makes the machines that a replacement begins otherwise, or those of a process
 // that is there from the start.
 func (p *Process) begin(now proto.Time) {
@@ -64,29 +56,23 @@ func (p *Process) begin(now proto.Time) {
 		p.shutdown = shutdown.New(p.cfg.Self, n)
 		p.members = membership.New(p.membership(), membership.FirstView(n))
 	} else {
-		copy(p.incarnations, p.cfg.Incarnations)
-		for q := range proto.Proc(n) {
-			switch {
-			case q == p.cfg.Self:
-			case p.cfg.Gone != nil && p.cfg.Gone[q]:
-				p.told[q] = true
-				p.why[q] = membership.Died
-				p.replica.Dead(q, p.incarnations[q], &p.replicaOut)
-			default:
-				p.guest[q] = true
+		p.peers = newPeersOfReplacement(n, p.cfg.Self, p.cfg.Incarnations, p.cfg.Gone)
+		for q := range p.peers {
+			if p.peers[q].state == peerDead {
+				p.replica.Dead(proto.Proc(q), p.peers[q].incarnation, &p.replicaOut)
 			}
 		}
 		p.replicaOut = p.replicaOut[:0] // it has sent nothing
-		p.shutdown = shutdown.Join(p.cfg.Self, p.incarnations, p.told)
+		p.shutdown = shutdown.Join(p.cfg.Self, p.peers.incarnations(), p.peers.dead())
 		p.joining = &joining{donor: proto.NoProc}
 		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
 		if err != nil {
 			panic(err) // it has one member
 		}
-		first = &detector.View{Ring: alone, Incarnations: []proto.Incarnation{p.incarnations[p.cfg.Self]}}
+		first = &detector.View{Ring: alone, Incarnations: []proto.Incarnation{p.peers[p.cfg.Self].incarnation}}
 	}
 	p.detector = detector.New(detector.Config{
-		Self: p.cfg.Self, Incarnation: p.incarnations[p.cfg.Self], View: first,
+		Self: p.cfg.Self, Incarnation: p.peers[p.cfg.Self].incarnation, View: first,
 		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
 	}, now, &p.detectorOut)
 	p.runDetector()
@@ -94,16 +80,16 @@ func (p *Process) begin(now proto.Time) {
 
 func (p *Process) membership() membership.Config {
 	return membership.Config{
-		Self: p.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: 2 * p.cfg.Timeout, Retry: p.cfg.Timeout,
+		Self: p.peers.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: 2 * p.cfg.Timeout, Retry: p.cfg.Timeout,
 	}
 }
 
 // joinView asks to be let into the view, of which this replacement is no member yet.
 func (p *Process) joinView() {
 	var contacts []membership.Member
-	for q := range p.incarnations {
-		if q := proto.Proc(q); q != p.cfg.Self && p.Alive(q) && !p.left[q] {
-			contacts = append(contacts, p.member(q))
+	for q := range p.peers {
+		if q := proto.Proc(q); q != p.cfg.Self && p.present(q) {
+			contacts = append(contacts, p.peers.member(q))
 		}
 	}
 	if len(contacts) == 0 {
@@ -128,9 +114,9 @@ func (p *Process) adoptViews() {
 
 func (p *Process) adopt(v *membership.View) {
 	// Who isn't in it any more is dead, whoever may have noticed.
-	for q, incarnation := range p.incarnations {
-		if q := proto.Proc(q); !p.guest[q] && !p.told[q] && !p.left[q] && v.Excludes(membership.Member{Proc: q, Incarnation: incarnation}) {
-			p.Evidence(q, incarnation)
+	for q := range p.peers {
+		if m := p.peers.member(proto.Proc(q)); p.peers[q].state == peerAlive && v.Excludes(m) {
+			p.Evidence(m.Proc, m.Incarnation)
 		}
 	}
 	var order []proto.Proc
@@ -150,13 +136,13 @@ func (p *Process) adopt(v *membership.View) {
 	p.detector.Install(p.now, &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}, &p.detectorOut)
 	p.installed = true
 	for _, m := range v.Members {
-		switch {
+		switch q := &p.peers[m.Proc]; {
 		case m.Proc == p.cfg.Self:
-		case m.Incarnation < p.incarnations[m.Proc] || p.told[m.Proc]:
+		case m.Incarnation < q.incarnation || q.state == peerDead:
 			p.detector.Evidence(p.now, m.Proc, m.Incarnation, &p.detectorOut)
-			p.members.Departed(p.now, m, p.why[m.Proc], &p.membersOut)
-		case m.Incarnation == p.incarnations[m.Proc]:
-			p.guest[m.Proc] = false
+			p.members.Departed(p.now, m, q.why, &p.membersOut)
+		case m.Incarnation == q.incarnation && q.state == peerJoining:
+			q.become(peerAlive)
 		}
 	}
 	p.runDetector()

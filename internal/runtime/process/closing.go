@@ -69,7 +69,7 @@ func (p *Process) unusable(id uint64) error {
 // tellClosed tells the other members that this one has closed a context.
 func (p *Process) tellClosed(c *context) {
 	for i, m := range c.members {
-		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && !p.left[q] {
+		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && p.peers[q].state != peerLeft {
 			h := p.nextHeader(wire.KindBroadcastReport)
 			h.Context, h.Seq, h.Aux = c.id, everyNumber, int32(i)
 			h.Src, h.Dst = proto.Rank(c.self), proto.Rank(i)
@@ -104,7 +104,7 @@ func (p *Process) forgetClosed() {
 func (p *Process) awaited(c *context) bool {
 	for i, m := range c.members {
 		q := p.cfg.Layout.Proc(m, 0)
-		if i != c.self && (c.closers == nil || !c.closers[i]) && p.detector.Alive(q) && !p.left[q] {
+		if i != c.self && (c.closers == nil || !c.closers[i]) && p.detector.Alive(q) && p.peers[q].state != peerLeft {
 			return true
 		}
 	}

@@ -18,13 +18,13 @@ type lostPeer struct {
 
 // Evidence says that a process has certainly died, in its incarnations up to one.
 func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
-	if incarnation > p.incarnations[q] {
+	if incarnation > p.peers[q].incarnation {
 		p.Admit(q, incarnation)
 	}
-	if incarnation < p.incarnations[q] || q == p.cfg.Self {
+	if incarnation < p.peers[q].incarnation || q == p.cfg.Self {
 		return // another one has its place
 	}
-	if !p.left[q] {
+	if p.peers[q].state != peerLeft {
 		p.gone(q, membership.Died) // even if its death was only feared before
 	}
 	p.suspect(q)
@@ -32,29 +32,28 @@ func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 
 // suspect says that a process is to be taken for dead.
 func (p *Process) suspect(q proto.Proc) {
-	p.detector.Evidence(p.now, q, p.incarnations[q], &p.detectorOut)
+	p.detector.Evidence(p.now, q, p.peers[q].incarnation, &p.detectorOut)
 	p.runDetector()
-	if p.guest[q] {
-		p.died(detector.Report{Proc: q, Incarnation: p.incarnations[q], Cause: detector.CauseEvidence, By: p.cfg.Self})
+	if p.peers[q].state == peerJoining {
+		p.died(detector.Report{Proc: q, Incarnation: p.peers[q].incarnation, Cause: detector.CauseEvidence, By: p.cfg.Self})
 	}
 }
 
 // Left says that a process has left in order.
 func (p *Process) Left(q proto.Proc) {
-	if p.left[q] {
+	if p.peers[q].state == peerLeft {
 		return
 	}
 	p.departed(q)
-	p.detector.Left(p.now, q, p.incarnations[q], &p.detectorOut)
+	p.detector.Left(p.now, q, p.peers[q].incarnation, &p.detectorOut)
 	p.runDetector()
 }
 
 // departed carries the end of a process that left in order to all it concerns.
 func (p *Process) departed(q proto.Proc) {
-	if p.left[q] {
+	if !p.peers[q].become(peerLeft) {
 		return
 	}
-	p.left[q] = true
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
 	if p.verifying != nil {
@@ -80,7 +79,7 @@ func (p *Process) connectionLost(q proto.Proc) {
 func (p *Process) expireLost() {
 	for i := 0; i < len(p.lost); {
 		l := p.lost[i]
-		if alive := p.Alive(l.proc) && !p.left[l.proc]; alive && p.now < l.until {
+		if alive := p.present(l.proc); alive && p.now < l.until {
 			i++
 			continue
 		} else if alive {
@@ -94,10 +93,9 @@ func (p *Process) expireLost() {
 // died carries a death to everyone it concerns.
 func (p *Process) died(r detector.Report) {
 	q := r.Proc
-	if p.told[q] || p.left[q] || r.Incarnation < p.incarnations[q] {
+	if r.Incarnation < p.peers[q].incarnation || !p.peers[q].become(peerDead) {
 		return
 	}
-	p.told[q], p.guest[q] = true, false
 	if p.cfg.Recorder != nil {
 		p.cfg.Recorder.Died(q)
 	}
@@ -199,7 +197,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 		return
 	case r.kind == receiving && r.arrival != (Handle{}):
 		a := p.arrivals.get(r.arrival)
-		if a != nil && !p.fenced && a.from != proto.NoProc && !p.told[a.from] {
+		if a != nil && !p.fenced && a.from != proto.NoProc && p.peers[a.from].state != peerDead {
 			return
 		}
 		if a != nil {

@@ -80,7 +80,7 @@ func (p *Process) introduce(b detector.Beat) {
 	}
 	p.introduced++
 	to := p.ring.At((p.ring.Position(p.cfg.Self) + distance) % p.ring.Len())
-	if distance > 1 && p.detector.Alive(to) && !p.left[to] {
+	if distance > 1 && p.detector.Alive(to) && p.peers[to].state != peerLeft {
 		p.sendHeartbeat(to, b)
 	}
 }

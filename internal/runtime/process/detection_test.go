@@ -70,7 +70,7 @@ func TestIntroductions(t *testing.T) {
 func TestNewsArePassedOn(t *testing.T) {
 	p, w := eight()
 	p.Frame(6, &wire.Header{Kind: wire.KindNews, Src: 6, Tag: 0, Flags: 0}, gonePayload(wire.Gone{Proc: 4}, wire.Gone{Proc: 3, Left: true}))
-	if p.Alive(4) || !p.Alive(3) || !p.left[3] || p.left[4] {
+	if p.Alive(4) || !p.Alive(3) || p.peers[3].state != peerLeft || p.peers[4].state != peerDead {
 		t.Fatalf("4 alive %t, 3 alive %t", p.Alive(4), p.Alive(3))
 	}
 	if len(w.fenced) != 1 || w.fenced[0] != 4 {

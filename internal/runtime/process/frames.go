@@ -22,15 +22,16 @@ func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 	if place := p.land(from, h); place != nil {
 		return place
 	}
-	p.staging[from] = p.buffers.get(int(h.Length))
-	return p.staging[from]
+	b := p.buffers.get(int(h.Length))
+	p.peers[from].staging = b
+	return b
 }
 
 // Arrived implements transport.Sink.
 func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	if h.Kind == wire.KindData {
 		p.received(from, h.Kind)
-		if !p.told[from] {
+		if p.peers[from].state != peerDead {
 			p.fragment(from, h)
 		}
 		return
@@ -38,8 +39,8 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	if p.landed(from, h) {
 		return
 	}
-	payload := p.staging[from]
-	p.staging[from] = nil
+	payload := p.peers[from].staging
+	p.peers[from].staging = nil
 	if !p.route(from, h, payload, true) {
 		p.buffers.put(payload)
 	}
@@ -48,11 +49,12 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 // route hands a frame to the machine it belongs to. An owned payload comes from
 // the pool; route reports whether it was kept.
 func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	p.met[from] = true
+	peer := &p.peers[from]
+	peer.contacted = true
 	p.received(from, h.Kind)
 	switch {
-	case !p.Alive(from) && !p.left[from]:
-		p.detector.Stranger(p.now, from, p.incarnations[from], &p.detectorOut)
+	case peer.state != peerJoining && peer.state != peerLeft && !p.detector.Alive(from):
+		p.detector.Stranger(p.now, from, peer.incarnation, &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
 		return p.messageArrived(from, h, payload, owned)
@@ -109,20 +111,25 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 
 // Closed implements transport.Sink.
 func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
-	if b := p.staging[peer]; b != nil {
-		p.staging[peer] = nil
-		p.buffers.put(b)
-	}
-	p.landing[peer] = Handle{} // its receive ends when it is known that the peer is dead
+	p.dropStaging(peer)
+	p.peers[peer].zeroCopy = Handle{} // its receive ends when it is known that the peer is dead
 	p.voidTransfers(peer)
 	switch {
-	case p.left[peer] || p.finished:
+	case p.peers[peer].state == peerLeft || p.finished:
 	case why == transport.EvidenceExited:
-		p.Evidence(peer, p.incarnations[peer])
+		p.Evidence(peer, p.peers[peer].incarnation)
 	case why == transport.EvidenceEviction:
 		p.fence(peer)
 	case why == transport.EvidenceLost:
 		p.connectionLost(peer)
+	}
+}
+
+// dropStaging gives up the frame that was arriving from a peer.
+func (p *Process) dropStaging(q proto.Proc) {
+	if b := p.peers[q].staging; b != nil {
+		p.peers[q].staging = nil
+		p.buffers.put(b)
 	}
 }
 

@@ -100,7 +100,7 @@ func (p *Process) IsNoted() bool { return p.noted || !p.cfg.Witness }
 // Help says that this process is the donor of a replacement. Without a word nothing
 // happens if it can't be.
 func (p *Process) Help(q proto.Proc, incarnation proto.Incarnation) {
-	if !p.healable || p.donation != nil || p.finishing || p.incarnations[q] != incarnation || p.told[q] ||
+	if !p.healable || p.donation != nil || p.finishing || p.peers[q].incarnation != incarnation || p.peers[q].state == peerDead ||
 		p.cfg.Layout.Rank(q) != p.rank || q == p.cfg.Self {
 		return
 	}
@@ -206,8 +206,8 @@ func (p *Process) pumpDonation() (sent bool) {
 func (p *Process) doWithout(q proto.Proc) {
 	rank := p.cfg.Layout.Rank(q)
 	for k := range p.cfg.Layout.Degree(rank) {
-		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.told[other] && !p.left[other] {
-			p.Evidence(q, p.incarnations[q])
+		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.peers[other].gone() {
+			p.Evidence(q, p.peers[q].incarnation)
 			return
 		}
 	}
@@ -275,11 +275,11 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 // noteArrived takes a note of package replica's conversation.
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 	n := replica.Note{Kind: replica.NoteKind(h.Flags), Replacement: proto.Proc(h.Src), Incarnation: proto.Incarnation(h.Aux), Covers: h.Context}
-	if !p.replicated || int(n.Replacement) >= len(p.incarnations) || p.joining != nil && !p.joining.committed {
+	if !p.replicated || int(n.Replacement) >= len(p.peers) || p.joining != nil && !p.joining.committed {
 		return
 	}
 	if n.Kind == replica.Prepare && n.Replacement != p.cfg.Self {
-		if n.Incarnation < p.incarnations[n.Replacement] || n.Incarnation == p.incarnations[n.Replacement] && p.told[n.Replacement] {
+		if q := &p.peers[n.Replacement]; n.Incarnation < q.incarnation || n.Incarnation == q.incarnation && q.state == peerDead {
 			return // it is dead already
 		}
 		p.Admit(n.Replacement, n.Incarnation)
@@ -327,7 +327,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.shutdown = p.shutdown.Rejoin(p.incarnations, p.told) // somebody may have finished already
+	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // somebody may have finished already
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()

@@ -33,18 +33,18 @@ func (p *Process) land(from proto.Proc, h *wire.Header) []byte {
 	ah, a := p.newArrival(e, h.Total)
 	a.lands, a.from, a.request = true, from, rh
 	r.status, r.arrival = a.status(), ah
-	p.landing[from] = ah
+	p.peers[from].zeroCopy = ah
 	return r.buffer[:h.Length:h.Length]
 }
 
 // landed ends the receive in whose buffer a message has come to its end.
 func (p *Process) landed(from proto.Proc, h *wire.Header) bool {
-	ah := p.landing[from]
+	ah := p.peers[from].zeroCopy
 	if ah == (Handle{}) {
 		return false
 	}
-	p.landing[from] = Handle{}
-	p.met[from] = true
+	p.peers[from].zeroCopy = Handle{}
+	p.peers[from].contacted = true
 	p.received(from, h.Kind)
 	if a := p.arrivals.get(ah); a != nil {
 		if h.Seq != 0 {
@@ -57,8 +57,8 @@ func (p *Process) landed(from proto.Proc, h *wire.Header) bool {
 
 // endLanding ends the receive of a message that lands, and forgets the message.
 func (p *Process) endLanding(a *arrival, err error) {
-	if p.landing[a.from] == a.self {
-		p.landing[a.from] = Handle{}
+	if p.peers[a.from].zeroCopy == a.self {
+		p.peers[a.from].zeroCopy = Handle{}
 	}
 	if r := p.requests.get(a.request); r != nil {
 		p.complete(a.request, r, err)

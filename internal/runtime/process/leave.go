@@ -71,7 +71,7 @@ func (p *Process) Departed() bool { return p.finished || p.fenced }
 // coordinator of the shutdown barrier dies in the middle of it, they take the leavers'
 // silence for death.
 func (p *Process) Goodbye() {
-	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.met[q] })
+	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.peers[q].contacted })
 }
 
 // Close says that the transport is about to go. What is under way never ends, and
@@ -88,7 +88,7 @@ func (p *Process) Abort(code int) {
 
 func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
-		if q != p.cfg.Self && p.Alive(q) && !p.left[q] && wanted(q) {
+		if q != p.cfg.Self && p.present(q) && wanted(q) {
 			h := p.nextHeader(k)
 			h.Tag = tag
 			p.send(q, h, nil, 0)

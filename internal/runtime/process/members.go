@@ -21,11 +21,11 @@ func (p *Process) gone(q proto.Proc, why membership.Why) {
 	if p.finished || p.fenced {
 		return
 	}
-	p.why[q] = max(p.why[q], why)
+	p.peers[q].why = max(p.peers[q].why, why)
 	if p.members == nil {
 		return // adopt tells it
 	}
-	p.members.Departed(p.now, p.member(q), why, &p.membersOut)
+	p.members.Departed(p.now, p.peers.member(q), why, &p.membersOut)
 	p.runMembership()
 }
 
@@ -33,7 +33,7 @@ func (p *Process) gone(q proto.Proc, why membership.Why) {
 // can't have sent is dropped.
 func (p *Process) membershipArrived(from proto.Proc, payload []byte) {
 	x, err := views.Decode(payload)
-	if err != nil || x.From != p.member(from) || p.finished || p.fenced || p.members == nil {
+	if err != nil || x.From != p.peers.member(from) || p.finished || p.fenced || p.members == nil {
 		return
 	}
 	p.members.Receive(p.now, x, &p.membersOut)
@@ -46,7 +46,7 @@ func (p *Process) runMembership() {
 	for i := range p.membersOut {
 		switch a := &p.membersOut[i]; a.Kind {
 		case membership.Send:
-			if a.To != p.member(a.To.Proc) {
+			if a.To != p.peers.member(a.To.Proc) {
 				break // that life is over
 			}
 			p.scratch = views.Append(p.scratch[:0], a.Message)

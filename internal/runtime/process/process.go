@@ -188,8 +188,6 @@ type Process struct {
 	spares     []spare               // offers of other senders of what is being received
 	redirects  []replica.Action      // to be carried out
 	reading    []Handle              // arrivals whose data is being read from the sender's memory
-	staging    [][]byte              // by Proc: where a large frame is arriving
-	landing    []Handle              // by Proc: the message that is arriving in its receive's buffer
 	lost       []lostPeer            // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
@@ -204,17 +202,12 @@ type Process struct {
 	ackBy       proto.Time // when those are due that are owed; 0: now
 	acks        []wire.Ack
 
-	met          []bool              // by Proc: a frame went there or came from there
-	left         []bool              // by Proc: said goodbye
-	told         []bool              // by Proc: death handled
-	why          []membership.Why    // by Proc: of those
-	incarnations []proto.Incarnation // by Proc: the last incarnation that is let in
-	guest        []bool              // by Proc: no member of the detector's view, but let in
-	installed    bool                // the detector has been given a view
-	growing      bool                // somebody has joined a view
-	views        []*membership.View  // for the detector
-	finishing    bool                // the program is through: refuse offers
-	bereft       bool                // a rank is lost
+	peers     peers
+	installed bool               // the detector has been given a view
+	growing   bool               // somebody has joined a view
+	views     []*membership.View // for the detector
+	finishing bool               // the program is through: refuse offers
+	bereft    bool               // a rank is lost
 	// introduced counts those at distance 2, 4, 8… on the ring that were met.
 	introduced int
 	finished   bool // every live process is through
@@ -231,7 +224,6 @@ type Process struct {
 
 // New makes a process at time now. It sends its first heartbeat at once.
 func New(cfg Config, now proto.Time, net Net, host Host) *Process {
-	n := cfg.Layout.Procs()
 	p := &Process{
 		cfg:        cfg,
 		rank:       cfg.Layout.Rank(cfg.Self),
@@ -245,17 +237,10 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		contexts:   make(map[uint64]*context),
 		orphans:    make(map[uint64][]orphan),
 		buffers:    buffers{memory: cfg.Memory},
-		staging:    make([][]byte, n),
-		landing:    make([]Handle, n),
-		met:        make([]bool, n),
-		left:       make([]bool, n),
-		told:       make([]bool, n),
 
-		preparedFor:  proto.NoProc,
-		retainLimit:  retainLimit,
-		why:          make([]membership.Why, n),
-		incarnations: make([]proto.Incarnation, n),
-		guest:        make([]bool, n),
+		preparedFor: proto.NoProc,
+		retainLimit: retainLimit,
+		peers:       newPeers(cfg.Layout.Procs()),
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {
@@ -276,8 +261,13 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 // Rank is the process's rank in the world.
 func (p *Process) Rank() proto.Rank { return p.rank }
 
-// Alive tells whether a process is not known to be dead.
-func (p *Process) Alive(q proto.Proc) bool { return p.guest[q] || p.detector.Alive(q) }
+// Alive tells whether a process is in the job, as far as is known here.
+func (p *Process) Alive(q proto.Proc) bool {
+	return p.peers[q].state == peerJoining || p.detector.Alive(q)
+}
+
+// present tells whether a process is in the job and hasn't left it in order.
+func (p *Process) present(q proto.Proc) bool { return p.peers[q].state != peerLeft && p.Alive(q) }
 
 // At sets the time of the calls that follow.
 func (p *Process) At(now proto.Time) { p.now = now }
@@ -371,7 +361,7 @@ func (p *Process) send(to proto.Proc, h *wire.Header, payload []byte, token uint
 	if p.fenced || p.closed {
 		return
 	}
-	p.met[to] = true
+	p.peers[to].contacted = true
 	p.FramesSent++
 	if p.cfg.Recorder != nil {
 		p.cfg.Recorder.Sent(to, h.Kind)

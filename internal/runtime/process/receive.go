@@ -104,7 +104,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 			}
 			return
 		}
-		if p.told[a.from] { // a substitute offers it again, if there is one
+		if p.peers[a.from].state == peerDead { // a substitute offers it again, if there is one
 			if err := p.hopelessReceive(a.envelope.Context, a.envelope.Src); err != nil {
 				p.finishRendezvous(a, err)
 			}

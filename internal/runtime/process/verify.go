@@ -160,8 +160,8 @@ func (p *Process) restoreVerifying(state []byte) error {
 	if err := p.verifying.machine.Restore(state); err != nil {
 		return err
 	}
-	for q := range p.incarnations {
-		if p.told[q] || p.left[q] {
+	for q := range p.peers {
+		if p.peers[q].gone() {
 			p.verifyGone(proto.Proc(q))
 		}
 	}
@@ -176,7 +176,7 @@ func (p *Process) runVerify() {
 		switch d.Kind {
 		case verify.Outvoted:
 			for _, r := range []proto.Rank{p.rank, d.Dst} {
-				if d.Replica < l.Degree(r) && !p.told[l.Proc(r, d.Replica)] {
+				if d.Replica < l.Degree(r) && p.peers[l.Proc(r, d.Replica)].state != peerDead {
 					c.Procs = append(c.Procs, l.Proc(r, d.Replica))
 				}
 			}
@@ -184,7 +184,7 @@ func (p *Process) runVerify() {
 			c.Procs = []proto.Proc{p.cfg.Self}
 		}
 		for _, q := range c.Procs {
-			c.Incarnations = append(c.Incarnations, p.incarnations[q])
+			c.Incarnations = append(c.Incarnations, p.peers[q].incarnation)
 		}
 		p.cfg.Corrupted(c)
 	}

@@ -21,7 +21,7 @@ type world struct {
 	layout layout.Layout
 	nodes  []*node
 	links  map[[2]proto.Proc][]packet
-	sent   *frameSums // of what is sent, if set
+	sent   *frameSums      // of what is sent, if set
 	pairs  [][2]proto.Proc // keys of links, in creation order
 	now    proto.Time
 }
