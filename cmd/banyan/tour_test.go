@@ -42,8 +42,10 @@ func TestTours(t *testing.T) {
 		commands, shown int // blocks of each, at least
 	}{
 		{"guide/simulation.md", 10, 5},
-		{"results/detector-quality.md", 5, 4},
-		{"guide/membership.md", 7, 7},
+		{"results/detector-quality.md", 2, 2},
+		{"guide/plan-detector.md", 3, 3},
+		{"guide/plan-membership.md", 3, 3},
+		{"results/membership-bench.md", 4, 4},
 		{"guide/plan-replication.md", 2, 2},
 	} {
 		t.Run(filepath.Base(d.name), func(t *testing.T) { tour(t, "../../docs/"+d.name, d.commands, d.shown) })

@@ -85,7 +85,7 @@
 //
 // A View takes 12 bytes for each member, 8 for each process that was a member
 // once, and 12 or 8 for each that has just gone or joined (TestMemory). A proposal carries two
-// views, so its size is linear in the members. docs/guide/membership.md weighs views of
+// views, so its size is linear in the members. docs/results/membership-bench.md weighs views of
 // constant size.
 //
 // While a network is cut, nobody should be let in on one side whose members may

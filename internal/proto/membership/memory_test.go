@@ -59,7 +59,7 @@ type neighbourhood struct {
 }
 
 // TestLocalised evaluates views of constant size: what they would save, and what a death
-// would change in them. docs/guide/membership.md has the table (-v).
+// would change in them. docs/results/membership-bench.md has the table (-v).
 func TestLocalised(t *testing.T) {
 	const arity = 2
 	random := rand.New(rand.NewPCG(1, 1))

@@ -210,10 +210,10 @@ func smallest(start *group, end bool, bad func(*group) bool, limit int) (*group,
 }
 
 // TestSmallest finds the shortest ways in which the protocol goes wrong. What
-// docs/guide/membership.md prints of them must be what is found.
+// docs/results/membership-bench.md prints of them must be what is found.
 func TestSmallest(t *testing.T) {
 	differ := func(g *group) bool { return g.differs(false) }
-	docs, err := os.ReadFile("../../../../docs/guide/membership.md")
+	docs, err := os.ReadFile("../../../../docs/results/membership-bench.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestSmallest(t *testing.T) {
 		}
 		t.Logf("%s, %d nodes, %d deaths:\n%s", x.name, x.n, x.deaths, said)
 		if !x.lists && x.n == 4 && !strings.Contains(string(docs), said) {
-			t.Errorf("%s: docs/guide/membership.md lacks\n%s", x.name, said)
+			t.Errorf("%s: docs/results/membership-bench.md lacks\n%s", x.name, said)
 		}
 	}
 }

@@ -13,7 +13,7 @@
 // # Where it breaks
 //
 // With a perfect detector and no message lost; TestWhereItBreaks has the figures,
-// and TestSmallest the shortest conversations, which docs/guide/membership.md prints:
+// and TestSmallest the shortest conversations, which docs/results/membership-bench.md prints:
 //
 //   - The root dies while it spreads a death. Some have taken it in, the
 //     next root may not have, and spreads only the root's death: views of one number
