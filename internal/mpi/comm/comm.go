@@ -38,6 +38,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
+	"banyan/internal/splitmix"
 )
 
 // worldContext is the context of the world. The lowest bit of a context is 0
@@ -123,20 +124,12 @@ func (c *Comm) Free() error {
 }
 
 // child derives the context of the next communicator made from this one. branch
-// tells apart those made by one call.
+// tells apart those made by one call. Two communicators of a job get the same
+// context with a probability of 2^-63 per pair, and that is noticed.
 func (c *Comm) child(branch uint64) uint64 {
 	c.mu.Lock()
 	c.children++
 	n := c.children
 	c.mu.Unlock()
-	return mix(mix(mix(c.context)^n)^branch) &^ collectivePart
-}
-
-// mix is a bijection of 64 bits that scatters: two communicators of a job get
-// the same context with a probability of 2^-63 per pair, and that is noticed.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^n)^branch) &^ collectivePart
 }

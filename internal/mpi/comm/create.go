@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/splitmix"
 )
 
 // Ranks are the members as ranks of the world, in the order of their ranks here.
@@ -31,9 +32,9 @@ func (c *Comm) Create(group []proto.Rank) (*Comm, error) {
 // CreateGroup is Create for a call by the members of the group only. Members that make
 // several groups at once, in different threads, tell them apart by tags.
 func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
-	key := mix(uint64(tag))
+	key := splitmix.Mix(uint64(tag))
 	for _, r := range group {
-		key = mix(key ^ uint64(r))
+		key = splitmix.Mix(key ^ uint64(r))
 	}
 	// The members have called this equally often with the same group and tag, and with no
 	// other do they get the same context.
@@ -44,7 +45,7 @@ func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
 	c.groups[key]++
 	n := c.groups[key]
 	c.mu.Unlock()
-	return c.subset("CreateGroup", mix(mix(mix(mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
+	return c.subset("CreateGroup", splitmix.Mix(splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
 }
 
 // groupBranch keeps the contexts of CreateGroup from those of other children, which

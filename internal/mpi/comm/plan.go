@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
+	"banyan/internal/splitmix"
 )
 
 // Plan is a collective operation with its arguments, ready to be carried out, in
@@ -249,7 +250,9 @@ func (c *Comm) chooseLane(p *Plan) error {
 func (c *Comm) laneContext(i int) uint64 { return c.branch(laneBranch | uint64(i)) }
 
 // branch is one of the communicator's further contexts for collectives.
-func (c *Comm) branch(b uint64) uint64 { return mix(mix(c.context)^b) | collectivePart }
+func (c *Comm) branch(b uint64) uint64 {
+	return splitmix.Mix(splitmix.Mix(c.context)^b) | collectivePart
+}
 
 // closeLanes closes the contexts that background operations have opened.
 func (c *Comm) closeLanes() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/splitmix"
 )
 
 // Gossip is dissemination without a tree (section 3.1, after Hoefler et al.):
@@ -73,14 +74,7 @@ func (c *Config) gossip(s *State, now proto.Time) (to int, kind Kind, ok bool) {
 	return c.at(int(s.self) + int(away)), kind, true
 }
 
-// random is a number that looks random: the finaliser of SplitMix64, twice.
+// random is a number that looks random: SplitMix64 applied twice.
 func (g *Gossip) random(self, n int32) uint64 {
-	return mix(mix(g.Seed) ^ (uint64(uint32(self))<<32 | uint64(uint32(n))))
-}
-
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return splitmix.Mix(splitmix.Mix(g.Seed) ^ (uint64(uint32(self))<<32 | uint64(uint32(n))))
 }

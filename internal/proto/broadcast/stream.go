@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"banyan/internal/proto"
+	"banyan/internal/queue"
 	"banyan/internal/topology"
 )
 
@@ -90,10 +91,10 @@ type Stream struct {
 	trees [shapes]Config // what all members know in advance
 	slots []slot         // 2·Window; number s lives in slots[s mod 2·Window]
 
-	started   uint64       // numbers that the program has asked for
-	completed uint64       // all numbers up to it are handed up
-	stable    uint64       // all live members have completed the numbers up to it
-	later     queue[int32] // roots of started numbers that have no slot yet
+	started   uint64             // numbers that the program has asked for
+	completed uint64             // all numbers up to it are handed up
+	stable    uint64             // all live members have completed the numbers up to it
+	later     queue.Queue[int32] // roots of started numbers that have no slot yet
 
 	members []peer
 	gone    int    // how many are gone
@@ -103,9 +104,9 @@ type Stream struct {
 	need        uint64 // this member wants it to be stable
 	asked       uint64 // the last question for room was for this
 	wishes      int    // members that wait for an answer for room
-	tasks       queue[task]
-	uncorrected queue[uncorrected] // coloured here, and sent along the tree
-	deadline    proto.Time         // not later than any slot's pullAt
+	tasks       queue.Queue[task]
+	uncorrected queue.Queue[uncorrected] // coloured here, and sent along the tree
+	deadline    proto.Time               // not later than any slot's pullAt
 
 	digestBytes [digestSize]byte // payload of pulls and their denials
 }
@@ -185,7 +186,7 @@ func NewStream(cfg StreamConfig) *Stream {
 // If not, it asks the others for room; the answer may change with any call.
 func (s *Stream) MayStart() bool {
 	next := s.started + 1
-	if s.later.len() == 0 && next <= s.stable+s.window() {
+	if s.later.Len() == 0 && next <= s.stable+s.window() {
 		return true
 	}
 	s.wantStable(next - s.window()/2)
@@ -206,8 +207,8 @@ func (s *Stream) StartAs(now proto.Time, root int, shape Shape, payload []byte, 
 	}
 	s.started++
 	number = s.started
-	if s.later.len() > 0 || number > s.stable+uint64(len(s.slots)) {
-		s.later.push(int32(root))
+	if s.later.Len() > 0 || number > s.stable+uint64(len(s.slots)) {
+		s.later.Push(int32(root))
 		s.wantStable(number - uint64(len(s.slots)))
 		return number
 	}
@@ -296,8 +297,8 @@ func (s *Stream) Completed() uint64 { return s.completed }
 
 // Deadline is when Tick and then SendReady have to be called next. It may be early.
 func (s *Stream) Deadline() proto.Time {
-	if s.uncorrected.len() > 0 {
-		return min(s.deadline, s.uncorrected.front().due)
+	if s.uncorrected.Len() > 0 {
+		return min(s.deadline, s.uncorrected.Front().due)
 	}
 	return s.deadline
 }
@@ -323,11 +324,11 @@ func (s *Stream) Tick(now proto.Time, out *StreamActions) {
 
 // Idle tells whether this member has nothing to send, now or later, as long as
 // nothing happens.
-func (s *Stream) Idle() bool { return s.tasks.len() == 0 && s.uncorrected.len() == 0 }
+func (s *Stream) Idle() bool { return s.tasks.Len() == 0 && s.uncorrected.Len() == 0 }
 
 // Owes tells whether SendReady has something to send that isn't a correction: it
 // needn't wait until what has arrived was received.
-func (s *Stream) Owes() bool { return s.tasks.len() > 0 }
+func (s *Stream) Owes() bool { return s.tasks.Len() > 0 }
 
 // relayed notes a frame that brings or offers a payload: who sends it has it. Where
 // it isn't the tree's, nor an answer to a pull, it was sent to this side of the ring.

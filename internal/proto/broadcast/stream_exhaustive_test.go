@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/queue"
 )
 
 // TestStreamExhaustive visits every state that a few members can reach: any order
@@ -85,6 +86,14 @@ func newSmallWorld(size int) smallWorld {
 	return w
 }
 
+// copied is a copy of a queue that shares no memory with it.
+func copied[T any](q *queue.Queue[T]) (c queue.Queue[T]) {
+	for i := range q.Len() {
+		c.Push(*q.At(i))
+	}
+	return c
+}
+
 func (w *smallWorld) clone() smallWorld {
 	c := smallWorld{members: slices.Clone(w.members), links: slices.Clone(w.links)}
 	for i := range c.members {
@@ -95,9 +104,9 @@ func (w *smallWorld) clone() smallWorld {
 			s.slots[j].holders = slices.Clone(s.slots[j].holders)
 		}
 		s.members = slices.Clone(s.members)
-		s.tasks.ring = slices.Clone(s.tasks.ring)
-		s.later.ring = slices.Clone(s.later.ring)
-		s.uncorrected.ring = slices.Clone(s.uncorrected.ring)
+		s.tasks = copied(&s.tasks)
+		s.later = copied(&s.later)
+		s.uncorrected = copied(&s.uncorrected)
 		c.members[i].Stream = &s
 	}
 	return c
@@ -315,14 +324,14 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 		for _, p := range m.Stream.members {
 			put(flag(p.gone), int(p.digest), int(p.reported), int(p.wish))
 		}
-		put(m.tasks.len())
-		for j := range m.tasks.len() {
-			t := m.tasks.ring[(m.tasks.first+j)%len(m.tasks.ring)]
+		put(m.tasks.Len())
+		for j := range m.tasks.Len() {
+			t := *m.tasks.At(j)
 			put(int(t.kind), int(t.number), t.to, t.at)
 		}
-		put(m.uncorrected.len())
-		for j := range m.uncorrected.len() {
-			put(int(m.uncorrected.ring[(m.uncorrected.first+j)%len(m.uncorrected.ring)].number))
+		put(m.uncorrected.Len())
+		for j := range m.uncorrected.Len() {
+			put(int(m.uncorrected.At(j).number))
 		}
 	}
 	for _, link := range w.links {

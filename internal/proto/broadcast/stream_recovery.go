@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"banyan/internal/proto"
+	"banyan/internal/splitmix"
 )
 
 // pullLater makes a slot pull after PullDelay unless coloured by then.
@@ -53,7 +54,7 @@ func (s *Stream) pull(sl *slot, out *StreamActions) {
 
 func (s *Stream) ask(sl *slot, member int) {
 	sl.target = member
-	s.tasks.push(task{kind: pull, number: sl.number, to: member})
+	s.tasks.Push(task{kind: pull, number: sl.number, to: member})
 }
 
 // missing takes the denial of a member that knows the same members to be gone.
@@ -74,7 +75,7 @@ func (s *Stream) pulled(sl *slot, from int) {
 func (s *Stream) answer(sl *slot) {
 	for to := range sl.askers.drain() {
 		if sl.state == arrived || s.canDeny(sl, to) {
-			s.tasks.push(task{kind: reply, number: sl.number, to: to})
+			s.tasks.Push(task{kind: reply, number: sl.number, to: to})
 		} else {
 			sl.askers.add(to)
 		}
@@ -94,7 +95,8 @@ func (s *Stream) drop(now proto.Time, member int, out *StreamActions) {
 	}
 	m.gone = true
 	s.gone++
-	s.digest ^= scatter(uint64(member))
+	// The members are mixed so that the exclusive or over a set tells sets apart.
+	s.digest ^= splitmix.Mix(uint64(member))
 	binary.LittleEndian.PutUint64(s.digestBytes[:], s.digest)
 	if m.wish > 0 {
 		m.wish = 0
@@ -134,13 +136,4 @@ func (s *Stream) dropFrom(now proto.Time, sl *slot, member int, out *StreamActio
 		sl.turn = 0
 		s.pull(sl, out)
 	}
-}
-
-// scatter maps a member to 64 bits that are as good as random (the finaliser of
-// SplitMix64), so that the exclusive or over a set tells sets apart.
-func scatter(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

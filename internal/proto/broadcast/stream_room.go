@@ -29,9 +29,9 @@ func (s *Stream) settle(now proto.Time, out *StreamActions) {
 		sl := s.known(s.stable)
 		recycle(sl.payload, out)
 		sl.payload, sl.number = nil, 0
-		if s.later.len() > 0 {
-			number := s.started - uint64(s.later.len()) + 1
-			s.begin(now, number, int(s.later.pop()), Shallow, nil, out)
+		if s.later.Len() > 0 {
+			number := s.started - uint64(s.later.Len()) + 1
+			s.begin(now, number, int(s.later.Pop()), Shallow, nil, out)
 		}
 	}
 	s.askForRoom()
@@ -50,7 +50,7 @@ func (s *Stream) wantStable(number uint64) {
 func (s *Stream) askForRoom() {
 	if s.need > s.stable && s.asked <= s.stable {
 		s.asked = s.stable + s.window()/2
-		s.tasks.push(task{kind: question, number: s.asked})
+		s.tasks.Push(task{kind: question, number: s.asked})
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *Stream) reported(from int, f *Frame) {
 	switch f.Root {
 	case from:
 		if f.Number <= s.completed {
-			s.tasks.push(task{kind: report, to: from})
+			s.tasks.Push(task{kind: report, to: from})
 			return
 		}
 		if m.wish == 0 {
@@ -90,7 +90,7 @@ func (s *Stream) grantWishes() {
 		if m := &s.members[to]; m.wish > 0 && m.wish <= s.completed {
 			m.wish = 0
 			s.wishes--
-			s.tasks.push(task{kind: report, to: to})
+			s.tasks.Push(task{kind: report, to: to})
 		}
 	}
 }

@@ -33,16 +33,16 @@ type uncorrected struct {
 // send now.
 func (s *Stream) SendReady(now proto.Time, out *StreamActions) bool {
 	before := len(*out)
-	for s.tasks.len() > 0 {
-		if s.perform(now, s.tasks.front(), out) {
-			s.tasks.pop()
+	for s.tasks.Len() > 0 {
+		if s.perform(now, s.tasks.Front(), out) {
+			s.tasks.Pop()
 		}
 		if len(*out) > before {
 			return true
 		}
 	}
-	for s.uncorrected.len() > 0 && !s.correct(now, s.uncorrected.front(), out) {
-		s.uncorrected.pop()
+	for s.uncorrected.Len() > 0 && !s.correct(now, s.uncorrected.Front(), out) {
+		s.uncorrected.Pop()
 	}
 	return len(*out) > before
 }
@@ -96,12 +96,12 @@ func (s *Stream) relayNext(now proto.Time, sl *slot, out *StreamActions) bool {
 		child, _, ok := s.tree(sl).disseminate(&sl.relay, now)
 		if !ok {
 			sl.relay.flags &^= flagSpreading
-			s.uncorrected.push(uncorrected{sl.number, now + s.cfg.CorrectAfter})
+			s.uncorrected.Push(uncorrected{sl.number, now + s.cfg.CorrectAfter})
 			break
 		}
 		to := s.member(sl, child)
 		if s.members[to].gone {
-			s.tasks.push(task{kind: bypass, number: sl.number, to: child})
+			s.tasks.Push(task{kind: bypass, number: sl.number, to: child})
 			continue
 		}
 		if !s.has(sl, to) {
@@ -124,8 +124,8 @@ func (s *Stream) bypassNext(t *task, sl *slot, out *StreamActions) bool {
 		case at < t.at:
 		case s.members[to].gone:
 			t.at++
-			s.tasks.push(task{kind: t.kind, number: t.number, to: child})
-			t = s.tasks.front() // the queue may have moved
+			s.tasks.Push(task{kind: t.kind, number: t.number, to: child})
+			t = s.tasks.Front() // the queue may have moved
 		default:
 			t.at++
 			if s.has(sl, to) {
@@ -201,7 +201,7 @@ func (s *Stream) mendFor(sl *slot, member int) {
 		above = tree.Parent(above)
 	}
 	if above == self {
-		s.tasks.push(task{kind: mend, number: sl.number, to: position})
+		s.tasks.Push(task{kind: mend, number: sl.number, to: position})
 	}
 }
 

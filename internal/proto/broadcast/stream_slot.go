@@ -101,9 +101,9 @@ func (s *Stream) begin(now proto.Time, number uint64, root int, shape Shape, pay
 func (s *Stream) colour(sl *slot, payload []byte, out *StreamActions) {
 	sl.state, sl.payload = arrived, payload
 	sl.pullAt, sl.target = proto.Never, nobody
-	s.tasks.push(task{kind: relayOn, number: sl.number})
+	s.tasks.Push(task{kind: relayOn, number: sl.number})
 	for to := range sl.askers.drain() {
-		s.tasks.push(task{kind: reply, number: sl.number, to: to})
+		s.tasks.Push(task{kind: reply, number: sl.number, to: to})
 	}
 	s.handUp(sl, out)
 }

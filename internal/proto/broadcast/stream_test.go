@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/queue"
 )
 
 func TestStreamUndisturbed(t *testing.T) {
@@ -218,7 +219,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	const size = 8
 	var (
 		streams [size]*Stream
-		links   [size * size]queue[Frame]
+		links   [size * size]queue.Queue[Frame]
 		pool    [][]byte
 		out     StreamActions
 		ended   int
@@ -244,7 +245,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 					f.Payload = buffer()
 					copy(f.Payload, a.Frame.Payload)
 				}
-				links[self*size+a.To].push(f)
+				links[self*size+a.To].Push(f)
 			case Coloured:
 				ended++
 			case Recycle:
@@ -266,8 +267,8 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 			busy = false
 			for i, s := range streams {
 				for from := range size {
-					if q := &links[from*size+i]; q.len() > 0 {
-						s.Receive(0, from, q.pop(), &out)
+					if q := &links[from*size+i]; q.Len() > 0 {
+						s.Receive(0, from, q.Pop(), &out)
 						perform(i)
 						busy = true
 					}

@@ -1,6 +1,9 @@
 package detector
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/proto"
+	"banyan/internal/splitmix"
+)
 
 // compare looks at the emitter's digest. If it differs from the own one, news may
 // be on its way; if neither has changed by the next heartbeat, somebody has missed some,
@@ -11,7 +14,7 @@ func (m *Machine) compare(from proto.Proc, theirs Digest, out *Actions) {
 		m.doubt = 0
 		return
 	}
-	doubt := mix(theirs.Hash+uint64(theirs.Count)) + mix(mine.Hash) | 1
+	doubt := splitmix.Mix(theirs.Hash+uint64(theirs.Count)) + splitmix.Mix(mine.Hash) | 1
 	if m.doubt != doubt {
 		m.doubt = doubt
 		return

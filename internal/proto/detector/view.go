@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"banyan/internal/proto"
+	"banyan/internal/splitmix"
 	"banyan/internal/topology"
 )
 
@@ -44,16 +45,7 @@ type Digest struct {
 // hash is the share of an entry in the digest. Whether one left or died doesn't
 // count: those who heard the one and those who heard the other both know that it is gone.
 func (e Entry) hash() uint64 {
-	return mix(uint64(uint32(e.Proc))<<32 | uint64(e.Incarnation))
-}
-
-// mix is the finalizer of splitmix64: a bijection whose output bits all depend on
-// all input bits.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return splitmix.Mix(uint64(uint32(e.Proc))<<32 | uint64(e.Incarnation))
 }
 
 // roll is the list of those gone: sorted by their position on the ring, which is what both

@@ -39,7 +39,7 @@ const (
 // sent comes after a Send.
 func (b bug) sent(n *node, out *Actions) {
 	if b == nothingRetained {
-		for _, c := range n.m.sending.channels {
+		for _, c := range n.m.sending.channels.All() {
 			for i := range c.retained.size {
 				if e := c.retained.at(i); e.open && !e.value.Rendezvous {
 					n.m.settle(e, ^replicas(0), out)
@@ -52,7 +52,7 @@ func (b bug) sent(n *node, out *Actions) {
 		n.m.lead.horizon = math.MaxUint64
 	}
 	if b == joiningForgotten {
-		for _, c := range n.m.sending.channels {
+		for _, c := range n.m.sending.channels.All() {
 			for i := range c.retained.size {
 				if e := c.retained.at(i); e.open {
 					n.m.settle(e, n.m.peers[c.dst].joining, out)
@@ -103,7 +103,7 @@ func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
 func (b bug) dead(n *node, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m := n.m
 	if m.layout.Rank(p) == m.rank {
-		for _, c := range m.sending.channels {
+		for _, c := range m.sending.channels.All() {
 			highest := uint64(0)
 			for _, acked := range c.acked {
 				highest = max(highest, acked)

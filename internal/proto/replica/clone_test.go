@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+
+	"banyan/internal/channel"
 )
 
 // clone copies a node so that it can change.
@@ -23,10 +25,8 @@ func (m *Machine) clone() *Machine {
 	c := *m
 	c.peers, c.incarnations = slices.Clone(m.peers), slices.Clone(m.incarnations)
 	c.healing.awaited = slices.Clone(m.healing.awaited)
-	c.sending.byKey = make(map[key]*outgoing, len(m.sending.byKey))
-	c.sending.recent = make([]*outgoing, len(m.sending.recent))
-	c.sending.channels = make([]*outgoing, len(m.sending.channels))
-	for i, from := range m.sending.channels {
+	c.sending.channels = channel.New[outgoing](m.layout.Ranks())
+	for _, from := range m.sending.channels.All() {
 		to := *from
 		to.acked, to.early = slices.Clone(from.acked), maps.Clone(from.early)
 		to.retained.ring = slices.Clone(from.retained.ring)
@@ -37,29 +37,25 @@ func (m *Machine) clone() *Machine {
 				e.value = &msg
 			}
 		}
-		c.sending.channels[i] = &to
-		c.sending.byKey[key{to.context, to.dst}] = &to
+		c.sending.channels.Add(to.context, to.dst, &to)
 	}
-	c.arrival.byKey = make(map[key]*incoming, len(m.arrival.byKey))
-	c.arrival.recent = make([]*incoming, len(m.arrival.recent))
-	c.arrival.channels = make([]*incoming, len(m.arrival.channels))
-	for i, from := range m.arrival.channels {
+	c.arrival.channels = channel.New[incoming](m.layout.Ranks())
+	for _, from := range m.arrival.channels.All() {
 		to := *from
 		to.known = slices.Clone(from.known)
 		to.offers.ring = slices.Clone(from.offers.ring)
-		c.arrival.channels[i] = &to
-		c.arrival.byKey[key{to.context, to.src}] = &to
+		c.arrival.channels.Add(to.context, to.src, &to)
 	}
 	c.arrival.dirty, c.arrival.singles, c.arrival.deferred = nil, nil, nil
 	for _, d := range m.arrival.dirty {
-		c.arrival.dirty = append(c.arrival.dirty, c.arrival.byKey[key{d.context, d.src}])
+		c.arrival.dirty = append(c.arrival.dirty, c.arrival.channels.Find(d.context, d.src))
 	}
 	for _, s := range m.arrival.singles {
-		s.channel = c.arrival.byKey[key{s.channel.context, s.channel.src}]
+		s.channel = c.arrival.channels.Find(s.channel.context, s.channel.src)
 		c.arrival.singles = append(c.arrival.singles, s)
 	}
 	for _, s := range m.arrival.deferred {
-		s.channel = c.arrival.byKey[key{s.channel.context, s.channel.src}]
+		s.channel = c.arrival.channels.Find(s.channel.context, s.channel.src)
 		c.arrival.deferred = append(c.arrival.deferred, s)
 	}
 	return &c
@@ -175,8 +171,8 @@ func (m *Machine) encode(e *encoder) {
 		e.uint(m.lead.told[:m.layout.MaxDegree()]...)
 		e.bool(m.lead.through)
 	}
-	e.int(len(m.sending.channels))
-	for _, c := range m.sending.channels {
+	e.int(len(m.sending.channels.All()))
+	for _, c := range m.sending.channels.All() {
 		e.uint(c.context, c.sent)
 		for replica, acked := range c.acked {
 			if takesPart := m.peers[c.dst].present | m.peers[c.dst].joining; !e.exact && (takesPart&only(replica) == 0 || acked <= c.sent) {
@@ -195,10 +191,9 @@ func (m *Machine) encode(e *encoder) {
 			}
 		}
 	}
-	e.int(len(m.arrival.byKey))
-	byKey := func(a, b key) int { return int(a.context)<<8 + int(a.peer) - int(b.context)<<8 - int(b.peer) }
-	for _, k := range slices.SortedFunc(maps.Keys(m.arrival.byKey), byKey) {
-		c := m.arrival.byKey[k]
+	e.int(len(m.arrival.channels.All()))
+	byKey := func(a, b *incoming) int { return int(a.context)<<8 + int(a.src) - int(b.context)<<8 - int(b.src) }
+	for _, c := range slices.SortedFunc(slices.Values(m.arrival.channels.All()), byKey) {
 		e.uint(c.context, c.arrived)
 		for replica, known := range c.known {
 			takesPart := m.peers[c.src].present | m.peers[c.src].joining

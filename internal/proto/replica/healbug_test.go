@@ -52,7 +52,7 @@ func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 	}
 	pasts := make(map[*outgoing]past)
 	if note.Kind == Prepare {
-		for _, c := range m.sending.channels {
+		for _, c := range m.sending.channels.All() {
 			p := past{c.acked[slot], make(map[uint64]bool), make(map[uint64]replicas)}
 			for seq, set := range c.early {
 				p.early[seq] = set&bit != 0
@@ -73,7 +73,7 @@ func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 		singles, m.arrival.singles = m.arrival.singles, nil
 		m.arrival.owed -= len(singles)
 	case b == notAnew && note.Kind == Joined && rank != m.rank:
-		for _, c := range m.arrival.channels {
+		for _, c := range m.arrival.channels.All() {
 			c.known[slot] = c.arrived
 		}
 	case b == singlesNotDeferred && note.Kind == Joined:

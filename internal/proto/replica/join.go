@@ -35,7 +35,7 @@ func (m *Machine) inherit(p, donor proto.Proc) {
 		return
 	}
 	slot, bit, from := m.layout.Replica(p), m.bit(p), m.bit(donor)
-	for _, c := range m.sending.channels {
+	for _, c := range m.sending.channels.All() {
 		if c.dst != rank {
 			continue
 		}
@@ -52,7 +52,7 @@ func (m *Machine) inherit(p, donor proto.Proc) {
 			}
 		}
 	}
-	for _, c := range m.arrival.channels {
+	for _, c := range m.arrival.channels.All() {
 		if c.src == rank {
 			c.known[slot] = c.known[m.layout.Replica(donor)] // so much it had from here before this answer
 		}
@@ -99,7 +99,7 @@ func (m *Machine) joined(p proto.Proc, out *Actions) {
 // open transmits what was held back for replicas of another rank, as far as this
 // process covers them.
 func (m *Machine) open(dst proto.Rank, opened replicas, out *Actions) {
-	for _, c := range m.sending.channels {
+	for _, c := range m.sending.channels.All() {
 		if c.dst == dst {
 			m.resendChannel(c, m.covers&opened, out)
 		}
@@ -112,7 +112,7 @@ func (m *Machine) oweAnew(src proto.Rank) {
 	if m.mirror {
 		return
 	}
-	for _, c := range m.arrival.channels {
+	for _, c := range m.arrival.channels.All() {
 		if c.src == src && c.arrived > 0 {
 			m.owe(c)
 		}
@@ -125,7 +125,7 @@ func (m *Machine) Covers(replica int) bool { return m.covers&only(replica) != 0 
 // Lacks says whether a replica has yet to complete a rendezvous of this process's rank, sent here or not yet, as far
 // as is known here. What a replacement that has joined has completed, it has from its donor.
 func (m *Machine) Lacks(context uint64, dst proto.Rank, seq uint64, replica int) bool {
-	c := m.sending.byKey[key{context, dst}]
+	c := m.sending.channels.Find(context, dst)
 	switch {
 	case c == nil:
 		return true

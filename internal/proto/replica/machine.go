@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"banyan/internal/channel"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
@@ -77,10 +78,8 @@ func New(cfg Config) *Machine {
 		absent := absentOf(l, proto.Rank(r))
 		m.peers[r] = peers{present: allOf(l) &^ absent, dead: absent}
 	}
-	m.sending.byKey = make(map[key]*outgoing)
-	m.sending.recent = make([]*outgoing, l.Ranks())
-	m.arrival.byKey = make(map[key]*incoming)
-	m.arrival.recent = make([]*incoming, l.Ranks())
+	m.sending.channels = channel.New[outgoing](l.Ranks())
+	m.arrival.channels = channel.New[incoming](l.Ranks())
 	if cfg.Mirror {
 		m.covers = allOf(l)
 	}
@@ -91,12 +90,6 @@ func New(cfg Config) *Machine {
 	m.measure()
 	m.substitute(nil) // the absent: there is nothing to send yet
 	return m
-}
-
-// key names a channel: a context and the rank at the other end.
-type key struct {
-	context uint64
-	peer    proto.Rank
 }
 
 // Dead says that an incarnation of p has died, or is excluded, which is the same.

@@ -226,7 +226,7 @@ func (r *reaction) receive(from proto.Proc, f frame, out *Actions) error {
 			return fmt.Errorf("%v: number %d of %v is invalid", r.at, f.seq, from)
 		}
 	case framePull:
-		c := n.m.sending.byKey[key{f.context, src}]
+		c := n.m.sending.channels.Find(f.context, src)
 		entry := c.retained.find(f.seq)
 		if n.m.peers[src].dead&n.m.bit(from) != 0 {
 			break

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"banyan/internal/channel"
 	"banyan/internal/proto"
 )
 
 // receiveSide is what a process keeps as a receiver.
 type receiveSide struct {
-	byKey    map[key]*incoming
-	recent   []*incoming // by rank: the channel used last, or nil
-	channels []*incoming // in the order of creation, for walks
+	channels channel.Table[incoming]
 	dirty    []*incoming // channels with owed > 0, in the order they came to it
 	offered  int         // rendezvous that aren't complete
 	singles  []single    // owed for rendezvous, in the order of completion
@@ -133,18 +132,10 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 
 // incoming finds or makes a channel.
 func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
-	if c := m.arrival.recent[src]; c != nil && c.context == context {
+	if c := m.arrival.channels.Find(context, src); c != nil {
 		return c
 	}
-	k := key{context, src}
-	c := m.arrival.byKey[k]
-	if c == nil {
-		c = &incoming{context: context, src: src, known: make([]uint64, m.layout.MaxDegree())}
-		m.arrival.byKey[k] = c
-		m.arrival.channels = append(m.arrival.channels, c)
-	}
-	m.arrival.recent[src] = c
-	return c
+	return m.arrival.channels.Add(context, src, &incoming{context: context, src: src, known: make([]uint64, m.layout.MaxDegree())})
 }
 
 // offeredAgain judges the offer of a rendezvous that has been offered before.
@@ -172,7 +163,7 @@ func (m *Machine) offeredAgain(c *incoming, from proto.Proc, seq uint64) Verdict
 // lowest. Where none has, another will, for it is pending there.
 func (m *Machine) redirect(p proto.Proc, out *Actions) {
 	src, bit := m.layout.Rank(p), m.bit(p)
-	for _, c := range m.arrival.channels {
+	for _, c := range m.arrival.channels.All() {
 		if c.src != src {
 			continue
 		}

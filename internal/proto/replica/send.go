@@ -3,16 +3,15 @@ package replica
 import (
 	"slices"
 
+	"banyan/internal/channel"
 	"banyan/internal/proto"
 )
 
 // sendSide is what a process keeps as a sender.
 type sendSide struct {
-	byKey    map[key]*outgoing
-	recent   []*outgoing // by rank: the channel used last, or nil
-	channels []*outgoing // in the order of creation, for walks
-	messages int         // retained
-	bytes    uint64      // of those, in copies
+	channels channel.Table[outgoing]
+	messages int    // retained
+	bytes    uint64 // of those, in copies
 }
 
 // outgoing is the channel from this process's rank to another one in one
@@ -33,18 +32,10 @@ type outgoing struct {
 
 // outgoing finds or makes a channel.
 func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
-	if c := m.sending.recent[dst]; c != nil && c.context == context {
+	if c := m.sending.channels.Find(context, dst); c != nil {
 		return c
 	}
-	k := key{context, dst}
-	c := m.sending.byKey[k]
-	if c == nil {
-		c = &outgoing{context: context, dst: dst, acked: make([]uint64, m.layout.MaxDegree())}
-		m.sending.byKey[k] = c
-		m.sending.channels = append(m.sending.channels, c)
-	}
-	m.sending.recent[dst] = c
-	return c
+	return m.sending.channels.Add(context, dst, &outgoing{context: context, dst: dst, acked: make([]uint64, m.layout.MaxDegree())})
 }
 
 // Send numbers a message to another rank and transmits it to each replica that
@@ -219,7 +210,7 @@ func (m *Machine) arrived(c *outgoing, seq uint64, replica int, out *Actions) {
 
 // forget drops replicas of a destination that need nothing any more.
 func (m *Machine) forget(dst proto.Rank, gone replicas, out *Actions) {
-	for _, c := range m.sending.channels {
+	for _, c := range m.sending.channels.All() {
 		if c.dst != dst {
 			continue
 		}
@@ -237,7 +228,7 @@ func (m *Machine) forget(dst proto.Rank, gone replicas, out *Actions) {
 // what they may lack: eager messages they haven't acknowledged, and every
 // rendezvous they haven't individually.
 func (m *Machine) resend(fresh replicas, out *Actions) {
-	for _, c := range m.sending.channels {
+	for _, c := range m.sending.channels.All() {
 		m.resendChannel(c, fresh, out)
 	}
 }
@@ -258,7 +249,7 @@ func (m *Machine) resendChannel(c *outgoing, to replicas, out *Actions) {
 // runs that is a lag. When it is through it proves that the replicas sent
 // different messages.
 func (m *Machine) Behind() (dst proto.Rank, behind bool) {
-	for _, c := range m.sending.channels {
+	for _, c := range m.sending.channels.All() {
 		if len(c.early) > 0 || slices.Max(c.acked) > c.sent {
 			return c.dst, true
 		}

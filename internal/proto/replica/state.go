@@ -16,7 +16,7 @@ var ErrState = errors.New("replica: not the state of a replica of this process's
 // Kept are the retained messages, in the order in which Restore asks for them.
 func (m *Machine) Kept() iter.Seq[*Message] {
 	return func(yield func(*Message) bool) {
-		for _, c := range m.sending.channels {
+		for _, c := range m.sending.channels.All() {
 			for i := range c.retained.size {
 				if e := c.retained.at(i); e.open && !yield(e.value) {
 					return
@@ -43,8 +43,8 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 	for p := range proto.Proc(m.layout.Procs()) {
 		b = varint.Append(b, uint64(m.incarnation(p)))
 	}
-	b = varint.Append(b, uint64(len(m.sending.channels)))
-	for _, c := range m.sending.channels {
+	b = varint.Append(b, uint64(len(m.sending.channels.All())))
+	for _, c := range m.sending.channels.All() {
 		b = varint.Append(b, c.context, uint64(c.dst), c.sent)
 		b = varint.Append(b, c.acked...)
 		b = varint.Append(b, uint64(len(c.early)))
@@ -63,8 +63,8 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 			}
 		}
 	}
-	b = varint.Append(b, uint64(len(m.arrival.channels)))
-	for _, c := range m.arrival.channels {
+	b = varint.Append(b, uint64(len(m.arrival.channels.All())))
+	for _, c := range m.arrival.channels.All() {
 		b = varint.Append(b, c.context, uint64(c.src), c.arrived, uint64(c.offers.open))
 		for i := range c.offers.size {
 			if e := c.offers.at(i); e.open {
@@ -142,7 +142,7 @@ func (m *Machine) restorePeers(r *varint.Reader) {
 
 func (m *Machine) restoreOutgoing(r *varint.Reader, keep func(Message) *Message) {
 	context, dst, sent := r.Uint(), m.rankOf(r), r.Uint()
-	if r.Failed() || m.sending.byKey[key{context, dst}] != nil {
+	if r.Failed() || m.sending.channels.Find(context, dst) != nil {
 		r.Fail()
 		return
 	}
@@ -177,7 +177,7 @@ func (m *Machine) restoreOutgoing(r *varint.Reader, keep func(Message) *Message)
 
 func (m *Machine) restoreIncoming(r *varint.Reader) {
 	context, src, arrived := r.Uint(), m.rankOf(r), r.Uint()
-	if r.Failed() || m.arrival.byKey[key{context, src}] != nil {
+	if r.Failed() || m.arrival.channels.Find(context, src) != nil {
 		r.Fail()
 		return
 	}

@@ -11,7 +11,7 @@ func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64
 	if replica == m.cfg.Replica && r == m.cfg.Rank {
 		return
 	}
-	for _, c := range m.channels {
+	for _, c := range m.sending.All() {
 		switch {
 		case r == c.dst:
 			c.receiverCame(replica, lacks)
@@ -29,7 +29,7 @@ func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64
 
 // receiverCame begins a stream whose receiver is a replacement. Its digest is its donor's, so that all of the
 // stream is compared when it first tells.
-func (c *channel) receiverCame(k int, lacks func(context, seq uint64) bool) {
+func (c *outgoing) receiverCame(k int, lacks func(context, seq uint64) bool) {
 	c.streams[k] = stream{}
 	c.differ &^= only(k)
 	for i := range c.singles {
@@ -47,7 +47,7 @@ func (c *channel) receiverCame(k int, lacks func(context, seq uint64) bool) {
 
 // senderCame continues a stream whose sender is a replacement. Its receiver, if it lives, is what it was. covered
 // says that it was this process that sent to it meanwhile.
-func (c *channel) senderCame(k int, receives, covered bool) {
+func (c *outgoing) senderCame(k int, receives, covered bool) {
 	if !receives { // what was wrong, if anything was, is dead
 		c.streams[k] = stream{}
 		c.differ &^= only(k)
@@ -64,8 +64,8 @@ func (c *channel) senderCame(k int, receives, covered bool) {
 // Inflows calls f for each channel from a rank with the number of the last eager message that has arrived, if one
 // has: when a replacement of that rank comes, all of its replicas are told anew.
 func (m *Machine) Inflows(src proto.Rank, f func(context, seq uint64)) {
-	for _, in := range m.inflows {
-		if in.peer == src && in.seq > 0 {
+	for _, in := range m.arrival.All() {
+		if in.src == src && in.seq > 0 {
 			f(in.context, in.seq)
 		}
 	}
@@ -73,7 +73,7 @@ func (m *Machine) Inflows(src proto.Rank, f func(context, seq uint64)) {
 
 // Kept is how many digests of this process's messages wait to be compared, and how many rendezvous.
 func (m *Machine) Kept() (digests, rendezvous int) {
-	for _, c := range m.channels {
+	for _, c := range m.sending.All() {
 		digests += len(c.marks) - 1
 		rendezvous += len(c.singles)
 	}

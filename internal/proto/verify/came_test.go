@@ -108,7 +108,7 @@ func (c *clinic) heal(rank, k, donor int) {
 		c.pending = append(c.pending, func() {
 			if c.live(1).has(j) {
 				for s := range c.layout[0] {
-					if in := c.receivers[j].inflow(2, 0); c.live(0).has(s) && in.seq > 0 {
+					if in := c.receivers[j].incoming(2, 0); c.live(0).has(s) && in.seq > 0 {
 						c.links[[2]int{j, s}] = append(c.links[[2]int{j, s}], ack{seq: in.seq, digest: in.digest})
 					}
 				}

@@ -7,9 +7,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// channel is what this process has sent to a rank in a context, and what the receivers say
+// outgoing is what this process has sent to a rank in a context, and what the receivers say
 // of the streams.
-type channel struct {
+type outgoing struct {
 	context uint64
 	dst     proto.Rank
 	sent    uint64 // number of the last message, of whatever kind
@@ -54,25 +54,17 @@ type single struct {
 	sums   []uint32
 }
 
-func (m *Machine) channel(context uint64, dst proto.Rank) *channel {
-	if c := m.channelWas; c != nil && c.context == context && c.dst == dst {
+func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
+	if c := m.sending.Find(context, dst); c != nil {
 		return c
 	}
-	k := key{context, dst}
-	c := m.byKey[k]
-	if c == nil {
-		n := max(m.cfg.Degree(m.cfg.Rank), m.cfg.Degree(dst))
-		c = &channel{context: context, dst: dst, marks: make([]mark, 1, 8), streams: make([]stream, n)}
-		m.byKey[k] = c
-		m.channels = append(m.channels, c)
-	}
-	m.channelWas = c
-	return c
+	n := max(m.cfg.Degree(m.cfg.Rank), m.cfg.Degree(dst))
+	return m.sending.Add(context, dst, &outgoing{context: context, dst: dst, marks: make([]mark, 1, 8), streams: make([]stream, n)})
 }
 
 // Sent takes in that this process has sent a message, the next in number of its channel.
 func (m *Machine) Sent(context uint64, dst proto.Rank, seq uint64, rendezvous bool, tag int32, sum uint32, out *Verdicts) {
-	c := m.channel(context, dst)
+	c := m.outgoing(context, dst)
 	c.sent = seq
 	if rendezvous {
 		s := c.single(seq, len(c.streams))
@@ -95,7 +87,7 @@ func (m *Machine) Sent(context uint64, dst proto.Rank, seq uint64, rendezvous bo
 // to seq or, of a rendezvous, of the message with that number. known is false where it
 // can't tell.
 func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rendezvous bool, digest uint32, known bool, out *Verdicts) {
-	c := m.channel(context, from)
+	c := m.outgoing(context, from)
 	if !m.receivers(from).has(replica) || replica == m.cfg.Replica && !rendezvous {
 		return // it is gone; or it is this process's own stream, of which only its replacements may need to know
 	}
@@ -136,7 +128,7 @@ func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rende
 }
 
 // compare compares what a receiver said of stream j with what was sent here.
-func (c *channel) compare(j int, w word) {
+func (c *outgoing) compare(j int, w word) {
 	st, i := &c.streams[j], c.upto(w.seq)
 	if i < 0 || w.seq <= st.told {
 		return
@@ -153,7 +145,7 @@ func (c *channel) compare(j int, w word) {
 }
 
 // upto is the index of the last mark up to a number, -1 if that is forgotten.
-func (c *channel) upto(seq uint64) int {
+func (c *outgoing) upto(seq uint64) int {
 	i, found := slices.BinarySearchFunc(c.marks, seq, func(k mark, seq uint64) int { return cmp.Compare(k.seq, seq) })
 	if !found {
 		i--
@@ -162,7 +154,7 @@ func (c *channel) upto(seq uint64) int {
 }
 
 // judge counts the votes about eager messages.
-func (m *Machine) judge(c *channel, out *Verdicts) {
+func (m *Machine) judge(c *outgoing, out *Verdicts) {
 	for rest := c.differ & (m.senders | m.receivers(c.dst)); rest != 0; rest &= rest - 1 {
 		st, v := &c.streams[rest.lowest()], vote{differ: c.differ}
 		for k := range c.streams {
@@ -181,7 +173,7 @@ func (m *Machine) judge(c *channel, out *Verdicts) {
 }
 
 // trim forgets the digests that nobody will ask about.
-func (m *Machine) trim(c *channel) {
+func (m *Machine) trim(c *outgoing) {
 	asked := c.sent
 	for rest := m.awaited(c.dst); rest != 0; rest &= rest - 1 {
 		asked = min(asked, c.streams[rest.lowest()].told)
@@ -192,12 +184,12 @@ func (m *Machine) trim(c *channel) {
 }
 
 // open tells whether there is a record of a rendezvous.
-func (c *channel) open(seq uint64) bool {
+func (c *outgoing) open(seq uint64) bool {
 	return slices.ContainsFunc(c.singles, func(s single) bool { return s.seq == seq })
 }
 
 // single finds or makes the record of a rendezvous.
-func (c *channel) single(seq uint64, streams int) *single {
+func (c *outgoing) single(seq uint64, streams int) *single {
 	if i := slices.IndexFunc(c.singles, func(s single) bool { return s.seq == seq }); i >= 0 {
 		return &c.singles[i]
 	}
@@ -212,7 +204,7 @@ func (c *channel) single(seq uint64, streams int) *single {
 }
 
 // judgeSingles counts the votes about rendezvous.
-func (m *Machine) judgeSingles(c *channel, out *Verdicts) {
+func (m *Machine) judgeSingles(c *outgoing, out *Verdicts) {
 	c.singles = slices.DeleteFunc(c.singles, func(s single) bool {
 		if !s.sent {
 			return false

@@ -3,6 +3,7 @@ package verify
 import (
 	"math/bits"
 
+	"banyan/internal/channel"
 	"banyan/internal/proto"
 )
 
@@ -53,22 +54,11 @@ type Machine struct {
 	senders set                // replicas of the own rank that live and aren't outvoted
 	gone    map[proto.Rank]set // receivers that are dead, have left or are outvoted
 
-	byKey    map[key]*channel
-	channels []*channel // in the order of creation
-	arrived  map[key]*inflow
-	inflows  []*inflow // in the order of creation
-	// Those looked up last.
-	channelWas *channel
-	inflowWas  *inflow
+	sending channel.Table[outgoing]
+	arrival channel.Table[incoming]
 
 	// condemned says that this process has found itself outnumbered, or a vote undecided.
 	condemned bool
-}
-
-// key names a channel, by the rank at the other end.
-type key struct {
-	context uint64
-	peer    proto.Rank
 }
 
 // set is a set of replicas, bit i for replica i.
@@ -84,41 +74,36 @@ func (s set) lowest() int    { return bits.TrailingZeros64(uint64(s)) }
 func New(cfg Config) *Machine {
 	return &Machine{
 		cfg: cfg, senders: first(cfg.Degree(cfg.Rank)), gone: make(map[proto.Rank]set),
-		byKey: make(map[key]*channel), arrived: make(map[key]*inflow),
+		sending: channel.New[outgoing](cfg.Ranks), arrival: channel.New[incoming](cfg.Ranks),
 	}
 }
 
-// inflow is a channel from another rank.
-type inflow struct {
-	key
-	seq    uint64 // number of the last eager message that has arrived
-	digest uint32 // of all up to that
+// incoming is a channel from another rank.
+type incoming struct {
+	context uint64
+	src     proto.Rank
+	seq     uint64 // number of the last eager message that has arrived
+	digest  uint32 // of all up to that
 }
 
-func (m *Machine) inflow(context uint64, src proto.Rank) *inflow {
-	k := key{context, src}
-	if f := m.inflowWas; f != nil && f.key == k {
-		return f
+func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
+	if c := m.arrival.Find(context, src); c != nil {
+		return c
 	}
-	f := m.arrived[k]
-	if f == nil {
-		f = &inflow{key: k}
-		m.arrived[k] = f
-		m.inflows = append(m.inflows, f)
-	}
-	m.inflowWas = f
-	return f
+	return m.arrival.Add(context, src, &incoming{context: context, src: src})
 }
 
 // Arrived takes in an eager message from another rank, the next of its channel, with its number.
 func (m *Machine) Arrived(context uint64, src proto.Rank, seq uint64, sum uint32) {
-	f := m.inflow(context, src)
-	f.seq, f.digest = seq, roll(f.digest, sum)
+	c := m.incoming(context, src)
+	c.seq, c.digest = seq, roll(c.digest, sum)
 }
 
 // Digest is that of all eager messages that have arrived on a channel, for the cumulative
 // acknowledgement.
-func (m *Machine) Digest(context uint64, src proto.Rank) uint32 { return m.inflow(context, src).digest }
+func (m *Machine) Digest(context uint64, src proto.Rank) uint32 {
+	return m.incoming(context, src).digest
+}
 
 // Condemned tells whether the process must not go on: a verdict other than Outvoted was
 // reached.
@@ -153,7 +138,7 @@ func (m *Machine) Gone(r proto.Rank, replica int, out *Verdicts) {
 
 // reconsider counts the votes anew that a change of a rank's replicas concerns.
 func (m *Machine) reconsider(r proto.Rank, out *Verdicts) {
-	for _, c := range m.channels {
+	for _, c := range m.sending.All() {
 		if r == m.cfg.Rank || r == c.dst {
 			m.judge(c, out)
 			m.judgeSingles(c, out)
@@ -170,7 +155,7 @@ type vote struct {
 
 // outcome counts a vote: Outvoted for all of differ, Outnumbered, Undecided, or 0 while
 // more voices may come.
-func (m *Machine) outcome(c *channel, v vote) Kind {
+func (m *Machine) outcome(c *outgoing, v vote) Kind {
 	self := only(m.cfg.Replica)
 	voters := m.senders & m.receivers(c.dst) &^ self &^ v.silent
 	needed := max(2, m.senders.count()/2+1)
@@ -188,7 +173,7 @@ func (m *Machine) outcome(c *channel, v vote) Kind {
 }
 
 // declare carries out an outcome.
-func (m *Machine) declare(c *channel, kind Kind, differ set, v Verdict, out *Verdicts) {
+func (m *Machine) declare(c *outgoing, kind Kind, differ set, v Verdict, out *Verdicts) {
 	if m.condemned {
 		return
 	}

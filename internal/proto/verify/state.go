@@ -22,18 +22,18 @@ func (m *Machine) AppendState(b []byte) []byte {
 	for r := range proto.Rank(m.cfg.Ranks) {
 		b = varint.Append(b, uint64(m.gone[r]))
 	}
-	b = varint.Append(b, uint64(len(m.channels)))
-	for _, c := range m.channels {
+	b = varint.Append(b, uint64(len(m.sending.All())))
+	for _, c := range m.sending.All() {
 		b = c.appendTo(b)
 	}
-	b = varint.Append(b, uint64(len(m.inflows)))
-	for _, f := range m.inflows {
-		b = varint.Append(b, f.context, uint64(f.peer), f.seq, uint64(f.digest))
+	b = varint.Append(b, uint64(len(m.arrival.All())))
+	for _, f := range m.arrival.All() {
+		b = varint.Append(b, f.context, uint64(f.src), f.seq, uint64(f.digest))
 	}
 	return b
 }
 
-func (c *channel) appendTo(b []byte) []byte {
+func (c *outgoing) appendTo(b []byte) []byte {
 	b = varint.Append(b, c.context, uint64(c.dst), c.sent, uint64(c.differ), uint64(len(c.marks)))
 	for _, k := range c.marks {
 		b = varint.Append(b, k.seq, uint64(k.digest), uint64(uint32(k.tag)))
@@ -81,10 +81,10 @@ func (m *Machine) Restore(state []byte) error {
 	}
 	for range r.Count() {
 		context, src := r.Uint(), m.rankOf(&r)
-		if r.Failed() || m.arrived[key{context, src}] != nil {
+		if r.Failed() || m.arrival.Find(context, src) != nil {
 			return ErrState
 		}
-		f := m.inflow(context, src)
+		f := m.incoming(context, src)
 		f.seq, f.digest = r.Uint(), digestOf(&r)
 	}
 	if !r.Done() {
@@ -95,11 +95,11 @@ func (m *Machine) Restore(state []byte) error {
 
 func (m *Machine) restoreChannel(r *varint.Reader) {
 	context, dst := r.Uint(), m.rankOf(r)
-	if r.Failed() || m.byKey[key{context, dst}] != nil {
+	if r.Failed() || m.sending.Find(context, dst) != nil {
 		r.Fail()
 		return
 	}
-	c, self := m.channel(context, dst), only(m.cfg.Replica)
+	c, self := m.outgoing(context, dst), only(m.cfg.Replica)
 	c.sent = r.Uint()
 	c.differ = subset(r, len(c.streams)) &^ self
 	c.marks = c.marks[:0]

@@ -43,7 +43,7 @@ func TestRestore(t *testing.T) {
 	if m.Digest(6, 2) != d.Digest(6, 2) || m.senders != first(3) || m.gone[2] != only(0) {
 		t.Errorf("digest %d, senders %b, gone %v", m.Digest(6, 2), m.senders, m.gone)
 	}
-	n, c := m.channels[0], d.channels[0]
+	n, c := m.sending.All()[0], d.sending.All()[0]
 	if !slices.Equal(n.marks, c.marks) || n.sent != 3 || n.streams[0].told != 1 || len(n.streams[0].ahead) != 0 {
 		t.Errorf("%+v of %+v", n, c)
 	}

@@ -308,7 +308,7 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d, degrees %v, %d messages, culprit %d: %v", seed, degrees, total, culprit, err)
 		}
 		for s, m := range w.senders {
-			if c := m.channels; culprit < 0 && !w.dead[0].has(s) && len(c) > 0 && (len(c[0].marks) > 1 || len(c[0].singles) > 0) {
+			if c := m.sending.All(); culprit < 0 && !w.dead[0].has(s) && len(c) > 0 && (len(c[0].marks) > 1 || len(c[0].singles) > 0) {
 				t.Fatalf("seed %d: sender %d keeps %d digests and the rendezvous %+v at the end; degrees %v dead %b sent %v arrived %v gone %b", seed, s, len(c[0].marks), c[0].singles, degrees, w.dead, w.sent, w.arrived, m.gone)
 			}
 		}
@@ -395,11 +395,11 @@ func TestFoundAtOnce(t *testing.T) {
 
 // A receiver that can't tell (its program took only part of a message) abstains.
 func TestAbstention(t *testing.T) {
-	m := New(Config{Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
+	m := New(Config{Ranks: 2, Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
 	var out Verdicts
 	m.Sent(2, 1, 1, true, 5, 77, &out)
 	m.Acked(1, 1, 2, 1, true, 0, false, &out)
-	if len(out) > 0 || len(m.channels[0].singles) > 0 {
+	if len(out) > 0 || len(m.sending.All()[0].singles) > 0 {
 		t.Errorf("%+v", out)
 	}
 }
@@ -427,14 +427,14 @@ func TestSum(t *testing.T) {
 func TestCanaries(t *testing.T) {
 	// A receiver whose digest forgets a message.
 	w := newModel([]int{3, 3}, 2, wrong(1, 1))
-	w.receivers[1].inflow(2, 0).digest = 0
+	w.receivers[1].incoming(2, 0).digest = 0
 	for range 2 {
 		for k := range 3 {
 			w.send(k)
 			w.arrive(k, false)
 		}
 		for j := range 3 {
-			w.receivers[j].inflow(2, 0).digest = 0
+			w.receivers[j].incoming(2, 0).digest = 0
 		}
 		w.links = map[[2]int][]ack{}
 	}
@@ -456,7 +456,7 @@ func BenchmarkSent(b *testing.B) {
 	for _, size := range []int{8, 1 << 10, 64 << 10} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			data := make([]byte, size)
-			m := New(Config{Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
+			m := New(Config{Ranks: 2, Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
 			var out Verdicts
 			b.SetBytes(int64(size))
 			for n := uint64(1); b.Loop(); n++ {

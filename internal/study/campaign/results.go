@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"banyan/internal/proto"
+	"banyan/internal/splitmix"
 	"banyan/internal/study/driver/logp"
 )
 
@@ -59,11 +60,8 @@ func (s *Spec) at(row int) (p *Point, run int) { return &s.Points[row/s.Runs], r
 func (s *Spec) seed(p *Point, run int) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d,%s,%d", s.Seed, p.key, run)
-	// Hashes of texts that differ in the last digit are alike: mix them (splitmix64).
-	x := h.Sum64()
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	// The hashes of texts that differ in the last digit are alike, so they are mixed.
+	return splitmix.Finalise(h.Sum64())
 }
 
 // about is a row up to its outcome.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"banyan/internal/splitmix"
 )
 
 // Each calls do for i = 0…n-1 on so many workers, numbered from 0, each of which
@@ -48,10 +50,7 @@ func Each(ctx context.Context, n, workers int, done func(int), do func(worker, i
 // (splitmix64) of both, so that neighbours have nothing in common.
 func Seed(seed uint64, parts ...int) uint64 {
 	for _, p := range parts {
-		seed += 0x9e3779b97f4a7c15 * (uint64(p) + 1)
-		seed = (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
-		seed = (seed ^ seed>>27) * 0x94d049bb133111eb
-		seed ^= seed >> 31
+		seed = splitmix.Finalise(seed + splitmix.Gamma*(uint64(p)+1))
 	}
 	return seed
 }

@@ -83,13 +83,13 @@ func (n *Network) run(m Machines) Activity {
 			return n.stats
 		}
 		if late := n.late.ending(n.now); late > 0 {
-			for _, part := range n.late.entries.first(late) {
+			for _, part := range n.late.entries.First(late) {
 				n.received(m, part)
 			}
-			n.late.entries.drop(late)
+			n.late.entries.Drop(late)
 		}
 		if w.next(0, received) == n.now {
-			b := w.batches.pop()
+			b := w.batches.Pop()
 			w.sent, w.arrived = w.sent-1, w.arrived-1
 			for _, part := range w.messages(b.at, b.started) {
 				n.received(m, part)
@@ -98,7 +98,7 @@ func (n *Network) run(m Machines) Activity {
 		// Ends of sends may come before arrivals, of which they know nothing.
 		var ended [2][]Message
 		if w.next(w.sent, sent) == n.now {
-			b := w.batches.at(w.sent)
+			b := w.batches.At(w.sent)
 			w.sent++
 			ended = w.messages(b.at, b.count)
 		}
@@ -109,7 +109,7 @@ func (n *Network) run(m Machines) Activity {
 			n.endSends(ended)
 		}
 		if w.next(w.arrived, arrived) == n.now {
-			n.arrive(m, w.batches.at(w.arrived))
+			n.arrive(m, w.batches.At(w.arrived))
 			w.arrived++
 		}
 		if n.now == deadline {

@@ -1,6 +1,9 @@
 package logp
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/proto"
+	"banyan/internal/queue"
+)
 
 // wire is all messages from the beginning of their sends to the end of their
 // receives. Since each of these stages takes all messages the same time, those
@@ -11,7 +14,7 @@ import "banyan/internal/proto"
 // A message that has to wait for its receiver leaves the wire when it arrives.
 type wire struct {
 	ring    []Message // its length is a power of two, or 0
-	batches queue[batch]
+	batches queue.Queue[batch]
 	end     uint // where the next message goes, before it is taken modulo the ring's length
 
 	sent, arrived int // how many batches, from the oldest, are through these stages
@@ -44,10 +47,10 @@ func (w *wire) room(messages int) {
 
 // start is where the oldest message is.
 func (w *wire) start() uint {
-	if w.batches.size == 0 {
+	if w.batches.Len() == 0 {
 		return w.end
 	}
-	return w.batches.at(0).at
+	return w.batches.At(0).at
 }
 
 // push adds messages whose sends begin now, in the order of their senders.
@@ -56,20 +59,20 @@ func (w *wire) push(now proto.Time, messages []Message) {
 	mask := uint(len(w.ring) - 1)
 	n := copy(w.ring[w.end&mask:], messages)
 	copy(w.ring, messages[n:])
-	if n := w.batches.size; n == 0 || w.batches.at(n-1).time != now {
-		w.batches.push(batch{time: now, at: w.end})
+	if n := w.batches.Len(); n == 0 || w.batches.At(n-1).time != now {
+		w.batches.Push(batch{time: now, at: w.end})
 	}
 	w.end += uint(len(messages))
-	w.batches.at(w.batches.size - 1).count += len(messages)
+	w.batches.At(w.batches.Len() - 1).count += len(messages)
 }
 
 // next is the time at which the next batch after the first n ends a stage that
 // it ends so long after it was sent.
 func (w *wire) next(n int, after proto.Time) proto.Time {
-	if n == w.batches.size {
+	if n == w.batches.Len() {
 		return proto.Never
 	}
-	return w.batches.at(n).time + after
+	return w.batches.At(n).time + after
 }
 
 // messages are those at a place in the ring, in two parts if they go round its
@@ -81,6 +84,6 @@ func (w *wire) messages(at uint, count int) (parts [2][]Message) {
 }
 
 func (w *wire) clear() {
-	w.batches.clear()
+	w.batches.Clear()
 	w.end, w.sent, w.arrived = 0, 0, 0
 }

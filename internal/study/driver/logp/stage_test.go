@@ -9,26 +9,6 @@ import (
 	"banyan/internal/proto"
 )
 
-func TestQueue(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var q queue[int]
-		var model []int
-		for i, push := range rapid.SliceOfN(rapid.Bool(), 0, 500).Draw(t, "pushes") {
-			if push || len(model) == 0 {
-				q.push(i)
-				model = append(model, i)
-			} else if got := q.pop(); got != model[0] {
-				t.Fatalf("popped %d, want %d", got, model[0])
-			} else {
-				model = model[1:]
-			}
-			if q.size != len(model) {
-				t.Fatalf("%d entries, want %d", q.size, len(model))
-			}
-		}
-	})
-}
-
 func TestStage(t *testing.T) {
 	var s stage[string]
 	if s.next() != proto.Never || s.ending(3) != 0 {
@@ -37,10 +17,10 @@ func TestStage(t *testing.T) {
 	s.push(3, "a")
 	s.push(3, "b")
 	s.push(5, "c")
-	if s.next() != 3 || s.ending(4) != 0 || s.ending(3) != 2 || s.entries.pop() != "a" || s.entries.pop() != "b" {
+	if s.next() != 3 || s.ending(4) != 0 || s.ending(3) != 2 || s.entries.Pop() != "a" || s.entries.Pop() != "b" {
 		t.Error("two end at 3")
 	}
-	if s.next() != 5 || s.ending(5) != 1 || s.entries.pop() != "c" || s.next() != proto.Never {
+	if s.next() != 5 || s.ending(5) != 1 || s.entries.Pop() != "c" || s.next() != proto.Never {
 		t.Error("one ends at 5")
 	}
 }
