@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 )
 
-// MinSecret is the shortest allowed secret in bytes.
-const MinSecret = 16
+// MinSecret is the shortest allowed secret in bytes. It has to be random.
+const MinSecret = handshake.MinSecret
 
 // Config is what a member needs to know. Only Name and Secret have no default.
 type Config struct {

@@ -126,7 +126,7 @@ func (r *relay) refuse() { r.socket.Close() }
 
 func (r *relay) serve(near net.Conn) {
 	defer near.Close()
-	head := make([]byte, 14+nonceSize)
+	head := make([]byte, 14+32) // the part of a hello before its payload
 	if _, err := io.ReadFull(near, head); err != nil {
 		return
 	}

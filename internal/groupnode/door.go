@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 )
 
 // reservation is the number that the coordinator has for somebody at the door.
@@ -172,7 +173,7 @@ func (m *Member) knock(ctx context.Context) error {
 					last = fmt.Errorf("%s: %w", to, err)
 				}
 				to = ""
-				if strangers++; !errors.Is(err, errStranger) {
+				if strangers++; !errors.Is(err, handshake.ErrStranger) {
 					strangers = 0
 				} else if strangers >= 2*len(m.cfg.Seeds) {
 					return fmt.Errorf("%w: %s", ErrSecret, last)

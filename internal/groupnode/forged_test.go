@@ -14,6 +14,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/wire"
 	"banyan/internal/runtime/wire/views"
 )
@@ -181,7 +182,7 @@ func TestSilentStrangers(t *testing.T) {
 	t.Parallel()
 	da := newDiary()
 	a := testJoin(t, testConfig("a", da))
-	for range 8 * maxPending {
+	for range 8 * handshake.MaxPending {
 		conn, err := net.Dial("tcp", a.Card().Address)
 		if err != nil {
 			t.Fatal(err)

@@ -1,43 +1,26 @@
 package groupnode
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 )
 
-// The handshake begins each connection, and is all there is of some. Both ends
-// prove that they know the group's secret without showing it:
-//
-//	dialler                                                acceptor
-//	hello      versions, nonce, who, to whom, what for    →
-//	           ←  versions, the one chosen, nonce          challenge
-//	proof      HMAC(secret, dialler, hello, challenge)    →
-//	           ←  verdict, HMAC(secret, acceptor, all)     answer
-//
-// It is that of a job's processes ([banyan/internal/runtime/transport/tcp]) with other contents: the
-// dialler proves itself first, and each proof binds the role, both nonces and
-// all that was said. So it can't be reflected, replayed or changed on the way. The
-// connection after it isn't encrypted.
-//
-// Hello and challenge begin with twelve bytes that keep their meaning for ever, so
-// that two versions can tell each other why they don't talk.
-const (
-	minVersion, maxVersion = 1, 1
+// protocol is the group's handshake (package handshake): the dialler says a hello, and the acceptor an
+// answer, both of this file.
+var protocol = &handshake.Protocol{
+	Name:  "banyan group",
+	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
+	Min:   1, Max: 1,
+	Framing: handshake.Framing{Hello: maxBody, Answer: maxBody, Variable: true},
+}
 
-	nonceSize     = 32
-	challengeSize = 8 + 2 + 2 + 2 + nonceSize
-	maxBody       = 1024
-)
-
-var handshakeMagic = [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'}
+// maxBody is how many bytes a hello or an answer has at most.
+const maxBody = 1024
 
 // purpose is what a dialler wants.
 type purpose uint8
@@ -91,11 +74,6 @@ type answer struct {
 	text    string
 }
 
-var (
-	errStranger = errors.New("not of this group (is the secret the same?)")
-	errVersion  = errors.New("no common protocol version")
-)
-
 func (h *hello) encode() []byte {
 	b := append([]byte{byte(h.purpose)}, h.to[:]...)
 	b = binary.LittleEndian.AppendUint32(b, h.terms.arity)
@@ -139,131 +117,26 @@ func decodeAnswer(b []byte) (*answer, error) {
 	return a, nil
 }
 
-// prove is the proof of a role over everything said so far.
-func prove(secret []byte, role string, said ...[]byte) []byte {
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte("banyan group " + role))
-	for _, b := range said {
-		mac.Write(b)
-	}
-	return mac.Sum(nil)
-}
-
-func appendVersions(b []byte) []byte {
-	b = append(b, handshakeMagic[:]...)
-	b = binary.LittleEndian.AppendUint16(b, minVersion)
-	return binary.LittleEndian.AppendUint16(b, maxVersion)
-}
-
-// chooseVersion is the highest version that both speak, by the first twelve
-// bytes of what the other says.
-func chooseVersion(said []byte) (uint16, error) {
-	if [8]byte(said) != handshakeMagic {
-		return 0, errStranger
-	}
-	low, high := binary.LittleEndian.Uint16(said[8:]), binary.LittleEndian.Uint16(said[10:])
-	if v := min(high, maxVersion); v >= max(low, minVersion) {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%w: this program speaks %d to %d, the other %d to %d", errVersion, minVersion, maxVersion, low, high)
-}
-
 // dialHandshake runs the dialler's side.
 func dialHandshake(conn io.ReadWriter, secret []byte, h *hello) (*answer, error) {
-	body := h.encode()
-	said := binary.LittleEndian.AppendUint16(appendVersions(nil), uint16(len(body)))
-	nonce := make([]byte, nonceSize)
-	rand.Read(nonce)
-	said = append(append(said, nonce...), body...)
-	if _, err := conn.Write(said); err != nil {
-		return nil, fmt.Errorf("hello: %w", err)
-	}
-	challenge := make([]byte, challengeSize)
-	if _, err := io.ReadFull(conn, challenge); err != nil {
-		return nil, fmt.Errorf("challenge: %w", err)
-	}
-	if v, err := chooseVersion(challenge); err != nil {
+	b, err := protocol.Dial(conn, secret, h.encode())
+	if err != nil {
 		return nil, err
-	} else if v != binary.LittleEndian.Uint16(challenge[12:]) {
-		return nil, fmt.Errorf("challenge: %w", errVersion)
 	}
-	proof := prove(secret, "dialler", said, challenge)
-	if _, err := conn.Write(proof); err != nil {
-		return nil, fmt.Errorf("proof: %w", err)
-	}
-	head := make([]byte, 2)
-	if n, err := io.ReadFull(conn, head); n == 0 && errors.Is(err, io.EOF) {
-		return nil, errStranger // so hangs up who doesn't like the proof
-	} else if err != nil {
-		return nil, fmt.Errorf("answer: %w", err)
-	}
-	rest := make([]byte, int(binary.LittleEndian.Uint16(head))+sha256.Size)
-	if len(rest) > maxBody+sha256.Size {
-		return nil, fmt.Errorf("answer: %w", errMalformed)
-	}
-	if _, err := io.ReadFull(conn, rest); err != nil {
-		return nil, fmt.Errorf("answer: %w", err)
-	}
-	body, mac := rest[:len(rest)-sha256.Size], rest[len(rest)-sha256.Size:]
-	if !hmac.Equal(mac, prove(secret, "acceptor", said, challenge, proof, body)) {
-		return nil, fmt.Errorf("answer: %w", errStranger)
-	}
-	return decodeAnswer(body)
+	return decodeAnswer(b)
 }
 
-// acceptHandshake runs the acceptor's side. It asks judge for the answer once it
-// knows that the dialler has the secret. An error after judge was called comes
-// with what the dialler said.
-func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (*hello, *answer, error) {
-	head := make([]byte, 14+nonceSize)
-	if _, err := io.ReadFull(conn, head[:8]); err != nil {
-		return nil, nil, fmt.Errorf("hello: %w", err)
-	}
-	if [8]byte(head) != handshakeMagic {
-		return nil, nil, fmt.Errorf("hello: %w", errStranger)
-	}
-	if _, err := io.ReadFull(conn, head[8:]); err != nil {
-		return nil, nil, fmt.Errorf("hello: %w", err)
-	}
-	size := int(binary.LittleEndian.Uint16(head[12:]))
-	if size > maxBody {
-		return nil, nil, fmt.Errorf("hello: %w", errMalformed)
-	}
-	said := append(head, make([]byte, size)...)
-	if _, err := io.ReadFull(conn, said[len(head):]); err != nil {
-		return nil, nil, fmt.Errorf("hello: %w", err)
-	}
-	chosen, versionErr := chooseVersion(said)
-	challenge := binary.LittleEndian.AppendUint16(appendVersions(nil), chosen)
-	nonce := make([]byte, nonceSize)
-	rand.Read(nonce)
-	challenge = append(challenge, nonce...)
-	if _, err := conn.Write(challenge); err != nil {
-		return nil, nil, fmt.Errorf("challenge: %w", err)
-	}
-	if versionErr != nil {
-		return nil, nil, versionErr
-	}
-	proof := make([]byte, sha256.Size)
-	if _, err := io.ReadFull(conn, proof); err != nil {
-		return nil, nil, fmt.Errorf("proof: %w", err)
-	}
-	if !hmac.Equal(proof, prove(secret, "dialler", said, challenge)) {
-		return nil, nil, fmt.Errorf("proof: %w", errStranger)
-	}
-	h, err := decodeHello(said[len(head):])
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := judge(h)
-	if err != nil {
-		return h, nil, err
-	}
-	body := a.encode()
-	out := binary.LittleEndian.AppendUint16(nil, uint16(len(body)))
-	out = append(append(out, body...), prove(secret, "acceptor", said, challenge, proof, body)...)
-	if _, err := conn.Write(out); err != nil {
-		return h, &a, fmt.Errorf("answer: %w", err)
-	}
-	return h, &a, nil
+// acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has proved
+// that it knows the secret. An error after judge was called comes with what the dialler said.
+func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, err error) {
+	err = protocol.Accept(conn, secret, handshake.Judge{Answer: func(b []byte) ([]byte, error) {
+		if h, err = decodeHello(b); err != nil {
+			return nil, err
+		}
+		if a, err = judge(h); err != nil {
+			return nil, err
+		}
+		return a.encode(), nil
+	}})
+	return h, a, err
 }

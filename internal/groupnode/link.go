@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 )
 
 const (
@@ -164,7 +165,7 @@ const (
 func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, finding, uint64) {
 	ctx, cancel := context.WithTimeout(m.ctx, limit)
 	defer cancel()
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+	for pause := (handshake.Backoff{Next: firstPause, Max: lastPause}); ; {
 		conn, a, err := m.dial(ctx, card.Address, h)
 		switch {
 		case errors.Is(err, syscall.ECONNREFUSED):
@@ -182,36 +183,24 @@ func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, 
 		case a.verdict == eviction:
 			return nil, excludesUs, a.number
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.Pause(ctx) {
 			return nil, unreachable, 0
-		case <-time.After(wait):
 		}
 	}
 }
 
 // dial makes one attempt. The connection is open if the verdict is welcome.
 func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPConn, *answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
-	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", address)
+	c, b, err := protocol.Connect(ctx, &net.Dialer{}, address, handshakeLimit, m.cfg.Secret, h.encode())
 	if err != nil {
 		return nil, nil, err
 	}
-	conn := c.(*net.TCPConn)
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	a, err := dialHandshake(conn, m.cfg.Secret, h)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
+	a, err := decodeAnswer(b)
 	if err != nil || a.verdict != welcome {
-		conn.Close()
+		c.Close()
 		return nil, a, err
 	}
-	conn.SetDeadline(time.Time{})
-	return conn, a, nil
+	return c.(*net.TCPConn), a, nil
 }
 
 // connect makes a link, and watches it: nothing comes on it, but its end.

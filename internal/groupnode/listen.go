@@ -2,61 +2,16 @@ package groupnode
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
-	"sync"
 	"time"
 
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/wire"
 )
-
-const (
-	// maxPending bounds the connections of those who haven't proved yet that they know
-	// the secret.
-	maxPending = 64
-	// pendingRight is how long one of them keeps its place against replacements when there are
-	// maxPending: strangers who connect and say nothing can't keep the members out.
-	pendingRight = 200 * time.Millisecond
-)
-
-// doorway holds the connections that are pending, the oldest first.
-type doorway struct {
-	mu      sync.Mutex
-	pending []arrival
-}
-
-type arrival struct {
-	conn *net.TCPConn
-	at   time.Time
-}
-
-// enter gives a connection a place, if need be that of the oldest; false if that still
-// has a right to it.
-func (d *doorway) enter(conn *net.TCPConn) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.pending) >= maxPending {
-		if time.Since(d.pending[0].at) < pendingRight {
-			return false
-		}
-		d.pending[0].conn.Close()
-		d.pending = slices.Delete(d.pending, 0, 1)
-	}
-	d.pending = append(d.pending, arrival{conn, time.Now()})
-	return true
-}
-
-// leave gives the place back.
-func (d *doorway) leave(conn *net.TCPConn) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pending = slices.DeleteFunc(d.pending, func(a arrival) bool { return a.conn == conn })
-}
 
 // stream is what comes from one life of one member.
 type stream struct {
@@ -67,47 +22,22 @@ type stream struct {
 
 // listen accepts connections until ctx ends.
 func (m *Member) listen() {
-	var door doorway
-	for {
-		conn, err := m.socket.AcceptTCP()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil: // no descriptors left, say
-			m.log.Warn("accept", "err", err)
-			m.pause(lastPause)
-			continue
+	var gate handshake.Gate
+	gate.Serve(m.ctx, m.socket, func(conn net.Conn, proven func()) {
+		defer conn.Close()
+		if s := m.greet(conn.(*net.TCPConn), proven); s != nil {
+			m.read(s)
 		}
-		for !door.enter(conn) {
-			m.pause(time.Millisecond)
-		}
-		m.background.Go(func() {
-			stop := context.AfterFunc(m.ctx, func() { conn.Close() })
-			defer stop()
-			defer conn.Close()
-			s := m.greet(conn, &door)
-			door.leave(conn)
-			if s != nil {
-				m.read(s)
-			}
-		})
-	}
-}
-
-func (m *Member) pause(d time.Duration) {
-	select {
-	case <-m.ctx.Done():
-	case <-time.After(d):
-	}
+	}, func(err error) { m.log.Warn("accept", "err", err) })
 }
 
 // greet runs the handshake with somebody who has connected. It returns a stream if
 // frames are to come.
-func (m *Member) greet(conn *net.TCPConn, door *doorway) *stream {
+func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	s := &stream{conn: conn}
 	h, a, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
-		door.leave(conn) // it is no stranger
+		proven()
 		reply := make(chan answer, 1)
 		if h.purpose == toJoin {
 			// Others may have to be asked first. The dialler waits no longer.
@@ -144,7 +74,7 @@ func (m *Member) greet(conn *net.TCPConn, door *doorway) *stream {
 // at level warn once.
 func (m *Member) refuse(conn *net.TCPConn, err error) {
 	log := m.log.Debug
-	if errors.Is(err, errStranger) && !m.warned.Swap(true) {
+	if errors.Is(err, handshake.ErrStranger) && !m.warned.Swap(true) {
 		log = m.log.Warn
 	}
 	log("connection refused", "from", conn.RemoteAddr(), "err", err)

@@ -13,7 +13,7 @@ import (
 	"banyan/internal/job/pmi"
 	"banyan/internal/job/spares"
 	"banyan/internal/proto"
-	"banyan/internal/runtime/transport/mesh"
+	"banyan/internal/runtime/handshake"
 )
 
 // spareKey and a number say where a spare's door is.
@@ -54,7 +54,7 @@ func (j *Job) wait() error {
 		notes = os.NewFile(uintptr(fd), "stderr")
 	}
 	j.waiting.Store(true)
-	j.service, err = spares.Serve(mesh.Meeting{Self: j.station, Secret: j.secret}, j.address, spares.ServiceConfig{
+	j.service, err = spares.Serve(handshake.Meeting{Self: j.station, Secret: j.secret}, j.address, spares.ServiceConfig{
 		Layout: j.layout, Spares: j.spares, Silence: j.silence,
 		Note: func(text string) { fmt.Fprintf(notes, "banyan: %s\n", text) },
 		Refused: func(err error) {
@@ -133,7 +133,7 @@ func (j *Job) findSpareLeader(own *spares.Service) error {
 		addresses[i] = address
 	}
 	j.spareLeader = spares.Connect(spares.ClientConfig{
-		Meeting: mesh.Meeting{Self: j.station, Secret: j.secret},
+		Meeting: handshake.Meeting{Self: j.station, Secret: j.secret},
 		First:   first, Addresses: addresses, Silence: j.silence,
 		Introduce: j.introduce,
 		Heard:     j.hear,

@@ -8,13 +8,13 @@ import (
 
 	"banyan/internal/job/control"
 	"banyan/internal/proto"
-	"banyan/internal/runtime/transport/mesh"
+	"banyan/internal/runtime/handshake"
 )
 
 // ClientConfig says how a process, or a spare, finds the spare leader.
 type ClientConfig struct {
-	Meeting mesh.Meeting // as whom it comes
-	First   proto.Proc   // the lowest spare; the others follow
+	Meeting handshake.Meeting // as whom it comes
+	First   proto.Proc        // the lowest spare; the others follow
 	// Addresses of the spares' doors; "" is one's that died before it had one.
 	Addresses []string
 	Silence   time.Duration // after which a spare leader counts as gone

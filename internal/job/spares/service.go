@@ -9,7 +9,7 @@ import (
 	"banyan/internal/job/control"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
-	"banyan/internal/runtime/transport/mesh"
+	"banyan/internal/runtime/handshake"
 )
 
 const (
@@ -35,7 +35,7 @@ type ServiceConfig struct {
 // Service is a spare's Machine with its connections.
 type Service struct {
 	cfg   ServiceConfig
-	door  *mesh.Door
+	door  *handshake.Listener
 	begun time.Time
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type connection struct {
 }
 
 // Serve opens a spare's door, at an address where the others reach it.
-func Serve(meeting mesh.Meeting, host string, cfg ServiceConfig) (*Service, error) {
+func Serve(meeting handshake.Meeting, host string, cfg ServiceConfig) (*Service, error) {
 	door, err := meeting.Listen(host)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ type ban struct {
 var bans = []ban{
 	{[]string{"internal/proto/*"}, []string{"internal/proto/*"},
 		"protocols never know each other: runtime/process connects them"},
-	{[]string{"internal/runtime/transport/...", "internal/runtime/wire", "internal/runtime/state"}, []string{"internal/proto/*"},
+	{[]string{"internal/runtime/handshake", "internal/runtime/transport/...", "internal/runtime/wire", "internal/runtime/state"}, []string{"internal/proto/*"},
 		"what carries bytes knows no protocol"},
 	{[]string{"internal/mpi/datatype", "internal/mpi/reduce", "internal/mpi/softfloat", "internal/mpi/cart"}, []string{"internal/runtime/..."},
 		"data and arithmetic need no process"},

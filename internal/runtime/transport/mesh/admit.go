@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 )
 
@@ -45,7 +46,7 @@ func (d *dialler) awaitCard(ctx context.Context, p proto.Proc, incarnation proto
 		if !errors.Is(err, errOld) || !d.board.dialling(p, incarnation) || ctx.Err() != nil || time.Now().After(deadline) {
 			return card, err
 		}
-		pause(ctx, wait)
+		handshake.Pause(ctx, wait)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -152,7 +153,7 @@ func (s *childSink) Closed(proto.Proc, transport.Evidence) { s.closed = true }
 // Proc 0, and what the child prints after its card.
 func startChild(t testing.TB, role string, media Media) (*Transport, *exec.Cmd, *bufio.Scanner) {
 	t.Helper()
-	secret := make([]byte, MinSecret)
+	secret := make([]byte, handshake.MinSecret)
 	rand.Read(secret)
 	published := make(cards, 2)
 	tr, err := Listen(Config{Self: 0, N: 2, Secret: secret, Media: media, Resolve: published.resolve})

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 	"banyan/internal/runtime/transport/tcp"
@@ -101,7 +102,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		case err == nil && v == eviction:
 			failed.why = transport.EvidenceEviction
 			return failed
-		case err == nil && v == goneHere, errors.Is(err, errVersion), errors.Is(err, errApart):
+		case err == nil && v == goneHere, errors.Is(err, handshake.ErrVersion), errors.Is(err, errApart):
 			if err != nil {
 				d.refusal(fmt.Errorf("connect to %v: %w", to, err), nil)
 			}
@@ -117,7 +118,7 @@ func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handl
 		if end.pidfd >= 0 && (stopped(card.Pid) || time.Since(begin) > lastAttempt) {
 			deadline = time.Now().Add(d.limit)
 		}
-		pause(ctx, wait)
+		handshake.Pause(ctx, wait)
 		last = time.Now().After(deadline)
 	}
 }
@@ -258,7 +259,7 @@ func checkPeer(conn net.Conn, pid int) error {
 		return errno
 	}
 	if int(peer.Pid) != pid || int(peer.Uid) != os.Geteuid() {
-		return fmt.Errorf("%w: at the other end is process %d of user %d", errStranger, peer.Pid, peer.Uid)
+		return fmt.Errorf("%w: at the other end is process %d of user %d", handshake.ErrStranger, peer.Pid, peer.Uid)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestEndsInHandshake(t *testing.T) {
 	if testing.Short() {
 		step = 13
 	}
-	const whole = helloSize + proofSize
+	const whole = 12 + helloSize + 32 + 32 // the hello and the proof
 	for n := whole % step; n <= whole; n += step {
 		d := *c.transports[2].dialler
 		conn, err := net.Dial("unix", victim.Card().socket())

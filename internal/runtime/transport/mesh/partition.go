@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 )
 
@@ -46,7 +47,7 @@ func (s standing) beats(o standing) bool {
 
 // standingSize is the room for a standing in a verdict: a byte and two numbers of
 // three bytes.
-const standingSize = verdictSize - proofSize - 1
+const standingSize = answerSize - 1
 
 func (s standing) encode(b []byte) {
 	clear(b[:standingSize])
@@ -103,7 +104,7 @@ func (t *Transport) Tell(who proto.Proc) {
 		if t.dialler.settle(t.ctx, who, card) {
 			return
 		}
-		pause(t.ctx, min(max(time.Since(start)/tellShare, tellMinPause), tellMaxPause))
+		handshake.Pause(t.ctx, min(max(time.Since(start)/tellShare, tellMinPause), tellMaxPause))
 		if t.ctx.Err() != nil {
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -88,14 +89,16 @@ func TestStrangers(t *testing.T) {
 	card := c.transports[1].Card()
 	stranger := testParty(0)
 	stranger.incarnation = 0
-	// greeting is the first message of somebody who means this job, or another one.
+	// greeting is the first message of a dialler that means this job, or another one.
 	greeting := func(job byte) []byte {
-		h := hello{
-			min: minVersion, max: maxVersion, purpose: toConnect, job: c.transports[1].dialler.job, to: 1,
-			toIncarnation: card.Incarnation,
-		}
+		h := hello{purpose: toConnect, job: c.transports[1].dialler.job, to: 1, toIncarnation: card.Incarnation}
 		h.job[0] += job
-		return h.encode()
+		var sent bytes.Buffer
+		handshake.Job.Dial(struct {
+			io.Writer
+			io.Reader
+		}{&sent, strings.NewReader("")}, testSecret, h.encode())
+		return bytes.Clone(sent.Bytes())
 	}
 	// leaves says something and hangs up.
 	leaves := func(said []byte) func(net.Conn) {
@@ -108,18 +111,18 @@ func TestStrangers(t *testing.T) {
 		name, level, reason string
 		visit               func(conn net.Conn)
 	}{
-		{"a peer that ends before its hello", "DEBUG", "hung up: hello: EOF", leaves(nil)},
-		{"a peer that ends in its hello", "DEBUG", "hung up: hello: unexpected EOF", leaves(greeting(0)[:20])},
-		{"a peer that ends before its proof", "DEBUG", "hung up: proof: EOF", leaves(greeting(0))},
-		{"a peer that ends in its proof", "DEBUG", "hung up: proof: unexpected EOF", leaves(append(greeting(0), 1))},
+		{"a peer that ends before its hello", "DEBUG", "hello: the dialler hung up: EOF", leaves(nil)},
+		{"a peer that ends in its hello", "DEBUG", "hello: the dialler hung up: unexpected EOF", leaves(greeting(0)[:20])},
+		{"a peer that ends before its proof", "DEBUG", "proof: the dialler hung up: EOF", leaves(greeting(0))},
+		{"a peer that ends in its proof", "DEBUG", "proof: the dialler hung up: unexpected EOF", leaves(append(greeting(0), 1))},
 		{"a peer that is killed", "DEBUG", "connection reset by peer", func(conn net.Conn) {
 			conn.(*net.TCPConn).SetLinger(0)
 			conn.Close()
 		}},
-		{"a browser", "WARN", "not of this job", func(conn net.Conn) { conn.Write([]byte("GET / HTTP/1.1\r\nHost: there\r\n\r\n")) }},
-		{"a browser that hangs up", "WARN", "hello: not of this job", leaves([]byte("GET"))},
-		{"one of another job", "WARN", "not of this job", leaves(greeting(1))},
-		{"one with a wrong secret", "WARN", "proof: not of this job", func(conn net.Conn) {
+		{"a browser", "WARN", "hello: a stranger", func(conn net.Conn) { conn.Write([]byte("GET / HTTP/1.1\r\nHost: there\r\n\r\n")) }},
+		{"a browser that hangs up", "WARN", "hello: a stranger", leaves([]byte("GET"))},
+		{"one of another job", "WARN", "meant for another process", leaves(greeting(1))},
+		{"one with a wrong secret", "WARN", "proof: a stranger", func(conn net.Conn) {
 			if v, _, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
 				t.Errorf("a wrong secret gets %v", v)
 			}
@@ -160,7 +163,7 @@ func TestStrangers(t *testing.T) {
 // Strangers that connect and keep silent don't keep the job's own out.
 func TestSilentCrowd(t *testing.T) {
 	c := newCrowd(t, 2, nil)
-	for range 3 * maxPending {
+	for range 3 * handshake.MaxPending {
 		conn, err := net.Dial("tcp", c.transports[1].Card().Addr)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +173,7 @@ func TestSilentCrowd(t *testing.T) {
 	c.talk()
 }
 
-// More than maxPending of the job's own may come at once, each dialling all.
+// More than handshake.MaxPending of the job's own may come at once, each dialling all.
 func TestManyMeetAtOnce(t *testing.T) {
 	const n = 20
 	c := newCrowd(t, n, nil)
@@ -231,10 +234,22 @@ func TestCorruptPeer(t *testing.T) {
 	c.talk()
 }
 
+// A meeting's guest isn't let in by a link's listener.
+func TestMeetingIsNoLink(t *testing.T) {
+	c := newCrowd(t, 2, func(*Config) {})
+	guest := handshake.Meeting{Self: 0, Secret: c.transports[1].dialler.secret}
+	if conn, err := guest.Dial(t.Context(), c.transports[1].Card().Addr, 1); err == nil {
+		conn.Close()
+		t.Error("it is let in")
+	}
+}
+
 func TestVersionMismatchIsSaid(t *testing.T) {
 	var log journal
 	c := newCrowd(t, 2, func(cfg *Config) { cfg.Logger = log.logger() })
-	c.transports[1].dialler.min, c.transports[1].dialler.max = 8, 9
+	later := *handshake.Job
+	later.Min, later.Max = 8, 9
+	c.transports[1].dialler.protocol = &later
 	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
 	c.until("the end is told", func() bool { return c.witnesses[0].closed == 1 })
 	found := false
@@ -284,7 +299,7 @@ func TestListenRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"no process":   func(c *Config) { c.N = 0 },
 		"outside":      func(c *Config) { c.Self = 1 },
-		"short secret": func(c *Config) { c.Secret = c.Secret[:MinSecret-1] },
+		"short secret": func(c *Config) { c.Secret = c.Secret[:handshake.MinSecret-1] },
 		"no resolver":  func(c *Config) { c.Resolve = nil },
 		"unspecified":  func(c *Config) { c.Host = "0.0.0.0" },
 		"not here":     func(c *Config) { c.Host = "192.0.2.1" },

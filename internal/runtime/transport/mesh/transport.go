@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 	"banyan/internal/runtime/transport/stream"
@@ -24,9 +25,6 @@ import (
 
 // ErrNoCard is Resolve's for a Proc that died before others could reach it.
 var ErrNoCard = errors.New("it died before it joined")
-
-// MinSecret is the shortest allowed secret in bytes.
-const MinSecret = 16
 
 // Media says which media may be used.
 type Media uint8
@@ -43,7 +41,7 @@ type Config struct {
 	Self        proto.Proc
 	N           int               // Procs in the job
 	Job         [16]byte          // names the job
-	Secret      []byte            // random, known to the job's processes only; at least MinSecret bytes
+	Secret      []byte            // random, known to the job's processes only; at least handshake.MinSecret bytes
 	Incarnation proto.Incarnation // of Self
 	// Lives is the incarnation of each Proc that is let in at first (see
 	// Transport.Admit). nil: all are 0.
@@ -117,8 +115,8 @@ func Listen(cfg Config) (*Transport, error) {
 	if cfg.N < 1 || cfg.Self < 0 || int(cfg.Self) >= cfg.N {
 		return nil, fmt.Errorf("mesh: %v in a job of %d", cfg.Self, cfg.N)
 	}
-	if len(cfg.Secret) < MinSecret {
-		return nil, fmt.Errorf("mesh: a secret of %d bytes, at least %d are needed", len(cfg.Secret), MinSecret)
+	if len(cfg.Secret) < handshake.MinSecret {
+		return nil, fmt.Errorf("mesh: a secret of %d bytes, at least %d are needed", len(cfg.Secret), handshake.MinSecret)
 	}
 	if cfg.Resolve == nil {
 		return nil, errors.New("mesh: nobody to resolve other processes")
@@ -169,9 +167,8 @@ func Listen(cfg Config) (*Transport, error) {
 	}
 	t.dialler = &dialler{
 		party: party{
-			self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
-			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, min: minVersion, max: maxVersion,
-			standing: t.board.standing,
+			protocol: handshake.Job, self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
+			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.board.standing,
 		},
 		card: t.card, media: cfg.Media, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
 	}
@@ -241,7 +238,7 @@ func (t *Transport) logRefusal(err error, from net.Addr) {
 		return // it failed because of Close
 	}
 	level := slog.LevelDebug
-	if !errors.Is(err, errHungUp) && !errors.Is(err, ErrNoCard) && !errors.Is(err, errReplaced) && !t.refused.Swap(true) {
+	if !errors.Is(err, handshake.ErrHungUp) && !errors.Is(err, ErrNoCard) && !errors.Is(err, errReplaced) && !t.refused.Swap(true) {
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{slog.String("reason", err.Error())}

@@ -1,7 +1,6 @@
-package mesh
+package handshake
 
 import (
-	"context"
 	"io"
 	"net"
 	"testing"
@@ -10,10 +9,10 @@ import (
 	"banyan/internal/proto"
 )
 
-// hold opens a meeting and returns its address, and who has come.
+// hold makes a process the host of a meeting. It returns its address, and the guests that come.
 func hold(t *testing.T, host Meeting) (address string, guests chan proto.Proc, refused chan error) {
 	t.Helper()
-	door, err := host.Listen("127.0.0.1")
+	listener, err := host.Listen("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,14 +20,14 @@ func hold(t *testing.T, host Meeting) (address string, guests chan proto.Proc, r
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		door.Serve(func(conn net.Conn, from proto.Proc) {
+		listener.Serve(func(conn net.Conn, from proto.Proc) {
 			defer conn.Close()
 			io.Copy(conn, conn)
 			guests <- from
 		}, func(err error) { refused <- err })
 	}()
-	t.Cleanup(func() { door.Close(); <-served })
-	return door.Address(), guests, refused
+	t.Cleanup(func() { listener.Close(); <-served })
+	return listener.Address(), guests, refused
 }
 
 func TestMeeting(t *testing.T) {
@@ -64,10 +63,22 @@ func TestMeetingRefuses(t *testing.T) {
 			}
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(20 * time.Second))
-			v, _, err := Meeting{3, testSecret}.party().dial(conn, 6, 0, toConnect)
-			if err == nil && v != accepted {
+			link := meetingHello{purpose: 1, tag: meetingTag, from: 3, to: 6}
+			answer, err := Job.Dial(conn, testSecret, link.encode())
+			if err == nil && answer[0] != welcome {
 				err = io.EOF
 			}
+			return conn, err
+		},
+		"another job's link": func() (net.Conn, error) {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			link := meetingHello{purpose: toMeet, tag: [16]byte{1}, from: 3, to: 6}
+			_, err = Job.Dial(conn, testSecret, link.encode())
 			return conn, err
 		},
 		"noise": func() (net.Conn, error) {
@@ -92,24 +103,5 @@ func TestMeetingRefuses(t *testing.T) {
 	}
 	if len(guests) > 0 {
 		t.Error("somebody was let in")
-	}
-}
-
-// A meeting's guest isn't let into the frames' door, nor does a host that is gone hold anybody up.
-func TestMeetingElsewhere(t *testing.T) {
-	c := newCrowd(t, 2, func(*Config) {})
-	if conn, err := (Meeting{0, c.transports[1].dialler.secret}).Dial(t.Context(), c.transports[1].Card().Addr, 1); err == nil {
-		conn.Close()
-		t.Error("it is let in")
-	}
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := (Meeting{0, testSecret}).Dial(ctx, silent.Addr().String(), 1); err == nil {
-		t.Error("somebody was met")
 	}
 }

@@ -1,0 +1,160 @@
+package handshake
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// open serves a gate until the test ends.
+func open(t *testing.T, ctx context.Context, gate *Gate, greet func(net.Conn, func())) (address string) {
+	t.Helper()
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(served)
+		gate.Serve(ctx, socket, greet, func(err error) { t.Error(err) })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		socket.Close()
+		<-served
+		if len(gate.pending) > 0 {
+			t.Errorf("%d connections are pending at the end", len(gate.pending))
+		}
+	})
+	return socket.Addr().String()
+}
+
+func connectTo(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return conn
+}
+
+// Diallers that connect and say nothing keep nobody out, and don't take the place of one that has
+// proved itself.
+func TestSilentCrowd(t *testing.T) {
+	address := open(t, t.Context(), &Gate{}, func(conn net.Conn, proven func()) {
+		defer conn.Close()
+		b := make([]byte, 1)
+		if _, err := io.ReadFull(conn, b); err == nil {
+			proven()
+			conn.Write(b)
+			io.ReadFull(conn, b)
+			conn.Write(b)
+		}
+	})
+	speak := func(conn net.Conn, text string) {
+		t.Helper()
+		b := make([]byte, 1)
+		io.WriteString(conn, text)
+		if _, err := io.ReadFull(conn, b); err != nil || string(b) != text {
+			t.Fatalf("%q, %v", b, err)
+		}
+	}
+	honest := connectTo(t, address)
+	speak(honest, "a")
+	for range 3 * MaxPending {
+		connectTo(t, address)
+	}
+	speak(connectTo(t, address), "b")
+	speak(honest, "c")
+}
+
+// At most MaxPending connections are without a proof at a time.
+func TestGateIsBounded(t *testing.T) {
+	var gate Gate
+	var most atomic.Int64
+	address := open(t, t.Context(), &gate, func(conn net.Conn, _ func()) {
+		defer conn.Close()
+		gate.mu.Lock()
+		n := int64(len(gate.pending))
+		gate.mu.Unlock()
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		io.Copy(io.Discard, conn)
+	})
+	for range 2 * MaxPending {
+		connectTo(t, address)
+	}
+	last := connectTo(t, address)
+	last.(*net.TCPConn).CloseWrite()
+	io.Copy(io.Discard, last) // until it has been greeted
+	if got := most.Load(); got != MaxPending {
+		t.Errorf("%d connections were pending at a time", got)
+	}
+}
+
+// The end of the context ends what is being greeted, and those that wait for a place.
+func TestGateEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	greeted := make(chan struct{}, 2*MaxPending)
+	address := open(t, ctx, &Gate{}, func(conn net.Conn, _ func()) {
+		defer conn.Close()
+		greeted <- struct{}{}
+		io.Copy(io.Discard, conn)
+	})
+	var conns []net.Conn
+	for range MaxPending + 3 {
+		conns = append(conns, connectTo(t, address))
+	}
+	for range MaxPending {
+		<-greeted
+	}
+	cancel()
+	for _, conn := range conns[:MaxPending] {
+		if _, err := conn.Read(make([]byte, 1)); err == nil {
+			t.Error("something was said")
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	b := Backoff{Next: time.Millisecond, Max: 5 * time.Millisecond}
+	begin := time.Now()
+	for range 4 {
+		if !b.Pause(t.Context()) {
+			t.Fatal("it ended early")
+		}
+	}
+	if took := time.Since(begin); took < 12*time.Millisecond || b.Next != b.Max {
+		t.Errorf("1, 2, 4 and 5 ms took %v, the next is %v", took, b.Next)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if b.Next = time.Hour; b.Pause(ctx) {
+		t.Error("it goes on after the end")
+	}
+}
+
+// A listener that says nothing holds nobody up.
+func TestSilentListener(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	if conn, _, err := variable.Connect(t.Context(), &net.Dialer{}, silent.Addr().String(), 50*time.Millisecond, testSecret, nil); err == nil {
+		conn.Close()
+		t.Error("somebody was reached")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := (Meeting{0, testSecret}).Dial(ctx, silent.Addr().String(), 1); err == nil {
+		t.Error("somebody was met")
+	}
+}

@@ -1,0 +1,157 @@
+package handshake
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"banyan/internal/proto"
+)
+
+// Job is the protocol of a job's processes. Links (package mesh) and meetings both speak it.
+var Job = &Protocol{
+	Name:  "banyan handshake",
+	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', '\n'},
+	Min:   1, Max: 1,
+	Framing: Framing{Hello: 92, Answer: 8},
+}
+
+// meetingLimit bounds an attempt to come to a meeting, and a host's wait for a proof.
+const meetingLimit = 5 * time.Second
+
+// keepAlive finds out in some 10 s that a host of a meeting has vanished.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
+
+// Meeting lets the processes of a job connect for something else than frames. Guest and host prove
+// that they belong to the job, as two ends of a link do. Their numbers need not be those of Procs:
+// they say which guest and which host of this meeting is meant.
+type Meeting struct {
+	Self   proto.Proc
+	Secret []byte // the job's
+}
+
+// meetingTag stands in a hello where a link's has the job's name, which is random. So a link and a
+// meeting can't be taken for each other.
+var meetingTag = [16]byte{'m', 'e', 'e', 't', 'i', 'n', 'g'}
+
+// The meeting's values in the fields that a link's hello and answer begin with.
+const (
+	toMeet  = 5 // purpose
+	welcome = 1 // verdict
+	refused = 4 // verdict
+)
+
+// meetingHello is what a guest says. The bytes after it, which tell of a link's end, are zero.
+type meetingHello struct {
+	purpose  byte
+	tag      [16]byte
+	from, to proto.Proc
+}
+
+func (h *meetingHello) encode() []byte {
+	b := make([]byte, Job.Framing.Hello)
+	b[0] = h.purpose
+	copy(b[4:], h.tag[:])
+	binary.LittleEndian.PutUint32(b[20:], uint32(h.from))
+	binary.LittleEndian.PutUint32(b[24:], uint32(h.to))
+	return b
+}
+
+func (h *meetingHello) decode(b []byte) {
+	*h = meetingHello{
+		purpose: b[0], tag: [16]byte(b[4:]),
+		from: proto.Proc(binary.LittleEndian.Uint32(b[20:])),
+		to:   proto.Proc(binary.LittleEndian.Uint32(b[24:])),
+	}
+}
+
+// Dial comes to the meeting of a host at an address, within 5 s.
+func (m Meeting) Dial(ctx context.Context, address string, host proto.Proc) (net.Conn, error) {
+	hello := meetingHello{purpose: toMeet, tag: meetingTag, from: m.Self, to: host}
+	d := &net.Dialer{KeepAliveConfig: keepAlive}
+	conn, answer, err := Job.Connect(ctx, d, address, meetingLimit, m.Secret, hello.encode())
+	if err != nil {
+		return nil, fmt.Errorf("meeting at %s: %w", address, err)
+	}
+	if answer[0] != welcome {
+		conn.Close()
+		return nil, fmt.Errorf("meeting at %s: refused, verdict %d", address, answer[0])
+	}
+	return conn, nil
+}
+
+// Listener accepts the guests of a meeting.
+type Listener struct {
+	meeting Meeting
+	socket  net.Listener
+	gate    Gate
+}
+
+// Listen makes this process a meeting's host. host is the address, or the name of one, by which others
+// reach this process.
+func (m Meeting) Listen(host string) (*Listener, error) {
+	if len(m.Secret) < MinSecret {
+		return nil, fmt.Errorf("meeting: a secret of %d bytes: at least %d are needed", len(m.Secret), MinSecret)
+	}
+	config := net.ListenConfig{KeepAliveConfig: keepAlive}
+	socket, err := config.Listen(context.Background(), "tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("meeting: %w", err)
+	}
+	return &Listener{meeting: m, socket: socket}, nil
+}
+
+// Address is where guests find the listener.
+func (l *Listener) Address() string { return l.socket.Addr().String() }
+
+// Serve calls meet with the connection of each guest, on a goroutine of its own, until the listener is
+// closed. Strangers are refused, and refused is told why.
+func (l *Listener) Serve(meet func(conn net.Conn, from proto.Proc), refused func(error)) {
+	l.gate.Serve(context.Background(), l.socket, func(conn net.Conn, _ func()) {
+		from, err := l.greet(conn)
+		if err != nil {
+			conn.Close()
+			refused(fmt.Errorf("meeting: %v: %w", conn.RemoteAddr(), err))
+			return
+		}
+		go meet(conn, from)
+	}, refused)
+}
+
+// greet runs the handshake with a guest and returns its number.
+func (l *Listener) greet(conn net.Conn) (proto.Proc, error) {
+	conn.SetDeadline(time.Now().Add(meetingLimit))
+	defer conn.SetDeadline(time.Time{})
+	var hello meetingHello
+	err := Job.Accept(conn, l.meeting.Secret, Judge{Suspect: l.suspect, Answer: func(b []byte) ([]byte, error) {
+		hello.decode(b)
+		answer := make([]byte, Job.Framing.Answer)
+		answer[0] = welcome
+		if hello.purpose != toMeet {
+			answer[0] = refused
+		}
+		return answer, nil
+	}})
+	if err == nil && hello.purpose != toMeet {
+		err = errors.New("it wants something else")
+	}
+	return hello.from, err
+}
+
+// suspect says why a hello isn't for this meeting's host.
+func (l *Listener) suspect(b []byte) error {
+	var hello meetingHello
+	hello.decode(b)
+	expected := meetingHello{purpose: hello.purpose, tag: meetingTag, from: hello.from, to: l.meeting.Self}
+	if hello != expected || !bytes.Equal(b[36:44], make([]byte, 8)) { // a link's hello has an incarnation there
+		return fmt.Errorf("hello: for host %d of a meeting %q: this is host %d", hello.to, hello.tag, l.meeting.Self)
+	}
+	return nil
+}
+
+// Close ends the listener. Guests that were let in stay.
+func (l *Listener) Close() error { return l.socket.Close() }
