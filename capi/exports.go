@@ -57,22 +57,22 @@ func banyan_AddErrorString(_errorcode int32, _string_ unsafe.Pointer) int32 {
 
 //export banyan_Allgather
 func banyan_Allgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.Allgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.Allgather(binding.Blocking("MPI_Allgather"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AllgatherInit
 func banyan_AllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AllgatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Allgather(binding.Persistent("MPI_Allgather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Allgatherv
 func banyan_Allgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.Allgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.Allgatherv(binding.Blocking("MPI_Allgatherv"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AllgathervInit
 func banyan_AllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AllgathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Allgatherv(binding.Persistent("MPI_Allgatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AllocMem
@@ -82,42 +82,42 @@ func banyan_AllocMem(_size int64, _info uintptr, _baseptr unsafe.Pointer) int32 
 
 //export banyan_Allreduce
 func banyan_Allreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
-	return int32(process.Allreduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+	return int32(process.Allreduce(binding.Blocking("MPI_Allreduce"), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_AllreduceInit
 func banyan_AllreduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AllreduceInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Allreduce(binding.Persistent("MPI_Allreduce_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Alltoall
 func banyan_Alltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.Alltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.Alltoall(binding.Blocking("MPI_Alltoall"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AlltoallInit
 func banyan_AlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AlltoallInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Alltoall(binding.Persistent("MPI_Alltoall_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Alltoallv
 func banyan_Alltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.Alltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.Alltoallv(binding.Blocking("MPI_Alltoallv"), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AlltoallvInit
 func banyan_AlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AlltoallvInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Alltoallv(binding.Persistent("MPI_Alltoallv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Alltoallw
 func banyan_Alltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr) int32 {
-	return int32(process.Alltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
+	return int32(process.Alltoallw(binding.Blocking("MPI_Alltoallw"), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_AlltoallwInit
 func banyan_AlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.AlltoallwInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Alltoallw(binding.Persistent("MPI_Alltoallw_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_AttrDelete
@@ -137,22 +137,22 @@ func banyan_AttrPut(_comm uintptr, _keyval int32, _attributeVal uintptr) int32 {
 
 //export banyan_Barrier
 func banyan_Barrier(_comm uintptr) int32 {
-	return int32(process.Barrier(binding.Comm(_comm)))
+	return int32(process.Barrier(binding.Blocking("MPI_Barrier"), binding.Comm(_comm)))
 }
 
 //export banyan_BarrierInit
 func banyan_BarrierInit(_comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.BarrierInit(binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Barrier(binding.Persistent("MPI_Barrier_init", (*binding.Request)(_request)), binding.Comm(_comm)))
 }
 
 //export banyan_Bcast
 func banyan_Bcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Bcast(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
+	return int32(process.Bcast(binding.Blocking("MPI_Bcast"), _buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_BcastInit
 func banyan_BcastInit(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.BcastInit(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Bcast(binding.Persistent("MPI_Bcast_init", (*binding.Request)(_request)), _buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Bsend
@@ -447,12 +447,12 @@ func banyan_ErrorString(_errorcode int32, _string_ unsafe.Pointer, _resultlen un
 
 //export banyan_Exscan
 func banyan_Exscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
-	return int32(process.Exscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+	return int32(process.Exscan(binding.Blocking("MPI_Exscan"), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ExscanInit
 func banyan_ExscanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ExscanInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Exscan(binding.Persistent("MPI_Exscan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_FileCreateErrhandler
@@ -477,22 +477,22 @@ func banyan_FreeMem(_base unsafe.Pointer) int32 {
 
 //export banyan_Gather
 func banyan_Gather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Gather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+	return int32(process.Gather(binding.Blocking("MPI_Gather"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_GatherInit
 func banyan_GatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.GatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Gather(binding.Persistent("MPI_Gather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Gatherv
 func banyan_Gatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Gatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+	return int32(process.Gatherv(binding.Blocking("MPI_Gatherv"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_GathervInit
 func banyan_GathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.GathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Gatherv(binding.Persistent("MPI_Gatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_GetCount
@@ -622,42 +622,42 @@ func banyan_GroupUnion(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointe
 
 //export banyan_Iallgather
 func banyan_Iallgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iallgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Allgather(binding.Nonblocking("MPI_Iallgather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Iallgatherv
 func banyan_Iallgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iallgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Allgatherv(binding.Nonblocking("MPI_Iallgatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Iallreduce
 func banyan_Iallreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iallreduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Allreduce(binding.Nonblocking("MPI_Iallreduce", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoall
 func banyan_Ialltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ialltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Alltoall(binding.Nonblocking("MPI_Ialltoall", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoallv
 func banyan_Ialltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ialltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Alltoallv(binding.Nonblocking("MPI_Ialltoallv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoallw
 func banyan_Ialltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ialltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Alltoallw(binding.Nonblocking("MPI_Ialltoallw", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_Ibarrier
 func banyan_Ibarrier(_comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ibarrier(binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Barrier(binding.Nonblocking("MPI_Ibarrier", (*binding.Request)(_request)), binding.Comm(_comm)))
 }
 
 //export banyan_Ibcast
 func banyan_Ibcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ibcast(_buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Bcast(binding.Nonblocking("MPI_Ibcast", (*binding.Request)(_request)), _buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Ibsend
@@ -667,17 +667,17 @@ func banyan_Ibsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest i
 
 //export banyan_Iexscan
 func banyan_Iexscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iexscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Exscan(binding.Nonblocking("MPI_Iexscan", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Igather
 func banyan_Igather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Igather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Gather(binding.Nonblocking("MPI_Igather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Igatherv
 func banyan_Igatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Igatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Gatherv(binding.Nonblocking("MPI_Igatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Improbe
@@ -692,27 +692,27 @@ func banyan_Imrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _messag
 
 //export banyan_IneighborAllgather
 func banyan_IneighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IneighborAllgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.NeighborAllgather(binding.Nonblocking("MPI_Ineighbor_allgather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAllgatherv
 func banyan_IneighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IneighborAllgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.NeighborAllgatherv(binding.Nonblocking("MPI_Ineighbor_allgatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoall
 func banyan_IneighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IneighborAlltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoall(binding.Nonblocking("MPI_Ineighbor_alltoall", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoallv
 func banyan_IneighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IneighborAlltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoallv(binding.Nonblocking("MPI_Ineighbor_alltoallv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoallw
 func banyan_IneighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IneighborAlltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoallw(binding.Nonblocking("MPI_Ineighbor_alltoallw", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_InfoCreate
@@ -797,17 +797,17 @@ func banyan_Irecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source 
 
 //export banyan_Ireduce
 func banyan_Ireduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Ireduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Reduce(binding.Nonblocking("MPI_Ireduce", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
 }
 
 //export banyan_IreduceScatter
 func banyan_IreduceScatter(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IreduceScatter(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.ReduceScatter(binding.Nonblocking("MPI_Ireduce_scatter", (*binding.Request)(_request)), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_IreduceScatterBlock
 func banyan_IreduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.IreduceScatterBlock(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.ReduceScatterBlock(binding.Nonblocking("MPI_Ireduce_scatter_block", (*binding.Request)(_request)), _sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Irsend
@@ -822,17 +822,17 @@ func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
 
 //export banyan_Iscan
 func banyan_Iscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iscan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Scan(binding.Nonblocking("MPI_Iscan", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Iscatter
 func banyan_Iscatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iscatter(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Scatter(binding.Nonblocking("MPI_Iscatter", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Iscatterv
 func banyan_Iscatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.Iscatterv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), (*binding.Request)(_request)))
+	return int32(process.Scatterv(binding.Nonblocking("MPI_Iscatterv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Isend
@@ -877,52 +877,52 @@ func banyan_Mrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message
 
 //export banyan_NeighborAllgather
 func banyan_NeighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.NeighborAllgather(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.NeighborAllgather(binding.Blocking("MPI_Neighbor_allgather"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAllgatherInit
 func banyan_NeighborAllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.NeighborAllgatherInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.NeighborAllgather(binding.Persistent("MPI_Neighbor_allgather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAllgatherv
 func banyan_NeighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.NeighborAllgatherv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.NeighborAllgatherv(binding.Blocking("MPI_Neighbor_allgatherv"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAllgathervInit
 func banyan_NeighborAllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.NeighborAllgathervInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.NeighborAllgatherv(binding.Persistent("MPI_Neighbor_allgatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoall
 func banyan_NeighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.NeighborAlltoall(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.NeighborAlltoall(binding.Blocking("MPI_Neighbor_alltoall"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoallInit
 func banyan_NeighborAlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.NeighborAlltoallInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoall(binding.Persistent("MPI_Neighbor_alltoall_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoallv
 func banyan_NeighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr) int32 {
-	return int32(process.NeighborAlltoallv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
+	return int32(process.NeighborAlltoallv(binding.Blocking("MPI_Neighbor_alltoallv"), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoallvInit
 func banyan_NeighborAlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.NeighborAlltoallvInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoallv(binding.Persistent("MPI_Neighbor_alltoallv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoallw
 func banyan_NeighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr) int32 {
-	return int32(process.NeighborAlltoallw(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
+	return int32(process.NeighborAlltoallw(binding.Blocking("MPI_Neighbor_alltoallw"), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_NeighborAlltoallwInit
 func banyan_NeighborAlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.NeighborAlltoallwInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.NeighborAlltoallw(binding.Persistent("MPI_Neighbor_alltoallw_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_OpCommutative
@@ -987,12 +987,12 @@ func banyan_RecvInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _sour
 
 //export banyan_Reduce
 func banyan_Reduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Reduce(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
+	return int32(process.Reduce(binding.Blocking("MPI_Reduce"), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
 }
 
 //export banyan_ReduceInit
 func banyan_ReduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ReduceInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Reduce(binding.Persistent("MPI_Reduce_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
 }
 
 //export banyan_ReduceLocal
@@ -1002,22 +1002,22 @@ func banyan_ReduceLocal(_inbuf unsafe.Pointer, _inoutbuf unsafe.Pointer, _count 
 
 //export banyan_ReduceScatter
 func banyan_ReduceScatter(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
-	return int32(process.ReduceScatter(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+	return int32(process.ReduceScatter(binding.Blocking("MPI_Reduce_scatter"), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ReduceScatterBlock
 func banyan_ReduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
-	return int32(process.ReduceScatterBlock(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+	return int32(process.ReduceScatterBlock(binding.Blocking("MPI_Reduce_scatter_block"), _sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ReduceScatterBlockInit
 func banyan_ReduceScatterBlockInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ReduceScatterBlockInit(_sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.ReduceScatterBlock(binding.Persistent("MPI_Reduce_scatter_block_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ReduceScatterInit
 func banyan_ReduceScatterInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ReduceScatterInit(_sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.ReduceScatter(binding.Persistent("MPI_Reduce_scatter_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_RemoveErrorClass
@@ -1072,32 +1072,32 @@ func banyan_RsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _des
 
 //export banyan_Scan
 func banyan_Scan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr) int32 {
-	return int32(process.Scan(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+	return int32(process.Scan(binding.Blocking("MPI_Scan"), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ScanInit
 func banyan_ScanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ScanInit(_sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Scan(binding.Persistent("MPI_Scan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Scatter
 func banyan_Scatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Scatter(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+	return int32(process.Scatter(binding.Blocking("MPI_Scatter"), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_ScatterInit
 func banyan_ScatterInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ScatterInit(_sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Scatter(binding.Persistent("MPI_Scatter_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Scatterv
 func banyan_Scatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr) int32 {
-	return int32(process.Scatterv(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+	return int32(process.Scatterv(binding.Blocking("MPI_Scatterv"), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_ScattervInit
 func banyan_ScattervInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
-	return int32(process.ScattervInit(_sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+	return int32(process.Scatterv(binding.Persistent("MPI_Scatterv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Send

@@ -9,14 +9,16 @@ import (
 	"banyan/abi"
 )
 
-// call is one Go method and the C functions that it serves: MPI_Send and
+// call is one exported Go function and the C functions that call it: MPI_Send and
 // MPI_Send_c, say.
 type call struct {
-	Method string  // of *binding.Process
-	Forms  []*form // the plain one first
-	Params []param
-	Result string // Go's: Code for nearly all
-	Go     bool   // package binding has the method
+	Name    string  // in Go: the function is banyan_Name
+	Method  string  // of *binding.Process, which it calls
+	Variant string  // binding's constructor of the Variant, for a collective
+	Forms   []*form // the plain one first
+	Params  []param
+	Result  string // Go's: Code for nearly all
+	Go      bool   // package binding has the method
 }
 
 // form is a C function.
@@ -66,7 +68,7 @@ func group(table *abi.Table) ([]*call, error) {
 			c.Forms = append(c.Forms, fm)
 			continue
 		}
-		c := &call{Method: method(f.Name), Forms: []*form{fm}}
+		c := &call{Name: method(f.Name), Method: method(f.Name), Forms: []*form{fm}}
 		fm.Call = c
 		calls = append(calls, c)
 		byName[f.Name] = c
@@ -76,7 +78,40 @@ func group(table *abi.Table) ([]*call, error) {
 			return nil, err
 		}
 	}
+	collectives(calls)
 	return calls, nil
+}
+
+// collectives finds the variants of each collective, which share a method: MPI_X, MPI_Ix with
+// a request more, and MPI_X_init with an info object and a request more. A persistent
+// send or receive has no info object.
+func collectives(calls []*call) {
+	byName := map[string]*call{}
+	for _, c := range calls {
+		byName[c.Name] = c
+	}
+	for _, c := range calls {
+		started, persistent := byName["I"+strings.ToLower(c.Name[:1])+c.Name[1:]], byName[c.Name+"Init"]
+		request := param{"request", pointer, "*Request"}
+		if started == nil || !slices.Equal(started.Params, append(slices.Clone(c.Params), request)) ||
+			persistent == nil || !slices.Equal(persistent.Params, append(slices.Clone(c.Params), param{"info", handle, "Info"}, request)) {
+			continue
+		}
+		c.Variant, started.Variant, persistent.Variant = "Blocking", "Nonblocking", "Persistent"
+		started.Method, persistent.Method = c.Method, c.Method
+	}
+}
+
+// arguments are the parameters that the method of a collective's variant shares with the
+// others, and those of any other call.
+func (c *call) arguments() []param {
+	switch c.Variant {
+	case "Nonblocking":
+		return c.Params[:len(c.Params)-1]
+	case "Persistent":
+		return c.Params[:len(c.Params)-2]
+	}
+	return c.Params
 }
 
 // separate are the large-count forms that leave a trace: MPI_Type_get_envelope tells
@@ -211,9 +246,13 @@ func goName(name string) string {
 // signature is the method's as it must be in package binding.
 func (c *call) signature() string {
 	var list []string
-	for i, p := range c.Params {
+	if c.Variant != "" {
+		list = append(list, "v Variant")
+	}
+	params := c.arguments()
+	for i, p := range params {
 		s := p.Name
-		if i+1 == len(c.Params) || c.Params[i+1].Go != p.Go {
+		if i+1 == len(params) || params[i+1].Go != p.Go {
 			s += " " + p.Go
 		}
 		list = append(list, s)
@@ -228,14 +267,18 @@ func SignatureOf(table *abi.Table, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	served := map[string][]string{} // C functions, by method
+	var found *call
 	for _, c := range calls {
-		names := make([]string, len(c.Forms))
-		for i, f := range c.Forms {
-			names[i] = f.Name
-		}
-		if slices.Contains(names, name) {
-			return "// " + c.Method + " is " + strings.Join(names, ", ") + ".\n" + c.signature(), nil
+		for _, f := range c.Forms {
+			served[c.Method] = append(served[c.Method], f.Name)
+			if f.Name == name {
+				found = c
+			}
 		}
 	}
-	return "", fmt.Errorf("there is no function %s", name)
+	if found == nil {
+		return "", fmt.Errorf("there is no function %s", name)
+	}
+	return "// " + found.Method + " is " + strings.Join(served[found.Method], ", ") + ".\n" + found.signature(), nil
 }

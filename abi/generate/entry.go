@@ -75,7 +75,7 @@ func (f *form) work() string {
 			args = append(args, "POINTER("+c.Name+")", fmt.Sprint(width(c.Type)/8))
 		}
 	}
-	return fmt.Sprintf("RESULT(banyan_%s(%s))", f.Call.Method, strings.Join(args, ", "))
+	return fmt.Sprintf("RESULT(banyan_%s(%s))", f.Call.Name, strings.Join(args, ", "))
 }
 
 // stub is the body of a function that isn't implemented.
@@ -121,6 +121,12 @@ import (
 			return nil, fmt.Errorf("binding.Process.%s: only functions that return an error code can be in Go", c.Method)
 		}
 		var params, args []string
+		switch c.Variant {
+		case "Blocking":
+			args = append(args, fmt.Sprintf("binding.Blocking(%q)", c.Forms[0].Name))
+		case "Nonblocking", "Persistent":
+			args = append(args, fmt.Sprintf("binding.%s(%q, (*binding.Request)(_request))", c.Variant, c.Forms[0].Name))
+		}
 		for _, p := range c.Params {
 			name := "_" + p.Name
 			switch p.Kind {
@@ -143,8 +149,11 @@ import (
 				args = append(args, "binding."+p.Go+"{P: "+name+", Wide: "+name+"Wide != 0}")
 			}
 		}
+		if shared := len(c.arguments()); shared < len(c.Params) { // the others are in the Variant
+			args = args[:1+shared]
+		}
 		fmt.Fprintf(&b, "//export banyan_%s\nfunc banyan_%s(%s) int32 {\n\treturn int32(process.%s(%s))\n}\n\n",
-			c.Method, c.Method, strings.Join(params, ", "), c.Method, strings.Join(args, ", "))
+			c.Name, c.Name, strings.Join(params, ", "), c.Method, strings.Join(args, ", "))
 	}
 	return format.Source(b.Bytes())
 }

@@ -28,7 +28,10 @@ func implement(calls []*call, root string) error {
 		if m, ok := methods[c.Method]; ok {
 			c.Go = true
 			var want []string
-			for _, p := range c.Params {
+			if c.Variant != "" {
+				want = append(want, "Variant")
+			}
+			for _, p := range c.arguments() {
 				want = append(want, p.Go)
 			}
 			if expected := strings.Join(want, ", ") + " -> " + c.Result; m != expected {

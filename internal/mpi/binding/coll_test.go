@@ -79,29 +79,29 @@ func poison() {
 	}
 }
 
-// threeWays calls a collective in its three manners. fresh makes the receive buffer
-// as it was, check looks at it after each end.
-func threeWays(t *testing.T, p *Process, name string, fresh func(), check func(how string), now func() Code, start, keep func(r *Request) Code) {
+// allVariants calls a collective in its three variants. fresh prepares the receive buffer, and
+// check looks at it after each end.
+func allVariants(t *testing.T, p *Process, name string, fresh func(), check func(how string), call func(v Variant) Code) {
 	t.Helper()
 	poison()
 	fresh()
-	ok(t, name, now())
+	ok(t, name, call(Blocking(name)))
 	check(name)
 	var r Request
 	poison()
 	fresh()
-	ok(t, name+", in the background", start(&r))
+	ok(t, name+", nonblocking", call(Nonblocking(name, &r)))
 	ok(t, "Wait", p.Wait(&r, nil))
 	if r != RequestNull {
 		t.Errorf("%s: the request isn't null after the end", name)
 	}
-	check(name + ", in the background")
-	ok(t, name+", kept", keep(&r))
+	check(name + ", nonblocking")
+	ok(t, name+", persistent", call(Persistent(name, &r)))
 	for range 2 {
 		fresh()
 		ok(t, "Start", p.Start(&r))
 		ok(t, "Wait", p.Wait(&r, nil))
-		check(name + ", kept")
+		check(name + ", persistent")
 	}
 	ok(t, "RequestFree", p.RequestFree(&r))
 }
@@ -146,7 +146,7 @@ func TestGatherAndScatter(t *testing.T) {
 					sendbuf = InPlace
 				}
 				name := fmt.Sprintf("%d ranks, gather, %s to %s, root %d, in place %v", n, out.name, in.name, root, inPlace)
-				threeWays(t, p, name, func() {
+				allVariants(t, p, name, func() {
 					recv = slices.Grow(recv, n*block*in.step+1)[:n*block*in.step+1]
 					copy(recv, in.memory(nil, n*block))
 					if inPlace {
@@ -158,12 +158,8 @@ func TestGatherAndScatter(t *testing.T) {
 					if isRoot {
 						wants(t, how, in.values(t, recv, n*block), everyone)
 					}
-				}, func() Code {
-					return p.Gather(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld)
-				}, func(r *Request) Code {
-					return p.Igather(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld, r)
-				}, func(r *Request) Code {
-					return p.GatherInit(sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld, InfoNull, r)
+				}, func(v Variant) Code {
+					return p.Gather(v, sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld)
 				})
 
 				all := out.memory(everyone, n*block)
@@ -172,16 +168,12 @@ func TestGatherAndScatter(t *testing.T) {
 				if inPlace && isRoot {
 					recvbuf = InPlace
 				}
-				threeWays(t, p, "scatter"+name[len("gather"):], func() { copy(recv, in.memory(nil, block)) }, func(how string) {
+				allVariants(t, p, "scatter"+name[len("gather"):], func() { copy(recv, in.memory(nil, block)) }, func(how string) {
 					if recvbuf != InPlace {
 						wants(t, how, in.values(t, recv, block), given(me, 0, block))
 					}
-				}, func() Code {
-					return p.Scatter(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld)
-				}, func(r *Request) Code {
-					return p.Iscatter(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld, r)
-				}, func(r *Request) Code {
-					return p.ScatterInit(ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld, InfoNull, r)
+				}, func(v Variant) Code {
+					return p.Scatter(v, ints(all), block, out.datatype, recvbuf, block, in.datatype, root, CommWorld)
 				})
 			}
 		}
@@ -218,47 +210,34 @@ func TestRaggedBlocks(t *testing.T) {
 		for i, d := range displs {
 			wide[i] = int64(d)
 		}
-		threeWays(t, p, "gatherv, "+name, fresh, func(how string) {
+		atRoot := func(how string) {
 			if me == int(root) {
 				wants(t, how, in.values(t, recv, room), want)
 			}
-		}, func() Code {
-			return p.Gatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), large(wide...), in.datatype, root, CommWorld)
-		}, func(r *Request) Code {
-			return p.Igatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, root, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.GathervInit(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, root, CommWorld, InfoNull, r)
-		})
-		threeWays(t, p, "allgatherv, "+name, fresh, func(how string) {
+		}
+		for _, d := range []Counts{small(displs...), large(wide...)} {
+			allVariants(t, p, "gatherv, "+name, fresh, atRoot, func(v Variant) Code {
+				return p.Gatherv(v, ints(send), int64(me), out.datatype, ints(recv), small(counts...), d, in.datatype, root, CommWorld)
+			})
+		}
+		allVariants(t, p, "allgatherv, "+name, fresh, func(how string) {
 			wants(t, how, in.values(t, recv, room), want)
-		}, func() Code {
-			return p.Allgatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallgatherv(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllgathervInit(ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		}, func(v Variant) Code {
+			return p.Allgatherv(v, ints(send), int64(me), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
 		})
-		threeWays(t, p, "allgatherv in place, "+name, func() {
+		allVariants(t, p, "allgatherv in place, "+name, func() {
 			fresh()
 			for i, v := range given(me, 0, me) {
 				recv[(int(displs[me])+i)*in.step] = v
 			}
-		}, func(how string) { wants(t, how, in.values(t, recv, room), want) }, func() Code {
-			return p.Allgatherv(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallgatherv(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllgathervInit(InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		}, func(how string) { wants(t, how, in.values(t, recv, room), want) }, func(v Variant) Code {
+			return p.Allgatherv(v, InPlace, 0, DatatypeNull, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
 		})
 		all, own := out.memory(want, room), in.memory(nil, me)
-		threeWays(t, p, "scatterv, "+name, func() { copy(own, in.memory(nil, me)) }, func(how string) {
+		allVariants(t, p, "scatterv, "+name, func() { copy(own, in.memory(nil, me)) }, func(how string) {
 			wants(t, how, in.values(t, own, me), given(me, 0, me))
-		}, func() Code {
-			return p.Scatterv(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iscatterv(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ScattervInit(ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld, InfoNull, r)
+		}, func(v Variant) Code {
+			return p.Scatterv(v, ints(all), small(counts...), small(displs...), out.datatype, ints(own), int64(me), in.datatype, root, CommWorld)
 		})
 	})
 }
@@ -272,24 +251,16 @@ func TestAllgatherAndBcast(t *testing.T) {
 		send, recv := out.memory(given(me, 0, block), block), in.memory(nil, n*block)
 		name := fmt.Sprintf("%d ranks, %s to %s", n, out.name, in.name)
 		check := func(how string) { wants(t, how, in.values(t, recv, n*block), everyone) }
-		threeWays(t, p, "allgather, "+name, func() { copy(recv, in.memory(nil, n*block)) }, check, func() Code {
-			return p.Allgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllgatherInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		allVariants(t, p, "allgather, "+name, func() { copy(recv, in.memory(nil, n*block)) }, check, func(v Variant) Code {
+			return p.Allgather(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 		})
-		threeWays(t, p, "allgather in place, "+name, func() {
+		allVariants(t, p, "allgather in place, "+name, func() {
 			copy(recv, in.memory(nil, n*block))
 			for i, v := range given(me, 0, block) {
 				recv[(me*block+i)*in.step] = v
 			}
-		}, check, func() Code {
-			return p.Allgather(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallgather(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllgatherInit(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		}, check, func(v Variant) Code {
+			return p.Allgather(v, InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
 		})
 		for root := range int32(n) {
 			form := in
@@ -297,22 +268,18 @@ func TestAllgatherAndBcast(t *testing.T) {
 				form = out
 			}
 			b := form.memory(nil, block)
-			threeWays(t, p, fmt.Sprintf("bcast from %d, %s", root, name), func() {
+			allVariants(t, p, fmt.Sprintf("bcast from %d, %s", root, name), func() {
 				copy(b, form.memory(nil, block))
 				if me == int(root) {
 					copy(b, form.memory(given(me, 5, block), block))
 				}
-			}, func(how string) { wants(t, how, form.values(t, b, block), given(int(root), 5, block)) }, func() Code {
-				return p.Bcast(ints(b), block, form.datatype, root, CommWorld)
-			}, func(r *Request) Code {
-				return p.Ibcast(ints(b), block, form.datatype, root, CommWorld, r)
-			}, func(r *Request) Code {
-				return p.BcastInit(ints(b), block, form.datatype, root, CommWorld, InfoNull, r)
+			}, func(how string) { wants(t, how, form.values(t, b, block), given(int(root), 5, block)) }, func(v Variant) Code {
+				return p.Bcast(v, ints(b), block, form.datatype, root, CommWorld)
 			})
 		}
-		threeWays(t, p, "barrier", func() {}, func(string) {}, func() Code { return p.Barrier(CommWorld) },
-			func(r *Request) Code { return p.Ibarrier(CommWorld, r) },
-			func(r *Request) Code { return p.BarrierInit(CommWorld, InfoNull, r) })
+		allVariants(t, p, "barrier", func() {}, func(string) {}, func(v Variant) Code {
+			return p.Barrier(v, CommWorld)
+		})
 	})
 }
 
@@ -328,19 +295,11 @@ func TestAlltoalls(t *testing.T) {
 		fresh := func() { copy(recv, in.memory(nil, n*block)) }
 		swapped := func() { copy(recv, in.memory(mine, n*block)) }
 		check := func(how string) { wants(t, how, in.values(t, recv, n*block), want) }
-		threeWays(t, p, "alltoall, "+name, fresh, check, func() Code {
-			return p.Alltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Ialltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AlltoallInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		allVariants(t, p, "alltoall, "+name, fresh, check, func(v Variant) Code {
+			return p.Alltoall(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 		})
-		threeWays(t, p, "alltoall in place, "+name, swapped, check, func() Code {
-			return p.Alltoall(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Ialltoall(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AlltoallInit(InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+		allVariants(t, p, "alltoall in place, "+name, swapped, check, func(v Variant) Code {
+			return p.Alltoall(v, InPlace, 0, DatatypeNull, ints(recv), block, in.datatype, CommWorld)
 		})
 		counts, displs := slices.Repeat([]int32{block}, n), make([]int32, n)
 		outBytes, inBytes := make([]int32, n), make([]int32, n)
@@ -349,19 +308,14 @@ func TestAlltoalls(t *testing.T) {
 			displs[r] = int32(block * r)
 			outBytes[r], inBytes[r] = int32(4*block*r*out.step), int32(4*block*r*in.step)
 		}
-		threeWays(t, p, "alltoallv, "+name, fresh, check, func() Code {
-			return p.Alltoallv(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
-		}, func(r *Request) Code {
-			return p.Ialltoallv(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AlltoallvInit(ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld, InfoNull, r)
+		allVariants(t, p, "alltoallv, "+name, fresh, check, func(v Variant) Code {
+			return p.Alltoallv(v, ints(send), small(counts...), small(displs...), out.datatype, ints(recv), small(counts...), small(displs...), in.datatype, CommWorld)
 		})
-		threeWays(t, p, "alltoallw in place, "+name, swapped, check, func() Code {
-			return p.Alltoallw(InPlace, Counts{}, Counts{}, nil, ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld)
-		}, func(r *Request) Code {
-			return p.Ialltoallw(InPlace, Counts{}, Counts{}, nil, ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AlltoallwInit(ints(send), small(counts...), small(outBytes...), &outTypes[0], ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld, InfoNull, r)
+		allVariants(t, p, "alltoallw, "+name, fresh, check, func(v Variant) Code {
+			return p.Alltoallw(v, ints(send), small(counts...), small(outBytes...), &outTypes[0], ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld)
+		})
+		allVariants(t, p, "alltoallw in place, "+name, swapped, check, func(v Variant) Code {
+			return p.Alltoallw(v, InPlace, Counts{}, Counts{}, nil, ints(recv), small(counts...), small(inBytes...), &inTypes[0], CommWorld)
 		})
 	})
 }
@@ -416,19 +370,11 @@ func TestReductions(t *testing.T) {
 		check := func(want []int32) func(string) {
 			return func(how string) { wants(t, how, in.values(t, recv, room), want) }
 		}
-		threeWays(t, p, "allreduce, "+name, fresh, check(full), func() Code {
-			return p.Allreduce(ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallreduce(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllreduceInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		allVariants(t, p, "allreduce, "+name, fresh, check(full), func(v Variant) Code {
+			return p.Allreduce(v, ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
 		})
-		threeWays(t, p, "allreduce in place, "+name, mine, check(full), func() Code {
-			return p.Allreduce(InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iallreduce(InPlace, ints(recv), int64(block*n), pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.AllreduceInit(InPlace, ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		allVariants(t, p, "allreduce in place, "+name, mine, check(full), func(v Variant) Code {
+			return p.Allreduce(v, InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
 		})
 		root := n / 2
 		atRoot := func(how string) {
@@ -440,51 +386,37 @@ func TestReductions(t *testing.T) {
 		if me == root {
 			from = InPlace
 		}
-		threeWays(t, p, "reduce in place, "+name, mine, atRoot, func() Code {
-			return p.Reduce(from, ints(recv), int64(block*n), pair, op, int32(root), CommWorld)
-		}, func(r *Request) Code {
-			return p.Ireduce(from, ints(recv), int64(block*n), pair, op, int32(root), CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ReduceInit(ints(send), ints(recv), int64(block*n), pair, op, int32(root), CommWorld, InfoNull, r)
+		allVariants(t, p, "reduce, "+name, fresh, atRoot, func(v Variant) Code {
+			return p.Reduce(v, ints(send), ints(recv), int64(block*n), pair, op, int32(root), CommWorld)
 		})
-		threeWays(t, p, "scan, "+name, mine, check(folded(0, me+1)), func() Code {
-			return p.Scan(InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ScanInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		allVariants(t, p, "reduce in place, "+name, mine, atRoot, func(v Variant) Code {
+			return p.Reduce(v, from, ints(recv), int64(block*n), pair, op, int32(root), CommWorld)
+		})
+		allVariants(t, p, "scan, "+name, fresh, check(folded(0, me+1)), func(v Variant) Code {
+			return p.Scan(v, ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
+		})
+		allVariants(t, p, "scan in place, "+name, mine, check(folded(0, me+1)), func(v Variant) Code {
+			return p.Scan(v, InPlace, ints(recv), int64(block*n), pair, op, CommWorld)
 		})
 		before := slices.Repeat([]int32{gap}, room)
 		if me > 0 {
 			before = folded(0, me)
 		}
-		threeWays(t, p, "exscan, "+name, fresh, check(before), func() Code {
-			return p.Exscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.Iexscan(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ExscanInit(ints(send), ints(recv), int64(block*n), pair, op, CommWorld, InfoNull, r)
+		allVariants(t, p, "exscan, "+name, fresh, check(before), func(v Variant) Code {
+			return p.Exscan(v, ints(send), ints(recv), int64(block*n), pair, op, CommWorld)
 		})
 		part := slices.Repeat([]int32{gap}, room)
 		copy(part, full[2*block*me:2*block*(me+1)])
-		threeWays(t, p, "reduce_scatter_block, "+name, fresh, check(part), func() Code {
-			return p.ReduceScatterBlock(ints(send), ints(recv), block, pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.IreduceScatterBlock(ints(send), ints(recv), block, pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ReduceScatterBlockInit(ints(send), ints(recv), block, pair, op, CommWorld, InfoNull, r)
+		allVariants(t, p, "reduce_scatter_block, "+name, fresh, check(part), func(v Variant) Code {
+			return p.ReduceScatterBlock(v, ints(send), ints(recv), block, pair, op, CommWorld)
 		})
 		counts := slices.Repeat([]int32{block}, n)
 		inPlace := operand(me)
 		copy(inPlace, full[2*block*me:2*block*(me+1)])
-		threeWays(t, p, "reduce_scatter in place, "+name, mine, func(how string) {
+		allVariants(t, p, "reduce_scatter in place, "+name, mine, func(how string) {
 			wants(t, how, in.values(t, recv, room)[:2*block], inPlace[:2*block])
-		}, func() Code {
-			return p.ReduceScatter(InPlace, ints(recv), small(counts...), pair, op, CommWorld)
-		}, func(r *Request) Code {
-			return p.IreduceScatter(InPlace, ints(recv), small(counts...), pair, op, CommWorld, r)
-		}, func(r *Request) Code {
-			return p.ReduceScatterInit(InPlace, ints(recv), small(counts...), pair, op, CommWorld, InfoNull, r)
+		}, func(v Variant) Code {
+			return p.ReduceScatter(v, InPlace, ints(recv), small(counts...), pair, op, CommWorld)
 		})
 		ok(t, "OpFree", p.OpFree(&op))
 	})

@@ -20,12 +20,12 @@ func TestCollectivesDontAllocate(t *testing.T) {
 			if i == warm && rankOf(p) == 0 {
 				runtime.ReadMemStats(&before)
 			}
-			ok(t, "Barrier", p.Barrier(CommWorld))
-			ok(t, "Bcast", p.Bcast(ints(a), 4, TypeInt, 1, CommWorld))
-			ok(t, "Allreduce", p.Allreduce(ints(a), ints(b), 4, TypeInt, OpMax, CommWorld))
-			ok(t, "Reduce", p.Reduce(ints(a), ints(b), 4, TypeInt, OpSum, 0, CommWorld))
-			ok(t, "Allgather", p.Allgather(ints(a), 4, TypeInt, ints(c), 4, TypeInt, CommWorld))
-			ok(t, "Scan", p.Scan(ints(a), ints(b), 4, TypeInt, OpSum, CommWorld))
+			ok(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld))
+			ok(t, "Bcast", p.Bcast(Blocking("MPI_Bcast"), ints(a), 4, TypeInt, 1, CommWorld))
+			ok(t, "Allreduce", p.Allreduce(Blocking("MPI_Allreduce"), ints(a), ints(b), 4, TypeInt, OpMax, CommWorld))
+			ok(t, "Reduce", p.Reduce(Blocking("MPI_Reduce"), ints(a), ints(b), 4, TypeInt, OpSum, 0, CommWorld))
+			ok(t, "Allgather", p.Allgather(Blocking("MPI_Allgather"), ints(a), 4, TypeInt, ints(c), 4, TypeInt, CommWorld))
+			ok(t, "Scan", p.Scan(Blocking("MPI_Scan"), ints(a), ints(b), 4, TypeInt, OpSum, CommWorld))
 		}
 		if rankOf(p) == 0 {
 			runtime.ReadMemStats(&after)

@@ -22,26 +22,26 @@ func TestCollectiveArguments(t *testing.T) {
 			got  Code
 			want Code
 		}{
-			{"no communicator", p.Barrier(CommNull), ErrComm},
-			{"a root too large", p.Bcast(buf, 1, TypeInt, 1, CommWorld), ErrRoot},
-			{"a negative root", p.Ibcast(buf, 1, TypeInt, -1, CommWorld, &r), ErrRoot},
-			{"a negative count", p.Bcast(buf, -1, TypeInt, 0, CommWorld), ErrCount},
-			{"no type", p.Bcast(buf, 1, DatatypeNull, 0, CommWorld), ErrType},
-			{"an uncommitted type", p.Bcast(buf, 1, uncommitted, 0, CommWorld), ErrType},
-			{"no buffer", p.Bcast(nil, 1, TypeInt, 0, CommWorld), ErrBuffer},
-			{"a broadcast in place", p.Bcast(InPlace, 1, TypeInt, 0, CommWorld), ErrBuffer},
-			{"no operation", p.Allreduce(buf, out, 1, TypeInt, OpNull, CommWorld), ErrOp},
-			{"an operation of a derived type", p.Allreduce(buf, out, 1, derived, OpSum, CommWorld), ErrOp},
-			{"an operation not defined for the type", p.Allreduce(buf, out, 1, TypeFloat, OpBand, CommWorld), ErrOp},
-			{"a result in place", p.Allreduce(buf, InPlace, 1, TypeInt, OpSum, CommWorld), ErrBuffer},
-			{"parts that differ", p.Gather(buf, 2, TypeInt, out, 1, TypeInt, 0, CommWorld), ErrCount},
-			{"a negative part", p.Gather(buf, 1, TypeInt, out, -1, TypeInt, 0, CommWorld), ErrCount},
-			{"no counts", p.Allgatherv(buf, 1, TypeInt, out, Counts{}, one, TypeInt, CommWorld), ErrArg},
-			{"no types", p.Alltoallw(buf, one, one, nil, out, one, one, nil, CommWorld), ErrArg},
-			{"a negative count in a list", p.ReduceScatter(buf, out, small(-1), TypeInt, OpSum, CommWorld), ErrCount},
-			{"no topology", p.NeighborAllgather(buf, 1, TypeInt, out, 1, TypeInt, CommWorld), ErrTopology},
-			{"in place", p.Scan(InPlace, buf, 1, TypeInt, OpSum, CommWorld), Success},
-			{"nothing", p.Allreduce(nil, nil, 0, TypeInt, OpSum, CommWorld), Success},
+			{"no communicator", p.Barrier(Blocking("MPI_Barrier"), CommNull), ErrComm},
+			{"a root too large", p.Bcast(Blocking("MPI_Bcast"), buf, 1, TypeInt, 1, CommWorld), ErrRoot},
+			{"a negative root", p.Bcast(Nonblocking("MPI_Ibcast", &r), buf, 1, TypeInt, -1, CommWorld), ErrRoot},
+			{"a negative count", p.Bcast(Blocking("MPI_Bcast"), buf, -1, TypeInt, 0, CommWorld), ErrCount},
+			{"no type", p.Bcast(Blocking("MPI_Bcast"), buf, 1, DatatypeNull, 0, CommWorld), ErrType},
+			{"an uncommitted type", p.Bcast(Blocking("MPI_Bcast"), buf, 1, uncommitted, 0, CommWorld), ErrType},
+			{"no buffer", p.Bcast(Blocking("MPI_Bcast"), nil, 1, TypeInt, 0, CommWorld), ErrBuffer},
+			{"a broadcast in place", p.Bcast(Blocking("MPI_Bcast"), InPlace, 1, TypeInt, 0, CommWorld), ErrBuffer},
+			{"no operation", p.Allreduce(Blocking("MPI_Allreduce"), buf, out, 1, TypeInt, OpNull, CommWorld), ErrOp},
+			{"an operation of a derived type", p.Allreduce(Blocking("MPI_Allreduce"), buf, out, 1, derived, OpSum, CommWorld), ErrOp},
+			{"an operation not defined for the type", p.Allreduce(Blocking("MPI_Allreduce"), buf, out, 1, TypeFloat, OpBand, CommWorld), ErrOp},
+			{"a result in place", p.Allreduce(Blocking("MPI_Allreduce"), buf, InPlace, 1, TypeInt, OpSum, CommWorld), ErrBuffer},
+			{"parts that differ", p.Gather(Blocking("MPI_Gather"), buf, 2, TypeInt, out, 1, TypeInt, 0, CommWorld), ErrCount},
+			{"a negative part", p.Gather(Blocking("MPI_Gather"), buf, 1, TypeInt, out, -1, TypeInt, 0, CommWorld), ErrCount},
+			{"no counts", p.Allgatherv(Blocking("MPI_Allgatherv"), buf, 1, TypeInt, out, Counts{}, one, TypeInt, CommWorld), ErrArg},
+			{"no types", p.Alltoallw(Blocking("MPI_Alltoallw"), buf, one, one, nil, out, one, one, nil, CommWorld), ErrArg},
+			{"a negative count in a list", p.ReduceScatter(Blocking("MPI_Reduce_scatter"), buf, out, small(-1), TypeInt, OpSum, CommWorld), ErrCount},
+			{"no topology", p.NeighborAllgather(Blocking("MPI_Neighbor_allgather"), buf, 1, TypeInt, out, 1, TypeInt, CommWorld), ErrTopology},
+			{"in place", p.Scan(Blocking("MPI_Scan"), InPlace, buf, 1, TypeInt, OpSum, CommWorld), Success},
+			{"nothing", p.Allreduce(Blocking("MPI_Allreduce"), nil, nil, 0, TypeInt, OpSum, CommWorld), Success},
 		} {
 			wantCode(t, c.what, c.got, c.want)
 		}
@@ -60,9 +60,9 @@ func TestCollectiveOfTheDead(t *testing.T) {
 		}
 		a, b := numbers(2, 0), numbers(2, 0)
 		var r Request
-		ok(t, "Iallreduce", p.Iallreduce(ints(a), ints(b), 2, TypeInt, OpSum, CommWorld, &r))
+		ok(t, "Iallreduce", p.Allreduce(Nonblocking("MPI_Iallreduce", &r), ints(a), ints(b), 2, TypeInt, OpSum, CommWorld))
 		wantCode(t, "Wait", p.Wait(&r, nil), ErrProcAborted)
-		wantCode(t, "Barrier", p.Barrier(CommWorld), ErrProcAborted)
+		wantCode(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld), ErrProcAborted)
 		p.job.(*testMember).Die()
 	})
 }
@@ -77,12 +77,12 @@ func TestPredefinedReductions(t *testing.T) {
 		me := int32(rankOf(p))
 		in := []doubleInt{{float64((me * 3) % 4), me}, {1, 10 - me}}
 		out := make([]doubleInt, 2)
-		ok(t, "Allreduce", p.Allreduce(address(in), address(out), 2, TypeDoubleInt, OpMaxloc, CommWorld))
+		ok(t, "Allreduce", p.Allreduce(Blocking("MPI_Allreduce"), address(in), address(out), 2, TypeDoubleInt, OpMaxloc, CommWorld))
 		if out[0] != (doubleInt{3, 1}) || out[1] != (doubleInt{1, 7}) {
 			t.Errorf("MAXLOC: %v", out)
 		}
 		sum, x := []float64{0}, []float64{0.5}
-		ok(t, "Reduce", p.Reduce(address(x), address(sum), 1, TypeDouble, OpSum, 2, CommWorld))
+		ok(t, "Reduce", p.Reduce(Blocking("MPI_Reduce"), address(x), address(sum), 1, TypeDouble, OpSum, 2, CommWorld))
 		if me == 2 && sum[0] != 2 {
 			t.Errorf("SUM: %v", sum)
 		}

@@ -54,43 +54,23 @@ func TestNeighbourhoods(t *testing.T) {
 			}
 			exchanged := func(how string) { wants(t, how, in.values(t, recv, 2*block), each) }
 			told := func(how string) { wants(t, how, in.values(t, recv, 2*block), same) }
-			threeWays(t, p, "neighbor_alltoall, "+name, fresh, exchanged, func() Code {
-				return p.NeighborAlltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
-			}, func(r *Request) Code {
-				return p.IneighborAlltoall(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
-			}, func(r *Request) Code {
-				return p.NeighborAlltoallInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+			allVariants(t, p, "neighbor_alltoall, "+name, fresh, exchanged, func(v Variant) Code {
+				return p.NeighborAlltoall(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 			})
 			counts, displs := small(block, block), small(0, block)
-			threeWays(t, p, "neighbor_alltoallv, "+name, fresh, exchanged, func() Code {
-				return p.NeighborAlltoallv(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
-			}, func(r *Request) Code {
-				return p.IneighborAlltoallv(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, r)
-			}, func(r *Request) Code {
-				return p.NeighborAlltoallvInit(ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, InfoNull, r)
+			allVariants(t, p, "neighbor_alltoallv, "+name, fresh, exchanged, func(v Variant) Code {
+				return p.NeighborAlltoallv(v, ints(send), counts, displs, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
 			})
 			outAt, inAt := []int64{0, int64(4 * block * out.step)}, []int64{0, int64(4 * block * in.step)}
 			outTypes, inTypes := slices.Repeat([]Datatype{out.datatype}, 2), slices.Repeat([]Datatype{in.datatype}, 2)
-			threeWays(t, p, "neighbor_alltoallw, "+name, fresh, exchanged, func() Code {
-				return p.NeighborAlltoallw(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld)
-			}, func(r *Request) Code {
-				return p.IneighborAlltoallw(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld, r)
-			}, func(r *Request) Code {
-				return p.NeighborAlltoallwInit(ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld, InfoNull, r)
+			allVariants(t, p, "neighbor_alltoallw, "+name, fresh, exchanged, func(v Variant) Code {
+				return p.NeighborAlltoallw(v, ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld)
 			})
-			threeWays(t, p, "neighbor_allgather, "+name, fresh, told, func() Code {
-				return p.NeighborAllgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
-			}, func(r *Request) Code {
-				return p.IneighborAllgather(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, r)
-			}, func(r *Request) Code {
-				return p.NeighborAllgatherInit(ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld, InfoNull, r)
+			allVariants(t, p, "neighbor_allgather, "+name, fresh, told, func(v Variant) Code {
+				return p.NeighborAllgather(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 			})
-			threeWays(t, p, "neighbor_allgatherv, "+name, fresh, told, func() Code {
-				return p.NeighborAllgatherv(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
-			}, func(r *Request) Code {
-				return p.IneighborAllgatherv(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, r)
-			}, func(r *Request) Code {
-				return p.NeighborAllgathervInit(ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld, InfoNull, r)
+			allVariants(t, p, "neighbor_allgatherv, "+name, fresh, told, func(v Variant) Code {
+				return p.NeighborAllgatherv(v, ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
 			})
 		}
 	})

@@ -2,23 +2,9 @@ package binding
 
 import "unsafe"
 
-// ReduceScatter is MPI_Reduce_scatter, MPI_Reduce_scatter_c.
-func (p *Process) ReduceScatter(sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm) Code {
-	return p.reduceScatter(blocking("MPI_Reduce_scatter"), sendbuf, recvbuf, recvcounts, datatype, op, comm)
-}
-
-// IreduceScatter is MPI_Ireduce_scatter, MPI_Ireduce_scatter_c.
-func (p *Process) IreduceScatter(sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm, request *Request) Code {
-	return p.reduceScatter(started("MPI_Ireduce_scatter", request), sendbuf, recvbuf, recvcounts, datatype, op, comm)
-}
-
-// ReduceScatterInit is MPI_Reduce_scatter_init, MPI_Reduce_scatter_init_c.
-func (p *Process) ReduceScatterInit(sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm, info Info, request *Request) Code {
-	return p.reduceScatter(kept("MPI_Reduce_scatter_init", request), sendbuf, recvbuf, recvcounts, datatype, op, comm)
-}
-
-func (p *Process) reduceScatter(m manner, sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm) Code {
-	k, code := p.collective(m, comm)
+// ReduceScatter is MPI_Reduce_scatter, MPI_Ireduce_scatter and MPI_Reduce_scatter_init.
+func (p *Process) ReduceScatter(v Variant, sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm) Code {
+	k, code := p.collective(v, comm)
 	if k == nil {
 		return code
 	}
@@ -41,23 +27,9 @@ func (p *Process) reduceScatter(m manner, sendbuf, recvbuf unsafe.Pointer, recvc
 	return k.reduceScatter(sendbuf, recvbuf, whole, own, counts, datatype, op)
 }
 
-// ReduceScatterBlock is MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c.
-func (p *Process) ReduceScatterBlock(sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm) Code {
-	return p.reduceScatterBlock(blocking("MPI_Reduce_scatter_block"), sendbuf, recvbuf, recvcount, datatype, op, comm)
-}
-
-// IreduceScatterBlock is MPI_Ireduce_scatter_block, MPI_Ireduce_scatter_block_c.
-func (p *Process) IreduceScatterBlock(sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm, request *Request) Code {
-	return p.reduceScatterBlock(started("MPI_Ireduce_scatter_block", request), sendbuf, recvbuf, recvcount, datatype, op, comm)
-}
-
-// ReduceScatterBlockInit is MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c.
-func (p *Process) ReduceScatterBlockInit(sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm, info Info, request *Request) Code {
-	return p.reduceScatterBlock(kept("MPI_Reduce_scatter_block_init", request), sendbuf, recvbuf, recvcount, datatype, op, comm)
-}
-
-func (p *Process) reduceScatterBlock(m manner, sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm) Code {
-	k, code := p.collective(m, comm)
+// ReduceScatterBlock is MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block and MPI_Reduce_scatter_block_init.
+func (p *Process) ReduceScatterBlock(v Variant, sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm) Code {
+	k, code := p.collective(v, comm)
 	if k == nil {
 		return code
 	}

@@ -14,16 +14,16 @@ func TestCommunicatorsAfterALoss(t *testing.T) {
 			p.job.(*testMember).Die()
 			return
 		}
-		wantCode(t, "Barrier", p.Barrier(CommWorld), ErrProcAborted)
+		wantCode(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld), ErrProcAborted)
 		var half, dup Comm
 		wantCode(t, "CommSplit", p.CommSplit(CommWorld, int32(rankOf(p)/2), 0, &half), ErrProcAborted)
 
 		ok(t, "CommDup", p.CommDup(CommWorld, &dup))
 		ok(t, "CommSetErrhandler", p.CommSetErrhandler(dup, ErrorsReturn))
-		wantCode(t, "Barrier of the duplicate", p.Barrier(dup), ErrProcAborted)
+		wantCode(t, "Barrier of the duplicate", p.Barrier(Blocking("MPI_Barrier"), dup), ErrProcAborted)
 		wantCode(t, "Send to the dead", p.Send(nil, 0, TypeByte, 1, 0, dup), ErrProcAborted)
 		x := int32(rankOf(p))
-		ok(t, "Bcast of the duplicate", p.Bcast(unsafe.Pointer(&x), 1, TypeInt, 2, dup))
+		ok(t, "Bcast of the duplicate", p.Bcast(Blocking("MPI_Bcast"), unsafe.Pointer(&x), 1, TypeInt, 2, dup))
 		if x != 2 {
 			t.Errorf("the broadcast brings %d", x)
 		}
@@ -41,7 +41,7 @@ func TestCommunicatorsAfterALoss(t *testing.T) {
 			}
 			ok(t, "CommSetErrhandler", p.CommSetErrhandler(rest, ErrorsReturn))
 			one, sum := int32(1), int32(0)
-			ok(t, what+", Allreduce", p.Allreduce(unsafe.Pointer(&one), unsafe.Pointer(&sum), 1, TypeInt, OpSum, rest))
+			ok(t, what+", Allreduce", p.Allreduce(Blocking("MPI_Allreduce"), unsafe.Pointer(&one), unsafe.Pointer(&sum), 1, TypeInt, OpSum, rest))
 			if sum != 3 {
 				t.Errorf("%s: the sum is %d", what, sum)
 			}

@@ -39,13 +39,17 @@ func TestSizesAreTold(t *testing.T) {
 			"MPI_Waitall on MPI_COMM_WORLD, rank 1: MPI_Irecv failed: the message from rank 0 with tag 7 has 80 bytes, the receive buffer 0 (MPI_ERR_IN_STATUS)",
 		},
 		"a broadcast": {
-			func(t *testing.T, p *Process) { p.Bcast(buf(), 80, TypeByte, 0, CommWorld) },
-			func(t *testing.T, p *Process) { p.Bcast(buf(), 10, TypeInt, 0, CommWorld) },
+			func(t *testing.T, p *Process) { p.Bcast(Blocking("MPI_Bcast"), buf(), 80, TypeByte, 0, CommWorld) },
+			func(t *testing.T, p *Process) { p.Bcast(Blocking("MPI_Bcast"), buf(), 10, TypeInt, 0, CommWorld) },
 			"MPI_Bcast on MPI_COMM_WORLD, rank 1: the ranks disagree about the size of the data: rank 0 has sent 80 bytes where 40 are expected (MPI_ERR_TRUNCATE)",
 		},
 		"a gathering of too little": {
-			func(t *testing.T, p *Process) { p.Gather(buf(), 3, TypeByte, nil, 0, TypeByte, 1, CommWorld) },
-			func(t *testing.T, p *Process) { p.Gather(buf(), 4, TypeByte, buf(), 4, TypeByte, 1, CommWorld) },
+			func(t *testing.T, p *Process) {
+				p.Gather(Blocking("MPI_Gather"), buf(), 3, TypeByte, nil, 0, TypeByte, 1, CommWorld)
+			},
+			func(t *testing.T, p *Process) {
+				p.Gather(Blocking("MPI_Gather"), buf(), 4, TypeByte, buf(), 4, TypeByte, 1, CommWorld)
+			},
 			"MPI_Gather on MPI_COMM_WORLD, rank 1: the ranks disagree about the size of the data: rank 0 has sent 3 bytes where 4 are expected (MPI_ERR_TRUNCATE)",
 		},
 	} {

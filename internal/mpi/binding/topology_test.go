@@ -63,7 +63,7 @@ func TestCartesian(t *testing.T) {
 
 		// Neighbours: before and after in each dimension.
 		in := []int32{-7, -7, -7, -7}
-		check(p.NeighborAllgather(unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, cart))
+		check(p.NeighborAllgather(Blocking("MPI_Neighbor_allgather"), unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, cart))
 		want := []int32{-7, -7, rank/3*3 + (rank+2)%3, rank/3*3 + (rank+1)%3}
 		if rank < 3 {
 			want[1] = rank + 3
@@ -99,7 +99,7 @@ func TestCartesianOfTwo(t *testing.T) {
 			p.CartCreate(CommWorld, 1, at([]int32{int32(n)}), at([]int32{1}), 0, &cart)
 			p.CommRank(cart, &rank)
 			out, in := []int32{10*rank + 1, 10*rank + 2}, make([]int32, 2) // backward, forward
-			if code := p.NeighborAlltoall(unsafe.Pointer(at(out)), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, cart); code != Success {
+			if code := p.NeighborAlltoall(Blocking("MPI_Neighbor_alltoall"), unsafe.Pointer(at(out)), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, cart); code != Success {
 				t.Error(code)
 			}
 			size := int32(n)
@@ -132,7 +132,7 @@ func TestGraph(t *testing.T) {
 		}
 		p.CommRank(g, &rank)
 		in := []int32{-1, -1}
-		if code := p.NeighborAllgather(unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, g); code != Success {
+		if code := p.NeighborAllgather(Blocking("MPI_Neighbor_allgather"), unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(at(in)), 1, TypeInt32T, g); code != Success {
 			t.Error(code)
 		}
 		if want := [][]int32{{1, 3}, {0, -1}, {3, -1}, {0, 2}}[rank]; !slices.Equal(in, want) {
@@ -175,7 +175,7 @@ func TestDistGraph(t *testing.T) {
 				t.Error(sw, dw)
 			}
 			got := int32(-1)
-			if code := p.NeighborAlltoall(unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(&got), 1, TypeInt32T, g); code != Success || got != before {
+			if code := p.NeighborAlltoall(Blocking("MPI_Neighbor_alltoall"), unsafe.Pointer(&rank), 1, TypeInt32T, unsafe.Pointer(&got), 1, TypeInt32T, g); code != Success || got != before {
 				t.Error(code, got)
 			}
 			p.CommFree(&g)
