@@ -3,7 +3,7 @@ package comm
 import "encoding/binary"
 
 // directBcast is above how many bytes the members read what they get in the root's
-// memory. docs/design/broadcast.md says how it was measured.
+// memory. docs/results/broadcast-bench.md says how it was measured.
 const directBcast = 32 << 10
 
 // directHead is the length of what announces a broadcast whose data is read.
