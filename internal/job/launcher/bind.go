@@ -12,12 +12,12 @@ import (
 	"banyan/internal/proto"
 )
 
-// Where the processes of a job may run; or, as a list of numbers ("1,0"), each on one of these
+// Values of Config.Bind. A list of numbers ("1,0") is another: each process runs on one of these
 // cores, in turn.
 const (
-	BindAuto = "auto" // each on its share of the launcher's cores, if there are enough for all
-	BindNone = "none" // wherever the launcher may
-	BindCore = "core" // each on one of the launcher's cores, see InTurn
+	BindAuto = "auto" // each process on its share of the launcher's cores, if there are enough for all
+	BindNone = "none" // wherever the launcher may run
+	BindCore = "core" // each process on one of the launcher's cores, see InTurn
 )
 
 func (p *plan) checkBind() error {
@@ -46,12 +46,12 @@ func coreList(text string) ([]int, error) {
 	return cores, nil
 }
 
-// places are the cores that each process is bound to; none: they aren't.
-type places [][]int
+// coreSets are the cores that each process is bound to, by Proc. nil: processes aren't bound.
+type coreSets [][]int
 
-// places are to be asked for, and entered, by the thread that starts the
-// processes, for these inherit where it may run.
-func (p *plan) places() (places, error) {
+// coreSets are computed and entered by the thread that starts the processes, because processes
+// inherit the cores of that thread.
+func (p *plan) coreSets() (coreSets, error) {
 	if p.Bind == BindNone {
 		return nil, nil
 	}
@@ -65,20 +65,19 @@ func (p *plan) places() (places, error) {
 			cores = append(cores, core)
 		}
 	}
-	return placesOf(p.Bind, cores, p.layout, p.Protocol != ProtocolMirror), nil
+	return divideCores(p.Bind, cores, p.layout, p.Protocol != ProtocolMirror), nil
 }
 
-// placesOf divides cores among processes.
+// divideCores divides cores among processes.
 //
-// The kernel likes to put processes that wake each other onto one core, where a
-// message takes two changes of process. So they are kept apart by default, as far
-// as that leaves no core idle.
-func placesOf(bind string, cores []int, layout layout.Layout, apart bool) places {
+// The kernel tends to put processes that wake each other onto one core, where each message takes two
+// process switches. So processes are kept apart by default, as far as that leaves no core idle.
+func divideCores(bind string, cores []int, layout layout.Layout, apart bool) coreSets {
 	n := layout.Procs()
 	if bind == BindAuto && (n > len(cores) || n == 1) {
 		return nil
 	}
-	all := make(places, n)
+	all := make(coreSets, n)
 	switch bind {
 	case BindAuto:
 		for i := range all {
@@ -97,38 +96,40 @@ func placesOf(bind string, cores []int, layout layout.Layout, apart bool) places
 	return all
 }
 
-// InTurn is the core of each process, where each is bound to one: the next in turn, of those that have
-// fewest processes so far, but, if replicas are to be apart, one that has no replica of the same rank, if there is one.
+// InTurn is the core of each process, if each is bound to one. It is the next in turn of the cores
+// that have the fewest processes so far. If apart is set, a core without a replica of the same rank
+// is preferred.
 //
-// The replicas of a rank do the same at about the same time: on one core they would take turns at it while another
-// idles. But with the mirror protocol one world runs ahead on cores of its own turn until it is held back
-// (package replica), and what it sends to the other waits there. On one core they go in step.
+// The replicas of a rank do the same at about the same time: on one core they would take turns while
+// another core idles. But with the mirror protocol, if the cores are separate, one replica layer runs
+// ahead until it is throttled (package replica), and what it sends to the other layer waits there. On
+// one core they go in step.
 func InTurn(cores []int, layout layout.Layout, apart bool) []int {
 	all := make([]int, layout.Procs())
 	load := make([]int, len(cores))
-	type place struct {
+	type rankOnCore struct {
 		rank proto.Rank
 		core int
 	}
-	taken := make(map[place]bool)
+	taken := make(map[rankOnCore]bool)
 	next := 0
 	for i := range all {
 		r, best := layout.Rank(proto.Proc(i)), next
 		for k := range cores {
 			c := (next + k) % len(cores)
-			if load[c] < load[best] || apart && load[c] == load[best] && taken[place{r, best}] && !taken[place{r, c}] {
+			if load[c] < load[best] || apart && load[c] == load[best] && taken[rankOnCore{r, best}] && !taken[rankOnCore{r, c}] {
 				best = c
 			}
 		}
-		all[i], taken[place{r, best}] = cores[best], true
+		all[i], taken[rankOnCore{r, best}] = cores[best], true
 		load[best]++
 		next = (best + 1) % len(cores)
 	}
 	return all
 }
 
-// bound runs f on a thread that enter may bind, and sets it free again.
-func bound(f func() error) error {
+// restoringCores runs f, which may bind the thread, and gives the thread its cores back.
+func restoringCores(f func() error) error {
 	var before unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		return os.NewSyscallError("sched_getaffinity", err)
@@ -137,8 +138,8 @@ func bound(f func() error) error {
 	return f()
 }
 
-// enter makes the next process start on its cores.
-func (x places) enter(process int) error {
+// enter binds the thread to the cores of the process that it starts next.
+func (x coreSets) enter(process proto.Proc) error {
 	if x == nil {
 		return nil
 	}

@@ -8,34 +8,34 @@ import (
 	"testing"
 )
 
-func TestPlaces(t *testing.T) {
+func TestDivideCores(t *testing.T) {
 	for _, tc := range []struct {
 		bind   string
 		cores  []int
 		layout layout.Layout
-		want   places
+		want   coreSets
 	}{
-		{BindAuto, []int{0, 1}, layout.Uniform(2, 1), places{{0}, {1}}},
-		{BindAuto, []int{2, 3, 5, 7, 8}, layout.Uniform(2, 1), places{{2, 3}, {5, 7, 8}}},
-		{BindAuto, []int{0, 1, 2, 3}, layout.Uniform(3, 1), places{{0}, {1}, {2, 3}}},
+		{BindAuto, []int{0, 1}, layout.Uniform(2, 1), coreSets{{0}, {1}}},
+		{BindAuto, []int{2, 3, 5, 7, 8}, layout.Uniform(2, 1), coreSets{{2, 3}, {5, 7, 8}}},
+		{BindAuto, []int{0, 1, 2, 3}, layout.Uniform(3, 1), coreSets{{0}, {1}, {2, 3}}},
 		{BindAuto, []int{0, 1}, layout.Uniform(3, 1), nil},
 		{BindAuto, []int{0, 1}, layout.Uniform(1, 1), nil},
-		{BindCore, []int{0, 2}, layout.Uniform(3, 1), places{{0}, {2}, {0}}},
-		{BindCore, []int{0, 2}, layout.Uniform(1, 1), places{{0}}},
-		{"2,0", []int{0, 2, 5}, layout.Uniform(3, 1), places{{2}, {0}, {2}}},
+		{BindCore, []int{0, 2}, layout.Uniform(3, 1), coreSets{{0}, {2}, {0}}},
+		{BindCore, []int{0, 2}, layout.Uniform(1, 1), coreSets{{0}}},
+		{"2,0", []int{0, 2, 5}, layout.Uniform(3, 1), coreSets{{2}, {0}, {2}}},
 		// No two replicas of a rank on one core, as far as can be, and all cores have as many.
-		{BindCore, []int{0, 1}, layout.Uniform(2, 2), places{{0}, {1}, {1}, {0}}},
-		{BindCore, []int{0, 1}, layout.Uniform(3, 2), places{{0}, {1}, {0}, {1}, {0}, {1}}},
-		{BindCore, []int{0, 1}, layout.Uniform(1, 3), places{{0}, {1}, {0}}},
-		{BindCore, []int{4, 5, 6}, layout.Uniform(3, 2), places{{4}, {5}, {6}, {5}, {6}, {4}}},
-		{BindCore, []int{0, 1}, layout.Partial([]int{1, 2, 1, 2}), places{{0}, {1}, {0}, {1}, {0}, {1}}},
+		{BindCore, []int{0, 1}, layout.Uniform(2, 2), coreSets{{0}, {1}, {1}, {0}}},
+		{BindCore, []int{0, 1}, layout.Uniform(3, 2), coreSets{{0}, {1}, {0}, {1}, {0}, {1}}},
+		{BindCore, []int{0, 1}, layout.Uniform(1, 3), coreSets{{0}, {1}, {0}}},
+		{BindCore, []int{4, 5, 6}, layout.Uniform(3, 2), coreSets{{4}, {5}, {6}, {5}, {6}, {4}}},
+		{BindCore, []int{0, 1}, layout.Partial([]int{1, 2, 1, 2}), coreSets{{0}, {1}, {0}, {1}, {0}, {1}}},
 	} {
-		if got := placesOf(tc.bind, tc.cores, tc.layout, true); !reflect.DeepEqual(got, tc.want) {
+		if got := divideCores(tc.bind, tc.cores, tc.layout, true); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s, %v, %v: %v, want %v", tc.bind, tc.cores, tc.layout, got, tc.want)
 		}
 	}
 	// With mirror they needn't be apart.
-	if got, want := placesOf(BindCore, []int{0, 1}, layout.Uniform(2, 2), false), (places{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
+	if got, want := divideCores(BindCore, []int{0, 1}, layout.Uniform(2, 2), false), (coreSets{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("not apart: %v, want %v", got, want)
 	}
 }

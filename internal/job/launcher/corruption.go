@@ -8,11 +8,11 @@ import (
 	"banyan/internal/job/control"
 )
 
-// CodeCorrupted is the exit code of a job whose replicas send different data, where
-// nobody can say whose is right.
+// CodeCorrupted is the exit code of a job whose replicas send different data, if it can't be told
+// which is right.
 const CodeCorrupted = 125
 
-// checkVerify refuses to compare where there is nothing to compare.
+// checkVerify refuses to compare if there is nothing to compare.
 func (p *plan) checkVerify() error {
 	switch {
 	case !p.Verify:
@@ -24,8 +24,8 @@ func (p *plan) checkVerify() error {
 	return nil
 }
 
-// corrupted kills a process that other replicas of its rank have outvoted, or that has taken
-// in what was outvoted; or that has found out itself.
+// corrupted kills a process that the other replicas of its rank have outvoted, that has received
+// outvoted data, or that has found out itself.
 func (j *job) corrupted(by *process, m control.Message) {
 	if !j.ledger.valid(m.Proc) {
 		return
@@ -35,13 +35,11 @@ func (j *job) corrupted(by *process, m control.Message) {
 	if j.ending {
 		return
 	}
-	// An error spreads before it is found: the first to be told isn't always where it began.
-	if text := m.Text; !j.told[text] {
-		j.told[text] = true
-		j.warn(fmt.Sprintf("%s: %s", j.name(by), text))
-	}
-	if e.fenced || p.ended() {
-		return // another one was quicker
+	// An error spreads before it is found: the first process that tells it isn't always the one
+	// where it began.
+	j.warnOnce(m.Text, fmt.Sprintf("%s: %s", j.name(by), m.Text))
+	if e.fenced || p.hasEnded() {
+		return // another process was quicker
 	}
 	e.fenced, e.outvoted, e.by = true, true, by.id
 	p.signal(unix.SIGKILL)

@@ -15,63 +15,69 @@ const (
 	explainedAtMost = 64
 )
 
-// explain asks all processes of a job that has had its time what they wait for, tells
-// the user, and kills them.
-func (j *job) explain() {
-	j.asked = make(map[proto.Proc]bool)
+// explanation is what the processes of a late job say they wait for.
+type explanation struct {
+	asked   map[proto.Proc]bool // processes that haven't answered yet; nil: none was asked
+	reasons int                 // how many processes have a reason so far
+}
+
+// explainAndKill asks all processes of a late job what they wait for, tells the user, and kills the
+// processes.
+func (j *job) explainAndKill() {
+	j.late.asked = make(map[proto.Proc]bool)
 	for _, p := range j.procs {
 		switch e := &j.ledger.entries[p.id]; {
 		case e.end.kind != running || j.inproc():
 		case e.finalized:
-			j.because(p, "has finished, and runs on")
+			j.tellReason(p, "has finished, and runs on")
 		case !e.ready:
-			j.because(p, "hasn't got through MPI_Init")
+			j.tellReason(p, "hasn't got through MPI_Init")
 		case p.stopped():
-			j.because(p, "is stopped")
+			j.tellReason(p, "is stopped")
 		default:
-			j.asked[p.id] = true
-			p.news.put(control.Message{Type: control.Explain})
+			j.late.asked[p.id] = true
+			p.outbox.put(control.Message{Type: control.Explain})
 		}
 	}
-	if len(j.asked) == 0 {
-		j.hopeless()
+	if len(j.late.asked) == 0 {
+		j.endExplanations()
 		return
 	}
-	time.AfterFunc(explainLimit, func() { j.tell(j.hopeless) })
+	time.AfterFunc(explainLimit, func() { j.post(j.endExplanations) })
 }
 
-// explained takes a process's word on what it waits for.
+// explained takes a process's message that says what it waits for.
 func (j *job) explained(p *process, text string) {
-	if !j.asked[p.id] {
+	if !j.late.asked[p.id] {
 		return
 	}
-	delete(j.asked, p.id)
-	j.because(p, text)
-	if len(j.asked) == 0 {
-		j.hopeless()
+	delete(j.late.asked, p.id)
+	j.tellReason(p, text)
+	if len(j.late.asked) == 0 {
+		j.endExplanations()
 	}
 }
 
-// hopeless ends the wait for explanations, once.
-func (j *job) hopeless() {
-	if j.asked == nil {
+// endExplanations stops waiting for answers, once, and kills the processes.
+func (j *job) endExplanations() {
+	if j.late.asked == nil {
 		return
 	}
 	for _, p := range j.procs {
-		if j.asked[p.id] && j.ledger.entries[p.id].end.kind == running {
-			j.because(p, "doesn't say what it waits for")
+		if j.late.asked[p.id] && j.ledger.entries[p.id].end.kind == running {
+			j.tellReason(p, "doesn't say what it waits for")
 		}
 	}
-	j.asked = nil
+	j.late.asked = nil
 	j.killAll()
 }
 
-// because tells the user of one process why the job is late.
-func (j *job) because(p *process, text string) {
-	switch j.reasons++; {
-	case j.reasons <= explainedAtMost:
+// tellReason tells the user why one process is late.
+func (j *job) tellReason(p *process, text string) {
+	switch j.late.reasons++; {
+	case j.late.reasons <= explainedAtMost:
 		j.warn(j.name(p) + " " + text)
-	case j.reasons == explainedAtMost+1:
+	case j.late.reasons == explainedAtMost+1:
 		j.note(fmt.Sprintf("and so on: the report of --report has all %d processes", len(j.procs)))
 		fallthrough
 	default:

@@ -61,7 +61,7 @@ func (p *plan) checkHeartbeats() error {
 }
 
 // tight is a warning, if η and δ call for one.
-func (p *plan) tight() string {
+func (p *plan) heartbeatWarning() string {
 	if p.HeartbeatTimeout >= safePeriods*p.HeartbeatPeriod {
 		return ""
 	}

@@ -26,8 +26,8 @@ func TestHeartbeats(t *testing.T) {
 	} {
 		p := &plan{Config: Config{HeartbeatPeriod: tc.period, HeartbeatTimeout: tc.timeout, Debug: tc.debug}}
 		err := p.checkHeartbeats()
-		if err != nil || p.HeartbeatPeriod != tc.wantPeriod || p.HeartbeatTimeout != tc.wantTimeout || (p.tight() != "") != tc.tight {
-			t.Errorf("%+v: got %v, %v, %q, %v", tc, p.HeartbeatPeriod, p.HeartbeatTimeout, p.tight(), err)
+		if err != nil || p.HeartbeatPeriod != tc.wantPeriod || p.HeartbeatTimeout != tc.wantTimeout || (p.heartbeatWarning() != "") != tc.tight {
+			t.Errorf("%+v: got %v, %v, %q, %v", tc, p.HeartbeatPeriod, p.HeartbeatTimeout, p.heartbeatWarning(), err)
 		}
 	}
 	for _, tc := range []struct {

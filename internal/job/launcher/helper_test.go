@@ -114,7 +114,7 @@ func program(name string, args []string) int {
 	case "hang": // see explain_test.go
 		hang()
 	case "patient": // see heal_test.go
-		return patient(args[0], args[1])
+		return healProgram(args[0], args[1])
 	case "talk", "calculate": // see soak_test.go
 		d, _ := time.ParseDuration(args[0])
 		map[string]func(time.Duration){"talk": talk, "calculate": calculate}[name](d)

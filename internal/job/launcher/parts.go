@@ -54,10 +54,10 @@ func (p *plan) divide() error {
 }
 
 // of is the part that a rank runs.
-func (p *plan) of(rank int) *part { return &p.parts[p.index(rank)] }
+func (p *plan) part(rank int) *part { return &p.parts[p.partIndex(rank)] }
 
 // index is its number.
-func (p *plan) index(rank int) int {
+func (p *plan) partIndex(rank int) int {
 	for i := range p.parts {
 		if rank < p.parts[i].end {
 			return i

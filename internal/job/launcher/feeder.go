@@ -27,12 +27,12 @@ type feeder struct {
 
 type sink struct {
 	w           inputPipe
-	far         syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
+	otherEnd    syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
 	at          int64           // next byte of the input
 	gone        bool
 	writing     bool
 	asked       bool   // what is taken: nothing may be written meanwhile
-	missed      func() // of a replacement, to be called if it can't have what it needs; else nil
+	lost        func() // of a replacement, to be called if it can't have what it needs; else nil
 	incarnation int    // how many writers there were before
 }
 
@@ -83,7 +83,7 @@ func (f *feeder) keeps() bool { return f.base == 0 && len(f.buf) <= f.kept }
 func (f *feeder) slowest() int64 {
 	at := f.end()
 	for i := range f.sinks {
-		if s := &f.sinks[i]; !s.gone && s.missed == nil {
+		if s := &f.sinks[i]; !s.gone && s.lost == nil {
 			at = min(at, s.at)
 		}
 	}
@@ -93,8 +93,8 @@ func (f *feeder) slowest() int64 {
 // forget gives up replacements for whom too much would have to be kept. The lock is held.
 func (f *feeder) forget() {
 	for i := range f.sinks {
-		if s := &f.sinks[i]; !s.gone && s.missed != nil && f.end()-s.at > int64(f.kept) {
-			go s.missed()
+		if s := &f.sinks[i]; !s.gone && s.lost != nil && f.end()-s.at > int64(f.kept) {
+			go s.lost()
 			f.drop(i)
 		}
 	}
@@ -121,11 +121,11 @@ func (f *feeder) drop(i int) {
 // revive gives a sink that has gone another writer, which gets the input from its first
 // byte on. It can't if that isn't all here any more. missed is called, on a goroutine of its own, if that becomes
 // so before the sink is settled.
-func (f *feeder) revive(i int, next sink, missed func()) bool {
+func (f *feeder) replace(i int, next sink, missed func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	next.incarnation, next.missed = s.incarnation+1, missed
+	next.incarnation, next.lost = s.incarnation+1, missed
 	*s = next
 	if !f.keeps() {
 		f.drop(i)
@@ -136,10 +136,10 @@ func (f *feeder) revive(i int, next sink, missed func()) bool {
 }
 
 // settle says that a replacement has come to where the others are.
-func (f *feeder) settle(i int) {
+func (f *feeder) caughtUp(i int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sinks[i].missed = nil
+	f.sinks[i].lost = nil
 }
 
 // taken is how much of the input a sink's process has read, which must not read meanwhile.
@@ -147,7 +147,7 @@ func (f *feeder) taken(i int) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	if s.far == nil {
+	if s.otherEnd == nil {
 		return 0
 	}
 	s.asked = true
@@ -157,7 +157,7 @@ func (f *feeder) taken(i int) int64 {
 	}
 	s.asked = false
 	f.changed.Broadcast()
-	return s.at - int64(unread(s.far))
+	return s.at - int64(unread(s.otherEnd))
 }
 
 // drain writes to one sink, as long as it has its writer.

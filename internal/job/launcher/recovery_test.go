@@ -20,9 +20,9 @@ import (
 // patient is a program of two ranks with two replicas, "patient HOW DIR": process 1, the
 // first replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. The
 // two tell each other by files in DIR what real ones tell by frames.
-func patient(how, dir string) int {
+func healProgram(how, dir string) int {
 	if os.Getenv(env.Incarnations) != "" {
-		return replacement(how, dir)
+		return healReplacement(how, dir)
 	}
 	m := join()
 	if m.rank() == 1 {
@@ -70,7 +70,7 @@ func patient(how, dir string) int {
 	}
 }
 
-func replacement(how, dir string) int {
+func healReplacement(how, dir string) int {
 	m := connect()
 	fmt.Println("what others have written")
 	leaveFile(dir, "replacement", strconv.Itoa(os.Getpid()))

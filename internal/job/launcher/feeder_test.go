@@ -20,11 +20,11 @@ func askedPipe(t *testing.T) (sink, *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sink{w: w, far: raw}, r
+	return sink{w: w, otherEnd: raw}, r
 }
 
 // A replacement gets the input from its first byte on, and what each has taken of it is known.
-func TestFeederRevives(t *testing.T) {
+func TestFeederReplaces(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	first, in := askedPipe(t)
 	input, typed := io.Pipe()
@@ -55,7 +55,7 @@ func TestFeederRevives(t *testing.T) {
 	taken(4)
 	f.remove(0)
 	second, in := askedPipe(t)
-	if !f.revive(0, second, func() {}) {
+	if !f.replace(0, second, func() {}) {
 		t.Fatal("not revived")
 	}
 	read(in, text)
@@ -68,7 +68,7 @@ func TestFeederRevives(t *testing.T) {
 	}
 	taken(int64(len(text)) + 5) // also when all has been written
 	third, in := askedPipe(t)
-	if !f.revive(0, third, func() {}) {
+	if !f.replace(0, third, func() {}) {
 		t.Fatal("not revived")
 	}
 	if all, err := io.ReadAll(in); err != nil || string(all) != text+"four\n" {
@@ -90,7 +90,7 @@ func TestFeederKeepsALimit(t *testing.T) {
 	}
 	<-done
 	next, in := askedPipe(t)
-	if f.revive(0, next, func() {}) {
+	if f.replace(0, next, func() {}) {
 		t.Error("revived")
 	}
 	if all, err := io.ReadAll(in); err != nil || len(all) > 0 {
@@ -141,7 +141,7 @@ func TestFeederWithAReplacement(t *testing.T) {
 	f.remove(1)
 	missed := make(chan bool, 1)
 	next, replacement := askedPipe(t)
-	if !f.revive(1, next, func() { missed <- true }) {
+	if !f.replace(1, next, func() { missed <- true }) {
 		t.Fatal("not revived")
 	}
 	go io.WriteString(typed, text)

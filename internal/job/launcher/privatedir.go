@@ -9,10 +9,10 @@ import (
 	"banyan/internal/proto"
 )
 
-// With Config.PrivateDir every process starts in a directory of its own, so that the replicas
-// of a rank, which open the same files, don't write into each other's.
+// With Config.PrivateDir every process starts in a directory of its own. The replicas of a rank open
+// the same files, and so they don't write into each other's.
 
-// checkPrivate makes the paths absolute of programs that start elsewhere.
+// checkPrivate makes the paths of the programs absolute, because they start elsewhere.
 func (p *plan) checkPrivate() (err error) {
 	if p.PrivateDir == "" {
 		return nil
@@ -32,23 +32,23 @@ func (p *plan) checkPrivate() (err error) {
 	return nil
 }
 
-// home makes the private directory of a process, if there is to be one: RANK-REPLICA, with
-// .1, .2… behind for those that take the place of a dead one. It returns what to start
-// there.
-func (j *job) home(id proto.Proc, incarnation proto.Incarnation) (*part, error) {
-	rank := j.ledger.Rank(id)
-	program := j.of(int(rank))
-	if j.PrivateDir == "" {
+// programOf is the program of a process, with the directory to start in. If the job has private
+// directories, programOf makes that of the process: RANK-REPLICA, and RANK-REPLICA.1, .2… for
+// replacements.
+func (p *plan) programOf(id proto.Proc, incarnation proto.Incarnation) (*part, error) {
+	rank := p.layout.Rank(id)
+	program := p.part(int(rank))
+	if p.PrivateDir == "" {
 		return program, nil
 	}
-	name := fmt.Sprintf("%d-%d", rank, j.ledger.Replica(id))
+	name := fmt.Sprintf("%d-%d", rank, p.layout.Replica(id))
 	if incarnation > 0 {
 		name += fmt.Sprintf(".%d", incarnation)
 	}
 	there := *program
-	there.Dir = filepath.Join(j.PrivateDir, name)
+	there.Dir = filepath.Join(p.PrivateDir, name)
 	if err := os.MkdirAll(there.Dir, 0o777); err != nil {
-		return nil, &StartError{1, fmt.Errorf("the directory of %v replica %d: %w", rank, j.ledger.Replica(id), err)}
+		return nil, &StartError{1, fmt.Errorf("the directory of %v replica %d: %w", rank, p.layout.Replica(id), err)}
 	}
 	there.Env = append(there.Env[:len(there.Env):len(there.Env)], "PWD="+there.Dir)
 	return &there, nil

@@ -1,0 +1,73 @@
+package launcher
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+)
+
+// The job ends at once when one of these decides so. Otherwise it ends when all processes have
+// ended.
+
+// loseRank ends the job because a rank is lost.
+func (j *job) loseRank(rank proto.Rank, text string) {
+	how, code := j.ledger.howLost(rank), j.ledger.rankEnd(rank).code
+	j.note(fmt.Sprintf("%s; rank %d is lost (%s): the job ends with exit code %d", text, rank, how, code))
+	j.end(OutcomeRankLost, fmt.Sprintf("rank %d is lost: %s", rank, how), code)
+	j.killAll()
+}
+
+// abort ends the job because a process asks for it.
+func (j *job) abort(p *process, code int, text string) {
+	if j.ending {
+		return
+	}
+	status := code & 0xff
+	if status == 0 && code != 0 {
+		status = 1 // the kernel would pass on 0, which means success
+	}
+	reason := fmt.Sprintf("%s aborted the job with code %d", j.name(p), code)
+	if text != "" {
+		reason += ": " + text
+	}
+	j.note(reason)
+	j.end(OutcomeAborted, reason, status)
+	j.killAll()
+}
+
+// timedOut ends a job that has taken longer than its limit.
+func (j *job) timedOut() {
+	if j.ending || j.running == 0 {
+		return
+	}
+	reason := fmt.Sprintf("the job has taken longer than its limit of %v", j.Limit)
+	j.note(reason)
+	j.end(OutcomeTimedOut, reason, CodeTimedOut)
+	j.explainAndKill()
+}
+
+// halt ends the job because Config.Stop was closed.
+func (j *job) halt() {
+	if !j.ending && j.running > 0 {
+		j.end(OutcomeInterrupted, "stopped by its caller", 1)
+		j.killAll()
+	}
+}
+
+// end decides the outcome of the job.
+func (j *job) end(outcome, reason string, code int) {
+	j.ending = true
+	j.report.LostRanks = j.ledger.lostRanks() // before the other processes are killed
+	j.report.Outcome, j.report.Reason, j.report.ExitCode = outcome, reason, code
+}
+
+func (j *job) killAll() { j.signalAll(unix.SIGKILL) }
+
+func (j *job) signalAll(s syscall.Signal) {
+	for _, p := range j.processes() {
+		p.signal(s)
+	}
+}

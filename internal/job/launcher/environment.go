@@ -1,0 +1,81 @@
+package launcher
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"banyan/internal/fault"
+	"banyan/internal/job/env"
+	"banyan/internal/proto"
+)
+
+// ownVariables are those that the launcher sets, or that another launcher may have set for this
+// process.
+var ownVariables = append([]string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE"}, env.SetByLauncher...)
+
+// inherited is the part of the launcher's environment that the processes get: the last value of
+// each variable, and none of ownVariables.
+func inherited(all []string) []string {
+	seen := make(map[string]bool)
+	for _, name := range ownVariables {
+		seen[name] = true
+	}
+	var rest []string
+	for _, s := range slices.Backward(all) {
+		if name, _, _ := strings.Cut(s, "="); !seen[name] {
+			seen[name] = true
+			rest = append(rest, s)
+		}
+	}
+	slices.Reverse(rest)
+	return rest
+}
+
+// environment tells a process its job.
+func (p *plan) environment(id proto.Proc) []string {
+	all := []string{
+		"PMI_FD=" + strconv.Itoa(pmiDescriptor),
+		"PMI_RANK=" + strconv.Itoa(int(id)),
+		"PMI_SIZE=" + strconv.Itoa(p.size),
+		env.Entry(env.ControlFD, controlDescriptor),
+		env.Entry(env.Replicas, env.FormatReplicas(p.Degrees)),
+		env.Entry(env.Protocol, p.Protocol),
+		env.Entry(env.Verify, p.Verify),
+		env.Entry(env.Cores, runtime.NumCPU()),
+		env.Entry(env.Transport, p.Transport),
+		env.Entry(env.HeartbeatPeriod, p.HeartbeatPeriod),
+		env.Entry(env.HeartbeatTimeout, p.HeartbeatTimeout),
+	}
+	if p.heals() {
+		all = append(all, env.Entry(env.Heal, 1))
+	}
+	if p.inproc() {
+		all = append(all, env.Entry(env.LocalRanks, p.ranks))
+	}
+	if p.layout.Replicated() {
+		// Otherwise the replicas of a Python program iterate over sets in
+		// different orders.
+		all = append(all, "PYTHONHASHSEED=0")
+	}
+	return all
+}
+
+// firstEnvironment is what the first process of a replica slot is told beside that. Its
+// replacements aren't: a planned fault strikes once, and only the first processes are traced.
+func (p *plan) firstEnvironment(id proto.Proc, r *recording) []string {
+	all := r.environment()
+	if own := fault.FormatOwn(p.planned, int(p.layout.Rank(id)), p.layout.Replica(id)); own != "" {
+		all = append(all, env.Entry(env.Fault, own))
+	}
+	return all
+}
+
+// replacementEnvironment is what a replacement is told beside that.
+func replacementEnvironment(incarnations string) []string {
+	return []string{
+		env.Entry(env.Incarnations, incarnations),
+		env.Entry(env.OutputFDs, env.FormatOutputFDs(outputDescriptor, outputDescriptor+1)),
+	}
+}

@@ -1,0 +1,59 @@
+package launcher
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"banyan/internal/job/control"
+)
+
+// said takes a message of a process.
+func (j *job) said(p *process, m control.Message) {
+	slog.Debug("heard", "process", p.id, "message", m)
+	e := &j.ledger.entries[p.id]
+	switch m.Type {
+	case control.Ready:
+		e.ready, e.pid = true, m.Pid
+	case control.Survive:
+		j.ledger.survive = true
+	case control.Finalized:
+		e.finalized = true
+		j.stopRecovery()
+	case control.Healable:
+		j.healable(p, m.Opaque)
+	case control.Unhealable:
+		j.warnOnce(fmt.Sprintf("%v %s", j.ledger.Rank(p.id), m.Text), fmt.Sprintf("%s %s", j.name(p), m.Text))
+	case control.Mark:
+		j.mark(p, m)
+	case control.Abort:
+		j.abort(p, m.Code, m.Text)
+	case control.Suspect:
+		j.suspected(p, m)
+	case control.Corrupted:
+		j.corrupted(p, m)
+	case control.View:
+		j.viewed(m)
+	case control.Waits:
+		j.explained(p, m.Text)
+	case control.Lost:
+		if j.ledger.valid(m.Proc) {
+			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.Rank(m.Proc), m.Text))
+		}
+	}
+}
+
+// viewed writes a view into the report.
+func (j *job) viewed(m control.Message) {
+	v := View{Number: m.Number, Members: m.Members, Gone: []Gone{}, At: Seconds(time.Since(j.started))}
+	for _, q := range m.Joined {
+		v.Joined = append(v.Joined, int(q))
+		if j.ledger.valid(q) {
+			j.procs[q].member = true
+		}
+	}
+	for _, g := range m.Gone {
+		v.Gone = append(v.Gone, Gone{int(g.Proc), g.Why})
+	}
+	j.report.Views = append(j.report.Views, v)
+}

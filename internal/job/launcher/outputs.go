@@ -1,0 +1,119 @@
+package launcher
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"banyan/internal/job/launcher/output"
+	"banyan/internal/layout"
+	"banyan/internal/proto"
+)
+
+const (
+	// outputKept bounds the output kept of a replica that is ahead.
+	outputKept = 256 << 10
+	// promptDelay is how long an unfinished line of a replica is kept back.
+	promptDelay = 50 * time.Millisecond
+	// lineHold is how long an unfinished line of a rank keeps the lines of other ranks
+	// waiting.
+	lineHold = time.Second
+)
+
+// outputs reads what the processes write, and passes on what each rank wrote once.
+type outputs struct {
+	layout           layout.Layout
+	stdouts, stderrs []*output.Collector // by rank
+	readers          []sync.WaitGroup    // by rank: goroutines that read a replica's output
+	ranks            sync.WaitGroup      // ranks whose output hasn't ended
+}
+
+func newOutputs(l layout.Layout) *outputs {
+	return &outputs{
+		layout:  l,
+		stdouts: make([]*output.Collector, l.Ranks()), stderrs: make([]*output.Collector, l.Ranks()),
+		readers: make([]sync.WaitGroup, l.Ranks()),
+	}
+}
+
+// collectOutput makes the collectors, which tell the loop what goes wrong.
+func (j *job) collectOutput(stdout, stderr *output.Printer) {
+	for r := range j.layout.Ranks() {
+		j.outputs.stdouts[r] = j.collector(stdout, r, "stdout")
+		j.outputs.stderrs[r] = j.collector(stderr, r, "stderr")
+	}
+}
+
+// collector makes the collector of one stream of one rank.
+func (j *job) collector(to *output.Printer, rank int, stream string) *output.Collector {
+	failed := false
+	return output.NewCollector(output.Config{
+		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay,
+		Print: func(b []byte) {
+			if err := to.Print(rank, b); err != nil && !failed {
+				failed = true
+				j.post(func() { j.outputFailed(stream, err) })
+			}
+		},
+		Diverged: func(line, leader int) {
+			j.post(func() {
+				j.warn(fmt.Sprintf("the replicas of rank %d write different bytes to %s, first in line %d; those of replica %d are shown", rank, stream, line, leader))
+			})
+		},
+	})
+}
+
+func (j *job) outputFailed(stream string, err error) {
+	if j.outputError == nil {
+		j.outputError = err
+		j.warn(fmt.Sprintf("output to %s is lost: %v", stream, err))
+	}
+}
+
+// slot is the rank and the replica of a process.
+func (o *outputs) slot(p proto.Proc) (rank, replica int) {
+	return int(o.layout.Rank(p)), o.layout.Replica(p)
+}
+
+// read passes on what a process writes, until its end.
+func (o *outputs) read(p *process) {
+	rank, replica := o.slot(p.id)
+	read := func(c *output.Collector, from *tap) {
+		o.readers[rank].Go(func() { c.Copy(replica, from, p.leftInOrder); from.Close() })
+	}
+	read(o.stdouts[rank], p.stdout)
+	read(o.stderrs[rank], p.stderr)
+}
+
+// endRanks tells the printers when all output of a rank is read.
+func (o *outputs) endRanks(stdout, stderr *output.Printer) {
+	for r := range o.readers {
+		o.ranks.Go(func() {
+			o.readers[r].Wait()
+			stdout.Ended(r)
+			stderr.Ended(r)
+		})
+	}
+}
+
+// wait waits until all output is read.
+func (o *outputs) wait() { o.ranks.Wait() }
+
+// hurry says whether the output of a process is to be read as fast as it comes, since a replacement
+// waits for its end.
+func (o *outputs) hurry(p proto.Proc, is bool) {
+	rank, replica := o.slot(p)
+	o.stdouts[rank].Hurry(replica, is)
+	o.stderrs[rank].Hurry(replica, is)
+}
+
+// follow has the output of a replacement follow its donor's, which was read up to its mark, and
+// reads it.
+func (o *outputs) follow(p *process, donor proto.Proc) {
+	rank, replica := o.slot(p.id)
+	_, like := o.slot(donor)
+	o.stdouts[rank].Revive(replica, like)
+	o.stderrs[rank].Revive(replica, like)
+	p.follows = true
+	o.read(p)
+}

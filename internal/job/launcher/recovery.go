@@ -1,0 +1,158 @@
+package launcher
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/control"
+	"banyan/internal/job/recovery"
+	"banyan/internal/proto"
+)
+
+// With --heal, a replacement fills the slot of a replica that died: a process like the first one,
+// which gets the state of a donor, a live replica of the rank, directly from the donor. Package
+// recovery decides what is sent to whom, and when. This file passes events to it and carries out
+// its actions. replacement.go handles the replacement's process, donor.go the donor's input and
+// output.
+//
+// A replacement that ends before it has committed leaves everything as it was. Until then its slot
+// counts as vacant. But its rank isn't lost before the replacement has ended, too.
+
+// recoveryLead leads the recovery of a job. nil: there is none.
+type recoveryLead struct {
+	*recovery.Machine
+	// inputAtMark is how much input a process had read at its first safe point, for processes that
+	// can't tell how much of that their program has taken.
+	inputAtMark map[proto.Proc]int64
+	replacement *process        // that runs and doesn't fill its slot yet; nil: none
+	status      unix.WaitStatus // of the last replacement that ended so
+	timer       proto.Time      // the deadline for which a timer is set
+}
+
+// actions are what package recovery wants done.
+type actions = []recovery.Action
+
+// heals says whether dead processes are replaced.
+func (p *plan) heals() bool { return p.Heal && p.layout.Replicated() }
+
+func newRecoveryLead(p *plan) *recoveryLead {
+	if !p.heals() {
+		return nil
+	}
+	return &recoveryLead{
+		Machine: recovery.New(p.layout, p.healLimit, true), inputAtMark: map[proto.Proc]int64{}, timer: proto.Never,
+	}
+}
+
+// clock is the time since the job's start.
+func (j *job) clock() proto.Time { return proto.Time(time.Since(j.started)) }
+
+// lead tells the recovery something and carries out its actions. It does nothing if the job has no
+// recovery.
+func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions)) {
+	r := j.recovery
+	if r == nil {
+		return
+	}
+	var out actions
+	tell(r.Machine, j.clock(), &out)
+	for _, a := range out {
+		j.carryOut(a)
+	}
+	if deadline := r.Deadline(); deadline != r.timer {
+		if r.timer = deadline; deadline != proto.Never {
+			time.AfterFunc(time.Duration(deadline-j.clock()), func() {
+				j.post(func() { j.lead((*recovery.Machine).Tick) })
+			})
+		}
+	}
+}
+
+// beginNextAttempt starts the next replacement, if one can start now.
+func (j *job) beginNextAttempt() {
+	if !j.ending {
+		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
+			m.Next(now, func(proto.Proc) bool { return true }, j.donates, out)
+		})
+	}
+}
+
+// donates says whether a process can be a donor now.
+func (j *job) donates(p proto.Proc) bool {
+	e := &j.ledger.entries[p]
+	return e.end.kind == running && !e.fenced && !e.finalized
+}
+
+// failAttempt ends the current attempt, if it is about this process.
+func (j *job) failAttempt(p recovery.Process, why string, blame recovery.Blame) {
+	j.lead(func(m *recovery.Machine, _ proto.Time, out *actions) { m.Fail(p, why, blame, out) })
+}
+
+// stopRecovery says that the job is about to end: no slot is filled any more.
+func (j *job) stopRecovery() {
+	j.lead(func(m *recovery.Machine, _ proto.Time, out *actions) { m.Over(out) })
+}
+
+// carryOut carries out an action of the recovery.
+func (j *job) carryOut(a recovery.Action) {
+	r := j.recovery
+	about := func(t control.Type) control.Message {
+		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Incarnation}
+	}
+	switch a.Kind {
+	case recovery.Start:
+		if err := j.startReplacement(a.Attempt); err != nil {
+			j.failAttempt(a.Attempt.Process, err.Error(), recovery.Replacement)
+		}
+	case recovery.Admit:
+		j.tellOthers(r.replacement, about(control.Admit))
+	case recovery.Donate:
+		j.procs[a.Attempt.Donor.Proc].outbox.put(about(control.Donate))
+	case recovery.Drain:
+		j.drain(a.Attempt)
+	case recovery.Follow:
+		j.outputs.follow(r.replacement, a.Attempt.Donor.Proc)
+	case recovery.Marked:
+		j.answerMark(j.procs[a.To.Proc], a.Replacement)
+	case recovery.Fill:
+		if input, ok := r.inputAtMark[a.Attempt.Donor.Proc]; ok {
+			r.inputAtMark[a.Attempt.Proc] = input
+		}
+		j.fill(r.replacement)
+		r.replacement = nil
+	case recovery.Dismiss:
+		j.dismiss(a.Attempt, a.Text)
+	case recovery.AnnounceDeath:
+		m := about(control.Death)
+		m.Signal, m.Code, m.Cause = int(r.status.Signal()), max(0, r.status.ExitStatus()), "a replacement that failed"
+		j.tellOthers(r.replacement, m)
+	case recovery.Healed, recovery.Failed:
+		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
+		j.note(a.Text)
+	case recovery.Note:
+		j.note(a.Text)
+	case recovery.LeftVacant:
+		j.warn(a.Text)
+	}
+}
+
+// healReport is what the report says of an attempt.
+func (j *job) healReport(a *recovery.Attempt) Heal {
+	h := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: uint32(a.Incarnation), Error: a.Why}
+	if p := j.replacementOf(a); p != nil {
+		h.PID, h.Donor = p.pid, j.ledger.Replica(a.Donor.Proc)
+		h.Began, h.Took = Seconds(a.Began), Seconds(j.clock()-a.Began)
+	}
+	return h
+}
+
+// mayBeSaved says whether a replacement that has its donor's whole state may yet fill a slot of a
+// rank without live replicas.
+func (j *job) mayBeSaved(rank proto.Rank) bool {
+	if j.recovery == nil {
+		return false
+	}
+	a := j.recovery.Current()
+	return a != nil && a.Phase == recovery.TakeOver && j.ledger.Rank(a.Proc) == rank
+}
