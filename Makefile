@@ -17,8 +17,9 @@ swarms ?= 100000
 sequences ?= 1000
 bcasts ?= 100000
 kills ?= 20
+since ?= HEAD
 
-.PHONY: help tools build install profile generate test lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,11 +37,14 @@ install: build ## banyan, mpicc …, libraries and headers, into PREFIX (default
 generate: tools ## write what is made of abi/mpi-abi.json
 	go generate ./abi ./fortran/...
 
+quick: tools ## after each edit: formatting, house rules, unit tests of the packages that changed (since=HEAD)
+	@scripts/quick.sh $(since)
+
 test: lint ## everything that a change must pass
 	go test ./...
 	go test -race -short $(concurrent)
 
-lint: tools ## vet and staticcheck (gofmt, import rules, purity: internal/testing/house, a test)
+lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
 	go vet ./...
 	go tool staticcheck ./...
 	go test ./internal/testing/house
