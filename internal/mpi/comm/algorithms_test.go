@@ -16,8 +16,8 @@ type trial struct {
 	bytes int // the m of the cost formulas
 }
 
-// algorithm is one way to do a collective. rounds is the factor of α in its cost for
-// n members, and share the factor of m β, -1 if the test doesn't look at it.
+// algorithm is one way to do a collective. rounds is the factor of α in its cost for n members, and
+// share that of m β; -1: the test doesn't check it.
 type algorithm struct {
 	name   string
 	fits   func(n int) bool
@@ -42,7 +42,7 @@ func plus(n, extra int) int {
 
 func floor(n int) int { return bits.Len(uint(n)) - 1 }
 
-// same wants the members' buffers to hold something.
+// same expects each member's buffer to hold the given data.
 func same(buffers [][]byte, want func(i int) []byte) func() error {
 	return func() error {
 		for i, b := range buffers {
@@ -84,11 +84,11 @@ func bcast(algorithm func(p *Plan, data []byte, root int)) func(*rand.Rand, []*C
 	}
 }
 
-// reductions: every member has so many maps, and some results are wanted.
+// reductions are trials in which every member has so many maps and expects their combinations.
 
 type reduction struct {
 	root     int
-	operands [][]byte // copies, that nobody changes
+	operands [][]byte // copies, which stay unchanged
 	send     [][]byte
 	recv     [][]byte
 }
@@ -184,7 +184,7 @@ func lengths(rng *rand.Rand, n int) []int {
 	return l
 }
 
-// collecting are gathers and allgathers: parts[i] is that of rank i.
+// collecting are gathers and allgathers: parts[i] is the part of rank i.
 func collecting(equal bool, algorithm func(p *Plan, send []byte, recv Blocks, root int), everywhere bool) func(*rand.Rand, []*Comm) trial {
 	return func(rng *rand.Rand, w []*Comm) trial {
 		n := len(w)
@@ -377,9 +377,9 @@ var algorithms = []algorithm{
 	})},
 }
 
-// Every algorithm gives the right result at any number of members, whatever the
-// timing, with sends that end at once and with sends that end when they are received;
-// uses no memory for two things at a time; and costs what its file says.
+// Every algorithm gives the right result at any number of members, whatever the timing, with sends
+// that end at once and with sends that end when they are received. It never uses memory for two
+// things at a time, and costs what its file says.
 func TestAlgorithms(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -427,7 +427,7 @@ func tryAlgorithm(t *testing.T, a algorithm, n int, seed uint64) {
 	}
 }
 
-// A barrier gathered at one member holds everybody back until the last has come.
+// A barrier gathered at one member ends nowhere before the last member has called it.
 func TestGatheredBarrierHolds(t *testing.T) {
 	w := modelWorld(5)
 	for last := range w {
@@ -446,8 +446,8 @@ func TestGatheredBarrierHolds(t *testing.T) {
 	}
 }
 
-// Both ways to reduce small data put the brackets at the same places: the result doesn't
-// depend on how many cores there are.
+// Both ways to reduce small data combine in the same order: the result doesn't depend on the number
+// of cores.
 func TestGatheredAllreduceBrackets(t *testing.T) {
 	op := Op{Size: 8, Combiner: Func(func(left, right []byte) { // not associative
 		for i := range left {

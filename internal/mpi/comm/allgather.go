@@ -2,8 +2,8 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// Allgather leaves everyone's data, as much from each, at every member, in rank
-// order. send may be the own part of recv.
+// Allgather leaves the data of all members at every member, in rank order. All give the same number
+// of bytes. send may be this member's part of recv.
 func (c *Comm) Allgather(send, recv []byte) *Plan {
 	p := c.plan("Allgather")
 	n := p.size()
@@ -24,7 +24,7 @@ func (c *Comm) Allgather(send, recv []byte) *Plan {
 	return p
 }
 
-// Up to how many bytes of the whole the algorithms with few steps are used.
+// The algorithms with few steps serve wholes of up to so many bytes.
 const (
 	doublingAllgather = 256 << 10
 	bruckAllgather    = 64 << 10

@@ -1,12 +1,12 @@
 package comm
 
-// bruckAllgather sends all that a member has to the one 2^k behind in round k: who
-// holds the parts of d ranks from its own on then holds those of 2d.
+// bruckAllgather sends, in round k, all that a member has to the member 2^k behind. A member that
+// held the parts of d ranks, from its own on, then holds those of 2d.
 //
 //	⌈log2 n⌉ · α + (n-1)/n · m β, and a copy of the whole
 func (p *Plan) bruckAllgather(recv Blocks) {
 	n, rank := p.size(), p.rank()
-	at := p.numbers(0, n+1) // of the parts, from the own one on
+	at := p.numbers(0, n+1) // of the parts, from this member's on
 	at[0] = 0
 	for i := range n {
 		at[i+1] = at[i] + recv.Len((rank+i)%n)

@@ -1,6 +1,6 @@
 package comm
 
-// ringAllgather passes on what has come last: each part goes round the ring.
+// ringAllgather passes on the part that arrived last: each part goes round the ring.
 //
 //	(n-1) · α + (n-1)/n · m β
 func (p *Plan) ringAllgather(recv Blocks) {

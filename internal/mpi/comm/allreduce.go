@@ -25,12 +25,12 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 	return p
 }
 
-// halvedAllreduce is from how many bytes on the data is scattered.
+// halvedAllreduce is the size, in bytes, from which on the data is scattered.
 const halvedAllreduce = 32 << 10
 
-// foldIn brings the data of the ranks that fold to their partners. It returns, at
-// those left, the block's data and two buffers of the same size, of which data may be
-// the source and one is recv; nil at the others.
+// foldIn brings the data of the ranks that fold to their partners. At a member that is left it
+// returns the block's data and two buffers of the same size: data may be send, and one of the
+// buffers is recv. At the others it returns nil.
 func (p *Plan) foldIn(f folded, send, recv []byte, op Op) (source, data, spare []byte) {
 	if f.me < 0 {
 		p.send(p.rank()+1, send)

@@ -2,9 +2,9 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// Alltoall sends the i-th part of send to rank i and receives its part for this
-// rank as the i-th of recv. All parts are of the same number of elements of size
-// bytes. send mustn't be recv.
+// Alltoall sends the i-th part of send to rank i, and receives that rank's part for this one as the
+// i-th part of recv. All parts have the same number of elements of size bytes. send must not be
+// recv.
 func (c *Comm) Alltoall(send, recv []byte, size int) *Plan {
 	p := c.plan("Alltoall")
 	n := p.size()
@@ -24,8 +24,8 @@ func (c *Comm) Alltoall(send, recv []byte, size int) *Plan {
 	return p
 }
 
-// bruckAlltoall and bruckAlltoallMembers are up to how many bytes a part, and from
-// how many members on, others carry parts on.
+// Other members carry parts on if a part has at most bruckAlltoall bytes and there are at least
+// bruckAlltoallMembers members.
 const (
 	bruckAlltoall        = 256
 	bruckAlltoallMembers = 8

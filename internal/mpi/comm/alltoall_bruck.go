@@ -1,13 +1,13 @@
 package comm
 
-// bruckAlltoall sends in round k all parts that have yet to go a distance with bit
-// k set to the one 2^k ahead.
+// bruckAlltoall sends, in round k, to the member 2^k ahead all parts whose remaining distance has
+// bit k set.
 //
 //	⌈log2 n⌉ · α + ⌈log2 n⌉/2 · m β, and copies of as much
 func (p *Plan) bruckAlltoall(send, recv []byte, each int) {
 	n, rank := p.size(), p.rank()
 	part := func(b []byte, i int) []byte { return b[i*each : (i+1)*each] }
-	// held[i] has yet to go the distance i, or what is left of it.
+	// held[i] has a remaining distance of i at most, whose lower bits are done.
 	held := p.scratch(len(send))
 	p.copy(held[:(n-rank)*each], send[rank*each:])
 	p.copy(held[(n-rank)*each:], send[:rank*each])
@@ -30,7 +30,7 @@ func (p *Plan) bruckAlltoall(send, recv []byte, each int) {
 			}
 		}
 	}
-	for i := range n { // held[i] has come the distance i
+	for i := range n { // held[i] has travelled the distance i
 		p.copy(part(recv, (rank-i+n)%n), part(held, i))
 	}
 }

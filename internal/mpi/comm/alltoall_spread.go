@@ -1,15 +1,15 @@
 package comm
 
-// spread is how many exchanges of an Alltoall are under way at a time, and spreadOversubscribed where
-// members share cores (oversubscribed.go): all, as a rule.
+// spread is how many exchanges of an Alltoall are under way at a time. spreadOversubscribed is that
+// number where members share cores (oversubscribed.go): all, as a rule.
 const (
 	spread               = 8
 	spreadOversubscribed = 32
 )
 
-// spreadAlltoall exchanges in step s with those s ahead and s behind; some steps
-// are under way at a time. Nobody waits for ever: among those that wait, one that
-// has come least far waits for members that have posted what it needs.
+// spreadAlltoall exchanges, in step s, with the members s ahead and s behind. Some steps are under
+// way at a time. No member waits for ever: of the members that wait, consider one that is in the
+// lowest step. It waits for members that have posted what it needs.
 //
 //	(n-1) · α + (n-1)/n · m β
 func (p *Plan) spreadAlltoall(send, recv Blocks) {

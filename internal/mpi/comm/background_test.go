@@ -13,12 +13,12 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// medley carries out collectives drawn by lot: blocking ones, and others in the
-// background, many at a time, which are waited for in any order; and messages between
-// neighbours beside them. at is called before each.
+// medley carries out random collectives: blocking ones, and many at a time in the background, for
+// which it waits in any order. Beside them it sends messages between neighbours. It calls at before
+// each collective.
 func medley(w *comm.Comm, seed uint64, rounds int, at func(i int) error) error {
-	// lots are the same at all ranks, own ones differ even among replicas: which
-	// operations are waited for when is the timing, which mustn't matter.
+	// lots are the same at all ranks. own differs even among replicas: it decides when the rank
+	// waits for which operation, and that mustn't matter.
 	lots := rand.New(rand.NewPCG(seed, 1))
 	own := rand.New(rand.NewPCG(rand.Uint64(), 2))
 	type running struct {
@@ -81,13 +81,13 @@ func medley(w *comm.Comm, seed uint64, rounds int, at func(i int) error) error {
 
 func never(int) error { return nil }
 
-// Many operations of one communicator at a time, blocking ones beside, and messages:
-// all give their results.
+// Many operations of one communicator run at a time, beside blocking ones and messages. All give
+// their results.
 func TestMedley(t *testing.T) {
 	inEveryShape(t, func(w *comm.Comm, _ int) error { return medley(w, uint64(w.Size()), 40, never) })
 }
 
-// The same while processes die, of each rank but one replica at most: nothing shows.
+// The same while processes die, all replicas of a rank but one at most: the program sees nothing.
 func TestMedleyMasksDeaths(t *testing.T) {
 	for seed := range uint64(6) {
 		const n, replicas, rounds = 3, 2, 40
@@ -101,7 +101,7 @@ func TestMedleyMasksDeaths(t *testing.T) {
 		local(t, n, replicas, func(w *comm.Comm, replica int) error {
 			return medley(w, seed, rounds, func(i int) error {
 				if when, ok := dieAt[[2]int{w.Rank(), replica}]; ok && when == i {
-					return errCrash // with operations in the background
+					return errCrash // while operations run in the background
 				}
 				return nil
 			})
@@ -146,8 +146,7 @@ func TestMixedWaits(t *testing.T) {
 	})
 }
 
-// A plan that is kept runs again and again, and two of them in different orders at
-// different ranks.
+// A kept plan runs again and again, and two of them run in different orders at different ranks.
 func TestKeptPlans(t *testing.T) {
 	inEveryShape(t, func(w *comm.Comm, _ int) error {
 		sum, all := make([]byte, 2), make([]byte, w.Size())
@@ -217,8 +216,8 @@ func TestForeignCombiner(t *testing.T) {
 	}
 }
 
-// When a rank is lost, operations under way end with the error, at everyone, and
-// leave the program's memory alone from then on.
+// When a rank is lost, operations under way end with the error at all ranks. From then on they
+// don't touch the program's memory.
 func TestLostRankEndsOperations(t *testing.T) {
 	const n, dead = 4, 2
 	for name, plan := range map[string]func(w *comm.Comm, b []byte) *comm.Plan{
@@ -252,7 +251,7 @@ func TestLostRankEndsOperations(t *testing.T) {
 						return fmt.Errorf("%s: byte %d was written after the end", name, i)
 					}
 				}
-				// Those that start now fail at once.
+				// Operations that start now fail at once.
 				if err := w.Barrier().Run(); !errors.Is(err, process.ErrRankLost) {
 					return fmt.Errorf("a barrier after it: %v", err)
 				}
@@ -262,7 +261,7 @@ func TestLostRankEndsOperations(t *testing.T) {
 	}
 }
 
-// Ranks that disagree about a size learn it, and nobody waits for ever.
+// Ranks that disagree about a size get an error, and none waits for ever.
 func TestMismatch(t *testing.T) {
 	local(t, 5, 1, func(w *comm.Comm, _ int) error {
 		m := 10

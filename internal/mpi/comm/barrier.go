@@ -1,6 +1,6 @@
 package comm
 
-// Barrier ends at no member before every member has called it.
+// Barrier returns at no member before every member has called it.
 func (c *Comm) Barrier() *Plan {
 	p := c.plan("Barrier")
 	if c.oversubscribed {
@@ -11,8 +11,8 @@ func (c *Comm) Barrier() *Plan {
 	return p
 }
 
-// disseminationBarrier: in round k each member tells the one 2^k ahead and hears from
-// the one 2^k behind.
+// disseminationBarrier: in round k each member tells the member 2^k ahead and hears from the member
+// 2^k behind.
 //
 //	⌈log2 n⌉ · α
 func (p *Plan) disseminationBarrier() {

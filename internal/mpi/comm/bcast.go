@@ -2,11 +2,11 @@ package comm
 
 // Bcast brings the root's data to every member.
 //
-// Unreplicated, it reaches every live member as long as the root lives, whoever else
-// is dead or dies meanwhile: over corrected trees (bcast_corrected.go), or, what is
-// large, where all can read the root's memory, from there (bcast_direct.go); or, to few
-// members, by messages of the root's own (bcast_flat.go). Replicated, it
-// is made of messages, since corrections are not send-deterministic.
+// In a job without replicas it reaches every live member as long as the root lives, although others
+// are dead or die meanwhile. It runs over corrected trees (bcast_corrected.go). Where all members
+// can read the root's memory they read large data from there (bcast_direct.go), and the root sends
+// small data to a few members itself (bcast_flat.go). In a job with replicas it consists of
+// messages, since corrections aren't send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch {
 	case c.Size() == 1 || c.copies:
@@ -19,8 +19,8 @@ func (c *Comm) Bcast(data []byte, root int) *Plan {
 	return c.correctedBcast(data, root)
 }
 
-// MessageBcast is Bcast by messages, also in unreplicated jobs: for plans that are
-// kept, which may be started in different orders.
+// MessageBcast is Bcast by messages in every job. Plans that are kept use it, since members may
+// start them in different orders.
 func (c *Comm) MessageBcast(data []byte, root int) *Plan {
 	p := c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {

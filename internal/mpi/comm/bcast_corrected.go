@@ -6,13 +6,12 @@ import "banyan/internal/runtime/process"
 const pipelined = 8
 
 // correctedBcast cuts the data into segments that follow each other down the tree
-// (internal/proto/broadcast). All are full but the last, which is not (it may be
-// empty): so members that disagree about the size notice, even at a multiple of the
-// segment size.
+// (internal/proto/broadcast). All segments are full but the last, which never is; it may be empty.
+// So members that disagree about the size notice it, even at a multiple of the segment size.
 //
 // Where members share cores the root sends to all (oversubscribed.go).
 //
-//	⌈log2 n⌉ · (α + m β), or, of k segments more than members, (1 + n/k) (k α + m β)
+//	⌈log2 n⌉ · (α + m β), or, with more segments (k) than members, (1 + n/k) (k α + m β)
 func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 	p := c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {

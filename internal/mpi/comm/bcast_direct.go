@@ -2,21 +2,21 @@ package comm
 
 import "encoding/binary"
 
-// directBcast is above how many bytes the members read what they get in the root's
-// memory. docs/results/broadcast-bench.md says how it was measured.
+// directBcast is the size, in bytes, above which the members read the data in the root's memory.
+// docs/results/broadcast-bench.md says how it was measured.
 const directBcast = 32 << 10
 
-// directHead is the length of what announces a broadcast whose data is read.
+// directHead is the length of the message that announces data to be read.
 const directHead = 24
 
-// directBcast offers the data to every member, who reads it in the root's memory
-// (internal/runtime/process/direct.go): all at once, each byte copied once for each member. No
-// algorithm on one host copies less, and no member stands between another and the
-// root: the death of one is nothing to the others, and so nothing has to be corrected. The
-// root returns when all who live have it, so the data isn't kept anywhere else.
+// directBcast offers the data to every member, which reads it in the root's memory
+// (internal/runtime/process/direct.go). All read at once, and each byte is copied once for each
+// member. No algorithm on one host copies less. No member stands between another one and the root,
+// so a member's death doesn't matter to the others, and nothing has to be corrected. The root
+// returns when all live members have the data, so no copy of it is kept.
 //
-// A broadcast of its length over the corrected tree comes with it: members that disagree
-// about the size, and so maybe about the algorithm, notice as they do with small ones.
+// A broadcast of the length runs over the corrected tree beside it. So members that disagree about
+// the size, and perhaps about the algorithm, notice it as with small data.
 //
 //	n α + (n-1) m β / cores
 //
@@ -34,8 +34,8 @@ func (c *Comm) directBcast(data []byte, root int) *Plan {
 	return p
 }
 
-// openSpread opens the context of messages that spread data, at the first of them. It isn't
-// that of collectives, whose messages fail everywhere when a member is lost.
+// openSpread opens the context of messages that spread data, at the first of them. It isn't the
+// context of collectives, since the messages of those fail everywhere when a member is lost.
 func (c *Comm) openSpread() error {
 	c.plans.Lock()
 	defer c.plans.Unlock()

@@ -1,12 +1,12 @@
 package comm
 
-// flatBcastMembers is up to how many members that share memory hear from the root itself: its
-// messages to them take no longer than those of two that pass them on.
+// flatBcastMembers is the largest number of members that share memory and hear from the root
+// itself. Its messages to so many take no longer than passing them on in two steps.
 const flatBcastMembers = 4
 
-// flatBcast is a message from the root to each other member: everybody hears from the root
-// itself, so nobody could correct anything, and the death of one is nothing to the others. If
-// the root dies meanwhile, some members may have the data and others not.
+// flatBcast is a message from the root to each other member. All hear from the root itself, so
+// there is nothing to correct, and a member's death doesn't matter to the others. If the root dies
+// meanwhile, some members may have the data and others not.
 //
 //	(n-1) (α + m β)
 func (c *Comm) flatBcast(data []byte, root int) *Plan {
@@ -17,8 +17,8 @@ func (c *Comm) flatBcast(data []byte, root int) *Plan {
 	return p
 }
 
-// planSpread begins a plan in which the root itself sends its data to all others; ok is false if
-// it fails.
+// planSpread begins a plan in which the root itself sends its data to all others. ok is false if
+// that fails.
 func (c *Comm) planSpread(data []byte, root int) (p *Plan, ok bool) {
 	p = c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {
@@ -32,17 +32,17 @@ func (c *Comm) planSpread(data []byte, root int) (p *Plan, ok bool) {
 	return p, true
 }
 
-// spreadFrom is that step: the root's sending, or the receive from it.
+// spreadFrom adds that step: the root's sends, or the receive from the root.
 func (p *Plan) spreadFrom(root int, data []byte, offered bool) {
 	if p.rank() != root {
 		p.receive(root, data)
 	} else {
 		p.spread(data, offered)
 	}
-	p.wait() // or what can't come would be waited for
+	p.wait() // else a later step would wait for a message that can't come
 }
 
-// spread sends the root's data to all others, or offers it, to be read in the root's memory.
+// spread sends the root's data to all others, or offers it to be read in the root's memory.
 func (p *Plan) spread(data []byte, offered bool) {
 	for i := 1; i < p.size(); i++ {
 		to := (p.rank() + i) % p.size()

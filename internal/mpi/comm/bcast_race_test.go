@@ -12,8 +12,8 @@ import (
 )
 
 // race times two ways to broadcast arguments[0] bytes, arguments[1] times, in turn, as loops with a
-// barrier inside: Bcast, and MessageBcast, which survives nothing. Rank 0 prints the
-// nanoseconds and the frames it sent for one of each, and of the barrier.
+// barrier inside: Bcast, and MessageBcast, which survives no death. For one of each, and for the
+// barrier, rank 0 prints the nanoseconds and the frames it sent.
 func race(w *comm.Comm, arguments []int) error {
 	b := make([]byte, arguments[0])
 	ways := []func() *comm.Plan{
@@ -34,7 +34,7 @@ func race(w *comm.Comm, arguments []int) error {
 					return err
 				}
 			}
-			if round > 0 { // else it warms up
+			if round > 0 { // round 0 warms up
 				took[i] += time.Since(start)
 				frames[i] += w.Engine().FramesSent() - before
 			}
@@ -48,8 +48,8 @@ func race(w *comm.Comm, arguments []int) error {
 	return nil
 }
 
-// BenchmarkBcast compares Bcast with a broadcast by messages, in processes: the figures
-// are medians of its iterations, the ratio is of Bcast and a barrier to the other and a barrier.
+// BenchmarkBcast compares Bcast with a broadcast by messages, in processes. The figures are medians
+// over its iterations. The ratio is that of Bcast with a barrier to the other with a barrier.
 func BenchmarkBcast(b *testing.B) {
 	for _, transport := range []string{launcher.TransportSHM, launcher.TransportTCP} {
 		for _, n := range []int{2, 4, 8, 16} {

@@ -1,14 +1,14 @@
 package comm
 
-// scatteredBcast and scatteredBcastMembers are from how many bytes and members on
-// a broadcast by messages scatters its data.
+// A broadcast by messages scatters its data from scatteredBcast bytes and scatteredBcastMembers
+// members on.
 const (
 	scatteredBcast        = 128 << 10
 	scatteredBcastMembers = 4
 )
 
-// scatteredBcast scatters the data over a binomial tree, one part for each member,
-// and then the parts go round a ring.
+// scatteredBcast scatters the data over a binomial tree, one part for each member. Then the parts
+// go round a ring.
 //
 //	(⌈log2 n⌉ + n - 1) · α + 2 (n-1)/n · m β
 func (p *Plan) scatteredBcast(data []byte, root int) {

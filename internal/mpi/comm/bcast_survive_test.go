@@ -15,12 +15,12 @@ import (
 	"banyan/internal/proto"
 )
 
-// bcasts makes TestBcastsSurvive go on for so many broadcasts.
+// bcasts is how many broadcasts TestBcastsSurvive makes.
 var bcasts = flag.Int("bcasts", 4000, "broadcasts of TestBcastsSurvive, in jobs whose ranks are killed")
 
-// survive takes part in as many broadcasts as arguments[1] says, drawn by lot with a seed,
-// arguments[0]: over several communicators, of all sizes, blocking and in the background. Ranks
-// from `roots` on may be killed on the way. Whoever is left prints what it has got.
+// survive takes part in arguments[1] broadcasts, random with the seed arguments[0]: over several
+// communicators, of all sizes, blocking and in the background. Ranks from `roots` on may be killed
+// on the way. The ranks that are left print what they received.
 func survive(w *comm.Comm, arguments []int) error {
 	seed, rounds := uint64(arguments[0]), arguments[1]
 	lots := rand.New(rand.NewPCG(seed, 0))
@@ -32,7 +32,7 @@ func survive(w *comm.Comm, arguments []int) error {
 			deaths[r] = lots.IntN(rounds)
 		}
 	}
-	// Communicators: of all, in another order, and of all but one.
+	// Communicators: of all ranks, of all in another order, and of all but one.
 	var others []proto.Rank
 	for r := range n {
 		others = append(others, proto.Rank((r+1)%n))
@@ -59,7 +59,7 @@ func survive(w *comm.Comm, arguments []int) error {
 	got := 0
 	for i := range rounds {
 		if i == deaths[w.Rank()] {
-			// During what follows, whatever that is.
+			// It dies during what follows.
 			go func() {
 				time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -99,14 +99,14 @@ func survive(w *comm.Comm, arguments []int) error {
 		}
 	}
 	if deaths[w.Rank()] < rounds {
-		select {} // it is to die, and can't say that it has lived
+		select {} // it waits to be killed, and can't print that it lived
 	}
 	fmt.Printf("rank %d has got %d\n", w.Rank(), got)
 	return nil
 }
 
-// Ranks are killed at random while broadcasts are under way, in real processes: whoever lives
-// gets the right bytes of all.
+// Ranks are killed at random while broadcasts are under way, in real processes. Every live rank
+// gets the right bytes of all broadcasts.
 func TestBcastsSurvive(t *testing.T) {
 	const each = 1000
 	killed, survivors, seed := 0, 0, 0

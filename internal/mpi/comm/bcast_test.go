@@ -14,7 +14,7 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// cast is one broadcast of a long row of them, drawn by lot: the same at all members.
+// cast is one broadcast of a long row of random ones, the same at all members.
 type cast struct {
 	number, root, size int
 	background         bool
@@ -32,7 +32,7 @@ func drawCast(lots *rand.Rand, number, roots int) cast {
 	return cast{number: number, root: lots.IntN(roots), size: size, background: lots.IntN(3) == 0}
 }
 
-// content fills or checks the data of a broadcast: nothing else looks like it.
+// content fills or checks the data of a broadcast. No other broadcast has the same data.
 func (c cast) content(b []byte, check bool) error {
 	x := uint32(c.number*2654435761 + c.size + 1)
 	for i := range b {
@@ -52,7 +52,7 @@ func (c cast) content(b []byte, check bool) error {
 // caster is a member's part in a row of broadcasts over one communicator.
 type caster struct {
 	w     *comm.Comm
-	under []func() error // those in the background, and their checks
+	under []func() error // waits for those in the background, with their checks
 }
 
 func (a *caster) cast(c cast) error {
@@ -82,7 +82,7 @@ func (a *caster) cast(c cast) error {
 	return nil
 }
 
-// finish waits for what is in the background, the youngest first.
+// finish waits for the broadcasts in the background, the youngest first.
 func (a *caster) finish() error {
 	for len(a.under) > 0 {
 		last := len(a.under) - 1
@@ -127,9 +127,9 @@ func localBcast(t *testing.T, ranks int, shared bool, run func(w *comm.Comm) err
 	}
 }
 
-// Broadcasts of all sizes follow each other without a barrier, from changing roots, blocking
-// and in the background, over communicators that are made and freed in between, while
-// stragglers still correct the last ones.
+// Broadcasts of all sizes follow each other without a barrier: from changing roots, blocking and in
+// the background, over communicators that are made and freed in between. Meanwhile slow members
+// still send corrections of earlier ones.
 func TestBcastsInARow(t *testing.T) {
 	rounds := 400
 	if testing.Short() {
@@ -167,7 +167,7 @@ func TestBcastsInARow(t *testing.T) {
 	}
 }
 
-// Members die in the middle of a row, but no root: all who live get every broadcast.
+// Members die in the middle of a row, but no root does: all live members get every broadcast.
 func TestBcastsInARowWithDeaths(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
@@ -179,7 +179,7 @@ func TestBcastsInARowWithDeaths(t *testing.T) {
 			lots := rand.New(rand.NewPCG(seed, 2))
 			roots := 1 + lots.IntN(2)
 			deaths := rand.New(rand.NewPCG(seed, 3+uint64(w.Rank())))
-			end := deaths.IntN(400) // some live on
+			end := deaths.IntN(400) // some members survive the row
 			a := &caster{w: w}
 			for i := range 200 {
 				if i == end && w.Rank() >= roots {
@@ -194,7 +194,8 @@ func TestBcastsInARowWithDeaths(t *testing.T) {
 	}
 }
 
-// Who disagrees about the size learns it, also where the sizes mean different algorithms.
+// A member that disagrees about the size gets an error, even if the sizes mean different
+// algorithms.
 func TestBcastMismatchWithSharedMemory(t *testing.T) {
 	for _, lengths := range [][2]int{{10, 20}, {65536, 10}, {10, 65537}, {65536, 131072}, {200_000, 65536}, {200_000, 300_000}} {
 		localBcast(t, 2, true, func(w *comm.Comm) error {
@@ -207,7 +208,8 @@ func TestBcastMismatchWithSharedMemory(t *testing.T) {
 	}
 }
 
-// The root dies with a large broadcast under way: who hasn't got it learns who died.
+// The root dies with a large broadcast under way. A member without the data is told which rank
+// died.
 func TestLargeBcastOfADeadRoot(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		localBcast(t, 4, shared, func(w *comm.Comm) error {

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// BenchmarkAlone is what a collective costs at one rank: a plan made and carried out,
-// without a message.
+// BenchmarkAlone is the cost of a collective at one rank: a plan is made and carried out, without a
+// message.
 func BenchmarkAlone(b *testing.B) {
 	members, err := join.Local(join.LocalConfig{Ranks: 1, Replicas: 1})
 	if err != nil {

@@ -3,10 +3,10 @@ package comm
 // Blocks are memory in parts, one for each member of a communicator or for each
 // neighbour.
 type Blocks struct {
-	// Data are blocks of Each bytes that follow each other. It counts if Parts is nil.
+	// Data are blocks of Each bytes that follow each other. It is used if Parts is nil.
 	Data []byte
 	Each int
-	// Parts are the blocks, anywhere. Those received into must not overlap.
+	// Parts are the blocks, anywhere in memory. Blocks that are received into must not overlap.
 	Parts [][]byte
 
 	err error

@@ -2,8 +2,8 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// What the program calls is told to whoever wants to compare it with what other replicas
-// call (progress.Calls). Normally nobody does, and it costs a look at a nil.
+// An engine.Calls may listen to what the program calls, to compare it with the calls of other
+// replicas. Mostly there is none; then this costs one comparison with nil.
 
 // sends tells of a send.
 func (c *Comm) sends(op string, data []byte, dest, tag int) {
@@ -12,21 +12,21 @@ func (c *Comm) sends(op string, data []byte, dest, tag int) {
 	}
 }
 
-// receives tells what a receive from a source, or any, has brought.
+// receives tells the outcome of a receive from a source or from AnySource.
 func (c *Comm) receives(s Status, source, tag int) {
 	c.calls.Receives(&engine.Receipt{
 		Context: c.context, Source: s.Source, Tag: s.Tag, AnySource: source == AnySource, AnyTag: tag == AnyTag,
 	})
 }
 
-// given is what a plan tells of its call when it begins.
+// given is what a plan says of its call when it begins.
 type given struct {
 	root  int
 	parts [][]byte
 	takes int
 }
 
-// gives notes the root of a collective, or progress.NoPeer, and what this rank gives.
+// gives notes the root of a collective, or engine.NoPeer, and what this rank gives.
 func (p *Plan) gives(root int, parts ...[]byte) {
 	if p.comm.calls != nil {
 		clear(p.given.parts)
@@ -34,7 +34,7 @@ func (p *Plan) gives(root int, parts ...[]byte) {
 	}
 }
 
-// givesBlocks is gives for n blocks.
+// givesBlocks does the same as gives for n blocks.
 func (p *Plan) givesBlocks(root int, b Blocks, n int) {
 	if p.comm.calls == nil {
 		return
@@ -45,7 +45,7 @@ func (p *Plan) givesBlocks(root int, b Blocks, n int) {
 	}
 }
 
-// givesRooted is gives for data that is the root's.
+// givesRooted does the same for data of the root.
 func (p *Plan) givesRooted(root int, data []byte) {
 	if p.rank() == root {
 		p.gives(root, data)
@@ -55,7 +55,7 @@ func (p *Plan) givesRooted(root int, data []byte) {
 	}
 }
 
-// givesScattered is the same for blocks, one for each member.
+// givesScattered does the same for the root's blocks, one for each member.
 func (p *Plan) givesScattered(root int, b Blocks, takes int) {
 	p.gives(root)
 	p.given.takes = takes

@@ -34,8 +34,7 @@ func (h *heard) note(s string) {
 	h.calls = append(h.calls, s)
 }
 
-// What the program calls is told once each, and none of the messages of which its
-// collectives are made.
+// Each call of the program is told once, and the messages inside its collectives aren't.
 func TestCallsAreTold(t *testing.T) {
 	members, err := join.Local(join.LocalConfig{Ranks: 3, Replicas: 1})
 	if err != nil {

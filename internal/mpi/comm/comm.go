@@ -1,36 +1,34 @@
-// Package comm is communicators: who their members are, point-to-point
-// operations between them, and the collective algorithms.
+// Package comm is communicators: their members, point-to-point operations between the members, and
+// the collective algorithms.
 //
-// Everything is in bytes; package mpi and the C library put element types on top.
-// A collective is a Plan: a program of messages and local steps that the engine
-// carries out while the caller waits, or in the background. Each algorithm has a
-// file of its own with its cost: n members, m bytes (of all parts together, where
-// there are parts), α for a message, β for a byte, γ for combining one.
+// Everything is in bytes; package mpi and the C library put element types on top. A collective is a
+// Plan: a program of messages and local steps that the engine carries out while the caller waits,
+// or in the background. Each algorithm has a file of its own, which tells its cost: n members, m
+// bytes (of all parts together, where there are parts), α for a message, β for a byte, γ for
+// combining a byte.
 //
 // # Invariants
 //
-//   - A communicator's context is derived from its parent's and from the order
-//     in which the parent made children, so all members, and all replicas of
-//     each, get the same without talking. No two communicators share one.
-//   - Every member sends the same messages in the same order however the
-//     timing falls: replication depends on it. In particular algorithms are
-//     chosen by size and member count only.
-//   - Reductions combine in rank order, so their result depends on the
-//     communicator alone: not on the root, the timing or the replica.
+//   - A communicator's context is derived from its parent's and from the order in which the parent
+//     made children. So all members, and all replicas of each, get the same context without
+//     exchanging messages. No two communicators share one.
+//   - Every member sends the same messages in the same order, whatever the timing: replication
+//     depends on it. In particular, only the size and the number of members decide the algorithm.
+//   - Reductions combine in rank order. So their result depends on the communicator alone: not on
+//     the root, the timing or the replica.
 //
 // # Failures
 //
-// When a member is lost for good (all its replicas), the collectives of an
-// unreplicated communicator end with an error at every live member, except
-// Bcast, which completes as long as its root lives.
+// When a member is lost for good, with all its replicas, the collectives of an unreplicated
+// communicator end with an error at every live member. Only Bcast completes, as long as its root
+// lives.
 //
 // # Limits
 //
-// Collectives of one communicator are begun one after another, as MPI demands, in
-// the same order at all members; those in the background may overlap. Buffers of one
-// call don't overlap, but where the comments say so. When several
-// goroutines send to the same rank over one communicator, replicas may differ in
-// the order: give each goroutine a communicator of its own (Dup).
+// The collectives of one communicator begin one after another, in the same order at all members, as
+// MPI demands. Those in the background may overlap. Buffers of one call don't overlap unless a
+// comment allows it. If several goroutines send to the same rank over one communicator, replicas
+// may differ in the order: give each goroutine a communicator of its own (Dup).
 package comm
 
 import (
@@ -41,8 +39,8 @@ import (
 	"banyan/internal/splitmix"
 )
 
-// worldContext is the context of the world. The lowest bit of a context is 0
-// for point-to-point and 1 for collective traffic.
+// worldContext is the context of the world. The lowest bit of a context is 0 for point-to-point
+// traffic and 1 for collective traffic.
 const (
 	worldContext   uint64 = 2
 	collectivePart uint64 = 1
@@ -110,8 +108,8 @@ func (c *Comm) Rank() int { return c.rank }
 // Size is the number of ranks in the communicator.
 func (c *Comm) Size() int { return len(c.group) }
 
-// Free gives up the communicator's context. All members call it, each when
-// nothing of its own is under way there.
+// Free gives up the communicator's context. All members call it, each when it has no operation
+// under way there.
 func (c *Comm) Free() error {
 	if c.context == worldContext || c.context == selfContext {
 		return &Error{Op: "Free", Rank: c.rank, Peer: NoPeer, Err: ErrWorld}
@@ -123,9 +121,9 @@ func (c *Comm) Free() error {
 	return nil
 }
 
-// child derives the context of the next communicator made from this one. branch
-// tells apart those made by one call. Two communicators of a job get the same
-// context with a probability of 2^-63 per pair, and that is noticed.
+// child derives the context of the next communicator made from this one. branch tells apart the
+// communicators that one call makes. Two communicators of a job get the same context with a
+// probability of 2^-63 per pair, and that is noticed.
 func (c *Comm) child(branch uint64) uint64 {
 	c.mu.Lock()
 	c.children++

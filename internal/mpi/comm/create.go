@@ -7,19 +7,18 @@ import (
 	"banyan/internal/splitmix"
 )
 
-// Ranks are the members as ranks of the world, in the order of their ranks here.
-// Nobody may change them.
+// Ranks are the members as ranks of the world, in the order of their ranks here. The caller must
+// not change them.
 func (c *Comm) Ranks() []proto.Rank { return c.group }
 
 // Same tells whether two communicators are one and the same.
 func (c *Comm) Same(d *Comm) bool { return c.context == d.context && slices.Equal(c.group, d.group) }
 
 // Create makes a communicator of some members, given as ranks of the world in their new
-// order. All members of c call it; those that aren't in their group get nil. Groups
-// given by different members must be equal or disjoint.
+// order. All members of c call it; a member that isn't in its group gets nil. The groups that
+// different members give must be equal or disjoint.
 //
-// There is nothing to agree on: members of a group derive the same context from its
-// least member.
+// The members need no agreement: those of a group derive the same context from its least member.
 func (c *Comm) Create(group []proto.Rank) (*Comm, error) {
 	const op = "Create"
 	least := proto.Rank(0)
@@ -29,15 +28,15 @@ func (c *Comm) Create(group []proto.Rank) (*Comm, error) {
 	return c.subset(op, c.child(uint64(least)+1), group)
 }
 
-// CreateGroup is Create for a call by the members of the group only. Members that make
+// CreateGroup does the same as Create, but only the members of the group call it. Members that make
 // several groups at once, in different threads, tell them apart by tags.
 func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
 	key := splitmix.Mix(uint64(tag))
 	for _, r := range group {
 		key = splitmix.Mix(key ^ uint64(r))
 	}
-	// The members have called this equally often with the same group and tag, and with no
-	// other do they get the same context.
+	// All members have called this equally often with the same group and tag, and no other group or
+	// tag gives the same context.
 	c.mu.Lock()
 	if c.groups == nil {
 		c.groups = map[uint64]uint64{}
@@ -48,8 +47,8 @@ func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
 	return c.subset("CreateGroup", splitmix.Mix(splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
 }
 
-// groupBranch keeps the contexts of CreateGroup from those of other children, which
-// count from 1.
+// groupBranch keeps the contexts of CreateGroup apart from those of other children, which count
+// from 1.
 const groupBranch = 1 << 63
 
 func (c *Comm) subset(op string, context uint64, group []proto.Rank) (*Comm, error) {

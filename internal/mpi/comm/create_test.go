@@ -34,8 +34,8 @@ func worlds(t *testing.T, n, replicas int, f func(w *comm.Comm, replica int)) {
 	wg.Wait()
 }
 
-// say passes a number around the ring of a communicator: its messages must come to no
-// other.
+// say passes a number around the ring of a communicator. No other communicator may receive its
+// messages.
 func say(t *testing.T, c *comm.Comm, number byte) {
 	t.Helper()
 	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
@@ -45,13 +45,13 @@ func say(t *testing.T, c *comm.Comm, number byte) {
 	}
 }
 
-// Groups made by everyone and by their members only, again and again, each have messages of
-// their own, in the order that the group gives, and the same in every replica.
+// Groups made by all members, or by the group's only, again and again, have messages of their own,
+// ranks in the order of the group, and the same contexts at every replica.
 func TestCreate(t *testing.T) {
 	worlds(t, 5, 2, func(w *comm.Comm, replica int) {
 		odd := w.Rank() % 2
 		group := [][]proto.Rank{{4, 0, 2}, {1, 3}}[odd]
-		made := map[int]*comm.Comm{} // in an order that all share
+		made := map[int]*comm.Comm{} // in the same order at all members
 		for i := range 3 {
 			c, err := w.Create(group)
 			if err != nil || c == nil || c.Size() != len(group) || c.Ranks()[c.Rank()] != proto.Rank(w.Rank()) {
@@ -100,7 +100,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// A rank's communicator with itself carries its messages and no other's.
+// A rank's communicator with itself carries its own messages only.
 func TestSelf(t *testing.T) {
 	worlds(t, 3, 1, func(w *comm.Comm, _ int) {
 		s, err := comm.Self(w.Engine())

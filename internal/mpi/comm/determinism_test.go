@@ -17,22 +17,22 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// sent is what replication numbers: a message's place in its channel.
+// sent is what replication numbers: the position of a message in its channel.
 type sent struct {
 	context uint64
 	dst     proto.Rank
 	seq     uint64
 }
 
-// notary is a transport that notes every message of a process.
-type notary struct {
+// recorder is a transport that records every message of a process.
+type recorder struct {
 	transport.Transport
 	stamp int // bytes at the end of a payload that are replication's
 	mu    sync.Mutex
 	notes map[sent]string
 }
 
-func (n *notary) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+func (n *recorder) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
 	if h.Kind == wire.KindEager || h.Kind == wire.KindOffer {
 		sum := fnv.New64a()
 		sum.Write(payload[:len(payload)-n.stamp])
@@ -43,19 +43,18 @@ func (n *notary) Send(to proto.Proc, h *wire.Header, payload []byte, token uint6
 	n.Transport.Send(to, h, payload, token)
 }
 
-// Replicas send the same messages under the same numbers, however their timing falls:
-// many operations go on in the background, and each replica waits for them in an
-// order of its own.
+// Replicas send the same messages under the same numbers, whatever their timing: many operations
+// run in the background, and each replica waits for them in an order of its own.
 func TestReplicasSendTheSame(t *testing.T) {
 	const ranks, replicas = 4, 2
 	for seed := range uint64(2) {
 		layout := layout.Uniform(ranks, replicas)
 		net := inproc.NewNetwork(layout.Procs())
-		notaries := make([]*notary, layout.Procs())
+		notaries := make([]*recorder, layout.Procs())
 		errs := make([]error, layout.Procs())
 		var wg sync.WaitGroup
 		for i := range notaries {
-			n := &notary{Transport: net.Endpoint(proto.Proc(i)), stamp: 4 * ranks, notes: map[sent]string{}}
+			n := &recorder{Transport: net.Endpoint(proto.Proc(i)), stamp: 4 * ranks, notes: map[sent]string{}}
 			notaries[i] = n
 			e := engine.New(engine.Config{Oversubscribed: true, Process: process.Config{
 				Self: proto.Proc(i), Layout: layout, Period: 100e6, Timeout: 1e15,

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Causes of errors. What the machinery below reports is passed on: see
-// process.ErrRankLost, ErrTruncated and others.
+// Causes of errors. Errors of the packages below are passed on: see process.ErrRankLost,
+// ErrTruncated and others.
 var (
 	ErrRank     = errors.New("there is no such rank in the communicator")
 	ErrTag      = errors.New("a tag must not be negative")
@@ -18,13 +18,13 @@ var (
 	ErrWorld    = errors.New("the world communicator can't be freed")
 )
 
-// NoPeer is the Peer of an Error that concerns no single other rank.
+// NoPeer is the Peer of an Error that concerns no particular rank.
 const NoPeer = -2
 
-// Error says which operation of which rank failed, with whom, and why.
+// Error says which operation of which rank failed, with which other rank, and why.
 type Error struct {
 	Op   string // the operation: "Send", "Allreduce" …
-	Rank int    // who called it, in the communicator
+	Rank int    // the caller, in the communicator
 	Peer int    // the other rank, AnySource (-1) or NoPeer
 	Tag  int    // of point-to-point operations
 	Err  error  // the cause
@@ -55,8 +55,8 @@ func (c *Comm) wrap(op string, err error) error {
 	return &Error{Op: op, Rank: c.rank, Peer: NoPeer, Err: err}
 }
 
-// mismatch is the error of a collective whose ranks disagree about a size, with what
-// is known of it here.
+// mismatch is the error of a collective whose ranks disagree about a size, with what this rank
+// knows of it.
 func (c *Comm) mismatch(err error) error {
 	size, ok := c.sized(err).(*process.SizeError)
 	if !ok {
@@ -66,8 +66,7 @@ func (c *Comm) mismatch(err error) error {
 	return size
 }
 
-// sized says of a SizeError what concerns the program: which rank of this communicator it
-// was. Another error stays as it is.
+// sized turns the rank of a SizeError into one of this communicator. Other errors stay as they are.
 func (c *Comm) sized(err error) error {
 	size, ok := err.(*process.SizeError)
 	if !ok {
@@ -78,7 +77,7 @@ func (c *Comm) sized(err error) error {
 	return &here
 }
 
-// rankError says which rank there isn't.
+// rankError names a rank that doesn't exist.
 func rankError(rank, size int) error {
 	return fmt.Errorf("rank %d of %d: %w", rank, size, ErrRank)
 }

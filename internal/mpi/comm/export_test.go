@@ -1,7 +1,7 @@
 package comm
 
-// Way is one way to do a collective, for who measures them beside each other (ways_test.go). The
-// buffers have room for n·m bytes; each is for those n of members that it fits.
+// Way is one way to do a collective, for the benchmark that compares them (ways_test.go). The
+// buffers have room for n·m bytes. A way serves only the numbers of members n that it accepts.
 type Way struct {
 	Kind, Name string
 	Fits       func(c *Comm) bool

@@ -2,8 +2,8 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// Exscan leaves in recv the combination of the data of all ranks before this one,
-// in rank order; rank 0's recv is left alone. send may be recv.
+// Exscan leaves in recv the combination of the data of all ranks before this one, in rank order. It
+// doesn't change rank 0's recv. send may be recv.
 func (c *Comm) Exscan(send, recv []byte, op Op) *Plan {
 	p := c.plan("Exscan")
 	if len(recv) != len(send) {
@@ -16,8 +16,8 @@ func (c *Comm) Exscan(send, recv []byte, op Op) *Plan {
 	return p
 }
 
-// doublingExscan doubles as doublingScan does, and keeps the combination without the
-// own data beside that with it.
+// doublingExscan doubles as doublingScan does. It keeps two combinations: with this rank's data and
+// without.
 //
 //	⌈log2 n⌉ · (α + m β + 2 m γ)
 func (p *Plan) doublingExscan(send, recv []byte, op Op) {
@@ -29,7 +29,7 @@ func (p *Plan) doublingExscan(send, recv []byte, op Op) {
 			continue
 		}
 		p.copy(spare, in)
-		if d > 1 { // else nothing lies between
+		if d > 1 { // else no rank lies between
 			p.combine(op, spare, before)
 		}
 		before, spare = spare, before

@@ -1,12 +1,12 @@
 package comm
 
-// folded maps the ranks onto a power of two of members: the first 2·extra ranks
-// fold in pairs, of which the odd ones go on. So those that are left stand for
-// blocks of neighbouring ranks, in their order.
+// folded maps the ranks onto a power of two of members: the first 2·extra ranks fold in pairs, and
+// the odd rank of each pair goes on. So each member that is left stands for a block of neighbouring
+// ranks, in their order.
 type folded struct {
 	power int // members left after folding
 	extra int // ranks beyond: so many pairs fold
-	me    int // own place among those left, or -1
+	me    int // position of this rank among those left, or -1
 }
 
 func fold(n, rank int) folded {
@@ -15,12 +15,12 @@ func fold(n, rank int) folded {
 		f.power *= 2
 	}
 	f.extra = n - f.power
-	f.me = f.place(rank)
+	f.me = f.position(rank)
 	return f
 }
 
-// place is a rank's place among those left, or -1.
-func (f folded) place(rank int) int {
+// position is the index of a rank among those left, or -1.
+func (f folded) position(rank int) int {
 	switch {
 	case rank >= 2*f.extra:
 		return rank - f.extra
@@ -30,20 +30,20 @@ func (f folded) place(rank int) int {
 	return -1
 }
 
-// rank is the rank of a place among those left.
-func (f folded) rank(place int) int {
-	if place < f.extra {
-		return 2*place + 1
+// rank is the rank at a position among those left.
+func (f folded) rank(position int) int {
+	if position < f.extra {
+		return 2*position + 1
 	}
-	return place + f.extra
+	return position + f.extra
 }
 
-// block are the ranks that a place stands for, from first up to end.
-func (f folded) block(place int) (first, end int) {
-	if place < f.extra {
-		return 2 * place, 2*place + 2
+// block are the ranks that a position stands for: first ≤ rank < end.
+func (f folded) block(position int) (first, end int) {
+	if position < f.extra {
+		return 2 * position, 2*position + 2
 	}
-	return place + f.extra, place + f.extra + 1
+	return position + f.extra, position + f.extra + 1
 }
 
 // paired tells whether a rank has a partner in the folding.

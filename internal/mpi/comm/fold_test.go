@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The members left after folding are a power of two, in rank order; the blocks that
-// they stand for are all ranks in their order.
+// The number of members left after folding is a power of two. They are in rank order, and the
+// blocks that they stand for are all ranks in their order.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "n")
@@ -24,7 +24,7 @@ func TestFold(t *testing.T) {
 				continue
 			}
 			if f.me != next || f.rank(f.me) != rank {
-				t.Fatalf("rank %d of %d has place %d, which is rank %d", rank, n, f.me, f.rank(f.me))
+				t.Fatalf("rank %d of %d has position %d, which is rank %d", rank, n, f.me, f.rank(f.me))
 			}
 			first, end := f.block(f.me)
 			if first != covered || end != rank+1 {
@@ -33,7 +33,7 @@ func TestFold(t *testing.T) {
 			next, covered = next+1, end
 		}
 		if next != fold(n, 0).power || covered != n {
-			t.Fatalf("%d places, %d ranks of %d", next, covered, n)
+			t.Fatalf("%d positions, %d ranks of %d", next, covered, n)
 		}
 	})
 }

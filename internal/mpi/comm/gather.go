@@ -1,7 +1,7 @@
 package comm
 
-// Gather collects the members' data, as much from each, at the root in rank order.
-// recv is used at the root only, where send may be the root's own part of it.
+// Gather collects the members' data at the root, in rank order. All give the same number of bytes.
+// recv is used at the root only, where send may be the root's part of it.
 func (c *Comm) Gather(send, recv []byte, root int) *Plan {
 	p := c.plan("Gather")
 	if err := c.checkRoot(root); err != nil {
@@ -19,12 +19,12 @@ func (c *Comm) Gather(send, recv []byte, root int) *Plan {
 	return p
 }
 
-// binomialGather is up to how many bytes of each member data is collected on its
-// way to the root.
+// binomialGather is the largest number of bytes of each member that others collect on the way to
+// the root.
 const binomialGather = 4 << 10
 
-// Gatherv is Gather for parts of different lengths, recv.Of(i) from rank i. recv is
-// used at the root only, where send may be the own part of it.
+// Gatherv is Gather for parts of different lengths: recv.Of(i) comes from rank i. recv is used at
+// the root only, where send may be the root's part of it.
 func (c *Comm) Gatherv(send []byte, recv Blocks, root int) *Plan {
 	p := c.plan("Gather")
 	if err := c.checkRoot(root); err != nil {

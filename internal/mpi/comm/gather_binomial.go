@@ -1,7 +1,7 @@
 package comm
 
-// binomialGather collects the parts along a binomial tree of ranks relative to the
-// root: a member passes on those of its subtree, which follow each other.
+// binomialGather collects the parts along a binomial tree of ranks relative to the root. A member
+// passes on the parts of its subtree, which follow each other.
 //
 //	⌈log2 n⌉ · α + (n-1)/n · m β
 func (p *Plan) binomialGather(send, recv []byte, root int) {
@@ -27,13 +27,13 @@ func (p *Plan) binomialGather(send, recv []byte, root int) {
 	switch {
 	case relative != 0:
 		p.send((relative&(relative-1)+root)%n, parts)
-	case root != 0: // from the order relative to the root into that of the ranks
+	case root != 0: // from the order relative to the root to the order of ranks
 		p.copy(recv[root*each:], parts[:(n-root)*each])
 		p.copy(recv[:root*each], parts[(n-root)*each:])
 	}
 }
 
-// subtree is how many members are in the subtree of a relative rank.
+// subtree is the number of members in the subtree of a relative rank.
 func subtree(relative, n int) int {
 	if relative == 0 {
 		return n

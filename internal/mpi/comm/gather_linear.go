@@ -1,7 +1,6 @@
 package comm
 
-// linearGather sends every part straight to the root, which receives from all at
-// once.
+// linearGather sends every part straight to the root, which receives from all at once.
 //
 //	(n-1) · (α + m/n β) at the root, one step elsewhere
 func (p *Plan) linearGather(send []byte, recv Blocks, root int) {

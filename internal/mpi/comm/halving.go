@@ -5,19 +5,16 @@ type span struct{ lo, hi int }
 
 func (s span) of(data []byte) []byte { return data[s.lo:s.hi] }
 
-// split is one step of recursive halving: what a member keeps and what it gives to
-// its peer.
+// split is one step of recursive halving: what a member keeps, and what it gives to its peer.
 type split struct{ keep, give span }
 
-// halve is a reduce-scatter by recursive halving over the members that folding
-// left. In each step two members exchange halves of what they have: first
-// neighbours, then pairs of pairs, so that what is combined are always neighbouring
-// blocks, each in rank order. The operand is in source, which isn't changed unless it
-// is data. It returns the steps, and where the part that is kept in the last of them
-// is: data or spare.
+// halve is a reduce-scatter by recursive halving over the members that folding left. In each step
+// two members exchange halves of what they have: first neighbours, then pairs of pairs. So they
+// always combine neighbouring blocks, each in rank order. The operand is in source, which isn't
+// changed unless it is data. halve returns the steps, and the buffer, data or spare, that holds the
+// part kept in the last step.
 //
-// The range may be cut at bounds only, of which there is one more than there are
-// parts.
+// The range may be cut only at bounds, one more than there are parts.
 //
 //	log2 n · α + (n-1)/n · m (β + γ)
 func (p *Plan) halve(f folded, bounds func(part int) int, parts int, source, data, spare []byte, op Op) (splits [32]split, left []byte) {

@@ -18,15 +18,15 @@ func affine(left, right []byte) {
 	}
 }
 
-// piece is one collective of a medley: its plan, and what it must have brought.
+// piece is one collective of a medley: its plan and the expected result.
 type piece struct {
 	name string
 	plan *comm.Plan
 	want func() error
 }
 
-// data are the bytes that a rank gives to collective number i: all ranks can compute
-// those of all.
+// data are the bytes that a rank gives to collective number i. Every rank can compute those of all
+// ranks.
 func data(i, rank, n int) []byte {
 	b := make([]byte, n)
 	for k := range b {
@@ -44,11 +44,10 @@ func equal(have, want []byte) func() error {
 	}
 }
 
-// sizes are of collectives in a medley, in bytes: of both protocols, and of all
-// algorithms.
+// sizes are those of the collectives in a medley, in bytes: for both protocols and all algorithms.
 var sizes = []int{0, 2, 14, 1000, 40_000, 150_000}
 
-// choose is the i-th collective of a medley, drawn by lot: the same at all ranks.
+// choose is the i-th random collective of a medley, the same at all ranks.
 func choose(rng *rand.Rand, w *comm.Comm, i int) piece {
 	n, me := w.Size(), w.Rank()
 	m, root := sizes[rng.IntN(len(sizes))], rng.IntN(n)

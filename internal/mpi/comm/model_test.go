@@ -12,14 +12,13 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// model carries out the plans of all members in memory, in an order drawn by lot. It
-// complains when they wait for each other for ever, when a message isn't received or
-// has not the size that its receiver expects, and when memory is used for two
-// things at a time. And it counts.
+// model carries out the plans of all members in memory, in a random order. It reports members that
+// wait for each other for ever, a message that isn't received or whose size differs from what its
+// receiver expects, and memory that is used for two things at a time. It also counts.
 type model struct {
 	rng *rand.Rand
-	// synchronous lets a send end only when its message is received, as large
-	// messages do; else it ends at once.
+	// synchronous lets a send end only when its message is received, as with large messages. Else
+	// a send ends at once.
 	synchronous bool
 	members     []modelMember
 	channels    map[[2]int][]*transfer // sends not yet matched, by source and destination
@@ -44,8 +43,8 @@ type transfer struct {
 	time         int // of its start, then of its end
 }
 
-// cost is what the busiest member spends: messages one after another, and bytes sent
-// or received, whichever are more.
+// cost is what the busiest member spends: messages one after another, and the larger of bytes sent
+// and received.
 type cost struct{ rounds, bytes int }
 
 func (m *model) run(plans []*Plan) (cost, error) {
@@ -138,7 +137,7 @@ func (m *model) step(i int) error {
 		if x.receive {
 			b.got += len(x.data)
 			for k := range x.data {
-				x.data[k] = 0xEE // nobody may count on what was here
+				x.data[k] = 0xEE // no member may rely on what was here
 			}
 		} else {
 			b.sent += len(x.data)
@@ -158,8 +157,7 @@ func (m *model) step(i int) error {
 	return nil
 }
 
-// unused tells whether memory may be touched beside what is under way: written, or
-// only read.
+// unused tells whether memory may be written, or only read, beside the transfers under way.
 func (m *model) unused(b *modelMember, data []byte, write bool) error {
 	for _, x := range b.started {
 		if !x.done && overlap(x.data, data) && (write || x.receive) {

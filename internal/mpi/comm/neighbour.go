@@ -2,16 +2,14 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// Neighbours are the edges of a topology at one member: whom it receives from and
-// whom it sends to, by rank, each in the order of the blocks of a neighbourhood
-// collective. A rank may occur several times, and a negative one stands for no
-// neighbour: nothing is exchanged.
+// Neighbours are the edges of a topology at one member: the ranks that it receives from and those
+// that it sends to, each in the order of the blocks of a neighbourhood collective. A rank may occur
+// several times. A negative rank stands for no neighbour: nothing is exchanged with it.
 //
-// Where two members share several edges, the first that one sends along is the
-// first that the other receives along. Order, if set, is the order in which sends
-// are made, by index of Destinations. A Cartesian topology needs it: in a periodic
-// dimension of 1 or 2 members both neighbours are the same, and what goes in one
-// direction comes from the other.
+// Where two members share several edges, the first edge that one sends along is the first that the
+// other receives along. Order, if set, is the order of the sends, by index of Destinations. A
+// Cartesian topology needs it: in a periodic dimension of 1 or 2 members both neighbours are the
+// same, and data sent in one direction arrives from the other.
 type Neighbours struct {
 	Sources, Destinations []int
 	Order                 []int

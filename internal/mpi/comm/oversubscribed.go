@@ -1,12 +1,12 @@
 package comm
 
-// Where members share cores, what takes time isn't a message but that each member in turn
-// gets a core: a round of messages among all is a round through all of them. So the fewer
-// rounds the better, and algorithms that take ⌈log2 n⌉ of them lose against one where
-// everybody tells the first member, who does the work and tells everybody: that is one round, since who
-// hears the answer goes on to the next operation in the same turn.
+// Where members share cores, the time goes into giving each member a core in turn, not into
+// messages: each round of messages among all members takes one turn of all of them. So few rounds
+// are best. An algorithm of ⌈log2 n⌉ rounds is slower than one in which all members tell the first
+// one, which does the work and tells all. That is one round, since a member that hears the answer
+// goes on to its next operation in the same turn.
 
-// gatheredBarrier: each member tells the first, who then tells each.
+// gatheredBarrier: each member tells the first one, which then tells each of them.
 //
 //	2 (n-1) · α, and n turns
 func (p *Plan) gatheredBarrier() {
@@ -26,11 +26,11 @@ func (p *Plan) gatheredBarrier() {
 	}
 }
 
-// gathered is up to how many bytes the first member has the data of all at a time.
+// gathered is the most bytes of data, of all members, that the first member holds at a time.
 const gathered = 4 << 10
 
-// gatheredAllreduce combines at the first member, in the order of doublingAllreduce: the
-// result is the same to the bit, however many cores there are.
+// gatheredAllreduce combines at the first member, in the order of doublingAllreduce. So the result
+// is the same to the bit, however many cores there are.
 //
 //	2 (n-1) · (α + m β) + (n-1) m γ, and n turns
 func (p *Plan) gatheredAllreduce(f folded, send, recv []byte, op Op) {
@@ -51,13 +51,13 @@ func (p *Plan) gatheredAllreduce(f folded, send, recv []byte, op Op) {
 	for pair := range f.extra {
 		p.combine(op, of(2*pair), of(2*pair+1))
 	}
-	data := func(place int) []byte {
-		first, _ := f.block(place)
+	data := func(position int) []byte {
+		first, _ := f.block(position)
 		return of(first)
 	}
 	for d := 1; d < f.power; d *= 2 {
-		for place := 0; place < f.power; place += 2 * d {
-			p.combine(op, data(place), data(place+d))
+		for position := 0; position < f.power; position += 2 * d {
+			p.combine(op, data(position), data(position+d))
 		}
 	}
 	p.copy(recv, of(0))

@@ -14,8 +14,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// wires is a network almost without a cost of its own: what is sent waits in a ring
-// of its pair until the receiver polls.
+// wires is a network that costs almost nothing: a frame waits in the ring of its pair until the
+// receiver polls.
 type wires struct{ ends []*wireEnd }
 
 type wireEnd struct {
@@ -111,7 +111,7 @@ func wired(tb testing.TB, layout layout.Layout) []*comm.Comm {
 	net := newWires(layout.Procs())
 	var worlds []*comm.Comm
 	for q := range proto.Proc(layout.Procs()) {
-		// The heartbeats are so far apart that none comes.
+		// The heartbeats are so far apart that the test sees none.
 		eng := engine.New(engine.Config{Process: process.Config{
 			Self: q, Layout: layout, Period: 3600e9, Timeout: 36000e9,
 		}}, net.ends[q])
@@ -125,8 +125,8 @@ func wired(tb testing.TB, layout layout.Layout) []*comm.Comm {
 	return worlds
 }
 
-// BenchmarkPath is what a message costs in processor time from the call of Send to
-// the return of Recv, without a network: an op is one message, both its ends.
+// BenchmarkPath is the processor time of a message from the call of Send to the return of Recv,
+// without a network. An op is one message at both its ends.
 func BenchmarkPath(b *testing.B) {
 	for _, c := range []struct {
 		name   string

@@ -9,26 +9,24 @@ import (
 	"banyan/internal/splitmix"
 )
 
-// Plan is a collective operation with its arguments, ready to be carried out, in
-// one of three ways:
+// Plan is a collective operation with its arguments. It is carried out in one of three ways:
 //
 //   - Run: now, and wait for the end (MPI_Allreduce);
 //   - Start: now, in the background (MPI_Iallreduce);
-//   - Keep, then Start as often as one likes, one at a time, and Free
-//     (MPI_Allreduce_init).
+//   - Keep, then Start any number of times, one at a time, and Free (MPI_Allreduce_init).
 //
-// Every plan is used in one way. After Run and Start it belongs to the
-// communicator again. Wrong arguments are reported by the first of these calls.
+// Every plan is used in one way. After Run and Start it belongs to the communicator again. The
+// first of these calls reports wrong arguments.
 //
-// Which messages a plan sends depends on the sizes and on the members alone; see
-// progress.Schedule. Its algorithm is chosen when it is made.
+// The sizes and the members alone decide which messages a plan sends; see engine.Schedule. Its
+// algorithm is chosen when the plan is made.
 type Plan struct {
 	comm  *Comm
 	op    string
 	err   error // of the arguments
 	s     engine.Schedule
-	kept  bool   // for good: by Keep
-	own   uint64 // kept, with replicas: a context of its own
+	kept  bool   // Keep was called
+	own   uint64 // with Keep and replicas: a context of its own
 	given given
 	slots [2][]int
 }
@@ -36,11 +34,10 @@ type Plan struct {
 // Op is a reduction's operator.
 type Op struct {
 	engine.Combiner
-	// Size is the length of an element in bytes, as it lies in the buffers: data
-	// is cut between elements only.
+	// Size is the length of an element in the buffers, in bytes. Data is cut between elements only.
 	Size int
-	// Foreign says that the combiner is the program's own code. It is only run
-	// while the program is inside a call, and may call the library itself.
+	// Foreign says that the combiner is the program's own code. Such code runs only while the
+	// program is inside a call, and may call the library.
 	Foreign bool
 }
 
@@ -57,8 +54,8 @@ type Operation struct {
 	handle engine.Handle
 }
 
-// Handle names the operation to the engine, as those of sends and receives do:
-// they may be waited for together.
+// Handle is the engine's handle of the operation, as sends and receives have one. A caller may wait
+// for several together.
 func (o Operation) Handle() engine.Handle { return o.handle }
 
 // Wait waits for the end of the operation.
@@ -70,21 +67,20 @@ func (o Operation) Wait() error {
 	return o.Outcome(err)
 }
 
-// Outcome says of which operation an error is that the engine told.
+// Outcome adds the name of the operation to an error of the engine.
 func (o Operation) Outcome(err error) error { return o.comm.wrap(o.op, err) }
 
-// plans is a communicator's part of the plans' life.
+// plans is what a communicator knows of its plans.
 type plans struct {
 	sync.Mutex
-	idle atomic.Pointer[Plan] // the free one to take first
+	idle atomic.Pointer[Plan] // the free plan to take first
 	free []*Plan
 	runs atomic.Uint32 // begun by Run and Start: the tag
 	kept int32         // made by Keep
 
-	// stream lets broadcasts over corrected trees follow each other: their numbers
-	// are those of their starts.
+	// stream lets broadcasts over corrected trees follow each other, in the order of their starts.
 	stream engine.Lane
-	// background are, with replicas, the contexts of what Start starts.
+	// background are the contexts of the operations that Start starts in a replicated job.
 	background [backgroundLanes]struct {
 		engine.Lane
 		open bool
@@ -93,15 +89,15 @@ type plans struct {
 	spread  bool // the context of spread data is open
 }
 
-// backgroundLanes is how many operations of Start may be under way at a time in
-// one communicator of a replicated job; the others wait for their turn. What a
-// process sends to another in one context must be the same sequence at all
-// replicas. So operations that run at the same time have different contexts, given
-// out in the order of their starts, and those that share one follow each other.
+// backgroundLanes is how many operations of Start may be under way at a time in one communicator of
+// a replicated job; further ones wait. At all replicas a process must send the same sequence of
+// messages to another in one context. So operations that run at the same time have different
+// contexts, assigned in the order of their starts, and operations that share a context follow each
+// other.
 const backgroundLanes = 8
 
 const (
-	keptTag      = 1 << 30 // tags from here on are those of plans that are kept
+	keptTag      = 1 << 30 // kept plans have tags from here on
 	spreadBranch = 1 << 61 // branches of contexts; those of Split are below
 	laneBranch   = 1 << 62
 	keptBranch   = 1 << 63
@@ -133,7 +129,7 @@ func (p *Plan) release() {
 	}
 }
 
-// take takes a plan that is free, nil if there is none.
+// take takes a free plan, nil if there is none.
 func (l *plans) take() (p *Plan) {
 	l.Lock()
 	defer l.Unlock()
@@ -150,26 +146,26 @@ func (p *Plan) Run() error {
 		return p.discard()
 	}
 	p.begins()
-	// A plan without steps has a tag too: others may have steps.
+	// A plan without steps takes a tag, too: at other members it may have steps.
 	if p.s.Tag = c.nextTag(); !p.s.Spreads {
 		p.s.Context = c.context | collectivePart
 	}
 	if err := c.eng.Run(&p.s); err != nil {
-		return c.wrap(p.op, err) // the engine may have been closed in the middle of it: it isn't used again
+		return c.wrap(p.op, err) // the engine may have closed in the middle of the plan: don't use it again
 	}
 	p.release()
 	return nil
 }
 
-// discard ends a plan of which nothing is to be carried out.
+// discard ends a plan that isn't to be carried out.
 func (p *Plan) discard() error {
 	err := p.comm.wrap(p.op, p.err)
 	p.release()
 	return err
 }
 
-// Start starts the plan. The operation belongs to the background; the memory of
-// its arguments must stay, and what it changes mustn't be used, until its end.
+// Start starts the plan in the background. Until the operation ends, the memory of its arguments
+// must stay, and the caller must not use what the operation changes.
 func (p *Plan) Start() (Operation, error) {
 	c := p.comm
 	o := Operation{comm: c, op: p.op}
@@ -192,8 +188,8 @@ func (p *Plan) Start() (Operation, error) {
 
 // Keep makes the plan one that may be started again and again.
 //
-// It has a tag of its own, and with replicas a context, so that the order in which
-// kept plans are started need not be the same at all members.
+// The plan has a tag of its own, and with replicas a context of its own. So members may start kept
+// plans in different orders.
 func (p *Plan) Keep() error {
 	if p.err != nil {
 		return p.discard()
@@ -216,7 +212,7 @@ func (p *Plan) Keep() error {
 	return nil
 }
 
-// Free gives up a plan that was kept and isn't under way.
+// Free gives up a kept plan that isn't under way.
 func (p *Plan) Free() {
 	if p.own != 0 {
 		p.comm.eng.CloseContext(p.own)
@@ -266,7 +262,7 @@ func (c *Comm) closeLanes() {
 	if c.plans.spread {
 		c.eng.CloseContext(c.branch(spreadBranch))
 	}
-	c.plans.spread = true // nobody opens it any more
+	c.plans.spread = true // don't open it any more
 }
 
 // The steps, by ranks in the communicator.
@@ -280,8 +276,8 @@ func (p *Plan) wait()                           { p.s.Wait() }
 func (p *Plan) copy(to, from []byte)            { p.s.Copy(to, from) }
 func (p *Plan) scratch(n int) []byte            { return p.s.Scratch(n) }
 
-// exchange sends to one member and receives from another at once. The send is first: somebody
-// may be waiting for it.
+// exchange sends to one member and receives from another at once. The send comes first, since its
+// receiver may be waiting.
 func (p *Plan) exchange(to int, data []byte, from int, buffer []byte) {
 	p.send(to, data)
 	p.receive(from, buffer)
@@ -295,7 +291,7 @@ func (p *Plan) combine(op Op, left, right []byte) {
 
 func (p *Plan) world(rank int) proto.Rank { return p.comm.group[rank] }
 
-// numbers gives room for n numbers, twice in a plan at most.
+// numbers gives room for n numbers, at most twice in a plan.
 func (p *Plan) numbers(i, n int) []int {
 	if cap(p.slots[i]) < n {
 		p.slots[i] = make([]int, n)

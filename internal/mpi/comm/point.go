@@ -12,7 +12,7 @@ const (
 	AnyTag    = -1
 )
 
-// Status is what a completed receive or a probe tells. Source is a rank in the
+// Status is what a completed receive or a probe says of a message. Source is a rank of the
 // communicator.
 type Status struct {
 	Source, Tag, Bytes int
@@ -94,15 +94,15 @@ func (c *Comm) Issend(data []byte, dest, tag int) (Pending, error) {
 	return Pending{c, h, int32(dest), int32(tag), false}, nil
 }
 
-// Ended tells whether the operation had ended when it was started, well: there is
-// nothing to wait for.
+// Ended tells whether the operation had already ended, without an error, when it was started. Then
+// there is nothing to wait for.
 func (p Pending) Ended() bool { return p.handle == engine.Handle{} }
 
 // Receives says that the operation is a receive.
 func (p Pending) Receives() bool { return p.receive }
 
-// Cancel takes a receive back that no message has been found for, and tells whether it
-// did. The operation then ends with process.ErrCancelled. A send can't be cancelled.
+// Cancel cancels a receive that no message has matched, and tells whether it did. The operation
+// then ends with process.ErrCancelled. A send can't be cancelled.
 func (p Pending) Cancel() bool { return p.comm != nil && p.comm.eng.Cancel(p.handle) }
 
 // Wait waits for the end of the operation.
@@ -127,7 +127,7 @@ func (p Pending) Test() (Status, bool, error) {
 	return st, true, err
 }
 
-// Handle is the operation's handle, for waiting for several.
+// Handle is the engine's handle of the operation, for waits for several operations.
 func (p Pending) Handle() engine.Handle { return p.handle }
 
 // Engine is where the operation runs, nil for the zero Pending.
@@ -138,7 +138,7 @@ func (p Pending) Engine() *engine.Engine {
 	return p.comm.eng
 }
 
-// Outcome translates what the engine said of the operation.
+// Outcome turns the engine's answer about the operation into one for the program.
 func (p Pending) Outcome(s engine.Status, err error) (Status, error) { return p.outcome(s, err) }
 
 func (p Pending) outcome(s engine.Status, err error) (Status, error) {
@@ -183,7 +183,7 @@ func (c *Comm) status(s process.Status) Status {
 	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes}
 }
 
-// local is a world rank in the communicator; AnySource if there is none.
+// local is the communicator's rank of a world rank; AnySource if it has none.
 func (c *Comm) local(world proto.Rank) int {
 	if world < 0 || int(world) >= len(c.inverse) {
 		return AnySource

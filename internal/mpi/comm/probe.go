@@ -51,8 +51,7 @@ func (c *Comm) Mprobe(source, tag int) (Message, error) {
 	return Message{c, h, c.status(s)}, nil
 }
 
-// Improbe takes a message that has arrived and that a Recv would take, if there
-// is one.
+// Improbe takes a message that has arrived and that a Recv would take, if there is one.
 func (c *Comm) Improbe(source, tag int) (Message, bool, error) {
 	if err := c.checkReceive("Improbe", source, tag); err != nil {
 		return Message{}, false, err

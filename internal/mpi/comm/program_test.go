@@ -58,8 +58,8 @@ func member(program func(w *comm.Comm, arguments []int) error, arguments []int) 
 	return j.Leave()
 }
 
-// processes runs a program as a job of processes and returns what it printed and
-// how the job ended. Debug says that nobody is suspected for silence.
+// processes runs a program as a job of processes and returns what it printed and how the job ended.
+// With Debug no process is suspected for silence.
 func processes(t testing.TB, ranks int, debug bool, transport, program string, arguments ...int) (stdout, stderr string, report *launcher.Report) {
 	t.Helper()
 	executable, err := os.Executable()

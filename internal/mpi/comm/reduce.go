@@ -1,8 +1,8 @@
 package comm
 
-// Reduce combines the members' data in rank order and leaves the result in recv
-// at the root, the same for every root. send and recv are the same number of whole
-// elements; recv is used at the root only, where send may be recv.
+// Reduce combines the members' data in rank order and leaves the result in recv at the root. It is
+// the same for every root. send and recv hold the same number of whole elements. recv is used at
+// the root only, where send may be recv.
 func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 	p := c.plan("Reduce")
 	if err := c.checkRoot(root); err != nil {
@@ -23,5 +23,5 @@ func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 	return p
 }
 
-// halvedReduce is from how many bytes on the data is scattered.
+// halvedReduce is the size, in bytes, from which on the data is scattered.
 const halvedReduce = 32 << 10

@@ -1,8 +1,7 @@
 package comm
 
-// binomialReduce combines along a binomial tree to rank 0, whose inner nodes
-// combine blocks of neighbouring ranks, and sends the result to the root if that is
-// another.
+// binomialReduce combines along a binomial tree to rank 0, whose inner nodes combine blocks of
+// neighbouring ranks. Rank 0 sends the result to the root if that is another rank.
 //
 //	⌈log2 n⌉ · (α + m β + m γ), and one step more if the root isn't 0
 func (p *Plan) binomialReduce(send, recv []byte, op Op, root int) {
@@ -14,7 +13,7 @@ func (p *Plan) binomialReduce(send, recv []byte, op Op, root int) {
 		}
 		p.copy(acc, send)
 	}
-	// Children send when they are ready: their receives are posted at once.
+	// Children send when they are ready, so all receives are posted at once.
 	var in [64][]byte
 	children := 0
 	for bit := 1; bit < n && rank&bit == 0; bit *= 2 {

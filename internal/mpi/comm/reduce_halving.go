@@ -1,15 +1,15 @@
 package comm
 
-// halvingReduce is a reduce-scatter by recursive halving, whose parts are then
-// gathered at the root (Rabenseifner).
+// halvingReduce is a reduce-scatter by recursive halving; then the parts are gathered at the root
+// (Rabenseifner).
 //
 //	2 log2 n · α + 2 (n-1)/n · m β + (n-1)/n · m γ, and a step of the whole more if n is
-//	no power of two, and another if the root then is one that folds
+//	no power of two, and another if the root then folds
 func (p *Plan) halvingReduce(f folded, send, recv []byte, op Op, root int) {
 	rank := p.rank()
-	target := f.place(root)
+	target := f.position(root)
 	if target < 0 {
-		target = f.place(root + 1) // the root's partner hands it on
+		target = f.position(root + 1) // the root's partner passes the result on
 	}
 	room := recv
 	if rank != root && f.me >= 0 {

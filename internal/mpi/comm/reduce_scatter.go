@@ -2,10 +2,9 @@ package comm
 
 import "banyan/internal/runtime/engine"
 
-// ReduceScatter combines the members' data in rank order and leaves part i of the
-// result in recv at rank i. The parts of send follow each other; counts[i] is the
-// number of elements of the i-th (nil: all are as long as recv). recv may be a part
-// of send.
+// ReduceScatter combines the members' data in rank order and leaves part i of the result in recv at
+// rank i. The parts of send follow each other; counts[i] is the number of elements of the i-th part
+// (nil: all are as long as recv). recv may be a part of send.
 func (c *Comm) ReduceScatter(send, recv []byte, counts []int, op Op) *Plan {
 	p := c.plan("Reduce_scatter")
 	starts := p.numbers(0, p.size()+1)
@@ -41,6 +40,5 @@ func (c *Comm) ReduceScatter(send, recv []byte, counts []int, op Op) *Plan {
 	return p
 }
 
-// pairwiseReduceScatter is from how many bytes on every part goes straight to its
-// owner.
+// pairwiseReduceScatter is the size, in bytes, from which on every part goes straight to its owner.
 const pairwiseReduceScatter = 512 << 10

@@ -2,11 +2,11 @@ package comm
 
 import "math/bits"
 
-// halvingReduceScatter puts the parts into such an order that recursive halving
-// (halving.go) leaves each where it belongs.
+// halvingReduceScatter puts the parts into an order in which recursive halving (halving.go) leaves
+// each part at its owner.
 //
-// In step i a member keeps the half that bit i of its place names, so the first bit
-// decides most: place b ends with the part whose index is b with its bits reversed.
+// In step i a member keeps the half that bit i of its position names, so the first bit decides
+// most: position b ends with the part whose index is b with its bits reversed.
 //
 //	log2 n · α + (n-1)/n · m (β + γ), and a step of the whole and one of a part more if
 //	n is no power of two
@@ -48,7 +48,7 @@ func (p *Plan) halvingReduceScatter(send, recv []byte, starts []int, op Op) {
 	}
 }
 
-// reversed is a number of so many bits with these in the opposite order.
+// reversed is a number with its given number of bits in the opposite order.
 func reversed(i, width int) int {
 	if width == 0 {
 		return i

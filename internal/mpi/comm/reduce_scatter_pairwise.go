@@ -1,9 +1,9 @@
 package comm
 
-// pairwiseReduceScatter sends each part straight to its owner: in step s to the one
-// s ahead, from the one s behind. Those behind come in descending order, first those
-// below, then, round the end, those above: what comes goes to the left of what has
-// come before, in two accumulators.
+// pairwiseReduceScatter sends each part straight to its owner: in step s to the member s ahead,
+// while the data of the member s behind arrives. Data arrives in descending order of ranks: first
+// from the ranks below, then, round the end, from those above. Each goes to the left of what has
+// arrived before, in two accumulators, one for the ranks below and one for those above.
 //
 //	(n-1) · α + (n-1)/n · m (β + γ)
 func (p *Plan) pairwiseReduceScatter(send, recv []byte, starts []int, op Op) {
@@ -11,7 +11,7 @@ func (p *Plan) pairwiseReduceScatter(send, recv []byte, starts []int, op Op) {
 	part := func(i int) []byte { return send[starts[i]:starts[i+1]] }
 	own := len(recv)
 	below, above := p.scratch(own), p.scratch(own)
-	// Two receives are under way at a time, so that one arrives while the other is
+	// Two receives are under way at a time, so that one message arrives while the other is
 	// combined.
 	in := [2][]byte{p.scratch(own), p.scratch(own)}
 	p.copy(below, part(rank))
@@ -29,7 +29,7 @@ func (p *Plan) pairwiseReduceScatter(send, recv []byte, starts []int, op Op) {
 		if s > rank {
 			acc = &above
 		}
-		if s == rank+1 { // the first from above
+		if s == rank+1 { // the first from a rank above
 			above, in[s%2] = in[s%2], above
 			continue
 		}

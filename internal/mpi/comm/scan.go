@@ -14,8 +14,8 @@ func (c *Comm) Scan(send, recv []byte, op Op) *Plan {
 	return p
 }
 
-// doublingScan doubles: after round k each member holds the combination of the
-// 2^(k+1) ranks that end with itself.
+// doublingScan: after round k each member holds the combination of the 2^(k+1) ranks that end with
+// itself.
 //
 //	⌈log2 n⌉ · (α + m β + m γ)
 func (p *Plan) doublingScan(send, recv []byte, op Op) {
@@ -30,8 +30,8 @@ func (p *Plan) doublingScan(send, recv []byte, op Op) {
 	p.copy(recv, acc)
 }
 
-// shift sends to the member d ahead and receives from the one d behind, as far as
-// there are any; it tells whether it receives.
+// shift sends to the member d ahead and receives from the member d behind, if they exist. It tells
+// whether it receives.
 func (p *Plan) shift(d int, data, in []byte) bool {
 	up, down := p.rank()+d, p.rank()-d
 	if down >= 0 {

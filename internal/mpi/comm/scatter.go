@@ -1,7 +1,7 @@
 package comm
 
-// Scatter brings each member its part of the root's data, all of one length, in
-// rank order. send is used at the root only, where recv may be the own part of it.
+// Scatter brings each member its part of the root's data, in rank order. All parts have one length.
+// send is used at the root only, where recv may be the root's part of it.
 func (c *Comm) Scatter(send, recv []byte, root int) *Plan {
 	p := c.plan("Scatter")
 	if err := c.checkRoot(root); err != nil {
@@ -19,11 +19,11 @@ func (c *Comm) Scatter(send, recv []byte, root int) *Plan {
 	return p
 }
 
-// binomialScatter is up to how many bytes for each member others carry the data on.
+// binomialScatter is the most bytes for each member that other members carry on.
 const binomialScatter = 4 << 10
 
-// Scatterv is Scatter for parts of different lengths, send.Of(i) for rank i. send is
-// used at the root only, where recv may be the own part of it.
+// Scatterv is Scatter for parts of different lengths: send.Of(i) goes to rank i. send is used at
+// the root only, where recv may be the root's part of it.
 func (c *Comm) Scatterv(send Blocks, recv []byte, root int) *Plan {
 	p := c.plan("Scatter")
 	if err := c.checkRoot(root); err != nil {

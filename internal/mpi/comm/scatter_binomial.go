@@ -1,7 +1,7 @@
 package comm
 
-// binomialScatter sends the parts down a binomial tree of ranks relative to the
-// root: those of a subtree go together.
+// binomialScatter sends the parts down a binomial tree of ranks relative to the root. The parts of
+// a subtree travel together.
 //
 //	⌈log2 n⌉ · α + (n-1)/n · m β
 func (p *Plan) binomialScatter(send, recv []byte, root int) {

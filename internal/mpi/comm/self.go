@@ -5,8 +5,8 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// selfContext is that of every rank's communicator with itself. One number does
-// for all: no message of one can come to another.
+// selfContext is the context of every rank's communicator with itself. One number serves all ranks:
+// no message of one rank's can arrive at another.
 const selfContext uint64 = 4
 
 // Self is the communicator of this rank alone.

@@ -8,8 +8,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Undefined is the colour of a rank that takes part in Split but wants no
-// communicator.
+// Undefined is the colour of a rank that takes part in Split but wants no communicator.
 const Undefined = -1
 
 // Split makes a communicator of the members that give the same colour, ordered
@@ -20,8 +19,8 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	binary.LittleEndian.PutUint64(own, uint64(colour))
 	binary.LittleEndian.PutUint64(own[8:], uint64(key))
 	all := make([]byte, 16*c.Size())
-	// Before anything can fail: what members make after a failure that not all
-	// have seen must have the same context at all.
+	// Do this before anything can fail. Members may see a failure or not; the communicators that
+	// they make afterwards must have the same contexts all the same.
 	context := c.child(uint64(colour) + 1)
 	if err := c.Allgather(own, all).Run(); err != nil {
 		return nil, c.wrap(op, err)
@@ -52,7 +51,7 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	return d, nil
 }
 
-// Dup makes a communicator of the same members with traffic of its own.
+// Dup makes a communicator of the same members. Messages of the two never match each other.
 func (c *Comm) Dup() (*Comm, error) {
 	d, err := open(c.eng, c.child(0), append([]proto.Rank(nil), c.group...))
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"banyan/internal/varint"
 )
 
-// What a communicator has counted belongs to the state that one replica gives to
-// another. Which communicators there are doesn't: a replacement has made the same ones up to
-// its first safe point, and later ones stand in the way of a donation.
+// A communicator's counts belong to the state that one replica gives to another. The list of
+// communicators doesn't: a replacement has made the same ones up to its first safe point, and a
+// communicator made later prevents a donation.
 
-// ErrState says that bytes aren't the state of this communicator at another replica.
+// ErrState says that the bytes aren't the state of this communicator at another replica.
 var ErrState = errors.New("not the state of such a communicator")
 
 // title names a communicator among the parts of a process.
@@ -54,8 +54,8 @@ func (c *Comm) AppendState(b []byte) []byte {
 	return varint.Append(b, uint64(p.runs.Load()&(keptTag-1)), uint64(p.kept), p.started, open)
 }
 
-// Restore sets the counts to those of another replica of this rank, and opens the
-// contexts that it has opened.
+// Restore sets the counts to those of another replica of this rank, and opens the contexts that the
+// other one has opened.
 func (c *Comm) Restore(b []byte) error {
 	r := varint.Read(b)
 	children, groups := r.Uint(), map[uint64]uint64{}

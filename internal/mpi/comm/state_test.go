@@ -44,8 +44,8 @@ func busy(c *comm.Comm) error {
 	return c.Barrier().Run()
 }
 
-// TestState: a communicator that has another's state goes on as that one does; in
-// particular it makes the same communicators, of which a job never makes one twice.
+// TestState: a communicator that has taken another's state goes on as that one does. In particular
+// it makes the same further communicators, and none with a context that was used before.
 func TestState(t *testing.T) {
 	var mu sync.Mutex
 	states, later := map[[2]int][]byte{}, map[[2]int][]byte{}

@@ -51,7 +51,7 @@ func waysProgram(w *comm.Comm, arguments []int) error {
 					return err
 				}
 			}
-			if round > 0 { // else it warms up
+			if round > 0 { // round 0 warms up
 				took[way.Name] = append(took[way.Name], float64(time.Since(start).Nanoseconds())/float64(turns))
 			}
 		}
@@ -65,8 +65,8 @@ func waysProgram(w *comm.Comm, arguments []int) error {
 }
 
 // BenchmarkWays compares the algorithms of each collective in processes that share memory: the
-// figures are µs of one operation and a barrier, medians. "rule" is what the communicator chooses. Where
-// an algorithm is clearly faster than the rule, the rule's border is at the wrong size:
+// figures are µs of one operation and a barrier, medians. "rule" is what the communicator chooses.
+// Where an algorithm is clearly faster than the rule, the rule's border is at the wrong size:
 //
 //	go test -run '^$' -bench 'Ways/allreduce/4/' -benchtime 1x ./internal/mpi/comm
 func BenchmarkWays(b *testing.B) {
@@ -98,7 +98,7 @@ func BenchmarkWays(b *testing.B) {
 	}
 }
 
-// All ways that are compared work, at a number of members that is no power of two and at one that is.
+// All ways that are compared work, both at a power of two of members and at another number.
 func TestWays(t *testing.T) {
 	for _, n := range []int{3, 4} {
 		if n == 4 && testing.Short() {

@@ -14,8 +14,8 @@ import (
 // errCrash is what a rank returns that crashes on purpose.
 var errCrash = errors.New("crashed on purpose")
 
-// local runs a job of goroutines: run at every replica of every rank. A process that
-// returns an error has died. Any error but errCrash is the test's.
+// local runs a job of goroutines: run at every replica of every rank. A process that returns an
+// error has died. Any error but errCrash fails the test.
 func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm, replica int) error) {
 	t.Helper()
 	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas})
