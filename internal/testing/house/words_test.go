@@ -9,7 +9,7 @@ import (
 
 func TestCamelWords(t *testing.T) {
 	for name, want := range map[string]string{
-		"spareLeaderLost": "spare Leader Lost", "HTTPServer": "HTTP Server", "BANYAN_FAULT": "BANYAN FAULT",
+		"spareLeaderLost": "spare Leader Lost", "HTTPServer": "HTTP Server", "MPI_BCAST": "MPI BCAST",
 		"x": "x", "newID": "new ID", "_": "", "a__b": "a b",
 	} {
 		if got := strings.Join(camelWords(name), " "); got != want {
