@@ -105,10 +105,10 @@ const (
 
 // Between a process and the spare leader, in both directions.
 const (
-	// Turn: the spare leaders' turn Number has begun, and this connection is of that turn. The spare leader says
+	// Term: the spare leaders' term Number has begun, and this connection is of that term. The spare leader says
 	// so again and again, as a sign of life; a process when it comes, and, with a higher number,
 	// when it goes on to the next spare leader.
-	Turn Type = "turn"
+	Term Type = "term"
 )
 
 // From the spare leader to a process, beside what the launcher says about healing. It sends Healed, of Proc in

@@ -11,37 +11,37 @@ import (
 	"banyan/internal/runtime/handshake"
 )
 
-// ClientConfig says how a process, or a spare, finds the spare leader.
+// ClientConfig says how a process of the job, or a spare, finds the spare leader.
 type ClientConfig struct {
-	Meeting handshake.Meeting // as whom it comes
+	Meeting handshake.Meeting // as which process it connects
 	First   proto.Proc        // the lowest spare; the others follow
-	// Addresses of the spares' doors; "" is one's that died before it had one.
+	// Addresses are those of the spares' services. A spare that died before it had one has "".
 	Addresses []string
-	Silence   time.Duration // after which a spare leader counts as gone
-	// Introduce gives what a spare leader is told first: all that it must know.
+	Silence   time.Duration // a spare leader that is silent for longer counts as gone
+	// Introduce returns what a spare leader is told first: all that it must know.
 	Introduce func() []control.Message
-	// Heard takes what the spare leader says. While it runs nothing else is heard.
+	// Heard takes what the spare leader says. Nothing else is heard while it runs.
 	Heard func(m control.Message)
-	// Lost says that the spare leader that has been met has gone. The next is tried, and told what Introduce gives, after it has
-	// returned.
+	// Lost says that the spare leader to which there was a connection has gone. After it has
+	// returned the next spare leader is told what Introduce returns.
 	Lost func()
-	// Own is this spare's service, nil if this isn't a spare.
+	// Own is this spare's service, nil if this process isn't a spare.
 	Own *Service
 }
 
-// Client is a process's or spare's connection to the spare leader of the moment.
+// Client is the connection of a process to the spare leader of the present term.
 type Client struct {
 	cfg    ClientConfig
 	cancel context.CancelFunc
 
-	mu     sync.Mutex
-	course course
-	urged  uint64           // the turn that others have gone on to
-	link   *link            // nil: none at the moment
-	giveUp func()           // ends an attempt to reach a spare leader
-	last   *control.Message // what it says before it leaves, nil before that
-	tried  int              // so many spare leaders didn't answer it
-	done   chan struct{}    // closed when one has, or none could
+	mu        sync.Mutex
+	tracker   tracker
+	announced uint64           // the latest term that others have announced
+	link      *link            // nil if there is none at the moment
+	giveUp    func()           // ends an attempt to reach a spare leader
+	last      *control.Message // what this process says before it leaves, nil before that
+	tried     int              // so many spare leaders didn't answer that
+	done      chan struct{}    // closed when one has, or none could
 }
 
 // link is a connection to one spare leader.
@@ -54,9 +54,9 @@ type link struct {
 // Connect begins to look for the spare leader, and keeps looking.
 func Connect(cfg ClientConfig) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Client{cfg: cfg, cancel: cancel, course: course{spares: len(cfg.Addresses)}, done: make(chan struct{})}
+	c := &Client{cfg: cfg, cancel: cancel, tracker: tracker{spares: len(cfg.Addresses)}, done: make(chan struct{})}
 	if cfg.Own != nil {
-		cfg.Own.follow(c)
+		cfg.Own.advances(c)
 	}
 	go c.run(ctx)
 	return c
@@ -65,13 +65,13 @@ func Connect(cfg ClientConfig) *Client {
 func (c *Client) run(ctx context.Context) {
 	defer close(c.done)
 	for ctx.Err() == nil {
-		spare, turn := c.whose()
+		spare, term := c.leader()
 		if c.cfg.Own != nil {
-			c.cfg.Own.turn(turn)
+			c.cfg.Own.setTerm(term)
 		}
 		conn, err := c.dial(ctx, spare)
 		if err == nil {
-			if c.attend(ctx, conn) {
+			if c.follow(ctx, conn) {
 				return
 			}
 			if ctx.Err() == nil {
@@ -89,29 +89,30 @@ func (c *Client) run(ctx context.Context) {
 	}
 }
 
-// goOn turns to the next spare leader, and says whether there is none for who only wants to leave: each was tried. met says
-// whether this one could be reached.
-func (c *Client) goOn(met bool) (over bool) {
+// goOn goes on to the next term. reached says whether this term's spare leader could be reached.
+// over says that this process only wants to leave, and has tried each spare.
+func (c *Client) goOn(reached bool) (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last != nil && c.urged <= c.course.turn {
+	if c.last != nil && c.announced <= c.tracker.term {
 		c.tried++
 	}
-	c.course.goOn(c.urged)
-	if !met {
-		c.course.barren++
+	c.tracker.goOn(c.announced)
+	if !reached {
+		c.tracker.unreachable++
 	}
-	return c.last != nil && max(c.tried, c.course.barren) >= len(c.cfg.Addresses)
+	return c.last != nil && max(c.tried, c.tracker.unreachable) >= len(c.cfg.Addresses)
 }
 
-// whose says whose turn it is.
-func (c *Client) whose() (spare int, turn uint64) {
+// leader says which spare leads the present term.
+func (c *Client) leader() (spare int, term uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.course.spare(), c.course.turn
+	return c.tracker.leader(), c.tracker.term
 }
 
-// dial comes to a spare. One that is stopped doesn't answer; one that is only slow may take a while.
+// dial connects to a spare. One that is stopped doesn't answer, and one that is slow may take a
+// while.
 func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	address := c.cfg.Addresses[spare]
 	if address == "" {
@@ -121,16 +122,16 @@ func (c *Client) dial(ctx context.Context, spare int) (net.Conn, error) {
 	defer cancel()
 	c.mu.Lock()
 	c.giveUp = cancel
-	if c.urged > c.course.turn {
+	if c.announced > c.tracker.term {
 		cancel()
 	}
 	c.mu.Unlock()
 	return c.cfg.Meeting.Dial(ctx, address, c.cfg.First+proto.Proc(spare))
 }
 
-// attend speaks with one spare leader until that goes, or is silent, or the turn is another's, or this one has left and knows
-// that it was heard.
-func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
+// follow speaks with one spare leader until it goes or falls silent, until another term begins,
+// or until this process has left and knows that it was heard.
+func (c *Client) follow(ctx context.Context, conn net.Conn) (left bool) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	lines := control.NewConn(conn)
@@ -143,48 +144,24 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
 			}
 		}
 	}()
-	c.mu.Lock()
-	c.link, c.course.barren = l, 0
-	l.put(control.Message{Type: control.Turn, Number: c.course.turn})
-	if c.urged > c.course.turn {
-		c.leave()
-	} else {
-		for _, m := range c.cfg.Introduce() {
-			l.put(m)
-		}
-		if c.last != nil {
-			l.put(*c.last)
-		}
-	}
-	c.mu.Unlock()
-	quiet := time.NewTicker(c.cfg.Silence / beats)
-	defer quiet.Stop()
+	c.begin(l)
 	ended := make(chan struct{})
 	defer close(ended)
-	go func() {
-		for {
-			select {
-			case <-quiet.C:
-				c.watch(l)
-			case <-ended:
-				return
-			}
-		}
-	}()
+	go c.watch(l, ended)
 	for {
-		c.listens(l, true)
+		c.setListening(l, true)
 		m, err := lines.Receive()
 		if err != nil {
 			break
 		}
-		if m.Type == control.Turn {
+		if m.Type == control.Term {
 			c.alive(m.Number)
 			continue
 		}
-		if left = c.heard(m); left {
+		if left = c.isAnswer(m); left {
 			break
 		}
-		c.listens(l, false)
+		c.setListening(l, false)
 		c.cfg.Heard(m)
 	}
 	c.mu.Lock()
@@ -196,66 +173,99 @@ func (c *Client) attend(ctx context.Context, conn net.Conn) (left bool) {
 	return left
 }
 
-// alive notes a sign of life. Who is about to leave waits for an answer, and no longer for a spare leader that gives signs of life only.
-func (c *Client) alive(turn uint64) {
+// begin tells a spare leader what it must know first.
+func (c *Client) begin(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last == nil {
-		c.course.heard(turn)
+	c.link, c.tracker.unreachable = l, 0
+	l.put(control.Message{Type: control.Term, Number: c.tracker.term})
+	if c.announced > c.tracker.term {
+		c.depart()
+		return
+	}
+	for _, m := range c.cfg.Introduce() {
+		l.put(m)
+	}
+	if c.last != nil {
+		l.put(*c.last)
 	}
 }
 
-// heard says whether a message is the answer to the last one.
-func (c *Client) heard(m control.Message) bool {
+// watch counts the signs of life that a spare leader misses, and gives signs of life itself.
+func (c *Client) watch(l *link, ended chan struct{}) {
+	beat := time.NewTicker(c.cfg.Silence / beats)
+	defer beat.Stop()
+	for {
+		select {
+		case <-beat.C:
+			c.tick(l)
+		case <-ended:
+			return
+		}
+	}
+}
+
+func (c *Client) tick(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.link != l:
+	case l.listening && c.tracker.tick():
+		c.depart()
+	default: // the spare leader misses a replacement that is stopped
+		l.put(control.Message{Type: control.Term, Number: c.tracker.term})
+	}
+}
+
+// alive notes a sign of life. For a process that is about to leave it doesn't count: it waits for
+// an answer, and no longer for a spare leader that gives only signs of life.
+func (c *Client) alive(term uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		c.tracker.heard(term)
+	}
+}
+
+// isAnswer says whether a message is the answer to the last one.
+func (c *Client) isAnswer(m control.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last != nil && c.last.Type == m.Type
 }
 
-func (c *Client) listens(l *link, is bool) {
+func (c *Client) setListening(l *link, is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l.listening = is
 }
 
-// watch looks whether the spare leader has been silent for too long.
-func (c *Client) watch(l *link) {
+// advance says that others have gone on to a term.
+func (c *Client) advance(term uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.announced = max(c.announced, term)
 	switch {
-	case c.link != l:
-	case l.listening && c.course.tick():
-		c.leave()
-	default: // a replacement that is stopped is missed
-		l.put(control.Message{Type: control.Turn, Number: c.course.turn})
-	}
-}
-
-// urge says that others have gone on to a turn.
-func (c *Client) urge(turn uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.urged = max(c.urged, turn)
-	switch {
-	case c.urged <= c.course.turn:
+	case c.announced <= c.tracker.term:
 	case c.link != nil:
-		c.leave()
+		c.depart()
 	case c.giveUp != nil:
 		c.giveUp() // the spare that doesn't answer may be stopped
 	}
 }
 
-// leave goes on to the next spare leader, and tells this one so. The lock is held, and there is a connection.
-func (c *Client) leave() {
+// depart goes on to the next term, and tells this term's spare leader so. The lock is held, and
+// there is a connection.
+func (c *Client) depart() {
 	l := c.link
 	c.link = nil
-	l.put(control.Message{Type: control.Turn, Number: max(c.course.turn+1, c.urged)})
+	l.put(control.Message{Type: control.Term, Number: max(c.tracker.term+1, c.announced)})
 	close(l.unsent)
 	l.conn.SetWriteDeadline(time.Now().Add(parting))
-	l.conn.SetReadDeadline(time.Now()) // wakes attend
+	l.conn.SetReadDeadline(time.Now()) // wakes follow
 }
 
-// put queues a message. A spare leader that doesn't take in what it is told is none.
+// put queues a message. It ends the connection to a spare leader that doesn't read its messages.
 func (l *link) put(m control.Message) {
 	select {
 	case l.unsent <- m:
@@ -264,8 +274,8 @@ func (l *link) put(m control.Message) {
 	}
 }
 
-// Send tells the spare leader something, and says whether there is one at the moment. Otherwise the
-// next is told what Introduce says.
+// Send tells the spare leader something, and says whether there is one at the moment. If there is
+// none, the next one is told what Introduce returns.
 func (c *Client) Send(m control.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,11 +286,12 @@ func (c *Client) Send(m control.Message) bool {
 	return true
 }
 
-// Close ends it without a word.
+// Close ends the client at once. It tells the spare leader nothing.
 func (c *Client) Close() { c.cancel() }
 
-// Leave tells the spare leader something for the last time, and goes when the spare leader has answered with the same word. If that doesn't come before
-// a spare leader counts as gone the next one is told, until each spare has been tried.
+// Leave tells the spare leader a last message, and returns when it has answered with a message of
+// the same type. If no answer comes before the spare leader counts as gone, the next one is told,
+// until each spare has been tried.
 func (c *Client) Leave(m control.Message) {
 	defer c.cancel()
 	c.mu.Lock()
@@ -288,7 +299,7 @@ func (c *Client) Leave(m control.Message) {
 	if c.link != nil {
 		c.link.put(m)
 	}
-	deserted := c.course.barren >= len(c.cfg.Addresses) && c.link == nil
+	deserted := c.tracker.unreachable >= len(c.cfg.Addresses) && c.link == nil
 	c.mu.Unlock()
 	if !deserted {
 		<-c.done

@@ -1,11 +1,12 @@
-// Package spares has dead replicas replaced where the launcher doesn't do it: by spare
-// processes, which were started with the job and wait for a place in it.
+// Package spares replaces dead replicas in a job that another launcher than "banyan run" started.
+// The replacements are spare processes, which were started together with the job and wait until
+// they are given a replica slot.
 //
-// The lowest spare that lives is the spare leader at first. Every process of the job, and every spare,
-// is connected to it (Client), after the handshake of the job's links, and speaks the part
-// of package control that is about healing. The spare leader hears of deaths, chooses the place, the
-// donor and the spare (package recovery), and tells all. The rest is between the processes, as
-// under "banyan run".
+// One spare is the spare leader. Every process of the job and every other spare connects to it
+// (Client), with the handshake of the job's other connections, and speaks the part of package
+// control that is about recovery. The spare leader hears of deaths. It chooses the replica slot,
+// the donor and the spare (package recovery), and tells all. The rest happens between the
+// processes, as under "banyan run".
 //
 //	spare                spare leader                       donor, others
 //	                                               ←  healable; eviction notice, excluded
@@ -13,52 +14,69 @@
 //	arrived            →  admit                    →  all
 //	                      donate                   →  donor
 //	                                               ←  mark: its program is paused
-//	committed          →  the place has a process again
+//	committed          →  the slot is filled again
 //	healed             →  healed                   →  all
 //
-// # Who is dead
+// # Which processes are dead
 //
-// Nobody sees here that a process ends, but other processes. A process counts as dead
-// when a view of the job excludes it (then those who found it silent have a quorum), or when its
-// own connection to the spare leader has ended and another process holds it for dead. It is told
-// so, if it can be, and ends itself. All are told, since they might not know the replacement that died.
+// No spare is told by the kernel that a process has ended. A process counts as dead in two cases:
+// a view of the job excludes it, which takes a quorum of processes that found it silent; or its
+// own connection to the spare leader has ended and another process holds it for dead. The spare
+// leader tells it so if it still can, and the process ends itself. The spare leader tells all
+// others too, since they may not know the replacement that died.
 //
-// # Spare leaders end, too
+// # Terms
 //
-// Spares are spare leaders by turns, numbered from 0: the lowest, the next one, after the highest the lowest again.
-// A spare leader gives signs of life. Whoever finds it dead, or silent for δ, goes on to the next turn, and says so to both, to the
-// old one as the last word. A spare that hears of a later turn goes there itself, and
-// sends on all who are with it. So one that was stopped isn't the spare leader when it wakes, but a spare.
+// The spares lead in terms, numbered from 0. The lowest spare leads term 0, the next higher one
+// term 1, and so on; after the highest comes the lowest again. The spare leader gives signs of
+// life. A process that finds it dead, or silent for δ, goes on to the next term. It says so to
+// the new spare leader, and to the old one as its last word. A spare that hears of a later term
+// goes on to it and sends all processes on that are connected to it. So a spare leader that was
+// stopped is an ordinary spare when it wakes.
 //
-// Two spares may reign for a while, if one was stopped or a network is cut. But a spare leader begins nothing unless every process
-// that isn't dead is connected to it, and none is connected to two; and one that finds itself late waits until it has heard
-// what was said meanwhile. A spare leader with whom somebody isn't who should be goes on to the next turn after 2δ, or 2.5 s: if there is another one, they meet
-// at a spare of his. It begins nothing before all spares have come either, or had the time.
+// Two spares may lead at the same time for a while, if one was stopped or the network is cut. But
+// a spare leader begins nothing unless every process that isn't dead is connected to it, and no
+// process is connected to two. A spare leader that finds itself late first waits until it has
+// heard what was said meanwhile. It also begins nothing before all spares have come, or have had
+// time to. A spare leader that misses a process for 2δ, or 2.5 s, goes on to the next term with
+// all that are connected to it: if there is another spare leader, the two parties meet at one of
+// its spares.
 //
-// The end of a spare leader's turn ends what it had begun: a replacement that isn't known to all yet exits, with code 0, the others
-// hold it for dead, and the next spare leader takes another. A spare leader that is the last spare takes the place itself.
+// When a term ends, what its spare leader had begun ends, too. A replacement that isn't known to
+// all exits with code 0, the others hold it for dead, and the next spare leader takes another
+// spare. A spare leader that is the last spare fills a slot itself.
 //
 // # The end of the job
 //
-// Who leaves in order says so, and waits for the spare leader's answer. Who gets none before a spare leader counts as gone tells the next one, until it has
-// tried each spare once. A spare leader that hears of the first who leaves tells all spares, and these tell later spare leaders. In the
-// first δ of its turn, or as long as it is gathering, a spare leader doesn't end before all spares have come that may live: nobody else could tell them.
+// A process that leaves in order says so and waits for the spare leader's answer. If none comes
+// before the spare leader counts as gone, the process tells the next one, until it has tried each
+// spare once. A spare leader that hears of the first such process tells all spares, and these
+// tell later spare leaders. In the first δ of its term, and as long as it is gathering, a spare
+// leader doesn't end before all spares have come that may be alive: no other process could tell
+// them.
 //
 // # Invariants
 //
-//   - No life of a place is given to two processes: each turn has lives of its own, higher than those of
-//     earlier ones.
-//   - A spare that has no place ends with the job: with code 0 if somebody has left in order, and has said so to a spare that lives on.
-//   - Nobody waits at the end for longer than it takes to find each spare silent.
-//   - What a peer is to be sent is bounded; who doesn't take it in is dropped.
+//   - A spare leader is in one phase, and goes only from one phase to the next as phase.go lists.
+//   - No incarnation of a slot is given to two processes: each term has incarnations of its own,
+//     higher than those of earlier terms.
+//   - A spare without a slot ends with the job. It ends with code 0 if a process has left in
+//     order and has said so to a spare that is still alive.
+//   - No process waits at the end for longer than it takes to find each spare silent.
+//   - The queue of messages to a peer is bounded. A peer that doesn't read its messages is
+//     dropped.
 //
 // # Limits
 //
-// Where some processes reach only one of two spares, and others only the other, turn follows turn, and nothing is healed.
-// A spare that at the job's end is stopped, or on its way from one spare leader to another for longer than δ, may find nobody any more, and end with 1.
-// A job waits for a process that is stopped on its way out, in order, as long as the spare leader is connected to it.
-// A turn has 256 lives of a place; a spare leader that had to give away more might give one that another gave.
-// A replacement that is stopped is given up after δ; one that spins, which is taken for one that computes, after the limits of
-// package recovery.
-// A spare's program must be the one of the place it takes.
+//   - If some processes reach only one of two spares and others only the other, term follows term
+//     and nothing is replaced.
+//   - A spare that is stopped at the job's end, or is on its way between two spare leaders for
+//     longer than δ, may find no process any more and end with code 1.
+//   - A job waits for a process that is stopped while it leaves in order, as long as it is
+//     connected to the spare leader.
+//   - A term has 256 incarnations of a slot. A spare leader that had to give more might give one
+//     that another spare leader gave.
+//   - A replacement that is stopped is given up after δ. One that spins seems to compute, and is
+//     given up after the limits of package recovery.
+//   - A spare must run the program of the rank whose slot it fills.
 package spares

@@ -14,22 +14,22 @@ import (
 	"banyan/internal/proto"
 )
 
-// court is a spare leader of a job of two ranks of two replicas, processes 0 to 3, with spares
-// behind them. Guests have the numbers of their stations.
-type court struct {
+// leaderTest is a spare of a job of two ranks of two replicas, processes 0 to 3, with the spares
+// behind them. A peer has the number of its rank in the launcher's eyes.
+type leaderTest struct {
 	t   *testing.T
 	m   *Machine
 	now proto.Time
 	out []Action
 }
 
-// newCourt has a spare leader whose signs of life are so rare that they don't matter.
-func newCourt(t *testing.T, spares int) *court {
-	return &court{t: t, m: New(4, layout.Uniform(2, 2), spares, time.Hour, 0)}
+// newLeaderTest makes a spare leader whose signs of life are so rare that they don't matter.
+func newLeaderTest(t *testing.T, spares int) *leaderTest {
+	return &leaderTest{t: t, m: New(4, layout.Uniform(2, 2), spares, time.Hour, 0)}
 }
 
-// did is what the machine has wanted since it was asked last.
-func (c *court) did() string {
+// did is what the machine has wanted since the last call.
+func (c *leaderTest) did() string {
 	var lines []string
 	for _, a := range c.out {
 		switch a.Kind {
@@ -54,31 +54,31 @@ func (c *court) did() string {
 	return strings.Join(lines, "; ")
 }
 
-func (c *court) expect(want string) {
+func (c *leaderTest) expect(want string) {
 	c.t.Helper()
 	if got := c.did(); got != want {
 		c.t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func (c *court) says(id int, m control.Message) {
+func (c *leaderTest) says(id int, m control.Message) {
 	if m.Type == control.Member || m.Type == control.Spare {
 		c.m.Opened(id, proto.Proc(id))
 	}
 	c.m.Heard(c.now, id, m, &c.out)
 }
 
-func (c *court) member(id int, p proto.Proc, incarnation proto.Incarnation) {
+func (c *leaderTest) member(id int, p proto.Proc, incarnation proto.Incarnation) {
 	c.says(id, control.Message{Type: control.Member, Proc: p, Incarnation: incarnation, Card: fmt.Sprint("card ", p)})
 }
 
-func (c *court) spare(id int) { c.says(id, control.Message{Type: control.Spare, Pid: id}) }
+func (c *leaderTest) spare(id int) { c.says(id, control.Message{Type: control.Spare, Pid: id}) }
 
-func (c *court) closed(id int) { c.m.Closed(c.now, id, &c.out) }
+func (c *leaderTest) closed(id int) { c.m.Closed(c.now, id, &c.out) }
 
-// assemble brings all four processes and so many spares, of which the first reigns.
-func (c *court) assemble(spares int) {
-	c.m.Turn(0, 0, &c.out)
+// assemble connects all four processes and so many spares, the first of which leads.
+func (c *leaderTest) assemble(spares int) {
+	c.m.SetTerm(0, 0, &c.out)
 	for i := range 4 {
 		c.member(i, proto.Proc(i), 0)
 	}
@@ -92,7 +92,7 @@ func msg(t control.Type, p proto.Proc, incarnation proto.Incarnation) control.Me
 }
 
 func TestHealing(t *testing.T) {
-	c := newCourt(t, 2)
+	c := newLeaderTest(t, 2)
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
@@ -115,9 +115,9 @@ func TestHealing(t *testing.T) {
 	c.expect("death 3.0 → 0; death 3.0 → 2; death 3.0 → 5; admit 1.1 → 4; take 3.1 → 4")
 }
 
-// Nothing is begun while somebody who isn't dead may be at another spare leader's.
+// A spare leader begins nothing while a process that isn't dead may be with another spare leader.
 func TestWaitsForAll(t *testing.T) {
-	c := newCourt(t, 2)
+	c := newLeaderTest(t, 2)
 	for _, i := range []int{0, 3} {
 		c.member(i, proto.Proc(i), 0)
 	}
@@ -127,16 +127,16 @@ func TestWaitsForAll(t *testing.T) {
 	c.says(3, msg(control.Eviction, 1, 0))
 	c.expect("death 1.0 → 0; death 1.0 → 3")
 	c.member(2, 2, 0)
-	c.expect("") // it doesn't reign
-	c.m.Turn(0, 0, &c.out)
+	c.expect("") // it doesn't lead
+	c.m.SetTerm(0, 0, &c.out)
 	c.expect("take 1.1 → 5")
 }
 
-// Another spare leader has begun something: what came of that must be known, and its life isn't given
-// away again.
+// Another spare leader has begun an attempt. Its outcome must be known first, and its incarnation
+// isn't given again.
 func TestSuccession(t *testing.T) {
-	c := newCourt(t, 3)
-	c.m.Turn(0, 0, &c.out)
+	c := newLeaderTest(t, 3)
+	c.m.SetTerm(0, 0, &c.out)
 	c.spare(4)
 	c.spare(5)
 	c.spare(6)
@@ -151,8 +151,8 @@ func TestSuccession(t *testing.T) {
 	c.says(0, msg(control.Eviction, 1, 4))
 	c.expect("death 1.4 → 3; death 1.4 → 2; death 1.4 → 0; take 1.5 → 6")
 
-	c = newCourt(t, 3)
-	c.m.Turn(0, 0, &c.out)
+	c = newLeaderTest(t, 3)
+	c.m.SetTerm(0, 0, &c.out)
 	c.spare(4)
 	c.spare(6)
 	for _, i := range []int{0, 2, 3} {
@@ -164,9 +164,9 @@ func TestSuccession(t *testing.T) {
 	c.expect("")
 }
 
-// Who is silent is dead when a view says so, and is told.
+// A silent process is dead when a view says so. It is told so.
 func TestExclusion(t *testing.T) {
-	c := newCourt(t, 1)
+	c := newLeaderTest(t, 1)
 	c.assemble(1)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.says(0, msg(control.Eviction, 1, 0))
@@ -179,22 +179,22 @@ func TestExclusion(t *testing.T) {
 
 func TestReplacementFails(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fail func(c *court)
+		fail func(c *leaderTest)
 		want string
 	}{
-		"it dies": {func(c *court) { c.closed(6) }, "it has ended; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
-		"it says so": {func(c *court) { c.says(6, control.Message{Type: control.HealFailed, Text: "it is tired"}) },
+		"it dies": {func(c *leaderTest) { c.closed(6) }, "it has ended; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
+		"it says so": {func(c *leaderTest) { c.says(6, control.Message{Type: control.HealFailed, Text: "it is tired"}) },
 			"it is tired; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
-		"nobody could": {func(c *court) { c.says(6, control.Message{Type: control.Unhealable, Text: "it differs"}) },
+		"no replacement could": {func(c *leaderTest) { c.says(6, control.Message{Type: control.Unhealable, Text: "it differs"}) },
 			"it differs; replica 1 isn't asked again; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3"},
-		"others think so": {func(c *court) { c.says(2, msg(control.Eviction, 1, 1)) },
+		"others think so": {func(c *leaderTest) { c.says(2, msg(control.Eviction, 1, 1)) },
 			"process 2 holds it for dead; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
-		"the donor dies": {func(c *court) { c.closed(3); c.did(); c.says(0, msg(control.Eviction, 3, 0)) },
+		"the donor dies": {func(c *leaderTest) { c.closed(3); c.did(); c.says(0, msg(control.Eviction, 3, 0)) },
 			"the replica whose state it was to take over has died; death 1.1 → 0; death 1.1 → 2"},
-		"the program ends": {func(c *court) { c.says(0, msg(control.Finalized, 0, 0)) },
+		"the program ends": {func(c *leaderTest) { c.says(0, msg(control.Finalized, 0, 0)) },
 			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; finalized → 0"},
 	} {
-		c := newCourt(t, 3)
+		c := newLeaderTest(t, 3)
 		c.assemble(3)
 		c.says(3, msg(control.Healable, 0, 0))
 		c.says(0, msg(control.Eviction, 1, 0))
@@ -210,7 +210,7 @@ func TestReplacementFails(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	c := newCourt(t, 2)
+	c := newLeaderTest(t, 2)
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	c.closed(1)
@@ -225,8 +225,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestProgramsDiffer(t *testing.T) {
-	c := newCourt(t, 2)
-	c.m.Turn(0, 0, &c.out)
+	c := newLeaderTest(t, 2)
+	c.m.SetTerm(0, 0, &c.out)
 	for i := range 4 {
 		c.says(i, control.Message{Type: control.Member, Proc: proto.Proc(i), Number: uint64(i % 2)})
 	}
@@ -251,14 +251,14 @@ func TestProgramsDiffer(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	c := newCourt(t, 2)
+	c := newLeaderTest(t, 2)
 	c.assemble(2)
 	for i, answer := range []string{"finalized → 4; finalized → 5; finalized → 0", "finalized → 1", "finalized → 2", "finalized → 3; dismissed 0 → 5; end 0 "} {
 		c.says(i, msg(control.Finalized, 0, 0))
 		c.expect(answer)
 	}
 
-	c = newCourt(t, 2) // one has ended unheard
+	c = newLeaderTest(t, 2) // one has ended unheard
 	c.assemble(2)
 	for i := range 3 {
 		c.says(i, msg(control.Finalized, 0, 0))
@@ -268,7 +268,7 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 0 → 5; end 0 ")
 
-	c = newCourt(t, 2)
+	c = newLeaderTest(t, 2)
 	c.assemble(2)
 	for i := range 4 {
 		c.closed(i)
@@ -278,7 +278,7 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
-	c = newCourt(t, 2) // with a replacement under way
+	c = newLeaderTest(t, 2) // with a replacement under way
 	c.assemble(2)
 	c.says(3, msg(control.Healable, 0, 0))
 	for _, i := range []int{1, 0, 2} {
@@ -290,8 +290,8 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 1 → 5; end 1 no process of the job is left, and none has left in order")
 
-	c = newCourt(t, 2) // the first spare leader knew more than this one, who hears it from a spare
-	c.m.Turn(0, 2, &c.out)
+	c = newLeaderTest(t, 2) // this one hears from a spare what the first spare leader knew
+	c.m.SetTerm(0, 2, &c.out)
 	c.spare(4)
 	c.spare(5)
 	c.says(5, msg(control.Finalized, 0, 0))
@@ -299,8 +299,8 @@ func TestEnds(t *testing.T) {
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("dismissed 0 → 5; end 0 ")
 
-	c = newCourt(t, 3) // one spare is late, and only this one can tell it
-	c.m.Turn(0, 3, &c.out)
+	c = newLeaderTest(t, 3) // one spare is late, and only this one can tell it
+	c.m.SetTerm(0, 3, &c.out)
 	c.spare(4)
 	c.spare(6)
 	for i := range 4 {
@@ -311,18 +311,18 @@ func TestEnds(t *testing.T) {
 	c.spare(5)
 	c.expect("finalized → 5; dismissed 0 → 6; dismissed 0 → 5; end 0 ")
 
-	c = newCourt(t, 2) // it was stopped before anybody had come
+	c = newLeaderTest(t, 2) // it was stopped before any process had come
 	c.m = New(4, layout.Uniform(2, 2), 2, time.Second, 0)
-	c.m.Turn(0, 0, &c.out)
+	c.m.SetTerm(0, 0, &c.out)
 	c.now = proto.Time(time.Minute)
 	c.m.Tick(c.now, &c.out)
 	c.expect("")
 	c.member(0, 0, 0)
 	c.m.Tick(c.now+proto.Time(time.Minute), &c.out)
-	c.expect("turn → 0")
+	c.expect("term → 0")
 
-	c = newCourt(t, 2)
-	c.m.Turn(0, 0, &c.out)
+	c = newLeaderTest(t, 2)
+	c.m.SetTerm(0, 0, &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.m.Tick(c.m.Deadline(), &c.out)
 	c.expect("end 1 no process of the job is there")
@@ -331,17 +331,17 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Whatever guests say, and in whatever order they come and go: no life is given twice, there is one
-// replacement at a time, and none is begun unless all are there or dead.
-func TestAnything(t *testing.T) {
+// Peers say anything, and come and go in any order. No incarnation is given twice, there is one
+// replacement at a time, and no attempt begins unless all processes are connected or dead.
+func TestAnyMessages(t *testing.T) {
 	types := []control.Type{control.Member, control.Spare, control.Knows, control.Eviction, control.Excluded, control.Healable,
-		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown, control.Turn}
+		control.Unhealable, control.Arrived, control.Mark, control.Committed, control.Healed, control.HealFailed, control.Finalized, control.Shutdown, control.Term}
 	rapid.Check(t, func(t *rapid.T) {
 		m := New(4, layout.Uniform(2, 2), 2, time.Second, 0)
 		var out []Action
 		var here []int
 		taken := map[string]bool{}
-		replacement, now, last, turn := -1, proto.Time(0), 0, uint64(0)
+		replacement, now, last, term := -1, proto.Time(0), 0, uint64(0)
 		leaves := rapid.Bool().Draw(t, "leaves")
 		if !leaves { // else the job is over soon
 			types = slices.DeleteFunc(slices.Clone(types), func(c control.Type) bool { return c == control.Finalized })
@@ -350,26 +350,26 @@ func TestAnything(t *testing.T) {
 			now += proto.Time(rapid.Uint32Range(0, 1<<28).Draw(t, "ns"))
 			switch rapid.IntRange(0, 9).Draw(t, "event") {
 			case 0:
-				turn += rapid.Uint64Range(0, 2).Draw(t, "turns")
-				m.Turn(now, turn, &out)
+				term += rapid.Uint64Range(0, 2).Draw(t, "terms")
+				m.SetTerm(now, term, &out)
 			case 1:
 				m.Tick(now, &out)
 			case 2, 3:
 				last++
 				here = append(here, last)
-				m.Opened(last, proto.Proc(rapid.IntRange(0, 8).Draw(t, "station")))
+				m.Opened(last, proto.Proc(rapid.IntRange(0, 8).Draw(t, "launcher rank")))
 				m.Heard(now, last, control.Message{
 					Type: rapid.SampledFrom(types[:2]).Draw(t, "first"), Proc: proto.Proc(rapid.IntRange(0, 3).Draw(t, "proc")),
 				}, &out)
 			case 4:
 				if len(here) > 0 {
-					i := rapid.IntRange(0, len(here)-1).Draw(t, "guest")
+					i := rapid.IntRange(0, len(here)-1).Draw(t, "peer")
 					m.Closed(now, here[i], &out)
 					here = slices.Delete(here, i, i+1)
 				}
 			default:
 				if len(here) > 0 {
-					m.Heard(now, rapid.SampledFrom(here).Draw(t, "guest"), control.Message{
+					m.Heard(now, rapid.SampledFrom(here).Draw(t, "peer"), control.Message{
 						Type: rapid.SampledFrom(types).Draw(t, "type"), Proc: proto.Proc(rapid.IntRange(-1, 4).Draw(t, "proc")),
 						Incarnation: proto.Incarnation(rapid.Uint32Range(0, 3).Draw(t, "incarnation")), Number: rapid.Uint64Range(0, 4).Draw(t, "number"),
 					}, &out)
@@ -383,9 +383,9 @@ func TestAnything(t *testing.T) {
 					}
 					taken[key] = true
 					replacement = a.To
-					for p := range m.seats {
-						if s := &m.seats[p]; proto.Proc(p) != a.Message.Proc && s.guest == nil && !s.dead() {
-							t.Fatalf("%s is given while process %d is elsewhere", key, p)
+					for p := range m.slots {
+						if s := &m.slots[p]; proto.Proc(p) != a.Message.Proc && s.peer == nil && !s.dead() {
+							t.Fatalf("%s is given while process %d isn't connected", key, p)
 						}
 					}
 				}

@@ -13,88 +13,89 @@ import (
 )
 
 const (
-	// maxUnsent is how many messages may wait for a guest that reads nothing.
+	// maxUnsent is how many messages may wait for a peer that reads nothing.
 	maxUnsent = 4096
 	// parting is how long the last messages may take.
 	parting = time.Second
 )
 
-// ServiceConfig says who a spare is that may become the spare leader.
+// ServiceConfig describes the job of a spare that may become the spare leader.
 type ServiceConfig struct {
 	Layout  layout.Layout
 	Spares  int
-	Silence time.Duration // after which a spare leader counts as gone
-	Limit   time.Duration // of each part of an attempt; 0: package recovery's
+	Silence time.Duration // a spare leader that is silent for longer counts as gone
+	Limit   time.Duration // of each phase of an attempt; 0: package recovery's
 	Note    func(text string)
-	// Refused is told of strangers.
+	// Refused is told of strangers that tried to connect.
 	Refused func(error)
-	// Ended says that the job is over, when all other spares know it.
+	// Ended says that the job is over. All other spares know it by then.
 	Ended func(code int, text string)
 }
 
 // Service is a spare's Machine with its connections.
 type Service struct {
-	cfg   ServiceConfig
-	door  *handshake.Listener
-	begun time.Time
+	cfg      ServiceConfig
+	listener *handshake.Listener
+	begun    time.Time
 
-	mu      sync.Mutex
-	machine *Machine
-	out     []Action
-	guests  map[int]*connection
-	last    int     // connection
-	client  *Client // this spare's own; nil: there is none yet
-	urged   uint64  // the latest turn that it is to go on to
-	timer   *time.Timer
-	over    bool
-	ended   chan struct{} // closed when the others know that
+	mu        sync.Mutex
+	machine   *Machine
+	out       []Action
+	peers     map[int]*connection
+	lastID    int     // of a connection
+	client    *Client // this spare's own; nil: there is none yet
+	announced uint64  // the latest term to which this spare must go on
+	timer     *time.Timer
+	over      bool
+	ended     chan struct{} // closed when the others know that
 }
 
-// connection is a guest's.
+// connection is a peer's.
 type connection struct {
 	conn   net.Conn
 	unsent chan control.Message
 	sent   chan struct{} // closed when nothing is sent any more
 }
 
-// Serve opens a spare's door, at an address where the others reach it.
+// Serve starts a spare's service, at an address where the others can reach it.
 func Serve(meeting handshake.Meeting, host string, cfg ServiceConfig) (*Service, error) {
-	door, err := meeting.Listen(host)
+	listener, err := meeting.Listen(host)
 	if err != nil {
 		return nil, err
 	}
 	s := &Service{
-		cfg: cfg, door: door, begun: time.Now(),
-		machine: New(meeting.Self, cfg.Layout, cfg.Spares, cfg.Silence, cfg.Limit), guests: map[int]*connection{}, ended: make(chan struct{}),
+		cfg: cfg, listener: listener, begun: time.Now(),
+		machine: New(meeting.Self, cfg.Layout, cfg.Spares, cfg.Silence, cfg.Limit),
+		peers:   map[int]*connection{}, ended: make(chan struct{}),
 	}
 	s.timer = time.AfterFunc(time.Hour, func() { s.step(s.machine.Tick) })
-	go door.Serve(s.greet, cfg.Refused)
+	go listener.Serve(s.accept, cfg.Refused)
 	return s, nil
 }
 
-// Address is where the others find it.
-func (s *Service) Address() string { return s.door.Address() }
+// Address is where the others find the service.
+func (s *Service) Address() string { return s.listener.Address() }
 
-// follow has this spare's own Client go where guests say that others are.
-func (s *Service) follow(c *Client) {
+// advances names this spare's own Client. It goes on to the terms that peers announce.
+func (s *Service) advances(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client = c
-	c.urge(s.urged)
+	c.advance(s.announced)
 }
 
-// turn says which turn this spare takes the present one to be.
-func (s *Service) turn(turn uint64) {
-	s.step(func(now proto.Time, out *[]Action) { s.machine.Turn(now, turn, out) })
+// setTerm says which term this spare takes the present one to be.
+func (s *Service) setTerm(term uint64) {
+	s.step(func(now proto.Time, out *[]Action) { s.machine.SetTerm(now, term, out) })
 }
 
-// Outlast has a spare leader whose own place in the job is at its end stay until the other spares know that all are, for
-// so long at most.
+// Outlast keeps a spare leader that leaves the job itself, until the other spares know that the
+// job is over, or for so long at most.
 func (s *Service) Outlast(limit time.Duration) {
 	s.mu.Lock()
-	reigns := s.machine.reigns
+	leads := s.machine.phase != following
 	s.mu.Unlock()
-	if reigns {
+	if leads {
 		select {
 		case <-s.ended:
 		case <-time.After(limit):
@@ -102,20 +103,20 @@ func (s *Service) Outlast(limit time.Duration) {
 	}
 }
 
-// Close sends everybody away.
+// Close ends the service and its connections.
 func (s *Service) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 	s.timer.Stop()
-	s.door.Close()
-	for _, c := range s.guests {
+	s.listener.Close()
+	for _, c := range s.peers {
 		c.conn.Close()
 	}
 }
 
-// greet listens to who has come, until that goes.
-func (s *Service) greet(conn net.Conn, from proto.Proc) {
+// accept serves a peer that has connected, until it goes.
+func (s *Service) accept(conn net.Conn, from proto.Proc) {
 	c := &connection{conn: conn, unsent: make(chan control.Message, maxUnsent), sent: make(chan struct{})}
 	lines := control.NewConn(conn)
 	s.mu.Lock()
@@ -124,16 +125,17 @@ func (s *Service) greet(conn net.Conn, from proto.Proc) {
 		conn.Close()
 		return
 	}
-	s.last++
-	id := s.last
-	s.guests[id] = c
+	s.lastID++
+	id := s.lastID
+	s.peers[id] = c
 	s.machine.Opened(id, from)
 	s.mu.Unlock()
 	go func() {
 		defer close(c.sent)
 		for m := range c.unsent {
 			if lines.Send(m) != nil {
-				conn.SetReadDeadline(time.Now().Add(parting)) // it may have gone, but what it said before counts
+				// The peer may have gone. What it said before still counts.
+				conn.SetReadDeadline(time.Now().Add(parting))
 				return
 			}
 		}
@@ -153,16 +155,16 @@ func (s *Service) greet(conn net.Conn, from proto.Proc) {
 	})
 }
 
-// release ends a connection when what was to be sent is. The lock is held.
+// release ends a connection as soon as its queue is empty. The lock is held.
 func (s *Service) release(id int) {
-	if c := s.guests[id]; c != nil {
-		delete(s.guests, id)
+	if c := s.peers[id]; c != nil {
+		delete(s.peers, id)
 		close(c.unsent)
 		c.conn.SetWriteDeadline(time.Now().Add(parting))
 	}
 }
 
-// step has the machine do something, and carries out what it wants.
+// step has the machine do something, and carries out its actions.
 func (s *Service) step(do func(now proto.Time, out *[]Action)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +176,7 @@ func (s *Service) step(do func(now proto.Time, out *[]Action)) {
 	for _, a := range s.out {
 		switch a.Kind {
 		case Send:
-			if c := s.guests[a.To]; c != nil {
+			if c := s.peers[a.To]; c != nil {
 				select {
 				case c.unsent <- a.Message:
 				default:
@@ -185,9 +187,9 @@ func (s *Service) step(do func(now proto.Time, out *[]Action)) {
 			s.release(a.To)
 		case Note:
 			s.cfg.Note(a.Text)
-		case Urge:
-			if s.urged = max(s.urged, a.Turn); s.client != nil {
-				s.client.urge(a.Turn)
+		case Advance:
+			if s.announced = max(s.announced, a.Term); s.client != nil {
+				s.client.advance(a.Term)
 			}
 		case End:
 			s.over = true
@@ -203,20 +205,20 @@ func (s *Service) step(do func(now proto.Time, out *[]Action)) {
 // end ends this spare when the others know that they are to end.
 func (s *Service) end(code int, text string) {
 	s.mu.Lock()
-	var guests []*connection
-	for id, c := range s.guests {
-		guests = append(guests, c)
+	var peers []*connection
+	for id, c := range s.peers {
+		peers = append(peers, c)
 		s.release(id)
 	}
 	s.mu.Unlock()
 	late := time.After(parting)
-	for _, c := range guests {
+	for _, c := range peers {
 		select {
 		case <-c.sent:
 		case <-late:
 		}
 	}
-	s.door.Close()
+	s.listener.Close()
 	close(s.ended)
 	s.cfg.Ended(code, text)
 }
