@@ -218,23 +218,22 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 		}
 		return
 	}
-	member := int(h.Src)
-	if !c.casts || member < 0 || member >= len(c.members) ||
-		c.members[member] != p.cfg.Layout.Rank(from) || h.Aux < 0 || int(h.Aux) >= len(c.members) {
+	f := h.Broadcast()
+	if !c.casts || f.From < 0 || f.From >= len(c.members) ||
+		c.members[f.From] != p.cfg.Layout.Rank(from) || f.Root < 0 || f.Root >= len(c.members) {
 		p.buffers.put(payload)
 		return
 	}
 	if c.stream == nil {
 		p.openStream(c)
 	}
-	kind := broadcast.FrameKind(h.Kind - wire.KindTree)
-	c.stream.Receive(p.now, member, broadcast.Frame{
-		Kind: kind, Number: h.Seq, Root: int(h.Aux), Stable: h.Offset,
-		Shape: broadcast.Shape(h.Flags), Payload: payload,
+	c.stream.Receive(p.now, f.From, broadcast.Frame{
+		Kind: broadcast.FrameKind(f.Kind - wire.KindTree), Number: f.Number, Root: f.Root, Stable: f.Stable,
+		Shape: broadcast.Shape(f.Shape), Payload: payload,
 	}, &c.out)
 	p.runStream(c)
-	if h.Kind == wire.KindBroadcastReport && h.Seq == everyNumber {
-		p.memberClosed(c, member)
+	if f.Kind == wire.KindBroadcastReport && f.Number == everyNumber {
+		p.memberClosed(c, f.From)
 	}
 }
 
@@ -286,11 +285,13 @@ func (p *Process) carryOut(c *context) {
 	for i := range c.out {
 		switch a := &c.out[i]; a.Kind {
 		case broadcast.SendFrame:
-			h := p.nextHeader(wire.KindTree + wire.Kind(a.Frame.Kind))
-			h.Context, h.Seq, h.Aux, h.Offset = c.id, a.Frame.Number, int32(a.Frame.Root), a.Frame.Stable
-			h.Flags = uint8(a.Frame.Shape)
-			h.Src, h.Dst, h.Total = proto.Rank(c.self), proto.Rank(a.To), uint64(len(a.Frame.Payload))
-			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), h, a.Frame.Payload, 0)
+			f := wire.Broadcast{
+				Kind: wire.KindTree + wire.Kind(a.Frame.Kind), Context: c.id, Number: a.Frame.Number,
+				From: c.self, To: a.To, Root: a.Frame.Root, Shape: uint8(a.Frame.Shape), Stable: a.Frame.Stable,
+				Bytes: len(a.Frame.Payload),
+			}
+			f.Put(&p.header)
+			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), &p.header, a.Frame.Payload, 0)
 		case broadcast.Coloured:
 			if p.cfg.Recorder != nil {
 				p.cfg.Recorder.Coloured()

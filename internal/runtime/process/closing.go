@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"banyan/internal/proto"
 	"banyan/internal/runtime/wire"
 )
 
@@ -70,10 +69,9 @@ func (p *Process) unusable(id uint64) error {
 func (p *Process) tellClosed(c *context) {
 	for i, m := range c.members {
 		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && p.peers[q].state != peerLeft {
-			h := p.nextHeader(wire.KindBroadcastReport)
-			h.Context, h.Seq, h.Aux = c.id, everyNumber, int32(i)
-			h.Src, h.Dst = proto.Rank(c.self), proto.Rank(i)
-			p.send(q, h, nil, 0)
+			f := wire.Broadcast{Kind: wire.KindBroadcastReport, Context: c.id, Number: everyNumber, From: c.self, To: i, Root: i}
+			f.Put(&p.header)
+			p.send(q, &p.header, nil, 0)
 		}
 	}
 }

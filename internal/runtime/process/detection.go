@@ -7,9 +7,6 @@ import (
 	"banyan/internal/topology"
 )
 
-// wantsReply in the flags of a KindReconcile asks for the same in return.
-const wantsReply = 1
-
 // ringOf is the ring that a job starts with, of all its processes.
 func ringOf(cfg *Config) *topology.Ring {
 	n := cfg.Layout.Procs()
@@ -44,7 +41,8 @@ func (p *Process) runDetector() {
 			p.sendHeartbeat(a.To, a.Beat)
 			p.introduce(a.Beat)
 		case detector.SendObserve:
-			p.send(a.To, p.stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil, 0)
+			wire.Observe{Stamp: stampOf(a.Beat)}.Put(&p.header)
+			p.send(a.To, &p.header, nil, 0)
 		case detector.SendNews, detector.SendReconcile:
 			p.sendBulletin(a)
 		case detector.SendEviction:
@@ -65,9 +63,8 @@ func (p *Process) runDetector() {
 }
 
 func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
-	h := p.stamped(wire.KindHeartbeat, b.View, b.Incarnation)
-	h.Context, h.Total = b.Digest.Hash, uint64(b.Digest.Count)
-	p.send(to, h, nil, 0)
+	wire.Heartbeat{Stamp: stampOf(b), Count: b.Digest.Count, Hash: b.Digest.Hash}.Put(&p.header)
+	p.send(to, &p.header, nil, 0)
 }
 
 // introduce sends one more heartbeat along with each of the first few, to the process at
@@ -85,61 +82,57 @@ func (p *Process) introduce(b detector.Beat) {
 	}
 }
 
-// stamped is the header of a frame of the detector.
-func (p *Process) stamped(k wire.Kind, view uint32, incarnation proto.Incarnation) *wire.Header {
-	h := p.nextHeader(k)
-	h.Seq, h.Aux = uint64(view), int32(incarnation)
-	return h
+func stampOf(b detector.Beat) wire.Stamp {
+	return wire.Stamp{View: b.View, Incarnation: b.Incarnation}
 }
 
 func (p *Process) sendBulletin(a *detector.Action) {
 	b := &a.Bulletin
-	h := p.stamped(wire.KindReconcile, b.View, b.Incarnation)
+	stamp := wire.Stamp{View: b.View, Incarnation: b.Incarnation}
 	if a.Kind == detector.SendNews {
-		h.Kind, h.Src, h.Tag, h.Flags = wire.KindNews, proto.Rank(b.Source), int32(b.Tree), b.Cube
-	} else if a.Ask {
-		h.Flags = wantsReply
+		wire.News{Stamp: stamp, Source: b.Source, Cube: b.Cube, Tree: b.Tree}.Put(&p.header)
+	} else {
+		wire.Reconcile{Stamp: stamp, Ask: a.Ask}.Put(&p.header)
 	}
 	p.scratch = p.scratch[:0]
 	for _, e := range b.Gone {
 		p.scratch = wire.AppendGone(p.scratch, wire.Gone(e))
 	}
-	p.send(a.To, h, p.scratch, 0)
+	p.send(a.To, &p.header, p.scratch, 0)
 	p.scratch = p.scratch[:0]
 }
 
 func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
-	h := p.nextHeader(wire.KindEviction)
-	h.Aux = int32(incarnation)
-	p.send(to, h, nil, 0)
+	wire.Eviction{Incarnation: incarnation}.Put(&p.header)
+	p.send(to, &p.header, nil, 0)
 }
 
 // detectorArrived routes the frames of the detector.
 func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
-	beat := detector.Beat{
-		View: uint32(h.Seq), Incarnation: proto.Incarnation(h.Aux),
-		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
-	}
 	if p.joining != nil && !p.installed {
 		return // a replacement has no view yet, so it knows of nobody's place on the ring
 	}
 	switch h.Kind {
 	case wire.KindHeartbeat:
-		p.detector.Heartbeat(p.now, from, beat, &p.detectorOut)
+		f := h.Heartbeat()
+		p.detector.Heartbeat(p.now, from, detector.Beat{
+			View: f.View, Incarnation: f.Incarnation, Digest: detector.Digest{Count: f.Count, Hash: f.Hash},
+		}, &p.detectorOut)
 	case wire.KindObserve:
-		p.detector.Observe(p.now, from, beat, &p.detectorOut)
-	case wire.KindNews, wire.KindReconcile:
-		b := detector.Bulletin{
-			View: beat.View, Incarnation: beat.Incarnation,
-			Source: proto.Proc(h.Src), Cube: h.Flags, Tree: uint8(h.Tag), Gone: decodeGone(payload),
-		}
-		if h.Kind == wire.KindNews {
-			p.detector.News(p.now, from, b, &p.detectorOut)
-		} else {
-			p.detector.Reconcile(p.now, from, b, h.Flags == wantsReply, &p.detectorOut)
-		}
+		f := h.Observe()
+		p.detector.Observe(p.now, from, detector.Beat{View: f.View, Incarnation: f.Incarnation}, &p.detectorOut)
+	case wire.KindNews:
+		f := h.News()
+		p.detector.News(p.now, from, detector.Bulletin{
+			View: f.View, Incarnation: f.Incarnation, Source: f.Source, Cube: f.Cube, Tree: f.Tree, Gone: decodeGone(payload),
+		}, &p.detectorOut)
+	case wire.KindReconcile:
+		f := h.Reconcile()
+		p.detector.Reconcile(p.now, from, detector.Bulletin{
+			View: f.View, Incarnation: f.Incarnation, Gone: decodeGone(payload),
+		}, f.Ask, &p.detectorOut)
 	case wire.KindEviction:
-		p.detector.Eviction(p.now, from, beat.Incarnation, &p.detectorOut)
+		p.detector.Eviction(p.now, from, h.Eviction().Incarnation, &p.detectorOut)
 	}
 	p.runDetector()
 }

@@ -101,14 +101,14 @@ func TestDigestsAreCompared(t *testing.T) {
 	}
 	p.Frame(7, &beat, nil)
 	h := w.last(wire.KindReconcile)
-	if h == nil || h.Flags != wantsReply || w.to[len(w.to)-1] != 7 {
+	if h == nil || !h.Reconcile().Ask || w.to[len(w.to)-1] != 7 {
 		t.Fatalf("reconciled by %+v", h)
 	}
 	p.Frame(7, &wire.Header{Kind: wire.KindReconcile}, gonePayload(wire.Gone{Proc: 1}))
 	if p.Alive(1) {
 		t.Error("the answer isn't heard")
 	}
-	p.Frame(7, &wire.Header{Kind: wire.KindReconcile, Flags: wantsReply}, nil)
+	p.Frame(7, &wire.Header{Kind: wire.KindReconcile, Flags: 1}, nil)
 	if h := w.last(wire.KindReconcile); h.Flags != 0 || len(w.lists[len(w.lists)-1]) != 1 {
 		t.Errorf("answered by %+v with %v", h, w.lists[len(w.lists)-1])
 	}

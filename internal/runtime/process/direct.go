@@ -34,7 +34,7 @@ func (p *Process) revoke() {
 
 // read begins to read the data of an offer, and says whether that goes well.
 func (p *Process) read(a *arrival, r *request) bool {
-	if p.direct == nil || a.place == 0 || a.wanted < directMin || !p.readPiece(a, r) {
+	if p.direct == nil || a.offer.Memory == 0 || a.wanted < directMin || !p.readPiece(a, r) {
 		return false
 	}
 	if a.received < a.wanted {
@@ -46,8 +46,8 @@ func (p *Process) read(a *arrival, r *request) bool {
 // readPiece reads on, and ends the rendezvous if that was all.
 func (p *Process) readPiece(a *arrival, r *request) bool {
 	n := min(a.wanted-a.received, directPiece)
-	if !p.direct.Read(a.from, r.buffer[a.received:a.received+n], a.place, a.received) {
-		a.place = 0
+	if !p.direct.Read(a.from, r.buffer[a.received:a.received+n], a.offer.Memory, a.received) {
+		a.offer.Memory = 0
 		return false
 	}
 	a.received += n
@@ -67,7 +67,7 @@ func (p *Process) readOn() bool {
 	kept := p.reading[:0]
 	for _, ah := range p.reading {
 		a := p.arrivals.get(ah)
-		if a == nil || a.place == 0 || a.received == a.wanted {
+		if a == nil || a.offer.Memory == 0 || a.received == a.wanted {
 			continue // it has ended, or comes in fragments
 		}
 		r := p.requests.get(a.request)

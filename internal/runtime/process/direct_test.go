@@ -67,7 +67,7 @@ func TestDirectRead(t *testing.T) {
 			t.Fatal("the sender is let go too early")
 		}
 	}
-	if pull := w.last(wire.KindPull); pull == nil || pull.Flags != discard || pull.ID != 1<<32 {
+	if pull := w.last(wire.KindPull); pull == nil || !pull.Pull().Discard || pull.ID != 1<<32 {
 		t.Errorf("the sender is told %+v", pull)
 	}
 	if _, err := p.Take(h); err != nil || !bytes.Equal(buffer, large) || w.pieces != 3 {
@@ -96,7 +96,7 @@ func TestDirectReadFails(t *testing.T) {
 		if p.Done(h) {
 			t.Error("received without data")
 		}
-		p.Frame(1, &wire.Header{Kind: wire.KindData, ID: pull.Offset, Flags: withdrawn, Total: pull.Total, Aux: 1}, nil)
+		p.Frame(1, &wire.Header{Kind: wire.KindData, ID: pull.Offset, Flags: 1, Total: pull.Total, Aux: 1}, nil)
 		if _, err := p.Take(h); !errors.Is(err, ErrRankLost) {
 			t.Errorf("piece %d: withdrawn, but %v", last, err)
 		}

@@ -130,7 +130,8 @@ func turn(waiting []early, from proto.Proc, h *wire.Header) {
 		m := &waiting[i]
 		if m.header.Kind == wire.KindOffer && m.header.Seq == h.Seq &&
 			m.header.Context == h.Context && m.header.Src == h.Src {
-			m.from, m.header.ID, m.header.Offset = from, h.ID, h.Offset
+			m.from = from
+			h.Offer().Put(&m.header)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
 		return p.messageArrived(from, h, payload, owned)
-	case h.Kind >= wire.KindTree && h.Kind <= wire.KindBroadcastReport:
+	case h.Kind.OfBroadcast():
 		p.broadcastArrived(from, h, payload, owned)
 		return true
 	default:
@@ -89,7 +89,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		}
 		p.runReplica()
 	case wire.KindReceived:
-		p.replica.Reported(from, h.Total)
+		p.replica.Reported(from, h.Received().Bytes)
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindEviction:
 		p.detectorArrived(from, h, payload)
 	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
@@ -105,7 +105,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 	case wire.KindGoodbye:
 		p.Left(from)
 	case wire.KindAbort:
-		p.host.Aborted(from, int(h.Tag))
+		p.host.Aborted(from, int(h.Abort().Code))
 	}
 }
 

@@ -192,10 +192,9 @@ func (p *Process) pumpDonation() (sent bool) {
 			d.stream = nil
 			break
 		}
-		h := p.nextHeader(d.kind)
-		h.Offset = d.offset
+		wire.Piece{Kind: d.kind, Offset: d.offset}.Put(&p.header)
 		d.offset += uint64(len(piece))
-		p.send(d.replacement, h, piece, 0)
+		p.send(d.replacement, &p.header, piece, 0)
 		sent = true
 	}
 	return sent
@@ -274,7 +273,8 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 
 // noteArrived takes a note of package replica's conversation.
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
-	n := replica.Note{Kind: replica.NoteKind(h.Flags), Replacement: proto.Proc(h.Src), Incarnation: proto.Incarnation(h.Aux), Covers: h.Context}
+	f := h.Note()
+	n := replica.Note{Kind: replica.NoteKind(f.Kind), Replacement: f.Replacement, Incarnation: f.Incarnation, Covers: f.Covers}
 	if !p.replicated || int(n.Replacement) >= len(p.peers) || p.joining != nil && !p.joining.committed {
 		return
 	}
@@ -303,9 +303,8 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 
 func (p *Process) tellNote(a *replica.Action) {
 	n := a.NoteOf()
-	h := p.nextHeader(wire.KindNote)
-	h.Flags, h.Src, h.Aux, h.Context = uint8(n.Kind), proto.Rank(n.Replacement), int32(n.Incarnation), n.Covers
-	p.send(a.To, h, nil, 0)
+	wire.Note{Kind: uint8(n.Kind), Replacement: n.Replacement, Incarnation: n.Incarnation, Covers: n.Covers}.Put(&p.header)
+	p.send(a.To, &p.header, nil, 0)
 }
 
 // stateArrived takes the next bytes of the donor's state.

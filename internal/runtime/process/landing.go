@@ -47,8 +47,8 @@ func (p *Process) landed(from proto.Proc, h *wire.Header) bool {
 	p.peers[from].contacted = true
 	p.received(from, h.Kind)
 	if a := p.arrivals.get(ah); a != nil {
-		if h.Seq != 0 {
-			p.completedThere(h.Context, h.Src, h.Seq)
+		if n := h.Completed(); n != 0 {
+			p.completedThere(h.Context, h.Src, n)
 		}
 		p.endLanding(a, nil)
 	}

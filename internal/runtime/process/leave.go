@@ -71,7 +71,7 @@ func (p *Process) Departed() bool { return p.finished || p.fenced }
 // coordinator of the shutdown barrier dies in the middle of it, they take the leavers'
 // silence for death.
 func (p *Process) Goodbye() {
-	p.toAll(wire.KindGoodbye, 0, func(q proto.Proc) bool { return p.peers[q].contacted })
+	p.toAll(wire.Header{Kind: wire.KindGoodbye}, func(q proto.Proc) bool { return p.peers[q].contacted })
 }
 
 // Close says that the transport is about to go. What is under way never ends, and
@@ -83,15 +83,17 @@ func (p *Process) Close() {
 
 // Abort tells the others to end with an exit code.
 func (p *Process) Abort(code int) {
-	p.toAll(wire.KindAbort, int32(code), func(proto.Proc) bool { return true })
+	var h wire.Header
+	wire.Abort{Code: int32(code)}.Put(&h)
+	p.toAll(h, func(proto.Proc) bool { return true })
 }
 
-func (p *Process) toAll(k wire.Kind, tag int32, wanted func(proto.Proc) bool) {
+// toAll sends a frame without a payload to all that are wanted of those present.
+func (p *Process) toAll(h wire.Header, wanted func(proto.Proc) bool) {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
 		if q != p.cfg.Self && p.present(q) && wanted(q) {
-			h := p.nextHeader(k)
-			h.Tag = tag
-			p.send(q, h, nil, 0)
+			p.header = h
+			p.send(q, &p.header, nil, 0)
 		}
 	}
 }

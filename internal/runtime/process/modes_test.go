@@ -184,7 +184,7 @@ func TestSynchronousSend(t *testing.T) {
 		}
 		pull := wire.Header{Kind: wire.KindPull, ID: offer.ID, Offset: 1 << 32, Total: uint64(size)}
 		if size == 0 {
-			pull.Flags = discard
+			pull.Flags = 1 // discard
 		}
 		p.Frame(1, &pull, nil)
 		for _, token := range w.tokens {

@@ -21,9 +21,8 @@ type arrival struct {
 	// A rendezvous:
 	offered  bool
 	from     proto.Proc // who offers it now
-	senderID uint64     // the sender's handle
+	offer    wire.Offer // its Memory is 0 where the data has to be asked for
 	seq      uint64
-	place    uint64 // where the data can be read; 0: it has to be asked for
 	request  Handle // what it is bound to; zero while unexpected
 	logged   int    // its number in the log, or 0
 	wanted   uint64 // how much of it fits the buffer
@@ -170,8 +169,8 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte
 		if h.Src != proto.Rank(from) {
 			return false
 		}
-		if h.Seq != 0 {
-			p.completedThere(h.Context, h.Src, h.Seq)
+		if n := h.Completed(); n != 0 {
+			p.completedThere(h.Context, h.Src, n)
 		}
 		return p.deliver(from, h, payload, owned)
 	}

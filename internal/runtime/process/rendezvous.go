@@ -14,7 +14,7 @@ import (
 // deliverOffer matches an offer new to this process.
 func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
 	ah, a := p.newArrival(e, h.Total)
-	a.offered, a.from, a.senderID, a.seq, a.place = true, from, h.ID, h.Seq, h.Offset
+	a.offered, a.from, a.offer, a.seq = true, from, h.Offer(), h.Seq
 	a.stamp = append(a.stamp, stamp...)
 	if p.finishing {
 		p.refuse(a)
@@ -48,9 +48,8 @@ func (p *Process) pull(a *arrival, r *request) {
 // ask asks the sender for the data.
 func (p *Process) ask(a *arrival) {
 	a.received = 0
-	h := p.nextHeader(wire.KindPull)
-	h.ID, h.Offset, h.Total = a.senderID, a.self.bits(), a.wanted
-	p.send(a.from, h, nil, 0)
+	wire.Pull{Sender: a.offer.Sender, Receiver: a.self.bits(), Wanted: a.wanted}.Put(&p.header)
+	p.send(a.from, &p.header, nil, 0)
 }
 
 // letGo tells the sender that no data is wanted, or none any more.
@@ -58,9 +57,8 @@ func (p *Process) letGo(a *arrival) {
 	if a.from == proto.NoProc {
 		return // whoever offers it hears by an acknowledgement
 	}
-	h := p.nextHeader(wire.KindPull)
-	h.ID, h.Offset, h.Total, h.Flags = a.senderID, a.self.bits(), a.wanted, discard
-	p.send(a.from, h, nil, 0)
+	wire.Pull{Sender: a.offer.Sender, Receiver: a.self.bits(), Wanted: a.wanted, Discard: true}.Put(&p.header)
+	p.send(a.from, &p.header, nil, 0)
 }
 
 // endRendezvous ends a rendezvous of which all is here that the receive has room
@@ -118,14 +116,16 @@ func (p *Process) place(from proto.Proc, h *wire.Header) []byte {
 	if r == nil || r.done {
 		return nil
 	}
-	return r.buffer[h.Offset : h.Offset+uint64(h.Length)]
+	at := h.Fragment().Offset
+	return r.buffer[at : at+uint64(h.Length)]
 }
 
 // wanted is the rendezvous that a fragment belongs to, or nil.
 func (p *Process) wanted(from proto.Proc, h *wire.Header) *arrival {
-	a := p.arrivals.get(handleOf(h.ID))
-	if a == nil || !a.offered || a.from != from || h.Total != a.wanted ||
-		h.Offset > a.wanted || a.wanted-h.Offset < uint64(h.Length) {
+	f := h.Fragment()
+	a := p.arrivals.get(handleOf(f.Receiver))
+	if a == nil || !a.offered || a.from != from || f.Wanted != a.wanted ||
+		f.Offset > a.wanted || a.wanted-f.Offset < uint64(h.Length) {
 		return nil
 	}
 	return a
@@ -137,8 +137,8 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 	if a == nil {
 		return
 	}
-	if h.Flags&withdrawn != 0 {
-		p.finishRendezvous(a, &LostError{proto.Rank(h.Aux)})
+	if f := h.Fragment(); f.Withdrawn {
+		p.finishRendezvous(a, &LostError{f.Lost})
 		return
 	}
 	a.received += uint64(h.Length)

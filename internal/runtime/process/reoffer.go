@@ -51,7 +51,7 @@ func (p *Process) reoffered(from proto.Proc, h *wire.Header) {
 		p.reofferedEarly(from, h)
 		return
 	}
-	found.from, found.senderID, found.place = from, h.ID, h.Offset
+	found.from, found.offer = from, h.Offer()
 	if r := p.requests.get(found.request); r != nil {
 		p.pull(found, r)
 	}

@@ -58,7 +58,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 		h := p.nextHeader(wire.KindEager)
 		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
 		if c := p.recent[context%2]; c != nil && c.stream != nil && c.id == context {
-			h.Seq = c.stream.Completed()
+			h.SetCompleted(c.stream.Completed())
 		}
 		p.send(proto.Proc(dst), h, data, 0)
 		if p.hasRoom(dst) {
@@ -237,9 +237,8 @@ func (p *Process) runReplica() {
 		case replica.Tell:
 			p.tellNote(a)
 		case replica.Report:
-			h := p.nextHeader(wire.KindReceived)
-			h.Total = a.Seq
-			p.send(a.To, h, nil, 0)
+			wire.Received{Bytes: a.Seq}.Put(&p.header)
+			p.send(a.To, &p.header, nil, 0)
 		case replica.Handover, replica.Abandoned, replica.Healed:
 			p.healingStep(a)
 		case replica.Redirect:
@@ -260,7 +259,7 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
 	h.Src, h.Dst = p.rank, m.Dst
 	if m.Rendezvous {
-		h.Kind, h.ID, h.Offset = wire.KindOffer, m.User, p.expose(m.Body)
+		wire.Offer{Sender: m.User, Memory: p.expose(m.Body)}.Put(h)
 	}
 	p.send(to, h, p.messages.get(handleOf(m.User)).wire, 0)
 }

@@ -5,16 +5,6 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Flags of frames.
-const (
-	// discard, on a pull, asks for no data: nobody wants the message, or its
-	// receiver has read it already.
-	discard = 1
-	// withdrawn, on data, answers a pull with no data: the sender has given
-	// the message up since the rank Aux is lost.
-	withdrawn = 1
-)
-
 // transfer is the data of one rendezvous message on its way to one process.
 type transfer struct {
 	to       proto.Proc
@@ -29,23 +19,23 @@ type transfer struct {
 
 // pulled answers a receiver that wants the data of an offer.
 func (p *Process) pulled(from proto.Proc, h *wire.Header) {
-	mh := handleOf(h.ID)
+	f := h.Pull()
+	mh := handleOf(f.Sender)
 	m := p.messages.get(mh)
 	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) || p.fenced {
 		return // overtaken by an acknowledgement or a death
 	}
-	if m.Body == nil && h.Flags&discard == 0 {
-		w := p.nextHeader(wire.KindData)
-		w.ID, w.Flags, w.Total, w.Aux = h.Offset, withdrawn, h.Total, int32(m.lost)
-		p.send(from, w, nil, 0)
+	if m.Body == nil && !f.Discard {
+		wire.Fragment{Receiver: f.Receiver, Wanted: f.Wanted, Withdrawn: true, Lost: m.lost}.Put(&p.header)
+		p.send(from, &p.header, nil, 0)
 	}
-	if m.Body == nil || h.Flags&discard != 0 || h.Total == 0 {
+	if m.Body == nil || f.Discard || f.Wanted == 0 {
 		p.replica.Delivered(&m.Message, from, &p.replicaOut)
 		p.runReplica()
 		return
 	}
 	th, t := p.transfers.take()
-	*t = transfer{to: from, message: mh, receiver: h.Offset, end: min(h.Total, m.Total)}
+	*t = transfer{to: from, message: mh, receiver: f.Receiver, end: min(f.Wanted, m.Total)}
 	m.transfers++
 	p.feed(th, t)
 }
@@ -55,12 +45,11 @@ func (p *Process) feed(th Handle, t *transfer) {
 	m := p.messages.get(t.message)
 	for t.inFlight < fragmentsInFlight && t.next < t.end {
 		n := min(t.end-t.next, fragmentSize)
-		h := p.nextHeader(wire.KindData)
-		h.ID, h.Offset, h.Total = t.receiver, t.next, t.end
+		wire.Fragment{Receiver: t.receiver, Offset: t.next, Wanted: t.end}.Put(&p.header)
 		part := m.Body[t.next : t.next+n]
 		t.next += n
 		t.inFlight++
-		p.send(t.to, h, part, th.bits())
+		p.send(t.to, &p.header, part, th.bits())
 	}
 	if t.next == t.end && !t.handed {
 		// Now, and not when the transport has let go of it: its receiver may have it by

@@ -23,7 +23,7 @@ func TestWithdrawnAfterFree(t *testing.T) {
 	}
 	p.CloseContext(3)
 	p.Frame(1, &wire.Header{Kind: wire.KindPull, ID: w.last(wire.KindOffer).ID, Offset: 1 << 32, Total: 1 << 20}, nil)
-	if d := w.last(wire.KindData); d == nil || d.Flags != withdrawn || d.Aux != 2 {
+	if d := w.last(wire.KindData); d == nil || !d.Fragment().Withdrawn || d.Fragment().Lost != 2 {
 		t.Errorf("the answer to the pull is %+v", d)
 	}
 }

@@ -1,10 +1,12 @@
 // Package wire turns frames into bytes and back.
 //
-// A frame is a Header of HeaderSize bytes and a payload of at most MaxPayload.
-// All numbers are little endian. A header starts with a magic number and the
-// version of the format: these, and the checks of Header.Check, find a stream
-// that is out of step or corrupted before it does harm. They aren't a checksum:
-// a connection is trusted to carry what was sent.
+// A frame is a Header of HeaderSize bytes and a payload of at most MaxPayload. All numbers
+// are little endian. Every kind of frame has the same header; a type for each kind (Pull,
+// Heartbeat, Note …) says what its fields mean there.
+//
+// A header starts with a magic number and the version of the format. These, and the checks
+// of Header.Check, find a stream that is out of step or corrupted before it does harm. They
+// aren't a checksum: a connection is trusted to carry what was sent.
 //
 // Nothing here allocates.
 package wire
@@ -17,8 +19,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// Version is the version of the frame format. Peers agree on a protocol version
-// when they connect; this byte only confirms it.
+// Version is the version of the frame format. Peers agree on a protocol version when they
+// connect; this byte only confirms it.
 const Version = 4
 
 const magic = 0xBA
@@ -63,8 +65,8 @@ func EncodeHeader(b []byte, h *Header) {
 	binary.LittleEndian.PutUint64(b[atID:], h.ID)
 }
 
-// DecodeHeader reads the first HeaderSize bytes of b into h. The error wraps
-// ErrCorrupt; h is then of no use.
+// DecodeHeader reads the first HeaderSize bytes of b into h. The error wraps ErrCorrupt; h
+// is useless then.
 func DecodeHeader(h *Header, b []byte) error {
 	if len(b) < HeaderSize {
 		return fmt.Errorf("%w: a header of %d bytes", ErrCorrupt, len(b))
@@ -91,13 +93,13 @@ func DecodeHeader(h *Header, b []byte) error {
 	return h.Check()
 }
 
-// Check says whether a frame can have this header: a known kind, a payload that
-// fits the kind, no negative rank where a rank is meant, no fragment outside
-// its message. Transports check what they send, so that a mistake is found
-// where it is made, and what they receive. The error wraps ErrCorrupt.
+// Check says whether a frame can have this header: its kind is known, the payload fits the
+// kind, no rank is negative, no fragment lies outside its message. Transports check what
+// they send, so that a mistake is found where it is made, and what they receive. The error
+// wraps ErrCorrupt.
 func (h *Header) Check() error {
 	if h.Kind == KindEager && h.Total <= uint64(h.Length) && h.Length <= MaxPayload && h.Src|h.Dst >= 0 {
-		return nil // what there is most of
+		return nil // most frames are of this kind
 	}
 	return h.check()
 }
@@ -138,8 +140,8 @@ func (h *Header) check() error {
 	return nil
 }
 
-// isMultiple says whether a payload of n bytes is a whole number of units, none
-// where the unit is 0.
+// isMultiple tells whether a payload of n bytes is a whole number of units; if the unit is
+// 0, whether there is none.
 func isMultiple(n, unit uint32) bool {
 	if unit == 0 {
 		return n == 0

@@ -2,6 +2,99 @@ package wire
 
 import "fmt"
 
+// Kind says what a frame is, and so which machine it belongs to.
+type Kind uint8
+
+// Kinds of frames.
+const (
+	KindInvalid Kind = iota
+
+	// Messages between ranks (internal/proto/replica, then internal/proto/match).
+
+	// KindEager carries a whole message of Total bytes, then, in replicated jobs, its
+	// stamp (internal/proto/causal). It uses Context, Src, Dst, Tag and Total; in
+	// replicated jobs Seq, else Header.Completed.
+	KindEager
+	// KindOffer announces a message that is too large to send unasked, or whose sender
+	// waits until it is matched (the request to send of a rendezvous). The payload is its
+	// stamp, if there is one. It uses Context, Src, Dst, Tag, Seq and Total; see Offer.
+	KindOffer
+	// KindPull asks for the data of an offer (clear to send); see Pull.
+	KindPull
+	// KindData carries a fragment of an offered message; see Fragment.
+	KindData
+	// KindAck acknowledges messages to another replica of their sender. The payload is a
+	// list of Ack records.
+	KindAck
+	// KindReceived tells another replica of the sender's rank how much its program has
+	// received; see Received.
+	KindReceived
+
+	// Broadcasts (internal/proto/broadcast); see Broadcast.
+
+	// KindTree carries a broadcast along the tree.
+	KindTree
+	// KindCorrection carries a broadcast along the ring.
+	KindCorrection
+	// KindCorrectionOffer is a correction without its payload.
+	KindCorrectionOffer
+	// KindBroadcastPull asks a holder for a broadcast's payload. Its own payload is a
+	// digest of the members that are known to be gone.
+	KindBroadcastPull
+	// KindBroadcastMissing answers a pull: the payload isn't here, and the root and
+	// exactly those in the digest are gone.
+	KindBroadcastMissing
+	// KindBroadcastReport asks whether its receiver has completed all broadcasts of the
+	// context up to a number, or answers that.
+	KindBroadcastReport
+
+	// Failure detection (internal/proto/detector).
+
+	// KindHeartbeat tells the observer that the sender lives; see Heartbeat.
+	KindHeartbeat
+	// KindObserve tells a process that the sender now observes it; see Observe.
+	KindObserve
+	// KindNews is a copy of a broadcast of deaths; see News. The payload is a list of Gone
+	// records, sorted by position on the view's ring.
+	KindNews
+	// KindReconcile tells all deaths that the sender knows of; see Reconcile. The payload
+	// is as of KindNews.
+	KindReconcile
+	// KindEviction tells its receiver that the job counts it among the dead; see Eviction.
+	KindEviction
+
+	// Membership (internal/proto/membership).
+
+	// KindMembership carries one of its messages (internal/runtime/wire/views).
+	KindMembership
+
+	// Healing: a replacement joins (internal/runtime/process/healing.go).
+
+	// KindNote carries a note of internal/proto/replica; see Note.
+	KindNote
+	// KindLog carries the next bytes of a donor's log; see Piece.
+	KindLog
+	// KindReady tells the donor that the replacement has come to its first safe point.
+	KindReady
+	// KindState carries the next bytes of a donor's state; see Piece.
+	KindState
+	// KindHealed tells the donor that all processes know the replacement.
+	KindHealed
+
+	// Leaving (internal/proto/shutdown).
+
+	// KindDone says that the sender has finished and is flushed.
+	KindDone
+	// KindAllDone says that every live process has finished.
+	KindAllDone
+	// KindGoodbye is the last frame of a process that leaves in order.
+	KindGoodbye
+	// KindAbort ends the job; see Abort.
+	KindAbort
+
+	kindEnd
+)
+
 // payloadShape says which payloads a kind of frame may carry.
 type payloadShape struct {
 	name string
@@ -41,7 +134,7 @@ var kinds = [kindEnd]payloadShape{
 	KindAbort:            {"abort", anyBytes},
 }
 
-// Valid says whether k is a kind that may be on the wire.
+// Valid tells whether k is a kind that may be on the wire.
 func (k Kind) Valid() bool { return k > KindInvalid && k < kindEnd }
 
 func (k Kind) String() string {

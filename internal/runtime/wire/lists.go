@@ -7,6 +7,34 @@ import (
 	"banyan/internal/proto"
 )
 
+// Ack is one record in the payload of a KindAck, AckSize bytes. It travels from a replica
+// of rank Dst (the frame's header says which) to a replica of rank Src.
+type Ack struct {
+	Context uint64
+	// Seq acknowledges every eager message of the channel up to and including it, or, where
+	// Single, the rendezvous message with just this number.
+	Seq    uint64
+	Single bool
+	// Verified says that Digest is that of what is acknowledged (internal/proto/verify);
+	// else Digest is 0.
+	Verified bool
+	Digest   uint32
+}
+
+// AckSize is the length of an encoded Ack in bytes.
+const AckSize = 24
+
+// Gone is one record in the payload of a KindNews or KindReconcile, GoneSize bytes: a
+// process is gone in its incarnations up to this one.
+type Gone struct {
+	Proc        proto.Proc
+	Incarnation proto.Incarnation
+	Left        bool // in order; else it died
+}
+
+// GoneSize is the length of an encoded Gone in bytes.
+const GoneSize = 8
+
 // AppendAck appends one encoded record to the payload of a KindAck.
 func AppendAck(b []byte, a Ack) []byte {
 	b = binary.LittleEndian.AppendUint64(b, a.Context)
@@ -29,7 +57,7 @@ const (
 )
 
 // DecodeAcks appends the records in the payload of a KindAck to dst. The error
-// wraps ErrCorrupt; dst comes back as it was then.
+// wraps ErrCorrupt; dst is then returned unchanged.
 func DecodeAcks(dst []Ack, payload []byte) ([]Ack, error) {
 	if len(payload)%AckSize != 0 {
 		return dst, fmt.Errorf("%w: a list of acks in %d bytes", ErrCorrupt, len(payload))
@@ -63,9 +91,9 @@ func AppendGone(b []byte, g Gone) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(g.Incarnation))
 }
 
-// DecodeGone is the record at the start of an encoded list, of which the header's
-// check says that it is whole. Whether the job has such a Proc is for the caller to
-// check; none is negative.
+// DecodeGone decodes the first record of a list. The check of the frame's header has found
+// the list whole. Whether the job has such a Proc is for the caller to check; none is
+// negative.
 func DecodeGone(payload []byte) Gone {
 	p := binary.LittleEndian.Uint32(payload)
 	return Gone{

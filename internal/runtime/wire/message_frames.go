@@ -1,0 +1,96 @@
+package wire
+
+import "banyan/internal/proto"
+
+// SetCompleted says, in an eager message of an unreplicated job, how many broadcasts of
+// the context its sender has completed: all up to this number. No other replica sends the
+// same message there, so the field for its number is free.
+func (h *Header) SetCompleted(broadcasts uint64) { h.Seq = broadcasts }
+
+// Completed is what SetCompleted has said.
+func (h *Header) Completed() uint64 { return h.Seq }
+
+// Offer is what a KindOffer has beyond the fields of every message.
+type Offer struct {
+	Sender uint64 // the sender's handle of the message
+	// Memory says where the receiver may read the data, if the transport lets it; 0: nowhere.
+	Memory uint64
+}
+
+// Put makes h, the header of an eager message, that of the offer.
+func (o Offer) Put(h *Header) { h.Kind, h.ID, h.Offset = KindOffer, o.Sender, o.Memory }
+
+// Offer reads what a KindOffer has beyond the fields of every message.
+func (h *Header) Offer() Offer { return Offer{Sender: h.ID, Memory: h.Offset} }
+
+// flagSet is the one flag of the kinds of frames that have one.
+const flagSet = 1
+
+// Pull is a KindPull.
+type Pull struct {
+	Sender   uint64 // the sender's handle of the offer
+	Receiver uint64 // the receiver's handle, which fragments have to carry
+	Wanted   uint64 // how many bytes, from the first
+	// Discard asks for no data: no receive wants the message, or its receiver has read it
+	// already.
+	Discard bool
+}
+
+// Put makes h the header of the frame.
+func (f Pull) Put(h *Header) {
+	*h = Header{Kind: KindPull, ID: f.Sender, Offset: f.Receiver, Total: f.Wanted}
+	if f.Discard {
+		h.Flags = flagSet
+	}
+}
+
+// Pull reads a KindPull.
+func (h *Header) Pull() Pull {
+	return Pull{Sender: h.ID, Receiver: h.Offset, Wanted: h.Total, Discard: h.Flags&flagSet != 0}
+}
+
+// Fragment is a KindData.
+type Fragment struct {
+	Receiver uint64 // the receiver's handle, as it came with the pull
+	Offset   uint64 // of the payload within the message
+	Wanted   uint64 // as pulled
+	// Withdrawn answers a pull without data: the sender has given the message up since the
+	// rank Lost is lost.
+	Withdrawn bool
+	Lost      proto.Rank
+}
+
+// Put makes h the header of the frame.
+func (f Fragment) Put(h *Header) {
+	*h = Header{Kind: KindData, ID: f.Receiver, Offset: f.Offset, Total: f.Wanted, Aux: int32(f.Lost)}
+	if f.Withdrawn {
+		h.Flags = flagSet
+	}
+}
+
+// Fragment reads a KindData.
+func (h *Header) Fragment() Fragment {
+	return Fragment{
+		Receiver: h.ID, Offset: h.Offset, Wanted: h.Total,
+		Withdrawn: h.Flags&flagSet != 0, Lost: proto.Rank(h.Aux),
+	}
+}
+
+// Received is a KindReceived: bytes, with some for each message; all ones when the
+// program is through.
+type Received struct{ Bytes uint64 }
+
+// Put makes h the header of the frame.
+func (f Received) Put(h *Header) { *h = Header{Kind: KindReceived, Total: f.Bytes} }
+
+// Received reads a KindReceived.
+func (h *Header) Received() Received { return Received{Bytes: h.Total} }
+
+// Abort is a KindAbort.
+type Abort struct{ Code int32 }
+
+// Put makes h the header of the frame.
+func (f Abort) Put(h *Header) { *h = Header{Kind: KindAbort, Tag: f.Code} }
+
+// Abort reads a KindAbort.
+func (h *Header) Abort() Abort { return Abort{Code: h.Tag} }
