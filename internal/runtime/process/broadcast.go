@@ -102,7 +102,7 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 	}
 	c.casts = true
 	for _, o := range p.orphans[id] {
-		p.broadcastArrived(o.from, &o.header, o.payload, true)
+		p.broadcastArrived(o.from, &o.header, o.payload)
 	}
 	delete(p.orphans, id)
 	return nil
@@ -200,15 +200,8 @@ func (p *Process) startBroadcasts(c *context) {
 	}
 }
 
-// broadcastArrived hands a frame to the stream of its context.
-func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) {
-	switch {
-	case owned:
-	case len(payload) > 0:
-		payload = p.buffers.copyOf(payload)
-	default:
-		payload = nil // what it is an empty part of isn't ours to recycle
-	}
+// broadcastArrived hands a frame, with a payload to keep, to the stream of its context.
+func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	c := p.context(h.Context)
 	if c == nil {
 		if p.cfg.Layout.Replicated() || slices.Contains(p.forgotten[:], h.Context) {

@@ -23,14 +23,11 @@ type early struct {
 }
 
 // postponed keeps a message that is the next of its channel for later, or doesn't and says so.
-func (p *Process) postponed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
-	if p.due(h, payload) && !overtakes(h, p.early) {
+func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
+	if p.due(h, f.bytes) && !overtakes(h, p.early) {
 		return false
 	}
-	if !owned {
-		payload = p.buffers.copyOf(payload)
-	}
-	p.early = append(p.early, early{from: from, header: *h, payload: payload})
+	p.early = append(p.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
 	return true
 }
 
@@ -84,9 +81,9 @@ func (p *Process) deliverEarly() {
 			kept = append(kept, *m)
 			continue
 		}
-		if !p.deliver(m.from, &m.header, m.payload, true) {
-			p.buffers.put(m.payload)
-		}
+		f := payload{m.payload, ownedByFrame}
+		p.deliver(m.from, &m.header, &f)
+		f.release(&p.buffers)
 	}
 	clear(p.early[len(kept):])
 	p.early = kept

@@ -9,8 +9,8 @@ import (
 var _ transport.Sink = (*Process)(nil)
 
 // Frame implements transport.Sink.
-func (p *Process) Frame(from proto.Proc, h *wire.Header, payload []byte) {
-	p.route(from, h, payload, false)
+func (p *Process) Frame(from proto.Proc, h *wire.Header, b []byte) {
+	p.route(from, h, &payload{bytes: b})
 }
 
 // Dest implements transport.Sink: the data of a rendezvous, or of a message that is awaited,
@@ -39,16 +39,14 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 	if p.landed(from, h) {
 		return
 	}
-	payload := p.peers[from].staging
+	f := payload{p.peers[from].staging, ownedByFrame}
 	p.peers[from].staging = nil
-	if !p.route(from, h, payload, true) {
-		p.buffers.put(payload)
-	}
+	p.route(from, h, &f)
+	f.release(&p.buffers)
 }
 
-// route hands a frame to the machine it belongs to. An owned payload comes from
-// the pool; route reports whether it was kept.
-func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
+// route hands a frame to the machine that it belongs to.
+func (p *Process) route(from proto.Proc, h *wire.Header, f *payload) {
 	peer := &p.peers[from]
 	peer.contacted = true
 	p.received(from, h.Kind)
@@ -57,14 +55,12 @@ func (p *Process) route(from proto.Proc, h *wire.Header, payload []byte, owned b
 		p.detector.Stranger(p.now, from, peer.incarnation, &p.detectorOut)
 		p.runDetector()
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
-		return p.messageArrived(from, h, payload, owned)
+		p.messageArrived(from, h, f)
 	case h.Kind.OfBroadcast():
-		p.broadcastArrived(from, h, payload, owned)
-		return true
+		p.broadcastArrived(from, h, f.keep(&p.buffers, len(f.bytes)))
 	default:
-		p.control(from, h, payload)
+		p.control(from, h, f.bytes)
 	}
-	return false
 }
 
 // control routes the frames that carry no data of the program.

@@ -55,7 +55,7 @@ func (d *perturbation) deadline() proto.Time {
 }
 
 // delayed holds a message back, or doesn't and says so.
-func (p *Process) delayed(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
+func (p *Process) delayed(from proto.Proc, h *wire.Header, f *payload) bool {
 	if c := p.context(h.Context); c != nil && c.collective {
 		return false
 	}
@@ -71,10 +71,7 @@ func (p *Process) delayed(from proto.Proc, h *wire.Header, payload []byte, owned
 	if until <= p.now {
 		return false
 	}
-	if !owned {
-		payload = p.buffers.copyOf(payload)
-	}
-	p.perturb.late = append(p.perturb.late, early{from, *h, payload, until})
+	p.perturb.late = append(p.perturb.late, early{from, *h, f.keep(&p.buffers, len(f.bytes)), until})
 	return true
 }
 
@@ -109,8 +106,10 @@ func (p *Process) releaseLate() {
 			continue
 		}
 		d.late = append(d.late[:i], d.late[i+1:]...)
-		if !p.accepted(m.from, &m.header, m.payload, true) {
-			p.buffers.put(m.payload)
+		f := payload{m.payload, ownedByFrame}
+		if p.clock == nil || !p.postponed(m.from, &m.header, &f) {
+			p.deliver(m.from, &m.header, &f)
 		}
+		f.release(&p.buffers)
 	}
 }

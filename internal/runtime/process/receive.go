@@ -157,61 +157,61 @@ func (p *Process) dropArrival(ah Handle, a *arrival) {
 	p.arrivals.put(ah)
 }
 
-// messageArrived routes an eager message or an offer: replication first, then
-// causality, then matching. It reports whether it kept an owned payload.
-func (p *Process) messageArrived(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	if h.Dst != p.rank || len(payload) != p.firstFrame(h) || p.replay != nil {
-		return false // not this process's: a peer that misroutes harms itself only
-	}
-	if !p.replicated && h.Kind == wire.KindEager {
-		// Who sends eagerly in an unreplicated job is the only one to do so: there
-		// are no duplicates, and the transport keeps the order.
+// messageArrived routes an eager message or an offer: to replication first, then to
+// causality, then to matching. It drops a frame that isn't for this process: a peer that
+// misroutes harms only itself.
+func (p *Process) messageArrived(from proto.Proc, h *wire.Header, f *payload) {
+	switch {
+	case h.Dst != p.rank || len(f.bytes) != p.firstFrame(h) || p.replay != nil:
+	case !p.replicated && h.Kind == wire.KindEager:
+		// Its sender is the only one to send this message: there are no duplicates, and
+		// the transport keeps the order.
 		if h.Src != proto.Rank(from) {
-			return false
+			return
 		}
 		if n := h.Completed(); n != 0 {
 			p.completedThere(h.Context, h.Src, n)
 		}
-		return p.deliver(from, h, payload, owned)
+		p.deliver(from, h, f)
+	case h.Src == p.replica.Rank(from):
+		p.copyArrived(from, h, f)
+		p.owe(len(f.bytes))
 	}
-	if h.Src != p.replica.Rank(from) {
-		return false
-	}
+}
+
+// copyArrived takes one of the copies of a message that replicas may send, and any offer.
+func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept:
-		if p.verifying != nil && h.Kind == wire.KindEager {
-			p.verifyArrived(h, payload)
-		}
-		if p.perturb != nil && p.delayed(from, h, payload, owned) {
-			kept = true
-			break
-		}
-		if p.clock != nil && (len(p.early) > 0 || !p.clock.Ready(payload)) && p.postponed(from, h, payload, owned) {
-			kept = true
-			break
-		}
-		kept = p.deliver(from, h, payload, owned)
-		p.deliverAwaited()
+		p.firstArrived(from, h, f)
 	case replica.Reoffer:
 		p.reoffered(from, h)
-		p.comesAgain(h, payload)
+		p.comesAgain(h, f.bytes)
 	case replica.Duplicate:
-		p.comesAgain(h, payload)
+		p.comesAgain(h, f.bytes)
 		if h.Kind == wire.KindOffer {
-			p.flushAcks() // who offers what is here waits for the word
+			p.flushAcks() // its sender waits for the acknowledgement of what is here
 		}
 	case replica.Spare:
 		p.spares = append(p.spares, spare{from, *h})
-		p.comesAgain(h, payload)
+		p.comesAgain(h, f.bytes)
 	}
-	p.owe(len(payload))
-	return kept
 }
 
-// accepted takes in a message that is the next of its channel, or puts it off until its
-// cause has been here. It reports whether it kept the payload.
-func (p *Process) accepted(from proto.Proc, h *wire.Header, payload []byte, owned bool) (kept bool) {
-	return p.clock != nil && p.postponed(from, h, payload, owned) || p.deliver(from, h, payload, owned)
+// firstArrived takes a message that is the next of its channel. It is delivered, unless it
+// has to wait for its cause.
+func (p *Process) firstArrived(from proto.Proc, h *wire.Header, f *payload) {
+	if p.verifying != nil && h.Kind == wire.KindEager {
+		p.verifyArrived(h, f.bytes)
+	}
+	if p.perturb != nil && p.delayed(from, h, f) {
+		return
+	}
+	if p.clock != nil && (len(p.early) > 0 || !p.clock.Ready(f.bytes)) && p.postponed(from, h, f) {
+		return
+	}
+	p.deliver(from, h, f)
+	p.deliverAwaited()
 }
 
 // firstFrame is how long the payload of a message's first frame is.
@@ -226,39 +226,33 @@ func (p *Process) firstFrame(h *wire.Header) int {
 	return n
 }
 
-// deliver matches a message new to this process and reports whether it kept
-// the payload.
-func (p *Process) deliver(from proto.Proc, h *wire.Header, payload []byte, owned bool) bool {
-	var stamp []byte
+// deliver brings a message to matching.
+func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
+	body, stamp := f.bytes, []byte(nil)
 	if p.clock != nil {
-		end := len(payload) - p.clock.StampSize()
-		payload, stamp = payload[:end], payload[end:]
+		end := len(body) - p.clock.StampSize()
+		body, stamp = body[:end], body[end:]
 	}
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
 	if p.history != nil && h.Kind == wire.KindEager {
-		p.history.eager(e, stamp, payload)
+		p.history.eager(e, stamp, body)
 	}
 	if h.Kind == wire.KindOffer {
 		p.deliverOffer(from, h, e, stamp)
-		return false
+		return
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
-		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(payload)}, append(r.stamp[:0], stamp...)
-		p.fill(rh, r, payload)
+		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(body)}, append(r.stamp[:0], stamp...)
+		p.fill(rh, r, body)
 		if p.cfg.Mirror {
-			p.count(e.Src, len(payload))
+			p.count(e.Src, len(body))
 		}
-		return false
+		return
 	}
 	_, a := p.keep(e, h.Total)
 	a.stamp = append(a.stamp, stamp...)
-	if owned {
-		a.body = payload
-		return true
-	}
-	a.body = p.buffers.copyOf(payload)
-	return false
+	a.body = f.keep(&p.buffers, len(body))
 }
 
 func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {

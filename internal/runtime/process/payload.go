@@ -1,0 +1,39 @@
+package process
+
+// payload is what a frame carries, on its way through the process, and who owns its memory.
+type payload struct {
+	bytes []byte
+	owner payloadOwner
+}
+
+type payloadOwner uint8
+
+const (
+	// ownedByTransport: the memory is good until the Sink's method returns.
+	ownedByTransport payloadOwner = iota
+	// ownedByFrame: it is a buffer of the pool. It goes back there with the frame, unless
+	// somebody keeps it.
+	ownedByFrame
+	// ownedByKeeper: what called keep owns the buffer, and puts it back to the pool.
+	ownedByKeeper
+)
+
+// keep gives the first n bytes for good: in the frame's own buffer, else in a copy. It may be
+// called once.
+func (f *payload) keep(pool *buffers, n int) []byte {
+	switch {
+	case f.owner == ownedByFrame:
+		f.owner = ownedByKeeper
+		return f.bytes[:n]
+	case n == 0:
+		return nil // what it is an empty part of is the transport's
+	}
+	return pool.copyOf(f.bytes[:n])
+}
+
+// release ends the frame: nothing that wasn't kept is used any more.
+func (f *payload) release(pool *buffers) {
+	if f.owner == ownedByFrame {
+		pool.put(f.bytes)
+	}
+}
