@@ -1,8 +1,9 @@
 // Command banyan runs message-passing programs that outlive the death of
 // processes.
 //
-// This package only wires: it reads the command line and calls the packages that
-// do the work. Each subcommand is in a file of its own.
+// This package and those under internal only wire: they read the command line, call the packages that
+// do the work, and print. There is a package for each group of commands; internal/cli is what they
+// share.
 package main
 
 import (
@@ -11,13 +12,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/compiler"
 )
 
 func main() { os.Exit(execute()) }
 
-// execute runs the command line and returns the exit code: 0, that of an
-// exitError, or 2 for any other error.
+// execute runs the command line and returns the exit code: 0, that of a
+// cli.ExitError, or 2 for any other error.
 func execute() int {
 	root := newRootCommand()
 	name := filepath.Base(os.Args[0])
@@ -32,27 +34,11 @@ func execute() int {
 		return 0
 	}
 	code := 2
-	if e := (*exitError)(nil); errors.As(err, &e) {
-		code = e.code
-		err = e.err
+	if e := (*cli.ExitError)(nil); errors.As(err, &e) {
+		code, err = e.Code, e.Err
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "banyan:", err)
 	}
 	return code
 }
-
-// exitError asks for an exit code. Without err nothing is printed.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }

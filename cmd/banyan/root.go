@@ -1,6 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"banyan/cmd/banyan/internal/bench"
+	"banyan/cmd/banyan/internal/job"
+	"banyan/cmd/banyan/internal/plan"
+	"banyan/cmd/banyan/internal/reproduce"
+	"banyan/cmd/banyan/internal/sim"
+	"banyan/cmd/banyan/internal/trace"
+)
 
 // newRootCommand makes the command with all its subcommands.
 func newRootCommand() *cobra.Command {
@@ -13,6 +22,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newRunCommand(), newCheckCommand(), newSimCommand(), newPlanCommand(), newTraceCommand(), newBenchCommand(), newReproduceCommand())
+	root.AddCommand(job.RunCommand(), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
 	return root
 }

@@ -33,6 +33,21 @@ func (f Format) Validate() error {
 	return fmt.Errorf("unknown format %q: want table, csv or json", f)
 }
 
+// Set, String and Type make a *Format a command-line flag.
+func (f *Format) Set(text string) error {
+	format := Format(text)
+	if err := format.Validate(); err != nil {
+		return err
+	}
+	*f = format
+	return nil
+}
+
+func (f *Format) String() string { return string(*f) }
+
+// Type is what a command's help calls the flag's value.
+func (*Format) Type() string { return "string" }
+
 // Significant digits of fractions.
 const (
 	forPrograms = 9

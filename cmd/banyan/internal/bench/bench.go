@@ -1,0 +1,18 @@
+// Package bench is banyan bench: what is measured on this machine.
+package bench
+
+import "github.com/spf13/cobra"
+
+// Command returns the command with its subcommands.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure message passing and failure detection on this machine",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(),
+		membershipCommand(), membershipRoleCommand(), mpiCommand(), instructionsCommand(), startupCommand(),
+		replicationCommand(), replicationRoleCommand())
+	return cmd
+}

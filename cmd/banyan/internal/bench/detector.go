@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"banyan/bench/detection"
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/table"
+)
+
+const detectorLong = `Detector starts so many members, each a process of its own, kills, stops or cuts off
+one of them, and measures when the first and the last of the others know.
+
+Faults:
+  kill       SIGKILL; known by evidence
+  stop       SIGSTOP; known by silence, δ after the last heartbeat
+  partition  the member's link is cut while it lives (needs root and the command ip)
+  none       only what a quiet system costs, and whether it errs
+
+Before the fault the members are left alone for --duration. Messages, processor time and
+false suspicions are counted then; with --load, while so many other processes
+compute. A false suspicion is a live member that another takes for dead, once a run.
+
+Peers are hashicorp/memberlist, every member a process as well, with its LAN
+configuration at the period η:
+  memberlist          shipped ratios: probes each η, probe time-out η/2, gossip each η/5
+  memberlist-matched  as long to object for a suspect as makes δ with the probe
+  memberlist-floor    as short as memberlist can be set at this period
+
+Several --timeout give the curve of detection time against false suspicions: table shows the
+rate for each member-hour with its interval. How it measures, and what is fair about
+it, is in docs/results/detector-bench.md.`
+
+const detectorExample = `  banyan bench detector -n 8,32,64 --fault kill
+  banyan bench detector -n 64 --period 10ms --timeout 100ms --fault stop --runs 30 --peer none
+  banyan bench detector -n 32 --period 100ms --timeout 300ms --fault stop --peer memberlist --format csv
+  banyan bench detector -n 16 --fault none --load 4 --duration 10m --runs 1
+  banyan bench detector -n 16 --period 10ms --timeout 20ms,50ms,100ms,200ms --fault stop \
+      --peer memberlist-matched --load 4 --duration 30s --runs 10`
+
+type detectorFlags struct {
+	plan   detection.Plan
+	peers  []string
+	fault  string
+	bare   bool
+	format table.Format
+}
+
+func detectorCommand() *cobra.Command {
+	var f detectorFlags
+	cmd := &cobra.Command{
+		Use:     "detector",
+		Short:   "How fast the living learn of a death, and how often wrongly",
+		Long:    detectorLong,
+		Example: detectorExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntSliceVarP(&f.plan.N, "members", "n", []int{8, 32}, "numbers of members")
+	flags.DurationVar(&f.plan.Period, "period", 10*time.Millisecond, "η: how often members show that they live; the peer's probe interval")
+	flags.DurationSliceVar(&f.plan.Timeouts, "timeout", []time.Duration{100 * time.Millisecond}, "δ: how long a silent member is held for alive")
+	flags.StringVar(&f.fault, "fault", string(detection.Kill), "kill, stop, partition or none")
+	flags.StringSliceVar(&f.peers, "peer", []string{string(detection.Memberlist)}, "memberlist, memberlist-matched, memberlist-floor, or none")
+	flags.BoolVar(&f.bare, "bare", false, "start Banyan's members without a launcher that could tell of deaths")
+	flags.IntVar(&f.plan.Runs, "runs", 10, "runs of each setting")
+	flags.DurationVar(&f.plan.Quiet, "duration", 2*time.Second, "quiet time before each fault")
+	flags.IntVar(&f.plan.Load, "load", 0, "processes that compute beside the members")
+	flags.BoolVar(&f.plan.Compute, "compute", false, "every member computes and never calls its library")
+	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
+	cli.FormatFlag(flags, &f.format)
+	flags.Lookup("format").Usage = "table (medians), csv or json (a row a run)"
+	return cmd
+}
+
+// systems are Banyan and its peers.
+func (f *detectorFlags) systems() ([]detection.System, error) {
+	ours := detection.Banyan
+	if f.bare {
+		ours = detection.BanyanBare
+	}
+	all := []detection.System{ours}
+	if slices.Equal(f.peers, []string{"none"}) {
+		return all, nil
+	}
+	for _, p := range f.peers {
+		if !slices.Contains(detection.Peers, detection.System(p)) {
+			return nil, fmt.Errorf("--peer %q: there are memberlist, memberlist-matched and memberlist-floor, or none", p)
+		}
+		all = append(all, detection.System(p))
+	}
+	return all, nil
+}
+
+func (f *detectorFlags) run(ctx context.Context, out io.Writer) (err error) {
+	f.plan.Fault = detection.Fault(f.fault)
+	if f.plan.Systems, err = f.systems(); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f.plan.Again = []string{program, "bench", detectorRole}
+	if err := f.plan.Check(); err != nil {
+		return err
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	progress := cli.NewLongProgress(f.plan.Size(), "runs")
+	if f.format == table.CSV {
+		fmt.Fprintln(out, detection.CSVHead)
+	}
+	encoder := json.NewEncoder(out)
+	var rows []detection.Row
+	err = f.plan.Run(ctx, func(r detection.Row) error {
+		rows = append(rows, r)
+		switch f.format {
+		case table.CSV:
+			err = r.WriteCSV(out)
+		case table.JSON:
+			err = encoder.Encode(r)
+		}
+		progress.Step()
+		return err
+	})
+	progress.Clear()
+	if f.format == table.Text && len(rows) > 0 {
+		// What has been measured is worth seeing even if the rest failed.
+		err = errors.Join(detection.WriteTable(out, detection.Summarise(rows)), err)
+	}
+	return unmeasured(ctx, err)
+}
+
+// detectorRole is the hidden subcommand that bench detector starts.
+const detectorRole = "detector-role"
+
+func detectorRoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    detectorRole,
+		Short:  "A process that banyan bench detector starts",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return detection.Perform() },
+	}
+}

@@ -1,0 +1,242 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"banyan/bench/membership"
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
+)
+
+const membershipLong = `Membership starts a group of so many members (-n, before the change), has something happen to it,
+and measures how long the others take to agree:
+
+  --fault node       a member other than the most senior one, the coordinator, is killed
+  --fault root       the coordinator is killed
+  --fault several:K  K others are killed at once (several: 2)
+  --fault join       one more joins
+
+  stabilise_us   as the paper defines it (Varma et al., 2006): from the coordinator's first step, after
+                 detection, until it has all acknowledgements. It doesn't wait for more deaths.
+  commit_us      from then until the last member has installed the view
+  messages       that all members sent for it: for n who live 2(n-1) to agree and n-1 to commit
+
+Members are those of package group, over loopback TCP. Each is a process of its own in groups of up to
+--processes members; in larger ones they are goroutines, up to 128 in a process, which the table shows
+and a line on stderr says.
+
+Beside the measurement is what the models of "banyan plan membership" say of this machine, for those who
+agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp, a member's
+computation, both measured first; contention_model_us with a factor c fitted to the medians of all
+--fault node, one for processes and one for goroutines. All members share one machine: whatever else it does is in the figures.
+
+table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
+membership --measured" read the CSV.
+
+Exit codes: 0; 1 if something couldn't be measured, 130 if it was interrupted (what was measured is printed
+all the same); 2 if the command line is wrong.`
+
+const membershipExample = `  banyan bench membership -n 3..47 --arity 2,4 --runs 5 --format csv > measured.csv
+  banyan bench membership -n 47 --fault root
+  banyan bench membership -n 8,16,32,47 --fault node,root,several,join --svg membership.svg
+  banyan bench membership -n 64,128,256,512 --processes 0    # goroutines`
+
+// membershipFlags are the flags of "bench membership", as given.
+type membershipFlags struct {
+	plan   membership.Plan
+	n      string
+	faults []string
+	svg    string
+	format table.Format
+}
+
+func membershipCommand() *cobra.Command {
+	var f membershipFlags
+	cmd := &cobra.Command{
+		Use:     "membership",
+		Short:   "How long a group takes to agree on a change of its members",
+		Long:    membershipLong,
+		Example: membershipExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.n, "members", "n", "8,16,32,47", "numbers of members, or ranges such as 3..47")
+	flags.IntSliceVar(&f.plan.Arities, "arity", []int{2, 4}, "children in the tree, a power of two, or several")
+	flags.StringSliceVar(&f.faults, "fault", []string{"node"}, "node, root, several, several:K or join, or several of them")
+	flags.IntVar(&f.plan.Runs, "runs", 5, "runs of each")
+	flags.IntVar(&f.plan.Apart, "processes", 64, "up to how many members each is a process; more are goroutines")
+	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws who is killed")
+	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
+	cli.FormatFlag(flags, &f.format)
+	return cmd
+}
+
+func (f *membershipFlags) run(ctx context.Context, out, notes io.Writer) (err error) {
+	if f.plan.N, err = membership.ParseMembers(f.n); err != nil {
+		return fmt.Errorf("-n: %w", err)
+	}
+	for _, text := range f.faults {
+		fault, err := membership.ParseFault(text)
+		if err != nil {
+			return fmt.Errorf("--fault: %w", err)
+		}
+		f.plan.Faults = append(f.plan.Faults, fault)
+	}
+	if f.plan.Again, err = MembershipAgain(); err != nil {
+		return err
+	}
+	if err := f.plan.Check(); err != nil {
+		return err
+	}
+	var picture *os.File
+	if f.svg != "" { // better refused now than when all has been measured
+		if picture, err = os.Create(f.svg); err != nil {
+			return fmt.Errorf("--svg: %w", err)
+		}
+		defer picture.Close()
+	}
+	result, err := measureMembership(ctx, &f.plan)
+	if result == nil {
+		return err
+	}
+	f.note(notes, result)
+	failed := err
+	if len(result.Rows) == 0 {
+		return failed
+	}
+	if err := f.write(out, result); err != nil {
+		return err
+	}
+	if picture != nil {
+		svg, err := membership.Chart(membership.Summarise(result.Rows)).SVG()
+		if err == nil {
+			_, err = picture.Write(svg)
+		}
+		if err != nil {
+			return fmt.Errorf("--svg: %w", err)
+		}
+	}
+	return failed
+}
+
+// MembershipAgain is how to start a process of the bench.
+func MembershipAgain() ([]string, error) {
+	program, err := os.Executable()
+	return []string{program, "bench", membershipRole}, err
+}
+
+// measureMembership carries a plan out with a progress bar. What was measured comes back beside the
+// errors of what couldn't be.
+func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	progress := cli.NewLongProgress(p.Size(), "changes of view")
+	result, err := p.Run(ctx, progress.Set)
+	progress.Clear()
+	return result, unmeasured(ctx, err)
+}
+
+// note says what isn't in the rows.
+func (f *membershipFlags) note(w io.Writer, r *membership.Result) {
+	say := func(format string, args ...any) { fmt.Fprintf(w, "banyan: "+format+"\n", args...) }
+	for _, n := range f.plan.N {
+		if n > f.plan.Apart {
+			say("members of groups of more than %d are goroutines, up to 128 in a process; all others are processes", f.plan.Apart)
+			break
+		}
+	}
+	say("this machine, with %d processors: L = %v, Ocp = %v", runtime.NumCPU(), r.Machine.Latency, r.Machine.Compute)
+	for _, fit := range r.Fits {
+		among := map[bool]string{true: "processes", false: "goroutines"}[fit.Apart]
+		if fit.Err != nil {
+			say("%s: no contention fitted: %v", among, fit.Err)
+			continue
+		}
+		say("%s: contention c = %.4g, from %d medians; they are %v off the model (root mean square), %v without contention",
+			among, fit.Contention, fit.Count, fit.Residual, fit.Without)
+	}
+}
+
+func (f *membershipFlags) write(w io.Writer, r *membership.Result) error {
+	switch f.format {
+	case table.CSV:
+		return membership.WriteCSV(w, r.Rows)
+	case table.JSON:
+		return table.Write(w, table.JSON, membershipRunColumns, r.Rows)
+	}
+	columns := append([]table.Column[membership.Summary]{
+		table.Col("n", func(s *membership.Summary) any { return s.N }),
+		table.Col("members", func(s *membership.Summary) any {
+			if s.N <= f.plan.Apart {
+				return "processes"
+			}
+			return "goroutines"
+		}),
+	}, membershipSummaryColumns...)
+	var rows []membership.Summary
+	for _, s := range membership.Summarise(r.Rows) {
+		rows = append(rows, *s)
+	}
+	return table.Write(w, table.Text, columns, rows)
+}
+
+func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
+
+// roundedMicroseconds are for people.
+func roundedMicroseconds(s risk.Seconds) any { return fmt.Sprintf("%.0f", float64(s)*1e6) }
+
+// membershipRunColumns are those of the CSV.
+var membershipRunColumns = []table.Column[membership.Row]{
+	table.Col("n", func(r *membership.Row) any { return r.N }),
+	table.Col("arity", func(r *membership.Row) any { return r.Arity }),
+	table.Col("fault", func(r *membership.Row) any { return r.Fault.String() }),
+	table.Col("run", func(r *membership.Row) any { return r.Run }),
+	table.Col("stabilise_us", func(r *membership.Row) any { return inMicroseconds(r.Stabilise) }),
+	table.Col("commit_us", func(r *membership.Row) any { return inMicroseconds(r.Commit) }),
+	table.Col("messages", func(r *membership.Row) any { return r.Messages }),
+	table.Col("base_model_us", func(r *membership.Row) any { return inMicroseconds(r.Base) }),
+	table.Col("contention_model_us", func(r *membership.Row) any { return inMicroseconds(r.Contention) }),
+}
+
+// membershipSummaryColumns are medians, for people.
+var membershipSummaryColumns = []table.Column[membership.Summary]{
+	table.Col("arity", func(s *membership.Summary) any { return s.Arity }),
+	table.Col("fault", func(s *membership.Summary) any { return s.Fault.String() }),
+	table.Col("runs", func(s *membership.Summary) any { return s.Runs }),
+	table.Col("stabilise_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Stabilise) }),
+	table.Col("least", func(s *membership.Summary) any { return roundedMicroseconds(s.Least) }),
+	table.Col("most", func(s *membership.Summary) any { return roundedMicroseconds(s.Most) }),
+	table.Col("commit_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Commit) }),
+	table.Col("messages", func(s *membership.Summary) any {
+		if s.LeastSent == s.MostSent {
+			return s.MostSent
+		}
+		return fmt.Sprintf("%d-%d", s.LeastSent, s.MostSent)
+	}),
+	table.Col("base_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Base) }),
+	table.Col("contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }),
+}
+
+// membershipRole is the hidden subcommand that bench membership starts.
+const membershipRole = "membership-role"
+
+func membershipRoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    membershipRole,
+		Short:  "A process that banyan bench membership starts",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return membership.Perform() },
+	}
+}

@@ -1,0 +1,366 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"banyan/bench/replication"
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/launcher"
+	"banyan/internal/study/table"
+)
+
+const replicationLong = `Replication compares a job whose ranks have several replicas with as many jobs without
+replicas, side by side: started at once, as many processes on the same cores. So the machine
+needn't have a core for each process. The overhead is the ratio of the times until all is done, less 1: the
+median of the rounds, and the quartiles; of applications an estimate, and where it lies with 95 % confidence, from six
+rounds on. Applications have it twice: by the time that passed, and (cpu) by that of all processors. The fewer
+--settings, the more rounds in the same time, and the nearer to each other what is compared.
+
+With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and nothing else is measured; not with
+--verify either, for many programs sum up times, which differ.
+
+  pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
+                both protocols. "alone" is one job without replicas that has the machine for itself,
+                "verified" the parallel protocol with --verify
+  instructions  the instructions of a message sent and one received, which don't depend on cores
+  applications  two solvers, receiving by name and from any source: tables 1 and 2 in form.
+                What they print has to be the same in every setting
+  frames        how many frames are acknowledgements, and how many of those go where messages go, too
+  broadcast     plain trees over replication, and corrected trees over as many processes without it:
+                would replicated jobs gain by them? (decision 19); of 4 ranks at least
+  failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
+                the next message that its receiver has from the substitute
+  heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
+                that rank 1 waits for a message meanwhile, and from the kill to the first of the replacement
+
+How it measures, and what the figures mean, is in docs/results/replication-bench.md.`
+
+const replicationExample = `  banyan bench replication
+  banyan bench replication --only applications --rounds 20 --format csv
+  banyan bench replication --only applications --settings parallel --rounds 40
+  banyan bench replication --only pingpong --chart figure7     (figure7-latency.svg, figure7-throughput.svg)
+  banyan bench replication --only failover --kills 100
+  banyan bench replication --ranks 4 --rounds 20 --timeout 10m -- ./solver input.dat`
+
+// parts of the benchmark, in their order.
+const (
+	partPingPong     = "pingpong"
+	partInstructions = "instructions"
+	partApplications = "applications"
+	partFrames       = "frames"
+	partBroadcast    = "broadcast"
+	partFailover     = "failover"
+	partHeal         = "heal"
+)
+
+var replicationParts = []string{partPingPong, partInstructions, partApplications, partFrames, partBroadcast, partFailover, partHeal}
+
+type replicationFlags struct {
+	bench      replication.Bench
+	only       []string
+	settings   []string
+	program    []string // the user's, in place of the applications
+	sizes      []int
+	transports []string
+	matrix     string
+	kills      int
+	heals      int
+	states     []int
+	seed       uint64
+	chart      string
+	format     table.Format
+}
+
+func replicationCommand() *cobra.Command {
+	var f replicationFlags
+	cmd := &cobra.Command{
+		Use:     "replication [flags] [-- PROGRAM [ARGUMENT]...]",
+		Short:   "What replication costs, and how long a death holds up",
+		Long:    replicationLong,
+		Example: replicationExample,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.program = args
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(replicationParts, ", ")+" (default all)")
+	flags.StringSliceVar(&f.settings, "settings", nil, "replicated jobs of ping-pongs and applications: "+strings.Join(replicatedNames(), ", ")+" (default all)")
+	flags.IntVar(&f.bench.Rounds, "rounds", 6, "rounds")
+	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications and broadcasts")
+	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
+	flags.DurationVar(&f.bench.Limit, "timeout", replication.DefaultLimit, "ends a job that takes longer")
+	flags.IntSliceVar(&f.sizes, "bytes", replication.Sizes(), "sizes of the ping-pong's messages")
+	flags.StringVar(&f.matrix, "matrix", "", "the `file` that cg solves (default the demo's, in the source tree)")
+	flags.IntVar(&f.kills, "kills", 20, "kills of each kind, one a job")
+	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP}, "transports of the failover: shm, tcp")
+	flags.IntSliceVar(&f.states, "state", []int{1 << 20, 64 << 20, 1 << 30}, "bytes of the state that is healed; the machine needs four times that")
+	flags.IntVar(&f.heals, "heals", 3, "heals of each state, one a job")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws whom to kill, and when")
+	flags.StringVar(&f.chart, "chart", "", "also draw the ping-pong: `NAME`-latency.svg and NAME-throughput.svg")
+	cli.FormatFlag(flags, &f.format)
+	flags.Lookup("format").Usage = "table, or with one part csv or json"
+	return cmd
+}
+
+// replicatedNames are the values of --settings.
+func replicatedNames() (names []string) {
+	for _, s := range replication.Replicated() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// check refuses what can't be measured, and fills in what is left out.
+func (f *replicationFlags) check() error {
+	for _, part := range f.only {
+		if !slices.Contains(replicationParts, part) {
+			return fmt.Errorf("--only %q: there are %s", part, strings.Join(replicationParts, ", "))
+		}
+	}
+	f.bench.Settings = nil
+	for _, name := range f.settings {
+		i := slices.Index(replicatedNames(), name)
+		if i < 0 {
+			return fmt.Errorf("--settings %q: there are %s", name, strings.Join(replicatedNames(), ", "))
+		}
+		f.bench.Settings = append(f.bench.Settings, replication.Replicated()[i])
+	}
+	if len(f.program) > 0 {
+		if slices.Contains(f.bench.Settings, replication.Verified) {
+			return fmt.Errorf("--settings %s: a program of yours isn't run with --verify", replication.Verified)
+		}
+		if f.bench.Settings == nil {
+			f.bench.Settings = []replication.Setting{replication.Parallel, replication.Mirror}
+		}
+		if slices.ContainsFunc(f.only, func(part string) bool { return part != partApplications }) {
+			return errors.New("--only: a program of yours is measured as the applications are, not otherwise")
+		}
+		f.only = []string{partApplications}
+	}
+	if len(f.only) == 0 {
+		f.only = replicationParts
+	}
+	if f.format != table.Text && len(f.only) != 1 {
+		return fmt.Errorf("--format %s: the parts have different columns: choose one with --only", f.format)
+	}
+	for _, size := range f.sizes {
+		if size < 0 || size > 1<<28 {
+			return fmt.Errorf("--bytes %d: want 0 to 2^28", size)
+		}
+	}
+	for _, t := range f.transports {
+		if t != launcher.TransportSHM && t != launcher.TransportTCP {
+			return fmt.Errorf("--transport %q: there are shm and tcp", t)
+		}
+	}
+	for _, state := range f.states {
+		if state < 1 || state > 1<<32 {
+			return fmt.Errorf("--state %d: want 1 to 2^32", state)
+		}
+	}
+	switch {
+	case f.kills < 1:
+		return fmt.Errorf("--kills %d: want at least 1", f.kills)
+	case f.heals < 1:
+		return fmt.Errorf("--heals %d: want at least 1", f.heals)
+	case len(f.sizes) == 0:
+		return errors.New("--bytes: want a size at least")
+	case f.chart != "" && !slices.Contains(f.only, partPingPong):
+		return errors.New("--chart draws the ping-pong, which isn't measured")
+	}
+	return nil
+}
+
+func (f *replicationFlags) run(ctx context.Context, out io.Writer) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	bin := filepath.Dir(self)
+	if f.matrix == "" {
+		f.matrix = filepath.Join(bin, "..", "examples", "cg", "data", "bcsstk16.mtx.gz")
+	}
+	f.bench.Banyan, f.bench.Role = self, []string{self, "bench", replicationRole}
+	if err := f.bench.Check(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	var applications []replication.Application
+	if slices.Contains(f.only, partApplications) || slices.Contains(f.only, partFrames) {
+		if applications, err = f.applications(bin); err != nil {
+			return err
+		}
+	}
+	if f.bench.Dir, err = os.MkdirTemp("", "banyan-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(f.bench.Dir)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	for i, part := range f.only {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err = f.part(ctx, out, part, bin, applications); err != nil {
+			break
+		}
+	}
+	return unmeasured(ctx, err)
+}
+
+// applications are the user's program, or the project's own, in a directory.
+func (f *replicationFlags) applications(bin string) ([]replication.Application, error) {
+	if len(f.program) > 0 {
+		if _, err := exec.LookPath(f.program[0]); err != nil {
+			return nil, err
+		}
+		return []replication.Application{{Name: filepath.Base(f.program[0]), Command: f.program, Varies: true}}, nil
+	}
+	all := replication.Applications(func(name string) string { return filepath.Join(bin, name) }, f.matrix)
+	for _, a := range all {
+		if _, err := os.Stat(a.Command[0]); err != nil {
+			return nil, fmt.Errorf("there is no %s in %s, beside the command: is Banyan built (make build)?", filepath.Base(a.Command[0]), bin)
+		}
+	}
+	if _, err := os.Stat(f.matrix); err != nil {
+		return nil, fmt.Errorf("--matrix: %w", err)
+	}
+	return all, nil
+}
+
+// countedSizes are those of messages whose instructions are counted.
+var countedSizes = []int{8, 1024}
+
+// part measures a part and writes its table.
+func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin string, applications []replication.Application) error {
+	begin := func(total int, what string) (end func()) {
+		bar := cli.NewLongProgress(total, what)
+		f.bench.Progress = bar.Step
+		return bar.Clear
+	}
+	switch part {
+	case partPingPong:
+		languages, err := f.bench.Languages(ctx, f.mpicc(bin, "only Go is measured"))
+		if err != nil {
+			return err
+		}
+		end := begin(f.bench.Rounds*len(languages)*len(f.sizes)*len(f.bench.Measured(replication.Alone)), "ping-pongs")
+		rows, err := f.bench.PingPongs(ctx, languages, f.sizes)
+		end()
+		if err != nil {
+			return err
+		}
+		if f.chart != "" {
+			if err := drawPingPongs(f.chart, languages[0].Name, rows); err != nil {
+				return fmt.Errorf("--chart: %w", err)
+			}
+		}
+		return table.Write(out, f.format, pingPongColumns(f.bench.Measured(replication.Parallel)), rows)
+	case partInstructions:
+		if f.mpicc(bin, "instructions aren't counted") == "" {
+			return nil
+		}
+		end := begin(4*len(countedSizes), "counts")
+		rows, err := f.bench.Instructions(ctx, bin, countedSizes)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, instructionsColumns, rows)
+	case partApplications:
+		end := begin(f.bench.Rounds*len(applications)*len(f.bench.Measured(replication.Beside)), "applications")
+		rows, err := f.bench.Runs(ctx, applications)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, applicationColumns(f.bench.Measured(replication.Parallel)), rows)
+	case partFrames:
+		end := begin(2*(1+len(applications)), "traces")
+		rows, err := f.bench.Frames(ctx, applications)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, framesColumns, rows)
+	case partBroadcast:
+		sizes, bench := replication.BroadcastSizes(), f.bench
+		bench.Ranks = max(bench.Ranks, 4)
+		end := begin(2*bench.Rounds*len(sizes), "broadcasts")
+		bench.Progress = f.bench.Progress
+		rows, err := bench.Broadcasts(ctx, sizes)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, broadcastColumns, rows)
+	case partHeal:
+		end := begin(len(f.states)*f.heals, "heals")
+		rows, err := f.bench.Healings(ctx, f.states, f.heals, f.seed)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, healColumns, rows)
+	default:
+		end := begin(2*len(f.transports)*f.kills, "kills")
+		rows, err := f.bench.Pauses(ctx, f.transports, f.kills, f.seed)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, failoverColumns, rows)
+	}
+}
+
+// mpicc is the compiler beside the command, "" if the library isn't built: the consequence is told.
+func (f *replicationFlags) mpicc(bin, consequence string) string {
+	mpicc := filepath.Join(bin, "mpicc")
+	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
+		fmt.Fprintf(os.Stderr, "banyan: there is no library for C beside the command (make build): %s\n", consequence)
+		return ""
+	}
+	return mpicc
+}
+
+// drawPingPongs writes the two charts of figure 7.
+func drawPingPongs(name, language string, rows []replication.PingPong) error {
+	for _, figure := range replication.Figures(language, rows) {
+		picture, err := figure.SVG()
+		if err == nil {
+			err = os.WriteFile(name+"-"+figure.Name+".svg", picture, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replicationRole is the hidden subcommand that the jobs of bench replication run.
+const replicationRole = "replication-role"
+
+func replicationRoleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    replicationRole,
+		Short:  "A process that banyan bench replication starts",
+		Hidden: true,
+		Args:   cobra.ArbitraryArgs,
+		RunE:   func(_ *cobra.Command, args []string) error { return replication.Perform(args) },
+	}
+}

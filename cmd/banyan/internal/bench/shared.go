@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"banyan/cmd/banyan/internal/cli"
+)
+
+// What the commands under "banyan bench" have in common.
+
+// unmeasured is the error of a bench that has failed, or was interrupted.
+func unmeasured(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return cli.Exit(130, errors.New("interrupted"))
+	}
+	return cli.Failed(err)
+}
+
+// workshop is where programs are built that are measured.
+type workshop struct {
+	bin string // where Banyan's commands are: the mpicc beside this one is its
+	dir string // for the programs
+}
+
+func openWorkshop() (w workshop, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return w, err
+	}
+	w.bin = filepath.Dir(self)
+	w.dir, err = os.MkdirTemp("", "banyan-bench-")
+	return w, err
+}
+
+func (w workshop) close() { os.RemoveAll(w.dir) }
+
+// lacks says that a library isn't there. That is no error of a peer that nobody asked for.
+func (w workshop) lacks(name string, wanted bool) error {
+	switch {
+	case name == "banyan":
+		return cli.Failedf("there is no mpicc in %s: is Banyan built (make build)?", w.bin)
+	case wanted:
+		return cli.Failedf("there is no mpicc of %s (make bench-mpi installs it)", name)
+	}
+	fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
+	return nil
+}

@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"banyan/bench/peers"
+	"banyan/bench/startup"
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/table"
+)
+
+type startupFlags struct {
+	procs  []int
+	rounds int
+	format table.Format
+}
+
+func startupCommand() *cobra.Command {
+	var f startupFlags
+	cmd := &cobra.Command{
+		Use:   "startup",
+		Short: "How long jobs take to start, and what memory their processes take",
+		Long: `Startup builds a C program with the mpicc of Banyan, and with those of Open MPI and
+MPICH if they are installed (as mpicc.openmpi and mpicc.mpich), and starts it with so many
+processes, all in turn, round after round. A job has started when the last rank is
+past MPI_Init and a barrier; it has ended when its launcher has.
+
+The memory is that of an idle rank 0.3 s later, in MiB, mean of the ranks: resident (what ranks
+share counts for each of them) and in proportion (each counts its part, so that n ranks take n
+times as much together).`,
+		Example: `  banyan bench startup
+  banyan bench startup --procs 64 --rounds 20 --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&f.procs, "procs", []int{1, 2, 16, 64}, "numbers of processes")
+	cli.CountFlag(flags, &f.rounds, "rounds", 5, "rounds")
+	cli.FormatFlag(flags, &f.format)
+	return cmd
+}
+
+// started is a row of the table.
+type started struct {
+	library string
+	procs   int
+	jobs    []startup.Job
+}
+
+func (f *startupFlags) run(cmd *cobra.Command) error {
+	for _, n := range f.procs {
+		if n < 1 || n > 4096 {
+			return fmt.Errorf("--procs %d: 1 to 4096", n)
+		}
+	}
+	shop, err := openWorkshop()
+	if err != nil {
+		return err
+	}
+	defer shop.close()
+	var libraries []peers.Library
+	programs := make(map[string]string)
+	for _, l := range peers.Libraries(shop.bin) {
+		if _, err := exec.LookPath(l.CC); err != nil {
+			if err := shop.lacks(l.Name, false); err != nil {
+				return err
+			}
+			continue
+		}
+		if programs[l.Name], err = startup.Build(shop.dir, l); err != nil {
+			return cli.Failed(err)
+		}
+		libraries = append(libraries, l)
+	}
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	rows := make([]started, len(f.procs)*len(libraries))
+	progress := cli.NewLongProgress(f.rounds*len(rows), "jobs")
+	defer progress.Clear()
+	for round := range f.rounds * len(rows) {
+		i := round % len(rows)
+		r, l := &rows[i], libraries[i%len(libraries)]
+		r.library, r.procs = l.Name, f.procs[i/len(libraries)]
+		j, err := startup.Run(ctx, l, programs[l.Name], r.procs)
+		if err != nil {
+			return unmeasured(ctx, err)
+		}
+		r.jobs = append(r.jobs, j)
+		progress.Step()
+	}
+	progress.Clear()
+	return table.Write(cmd.OutOrStdout(), f.format, startupColumns(), rows)
+}
+
+// startupColumns are the columns of the table: medians of the rounds.
+func startupColumns() []table.Column[started] {
+	value := func(of func(startup.Job) float64, share float64) func(r *started) any {
+		return func(r *started) any {
+			all := make([]float64, len(r.jobs))
+			for i, j := range r.jobs {
+				all[i] = of(j)
+			}
+			slices.Sort(all)
+			at := share * float64(len(all)-1)
+			low := all[int(at)]
+			return low + (at-float64(int(at)))*(all[min(int(at)+1, len(all)-1)]-low)
+		}
+	}
+	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	begun := func(j startup.Job) float64 { return ms(j.Started) }
+	return []table.Column[started]{
+		table.Col("library", func(r *started) any { return r.library }),
+		table.Col("procs", func(r *started) any { return r.procs }),
+		table.Col("started_ms", value(begun, 0.5)),
+		table.Col("started_ms_min", value(begun, 0)),
+		table.Col("started_ms_max", value(begun, 1)),
+		table.Col("ended_ms", value(func(j startup.Job) float64 { return ms(j.Ended) }, 0.5)),
+		table.Col("rss_mib", value(func(j startup.Job) float64 { return j.Rss / (1 << 20) }, 0.5)),
+		table.Col("pss_mib", value(func(j startup.Job) float64 { return j.Pss / (1 << 20) }, 0.5)),
+	}
+}

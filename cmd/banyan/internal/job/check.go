@@ -1,0 +1,168 @@
+package job
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/internal/job/launcher"
+)
+
+const checkLong = `Check runs PROGRAM several times with every rank replicated and its timing
+perturbed, another way for each replica and each run, and compares what the replicas of
+each rank send, call by call. Replication masks deaths only if they send the same
+messages in the same order, whoever comes first: send-determinism.
+
+It reports the first call that differs in control (function, destination or root, tag,
+communicator, length), in both replicas, and the receive before it that is most
+likely the cause. Calls in which only the data differs are counted apart, by function
+and place: that is harmless where a program sums up timers, and not where what is sent
+later depends on it. --strict makes it a failure, as CI wants it for programs that have no such
+timers. The gaps of derived datatypes don't count.
+
+Messages of different sources, and the ends of requests, come in other orders than
+usual; those of one source stay in theirs, as MPI says. The program can't tell this
+from a slow network. The seeds make the delays repeatable, not the machine: a run that
+found something may have to be repeated a few times.
+
+Exit code: 0 if nothing was found in any run, or nothing but data that differs; 1 if the
+replicas of a rank differ in control, or with --strict in data; 2 if the command line is
+wrong; 3 if the program failed, sent nothing, or nothing moved for --patience, and no
+difference shows why; 126 or 127 if the program can't be run or isn't there; 128 + signal
+number if banyan was told to end by a signal. docs/guide/check.md says what to do about what it finds.`
+
+const checkExample = `  banyan check -n 4 ./program
+  banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag
+  banyan check -n 4 --strict --runs 10 ./program
+  banyan check -n 1 ./master : -n 3 ./worker
+  banyan check -n 4 --replicas 3 --format json ./program`
+
+// Exit codes of banyan check.
+const (
+	checkDiverged = 1
+	checkFailed   = 3
+)
+
+// checkFlags are the flags of banyan check.
+type checkFlags struct {
+	part      partFlags
+	runs      int
+	seed      uint64
+	replicas  int
+	transport string
+	patience  time.Duration
+	stdin     string
+	strict    bool
+	show      bool
+	format    string
+
+	programs []launcher.Part
+	ranks    int // of all programs
+	input    []byte
+}
+
+// CheckCommand returns banyan check.
+func CheckCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:     "check [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
+		Short:   "Find out whether a program's replicas send the same, whatever the timing",
+		Long:    checkLong,
+		Example: checkExample,
+		// Flags are read by parse, as those of banyan run.
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch err := f.parse(cmd, args); {
+			case errors.Is(err, pflag.ErrHelp):
+				return cmd.Help()
+			case err != nil:
+				return err
+			}
+			return f.check(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.part.add(flags)
+	flags.IntVar(&f.runs, "runs", 5, "how often to run the program")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run's delays; the next run has the next seed")
+	flags.IntVar(&f.replicas, "replicas", 2, "processes per rank")
+	flags.StringVar(&f.transport, "transport", launcher.TransportAuto, "how messages travel: auto, shm or tcp")
+	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
+	flags.StringVar(&f.stdin, "stdin", "", "give rank 0 what is in `FILE` as its input, in each run")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 1 also if only data differs")
+	flags.BoolVar(&f.show, "show", false, "let the program's output through")
+	flags.StringVar(&f.format, "format", "table", "table or json")
+	return cmd
+}
+
+func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
+	flags := cmd.Flags()
+	if f.programs, err = f.part.parseAll(flags, args); err != nil {
+		return err
+	}
+	f.ranks = ranksOf(f.programs)
+	if help, err := flags.GetBool("help"); err == nil && help {
+		return pflag.ErrHelp
+	}
+	switch {
+	case f.programs[0].Program == "":
+		return errors.New("no program is given (see banyan check --help)")
+	case f.runs < 1:
+		return fmt.Errorf("--runs is %d: want at least 1", f.runs)
+	case f.replicas < 2:
+		return fmt.Errorf("--replicas is %d: there is something to compare from 2 on", f.replicas)
+	case f.transport == launcher.TransportInproc:
+		return errors.New("--transport inproc has no replicas")
+	case f.patience <= 0:
+		return fmt.Errorf("--patience is %v: want more than 0", f.patience)
+	case f.format != "table" && f.format != "json":
+		return fmt.Errorf("--format is %q: want table or json", f.format)
+	case f.stdin != "":
+		if f.input, err = os.ReadFile(f.stdin); err != nil {
+			return fmt.Errorf("--stdin: %w", err)
+		}
+	}
+	return nil
+}
+
+// config is the job of one run.
+func (f *checkFlags) config(environment []string, stderr io.Writer) launcher.Config {
+	parts := slices.Clone(f.programs)
+	for i := range parts {
+		parts[i].Env = slices.Concat(parts[i].Env, environment)
+	}
+	first := parts[0]
+	c := launcher.Config{
+		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: parts[1:],
+		Replicas: f.replicas, Transport: f.transport, Bind: launcher.BindAuto,
+		Stdin: bytes.NewReader(f.input), Stdout: io.Discard, Stderr: stderr,
+	}
+	if f.show {
+		c.Stdout, c.Stderr = os.Stdout, io.MultiWriter(os.Stderr, stderr)
+		if f.format == "json" {
+			c.Stdout = os.Stderr
+		}
+	}
+	return c
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+const tailKept = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if extra := len(t.kept) - tailKept; extra > 0 {
+		t.kept = append(t.kept[:0], t.kept[extra:]...)
+	}
+	return len(b), nil
+}

@@ -1,0 +1,146 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"banyan/internal/job/compiler"
+	"banyan/internal/job/launcher"
+	"banyan/internal/job/mpiexec"
+)
+
+// partFlags are the flags that each program of a job has of its own.
+type partFlags struct {
+	ranks     int
+	env       []string
+	wdir      string
+	hosts     string
+	hostsFile string
+}
+
+func (f *partFlags) add(flags *pflag.FlagSet) {
+	flags.SetInterspersed(false) // what follows PROGRAM is the program's
+	flags.IntVarP(&f.ranks, "ranks", "n", 1, "number of ranks")
+	flags.StringArrayVar(&f.env, "env", nil, "set a variable in the program's environment: `NAME=VALUE`, or NAME to hand it on")
+	flags.StringVar(&f.wdir, "wdir", "", "start in `DIRECTORY`")
+	flags.StringVar(&f.hosts, "host", "", "`HOSTS` as in localhost:4; gives -n where that isn't said")
+	flags.StringVar(&f.hostsFile, "hostfile", "", "the same from `FILE`, a host a line, with slots=4 or :4 behind it")
+}
+
+// parse reads what belongs to one program.
+func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, error) {
+	modern, remarks, err := mpiexec.Modern(args, func(name string) (value, ok bool) {
+		flag := flags.Lookup(name)
+		return flag != nil && flag.NoOptDefVal == "", flag != nil
+	})
+	if err != nil {
+		return launcher.Part{}, err
+	}
+	if err := flags.Parse(modern); err != nil {
+		return launcher.Part{}, err
+	}
+	for _, r := range remarks {
+		fmt.Fprintln(os.Stderr, "banyan:", r)
+	}
+	part := launcher.Part{Ranks: f.ranks, Dir: f.wdir, Env: withLibrary(os.Environ())}
+	if rest := flags.Args(); len(rest) > 0 {
+		part.Program, part.Args = rest[0], rest[1:]
+	}
+	for _, variable := range f.env {
+		name, _, set := strings.Cut(variable, "=")
+		if name == "" {
+			return part, fmt.Errorf("--env %q: want NAME=VALUE", variable)
+		}
+		if set { // otherwise it is handed on as it is
+			part.Env = append(part.Env, variable)
+		}
+	}
+	slots, err := f.slots()
+	if slots > 0 && !flags.Changed("ranks") {
+		part.Ranks = slots
+	}
+	return part, err
+}
+
+// parseAll reads the command line of a job, whose programs have ":" between them. The flags are
+// those of the command, which the first has with its own.
+func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launcher.Part, err error) {
+	for i, segment := range mpiexec.Segments(args) {
+		part := f
+		if i > 0 {
+			flags, part = pflag.NewFlagSet("part", pflag.ContinueOnError), new(partFlags)
+			part.add(flags)
+		}
+		x, err := part.parse(flags, segment)
+		if err != nil {
+			return nil, err
+		}
+		if x.Program == "" && i > 0 {
+			return nil, errors.New("no program is given after \":\"")
+		}
+		parts = append(parts, x)
+	}
+	return parts, nil
+}
+
+// ranksOf counts the ranks of all programs.
+func ranksOf(parts []launcher.Part) (n int) {
+	for _, p := range parts {
+		n += p.Ranks
+	}
+	return n
+}
+
+// withLibrary lets programs find the library that belongs to this command by its name, as
+// Python does. What the user has set comes before.
+func withLibrary(env []string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return env
+	}
+	at, err := compiler.Find(filepath.Dir(self))
+	if err != nil {
+		return env // only Go programs are run from here
+	}
+	const name = "LD_LIBRARY_PATH"
+	path := at.Lib
+	if set := os.Getenv(name); set != "" {
+		path = set + ":" + path
+	}
+	return append(env, name+"="+path)
+}
+
+// slots counts the places on the hosts that are named, 0 if none are.
+func (f *partFlags) slots() (int, error) {
+	here, err := os.Hostname()
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case f.hosts != "" && f.hostsFile != "":
+		return 0, errors.New("give either --host or --hostfile")
+	case f.hosts != "":
+		n, err := mpiexec.Slots(f.hosts, here)
+		if err != nil {
+			return 0, fmt.Errorf("--host: %w", err)
+		}
+		return n, nil
+	case f.hostsFile != "":
+		file, err := os.Open(f.hostsFile)
+		if err != nil {
+			return 0, fmt.Errorf("--hostfile: %w", err)
+		}
+		defer file.Close()
+		n, err := mpiexec.FileSlots(file, here)
+		if err != nil {
+			return 0, fmt.Errorf("--hostfile %s: %w", f.hostsFile, err)
+		}
+		return n, nil
+	}
+	return 0, nil
+}

@@ -1,0 +1,231 @@
+// Package job is the commands that start jobs: banyan run and banyan check.
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/fault"
+	"banyan/internal/job/env"
+	"banyan/internal/job/launcher"
+)
+
+const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
+ends with its exit code.
+
+With --replicas, every rank runs as several processes. When one of them dies,
+another of the same rank goes on in its place, and neither the program nor its
+output shows it: stdout and stderr carry every byte of a rank just once. Each
+death is told in a line on stderr. The job ends early only if the last replica of
+a rank dies. With --replicate, only some ranks run as several processes: those whose
+loss would cost most, or whose hosts are the least reliable. With --heal, a replica that has
+died is replaced by a new process, if the program says where that can take over
+another replica's state; docs/guide/replication.md tells how.
+
+With --verify, the data that replicas send is compared. Where a fault of the hardware
+has changed some of it and nothing else shows that, a rank of 2 replicas ends the job;
+of 3, the replica that differs is killed, with the one that has got what it sent, and
+the job goes on. docs/guide/check.md tells more.
+
+Standard input goes to rank 0 (to all its replicas).
+
+Exit code: that of the program (128 + signal number if it died by a signal); 1 if
+a rank was lost whose replicas ended in different ways; 124 if it took longer than
+--timeout; 125 if --verify found data that differs; 126 or 127 if the program
+can't be run or isn't there; 2 if the command line is wrong; 128 + signal number if
+banyan itself was told to end by a signal.
+
+Fault plans try what happens when processes fail. A plan is entries, separated
+by ";":
+
+  kill rank=2 replica=1 at=300ms      kill a process 300 ms after the start
+  kill rank=0 at=send:1000            just before its 1000th message (replica 0)
+  stop rank=1 replica=1 at=1s         freeze it: others must find out
+  flip rank=1 at=send:100             send a wrong bit, for --verify to find
+  random count=2 within=1s seed=7     two processes at random, so that every rank
+                                      keeps a replica
+
+A process that is silent for the heartbeat timeout is held for dead, and killed.
+One that computes isn't silent, and one with a debugger attached is excused; --debug
+excuses all, however they are stopped. docs/guide/detector.md tells the rest.
+
+Several programs share a job with ":" between them; the ranks are counted in their
+order. Each has -n, --env, --wdir, --host and --hostfile of its own, all other
+flags stand before the first.
+
+All processes run on this host, so --host and --hostfile may name no other: what
+they say is how many ranks there are, where -n doesn't. Under other launchers
+(mpiexec of MPICH, srun), start programs with those instead.
+
+mpiexec and mpirun are this command under other names. What other MPIs' mpiexec
+calls -np, -genv, -x, -wd, -H or -machinefile is understood, with one dash or two;
+what has no meaning here (--mca, --map-by) is left out, with a remark.
+
+The environment variable BANYAN_DEBUG=1 has the launcher tell what it does, and
+the processes which deaths they learn of, and how.`
+
+const runExample = `  banyan run -n 4 ./cg matrix.mtx
+  banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
+  banyan run -n 8 --replicas 2 --replicate 0-3,7 ./cg matrix.mtx
+  banyan run -n 4 --replicas 2 --heal --fault "kill rank=2 at=300ms" ./cg matrix.mtx
+  banyan run -n 2 --label --report report.json ./program --its-own-flag
+  banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
+  banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
+  banyan run -n 2 --debug ./program
+  banyan run -n 8 --transport inproc ./program`
+
+// runFlags are the flags of banyan run.
+type runFlags struct {
+	config              launcher.Config
+	part                partFlags // of the first program
+	replicas, replicate string
+	faults              string
+	report              string
+	timeout             string
+}
+
+// RunCommand returns banyan run.
+func RunCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:     "run [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
+		Short:   "Run a program as a job of communicating, possibly replicated processes",
+		Long:    runLong,
+		Example: runExample,
+		// Flags are read by parse, which knows other spellings.
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch err := f.parse(cmd, args); {
+			case errors.Is(err, pflag.ErrHelp):
+				return cmd.Help()
+			case err != nil:
+				return err
+			}
+			f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
+			return f.run()
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.part.add(flags)
+	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
+	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
+	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
+	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
+	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
+	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
+	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
+		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
+	flags.StringVar(&f.config.Bind, "bind-to", launcher.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
+	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
+	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
+	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
+	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
+	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
+	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
+		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launcher.DefaultHeartbeatPeriod))
+	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", 0,
+		fmt.Sprintf("how long a silent process is held for alive (default %v, or ten longer periods)", launcher.DefaultHeartbeatTimeout))
+	flags.BoolVar(&f.config.Debug, "debug", false, "hold no process for dead because it is silent")
+	return cmd
+}
+
+// parse reads the command line.
+func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
+	parts, err := f.part.parseAll(cmd.Flags(), args)
+	if err != nil {
+		return err
+	}
+	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
+		return pflag.ErrHelp
+	}
+	c := &f.config
+	c.Ranks, c.Program, c.Args, c.Env, c.Dir = parts[0].Ranks, parts[0].Program, parts[0].Args, parts[0].Env, parts[0].Dir
+	c.More = parts[1:]
+	if c.Program == "" {
+		return errors.New("no program is given (see banyan run --help)")
+	}
+	if f.replicate == "" && cmd.Flags().Changed("replicate") {
+		return errors.New("--replicate is empty: want ranks, such as 0-3,7, or do without it for all")
+	}
+	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launcher.MaxProcs)); err != nil {
+		return err
+	}
+	return f.parseTimeout()
+}
+
+// parseTimeout reads --timeout, or what other launchers' users set for it.
+func (f *runFlags) parseTimeout() error {
+	text, name := f.timeout, "--timeout"
+	if text == "" {
+		text, name = os.Getenv("MPIEXEC_TIMEOUT"), "MPIEXEC_TIMEOUT"
+	}
+	if text == "" {
+		return nil
+	}
+	limit, err := time.ParseDuration(text)
+	if seconds, e := strconv.ParseFloat(text, 64); e == nil {
+		limit, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil || limit <= 0 {
+		return fmt.Errorf("%s is %q: want a time such as 90 (seconds) or 1h30m", name, text)
+	}
+	f.config.Limit = limit
+	return nil
+}
+
+// run runs the job that the flags describe.
+func (f *runFlags) run() (err error) {
+	if os.Getenv(env.Debug) != "" {
+		slog.SetLogLoggerLevel(slog.LevelDebug)
+	}
+	if f.config.Faults, err = fault.Parse(f.faults); err != nil {
+		return err
+	}
+	var file *os.File
+	if f.report != "" {
+		// Before the job, so that a bad name doesn't cost its report.
+		if file, err = os.OpenFile(f.report, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
+			return fmt.Errorf("the report: %w", err)
+		}
+		defer file.Close()
+	}
+	report, err := launcher.Run(f.config)
+	if e := (*launcher.StartError)(nil); errors.As(err, &e) {
+		return cli.Exit(e.Code, err)
+	}
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		file.Truncate(0) // a device can't be, and needn't
+		if err := errors.Join(report.Write(file), file.Close()); err != nil {
+			return cli.Exit(max(report.ExitCode, 1), fmt.Errorf("the report: %w", err))
+		}
+	}
+	if report.ExitCode != 0 {
+		return cli.Exit(report.ExitCode, nil) // stderr has the reason already
+	}
+	return nil
+}
+
+// jobInput is the job's standard input: nothing if that is a terminal which
+// belongs to somebody else, for reading it would stop the launcher.
+func jobInput() io.Reader {
+	foreground, err := unix.IoctlGetInt(int(os.Stdin.Fd()), unix.TIOCGPGRP)
+	if err == nil && foreground != unix.Getpgrp() {
+		return strings.NewReader("")
+	}
+	return os.Stdin
+}

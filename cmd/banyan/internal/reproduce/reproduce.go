@@ -1,0 +1,86 @@
+// Package reproduce is banyan reproduce: the experiments of the papers.
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/report"
+)
+
+// Command returns the command with its subcommands.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reproduce",
+		Short: "Repeat a paper's experiments, and set its numbers beside ours",
+		Long: `Repeats the experiments of one of the papers that Banyan is made of, and writes a
+report: one page of HTML that begins with all claims, the paper's numbers beside
+ours; every figure as SVG and PNG; all data as CSV.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(correctedTreesCommand(), failureDetectorCommand(), membershipCommand())
+	return cmd
+}
+
+// commonFlags are those of every reproduction.
+type commonFlags struct {
+	out         string
+	quick, full bool
+	seed        uint64
+	workers     int
+}
+
+// register adds the flags. quick and full say what these ask for, drawn what a seed draws, and workers
+// what they do.
+func (f *commonFlags) register(flags *pflag.FlagSet, quick, full, drawn, workers string) {
+	flags.BoolVar(&f.quick, "quick", false, quick)
+	flags.BoolVar(&f.full, "full", false, full)
+	flags.Uint64Var(&f.seed, "seed", 1, "another one draws other "+drawn)
+	cli.WorkersFlag(flags, &f.workers, workers)
+}
+
+func (f *commonFlags) check() error {
+	switch {
+	case f.out == "":
+		return errors.New("--out: say where the report is to go: --out DIR")
+	case f.quick && f.full:
+		return errors.New("--quick and --full: choose one of them")
+	}
+	if err := report.Prepare(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+// reproduce makes a report and writes it. It ends early on an interrupt; then the
+// error says what is kept.
+func reproduce(cmd *cobra.Command, f *commonFlags, kept string, run func(ctx context.Context, progress func(step string, done, total int)) (*report.Report, error)) error {
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	var bar cli.Steps
+	r, err := run(ctx, bar.Set)
+	bar.Clear()
+	if errors.Is(err, context.Canceled) {
+		return cli.Failedf("interrupted: %s", kept)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.Write(f.out); err != nil {
+		return err
+	}
+	var counts [3]int
+	for _, c := range r.Claims {
+		counts[c.Verdict]++
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: of %d claims %d agree, %d differ, %d are open\n", filepath.Join(f.out, "index.html"), len(r.Claims),
+		counts[report.Agrees], counts[report.Differs], counts[report.Open])
+	return nil
+}

@@ -1,0 +1,19 @@
+// Package sim is banyan sim: the simulators.
+package sim
+
+import "github.com/spf13/cobra"
+
+// Command returns the command with its subcommands.
+func Command() *cobra.Command {
+	sim := &cobra.Command{
+		Use:   "sim",
+		Short: "Simulate protocols",
+		Long: `The simulators run the code that real jobs run. Broadcasts, reductions and the membership run
+in the time of the LogP model: sending and receiving take a process the overhead o each, a message
+travels for the latency L. The failure detector runs under the one-port model.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	sim.AddCommand(broadcastCommand(), reduceCommand(), campaignCommand(), detectorCommand(), qualityCommand(), probingCommand(), membershipCommand())
+	return sim
+}
