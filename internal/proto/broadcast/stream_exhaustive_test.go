@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/queue"
+	"banyan/internal/testing/network"
 )
 
 // TestStreamExhaustive visits every state that a few members can reach: any order
@@ -65,7 +66,7 @@ func TestStreamExhaustive(t *testing.T) {
 // after PullDelay can happen at any time.
 type smallWorld struct {
 	members []smallMember
-	links   [][]Frame // by from·Size + to
+	network network.Network[Frame]
 }
 
 type smallMember struct {
@@ -77,7 +78,7 @@ type smallMember struct {
 }
 
 func newSmallWorld(size int) smallWorld {
-	w := smallWorld{links: make([][]Frame, size*size)}
+	w := smallWorld{network: network.New[Frame](size)}
 	for i := range size {
 		w.members = append(w.members, smallMember{Stream: NewStream(StreamConfig{
 			Self: i, Size: size, Window: 2, OfferAbove: 1,
@@ -95,7 +96,7 @@ func copied[T any](q *queue.Queue[T]) (c queue.Queue[T]) {
 }
 
 func (w *smallWorld) clone() smallWorld {
-	c := smallWorld{members: slices.Clone(w.members), links: slices.Clone(w.links)}
+	c := smallWorld{members: slices.Clone(w.members), network: w.network.Clone()}
 	for i := range c.members {
 		s := *c.members[i].Stream
 		s.slots = slices.Clone(s.slots)
@@ -176,12 +177,9 @@ func (e *streamExplorer) expand(w *smallWorld) bool {
 			more = true
 		}
 		for from := range size {
-			link := from*size + m
-			if len(w.links[link]) > 0 {
+			if len(w.network.Queue(from, m)) > 0 {
 				branch(func(next *smallWorld, s *Stream) {
-					f := next.links[link][0]
-					next.links[link] = next.links[link][1:]
-					s.Receive(0, from, f, &e.out)
+					s.Receive(0, from, next.network.Receive(from, m), &e.out)
 				})
 			}
 			if w.members[from].dead && w.members[m].heard>>from&1 == 0 {
@@ -196,12 +194,12 @@ func (e *streamExplorer) expand(w *smallWorld) bool {
 			for lost := range 1 << size {
 				next := w.clone()
 				next.members[m].dead = true
+				next.network.Deafen(m)
 				pointless := false
 				for to := range size {
-					next.links[to*size+m] = nil
 					if lost>>to&1 == 1 {
-						pointless = pointless || len(next.links[m*size+to]) == 0
-						next.links[m*size+to] = nil
+						pointless = pointless || len(next.network.Queue(m, to)) == 0
+						next.network.Keep(m, to, 0)
 					}
 				}
 				if !pointless {
@@ -230,9 +228,8 @@ func (e *streamExplorer) carryOut(w *smallWorld, m int) {
 		switch a.Kind {
 		case SendFrame:
 			if !w.members[a.To].dead {
-				link := &w.links[m*len(w.members)+a.To]
 				a.Frame.Payload = bytes.Clone(a.Frame.Payload)
-				*link = append(slices.Clip(*link), a.Frame)
+				w.network.Send(m, a.To, a.Frame)
 			}
 		case Coloured, Failed:
 			o := &w.members[m].outcome[a.Frame.Number-1]
@@ -334,7 +331,8 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 			put(int(m.uncorrected.At(j).number))
 		}
 	}
-	for _, link := range w.links {
+	for i := range len(w.members) * len(w.members) {
+		link := w.network.Queue(i/len(w.members), i%len(w.members))
 		put(len(link))
 		for _, f := range link {
 			put(int(f.Kind), int(f.Number), int(f.Stable))

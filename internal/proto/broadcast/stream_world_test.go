@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 )
 
 // streamWorld is the members of a communicator and everything between them,
@@ -21,7 +22,7 @@ type streamWorld struct {
 	sizes   []int // of their payloads in bytes
 	ahead   int   // how many broadcasts a program may have outstanding
 	members []*streamMember
-	links   [][]Frame // by from·Size + to, oldest first
+	network network.Network[Frame]
 	sent    [FrameReport + 1]int
 	slow    int  // members that are rarely scheduled
 	bare    bool // frames don't carry Stable
@@ -60,7 +61,7 @@ const (
 func newStreamWorld(cfg StreamConfig, seed uint64) *streamWorld {
 	w := &streamWorld{
 		rng: rand.New(rand.NewPCG(seed, 7)), cfg: cfg, ahead: 1,
-		links: make([][]Frame, cfg.Size*cfg.Size),
+		network: network.New[Frame](cfg.Size),
 	}
 	for i := range cfg.Size {
 		cfg.Self = i
@@ -164,12 +165,10 @@ func (w *streamWorld) deliver(m *streamMember) bool {
 	first := w.rng.IntN(w.cfg.Size)
 	for i := range w.cfg.Size {
 		from := (first + i) % w.cfg.Size
-		link := &w.links[from*w.cfg.Size+m.self]
-		if len(*link) == 0 {
+		if len(w.network.Queue(from, m.self)) == 0 {
 			continue
 		}
-		f := (*link)[0]
-		*link = (*link)[1:]
+		f := w.network.Receive(from, m.self)
 		m.own(f.Payload)
 		w.step(m, func() { m.Receive(w.now, from, f, &m.out) })
 		return true
@@ -243,12 +242,11 @@ func (w *streamWorld) kill(m *streamMember) {
 			continue
 		}
 		o.unheard = append(o.unheard, m.self)
-		w.links[o.self*w.cfg.Size+m.self] = nil
-		link := &w.links[m.self*w.cfg.Size+o.self]
-		if n := len(*link); n > 0 && w.rng.IntN(3) == 0 {
-			*link = (*link)[:w.rng.IntN(n)]
+		if n := len(w.network.Queue(m.self, o.self)); n > 0 && w.rng.IntN(3) == 0 {
+			w.network.Keep(m.self, o.self, w.rng.IntN(n))
 		}
 	}
+	w.network.Deafen(m.self)
 }
 
 // step lets a member act, and carries out what it asks for.
@@ -287,7 +285,7 @@ func (w *streamWorld) carryOut(m *streamMember, a *StreamAction) {
 			if w.bare {
 				f.Stable = 0
 			}
-			w.links[m.self*w.cfg.Size+a.To] = append(w.links[m.self*w.cfg.Size+a.To], f)
+			w.network.Send(m.self, a.To, f)
 		}
 	case Coloured, Failed:
 		if n == 0 || n > uint64(m.started) || m.outcome[n-1] != nothing {

@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
+	"banyan/internal/testing/network"
 	"banyan/internal/topology"
 )
 
@@ -19,7 +20,7 @@ type timeless struct {
 	machines []Machine
 	dead     []bool
 	deaths   int // still to come
-	links    [][]parcel
+	network  network.Network[parcel]
 	sent     []int  // by process: messages so far
 	heard    []int  // by process: the last of its messages that somebody has
 	evident  []bool // by observer·n + dead: still to come
@@ -52,7 +53,7 @@ func (s step) String() string { return s.what + " " + strconv.Itoa(s.p) + " " + 
 
 func newTimeless(n, deaths int, witness bool, holds func(holder, dead int) bool) *timeless {
 	w := &timeless{
-		machines: make([]Machine, n), dead: make([]bool, n), deaths: deaths, links: make([][]parcel, n*n),
+		machines: make([]Machine, n), dead: make([]bool, n), deaths: deaths, network: network.New[parcel](n),
 		sent: make([]int, n), heard: make([]int, n), evident: make([]bool, n*n), holds: holds,
 	}
 	view := &View{Ring: topology.IdentityRing(n)}
@@ -72,10 +73,7 @@ func (w *timeless) Clone() *timeless {
 		m.tellers, m.held = slices.Clone(m.tellers), slices.Clone(m.held)
 	}
 	c.dead, c.sent, c.heard, c.evident = slices.Clone(w.dead), slices.Clone(w.sent), slices.Clone(w.heard), slices.Clone(w.evident)
-	c.links = slices.Clone(w.links)
-	for i := range c.links {
-		c.links[i] = slices.Clone(c.links[i])
-	}
+	c.network = w.network.Clone()
 	return &c
 }
 
@@ -96,7 +94,7 @@ func (w *timeless) Events(dst []step) []step {
 			if w.evident[p*n+q] && m.live(proto.Proc(q)) {
 				dst = append(dst, step{"evidence", p, q})
 			}
-			if len(w.links[q*n+p]) > 0 {
+			if len(w.network.Queue(q, p)) > 0 {
 				dst = append(dst, step{"deliver", p, q})
 			}
 		}
@@ -121,9 +119,7 @@ func (w *timeless) Apply(s step) error {
 		w.evident[s.p*n+s.q] = false
 		m.Evidence(0, proto.Proc(s.q), 0, &out)
 	case "deliver":
-		link := &w.links[s.q*n+s.p]
-		a := (*link)[0]
-		*link = slices.Delete(*link, 0, 1)
+		a := w.network.Receive(s.q, s.p)
 		w.heard[s.q] = max(w.heard[s.q], a.number)
 		switch from := proto.Proc(s.q); a.action.Kind {
 		case SendObserve:
@@ -143,9 +139,12 @@ func (w *timeless) Apply(s step) error {
 	case "die":
 		w.deaths--
 		w.dead[s.p] = true
+		w.network.Deafen(s.p)
 		for q := range n {
-			w.links[s.p*n+q] = slices.DeleteFunc(w.links[s.p*n+q], func(a parcel) bool { return a.number > s.q })
-			w.links[q*n+s.p] = nil
+			sent := func(a parcel) bool { return a.number > s.q }
+			if lost := slices.IndexFunc(w.network.Queue(s.p, q), sent); lost >= 0 {
+				w.network.Keep(s.p, q, lost)
+			}
 			w.evident[q*n+s.p] = q != s.p && !w.dead[q] && w.holds(q, s.p)
 		}
 	}
@@ -161,8 +160,7 @@ func (w *timeless) Apply(s step) error {
 		default:
 			w.sent[s.p]++
 			if !w.dead[a.To] {
-				link := &w.links[s.p*n+int(a.To)]
-				*link = append(*link, parcel{w.sent[s.p], *a})
+				w.network.Send(s.p, int(a.To), parcel{w.sent[s.p], *a})
 			}
 		}
 	}
@@ -227,10 +225,11 @@ func (w *timeless) AppendKey(dst []byte) []byte {
 			dst = append(dst, 'h', byte(h.proc))
 		}
 	}
-	for i, link := range w.links {
-		for _, a := range link {
+	n := len(w.machines)
+	for i := range n * n {
+		from := i / n
+		for _, a := range w.network.Queue(from, i%n) {
 			b := a.action.Bulletin
-			from := i / len(w.machines)
 			dst = append(dst, 'l', byte(i), byte(w.sent[from]-a.number), byte(a.action.Kind), byte(b.Source), b.Cube, b.Tree)
 			for _, e := range b.Gone {
 				dst = append(dst, byte(e.Proc))

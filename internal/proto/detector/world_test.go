@@ -1,12 +1,12 @@
 package detector
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 	"banyan/internal/topology"
 )
 
@@ -42,8 +42,7 @@ type world struct {
 	rng    *rand.Rand
 	view   *View
 	now    proto.Time
-	events events
-	order  int // of events at the same time
+	events network.Schedule[func()]
 	nodes  []*node
 	sent   [actionKinds]int
 	quiet  bool // all transits take τ, and nobody is late
@@ -95,26 +94,6 @@ type node struct {
 	out      Actions
 }
 
-type event struct {
-	at    proto.Time
-	order int
-	run   func()
-}
-
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].order < e[j].order
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 func newWorld(n int, seed uint64) *world {
 	return newWorldOn(topology.IdentityRing(n), seed, nil)
 }
@@ -141,23 +120,19 @@ func newWorldOn(ring *topology.Ring, seed uint64, make1 func(cfg Config, out *Ac
 	return w
 }
 
-func (w *world) at(t proto.Time, run func()) {
-	w.order++
-	heap.Push(&w.events, event{t, w.order, run})
-}
+func (w *world) at(t proto.Time, run func()) { w.events.Add(t, run) }
 
 // runUntil lets time pass up to a point.
 func (w *world) runUntil(end proto.Time) { w.runWhile(end, func() bool { return true }) }
 
 // runWhile lets time pass while a condition holds, up to a point.
 func (w *world) runWhile(end proto.Time, holds func() bool) {
-	for len(w.events) > 0 && w.events[0].at <= end && w.problem == "" {
+	for w.events.Time() <= end && w.events.Time() != proto.Never && w.problem == "" {
 		if !holds() {
 			return
 		}
-		e := heap.Pop(&w.events).(event)
-		w.now = e.at
-		e.run()
+		w.now = w.events.Time()
+		w.events.Next()()
 	}
 	w.now = max(w.now, end)
 }

@@ -55,9 +55,9 @@ func (w *world) AppendKey(dst []byte) []byte {
 			dst = append(dst, byte(x))
 		}
 	}
-	for p := range w.channels {
-		for q, c := range w.channels[p] {
-			for _, x := range c {
+	for p := range w.machines {
+		for q := range w.machines {
+			for _, x := range w.network.Queue(p, q) {
 				dst = append(dst, '>', byte(p), byte(q))
 				dst = describe(dst, x)
 			}

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"container/heap"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 )
 
 var (
@@ -26,8 +26,7 @@ type swarm struct {
 	arity   int
 	gather  proto.Time
 	now     proto.Time
-	queue   happenings
-	made    int // happenings ever
+	queue   network.Schedule[func() error]
 	nodes   []*node
 	index   map[Member]int
 	arrival map[[2]int]proto.Time // of the last message between two
@@ -67,31 +66,8 @@ type sending struct {
 	ballot   Ballot
 }
 
-type happening struct {
-	at   proto.Time
-	made int // breaks ties
-	do   func() error
-}
-
-type happenings []happening
-
-func (h happenings) Len() int { return len(h) }
-func (h happenings) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].made < h[j].made
-}
-func (h happenings) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *happenings) Push(x any)   { *h = append(*h, x.(happening)) }
-func (h *happenings) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	old[len(old)-1] = happening{}
-	*h = old[:len(old)-1]
-	return x
-}
-
 func (s *swarm) after(d proto.Time, do func() error) {
-	s.made++
-	heap.Push(&s.queue, happening{s.now + d, s.made, do})
+	s.queue.Add(s.now+d, do)
 }
 
 // within is a moment before another.
@@ -397,13 +373,12 @@ func (s *swarm) join(at proto.Time, m Member, contacts []Member) int {
 // run lets all happen that is going to, and checks how it ends.
 func (s *swarm) run() error {
 	limit := 1_000_000 + 20_000*len(s.nodes)
-	for steps := 0; len(s.queue) > 0; steps++ {
+	for steps := 0; s.queue.Time() != proto.Never; steps++ {
 		if steps == limit {
 			return fmt.Errorf("termination: no end after %d steps", steps)
 		}
-		x := heap.Pop(&s.queue).(happening)
-		s.now = x.at
-		if err := x.do(); err != nil {
+		s.now = s.queue.Time()
+		if err := s.queue.Next()(); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 )
 
 // world is a few processes, their detector and a network of FIFO channels, for
@@ -31,16 +32,16 @@ type world struct {
 	machines []*Machine // by index; nil: not started yet. Cloned before each step
 	members  []Member
 	states   []state
-	told     [][]word    // told[p][q]: what p knows of q
-	channels [][]channel // channels[p][q]
-	last     [][]int     // to whom the process sent in its last step, in order
-	views    [][]viewID  // what each process installed, by number
-	at       []uint64    // the number of the view in force, by process
-	crashes  int         // that may still happen
-	lies     int         // likewise: the word that somebody who lives is silent
-	begun    bool        // something other than a crash has happened
-	cut      bool        // the network between the sides is
-	healed   bool        // it was
+	told     [][]word // told[p][q]: what p knows of q
+	network  network.Network[*Message]
+	last     [][]int    // to whom the process sent in its last step, in order
+	views    [][]viewID // what each process installed, by number
+	at       []uint64   // the number of the view in force, by process
+	crashes  int        // that may still happen
+	lies     int        // likewise: the word that somebody who lives is silent
+	begun    bool       // something other than a crash has happened
+	cut      bool       // the network between the sides is
+	healed   bool       // it was
 	messages int
 	sent     [Eviction + 1]int
 	now      proto.Time
@@ -57,8 +58,6 @@ const (
 	silence
 	certainty
 )
-
-type channel []*Message
 
 type state uint8
 
@@ -110,9 +109,9 @@ func newWorld(r rules) *world {
 		w.add(j, nil, unborn)
 	}
 	n := len(w.machines)
-	w.told, w.channels, w.last = make([][]word, n), make([][]channel, n), make([][]int, n)
+	w.told, w.network, w.last = make([][]word, n), network.New[*Message](n), make([][]int, n)
 	for p := range n {
-		w.told[p], w.channels[p] = make([]word, n), make([]channel, n)
+		w.told[p] = make([]word, n)
 	}
 	return w
 }
@@ -172,7 +171,7 @@ func (e event) actor() int {
 func (w *world) Events(dst []event) []event {
 	for p := range w.machines {
 		for q := range w.machines {
-			if c := w.channels[p][q]; len(c) > 0 {
+			if c := w.network.Queue(p, q); len(c) > 0 {
 				e := event{kind: 'd', p: p, q: q, extra: c[0].Kind.String()}
 				if w.rules.reduced && w.idle(c[0], q) {
 					return append(dst[:0], e)
@@ -243,9 +242,12 @@ func (w *world) free(p int) bool {
 
 // quiet says that nothing is on its way, and nothing is left to tell.
 func (w *world) quiet() bool {
-	for p := range w.channels {
-		for q := range w.channels[p] {
-			if len(w.channels[p][q]) > 0 || p != q && w.states[p] == living && !w.knows(p, q) &&
+	if !w.network.Quiet() {
+		return false
+	}
+	for p := range w.machines {
+		for q := range w.machines {
+			if p != q && w.states[p] == living && !w.knows(p, q) &&
 				(w.told[p][q] < certainty && w.certain(p, q) || w.told[p][q] == nothing && w.silent(p, q)) {
 				return false
 			}
@@ -291,7 +293,7 @@ func (w *world) droppable(p int) int {
 			n++
 			continue
 		}
-		if count[q]++; count[q] > len(w.channels[p][q]) {
+		if count[q]++; count[q] > len(w.network.Queue(p, q)) {
 			break
 		}
 		n++
@@ -309,8 +311,8 @@ func (w *world) Apply(e event) error {
 			l := w.last[e.p]
 			q := l[len(l)-1]
 			w.last[e.p] = l[:len(l)-1]
-			if c := w.channels[e.p][q]; w.states[q] == living {
-				w.channels[e.p][q] = slices.Clone(c[:len(c)-1])
+			if w.states[q] == living {
+				w.network.Keep(e.p, q, len(w.network.Queue(e.p, q))-1)
 			}
 		}
 		w.end(e.p, dead)
@@ -320,10 +322,10 @@ func (w *world) Apply(e event) error {
 		w.cut = true
 		return nil
 	case 'h':
-		for p := range w.channels {
-			for q := range w.channels[p] {
+		for p := range w.machines {
+			for q := range w.machines {
 				if w.lost(p, q) {
-					w.channels[p][q] = nil
+					w.network.Keep(p, q, 0)
 				}
 			}
 		}
@@ -343,7 +345,7 @@ func (w *world) Apply(e event) error {
 	}
 	switch e.kind {
 	case 'd':
-		w.channels[e.p][e.q] = slices.Clone(w.channels[e.p][e.q][1:])
+		w.network.Receive(e.p, e.q)
 	case 't':
 		w.told[p][e.q] = certainty
 	case 's':
@@ -387,7 +389,7 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 	switch e.kind {
 	case 'd':
 		if !w.lost(e.p, e.q) {
-			m.Receive(w.now, w.channels[e.p][e.q][0], out)
+			m.Receive(w.now, w.network.Queue(e.p, e.q)[0], out)
 		}
 	case 't':
 		why := Died
@@ -432,7 +434,7 @@ func (w *world) carryOut(p int, out Actions) error {
 			}
 			w.sent[a.Message.Kind]++
 			if w.states[q] == living {
-				w.channels[p][q] = append(slices.Clone(w.channels[p][q]), a.Message)
+				w.network.Send(p, q, a.Message)
 			}
 			w.last[p] = append(w.last[p], q)
 		case Install:
@@ -449,9 +451,7 @@ func (w *world) carryOut(p int, out Actions) error {
 // end ends a process. What is on its way to it no longer matters.
 func (w *world) end(p int, s state) {
 	w.states[p] = s
-	for q := range w.channels {
-		w.channels[q][p] = nil
-	}
+	w.network.Deafen(p)
 }
 
 // installed checks what the protocol promises of views.
@@ -583,9 +583,9 @@ func (w *world) endCut() error {
 func (w *world) Clone() *world {
 	c := *w
 	c.machines, c.states, c.at, c.views = slices.Clone(w.machines), slices.Clone(w.states), slices.Clone(w.at), slices.Clone(w.views)
-	c.told, c.channels, c.last = make([][]word, len(w.told)), make([][]channel, len(w.told)), slices.Clone(w.last)
+	c.told, c.network, c.last = make([][]word, len(w.told)), w.network.Clone(), slices.Clone(w.last)
 	for p := range w.told {
-		c.told[p], c.channels[p] = slices.Clone(w.told[p]), slices.Clone(w.channels[p])
+		c.told[p] = slices.Clone(w.told[p])
 	}
 	return &c
 }

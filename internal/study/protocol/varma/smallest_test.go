@@ -8,19 +8,20 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 )
 
 // group is a few nodes and all that can happen to them: messages in order between two,
 // a perfect detector that tells each when it likes, deaths between the sends of a step.
 type group struct {
-	nodes    []*Node
-	alive    []bool
-	told     [][]bool
-	channels [][][]Message
-	deaths   int          // that may still happen
-	last     []proto.Proc // to whom the last step sent
-	actor    int          // whose it was
-	history  *line
+	nodes   []*Node
+	alive   []bool
+	told    [][]bool
+	network network.Network[Message]
+	deaths  int          // that may still happen
+	last    []proto.Proc // to whom the last step sent
+	actor   int          // whose it was
+	history *line
 }
 
 // line is one of a conversation, after others.
@@ -39,12 +40,12 @@ func (l *line) String() string {
 }
 
 func newGroup(n, deaths int, lists bool) *group {
-	g := &group{deaths: deaths, actor: -1}
+	g := &group{network: network.New[Message](n), deaths: deaths, actor: -1}
 	for p := range n {
 		m := New(proto.Proc(p), n, 2)
 		m.Lists = lists
 		g.nodes, g.alive = append(g.nodes, m), append(g.alive, true)
-		g.told, g.channels = append(g.told, make([]bool, n)), append(g.channels, make([][]Message, n))
+		g.told = append(g.told, make([]bool, n))
 	}
 	return g
 }
@@ -52,9 +53,9 @@ func newGroup(n, deaths int, lists bool) *group {
 func (g *group) clone() *group {
 	c := *g
 	c.nodes, c.alive = slices.Clone(g.nodes), slices.Clone(g.alive)
-	c.told, c.channels = make([][]bool, len(g.told)), make([][][]Message, len(g.told))
+	c.told, c.network = make([][]bool, len(g.told)), g.network.Clone()
 	for p := range g.told {
-		c.told[p], c.channels[p] = slices.Clone(g.told[p]), slices.Clone(g.channels[p])
+		c.told[p] = slices.Clone(g.told[p])
 	}
 	return &c
 }
@@ -74,7 +75,7 @@ func (g *group) step(p int, text string, do func(*Node, *Actions)) *group {
 		}
 		c.last = append(c.last, a.To)
 		if c.alive[a.To] {
-			c.channels[p][a.To] = append(slices.Clone(c.channels[p][a.To]), a.Message)
+			c.network.Send(p, int(a.To), a.Message)
 		}
 	}
 	c.history = &line{text, g.history}
@@ -85,10 +86,10 @@ func (g *group) step(p int, text string, do func(*Node, *Actions)) *group {
 func (g *group) next() (all []*group) {
 	for p := range g.nodes {
 		for q := range g.nodes {
-			if list := g.channels[p][q]; len(list) > 0 && g.alive[q] {
+			if list := g.network.Queue(p, q); len(list) > 0 && g.alive[q] {
 				x := list[0]
 				c := g.step(q, fmt.Sprintf("%d hears from %d: %s", q, p, text(x)), func(m *Node, out *Actions) { m.Receive(proto.Proc(p), x, out) })
-				c.channels[p][q] = c.channels[p][q][1:]
+				c.network.Receive(p, q)
 				all = append(all, c)
 			}
 			if p != q && g.alive[p] && !g.alive[q] && !g.told[p][q] {
@@ -119,8 +120,8 @@ func (g *group) death(p int) (all []*group) {
 			var to []string
 			for _, q := range g.last[lost-k:] {
 				to = append(to, fmt.Sprint(q))
-				if l := c.channels[p][q]; c.alive[q] && len(l) > 0 {
-					c.channels[p][q] = l[:len(l)-1]
+				if n := len(c.network.Queue(p, int(q))); c.alive[q] && n > 0 {
+					c.network.Keep(p, int(q), n-1)
 				}
 			}
 			text += ", before it sends to " + strings.Join(to, " and ")
@@ -147,8 +148,11 @@ func (g *group) key() string {
 		if g.alive[p] {
 			fmt.Fprint(&b, *m)
 		}
+		for q := range g.nodes {
+			fmt.Fprint(&b, g.network.Queue(p, q))
+		}
 	}
-	fmt.Fprint(&b, g.channels, g.deaths, g.last, g.actor)
+	fmt.Fprint(&b, g.deaths, g.last, g.actor)
 	return b.String()
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/network"
 )
 
 // run plays n nodes of which some die, one of them the root, at random moments,
@@ -17,7 +18,7 @@ type run struct {
 	nodes    []*Node
 	alive    []bool
 	told     [][]bool
-	channels [][][]Message
+	network  network.Network[Message]
 	numbered map[uint64]string
 	collides bool // two views of one number
 	deaths   []proto.Proc
@@ -33,10 +34,10 @@ func play(seed uint64, n int, deaths []proto.Proc, joins bool) *run {
 	if joins {
 		total++
 	}
+	r.network = network.New[Message](total)
 	for p := range total {
 		r.alive = append(r.alive, true)
 		r.told = append(r.told, make([]bool, total))
-		r.channels = append(r.channels, make([][]Message, total))
 		if p < n {
 			r.nodes = append(r.nodes, New(proto.Proc(p), n, 2))
 		}
@@ -57,7 +58,7 @@ func (r *run) carry(p int, out Actions) {
 		if a.To == proto.NoProc {
 			r.stable++
 		} else if r.messages++; r.alive[a.To] {
-			r.channels[p][a.To] = append(r.channels[p][a.To], a.Message)
+			r.network.Send(p, int(a.To), a.Message)
 		}
 	}
 	if number, members := r.nodes[p].View(); len(members) > 0 {
@@ -74,7 +75,7 @@ func (r *run) step() bool {
 	var events []event
 	for p := range r.nodes {
 		for q := range r.nodes {
-			if len(r.channels[p][q]) > 0 && r.alive[q] {
+			if len(r.network.Queue(p, q)) > 0 && r.alive[q] {
 				events = append(events, event{0, p, q})
 			}
 			if p != q && r.alive[p] && !r.alive[q] && !r.told[p][q] {
@@ -92,9 +93,7 @@ func (r *run) step() bool {
 	var out Actions
 	switch e.kind {
 	case 0:
-		x := r.channels[e.p][e.q][0]
-		r.channels[e.p][e.q] = r.channels[e.p][e.q][1:]
-		r.nodes[e.q].Receive(proto.Proc(e.p), x, &out)
+		r.nodes[e.q].Receive(proto.Proc(e.p), r.network.Receive(e.p, e.q), &out)
 		r.carry(e.q, out)
 	case 1:
 		r.told[e.p][e.q] = true
@@ -105,9 +104,10 @@ func (r *run) step() bool {
 		r.alive[e.p] = false
 		if r.lastFrom == e.p { // the last sends weren't all made
 			for i := len(r.last) - 1; i >= 0 && r.random.IntN(2) == 0; i-- {
-				if to := r.last[i].To; to != proto.NoProc && len(r.channels[e.p][to]) > 0 {
-					c := r.channels[e.p][to]
-					r.channels[e.p][to] = c[:len(c)-1]
+				if to := r.last[i].To; to != proto.NoProc {
+					if n := len(r.network.Queue(e.p, int(to))); n > 0 {
+						r.network.Keep(e.p, int(to), n-1)
+					}
 				}
 			}
 		}
