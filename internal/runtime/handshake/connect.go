@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Connect makes one attempt to reach a listener over TCP and to run the handshake with it, in at most
-// limit. It returns the open connection and the acceptor's answer.
+// Connect makes one attempt to reach a listener over TCP and to run the handshake with it, in at
+// most limit. It returns the open connection and the acceptor's answer.
 func (p *Protocol) Connect(ctx context.Context, d *net.Dialer, address string, limit time.Duration, secret, payload []byte) (net.Conn, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -19,8 +19,8 @@ const (
 	acceptor = "acceptor"
 )
 
-// conversation is the state of one handshake: what both sides have said so far, in order. It is the
-// same on both sides as long as nobody between them changes anything.
+// conversation is the state of one handshake: what both sides have said so far, in order. It is
+// the same on both sides as long as nobody between them changes anything.
 type conversation struct {
 	*Protocol
 	conn       io.ReadWriter
@@ -65,8 +65,8 @@ func newNonce() []byte {
 	return nonce
 }
 
-// Dial runs the dialler's side of a handshake. It returns the payload of an acceptor that knows the
-// secret. The caller bounds its duration by closing conn or setting its deadline.
+// Dial runs the dialler's side of a handshake. It returns the payload of an acceptor that knows
+// the secret. The caller bounds its duration by closing conn or setting its deadline.
 func (p *Protocol) Dial(conn io.ReadWriter, secret, payload []byte) (answer []byte, err error) {
 	c := &conversation{Protocol: p, conn: conn, secret: secret}
 	hello, err := p.hello(payload, newNonce())
@@ -146,17 +146,17 @@ func explainEnd(err error) error {
 // Judge decides what an acceptor answers.
 type Judge struct {
 	// Suspect is told what a dialler says before there is a proof of it. Its error means that the
-	// hello can't be meant for this acceptor. The dialler is refused only after its proof, so that a
-	// stranger learns nothing; but if it hangs up before, the error counts instead of ErrHungUp.
-	// Suspect may be nil.
+	// hello can't be meant for this acceptor. The dialler is refused only after its proof, so
+	// that a stranger learns nothing; but if it hangs up before, the error counts instead of
+	// ErrHungUp. Suspect may be nil.
 	Suspect func(hello []byte) error
 	// Answer returns the payload for a dialler that knows the secret. After an error the dialler
 	// gets none.
 	Answer func(hello []byte) ([]byte, error)
 }
 
-// Accept runs the acceptor's side of a handshake. It returns nil when judge's answer has been sent. The
-// caller bounds its duration by closing conn or setting its deadline.
+// Accept runs the acceptor's side of a handshake. It returns nil when judge's answer has been
+// sent. The caller bounds its duration by closing conn or setting its deadline.
 func (p *Protocol) Accept(conn io.ReadWriter, secret []byte, judge Judge) error {
 	c := &conversation{Protocol: p, conn: conn, secret: secret}
 	hello, err := c.hearHello()

@@ -12,15 +12,15 @@ import (
 const (
 	// MaxPending is how many connections may be without a proof at a time.
 	MaxPending = 64
-	// pendingRight is how long each of them is protected from newer ones. Strangers that connect and
-	// say nothing can't keep honest diallers out.
+	// pendingRight is how long each of them is protected from newer ones. Strangers that connect
+	// and say nothing can't keep honest diallers out.
 	pendingRight = 200 * time.Millisecond
 	// acceptPause follows an error of the listener, such as a lack of descriptors.
 	acceptPause = 200 * time.Millisecond
 )
 
-// Gate limits how many connections wait for their dialler's proof. Its zero value is ready for use;
-// several listeners may share one.
+// Gate limits how many connections wait for their dialler's proof. Its zero value is ready for
+// use; several listeners may share one.
 type Gate struct {
 	mu      sync.Mutex
 	pending []arrival // the oldest first
@@ -74,8 +74,8 @@ func (g *Gate) await(ctx context.Context, conn net.Conn) bool {
 	return false
 }
 
-// enter makes a connection one of the pending. If there are MaxPending it closes the oldest, unless
-// that is still protected: then it returns false.
+// enter makes a connection one of the pending. If there are MaxPending it closes the oldest,
+// unless that is still protected: then it returns false.
 func (g *Gate) enter(conn net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

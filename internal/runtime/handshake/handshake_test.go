@@ -30,7 +30,8 @@ type test struct {
 	acceptorsSecret   []byte
 	hello, answer     []byte
 	suspect           func([]byte) error
-	change            [2]func(at int, b []byte) []byte // what the dialler's, the acceptor's bytes become on the way
+	// change is what the dialler's and the acceptor's bytes become on the way.
+	change [2]func(at int, b []byte) []byte
 }
 
 // honest is a conversation in which nothing goes wrong.
@@ -196,7 +197,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// A hello that isn't meant for the acceptor is refused after its proof; its dialler may hang up before.
+// A hello that isn't meant for the acceptor is refused after its proof; its dialler may hang up
+// before.
 func TestSuspicion(t *testing.T) {
 	both(t, func(t *testing.T, p *Protocol) {
 		elsewhere := errors.New("meant for another")

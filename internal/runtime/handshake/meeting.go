@@ -91,8 +91,8 @@ type Listener struct {
 	gate    Gate
 }
 
-// Listen makes this process a meeting's host. host is the address, or the name of one, by which others
-// reach this process.
+// Listen makes this process a meeting's host. host is the address, or the name of one, by which
+// others reach this process.
 func (m Meeting) Listen(host string) (*Listener, error) {
 	if len(m.Secret) < MinSecret {
 		return nil, fmt.Errorf("meeting: a secret of %d bytes: at least %d are needed", len(m.Secret), MinSecret)
@@ -108,8 +108,8 @@ func (m Meeting) Listen(host string) (*Listener, error) {
 // Address is where guests find the listener.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// Serve calls meet with the connection of each guest, on a goroutine of its own, until the listener is
-// closed. Strangers are refused, and refused is told why.
+// Serve calls meet with the connection of each guest, on a goroutine of its own, until the
+// listener is closed. Strangers are refused, and refused is told why.
 func (l *Listener) Serve(meet func(conn net.Conn, from proto.Proc), refused func(error)) {
 	l.gate.Serve(context.Background(), l.socket, func(conn net.Conn, _ func()) {
 		from, err := l.greet(conn)
@@ -147,7 +147,8 @@ func (l *Listener) suspect(b []byte) error {
 	var hello meetingHello
 	hello.decode(b)
 	expected := meetingHello{purpose: hello.purpose, tag: meetingTag, from: hello.from, to: l.meeting.Self}
-	if hello != expected || !bytes.Equal(b[36:44], make([]byte, 8)) { // a link's hello has an incarnation there
+	// A link's hello has the acceptor's incarnation in these eight bytes.
+	if hello != expected || !bytes.Equal(b[36:44], make([]byte, 8)) {
 		return fmt.Errorf("hello: for host %d of a meeting %q: this is host %d", hello.to, hello.tag, l.meeting.Self)
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// wire is a connection in memory. If both ends wait for the other, both read its end: a conversation
-// never hangs, and no test needs a clock.
+// wire is a connection in memory. If both ends wait for the other, both read its end: a
+// conversation never hangs, and no test needs a clock.
 type wire struct {
 	mu      sync.Mutex
 	changed sync.Cond

@@ -11,10 +11,10 @@ import (
 	"banyan/internal/runtime/transport"
 )
 
-// A Proc that has died may be given to another process, under a higher incarnation.
-// Each side of a handshake says its own, under its proof: so a link is always one of
-// two certain lives, and what is told of another one (a connection that was being
-// made, the outcome of an inquest) is dropped.
+// A Proc that has died may be given to another process, under a higher incarnation. Each side of a
+// handshake names its own incarnation, under its proof: so a link always joins two certain
+// incarnations. News of another one (a connection that was being made, the outcome of a liveness
+// probe) is dropped.
 
 var _ transport.Admitter = (*Transport)(nil)
 
@@ -25,38 +25,30 @@ func (t *Transport) Admit(who proto.Proc, incarnation proto.Incarnation) {
 	}
 	t.Fence(who)
 	t.incarnations[who] = incarnation
-	t.board.admit(who, incarnation)
+	t.table.admit(who, incarnation)
 	t.peers[who] = nil
-	t.peer(who) // anew; whoever still has the old one sees that it is fenced
+	t.peer(who) // a new one; a caller that still has the old one sees that it is fenced
 }
 
-// admit begins a link anew.
-func (b *board) admit(p proto.Proc, incarnation proto.Incarnation) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.links[p], b.incarnations[p] = idle, incarnation
-}
-
-// awaitCard is cardOf, with patience: of a replacement that others have let in already this
-// process may be about to hear where it is.
+// awaitCard is cardOf, but waits for the card: other processes may have admitted a replacement
+// before this one hears where the replacement is.
 func (d *dialler) awaitCard(ctx context.Context, p proto.Proc, incarnation proto.Incarnation) (Card, error) {
 	deadline := time.Now().Add(d.limit)
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+	for pause := (handshake.Backoff{Next: firstPause, Max: lastPause}); ; pause.Pause(ctx) {
 		card, err := d.cardOf(p, incarnation)
-		if !errors.Is(err, errOld) || !d.board.dialling(p, incarnation) || ctx.Err() != nil || time.Now().After(deadline) {
+		if !errors.Is(err, errOld) || !d.table.dialling(p, incarnation) || ctx.Err() != nil || time.Now().After(deadline) {
 			return card, err
 		}
-		handshake.Pause(ctx, wait)
 	}
 }
 
 // errOld is about a process of which only its predecessor's card is known.
 var errOld = errors.New("its card is of a former incarnation")
 
-// errReplaced is about a process whose place another one has taken.
-var errReplaced = errors.New("another process has its place")
+// errReplaced is about a process that another one has replaced.
+var errReplaced = errors.New("another process has replaced it")
 
-// cardOf is the card of a peer in one life.
+// cardOf is the business card of a peer in one incarnation.
 func (d *dialler) cardOf(p proto.Proc, incarnation proto.Incarnation) (Card, error) {
 	card, err := d.resolve(p)
 	switch {
@@ -70,7 +62,7 @@ func (d *dialler) cardOf(p proto.Proc, incarnation proto.Incarnation) (Card, err
 	return card, nil
 }
 
-// evidenceOf is what it says of a peer that it has no card.
+// evidenceOf is what the lack of a card tells about a peer.
 func evidenceOf(err error) transport.Evidence {
 	if errors.Is(err, errReplaced) {
 		return transport.EvidenceExited

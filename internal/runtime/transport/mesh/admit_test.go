@@ -10,15 +10,15 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A process may be asked for a replacement by others before it is told where that is.
+// A process may have to dial a replacement before it hears where the replacement is.
 func TestCardOfAReplacementIsAwaited(t *testing.T) {
 	asked := 0
 	d := &dialler{limit: 20 * time.Second, resolve: func(proto.Proc) (Card, error) {
 		asked++
 		return Card{Incarnation: proto.Incarnation(asked / 3)}, nil
 	}}
-	d.board = newBoard(0, []proto.Incarnation{0, 1}, 0, func() {})
-	d.board.startDial(1)
+	d.table = newLinkTable(0, []proto.Incarnation{0, 1}, 0, func() {})
+	d.table.startDial(1)
 	if card, err := d.awaitCard(t.Context(), 1, 1); err != nil || card.Incarnation != 1 || asked != 3 {
 		t.Errorf("%v, %v after %d questions", card, err, asked)
 	}
@@ -27,7 +27,7 @@ func TestCardOfAReplacementIsAwaited(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	d.limit, asked = time.Hour, 0
-	d.board.fence(1, false)
+	d.table.fence(1, false)
 	if _, err := d.awaitCard(t.Context(), 1, 1); !errors.Is(err, errOld) || asked != 1 {
 		t.Errorf("%v after %d questions, of a peer that nobody wants any more", err, asked)
 	}
@@ -37,11 +37,12 @@ func TestCardOfAReplacementIsAwaited(t *testing.T) {
 	}
 }
 
-// Who has been replaced before it was reached is a peer that has died, not a stranger: that is no warning,
-// which would be on the program's stderr, at one replica of a rank and not at others.
+// A peer that was replaced before it was reached has died and is no stranger: there is no
+// warning. A warning would be on the program's stderr, at one replica of a rank and not at
+// others.
 func TestReplacedPeerIsNoWarning(t *testing.T) {
-	var log journal
-	c := newCrowd(t, 2, func(cfg *Config) {
+	var log testLog
+	c := newLocalJob(t, 2, func(cfg *Config) {
 		if resolve := cfg.Resolve; cfg.Self == 0 {
 			cfg.Logger = log.logger()
 			cfg.Resolve = func(p proto.Proc) (Card, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 func BenchmarkTwoThreads(b *testing.B) {
-	// As the runtime does (DESIGN, decision 1).
+	// The engine does the same.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
@@ -23,7 +23,7 @@ func BenchmarkTwoThreads(b *testing.B) {
 	}
 }
 
-// BenchmarkIdlePoll is a Poll that finds nothing.
+// BenchmarkIdlePoll measures a Poll that finds nothing.
 func BenchmarkIdlePoll(b *testing.B) {
 	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkIdlePoll(b *testing.B) {
 	}
 }
 
-// BenchmarkSendPoll is what an 8-byte message costs one core, both ends together.
+// BenchmarkSendPoll measures what an 8-byte message costs one core, both ends together.
 func BenchmarkSendPoll(b *testing.B) {
 	c := newTransports(b, 2, func(c *Config) { c.Media = SharedMemory })
 	c[1].Send(0, &wire.Header{Kind: wire.KindEager}, nil, 0)
@@ -67,13 +67,13 @@ func (t *tally) Arrived(proto.Proc, *wire.Header)            { *t++ }
 func (t *tally) Sent(proto.Proc, uint64)                     {}
 func (t *tally) Closed(p proto.Proc, why transport.Evidence) { panic(fmt.Sprint(p, why)) }
 
-// BenchmarkTwoProcesses is ping-pong between two processes, each on its core; an op
-// is one way.
+// BenchmarkTwoProcesses measures ping-pong between two processes, each on its own core; an op is
+// one way.
 func BenchmarkTwoProcesses(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	for _, m := range all {
 		tr, _, _ := startChild(b, roleEcho, m.media)
-		meet(tr)
+		awaitGreeting(tr)
 		for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("%s/pingpong/%d", m.name, size), func(b *testing.B) {
 				b.SetBytes(int64(size))
@@ -89,8 +89,8 @@ func BenchmarkTwoProcesses(b *testing.B) {
 	}
 }
 
-// meet takes in the child's greeting.
-func meet(tr *Transport) {
+// awaitGreeting polls until the child's first frame has come.
+func awaitGreeting(tr *Transport) {
 	w := &witness{}
 	for w.frames == 0 {
 		tr.Poll(w)

@@ -22,17 +22,17 @@ const MaxCard = 240
 // cardVersion is the first field of an encoded Card.
 const cardVersion = "2"
 
-// Card is the business card of a Proc: what others need to reach it, and to
-// know its death. It's published over PMI, so its text has only printable ASCII
-// characters, no spaces and no '='. It holds no secret.
+// Card is the business card of a Proc: what others need to reach it, and to know its death. It is
+// published over PMI, so its text has only printable ASCII characters, no spaces and no '='. It
+// holds no secret.
 type Card struct {
 	Host        string // which kernel and process namespace: name/digest
 	Addr        string // host:port of the listener
 	Pid         int    // in Host's namespace
 	Start       uint64 // when the process started, clock ticks since boot, against reuse of the pid
 	Incarnation proto.Incarnation
-	// Local is where processes that can share memory meet: the network
-	// namespace and the name of a unix socket in it. Empty: it can't.
+	// Local is where processes that can share memory connect: the network namespace and the name
+	// of a unix socket in it. It is empty if this process can't share memory.
 	Local string
 }
 
@@ -43,7 +43,7 @@ func (c Card) near(o Card) bool {
 	return ok && c.Host == o.Host && here == there
 }
 
-// socket is the name of the unix socket that Local tells.
+// socket is the name of Local's unix socket.
 func (c Card) socket() string {
 	_, name, _ := strings.Cut(c.Local, "/")
 	return "@banyan-" + name
@@ -81,7 +81,7 @@ func ParseCard(s string) (Card, error) {
 		return fail("no valid address")
 	}
 	if here, name, ok := strings.Cut(c.Local, "/"); c.Local != "" && (!ok || here == "" || name == "" || len(c.Local) > maxLocal) {
-		return fail("no valid place to meet on the host")
+		return fail("no valid unix socket")
 	}
 	if c.String() != s {
 		return fail("not in canonical form")
@@ -101,8 +101,8 @@ func printable(s string) bool {
 // hostDigest stands for Card.Host in a handshake.
 func hostDigest(host string) [32]byte { return sha256.Sum256([]byte(host)) }
 
-// hostID names the kernel and the process namespace in which pids mean the same
-// as here: the host's name, for people, and a digest of its boot and namespace.
+// hostID names the kernel and the process namespace in which pids mean the same as here: the
+// host's name, for people, and a digest of its boot and namespace.
 func hostID() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -123,8 +123,7 @@ func hostID() (string, error) {
 // maxLocal is the longest Card.Local in bytes.
 const maxLocal = 40
 
-// localID makes a Card.Local: abstract names of unix sockets are those of a network
-// namespace.
+// localID makes a Card.Local. Abstract names of unix sockets belong to a network namespace.
 func localID() (string, error) {
 	var ns unix.Stat_t
 	if err := unix.Stat("/proc/self/ns/net", &ns); err != nil {

@@ -21,8 +21,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Some tests and benchmarks need a second process: this binary again, as Proc 1
-// of a job of two, in a role that the environment names.
+// Some tests and benchmarks need a second process. It runs this binary again, as Proc 1 of a job
+// of two, in a role that the environment names.
 const (
 	childRole   = "BANYAN_TEST_MESH_ROLE"
 	childCard   = "BANYAN_TEST_MESH_CARD"
@@ -36,7 +36,7 @@ const (
 	roleHold   = "hold"   // the same, and a grandchild holds its socket open
 	roleLeave  = "leave"  // sends leaveFrames, drains, exits
 	roleEcho   = "echo"   // sends back what comes, until the parent is gone
-	roleShy    = "shy"    // the same, but doesn't speak first
+	roleQuiet  = "quiet"  // the same, but doesn't send first
 	roleExpose = "expose" // lets its memory be read
 	roleMute   = "mute"   // sends one frame and takes nothing
 )
@@ -46,7 +46,7 @@ const leaveFrames = 100
 // child is the main function of a child.
 func child(role string) {
 	runtime.GOMAXPROCS(16)
-	// Nothing of it outlives the test that forgot it.
+	// A child that its test has forgotten ends by itself.
 	time.AfterFunc(time.Minute, func() { os.Exit(3) })
 	secret, _ := hex.DecodeString(os.Getenv(childSecret))
 	parent, err := ParseCard(os.Getenv(childCard))
@@ -60,7 +60,7 @@ func child(role string) {
 	}
 	fmt.Println(tr.Card())
 
-	s := &childSink{tr: tr, echo: role == roleEcho || role == roleShy, place: make([]byte, wire.MaxPayload)}
+	s := &childSink{tr: tr, echo: role == roleEcho || role == roleQuiet, place: make([]byte, wire.MaxPayload)}
 	number := uint64(0)
 	send := func(size int) {
 		number++
@@ -96,7 +96,7 @@ func child(role string) {
 		for i := range leaveFrames {
 			send(i * 997)
 		}
-		for tr.peer(0).state == unmet { // Drain waits for nobody who isn't met
+		for tr.peer(0).state == notConnected { // Drain doesn't wait for peers that aren't connected
 			tr.Poll(s)
 		}
 		tr.Drain(time.Minute)
@@ -107,7 +107,7 @@ func child(role string) {
 		time.Sleep(time.Minute)
 	case roleExpose:
 		exposeAndWait(tr, s)
-	case roleShy:
+	case roleQuiet:
 		for !s.closed {
 			tr.Poll(s)
 			tr.Wait(time.Second)
@@ -149,8 +149,8 @@ func (s *childSink) Arrived(from proto.Proc, h *wire.Header) {
 func (s *childSink) Sent(proto.Proc, uint64)               {}
 func (s *childSink) Closed(proto.Proc, transport.Evidence) { s.closed = true }
 
-// startChild starts a child and returns this process's end of the job, as
-// Proc 0, and what the child prints after its card.
+// startChild starts a child. It returns this process's end of the job, as Proc 0, and what the
+// child prints after its card.
 func startChild(t testing.TB, role string, media Media) (*Transport, *exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	secret := make([]byte, handshake.MinSecret)
@@ -224,8 +224,8 @@ func watch(t *testing.T, tr *Transport, w *witness, what string, done func() boo
 	}
 }
 
-// A killed process is known dead by the kernel's word, after a prefix of what it
-// had sent; also as a zombie, which it is until the end of the test.
+// The kernel tells that a process was killed. Its peer gets a prefix of what it had sent, then
+// the end. A zombie, which the child is until the end of the test, counts as dead, too.
 func TestKilledChild(t *testing.T) {
 	for _, c := range []struct {
 		role  string
@@ -260,13 +260,13 @@ func TestKilledChild(t *testing.T) {
 	}
 }
 
-// A process that leaves in order is heard to its last frame.
+// All frames of a process that leaves in order arrive.
 func TestLeavingChild(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
 			tr, _, _ := startChild(t, roleLeave, m.media)
 			w := &witness{t: t}
-			for range 10 { // it never reads all of this: its exit resets the connection
+			for range 10 { // the child never reads all of this: its exit resets the connection
 				tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: 100}, make([]byte, 100), 0)
 			}
 			watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })
@@ -277,13 +277,13 @@ func TestLeavingChild(t *testing.T) {
 	}
 }
 
-// A stopped process is no dead one; a death while it's stopped is one.
+// A stopped process isn't dead; if it is killed while it is stopped, it is.
 func TestStoppedChild(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
 			tr, cmd, _ := startChild(t, roleMute, m.media)
 			w := &witness{t: t}
-			watch(t, tr, w, "they have met", func() bool { return w.frames == 1 })
+			watch(t, tr, w, "they are connected", func() bool { return w.frames == 1 })
 			unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
 			for range 24 {
 				tr.Send(1, &wire.Header{Kind: wire.KindEager, Total: wire.MaxPayload}, make([]byte, wire.MaxPayload), 0)
@@ -303,12 +303,12 @@ func TestStoppedChild(t *testing.T) {
 	}
 }
 
-// A process that is stopped before the first contact, by a debugger perhaps, and
-// for longer than one waits for a connection, is met when it goes on.
+// A process that is stopped before the first contact, perhaps by a debugger, is connected when it
+// goes on, even if that takes longer than attempts to connect do.
 func TestChildStoppedBeforeContact(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
-			tr, cmd, _ := startChild(t, roleShy, m.media)
+			tr, cmd, _ := startChild(t, roleQuiet, m.media)
 			tr.dialler.limit = 100 * time.Millisecond
 			unix.Kill(cmd.Process.Pid, unix.SIGSTOP)
 			w := &witness{t: t}
@@ -325,15 +325,15 @@ func TestChildStoppedBeforeContact(t *testing.T) {
 	}
 }
 
-// A process that died before it was ever contacted is known dead, not waited for.
+// A process that died before the first contact is found dead at once.
 func TestChildDeadBeforeContact(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
 			tr, cmd, _ := startChild(t, roleMute, m.media)
 			cmd.Process.Kill()
 			cmd.Wait()
-			// Whether the child was heard or not: the news of its connection, if there
-			// is one, are the first thing to be polled.
+			// The child may have been heard or not. If there is a connection, its news are the
+			// first thing that a Poll takes.
 			w := &witness{t: t}
 			tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
 			watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })

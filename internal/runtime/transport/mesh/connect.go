@@ -22,129 +22,142 @@ import (
 const (
 	// handshakeLimit bounds one handshake.
 	handshakeLimit = 5 * time.Second
-	// dialLimit bounds all attempts to reach a peer, but for a last one of
-	// lastAttempt: this process may have been stopped in the middle of the one
-	// before.
+	// dialLimit bounds all attempts to reach a peer, except for a last one of lastAttempt: this
+	// process may have been stopped in the middle of the one before.
 	dialLimit   = 5 * time.Second
 	lastAttempt = time.Second
-	// The pause between two attempts doubles from one to the other.
+	// The pause between two attempts doubles from one to the next.
 	firstPause = time.Millisecond
 	lastPause  = 200 * time.Millisecond
-	// attention is how often somebody looks whether a handshake without a deadline is worth going on with.
-	attention = 100 * time.Millisecond
-	// askLimit bounds the question why a connection has ended.
-	askLimit = time.Second
-	// exitGrace is how long the kernel may take from closing a dying
-	// process's sockets to declaring it dead.
-	exitGrace = 50 * time.Millisecond
-	// quietSpan is how long nothing must have come of a dead peer whose
-	// sockets a forked child holds open, before its stream counts as ended.
-	quietSpan = 10 * time.Millisecond
+	// recheck is how often a handshake without a deadline is checked for its use.
+	recheck = 100 * time.Millisecond
 )
 
-// dialler makes the outgoing connections. Its methods run on goroutines of their
-// own and tell the outcome to the board.
+// dialler makes outgoing connections. Its methods run on goroutines of their own and report the
+// outcome to the link table.
 type dialler struct {
 	party
 	card    Card
 	resolve func(proto.Proc) (Card, error)
-	board   *board
+	table   *linkTable
 	media   Media
 	own     *shm.Own // nil: no shared memory
 	refusal func(error, net.Addr)
 	limit   time.Duration // dialLimit
 }
 
-// connect reaches a peer, unless it's dead or the peer reaches us first.
+// connect reaches a peer, unless the peer is dead or reaches this process first.
 func (d *dialler) connect(ctx context.Context, to proto.Proc, incarnation proto.Incarnation) {
 	card, err := d.awaitCard(ctx, to, incarnation)
 	if err != nil {
 		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
-		d.board.finishDial(news{peer: to, incarnation: incarnation, kind: ended, why: evidenceOf(err)})
+		d.table.finishDial(news{peer: to, incarnation: incarnation, kind: ended, why: evidenceOf(err)})
 		return
 	}
-	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
-	outcome := d.retry(ctx, to, card, end)
-	if outcome.kind != connected {
-		end.close()
-		d.board.finishDial(outcome)
-		return
-	}
-	outcome.end = end
-	if !d.board.finishDial(outcome) {
+	outcome := d.outgoing(to, card).run(ctx)
+	if !d.table.finishDial(outcome) {
 		outcome.discard()
 	}
 }
 
-// retry dials until there is a connection or an end of hope. A peer on this host that lives has all the time it
-// takes to answer, be it stopped, in a debugger, or starved: whether it
-// counts as dead is for its observer to say.
-func (d *dialler) retry(ctx context.Context, to proto.Proc, card Card, end handle) news {
-	failed := news{peer: to, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceLost}
-	var worth func() bool
-	if end.pidfd >= 0 {
-		worth = func() bool { return d.board.dialling(to, card.Incarnation) && !exits(end.pidfd, 0) }
-	}
-	deadline, last := time.Now().Add(d.limit), false
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		if end.exited || end.pidfd >= 0 && exits(end.pidfd, 0) {
-			failed.why = transport.EvidenceExited
-			return failed
+// outgoing is the state of the attempts to connect to one peer.
+type outgoing struct {
+	*dialler
+	to       proto.Proc
+	card     Card
+	process  handle    // the peer's
+	deadline time.Time // no attempt begins after it, except for the last
+	last     bool      // the present attempt is the last
+}
+
+func (d *dialler) outgoing(to proto.Proc, card Card) *outgoing {
+	process := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
+	return &outgoing{dialler: d, to: to, card: card, process: process, deadline: time.Now().Add(d.limit)}
+}
+
+// run dials until there is a connection, or there can't be one. A live peer on this host has all
+// the time it takes to answer, whether it is stopped, in a debugger or starved: its observer
+// decides whether it counts as dead.
+func (o *outgoing) run(ctx context.Context) news {
+	for pause := (handshake.Backoff{Next: firstPause, Max: lastPause}); ; {
+		if o.process.ended() {
+			return o.failed(transport.EvidenceExited)
 		}
-		if !d.board.dialling(to, card.Incarnation) {
-			return failed
+		if !o.wanted() {
+			return o.failed(transport.EvidenceLost)
 		}
 		begin := time.Now()
-		via, v, _, err := d.try(ctx, max(time.Until(deadline), min(d.limit, lastAttempt)), to, card, toConnect, worth)
+		via, v, err := o.attempt(ctx)
 		switch {
 		case err == nil && v == accepted:
-			return news{peer: to, incarnation: card.Incarnation, kind: connected, via: via}
+			return news{peer: o.to, incarnation: o.card.Incarnation, kind: connected, via: via, end: o.process}
 		case err == nil && v == eviction:
-			failed.why = transport.EvidenceEviction
-			return failed
-		case err == nil && v == goneHere, errors.Is(err, handshake.ErrVersion), errors.Is(err, errApart):
-			if err != nil {
-				d.refusal(fmt.Errorf("connect to %v: %w", to, err), nil)
-			}
-			return failed
-		}
-		if last || ctx.Err() != nil {
+			return o.failed(transport.EvidenceEviction)
+		case err == nil && v == goneHere:
+			return o.failed(transport.EvidenceLost)
+		case errors.Is(err, handshake.ErrVersion), errors.Is(err, errApart):
+			o.refusal(fmt.Errorf("connect to %v: %w", o.to, err), nil)
+			return o.failed(transport.EvidenceLost)
+		case o.last || ctx.Err() != nil:
 			if err == nil {
 				err = fmt.Errorf("refused: %v", v)
 			}
-			d.refusal(fmt.Errorf("connect to %v at %s: %w", to, card.Addr, err), nil)
-			return failed
+			o.refusal(fmt.Errorf("connect to %v at %s: %w", o.to, o.card.Addr, err), nil)
+			return o.failed(transport.EvidenceLost)
 		}
-		if end.pidfd >= 0 && (stopped(card.Pid) || time.Since(begin) > lastAttempt) {
-			deadline = time.Now().Add(d.limit)
-		}
-		handshake.Pause(ctx, wait)
-		last = time.Now().After(deadline)
+		o.extend(begin)
+		pause.Pause(ctx)
+		o.last = time.Now().After(o.deadline)
 	}
 }
 
-// try dials once, for so long, or, if worth isn't nil, for as long as it says that the handshake is worth it. The medium
-// is the caller's if the verdict is accepted.
-func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, card Card, why purpose, worth func() bool) (medium, verdict, standing, error) {
-	end := time.Now().Add(limit)
-	reach, cancel := context.WithDeadline(ctx, end)
-	conn, err := d.reach(reach, card)
-	cancel()
+// wanted says whether a connection is still needed.
+func (o *outgoing) wanted() bool { return o.table.dialling(o.to, o.card.Incarnation) }
+
+// attempt dials once. A peer whose process is watched has time to answer until it ends, or isn't
+// wanted any more.
+func (o *outgoing) attempt(ctx context.Context) (medium, verdict, error) {
+	limit := bound{limit: max(time.Until(o.deadline), min(o.limit, lastAttempt))}
+	if o.process.pidfd >= 0 {
+		limit.while = func() bool { return o.wanted() && !o.process.ended() }
+	}
+	via, v, _, err := o.try(ctx, limit, o.to, o.card, toConnect)
+	return via, v, err
+}
+
+// extend sets the deadline anew if the peer on this host was stopped, or kept the attempt waiting.
+func (o *outgoing) extend(begin time.Time) {
+	if o.process.pidfd >= 0 && (stopped(o.card.Pid) || time.Since(begin) > lastAttempt) {
+		o.deadline = time.Now().Add(o.limit)
+	}
+}
+
+// failed is the news that there will be no connection.
+func (o *outgoing) failed(why transport.Evidence) news {
+	o.process.close()
+	return news{peer: o.to, incarnation: o.card.Incarnation, kind: ended, why: why}
+}
+
+// bound is how long one attempt may take.
+type bound struct {
+	limit time.Duration // to reach the peer, and for the handshake if while is nil
+	while func() bool   // the handshake goes on as long as it says yes
+}
+
+// try dials once. If the verdict is accepted, the medium is the caller's.
+func (d *dialler) try(ctx context.Context, limit bound, to proto.Proc, card Card, why purpose) (medium, verdict, standing, error) {
+	end := time.Now().Add(limit.limit)
+	conn, err := d.reach(ctx, end, card)
 	if err != nil {
 		return medium{}, 0, standing{}, err
 	}
 	defer conn.Close()
-	// The end of ctx ends the handshake, too.
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // the end of ctx ends the handshake
 	talk := conn
-	if worth != nil {
-		defer attend(conn, worth)()
+	if limit.while != nil {
+		defer keepOpenWhile(conn, limit.while)()
 	} else {
-		if last := time.Now().Add(handshakeLimit); end.After(last) {
-			end = last
-		}
-		conn.SetDeadline(end)
-		talk = &patient{Conn: conn}
+		talk = newPatient(conn, end)
 	}
 	v, s, err := d.dial(talk, to, card.Incarnation, why)
 	if err != nil || v != accepted {
@@ -154,19 +167,20 @@ func (d *dialler) try(ctx context.Context, limit time.Duration, to proto.Proc, c
 	return via, v, s, err
 }
 
-// attend closes a connection without a deadline when it isn't worth going on with, until stop is called.
-func attend(conn net.Conn, worth func() bool) (stop func()) {
+// keepOpenWhile closes a connection without a deadline as soon as wanted says no. It stops asking
+// when stop is called.
+func keepOpenWhile(conn net.Conn, wanted func() bool) (stop func()) {
 	over := make(chan struct{})
-	var attending sync.WaitGroup
-	attending.Go(func() {
-		tick := time.NewTicker(attention)
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		tick := time.NewTicker(recheck)
 		defer tick.Stop()
 		for {
 			select {
 			case <-over:
 				return
 			case <-tick.C:
-				if !worth() {
+				if !wanted() {
 					conn.Close()
 					return
 				}
@@ -175,16 +189,24 @@ func attend(conn net.Conn, worth func() bool) (stop func()) {
 	})
 	return func() {
 		close(over)
-		attending.Wait()
+		asking.Wait()
 	}
 }
 
-// patient is a connection that gives its peer more time once that has said
-// something: after a proof the link may be up for the peer, and there is no second
-// attempt.
+// patient is a connection that gives its peer more time once the peer has said something: after
+// this side's proof the link may be up for the peer, and there is no second attempt.
 type patient struct {
 	net.Conn
 	heard bool
+}
+
+// newPatient gives the peer time until end to say something, but at most handshakeLimit.
+func newPatient(conn net.Conn, end time.Time) *patient {
+	if latest := time.Now().Add(handshakeLimit); end.After(latest) {
+		end = latest
+	}
+	conn.SetDeadline(end)
+	return &patient{Conn: conn}
 }
 
 func (c *patient) Read(b []byte) (int, error) {
@@ -196,12 +218,14 @@ func (c *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// errApart is about a peer that only a medium reaches which isn't allowed.
+// errApart is about a peer that could only be reached over a medium that isn't allowed.
 var errApart = errors.New("it shares no memory with this process, and no other medium is allowed")
 
-// reach connects to a peer's listener: where memory can be shared, to the one for
-// that. Should it be out of reach all the same, TCP does.
-func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
+// reach connects to a peer's listener by a deadline: to the one at the unix socket, where memory
+// can be shared. If that is out of reach all the same, it connects over TCP.
+func (d *dialler) reach(ctx context.Context, deadline time.Time, card Card) (net.Conn, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
 	var nd net.Dialer
 	switch {
 	case d.own != nil && d.card.near(card):
@@ -222,8 +246,8 @@ func (d *dialler) reach(ctx context.Context, card Card) (net.Conn, error) {
 	return nd.DialContext(ctx, "tcp", card.Addr)
 }
 
-// takeOver takes a new connection out of the hands of package net. Over a unix
-// socket both ends agree on shared memory, by Offer and Accept.
+// takeOver takes a new connection away from package net. Over a unix socket both ends agree on
+// shared memory, by Offer and Accept.
 func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*shm.Link, error), pid int) (via medium, err error) {
 	via.pid = pid
 	local, ok := conn.(*net.UnixConn)
@@ -238,7 +262,7 @@ func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*s
 	return via, err
 }
 
-// checkPeer says whether the other end of a unix socket is the process it should be.
+// checkPeer says whether the other end of a unix socket is the process that it should be.
 func checkPeer(conn net.Conn, pid int) error {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -271,41 +295,4 @@ func (d *dialler) watch(sameHost bool, pid int, start uint64) handle {
 	}
 	fd, err := openPidfd(pid, start)
 	return handle{pidfd: fd, exited: errors.Is(err, errNoProcess)}
-}
-
-// inquire finds out why a peer's connection has ended: did its process exit,
-// has it fenced us, or is it just lost? It closes the pidfd.
-func (d *dialler) inquire(ctx context.Context, p proto.Proc, incarnation proto.Incarnation, pidfd int) {
-	d.board.post(news{peer: p, incarnation: incarnation, kind: ended, why: d.inquest(ctx, p, incarnation, pidfd)})
-}
-
-func (d *dialler) inquest(ctx context.Context, p proto.Proc, incarnation proto.Incarnation, pidfd int) transport.Evidence {
-	if pidfd >= 0 {
-		defer handle{pidfd: pidfd}.close()
-		if exits(pidfd, exitGrace) {
-			return transport.EvidenceExited
-		}
-	}
-	card, err := d.cardOf(p, incarnation)
-	if err != nil {
-		return evidenceOf(err)
-	}
-	switch v, _, err := d.question(ctx, p, card, toAsk); {
-	case err == nil && v == eviction:
-		return transport.EvidenceEviction
-	case pidfd < 0 && errors.Is(err, unix.ECONNREFUSED):
-		// The other host answers that nobody listens: a process keeps its
-		// listener as long as it lives.
-		return transport.EvidenceExited
-	}
-	return transport.EvidenceLost
-}
-
-// hush tells the owner when a dead peer's stream should have ended.
-func (d *dialler) hush(ctx context.Context, p proto.Proc, incarnation proto.Incarnation) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(quietSpan):
-		d.board.post(news{peer: p, incarnation: incarnation, kind: quiet})
-	}
 }

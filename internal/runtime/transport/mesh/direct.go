@@ -12,21 +12,21 @@ import (
 
 var _ transport.DirectReader = (*Transport)(nil)
 
-// A place, in the sense of transport.DirectReader, is an address and, in the upper
-// bits, how often this process had revoked what it exposed by then. Addresses of
-// programs have 47 bits; those that have more are exposed to nobody.
+// A handle, in the sense of transport.DirectReader, is an address and, in the upper bits, how
+// often this process had revoked what it exposed by then. Addresses of programs have 47 bits;
+// data at larger addresses isn't exposed.
 const (
-	placeBits   = 48
-	revokedMask = 1<<(64-placeBits) - 1
+	addressBits = 48
+	revokedMask = 1<<(64-addressBits) - 1
 )
 
 // Expose implements transport.DirectReader.
 func (t *Transport) Expose(data []byte) uint64 {
 	address := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
-	if t.doorbells == nil || len(data) == 0 || address>>placeBits != 0 {
+	if t.doorbells == nil || len(data) == 0 || address>>addressBits != 0 {
 		return 0
 	}
-	return address | t.doorbells.Revoked()<<placeBits
+	return address | t.doorbells.Revoked()<<addressBits
 }
 
 // Revoke implements transport.DirectReader.
@@ -36,17 +36,17 @@ func (t *Transport) Revoke() {
 	}
 }
 
-// Read implements transport.DirectReader: with peers that share memory, by
-// process_vm_readv. Who was refused once by a peer doesn't ask again.
+// Read implements transport.DirectReader. It reads from peers that share memory, by
+// process_vm_readv. After a refusal it doesn't try that peer again.
 //
-// What was read counts only if the peer hasn't revoked it, and still lives: its
-// number could be another's by now.
-func (t *Transport) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
+// The data counts only if the peer hasn't revoked it and still lives: its pid could be another
+// process's by now.
+func (t *Transport) Read(from proto.Proc, dst []byte, exposed, offset uint64) bool {
 	p := t.peer(from)
-	if p.link == nil || p.unreadable || p.pidfd < 0 || place == 0 {
+	if p.link == nil || p.unreadable || p.pidfd < 0 || exposed == 0 {
 		return false
 	}
-	n, errno := t.readMemory(p.pid, dst, place&(1<<placeBits-1)+offset)
+	n, errno := t.readMemory(p.pid, dst, exposed&(1<<addressBits-1)+offset)
 	switch errno {
 	case 0:
 	case unix.ESRCH: // it is dead
@@ -55,7 +55,7 @@ func (t *Transport) Read(from proto.Proc, dst []byte, place, offset uint64) bool
 		p.unreadable = errno != unix.EFAULT && errno != unix.ENOMEM
 		return false
 	}
-	return n == len(dst) && p.link.Revoked()&revokedMask == place>>placeBits && !exits(p.pidfd, 0)
+	return n == len(dst) && p.link.Revoked()&revokedMask == exposed>>addressBits && !exits(p.pidfd, 0)
 }
 
 // processRead is the room for the arguments of process_vm_readv.
@@ -78,9 +78,9 @@ func (v *processRead) read(pid int, dst []byte, address uint64) (int, unix.Errno
 	return int(n), errno
 }
 
-// allowReads lets this process's peers read its memory where the system (Yama)
-// keeps processes of one user apart: its parent and all that the parent started.
+// allowReads lets this process's parent, and all processes that the parent started, read its
+// memory where the system (Yama) keeps processes of one user apart.
 func allowReads() {
-	// An error says that there is no such system.
+	// An error says that the system has no Yama.
 	_ = unix.Prctl(unix.PR_SET_PTRACER, uintptr(os.Getppid()), 0, 0, 0)
 }

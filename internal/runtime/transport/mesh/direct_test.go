@@ -14,7 +14,7 @@ import (
 
 // readers are two Procs that can read each other's memory.
 func readers(t *testing.T) (from, to *Transport) {
-	c := newCrowd(t, 2, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, 2, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
 	return c.transports[0], c.transports[1]
 }
@@ -43,7 +43,7 @@ func TestDirectRead(t *testing.T) {
 	}
 }
 
-// What is revoked while it's being read doesn't count as read.
+// Data that is revoked while it is being read doesn't count as read.
 func TestRevokedWhileRead(t *testing.T) {
 	from, to := readers(t)
 	data := make([]byte, 1<<20)
@@ -59,7 +59,8 @@ func TestRevokedWhileRead(t *testing.T) {
 	}
 }
 
-// A system that refuses is asked once per peer; what may change is tried again.
+// If the system refuses reads for good, each peer's memory is tried once; other errors don't stop
+// later tries.
 func TestReadRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		n     int
@@ -92,7 +93,7 @@ func TestReadRefused(t *testing.T) {
 	}
 }
 
-// A process can't be read once it's dead, nor the one that has its number now.
+// A dead process can't be read, nor can another process that has its pid now.
 func TestReadOfTheDead(t *testing.T) {
 	tr, cmd, lines := startChild(t, roleExpose, SharedMemory)
 	if !lines.Scan() {
@@ -101,7 +102,7 @@ func TestReadOfTheDead(t *testing.T) {
 	var place uint64
 	fmt.Sscan(strings.TrimSpace(lines.Text()), &place)
 	w := &witness{t: t}
-	watch(t, tr, w, "they have met", func() bool { return w.frames == 1 })
+	watch(t, tr, w, "they are connected", func() bool { return w.frames == 1 })
 	got := make([]byte, 1<<16)
 	if !tr.Read(1, got, place, 0) || bytes.Count(got, []byte("x")) != len(got) {
 		t.Fatal("the child can't be read")
@@ -112,7 +113,7 @@ func TestReadOfTheDead(t *testing.T) {
 		if !exits(tr.peer(1).pidfd, 10e9) {
 			t.Error("the child lives")
 		}
-		return len(dst), 0 // as if another process had the number
+		return len(dst), 0 // as if another process had the pid
 	}
 	if tr.Read(1, got, place, 0) {
 		t.Error("a dead process is read")

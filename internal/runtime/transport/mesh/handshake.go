@@ -11,8 +11,8 @@ import (
 	"banyan/internal/runtime/handshake"
 )
 
-// What the two ends of a link say in their handshake (package handshake): the dialler who it is, whom
-// it means and what for, the acceptor its verdict and its standing in a partition.
+// In a link's handshake (package handshake) the dialler says which process it is, which one it
+// means and what it wants; the acceptor says its verdict and its standing in a partition.
 
 // The sizes of these payloads in bytes.
 const (
@@ -25,9 +25,9 @@ type purpose uint8
 
 const (
 	toConnect purpose = 1 + iota
-	toAsk             // only why the connection that there was has ended
-	toCompare         // which side of a partition is to stop (partition.go)
-	toTell            // that the acceptor is excluded
+	toAsk             // only ask why the former connection has ended
+	toCompare         // find out which side of a partition has to stop (partition.go)
+	toTell            // tell the acceptor that it is excluded
 	// 5 is a meeting's, see handshake.Meeting.
 )
 
@@ -35,13 +35,13 @@ const (
 type verdict uint8
 
 const (
-	accepted  verdict = 1 + iota
-	crossing          // the acceptor is dialling too, and its connection wins
-	duplicate         // there is a connection already
-	goneHere          // there was a connection, and it isn't made again
-	eviction          // the dialler is fenced: it counts as dead
-	heeded            // the acceptor knows now that it is excluded
-	unknown           // the acceptor hasn't heard yet of the dialler's incarnation
+	accepted     verdict = 1 + iota
+	crossing             // the acceptor is dialling too, and its connection wins
+	duplicate            // there is a connection already
+	goneHere             // there was a connection, and it isn't made again
+	eviction             // the dialler is fenced: it counts as dead
+	acknowledged         // the acceptor knows now that it is excluded
+	unknown              // the acceptor hasn't heard yet of the dialler's incarnation
 	verdictEnd
 )
 
@@ -49,10 +49,10 @@ func (v verdict) String() string {
 	if v == 0 || v >= verdictEnd {
 		return fmt.Sprintf("verdict %d", uint8(v))
 	}
-	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "eviction notice", "heeded", "unknown"}[v]
+	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "eviction notice", "acknowledged", "unknown"}[v]
 }
 
-// party is one end of a handshake: who it is, and what it knows.
+// party is one end of a handshake: its identity, and what it knows.
 type party struct {
 	protocol    *handshake.Protocol
 	self        proto.Proc
@@ -130,9 +130,9 @@ func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation proto.Inca
 // errElsewhere is about a hello for another process, or another incarnation of this one.
 var errElsewhere = errors.New("meant for another process")
 
-// accept runs the acceptor's side. It asks judge for the verdict once the dialler has proved that it
-// is of the job, and returns it with what the dialler said. An error before judge was called comes
-// with the verdict 0; a later one comes with judge's verdict, which the dialler may lack.
+// accept runs the acceptor's side. It asks judge for the verdict once the dialler has proved that
+// it is of the job, and returns it with what the dialler said. An error before judge was called
+// comes with the verdict 0; a later one comes with judge's verdict, which the dialler may lack.
 func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, verdict, error) {
 	var h hello
 	var v verdict

@@ -12,84 +12,115 @@ import (
 	"banyan/internal/runtime/transport/shm"
 )
 
-// listener takes the incoming connections of a dialler's party.
+// listener takes incoming connections, for the same party as its dialler.
 type listener struct {
 	*dialler
 	gate handshake.Gate
 }
 
-// serve accepts until the socket is closed and ctx ends.
+// serve accepts connections until the socket is closed and ctx ends.
 func (l *listener) serve(ctx context.Context, socket net.Listener) {
-	greet := func(conn net.Conn, proven func()) { l.greet(ctx, conn, proven) }
+	greet := func(conn net.Conn, proven func()) {
+		defer conn.Close()
+		c := &incoming{listener: l, conn: conn, proven: proven, process: handle{pidfd: -1}}
+		c.greet(ctx)
+	}
 	l.gate.Serve(ctx, socket, greet, func(err error) { l.refusal(err, nil) })
 }
 
-// greet runs the handshake with who has connected, and passes the connection on
-// if it is accepted.
-func (l *listener) greet(ctx context.Context, conn net.Conn, proven func()) {
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	end := handle{pidfd: -1}
-	h, v, err := l.accept(conn, func(h *hello) verdict {
-		proven()
-		err := checkPeer(conn, h.pid)
-		if _, local := conn.(*net.UnixConn); l.media == SharedMemory && !local && h.purpose == toConnect {
-			err = fmt.Errorf("%v: %w", h.from, errApart)
-		}
-		if err != nil {
-			l.refusal(err, nil)
-			return goneHere
-		}
-		v := l.board.judge(h.from, h.fromIncarnation, h.purpose)
-		if v == heeded { // before the dialler hears so
-			l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: ended, why: transport.EvidenceEviction})
-		}
-		if v == accepted {
-			end = l.watch(h.host == l.party.host, h.pid, h.start)
-		}
-		if end.pidfd >= 0 {
-			// Whichever of the two is stopped now, for however long: the other waits.
-			conn.SetDeadline(time.Time{})
-		}
-		return v
-	})
-	if v != accepted {
-		if err != nil {
-			l.refusal(err, conn.RemoteAddr())
-		}
-		return
-	}
-	// From here on the link counts as up.
-	var via medium
-	if err == nil {
-		via, err = l.agree(conn, h.pid, end)
-		err = handshake.MarkHangUp(err)
-	}
-	if err != nil {
-		defer end.close()
-		l.refusal(err, conn.RemoteAddr())
-		why := transport.EvidenceLost
-		switch {
-		case end.exited || end.pidfd >= 0 && exits(end.pidfd, exitGrace):
-			why = transport.EvidenceExited
-		case end.pidfd >= 0 && errors.Is(err, handshake.ErrHungUp):
-			// It lives, and doesn't know that it was accepted: now it is this side's turn.
-			conn.Close()
-			if l.board.retract(h.from, h.fromIncarnation) {
-				l.connect(ctx, h.from, h.fromIncarnation)
-			}
-			return
-		}
-		l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: ended, why: why})
-		return
-	}
-	l.board.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: connected, via: via, end: end})
+// incoming is a connection from a dialler.
+type incoming struct {
+	*listener
+	conn    net.Conn
+	proven  func() // the dialler has proved that it is of the job
+	hello   *hello // what it says
+	process handle // its process, once it is accepted
 }
 
-// agree makes a medium with a peer that has been accepted, and that has time for it as long as it lives.
-func (l *listener) agree(conn net.Conn, pid int, end handle) (medium, error) {
-	if end.pidfd >= 0 {
-		defer attend(conn, func() bool { return !exits(end.pidfd, 0) })()
+// greet runs the handshake. It reports the connection to the owner if the dialler is accepted.
+func (c *incoming) greet(ctx context.Context) {
+	c.conn.SetDeadline(time.Now().Add(handshakeLimit))
+	var v verdict
+	var err error
+	if c.hello, v, err = c.accept(c.conn, c.judge); v != accepted {
+		if err != nil {
+			c.refusal(err, c.conn.RemoteAddr())
+		}
+		return
 	}
-	return l.takeOver(conn, shm.Accept, pid)
+	// From here on the link counts as up: its end has to be reported, too.
+	var via medium
+	if err == nil {
+		via, err = c.agree()
+	}
+	if err != nil {
+		c.fail(ctx, err)
+		return
+	}
+	c.table.post(c.news(connected, via))
+}
+
+// news is about the dialler. News of a connection hold its medium and process.
+func (c *incoming) news(kind newsKind, via medium) news {
+	return news{peer: c.hello.from, incarnation: c.hello.fromIncarnation, kind: kind, via: via, end: c.process}
+}
+
+// judge is the verdict on a dialler that has proved that it is of the job.
+func (c *incoming) judge(h *hello) verdict {
+	c.proven()
+	if err := c.mayConnect(h); err != nil {
+		c.refusal(err, nil)
+		return goneHere
+	}
+	v := c.table.judge(h.from, h.fromIncarnation, h.purpose)
+	switch v {
+	case acknowledged:
+		// This process must know that it is excluded before the dialler hears so.
+		c.table.post(news{peer: h.from, incarnation: h.fromIncarnation, kind: ended, why: transport.EvidenceEviction})
+	case accepted:
+		c.process = c.watch(h.host == c.party.host, h.pid, h.start)
+		if c.process.pidfd >= 0 {
+			// Either process may be stopped now, for however long: the other waits.
+			c.conn.SetDeadline(time.Time{})
+		}
+	}
+	return v
+}
+
+// mayConnect says why a dialler can't have a connection over this socket.
+func (c *incoming) mayConnect(h *hello) error {
+	_, local := c.conn.(*net.UnixConn)
+	if c.media == SharedMemory && !local && h.purpose == toConnect {
+		return fmt.Errorf("%v: %w", h.from, errApart)
+	}
+	return checkPeer(c.conn, h.pid)
+}
+
+// agree makes a medium with the accepted dialler. A dialler on this host has time for it as long
+// as it lives.
+func (c *incoming) agree() (medium, error) {
+	if c.process.pidfd >= 0 {
+		defer keepOpenWhile(c.conn, func() bool { return !c.process.ended() })()
+	}
+	via, err := c.takeOver(c.conn, shm.Accept, c.hello.pid)
+	return via, handshake.MarkHangUp(err)
+}
+
+// fail ends a link whose dialler was accepted, but with which there is no medium.
+func (c *incoming) fail(ctx context.Context, err error) {
+	defer c.process.close()
+	c.refusal(err, c.conn.RemoteAddr())
+	why := transport.EvidenceLost
+	switch {
+	case c.process.exited || c.process.pidfd >= 0 && exits(c.process.pidfd, exitGrace):
+		why = transport.EvidenceExited
+	case c.process.pidfd >= 0 && errors.Is(err, handshake.ErrHungUp):
+		// The dialler lives, and doesn't know that it was accepted: now this side dials.
+		c.conn.Close()
+		if c.table.retract(c.hello.from, c.hello.fromIncarnation) {
+			c.connect(ctx, c.hello.from, c.hello.fromIncarnation)
+		}
+		return
+	}
+	c.table.post(news{peer: c.hello.from, incarnation: c.hello.fromIncarnation, kind: ended, why: why})
 }

@@ -51,8 +51,8 @@ func newTransports(t testing.TB, n int, change func(*Config)) []*Transport {
 	return transports
 }
 
-// newReplaceable is newTransports, with a function that opens another process in the place
-// of one. Processes have different incarnations, or all 0 where change says so.
+// newReplaceable is newTransports, with a function that replaces a process by another one.
+// Processes have different incarnations, or all 0 where change says so.
 func newReplaceable(t testing.TB, n int, change func(*Config)) ([]*Transport, func(p proto.Proc) *Transport) {
 	secret := make([]byte, 32)
 	rand.Read(secret)
@@ -92,7 +92,7 @@ func newReplaceable(t testing.TB, n int, change func(*Config)) ([]*Transport, fu
 	}
 }
 
-// jobOver makes jobs whose frames travel by some media.
+// jobOver makes jobs whose frames use certain media.
 func jobOver(media Media) transporttest.Factory {
 	return func(t *testing.T, n int) *transporttest.Job { return newJob(t, n, media) }
 }
@@ -109,7 +109,7 @@ func newJobOf(t *testing.T, n int, change func(*Config)) *transporttest.Job {
 			transports[p] = replace(p)
 			return transports[p], transports[p].Card().Incarnation
 		},
-		// The process that all share lives on.
+		// All are in one process, which lives on.
 		Ended: transport.EvidenceLost,
 	}
 	for _, tr := range transports {
@@ -129,7 +129,7 @@ func TestConformance(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) { transporttest.Run(t, jobOver(m.media)) })
 	}
-	// Some know TCP only.
+	// Some processes only use TCP.
 	t.Run("mixed", func(t *testing.T) {
 		transporttest.Run(t, func(t *testing.T, n int) *transporttest.Job {
 			return newJobOf(t, n, func(c *Config) { c.Media = []Media{Any, Any, Sockets}[c.Self%3] })
@@ -159,7 +159,7 @@ func TestConformanceDozing(t *testing.T) {
 	}
 }
 
-// openFiles is how many descriptors this process has.
+// openFiles is how many descriptors this process has open.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

@@ -13,28 +13,24 @@ import (
 	"banyan/internal/runtime/transport"
 )
 
-// A process that was found silent may live on the other side of a network that
-// is cut, and hold this side for dead in turn. When the network heals, one side
-// has to stop: who excluded the other without a doubt, or, where both did, the
-// side that is weaker. This is how they find out.
+// A process that was found silent may live on the other side of a network cut, and take this side
+// for dead in turn. When the network heals, one side has to stop. If only one side has excluded
+// the other, the excluded side stops; if both have, the weaker one. This file finds out which.
 //
-// Until a view of the membership decides it earlier, both sides go on while the
-// cut lasts.
+// Both sides go on while the cut lasts, unless a view of the membership decides earlier.
 
-// standing is what counts for a side of a partition, seen by one of its members.
+// standing is how strong a side of a partition is, as one of its members sees it.
 type standing struct {
-	// settled says that the member has excluded nobody for a while. A process
-	// that is alone takes its time to find the others silent, one by one; what
-	// it believes meanwhile doesn't count.
+	// settled says that the member has excluded nobody for a while. A process that is alone finds
+	// the others silent one by one, which takes time; what it believes meanwhile doesn't count.
 	settled bool
 	live    int        // processes that the member hasn't excluded
 	lowest  proto.Proc // of them
 	member  proto.Proc
 }
 
-// beats says whether the side of s goes on and that of o stops: more processes
-// win, then the lowest one. Members of disjoint sides all come to the same
-// result.
+// beats says whether the side of s goes on and that of o stops. The side with more processes
+// wins, then the side with the lowest one. Members of disjoint sides all come to the same result.
 func (s standing) beats(o standing) bool {
 	switch {
 	case s.live != o.live:
@@ -45,8 +41,7 @@ func (s standing) beats(o standing) bool {
 	return s.member < o.member
 }
 
-// standingSize is the room for a standing in a verdict: a byte and two numbers of
-// three bytes.
+// standingSize is the room for a standing in an answer: a byte and two numbers of three bytes.
 const standingSize = answerSize - 1
 
 func (s standing) encode(b []byte) {
@@ -66,12 +61,12 @@ func put24(b []byte, v int) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16
 func get24(b []byte) int    { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
 // standing is this process's own.
-func (b *board) standing() standing {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := standing{settled: time.Since(b.excluded) >= b.settle, lowest: proto.NoProc, member: b.self}
-	for p, l := range b.links {
-		if l == fenced {
+func (t *linkTable) standing() standing {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := standing{settled: time.Since(t.excluded) >= t.settle, lowest: proto.NoProc, member: t.self}
+	for p, l := range t.links {
+		if l == linkFenced {
 			continue
 		}
 		s.live++
@@ -83,17 +78,17 @@ func (b *board) standing() standing {
 }
 
 const (
-	// The pause between two attempts to tell a peer grows with the time that
-	// was spent in vain, by this share of it, between these bounds.
+	// The pause between two attempts to tell a peer is this share of the time that was spent in
+	// vain, between these bounds.
 	tellShare    = 8
 	tellMinPause = 200 * time.Millisecond
 	tellMaxPause = 10 * time.Second
 )
 
-// Tell lets a fenced peer know that it is excluded, as soon as it can be reached.
-// It blocks until the peer knows, has ended, or turns out to be on the side that
-// goes on: then this process is told of an eviction notice (Sink.Closed). It also ends
-// with Close. It may run beside all other methods.
+// Tell lets a fenced peer know that it is excluded, as soon as the peer can be reached. It blocks
+// until the peer knows, has ended, or turns out to be on the side that goes on: then this process
+// gets the eviction notice (Sink.Closed). It also ends with Close. It may run beside all other
+// methods.
 func (t *Transport) Tell(who proto.Proc) {
 	card, err := t.dialler.resolve(who)
 	if err != nil {
@@ -111,15 +106,15 @@ func (t *Transport) Tell(who proto.Proc) {
 	}
 }
 
-// settle makes one attempt to settle with a fenced peer who of the two stops. It
-// says whether that is settled.
+// settle makes one attempt to settle with a fenced peer which of the two stops. It says whether
+// that is settled.
 func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 	end := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
 	end.close()
 	if end.exited {
 		return true
 	}
-	own := d.board.standing()
+	own := d.table.standing()
 	if !own.settled {
 		return false
 	}
@@ -130,15 +125,9 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 	case err != nil || v == eviction && !theirs.settled:
 		return false
 	case v == eviction && theirs.beats(own):
-		d.board.post(news{peer: who, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceEviction})
+		d.table.post(news{peer: who, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceEviction})
 		return true
 	}
 	v, _, err = d.question(ctx, who, card, toTell)
-	return err == nil && v == heeded
-}
-
-// question dials a peer for its verdict only.
-func (d *dialler) question(ctx context.Context, to proto.Proc, card Card, why purpose) (verdict, standing, error) {
-	_, v, s, err := d.try(ctx, askLimit, to, card, why, nil)
-	return v, s, err
+	return err == nil && v == acknowledged
 }

@@ -8,7 +8,7 @@ import (
 	"banyan/internal/runtime/transport"
 )
 
-// Of two members of different sides exactly one side goes on, whoever asks.
+// Of two members of different sides, exactly one side goes on, whichever asks.
 func TestStandings(t *testing.T) {
 	var all []standing
 	for live := 1; live < 4; live++ {
@@ -41,7 +41,7 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// eviction notices counts the eviction notices that a transport tells.
+// evictions counts the eviction notices that a transport reports.
 type evictions struct {
 	witness
 	count int
@@ -53,8 +53,8 @@ func (o *evictions) Closed(_ proto.Proc, why transport.Evidence) {
 	}
 }
 
-// partition has sides fence each other as told, and members Tell; it returns who
-// has been told to stop when all is settled.
+// partition makes processes fence and Tell others. It returns which processes were told to stop
+// when all is settled.
 func partition(t *testing.T, n int, fences, tells [][2]proto.Proc) []bool {
 	t.Helper()
 	transports := newTransports(t, n, func(c *Config) { c.Settle = 100 * time.Millisecond })
@@ -108,8 +108,8 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// A process that is still about to find others silent decides nothing: the job
-// of one that excluded it first would end with both.
+// A process that may still find others silent decides nothing. Otherwise both sides could stop,
+// and the job would end.
 func TestTellWaitsUntilSettled(t *testing.T) {
 	for late := range 2 {
 		transports := newTransports(t, 2, func(c *Config) {
@@ -143,7 +143,7 @@ func TestTellWaitsUntilSettled(t *testing.T) {
 	}
 }
 
-// There is nobody to tell any more.
+// Tell ends if its peer has ended.
 func TestTellOfTheDead(t *testing.T) {
 	transports := newTransports(t, 2, func(c *Config) { c.Settle = time.Millisecond })
 	transports[0].Fence(1)

@@ -13,41 +13,41 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// state is where the owner is with a peer.
-type state uint8
+// peerState is how far the owner is with a peer.
+type peerState uint8
 
 const (
-	unmet   state = iota // no connection; frames queue
-	live                 // connected
-	ending               // the connection has ended, an inquest finds out why
-	gone                 // Closed was told
-	outcast              // fenced
+	notConnected peerState = iota // frames queue
+	live                          // connected
+	ending                        // the connection has ended; a liveness probe finds out why
+	gone                          // Closed was told
+	peerFenced                    // this process has fenced the peer
 )
 
 // peer is the owner's side of one link.
 type peer struct {
 	proc        proto.Proc
-	incarnation proto.Incarnation // its incarnation
-	state       state
-	asked       bool      // unmet: a connection is on its way
+	incarnation proto.Incarnation
+	state       peerState
+	asked       bool      // notConnected: a connection is on its way
 	fd          int       // live: the socket
-	link        *shm.Link // live: what carries the frames in the socket's place, if there is shared memory
-	active      bool      // the link is looked at in every Poll
-	idle        int       // active: how often in a row in vain
+	link        *shm.Link // live: carries the frames instead of the socket, if there is shared memory
+	active      bool      // every Poll looks at the link
+	idle        int       // active: how many Polls in a row found nothing
 	pidfd       int       // -1: the process isn't watched (any more)
 	pid         int       // of a peer that shares memory
-	unreadable  bool      // the system refuses to read in its memory
+	unreadable  bool      // the system refuses to read its memory
 	exited      bool      // its process has ended
-	calm        bool      // exited: nothing has come since hush was set
+	silent      bool      // exited: nothing has come since quiesce began
 	waiting     bool      // the queue waits for room in the socket
-	broken      bool      // writing failed; what it has sent may still come
+	broken      bool      // writing failed; frames that the peer has sent may still come
 	inbox       stream.Inbox
 	outbox      stream.Outbox
 }
 
 func (t *Transport) peer(p proto.Proc) *peer {
 	if t.peers[p] == nil {
-		if p == t.board.self {
+		if p == t.table.self {
 			panic(fmt.Sprintf("mesh: %v is its own peer", p))
 		}
 		t.peers[p] = &peer{proc: p, incarnation: t.incarnations[p], fd: -1, pidfd: -1}
@@ -72,8 +72,8 @@ func (t *Transport) Send(to proto.Proc, h *wire.Header, payload []byte, token ui
 	t.sendSlowly(to, h, payload, token)
 }
 
-// sendSlowly is for frames that don't fit a record, peers without shared memory, and those that
-// aren't in order.
+// sendSlowly sends frames that don't fit a record, or go to a peer that shares no memory or isn't
+// ready for them.
 func (t *Transport) sendSlowly(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
 	p := t.peer(to)
 	if p.state > live || p.broken || t.closed {
@@ -92,8 +92,8 @@ func (t *Transport) sendSlowly(to proto.Proc, h *wire.Header, payload []byte, to
 		return
 	}
 	p.outbox.Add(&t.pool, t.header[:], payload, token, n)
-	if p.state == unmet {
-		t.meet(p)
+	if p.state == notConnected {
+		t.requestLink(p)
 		return
 	}
 	if p.link != nil {
@@ -103,19 +103,19 @@ func (t *Transport) sendSlowly(to proto.Proc, h *wire.Header, payload []byte, to
 	t.awaitRoom(p, true)
 }
 
-// meet has a connection made, if none is on its way.
-func (t *Transport) meet(p *peer) {
+// requestLink starts a dial, unless a connection is on its way.
+func (t *Transport) requestLink(p *peer) {
 	if p.asked {
 		return
 	}
 	p.asked = true
-	// If the peer was faster, its connection is among the news.
-	if t.board.startDial(p.proc) {
+	// If the peer was faster, the news have its connection.
+	if t.table.startDial(p.proc) {
 		t.background.Go(func() { t.dialler.connect(t.ctx, p.proc, p.incarnation) })
 	}
 }
 
-// giveBack has the next Poll give a payload back, if it was borrowed.
+// giveBack makes the next Poll give a payload back, if it was borrowed.
 func (t *Transport) giveBack(to proto.Proc, token uint64) {
 	if token != 0 {
 		t.given = append(t.given, loan{to, token})
@@ -123,7 +123,7 @@ func (t *Transport) giveBack(to proto.Proc, token uint64) {
 	}
 }
 
-// pour sends what the medium takes of a frame.
+// pour sends as much of a frame as the medium takes.
 func (t *Transport) pour(p *peer, header, payload []byte) int {
 	n := t.write(p, header, payload)
 	if p.link == nil || n < len(header) {
@@ -139,8 +139,8 @@ func (t *Transport) pour(p *peer, header, payload []byte) int {
 	return n
 }
 
-// write sends what the medium takes. If writing fails for good the peer is
-// broken; its end is for receive to find, after what it had sent.
+// write sends as much as the medium takes. If writing fails for good the peer is broken; receive
+// finds its end, after all that the peer had sent.
 func (t *Transport) write(p *peer, runs ...[]byte) int {
 	if p.link != nil {
 		n := p.link.Out.Stream(runs...)
@@ -161,7 +161,7 @@ func (t *Transport) write(p *peer, runs ...[]byte) int {
 	return 0
 }
 
-// flush sends what waits.
+// flush sends what waits in a peer's queue.
 func (t *Transport) flush(p *peer) {
 	if p.link != nil {
 		p.link.Out.Hunger()
@@ -181,8 +181,8 @@ func (t *Transport) flush(p *peer) {
 	t.awaitRoom(p, p.outbox.Len() > 0)
 }
 
-// awaitRoom has the poller tell when the socket takes more, or no longer. A ring's
-// reader tells by the bell.
+// awaitRoom makes the poller tell when the socket takes more, or stop telling. The reader of a
+// ring tells by the doorbell.
 func (t *Transport) awaitRoom(p *peer, on bool) {
 	if p.link != nil {
 		if !on {
@@ -210,12 +210,12 @@ func (t *Transport) forget(p *peer) {
 	}
 }
 
-// receive takes in at most one buffer of what a peer has sent over its socket.
+// receive takes in at most one buffer of the data that a peer has sent over its socket.
 func (t *Transport) receive(p *peer) {
 	direct, rest := p.inbox.Space(t.buffer)
 	if len(direct) > 0 {
-		// No more than the next header, so that a large payload that follows is
-		// read straight to its place, too.
+		// Read no more than the next header, so that a large payload that follows is also read
+		// straight into its destination.
 		rest = rest[:wire.HeaderSize]
 	}
 	n, errno := t.vector.Receive(p.fd, direct, rest)
@@ -226,7 +226,7 @@ func (t *Transport) receive(p *peer) {
 		t.end(p)
 		return
 	}
-	p.calm = false
+	p.silent = false
 	frames, err := p.inbox.Take(p.proc, t.buffer, n, t.sink)
 	t.moved += max(frames, 1)
 	if err != nil && p.state == live {
@@ -235,11 +235,11 @@ func (t *Transport) receive(p *peer) {
 	}
 }
 
-// end is the end of a connection. Why, if the kernel hasn't told already, is for
-// an inquest to find.
+// end ends a connection. If the kernel hasn't told the reason already, a liveness probe finds it
+// out.
 func (t *Transport) end(p *peer) {
 	t.hangUp(p)
-	t.board.set(p.proc, over)
+	t.table.end(p.proc)
 	if p.exited {
 		t.leave(p, transport.EvidenceExited)
 		return
@@ -250,10 +250,10 @@ func (t *Transport) end(p *peer) {
 	if pidfd >= 0 {
 		t.poller.remove(pidfd)
 	}
-	t.background.Go(func() { t.dialler.inquire(t.ctx, p.proc, p.incarnation, pidfd) })
+	t.background.Go(func() { t.dialler.probe(t.ctx, p.proc, p.incarnation, pidfd) })
 }
 
-// hangUp closes a peer's socket and forgets what was on its way.
+// hangUp closes a peer's socket and link, and drops what was on its way.
 func (t *Transport) hangUp(p *peer) {
 	if p.fd >= 0 {
 		if p.waiting {
@@ -283,11 +283,11 @@ func (t *Transport) unwatch(p *peer) {
 	}
 }
 
-// leave tells a peer's end: what was borrowed is given back, then Closed.
+// leave reports a peer's end: it gives back what was borrowed, then calls Closed.
 func (t *Transport) leave(p *peer, why transport.Evidence) {
 	t.hangUp(p)
 	t.unwatch(p)
-	t.board.set(p.proc, over)
+	t.table.end(p.proc)
 	p.state = gone
 	p.exited = p.exited || why == transport.EvidenceExited
 	t.settle()
@@ -298,14 +298,14 @@ func (t *Transport) leave(p *peer, why transport.Evidence) {
 // Fence implements transport.Transport.
 func (t *Transport) Fence(who proto.Proc) {
 	p := t.peer(who)
-	if p.state == outcast {
+	if p.state == peerFenced {
 		return
 	}
-	t.board.fence(who, p.exited)
+	t.table.fence(who, p.exited)
 	if p.state == gone {
-		return // it may ask all the same
+		return // the link table has the verdict, in case the peer asks
 	}
-	p.state = outcast
+	p.state = peerFenced
 	t.hangUp(p)
 	t.unwatch(p)
 }

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoProcess says that the process that was asked for is no more.
+// errNoProcess says that a process doesn't exist any more.
 var errNoProcess = errors.New("mesh: no such process")
 
-// openPidfd opens a handle of a process, told from others that had the pid
-// before or after by its start time. It becomes readable when the process ends,
-// also while it's a zombie. errNoProcess is certain; any other error means that
-// the kernel doesn't tell.
+// openPidfd opens a handle of a process. Its start time tells the process from others that have
+// the pid before or after it. The handle becomes readable when the process ends, also while it is
+// a zombie. errNoProcess is certain; any other error means that the kernel doesn't tell.
 func openPidfd(pid int, start uint64) (int, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -26,7 +25,7 @@ func openPidfd(pid int, start uint64) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("mesh: pidfd of %d: %w", pid, err)
 	}
-	// Read after the open: if it fits now, the handle is of that process.
+	// The start time is read after the open: if it fits now, the handle is of that process.
 	got, err := startTime(pid)
 	if err == nil && got == start {
 		return fd, nil
@@ -53,8 +52,8 @@ func startTime(pid int) (uint64, error) {
 	return strconv.ParseUint(string(fields[19]), 10, 64) // the 22nd of all
 }
 
-// stat is what the kernel says of a process, from the third field on: its state.
-// The second, the command in brackets, may hold anything.
+// stat is what the kernel says of a process, beginning with the third field, its state. The second
+// field, the command in brackets, may hold anything.
 func stat(pid int) ([][]byte, error) {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -67,7 +66,7 @@ func stat(pid int) ([][]byte, error) {
 	return fields, nil
 }
 
-// exits waits at most limit for the end of a process, and says whether it came.
+// exits waits at most limit for the end of a process, and says whether the process has ended.
 func exits(pidfd int, limit time.Duration) bool {
 	for deadline := time.Now().Add(limit); ; {
 		fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}

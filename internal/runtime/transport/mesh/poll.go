@@ -7,29 +7,29 @@ import (
 	"banyan/internal/runtime/transport"
 )
 
-// pace chooses what an idle Poll costs. Asking the epoll set and then reading is
-// two calls; so the peer that last sent something is read right away, and the
-// set is asked now and then. Only for a moment: a read takes the socket's lock, and while
-// much is on its way in either direction the kernel needs that itself.
+// pace decides what an idle Poll costs. To ask the epoll set and then to read takes two system
+// calls. So Poll reads the peer that last sent something right away, and asks the set now and
+// then. It does so only for a moment: a read takes the socket's lock, and while much is on its
+// way in either direction the kernel needs that lock itself.
 type pace struct {
-	hot   proto.Proc // who sent last, NoProc: nobody of late
+	hot   proto.Proc // the peer that sent last; NoProc: no peer sent lately
 	reads int        // of the hot peer since the set was asked
-	vain  int        // of the hot peer in a row that found nothing
+	vain  int        // reads of the hot peer in a row that found nothing
 
 	skipped int // Polls since the set was asked
 }
 
 const (
-	// A hot peer is read so often before the set is asked: others wait that
-	// much longer.
+	// maxReads is how often a hot peer is read before the set is asked: other peers wait that much
+	// longer.
 	maxReads = 8
-	// A hot peer cools off when it was read so often in vain.
+	// maxVain is how often a hot peer is read in vain before it isn't hot any more.
 	maxVain = 16
-	// Where nobody is reached by a socket the set is asked once in so many
-	// Polls. Who waits asks it, too.
+	// maxSkipped is after how many Polls the set is asked if no peer is reached by a socket. A
+	// wait asks it, too.
 	maxSkipped = 256
-	// Of so many Polls in a row that find something in shared memory the last
-	// looks at the sockets all the same.
+	// maxBusy is how many Polls in a row may find something in shared memory before one looks at
+	// the sockets all the same.
 	maxBusy = 8
 )
 
@@ -39,13 +39,13 @@ func (t *Transport) Poll(sink transport.Sink) int {
 		return 0
 	}
 	t.sink, t.moved = sink, 0
-	if t.board.fresh.Load() {
+	if t.table.fresh.Load() {
 		t.hear()
 	}
 	if len(t.ends) > 0 {
 		t.tellEnds()
 	}
-	if t.pollLinks() {
+	if t.pollRings() {
 		t.pollSockets()
 	}
 	if len(t.given) > 0 {
@@ -55,8 +55,8 @@ func (t *Transport) Poll(sink transport.Sink) int {
 	return t.moved
 }
 
-// pollSockets looks at the peers that are reached by sockets, if there are any, and
-// now and then at what else may happen: the end of one that isn't.
+// pollSockets looks at the peers that are reached by sockets, if there are any, and now and then
+// for the end of a peer that isn't.
 func (t *Transport) pollSockets() {
 	if t.sockets == 0 {
 		if t.pace.skipped++; t.pace.skipped < maxSkipped && !t.poller.stirred.Load() {
@@ -69,7 +69,7 @@ func (t *Transport) pollSockets() {
 	t.pollAll()
 }
 
-// pollHot reads the hot peer, and says whether that does for this time.
+// pollHot reads the hot peer, and says whether that is enough for this Poll.
 func (t *Transport) pollHot() bool {
 	if t.pace.hot == proto.NoProc {
 		return false
@@ -80,7 +80,7 @@ func (t *Transport) pollHot() bool {
 		return false
 	}
 	if p.inbox.Large() {
-		return false // what there is of it by now is read already
+		return false // all of it that has come by now has been read
 	}
 	before := t.moved
 	t.receive(p)
@@ -99,7 +99,7 @@ func (t *Transport) pollAll() {
 	t.poller.stirred.Store(false)
 	for _, e := range t.poller.poll() {
 		if subject(e.Pad) == theAlarm {
-			t.poller.passOn() // it's for the one who waits
+			t.poller.passOn() // it is meant for the waiting thread
 			continue
 		}
 		// The peer may have ended since, by an event before this one.
@@ -127,22 +127,22 @@ func (t *Transport) pollAll() {
 	}
 }
 
-// exit learns that a live peer's process has ended. All that it sent is on its
-// way already, and the end of the stream follows, unless a forked child holds
-// the socket open: then it counts as ended when nothing has come for a while.
+// exit notes that a live peer's process has ended. All that it sent is on its way already, and
+// the end of the stream follows, unless a forked child holds the socket open: then the stream
+// counts as ended when nothing has come for a while.
 func (t *Transport) exit(p *peer) {
 	t.unwatch(p)
-	p.exited, p.calm = true, true
+	p.exited, p.silent = true, true
 	t.moved++
 	if p.link != nil {
 		t.ends = append(t.ends, news{peer: p.proc, incarnation: p.incarnation, kind: quiet})
 		return
 	}
-	t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.incarnation) })
+	t.background.Go(func() { t.dialler.quiesce(t.ctx, p.proc, p.incarnation) })
 }
 
-// settle gives back what is due. What the sink's own sends make due meanwhile
-// waits for the next Poll, so that this one ends.
+// settle gives back the payloads that are due. If the sink's own sends make more payloads due
+// meanwhile, these wait for the next Poll, so that this one ends.
 func (t *Transport) settle() {
 	due := len(t.given)
 	for i := range due {
@@ -152,13 +152,13 @@ func (t *Transport) settle() {
 	t.moved += due
 }
 
-// hear takes the news of the background goroutines: new connections come to
-// life at once, ends wait for tellEnds.
+// hear takes the news of the background goroutines. New connections go live at once; ends wait for
+// tellEnds.
 func (t *Transport) hear() {
-	if !t.board.fresh.Load() {
+	if !t.table.fresh.Load() {
 		return
 	}
-	t.news = t.board.take(t.news[:0])
+	t.news = t.table.take(t.news[:0])
 	for _, n := range t.news {
 		if n.kind == connected {
 			t.live(n)
@@ -168,10 +168,10 @@ func (t *Transport) hear() {
 	}
 }
 
-// live takes a new connection over.
+// live takes over a new connection.
 func (t *Transport) live(n news) {
 	p := t.peer(n.peer)
-	if p.state != unmet || p.incarnation != n.incarnation {
+	if p.state != notConnected || p.incarnation != n.incarnation {
 		n.discard() // fenced meanwhile
 		return
 	}
@@ -200,7 +200,7 @@ func (t *Transport) live(n news) {
 	}
 	if p.link != nil {
 		t.activate(p)
-		t.doorbells.Ring(p.proc) // it may have been too early
+		t.doorbells.Ring(p.proc) // the peer may have rung before there was a link
 	}
 	t.flush(p)
 }
@@ -211,7 +211,7 @@ func (t *Transport) tellEnds() {
 		n := t.ends[i]
 		p := t.peer(n.peer)
 		switch {
-		case p.incarnation != n.incarnation: // another one has its place now
+		case p.incarnation != n.incarnation: // another process has replaced it
 		case p.state >= gone:
 			if n.kind == ended && n.why == transport.EvidenceEviction {
 				t.moved++
@@ -226,21 +226,21 @@ func (t *Transport) tellEnds() {
 	t.ends = t.ends[:0]
 }
 
-// last looks for the last bytes of an exited peer. If nothing has come since
-// the last look, nothing will.
+// last looks for the last bytes of an exited peer. If nothing has come since the look before,
+// nothing will.
 func (t *Transport) last(p *peer) {
 	if p.link != nil {
 		t.endLink(p)
 		return
 	}
-	wasCalm := p.calm
-	p.calm = true
+	wasSilent := p.silent
+	p.silent = true
 	t.receive(p)
 	switch {
 	case p.state != live:
-	case wasCalm && p.calm:
+	case wasSilent && p.silent:
 		t.leave(p, transport.EvidenceExited)
 	default:
-		t.background.Go(func() { t.dialler.hush(t.ctx, p.proc, p.incarnation) })
+		t.background.Go(func() { t.dialler.quiesce(t.ctx, p.proc, p.incarnation) })
 	}
 }

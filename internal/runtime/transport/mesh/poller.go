@@ -22,22 +22,22 @@ const (
 	theAlarm
 )
 
-// poller is the epoll set, and what wakes a thread that waits on it. All events
-// but the alarm are level-triggered: what one thread saw and didn't handle, another
-// sees. The alarm is edge-triggered, which spares reading it; who takes its edge
-// from one who waits passes it on.
+// poller is the epoll set, and what wakes a thread that waits on it. All events but the alarm are
+// level-triggered: what one thread saw and didn't handle, another sees. The alarm is
+// edge-triggered, so nobody has to read it; a thread that takes its edge from a waiting one
+// passes it on.
 //
-// No alarm is missed: who wakes sets woken, then looks whether somebody waits;
-// who waits says so, then looks at woken. At least one sees the other.
+// No alarm is missed. A waking thread sets woken, then checks whether a thread waits. A waiting
+// thread sets waiting, then checks woken. At least one of them sees the other.
 type poller struct {
 	epoll     int
 	alarm     int // an eventfd, never read
-	bed       bed
+	long      pollerWait
 	doorbells *shm.Doorbells // nil: no shared memory
 	waiting   atomic.Bool
 	stirred   atomic.Bool // a wait has seen something else than the alarm
-	woken     atomic.Bool // wake was called, no wait has ended by it yet
-	entry     sync.Mutex  // held by the one in wait
+	woken     atomic.Bool // wake was called, and no wait has ended by it yet
+	entry     sync.Mutex  // held by the thread in wait
 
 	ring   sync.Mutex // orders the use of alarm and its close
 	closed bool
@@ -58,7 +58,7 @@ func newPoller() (*poller, error) {
 	}
 	err = unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, p.alarm, event(theAlarm, proto.NoProc, unix.EPOLLIN|unix.EPOLLET))
 	if err == nil {
-		err = p.bed.make(p.epoll)
+		err = p.long.init(p.epoll)
 	}
 	if err != nil {
 		unix.Close(p.epoll)
@@ -80,7 +80,7 @@ func (p *poller) add(fd int, what subject, of proto.Proc) error {
 	return nil
 }
 
-// alsoWritable has a socket watched for room, too, or no longer.
+// alsoWritable watches a socket for room, too, or stops watching it for that.
 func (p *poller) alsoWritable(fd int, of proto.Proc, on bool) {
 	events := uint32(unix.EPOLLIN)
 	if on {
@@ -90,8 +90,8 @@ func (p *poller) alsoWritable(fd int, of proto.Proc, on bool) {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_MOD, fd, event(aSocket, of, events))
 }
 
-// removeAndClose forgets a descriptor. Closing alone wouldn't do: a forked child
-// may hold the open file, which keeps it in the set.
+// removeAndClose forgets a descriptor. Closing isn't enough: a forked child may hold the open
+// file, which keeps it in the set.
 func (p *poller) removeAndClose(fd int) {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil)
 	unix.Close(fd)
@@ -99,7 +99,7 @@ func (p *poller) removeAndClose(fd int) {
 
 func (p *poller) remove(fd int) { unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
-// poll returns what's ready now, valid until the next poll.
+// poll returns what is ready now. The result is valid until the next poll.
 func (p *poller) poll() []unix.EpollEvent {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
 		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
@@ -109,18 +109,18 @@ func (p *poller) poll() []unix.EpollEvent {
 	return p.events[:n]
 }
 
-// wait blocks until something is ready, wake, or the limit.
+// wait blocks until something is ready, wake is called, or the limit is over.
 func (p *poller) wait(limit time.Duration) {
 	p.entry.Lock()
 	defer p.entry.Unlock()
-	if p.lieDown() {
+	if p.beginWait() {
 		p.note(p.block(limit))
 	}
-	p.getUp()
+	p.endWait()
 }
 
-// lieDown says that somebody waits, and whether that is still called for.
-func (p *poller) lieDown() bool {
+// beginWait announces that a thread waits. It returns false if there is something to do already.
+func (p *poller) beginWait() bool {
 	p.waiting.Store(true)
 	if p.woken.Load() {
 		return false
@@ -132,8 +132,8 @@ func (p *poller) lieDown() bool {
 	return !p.doorbells.Any()
 }
 
-// getUp says that nobody waits any more.
-func (p *poller) getUp() {
+// endWait announces that no thread waits any more.
+func (p *poller) endWait() {
 	if p.doorbells != nil {
 		p.doorbells.Sleep(false)
 	}
@@ -141,12 +141,12 @@ func (p *poller) getUp() {
 	p.woken.Store(false)
 }
 
-// doze is wait for one who waits long and often; see bed.
+// doze is wait for a thread that waits long and often; see pollerWait.
 func (p *poller) doze(limit time.Duration) {
 	p.entry.Lock()
 	defer p.entry.Unlock()
-	if p.lieDown() {
-		p.bed.sleep(limit, func() bool {
+	if p.beginWait() {
+		p.long.wait(limit, func() bool {
 			n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll),
 				uintptr(unsafe.Pointer(&p.seen[0])), uintptr(len(p.seen)), 0, 0, 0)
 			if errno != 0 {
@@ -156,11 +156,11 @@ func (p *poller) doze(limit time.Duration) {
 			return n > 0
 		})
 	}
-	p.getUp()
+	p.endWait()
 }
 
-// block waits for events and returns how many there are in seen. An error, EINTR
-// say, is an early return.
+// block waits for events and returns how many there are in seen. It returns early after an error
+// such as EINTR.
 func (p *poller) block(limit time.Duration) int {
 	var until *unix.Timespec
 	if limit >= 0 {
@@ -183,8 +183,8 @@ func (p *poller) block(limit time.Duration) int {
 	return 0
 }
 
-// note has the next Poll look at what else than the alarm is among the first n
-// events seen.
+// note makes the next Poll ask the set if anything else than the alarm is among the first n events
+// seen.
 func (p *poller) note(n int) {
 	for i := range max(n, 0) {
 		if subject(p.seen[i].Pad) != theAlarm {
@@ -199,7 +199,7 @@ func (p *poller) wake() {
 	p.passOn()
 }
 
-// passOn sounds the alarm if somebody waits.
+// passOn sounds the alarm if a thread waits.
 func (p *poller) passOn() {
 	if !p.waiting.Load() {
 		return
@@ -222,7 +222,7 @@ func (p *poller) close() {
 	p.woken.Store(true)
 	unix.Close(p.alarm)
 	unix.Close(p.epoll)
-	p.bed.close()
+	p.long.close()
 	p.epoll, p.alarm, p.doorbells = -1, -1, nil
 	p.entry.Unlock()
 }

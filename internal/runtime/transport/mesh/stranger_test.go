@@ -19,44 +19,44 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// journal is a log that several goroutines write.
-type journal struct {
+// testLog is a log that several goroutines write.
+type testLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (j *journal) Write(b []byte) (int, error) {
+func (j *testLog) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(b)
 }
 
-func (j *journal) lines() []string {
+func (j *testLog) lines() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return strings.FieldsFunc(j.text.String(), func(r rune) bool { return r == '\n' })
 }
 
-func (j *journal) logger() *slog.Logger {
+func (j *testLog) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// crowd is a job of Procs in this process, each with a witness.
-type crowd struct {
+// localJob is a job whose Procs all are in this process, each with a witness.
+type localJob struct {
 	t          *testing.T
 	transports []*Transport
 	witnesses  []*witness
 }
 
-func newCrowd(t *testing.T, n int, change func(*Config)) *crowd {
-	c := &crowd{t: t, transports: newTransports(t, n, change)}
+func newLocalJob(t *testing.T, n int, change func(*Config)) *localJob {
+	c := &localJob{t: t, transports: newTransports(t, n, change)}
 	for range n {
 		c.witnesses = append(c.witnesses, &witness{t: t})
 	}
 	return c
 }
 
-func (c *crowd) until(what string, done func() bool) {
+func (c *localJob) until(what string, done func() bool) {
 	c.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
 		for p, tr := range c.transports {
@@ -68,20 +68,20 @@ func (c *crowd) until(what string, done func() bool) {
 	}
 }
 
-// talk has Proc 0 send Proc 1 its next frame, and waits for it.
-func (c *crowd) talk() {
+// talk sends the next frame from Proc 0 to Proc 1, and waits for it.
+func (c *localJob) talk() {
 	c.t.Helper()
 	want := c.witnesses[1].frames + 1
 	c.transports[0].Send(1, &wire.Header{Kind: wire.KindEager, Seq: want}, nil, 0)
 	c.until("the frame has arrived", func() bool { return c.witnesses[1].frames == want })
 }
 
-// A stranger is refused, warned of once, and disturbs nobody. Who hangs up before
-// he has said anything wrong is no stranger: a peer does it whose job ends while it
-// dials. He doesn't use up the warning either.
+// A stranger is refused, causes one warning, and disturbs no process. A dialler that hangs up
+// before it has said anything wrong is no stranger: a peer does that if its job ends while it
+// dials. It doesn't use up the warning either.
 func TestStrangers(t *testing.T) {
-	var log journal
-	c := newCrowd(t, 2, func(cfg *Config) {
+	var log testLog
+	c := newLocalJob(t, 2, func(cfg *Config) {
 		if cfg.Self == 1 {
 			cfg.Logger = log.logger()
 		}
@@ -139,7 +139,7 @@ func TestStrangers(t *testing.T) {
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(10 * time.Second))
 		visit(conn)
-		io.Copy(io.Discard, conn) // until it is shown the door
+		io.Copy(io.Discard, conn) // until the listener hangs up
 		c.until("it is logged", func() bool { return len(log.lines()) > before })
 		if line := log.lines()[before]; !strings.Contains(line, reason) || !strings.Contains(line, "level="+level) {
 			t.Errorf("%s: logged is %s", name, line)
@@ -160,9 +160,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Strangers that connect and keep silent don't keep the job's own out.
-func TestSilentCrowd(t *testing.T) {
-	c := newCrowd(t, 2, nil)
+// Strangers that connect and say nothing don't keep the job's processes out.
+func TestSilentStrangers(t *testing.T) {
+	c := newLocalJob(t, 2, nil)
 	for range 3 * handshake.MaxPending {
 		conn, err := net.Dial("tcp", c.transports[1].Card().Addr)
 		if err != nil {
@@ -173,10 +173,11 @@ func TestSilentCrowd(t *testing.T) {
 	c.talk()
 }
 
-// More than handshake.MaxPending of the job's own may come at once, each dialling all.
-func TestManyMeetAtOnce(t *testing.T) {
+// More than handshake.MaxPending processes of the job may connect at once, each dialling all
+// others.
+func TestManyConnectAtOnce(t *testing.T) {
 	const n = 20
-	c := newCrowd(t, n, nil)
+	c := newLocalJob(t, n, nil)
 	for p, tr := range c.transports {
 		for to := range proto.Proc(n) {
 			if to != proto.Proc(p) {
@@ -184,7 +185,7 @@ func TestManyMeetAtOnce(t *testing.T) {
 			}
 		}
 	}
-	// Frames of several senders: the witness' order doesn't apply.
+	// There are several senders, so a witness, which expects frames in order, doesn't fit.
 	heard := make([]counter, n)
 	deadline := time.Now().Add(20 * time.Second)
 	for all := false; !all; time.Sleep(50 * time.Microsecond) {
@@ -194,7 +195,7 @@ func TestManyMeetAtOnce(t *testing.T) {
 			all = all && heard[p].frames == n-1
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not everybody heard everybody: %+v", heard)
+			t.Fatalf("not all have heard all others: %+v", heard)
 		}
 	}
 	for p := range heard {
@@ -213,13 +214,13 @@ func (c *counter) Arrived(proto.Proc, *wire.Header)       { c.frames++ }
 func (c *counter) Sent(proto.Proc, uint64)                {}
 func (c *counter) Closed(proto.Proc, transport.Evidence)  { c.ends++ }
 
-// Who belongs to the job but sends nonsense is cut off, alone.
+// A process of the job that sends nonsense is cut off, and no other is.
 func TestCorruptPeer(t *testing.T) {
-	c := newCrowd(t, 3, func(c *Config) { c.Media = Sockets })
+	c := newLocalJob(t, 3, func(c *Config) { c.Media = Sockets })
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect, nil)
+	via, v, _, err := d.try(context.Background(), bound{limit: time.Second}, 1, victim.Card(), toConnect)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}
@@ -236,7 +237,7 @@ func TestCorruptPeer(t *testing.T) {
 
 // A meeting's guest isn't let in by a link's listener.
 func TestMeetingIsNoLink(t *testing.T) {
-	c := newCrowd(t, 2, func(*Config) {})
+	c := newLocalJob(t, 2, func(*Config) {})
 	guest := handshake.Meeting{Self: 0, Secret: c.transports[1].dialler.secret}
 	if conn, err := guest.Dial(t.Context(), c.transports[1].Card().Addr, 1); err == nil {
 		conn.Close()
@@ -245,8 +246,8 @@ func TestMeetingIsNoLink(t *testing.T) {
 }
 
 func TestVersionMismatchIsSaid(t *testing.T) {
-	var log journal
-	c := newCrowd(t, 2, func(cfg *Config) { cfg.Logger = log.logger() })
+	var log testLog
+	c := newLocalJob(t, 2, func(cfg *Config) { cfg.Logger = log.logger() })
 	later := *handshake.Job
 	later.Min, later.Max = 8, 9
 	c.transports[1].dialler.protocol = &later
@@ -261,8 +262,8 @@ func TestVersionMismatchIsSaid(t *testing.T) {
 	}
 }
 
-// A peer that can't be reached is lost after a while, and lends are returned. The
-// user is warned, unless it's news of a death.
+// A peer that can't be reached is lost after a while, and borrowed payloads are given back. There
+// is a warning, unless the reason is a death.
 func TestUnreachable(t *testing.T) {
 	for name, c := range map[string]struct {
 		level   string
@@ -275,7 +276,7 @@ func TestUnreachable(t *testing.T) {
 		"died before": {"DEBUG", func(proto.Proc) (Card, error) { return Card{}, ErrNoCard }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var log journal
+			var log testLog
 			tr := newTransports(t, 1, func(cfg *Config) { cfg.N, cfg.Incarnations, cfg.Resolve, cfg.Logger = 2, nil, c.resolve, log.logger() })[0]
 			tr.dialler.limit = 50 * time.Millisecond
 			w := &witness{t: t}
@@ -313,9 +314,9 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-// Nothing is inherited by what the program execs, and nobody listens after Close.
+// A program that the process execs inherits no descriptor, and no socket listens after Close.
 func TestDescriptors(t *testing.T) {
-	c := newCrowd(t, 2, nil)
+	c := newLocalJob(t, 2, nil)
 	c.talk()
 	for _, tr := range c.transports {
 		fds := []int{tr.poller.epoll, tr.poller.alarm}
@@ -336,17 +337,17 @@ func TestDescriptors(t *testing.T) {
 	c.transports[1].Close()
 	if conn, err := net.Dial("tcp", c.transports[1].Card().Addr); err == nil {
 		conn.Close()
-		t.Error("somebody listens after Close")
+		t.Error("a socket listens after Close")
 	}
 }
 
-// An idle Wait really waits, whatever became of the peers: no descriptor is left
-// that is always ready.
+// An idle Wait really waits, whatever became of the peers: no descriptor is left that is always
+// ready.
 func TestIdleWaits(t *testing.T) {
-	c := newCrowd(t, 4, nil)
+	c := newLocalJob(t, 4, nil)
 	for p := proto.Proc(1); p < 4; p++ {
 		c.transports[p].Send(0, &wire.Header{Kind: wire.KindEager, Seq: uint64(p)}, nil, 0)
-		c.until("they have met", func() bool { return c.witnesses[0].frames == uint64(p) })
+		c.until("they are connected", func() bool { return c.witnesses[0].frames == uint64(p) })
 	}
 	tr, w := c.transports[0], c.witnesses[0]
 	tr.Fence(1)

@@ -23,7 +23,7 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// ErrNoCard is Resolve's for a Proc that died before others could reach it.
+// ErrNoCard is Resolve's error for a Proc that died before others could reach it.
 var ErrNoCard = errors.New("it died before it joined")
 
 // Media says which media may be used.
@@ -41,28 +41,27 @@ type Config struct {
 	Self        proto.Proc
 	N           int               // Procs in the job
 	Job         [16]byte          // names the job
-	Secret      []byte            // random, known to the job's processes only; at least handshake.MinSecret bytes
+	Secret      []byte            // random, at least handshake.MinSecret bytes; only the job knows it
 	Incarnation proto.Incarnation // of Self
-	// Lives is the incarnation of each Proc that is let in at first (see
+	// Incarnations has the incarnation of each Proc that is admitted at first (see
 	// Transport.Admit). nil: all are 0.
 	Incarnations []proto.Incarnation
-	// Host is the address, or the name of one, to listen at, as others reach
-	// it. The default is 127.0.0.1: peers on this host only.
+	// Host is the address to listen at, or the name of one, as others reach it. The default is
+	// 127.0.0.1: only peers on this host reach it.
 	Host string
 	// Media are the media that may be used.
 	Media Media
-	// Settle is how long a process must have fenced nobody before it speaks
-	// for its side of a partition (Tell). The default is 3 s.
+	// Settle is how long a process must have fenced no other before it speaks for its side of a
+	// partition (Tell). The default is 3 s.
 	Settle time.Duration
-	// Resolve finds another Proc's card; its error may be ErrNoCard. It is
-	// called on several goroutines, and may block; Close waits for it.
+	// Resolve finds another Proc's business card; its error may be ErrNoCard. It is called on
+	// several goroutines, and may block; Close waits for it.
 	Resolve func(proto.Proc) (Card, error)
-	// Logger is told of refused strangers and failed connections. The default
-	// is none.
+	// Logger gets refused strangers and failed connections. The default is none.
 	Logger *slog.Logger
 }
 
-// readSize is how much is read at once, beyond a large payload.
+// readSize is how many bytes are read at once, beyond a large payload.
 const readSize = 64 << 10
 
 // Transport implements transport.Transport.
@@ -70,7 +69,7 @@ type Transport struct {
 	n       int
 	card    Card
 	poller  *poller
-	board   *board
+	table   *linkTable
 	dialler *dialler
 	log     *slog.Logger
 	refused atomic.Bool // a refusal has been logged
@@ -91,11 +90,11 @@ type Transport struct {
 	tokens       []uint64
 	given        []loan // payloads to give back at the next Poll
 	news         []news
-	ends         []news // that wait for the next Poll
+	ends         []news // wait for the next Poll
 	sockets      int    // live peers that are reached by a socket
 	waiting      int    // of them, those whose queue waits for room in the socket
 	pace         pace
-	links
+	rings
 	sink   transport.Sink
 	moved  int
 	closed bool
@@ -119,7 +118,7 @@ func Listen(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("mesh: a secret of %d bytes, at least %d are needed", len(cfg.Secret), handshake.MinSecret)
 	}
 	if cfg.Resolve == nil {
-		return nil, errors.New("mesh: nobody to resolve other processes")
+		return nil, errors.New("mesh: no function to resolve other processes")
 	}
 	if cfg.Host == "" {
 		cfg.Host = "127.0.0.1"
@@ -153,7 +152,7 @@ func Listen(cfg Config) (*Transport, error) {
 	}
 	t := &Transport{
 		n: cfg.N, card: card, poller: poller, log: cfg.Logger.With("self", int(cfg.Self)),
-		board:        newBoard(cfg.Self, slices.Clone(cfg.Incarnations), cfg.Settle, poller.wake),
+		table:        newLinkTable(cfg.Self, slices.Clone(cfg.Incarnations), cfg.Settle, poller.wake),
 		incarnations: slices.Clone(cfg.Incarnations),
 		peers:        make([]*peer, cfg.N),
 		buffer:       stream.NewBuffer(readSize),
@@ -168,9 +167,9 @@ func Listen(cfg Config) (*Transport, error) {
 	t.dialler = &dialler{
 		party: party{
 			protocol: handshake.Job, self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
-			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.board.standing,
+			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.table.standing,
 		},
-		card: t.card, media: cfg.Media, resolve: cfg.Resolve, board: t.board, refusal: t.logRefusal, limit: dialLimit,
+		card: t.card, media: cfg.Media, resolve: cfg.Resolve, table: t.table, refusal: t.logRefusal, limit: dialLimit,
 	}
 	if t.doorbells != nil {
 		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Doorbells: t.doorbells, Alarm: poller.alarm}
@@ -182,7 +181,7 @@ func Listen(cfg Config) (*Transport, error) {
 	return t, nil
 }
 
-// listen opens the sockets where others reach this process, and completes its card.
+// listen opens the sockets where others reach this process, and completes its business card.
 func (t *Transport) listen(cfg Config) error {
 	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
 	if err != nil {
@@ -203,7 +202,7 @@ func (t *Transport) listen(cfg Config) error {
 	return err
 }
 
-// share opens the way to this process for those that can share memory with it.
+// share opens the unix socket for processes that can share memory with this one.
 func (t *Transport) share(n int) error {
 	local, err := localID()
 	if err != nil {
@@ -221,18 +220,18 @@ func (t *Transport) share(n int) error {
 	}
 	t.listeners = append(t.listeners, socket)
 	t.card.Local = local
-	t.links = links{doorbells: doorbells, skip: make([]uint64, (n+63)/64)}
+	t.rings = rings{doorbells: doorbells, skip: make([]uint64, (n+63)/64)}
 	t.poller.doorbells = doorbells
 	allowReads()
 	return nil
 }
 
-// Card is what other Procs need to reach this one; it's for their Resolve.
+// Card is the business card of this Proc, for the Resolve of others.
 func (t *Transport) Card() Card { return t.card }
 
-// logRefusal logs why somebody wasn't connected, once each: the first at level
-// warn, the others, of which a stranger could make many, at level debug. So are
-// peers that died or left meanwhile, which tell nothing of the next one.
+// logRefusal logs why a connection wasn't made. The first refusal is at level warn; all others
+// are at level debug, because a stranger could cause many. Peers that died or left meanwhile are
+// at level debug, too, and don't use up the warning.
 func (t *Transport) logRefusal(err error, from net.Addr) {
 	if t.ctx.Err() != nil {
 		return // it failed because of Close
@@ -263,8 +262,8 @@ func (t *Transport) Wait(limit time.Duration) {
 	}
 }
 
-// Doze is Wait for one who waits long and often: it costs the process less, and
-// takes a little longer.
+// Doze is Wait for a thread that waits long and often: it costs the process less, and takes a
+// little longer to begin and to end.
 func (t *Transport) Doze(limit time.Duration) {
 	if t.mayWait() {
 		t.poller.doze(limit)
@@ -277,10 +276,9 @@ func (t *Transport) Wake() { t.poller.wake() }
 // drainPause is how often Drain looks.
 const drainPause = 50 * time.Microsecond
 
-// Drain implements transport.Transport. It waits for the peers' kernels to
-// acknowledge: what a socket only holds is lost if the process ends with input
-// unread. Peers that aren't connected yet aren't waited for: at the end of a job
-// they may never be.
+// Drain implements transport.Transport. It waits for the peers' kernels to acknowledge: data that
+// a socket still holds is lost if the process ends with input unread. It doesn't wait for peers
+// that aren't connected yet: at the end of a job they may never be.
 func (t *Transport) Drain(limit time.Duration) {
 	if t.closed {
 		return
@@ -302,7 +300,7 @@ func (t *Transport) Drain(limit time.Duration) {
 		}
 	}
 	if len(t.ends) > 0 {
-		t.Wake() // hear took them from where Wait looks
+		t.Wake() // hear took them away from the link table, which Wait watches
 	}
 }
 
@@ -318,7 +316,7 @@ func (t *Transport) Close() error {
 		err = errors.Join(err, l.Close())
 	}
 	t.background.Wait()
-	for _, n := range t.board.take(nil) {
+	for _, n := range t.table.take(nil) {
 		n.discard()
 	}
 	for _, p := range t.peers {

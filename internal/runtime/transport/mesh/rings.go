@@ -11,37 +11,36 @@ import (
 	"banyan/internal/runtime/transport/shm"
 )
 
-// links are the peers with whom memory is shared. Those that have sent something
-// of late are active: each Poll looks at their ring, whatever their bell says. So the
-// bell rings on and on, and its line stays in both sides' caches. The others are
-// looked at when their bell rings.
+// rings are those of the peers that share memory with this process. Peers that have sent
+// something lately are active: each Poll looks at their ring, whether their doorbell rings or
+// not. So their doorbell keeps ringing, and its cache line stays in both sides' caches. Poll
+// looks at the ring of any other peer when its doorbell rings.
 //
-// Who wants to wait must not overlook an active peer, and can't look at its ring, which is
-// for the owner to do. So nobody waits while there is one: mayWait has the next Poll
-// retire them all, that is stop their doorbells and then look at their rings for the last
-// time.
-type links struct {
+// A thread that wants to wait must not overlook an active peer, but only the owner may look at a
+// ring. So no thread waits while a peer is active: mayWait has the next Poll retire them all,
+// which stops their doorbells and then looks at their rings for the last time.
+type rings struct {
 	doorbells *shm.Doorbells // this process's; nil: no shared memory
-	list      []*peer        // the active ones
+	list      []*peer        // the active peers
 	skip      []uint64       // the same, a bit per Proc
 	record    shm.Inbound
 	busy      int // Polls in a row that found something
 
 	active atomic.Bool // list isn't empty
-	retire atomic.Bool // somebody wants to wait
+	retire atomic.Bool // a thread wants to wait
 }
 
 const (
-	// maxActive bounds what a Poll looks at.
+	// maxActive bounds how many rings a Poll looks at.
 	maxActive = 16
-	// maxIdlePolls is how often an active peer is looked at in vain before it
-	// is retired.
+	// maxIdlePolls is how often in a row an active peer's ring may be empty before the peer is
+	// retired.
 	maxIdlePolls = 4096
 	// maxRecords is how many records of a peer one Poll takes in.
 	maxRecords = 32
 )
 
-// mayWait says whether this is the time to wait, for any goroutine.
+// mayWait says whether a thread may wait now. Any goroutine may call it.
 func (t *Transport) mayWait() bool {
 	if !t.active.Load() {
 		return true
@@ -50,9 +49,9 @@ func (t *Transport) mayWait() bool {
 	return false
 }
 
-// pollLinks looks at the shared memory, and says whether this is the time to look
-// at the sockets, too.
-func (t *Transport) pollLinks() bool {
+// pollRings looks at the shared memory, and says whether this Poll should look at the sockets,
+// too.
+func (t *Transport) pollRings() bool {
 	if t.doorbells == nil {
 		return true
 	}
@@ -69,9 +68,9 @@ func (t *Transport) pollLinks() bool {
 	for i := 0; i < len(t.list); i++ {
 		p := t.list[i]
 		if p.link.In.Ready() || p.outbox.Len() > 0 {
-			// To look for more is to wait for a line from the peer's core. In an
-			// exchange of single messages, which had this one awaited, there
-			// is no more.
+			// To look for a second record is to wait for a cache line from the peer's core. If
+			// the owner has polled in vain for this record, the two exchange single messages, and
+			// there is no second one.
 			most := maxRecords
 			if p.idle > 0 {
 				most = 1
@@ -95,10 +94,10 @@ func (t *Transport) pollLinks() bool {
 	return t.busy%maxBusy == 0
 }
 
-// rung answers the bell of a peer that isn't active.
+// rung answers the doorbell of a peer that isn't active.
 func (t *Transport) rung(q proto.Proc) {
 	if int(q) >= len(t.peers) || t.peers[q] == nil || t.peers[q].link == nil {
-		t.doorbells.Stop(q) // it's early, late, or not a peer at all
+		t.doorbells.Stop(q) // the link isn't there yet, or no more, or never will be
 		return
 	}
 	p := t.peers[q]
@@ -113,7 +112,7 @@ func (t *Transport) rung(q proto.Proc) {
 	}
 }
 
-// activate has a peer looked at in every Poll, if there aren't too many.
+// activate makes a peer active, if there aren't too many active ones, and says whether it is.
 func (t *Transport) activate(p *peer) bool {
 	if p.active || len(t.list) >= maxActive {
 		return p.active
@@ -121,7 +120,7 @@ func (t *Transport) activate(p *peer) bool {
 	p.active, p.idle = true, 0
 	t.list = append(t.list, p)
 	t.skip[p.proc/64] |= 1 << (p.proc % 64)
-	t.links.active.Store(true)
+	t.rings.active.Store(true)
 	return true
 }
 
@@ -135,7 +134,7 @@ func (t *Transport) deactivate(p *peer) {
 	t.list[i], t.list[last] = t.list[last], nil
 	t.list = t.list[:last]
 	t.skip[p.proc/64] &^= 1 << (p.proc % 64)
-	t.links.active.Store(last > 0)
+	t.rings.active.Store(last > 0)
 }
 
 // stop retires an active peer.
@@ -147,7 +146,7 @@ func (t *Transport) stop(p *peer) {
 	}
 }
 
-// look moves what can be moved to and from a peer, so many records at most.
+// look moves what can be moved to and from a peer, but takes in at most so many records.
 func (t *Transport) look(p *peer, most int) {
 	t.take(p, most)
 	if p.state == live && p.outbox.Len() > 0 {
@@ -155,7 +154,7 @@ func (t *Transport) look(p *peer, most int) {
 	}
 }
 
-// take takes in so many records at most of what a peer has written.
+// take takes in at most so many records that a peer has written.
 func (t *Transport) take(p *peer, most int) {
 	for i := range most {
 		if i > 0 && !p.link.In.Ready() {
@@ -170,7 +169,7 @@ func (t *Transport) take(p *peer, most int) {
 		case found == shm.Stream:
 			direct, rest := p.inbox.Space(t.buffer)
 			n := p.link.In.Take(direct, rest)
-			t.tell(p) // now: the writer goes on while this is looked through
+			t.tell(p) // at once: the writer goes on while this process reads
 			var frames int
 			frames, err = p.inbox.Take(p.proc, t.buffer, n, t.sink)
 			t.moved += max(frames, 1)
@@ -190,15 +189,15 @@ func (t *Transport) take(p *peer, most int) {
 	t.tell(p)
 }
 
-// tell lets a peer have the room back that was read, and wakes it if it waits.
+// tell gives a peer the room back that was read, and wakes the peer if it waits for room.
 func (t *Transport) tell(p *peer) {
 	if p.link.In.Tell() {
 		p.link.Ring()
 	}
 }
 
-// endLink is the end of a link: the peer is dead, or has closed its side. What it has
-// written is there, as a whole, for no writer is left.
+// endLink ends a link whose peer is dead, or has closed its side. No writer is left, so all that
+// the peer has written is there.
 func (t *Transport) endLink(p *peer) {
 	t.take(p, shm.MaxRecords)
 	switch {

@@ -22,11 +22,11 @@ import (
 // shares says whether two Procs of this process share memory.
 func shares(a *Transport, b proto.Proc) bool { return a.peer(b).link != nil }
 
-// Who can't share memory by their cards, or can't after all, talk over TCP, in one job
-// with those who can.
+// Processes that can't share memory according to their cards, or turn out not to be able to, use
+// TCP, in one job with processes that share memory.
 func TestWhoSharesMemory(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(p proto.Proc, c *Card) // of what 0 and 1 know of each other
+		change func(p proto.Proc, c *Card) // changes what 0 and 1 know of each other
 		shared bool
 	}{
 		"the same host":               {func(proto.Proc, *Card) {}, true},
@@ -50,7 +50,7 @@ func TestWhoSharesMemory(t *testing.T) {
 			for p, tr := range transports {
 				published[p] = tr.Card()
 			}
-			crowd := &crowd{t: t, transports: transports, witnesses: []*witness{{t: t}, {t: t}, {t: t}}}
+			crowd := &localJob{t: t, transports: transports, witnesses: []*witness{{t: t}, {t: t}, {t: t}}}
 			crowd.talk()
 			transports[2].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
 			crowd.until("2 is heard", func() bool { return crowd.witnesses[0].frames == 1 })
@@ -64,10 +64,10 @@ func TestWhoSharesMemory(t *testing.T) {
 	}
 }
 
-// Who may use nothing but shared memory is told, where there is none.
+// A process that may use nothing but shared memory gets an error where there is none.
 func TestNothingButSharedMemory(t *testing.T) {
-	var log journal
-	c := newCrowd(t, 2, func(cfg *Config) {
+	var log testLog
+	c := newLocalJob(t, 2, func(cfg *Config) {
 		cfg.Media, cfg.Logger = SharedMemory, log.logger()
 		if cfg.Self == 1 {
 			cfg.Media = Sockets
@@ -82,28 +82,29 @@ func TestNothingButSharedMemory(t *testing.T) {
 	}
 }
 
-// tongue is a connection that breaks after so many bytes written.
-type tongue struct {
+// cutConn is a connection that breaks after so many bytes written.
+type cutConn struct {
 	net.Conn
 	left int
 }
 
-var errTongue = errors.New("bitten off")
+var errCut = errors.New("the connection is cut")
 
-func (c *tongue) Write(b []byte) (int, error) {
+func (c *cutConn) Write(b []byte) (int, error) {
 	n, _ := c.Conn.Write(b[:min(len(b), c.left)])
 	c.left -= n
 	if n < len(b) {
 		c.Conn.Close()
-		return n, errTongue
+		return n, errCut
 	}
 	return n, nil
 }
 
-// A peer that ends in the handshake, at any byte of it, or between the handshake and its
-// descriptors, disturbs nobody. One that lives, and doesn't know that it was accepted, is dialled in turn.
+// A peer that ends at any byte of the handshake, or between the handshake and the exchange of
+// descriptors, disturbs no other. A peer that lives, and doesn't know that it was accepted, is
+// dialled in turn.
 func TestEndsInHandshake(t *testing.T) {
-	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
 	victim := c.transports[1]
 	step := 1
@@ -117,9 +118,9 @@ func TestEndsInHandshake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := d.dial(&tongue{conn, n}, 1, victim.Card().Incarnation, toConnect)
+		v, _, err := d.dial(&cutConn{conn, n}, 1, victim.Card().Incarnation, toConnect)
 		conn.Close()
-		if n < whole && !errors.Is(err, errTongue) || n == whole && (err != nil || v != accepted) {
+		if n < whole && !errors.Is(err, errCut) || n == whole && (err != nil || v != accepted) {
 			t.Fatalf("after %d bytes: %v, %v", n, v, err)
 		}
 		if w := c.witnesses[1]; w.closed > 0 {
@@ -128,14 +129,15 @@ func TestEndsInHandshake(t *testing.T) {
 	}
 	want := c.witnesses[1].frames + 1
 	c.transports[2].Send(1, &wire.Header{Kind: wire.KindEager, Seq: want}, nil, 0)
-	c.until("who hung up is connected all the same", func() bool { return c.witnesses[1].frames == want })
+	c.until("the peer that hung up is connected all the same", func() bool { return c.witnesses[1].frames == want })
 	c.talk()
 }
 
-// A peer on this host that lives has all the time it takes to answer, whatever keeps it from that: a debugger that steps
-// through it doesn't show. Whoever waits stops when the peer counts as dead.
+// A live peer on this host has all the time it takes to answer, whatever delays it: a debugger
+// that steps through it can't be seen from here. The dialler stops waiting when the peer counts
+// as dead.
 func TestSlowToAnswer(t *testing.T) {
-	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
 	slow, err := net.Listen("unix", "@banyan-"+t.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -146,14 +148,12 @@ func TestSlowToAnswer(t *testing.T) {
 	card := c.transports[1].Card()
 	here, _, _ := strings.Cut(card.Local, "/")
 	card.Local = here + "/" + t.Name()
-	if !d.board.startDial(1) {
+	if !d.table.startDial(1) {
 		t.Fatal("there is a dial already")
 	}
 	outcome := make(chan news)
 	go func() {
-		end := d.watch(true, card.Pid, card.Start)
-		defer end.close()
-		outcome <- d.retry(t.Context(), 1, card, end)
+		outcome <- d.outgoing(1, card).run(t.Context())
 	}()
 	conn, err := slow.Accept()
 	if err != nil {
@@ -165,19 +165,19 @@ func TestSlowToAnswer(t *testing.T) {
 		t.Fatalf("it has given up: %+v", n)
 	case <-time.After(50 * d.limit):
 	}
-	d.board.fence(1, true)
+	d.table.fence(1, true)
 	if n := <-outcome; n.kind != ended {
 		t.Errorf("the dial ends with %+v", n)
 	}
 }
 
-// Who belongs to the job but writes nonsense into the shared memory is cut off, alone.
+// A process of the job that writes nonsense into the shared memory is cut off, and no other is.
 func TestCorruptRing(t *testing.T) {
-	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
 	victim := c.transports[1]
 	d := *c.transports[2].dialler
-	via, v, _, err := d.try(context.Background(), time.Second, 1, victim.Card(), toConnect, nil)
+	via, v, _, err := d.try(context.Background(), bound{limit: time.Second}, 1, victim.Card(), toConnect)
 	if err != nil || v != accepted {
 		t.Fatal(v, err)
 	}
@@ -193,8 +193,8 @@ func TestCorruptRing(t *testing.T) {
 	c.talk()
 }
 
-// A sleeper is woken by the death of any peer, one that shares memory too, and gets
-// all that it had written, whenever it's killed.
+// The death of any peer wakes a waiting process, even if the two share memory. The waiting
+// process gets all that the peer had written, at whatever moment it is killed.
 func TestKilledWhileAsleep(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
@@ -208,7 +208,7 @@ func TestKilledWhileAsleep(t *testing.T) {
 		for start := time.Now(); w.closed == 0; {
 			if tr.Poll(w) == 0 {
 				if w.frames == 0 {
-					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may not live to make contact
+					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may die before contact
 				}
 				tr.Wait(20 * time.Second)
 			}
@@ -222,8 +222,8 @@ func TestKilledWhileAsleep(t *testing.T) {
 	}
 }
 
-// More peers than a Poll looks at directly are all heard, whether they go on without a
-// pause or send one frame now and then to one that sleeps meanwhile.
+// A process hears all of its peers, even if there are more than a Poll looks at directly, whether
+// they send without a pause or send one frame now and then while the process waits.
 func TestMoreThanAreActive(t *testing.T) {
 	const n, frames = 3 * maxActive, 200
 	transports := newTransports(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
@@ -259,7 +259,7 @@ func TestMoreThanAreActive(t *testing.T) {
 	all.Wait()
 }
 
-// perPeer answers the last of each peer's frames.
+// perPeer is a sink that answers each peer's last frame.
 type perPeer struct {
 	t      *testing.T
 	tr     *Transport
@@ -283,10 +283,10 @@ func (w *perPeer) Closed(p proto.Proc, why transport.Evidence) {
 	w.t.Errorf("%v ended: %v", p, why)
 }
 
-// Rings are made for those who talk: one process of 64 has those of its neighbours.
+// Rings are made only for pairs that send: one process of 64 has those of its neighbours.
 func TestRingsOfThoseWhoTalk(t *testing.T) {
 	const n = 64
-	c := newCrowd(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, n, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
 	c.transports[5].Send(0, &wire.Header{Kind: wire.KindEager, Seq: 1}, nil, 0)
 	c.until("5 is heard", func() bool { return c.witnesses[0].frames == 1 })
@@ -294,7 +294,7 @@ func TestRingsOfThoseWhoTalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What is mapped: a page and each of two rings twice, at both ends of two pairs.
+	// Both ends of two pairs map a page, and each of two rings twice.
 	size := 0
 	for line := range strings.Lines(string(text)) {
 		if strings.Contains(line, "memfd:banyan-rings") {
@@ -308,9 +308,9 @@ func TestRingsOfThoseWhoTalk(t *testing.T) {
 	}
 }
 
-// A process that is done with a job has none of its memory left.
+// After Close none of a job's memory stays mapped.
 func TestNoMapsLeft(t *testing.T) {
-	c := newCrowd(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
+	c := newLocalJob(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
 	c.talk()
 	if maps(t) == 0 {
 		t.Fatal("no shared memory is seen in use")
