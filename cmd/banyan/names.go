@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -51,7 +50,7 @@ func compileCommand(language compiler.Language, args []string) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &compiler.Wrapper{Language: language, At: at, Getenv: os.Getenv, Version: version()}
+	w := &compiler.Wrapper{Language: language, At: at, Getenv: os.Getenv, Version: thisBuild().name()}
 	argv, tell := w.Command(args)
 	if tell != "" {
 		_, err := fmt.Print(tell)
@@ -62,16 +61,4 @@ func compileCommand(language compiler.Language, args []string) ([]string, error)
 		return nil, fmt.Errorf("the compiler %s: %w", argv[0], err)
 	}
 	return append([]string{path}, argv...), nil
-}
-
-// version names the build.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return "Banyan " + s.Value
-			}
-		}
-	}
-	return "Banyan"
 }

@@ -15,7 +15,7 @@ import (
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "banyan",
-		Version: version(),
+		Version: thisBuild().String(),
 		Short:   "Run message-passing programs that outlive the death of processes",
 		// main prints errors, and a mistake in an argument shouldn't scroll away behind the usage.
 		SilenceErrors: true,

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// build is what a command knows of how it was built.
+type build struct {
+	version string // of the module: a release, a pseudo-version, or devel
+	commit  string // with its time, as far as the build has recorded them; unknown if not
+	golang  string // version and platform
+}
+
+// thisBuild reads what the Go command has recorded in this program. It records the commit when the
+// command is built in a checkout with git, but not in tests.
+func thisBuild() build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
+	}
+	return buildOf(info)
+}
+
+func buildOf(info *debug.BuildInfo) build {
+	b := build{version: strings.Trim(info.Main.Version, "()"), commit: "unknown", golang: info.GoVersion + " " + runtime.GOOS + "/" + runtime.GOARCH}
+	if b.version == "" {
+		b.version = "devel"
+	}
+	settings := make(map[string]string)
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if revision := settings["vcs.revision"]; revision != "" {
+		b.commit = revision
+		if at := settings["vcs.time"]; at != "" {
+			b.commit += " of " + at
+		}
+		if settings["vcs.modified"] == "true" {
+			b.commit += ", modified"
+		}
+	}
+	return b
+}
+
+// name is the version in one line.
+func (b build) name() string { return "Banyan " + b.version }
+
+// String is what --version prints.
+func (b build) String() string {
+	return b.name() + "\ncommit " + b.commit + "\n" + b.golang
+}
