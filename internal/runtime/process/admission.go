@@ -40,7 +40,7 @@ func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
 			p.early[i].from = proto.NoProc
 		}
 	}
-	p.spares = slices.DeleteFunc(p.spares, func(s spare) bool { return s.from == q })
+	p.alternatives = slices.DeleteFunc(p.alternatives, func(s alternative) bool { return s.from == q })
 	p.lost = slices.DeleteFunc(p.lost, func(l lostPeer) bool { return l.proc == q })
 	if t, ok := p.net.(transport.Admitter); ok {
 		t.Admit(q, incarnation)

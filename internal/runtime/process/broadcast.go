@@ -43,7 +43,7 @@ type context struct {
 	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
 	casts   bool
 	stream  *broadcast.Stream // nil before the first broadcast
-	places  []int32           // by world rank: its index, or -1; nil if they are the same
+	indices []int32           // by world rank: its index, or -1; nil if they are the same
 	out     broadcast.StreamActions
 	waiting []Handle // broadcasts of the program in their order, not yet ended
 	broken  bool     // members disagreed about a size: they are out of step
@@ -114,7 +114,7 @@ func (p *Process) openStream(c *context) {
 		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
 	})
 	p.active = append(p.active, c)
-	c.places = c.inverse(p.cfg.Layout.Ranks())
+	c.indices = c.inverse(p.cfg.Layout.Ranks())
 	for i, m := range c.members {
 		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
 			c.stream.Dead(p.now, i, &c.out)
@@ -127,14 +127,14 @@ func (c *context) inverse(ranks int) []int32 {
 	if c.members[len(c.members)-1] == proto.Rank(len(c.members)-1) && slices.IsSorted(c.members) {
 		return nil
 	}
-	places := make([]int32, ranks)
-	for r := range places {
-		places[r] = -1
+	indices := make([]int32, ranks)
+	for r := range indices {
+		indices[r] = -1
 	}
 	for i, m := range c.members {
-		places[m] = int32(i)
+		indices[m] = int32(i)
 	}
-	return places
+	return indices
 }
 
 // index is a rank's place in the context, or -1.
@@ -143,8 +143,8 @@ func (c *context) index(r proto.Rank) int {
 	if int(r) < len(c.members) && c.members[r] == r {
 		return int(r)
 	}
-	if c.places != nil {
-		return int(c.places[r])
+	if c.indices != nil {
+		return int(c.indices[r])
 	}
 	for i, m := range c.members {
 		if m == r {
@@ -162,7 +162,7 @@ func (p *Process) Broadcast(id uint64, root int, shape Shape, buffer []byte) Han
 	c := p.context(id)
 	h, r := p.newRequest(broadcasting)
 	r.buffer, r.context, r.shape = buffer, id, shape
-	err := p.unusable(id)
+	err := p.contextError(id)
 	if err == nil && c.broken {
 		err = ErrMismatch
 	}
@@ -230,9 +230,9 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 }
 
-// completedThere takes what a message of a context says its sender has completed of
+// noteCompleted takes what a message of a context says its sender has completed of
 // the broadcasts there.
-func (p *Process) completedThere(id uint64, src proto.Rank, number uint64) {
+func (p *Process) noteCompleted(id uint64, src proto.Rank, number uint64) {
 	c := p.context(id)
 	if c == nil || c.stream == nil {
 		return

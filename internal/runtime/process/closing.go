@@ -43,7 +43,7 @@ func (p *Process) CloseContext(id uint64) {
 		p.dropArrival(ah, a)
 	})
 	if c.begun { // by all members, or by none
-		p.tellClosed(c)
+		p.announceClosed(c)
 		p.forgetClosed()
 		return
 	}
@@ -51,8 +51,8 @@ func (p *Process) CloseContext(id uint64) {
 	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
 }
 
-// unusable is why the program may not use a context, or nil.
-func (p *Process) unusable(id uint64) error {
+// contextError is why the program may not use a context, or nil.
+func (p *Process) contextError(id uint64) error {
 	c := p.context(id)
 	switch {
 	case p.fenced:
@@ -65,8 +65,8 @@ func (p *Process) unusable(id uint64) error {
 	return nil
 }
 
-// tellClosed tells the other members that this one has closed a context.
-func (p *Process) tellClosed(c *context) {
+// announceClosed tells the other members that this one has closed a context.
+func (p *Process) announceClosed(c *context) {
 	for i, m := range c.members {
 		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && p.peers[q].state != peerLeft {
 			f := wire.Broadcast{Kind: wire.KindBroadcastReport, Context: c.id, Number: everyNumber, From: c.self, To: i, Root: i}

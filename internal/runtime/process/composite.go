@@ -48,8 +48,8 @@ func (p *Process) End(h Handle, err error) {
 	}
 }
 
-// causes is the clock of what is done now.
-func (p *Process) causes() *causal.Clock {
+// activeClock is the clock of what is done now.
+func (p *Process) activeClock() *causal.Clock {
 	if c := p.composites.current; c != nil {
 		return c
 	}

@@ -22,11 +22,11 @@ func TestDamagedTransfers(t *testing.T) {
 	for seed := range uint64(seeds) {
 		layout := layout.Uniform(2, 2+int(seed%2))
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+			w := newHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: 2, rounds: 40, setUp: 2, value: uint64(r)}
 			})
-			hurt := map[*patient]bool{}
-			w.damage = func(to *patient, pk *packet) {
+			hurt := map[*healingNode]bool{}
+			w.damage = func(to *healingNode, pk *packet) {
 				if k := pk.header.Kind; (k == wire.KindLog || k == wire.KindState) && len(pk.payload) > 0 && w.rng.IntN(8) == 0 {
 					pk.payload[w.rng.IntN(len(pk.payload))] ^= 1 << w.rng.IntN(8)
 					hurt[to] = true

@@ -132,7 +132,7 @@ func (p *Process) died(r detector.Report) {
 
 // rankLost ends every wait that can't end well without the rank.
 func (p *Process) rankLost(rank proto.Rank) {
-	p.bereft = true
+	p.anyRankLost = true
 	for _, c := range p.contexts {
 		if c.lost == proto.AnyRank && c.index(rank) >= 0 {
 			c.lost = rank //banyan:maporder each context by itself
@@ -144,11 +144,11 @@ func (p *Process) rankLost(rank proto.Rank) {
 		}
 		switch r.kind {
 		case sending:
-			if err := p.hopelessSend(r.context, r.peer); err != nil {
+			if err := p.sendError(r.context, r.peer); err != nil {
 				p.fail(h, r, err)
 			}
 		case receiving:
-			if err := p.hopelessReceive(r.context, r.peer); err != nil {
+			if err := p.receiveError(r.context, r.peer); err != nil {
 				p.fail(h, r, err)
 			}
 		}
@@ -157,22 +157,22 @@ func (p *Process) rankLost(rank proto.Rank) {
 	p.host.RankLost(rank)
 }
 
-// hopelessReceive is why nothing that hasn't arrived yet can end a receive well.
-func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
+// receiveError is why nothing that hasn't arrived yet can end a receive well.
+func (p *Process) receiveError(context uint64, src proto.Rank) error {
 	if p.replay != nil && p.replay.failed != nil {
 		return p.replay.failed
 	}
-	if p.promising(context) {
+	if p.inOrder(context) {
 		return nil
 	}
-	if err := p.unusable(context); err != nil {
+	if err := p.contextError(context); err != nil {
 		return err
 	}
 	if src != proto.AnyRank {
 		if p.replica.Lost(src) {
 			return &LostError{src}
 		}
-		return p.brokenCollective(context)
+		return p.collectiveError(context)
 	}
 	// Any source might be the lost one.
 	if c := p.context(context); c != nil && c.lost != proto.AnyRank {
@@ -181,9 +181,9 @@ func (p *Process) hopelessReceive(context uint64, src proto.Rank) error {
 	return nil
 }
 
-// brokenCollective is the error of a point-to-point step of a collective that
+// collectiveError is the error of a point-to-point step of a collective that
 // has lost a member: those who have noticed have left it, so the others must.
-func (p *Process) brokenCollective(context uint64) error {
+func (p *Process) collectiveError(context uint64) error {
 	if c := p.context(context); c != nil && c.collective && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
 	}

@@ -9,9 +9,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// payloads is a wiretap that keeps the lists of those gone, too.
+// payloads is a frameLog that keeps the lists of those gone, too.
 type payloads struct {
-	wiretap
+	frameLog
 	lists [][]wire.Gone
 	to    []proto.Proc
 }
@@ -20,7 +20,7 @@ func (w *payloads) Send(to proto.Proc, h *wire.Header, payload []byte, token uin
 	if h.Kind == wire.KindMembership {
 		return // they follow each death
 	}
-	w.wiretap.Send(to, h, payload, token)
+	w.frameLog.Send(to, h, payload, token)
 	var list []wire.Gone
 	for ; len(payload) > 0; payload = payload[wire.GoneSize:] {
 		list = append(list, wire.DecodeGone(payload))

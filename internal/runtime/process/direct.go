@@ -52,7 +52,7 @@ func (p *Process) readPiece(a *arrival, r *request) bool {
 	}
 	a.received += n
 	if a.received == a.wanted {
-		p.letGo(a)
+		p.releaseSender(a)
 		p.endRendezvous(a)
 	}
 	return true

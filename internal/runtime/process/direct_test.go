@@ -11,9 +11,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// reading is a wiretap whose peers' memory can be read.
+// reading is a frameLog whose peers' memory can be read.
 type reading struct {
-	*wiretap
+	*frameLog
 	memory  map[proto.Proc][]byte // what they expose, at place 1
 	revoked int
 	before  func(piece int) // called before each read
@@ -35,7 +35,7 @@ func (r *reading) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
 // singleReader is a single process that can read.
 func singleReader(t *testing.T, layout layout.Layout) (*Process, *reading) {
 	p, w := single(t, layout)
-	r := &reading{wiretap: w, memory: map[proto.Proc][]byte{}, before: func(int) {}}
+	r := &reading{frameLog: w, memory: map[proto.Proc][]byte{}, before: func(int) {}}
 	p.direct = r
 	return p, r
 }

@@ -24,7 +24,7 @@ type early struct {
 
 // postponed keeps a message that is the next of its channel for later, or doesn't and says so.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
-	if p.due(h, f.bytes) && !overtakes(h, p.early) {
+	if p.due(h, f.bytes) && !precededIn(h, p.early) {
 		return false
 	}
 	p.early = append(p.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
@@ -62,8 +62,8 @@ func (p *Process) deliverAwaited() {
 	}
 }
 
-// overtakes tells whether messages of the same channel wait.
-func overtakes(h *wire.Header, waiting []early) bool {
+// precededIn tells whether messages of the same channel wait.
+func precededIn(h *wire.Header, waiting []early) bool {
 	for i := range waiting {
 		if m := &waiting[i].header; m.Src == h.Src && m.Context == h.Context {
 			return true
@@ -77,7 +77,7 @@ func (p *Process) deliverEarly() {
 	kept := p.early[:0]
 	for i := range p.early {
 		m := &p.early[i]
-		if !p.due(&m.header, m.payload) || overtakes(&m.header, kept) {
+		if !p.due(&m.header, m.payload) || precededIn(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}
@@ -89,40 +89,40 @@ func (p *Process) deliverEarly() {
 	p.early = kept
 }
 
-// comesAgain takes in another copy of a message, which may have a lesser cause than one that waits.
-func (p *Process) comesAgain(h *wire.Header, payload []byte) {
+// duplicateArrived takes in another copy of a message, which may have a lesser cause than one that waits.
+func (p *Process) duplicateArrived(h *wire.Header, payload []byte) {
 	if p.perturb != nil {
-		p.hasten(p.perturb.late, h, payload)
+		p.lowerCause(p.perturb.late, h, payload)
 	}
-	if len(p.early) > 0 && p.hasten(p.early, h, payload) {
+	if len(p.early) > 0 && p.lowerCause(p.early, h, payload) {
 		p.deliverEarly()
 	}
 }
 
-func (p *Process) hasten(waiting []early, h *wire.Header, payload []byte) (hastened bool) {
+func (p *Process) lowerCause(waiting []early, h *wire.Header, payload []byte) (lowered bool) {
 	for i := range waiting {
 		m := &waiting[i]
 		if m.header.Seq != h.Seq || m.header.Src != h.Src || m.header.Context != h.Context {
 			continue
 		}
-		if hastened = p.clock.Sends(payload) < p.clock.Sends(m.payload); hastened {
+		if lowered = p.clock.Sends(payload) < p.clock.Sends(m.payload); lowered {
 			size := p.clock.StampSize()
 			copy(m.payload[len(m.payload)-size:], payload[len(payload)-size:])
 		}
 		break
 	}
-	return hastened
+	return lowered
 }
 
 // reofferedEarly turns an offer that still waits to its new sender.
 func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
-	turn(p.early, from, h)
+	redirectOffer(p.early, from, h)
 	if p.perturb != nil {
-		turn(p.perturb.late, from, h)
+		redirectOffer(p.perturb.late, from, h)
 	}
 }
 
-func turn(waiting []early, from proto.Proc, h *wire.Header) {
+func redirectOffer(waiting []early, from proto.Proc, h *wire.Header) {
 	for i := range waiting {
 		m := &waiting[i]
 		if m.header.Kind == wire.KindOffer && m.header.Seq == h.Seq &&

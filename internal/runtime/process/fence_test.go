@@ -12,34 +12,34 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// wiretap is a Net that keeps the headers of what is sent, and a Host that
+// frameLog is a Net that keeps the headers of what is sent, and a Host that
 // doesn't mind.
-type wiretap struct {
+type frameLog struct {
 	headers []wire.Header
 	tokens  []uint64
 	fenced  []proto.Proc
 }
 
-func (w *wiretap) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
+func (w *frameLog) Send(_ proto.Proc, h *wire.Header, _ []byte, token uint64) {
 	w.headers = append(w.headers, *h)
 	if token != 0 {
 		w.tokens = append(w.tokens, token)
 	}
 }
-func (w *wiretap) Queued(proto.Proc) int           { return 0 }
-func (w *wiretap) Fence(q proto.Proc)              { w.fenced = append(w.fenced, q) }
-func (w *wiretap) Died(detector.Report)            {}
-func (w *wiretap) Viewed(*membership.View, bool)   {}
-func (w *wiretap) Minority([]membership.Departure) {}
-func (w *wiretap) HealFailed(error)                {}
-func (w *wiretap) Heals(HealStep)                  {}
-func (w *wiretap) SafepointWanted(bool)            {}
-func (w *wiretap) RankLost(proto.Rank)             {}
-func (w *wiretap) Fenced(proto.Proc)               {}
-func (w *wiretap) Aborted(proto.Proc, int)         {}
+func (w *frameLog) Queued(proto.Proc) int           { return 0 }
+func (w *frameLog) Fence(q proto.Proc)              { w.fenced = append(w.fenced, q) }
+func (w *frameLog) Died(detector.Report)            {}
+func (w *frameLog) Viewed(*membership.View, bool)   {}
+func (w *frameLog) Minority([]membership.Departure) {}
+func (w *frameLog) HealFailed(error)                {}
+func (w *frameLog) Heals(HealStep)                  {}
+func (w *frameLog) SafepointWanted(bool)            {}
+func (w *frameLog) RankLost(proto.Rank)             {}
+func (w *frameLog) Fenced(proto.Proc)               {}
+func (w *frameLog) Aborted(proto.Proc, int)         {}
 
 // last is the newest frame of a kind.
-func (w *wiretap) last(k wire.Kind) *wire.Header {
+func (w *frameLog) last(k wire.Kind) *wire.Header {
 	for i := len(w.headers) - 1; i >= 0; i-- {
 		if w.headers[i].Kind == k {
 			return &w.headers[i]
@@ -50,8 +50,8 @@ func (w *wiretap) last(k wire.Kind) *wire.Header {
 
 // single is a process whose peers are played by the test, with the contexts 2
 // (point-to-point) and 3 (collective) of the world.
-func single(t *testing.T, layout layout.Layout) (*Process, *wiretap) {
-	w := &wiretap{}
+func single(t *testing.T, layout layout.Layout) (*Process, *frameLog) {
+	w := &frameLog{}
 	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
 	var members []proto.Rank
 	for r := range proto.Rank(layout.Ranks()) {

@@ -17,9 +17,9 @@ func (p *Process) Frame(from proto.Proc, h *wire.Header, b []byte) {
 // goes straight into the program's buffer, anything else into one from the pool.
 func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 	if h.Kind == wire.KindData {
-		return p.place(from, h)
+		return p.fragmentDest(from, h)
 	}
-	if place := p.land(from, h); place != nil {
+	if place := p.zeroCopyDest(from, h); place != nil {
 		return place
 	}
 	b := p.buffers.get(int(h.Length))
@@ -36,7 +36,7 @@ func (p *Process) Arrived(from proto.Proc, h *wire.Header) {
 		}
 		return
 	}
-	if p.landed(from, h) {
+	if p.zeroCopyArrived(from, h) {
 		return
 	}
 	f := payload{p.peers[from].staging, ownedByFrame}
@@ -69,7 +69,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 	case wire.KindPull:
 		p.pulled(from, h)
 	case wire.KindData:
-		copy(p.place(from, h), payload)
+		copy(p.fragmentDest(from, h), payload)
 		p.fragment(from, h)
 	case wire.KindAck:
 		acks, err := wire.DecodeAcks(p.acks[:0], payload)

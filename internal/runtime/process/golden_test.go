@@ -60,7 +60,7 @@ func TestFramesAreTheSameBytes(t *testing.T) {
 			mirror  bool
 			crashes int
 		}{{layout.Uniform(4, 1), false, 0}, {layout.Uniform(3, 2), false, 3}, {layout.Partial([]int{1, 3, 2}), true, 3}} {
-			cfg := Config{Layout: c.layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, lead: 6000}
+			cfg := Config{Layout: c.layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, skewLimit: 6000}
 			w := newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program { return newExchange(int(r), c.layout.Ranks(), 4) })
 			w.sent = sums
 			w.run(c.crashes, func() proto.Proc { return w.expendable() })
@@ -72,9 +72,9 @@ func TestFramesAreTheSameBytes(t *testing.T) {
 		w.sent = sums
 		w.run(3, func() proto.Proc { return proto.Proc(1 + w.rng.IntN(4)) })
 
-		h := newVerifiedInfirmary(t, seed, layout.Uniform(2, 3), false, func(r proto.Rank) *courier {
+		h := newVerifiedHealingWorld(t, seed, layout.Uniform(2, 3), false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: 2, rounds: 30, setUp: 2, value: uint64(r)}
-		}, func(*patient, Corruption) {})
+		}, func(*healingNode, Corruption) {})
 		h.sent = sums
 		h.run(5, 200)
 	}

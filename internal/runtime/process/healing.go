@@ -174,14 +174,14 @@ func (p *Process) pumpDonation() (sent bool) {
 		return false
 	}
 	if d.abandoned {
-		p.giveUp(d)
+		p.giveUpReplacement(d)
 		return false
 	}
 	if d.handover && d.marked { // else what the replacement writes could be taken for what precedes the mark
 		d.handover = false
 		encoder, err := d.encode()
 		if err != nil {
-			p.giveUp(d)
+			p.giveUpReplacement(d)
 			return false
 		}
 		d.stream, d.kind, d.offset = encoder, wire.KindState, 0
@@ -200,9 +200,9 @@ func (p *Process) pumpDonation() (sent bool) {
 	return sent
 }
 
-// doWithout ends a replacement for which too much would have to be kept: rather none than a job that waits for it. If it is the
+// dropReplacement ends a replacement for which too much would have to be kept: rather none than a job that waits for it. If it is the
 // last of its rank, whose donor has died, it is waited for: it is one of the job now, or it ends by itself.
-func (p *Process) doWithout(q proto.Proc) {
+func (p *Process) dropReplacement(q proto.Proc) {
 	rank := p.cfg.Layout.Rank(q)
 	for k := range p.cfg.Layout.Degree(rank) {
 		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.peers[other].gone() {
@@ -212,9 +212,9 @@ func (p *Process) doWithout(q proto.Proc) {
 	}
 }
 
-// giveUp ends a replacement that can't have this process's state after all: it counts as
+// giveUpReplacement ends a replacement that can't have this process's state after all: it counts as
 // dead, and is made dead.
-func (p *Process) giveUp(d *donation) { p.Evidence(d.replacement, d.incarnation) }
+func (p *Process) giveUpReplacement(d *donation) { p.Evidence(d.replacement, d.incarnation) }
 
 // AwaitState says that this replacement's program is at its first safe point. The donor's state
 // goes to the decoder, and once it is whole, restored is called, under the same lock as
@@ -291,17 +291,17 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 	if joined {
 		p.preparedFor = proto.NoProc
 		if p.verifying != nil {
-			p.verifyCame(from)
+			p.verifyJoined(from)
 		}
 	}
 	p.replica.Noted(from, n, &p.replicaOut)
 	if rank := p.cfg.Layout.Rank(from); joined && p.verifying != nil && rank != p.rank {
-		p.verifyTellAnew(rank)
+		p.verifyAckAgain(rank)
 	}
 	p.runReplica()
 }
 
-func (p *Process) tellNote(a *replica.Action) {
+func (p *Process) sendNote(a *replica.Action) {
 	n := a.NoteOf()
 	wire.Note{Kind: uint8(n.Kind), Replacement: n.Replacement, Incarnation: n.Incarnation, Covers: n.Covers}.Put(&p.header)
 	p.send(a.To, &p.header, nil, 0)

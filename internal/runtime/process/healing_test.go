@@ -16,21 +16,21 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// infirmary is a world whose dead are replaced: it is the launcher, too. What that says to
+// healingWorld is a world whose dead are replaced: it is the launcher, too. What that says to
 // a process comes in order, but independently of all frames.
-type infirmary struct {
+type healingWorld struct {
 	t            *testing.T
 	rng          *rand.Rand
 	layout       layout.Layout
 	mirror       bool
-	nodes        []*patient // by process: the last life
-	all          []*patient // every life
-	flying       []*flight  // by pair of lives
+	nodes        []*healingNode // by process: the last life
+	all          []*healingNode // every life
+	links        []*link        // by pair of lives
 	now          proto.Time
 	incarnations []proto.Incarnation
 	waiting      []proto.Proc // places to be filled
-	fresh        *patient     // the replacement of now, until it is healed
-	donor        *patient
+	fresh        *healingNode // the replacement of now, until it is healed
+	donor        *healingNode
 	over         bool // somebody has left: nobody is replaced any more
 	make         func(r proto.Rank) *courier
 	limit        uint64 // of what is kept for others
@@ -38,25 +38,25 @@ type infirmary struct {
 	failed       int
 	givenUp      int // replacements, for too much was kept for them
 	// corrupted, if set, has what is sent compared, and is told.
-	corrupted func(by *patient, c Corruption)
+	corrupted func(by *healingNode, c Corruption)
 	tainted   bool        // a value may be wrong
 	stop      func() bool // if set, ends the run
 	// damage, if set, may change what is about to arrive.
-	damage func(to *patient, pk *packet)
+	damage func(to *healingNode, pk *packet)
 	sent   *frameSums // of what is sent, if set
 }
 
-// flight is what is on its way from one life to another, or, from nobody, the launcher's
+// link is what is on its way from one life to another, or, from nobody, the launcher's
 // words.
-type flight struct {
-	from, to *patient
+type link struct {
+	from, to *healingNode
 	packets  []packet
 	words    []func()
 }
 
-// patient is one life of a process.
-type patient struct {
-	w           *infirmary
+// healingNode is one life of a process.
+type healingNode struct {
+	w           *healingWorld
 	self        proto.Proc
 	incarnation proto.Incarnation
 	p           *Process
@@ -72,34 +72,34 @@ type patient struct {
 	wrong       bool // its program ended with a wrong value
 }
 
-func newInfirmary(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *infirmary {
-	return newVerifiedInfirmary(t, seed, layout, mirror, make, nil)
+func newHealingWorld(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *healingWorld {
+	return newVerifiedHealingWorld(t, seed, layout, mirror, make, nil)
 }
 
-func newVerifiedInfirmary(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *patient, c Corruption)) *infirmary {
-	w := &infirmary{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
+func newVerifiedHealingWorld(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingWorld {
+	w := &healingWorld{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
 		incarnations: slices.Repeat([]proto.Incarnation{0}, layout.Procs())}
 	for q := range proto.Proc(layout.Procs()) {
-		w.nodes = append(w.nodes, w.conceived(q))
+		w.nodes = append(w.nodes, w.newNode(q))
 	}
 	if seed%7 == 6 {
 		w.limit = 2000 // most sends wait for others
 	}
 	for _, n := range w.nodes {
 		n.committed = true
-		n.born(nil, nil)
+		n.start(nil, nil)
 	}
 	return w
 }
 
-func (w *infirmary) conceived(q proto.Proc) *patient {
-	n := &patient{w: w, self: q, incarnation: w.incarnations[q], admitted: slices.Clone(w.incarnations), fenced: make([]bool, len(w.incarnations))}
+func (w *healingWorld) newNode(q proto.Proc) *healingNode {
+	n := &healingNode{w: w, self: q, incarnation: w.incarnations[q], admitted: slices.Clone(w.incarnations), fenced: make([]bool, len(w.incarnations))}
 	w.all = append(w.all, n)
 	return n
 }
 
-// born starts a life, the first one of a process if there are no lives of the others.
-func (n *patient) born(incarnations []proto.Incarnation, gone []bool) {
+// start starts a life, the first one of a process if there are no lives of the others.
+func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	w, q := n.w, n.self
 	var corrupted func(Corruption)
 	if w.corrupted != nil {
@@ -107,7 +107,7 @@ func (n *patient) born(incarnations []proto.Incarnation, gone []bool) {
 	}
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Corrupted: corrupted, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, lead: 6000, // one message of 5000 bytes, not two
+		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, skewLimit: 6000, // one message of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {
@@ -122,7 +122,7 @@ func (n *patient) born(incarnations []proto.Incarnation, gone []bool) {
 
 // The transport.
 
-func (n *patient) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
+func (n *healingNode) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
 	if n.dead {
 		return
 	}
@@ -135,17 +135,17 @@ func (n *patient) Send(to proto.Proc, h *wire.Header, payload []byte, token uint
 	hh := *h
 	hh.Length = uint32(len(payload))
 	n.w.sent.add(&hh, payload)
-	n.w.flight(n, n.w.incarnationOf(to, n.admitted[to])).push(packet{header: hh, payload: slices.Clone(payload), token: token})
+	n.w.link(n, n.w.incarnationOf(to, n.admitted[to])).push(packet{header: hh, payload: slices.Clone(payload), token: token})
 }
-func (n *patient) Queued(proto.Proc) int { return 0 }
-func (n *patient) Fence(q proto.Proc)    { n.fenced[q] = true }
-func (n *patient) Admit(q proto.Proc, incarnation proto.Incarnation) {
+func (n *healingNode) Queued(proto.Proc) int { return 0 }
+func (n *healingNode) Fence(q proto.Proc)    { n.fenced[q] = true }
+func (n *healingNode) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	n.admitted[q], n.fenced[q] = incarnation, false
 }
 
 // The host.
 
-func (n *patient) Died(r detector.Report) {
+func (n *healingNode) Died(r detector.Report) {
 	if incarnation := n.w.incarnationOf(r.Proc, r.Incarnation); r.Cause != detector.CauseTold && !incarnation.dead && !incarnation.gone {
 		if incarnation == n.w.fresh {
 			n.w.givenUp++
@@ -153,18 +153,18 @@ func (n *patient) Died(r detector.Report) {
 		n.w.crash(incarnation) // the launcher makes it true
 	}
 }
-func (n *patient) Viewed(*membership.View, bool)   {}
-func (n *patient) Minority([]membership.Departure) { n.w.t.Errorf("%v is in a minority", n) }
-func (n *patient) RankLost(r proto.Rank)           { n.w.t.Errorf("%v holds %v for lost", n, r) }
-func (n *patient) Fenced(by proto.Proc) {
+func (n *healingNode) Viewed(*membership.View, bool)   {}
+func (n *healingNode) Minority([]membership.Departure) { n.w.t.Errorf("%v is in a minority", n) }
+func (n *healingNode) RankLost(r proto.Rank)           { n.w.t.Errorf("%v holds %v for lost", n, r) }
+func (n *healingNode) Fenced(by proto.Proc) {
 	if !n.dead {
 		n.w.t.Errorf("%v was fenced by %v although it lives", n, by)
 	}
 }
-func (n *patient) Aborted(proto.Proc, int) {}
-func (n *patient) HealFailed(err error)    { n.failed = err }
-func (n *patient) SafepointWanted(bool)    {}
-func (n *patient) Heals(step HealStep) {
+func (n *healingNode) Aborted(proto.Proc, int) {}
+func (n *healingNode) HealFailed(err error)    { n.failed = err }
+func (n *healingNode) SafepointWanted(bool)    {}
+func (n *healingNode) Heals(step HealStep) {
 	switch step {
 	case StepHealable:
 		n.healable = true
@@ -183,9 +183,9 @@ func (n *patient) Heals(step HealStep) {
 	}
 }
 
-func (n *patient) String() string { return fmt.Sprintf("%v.%d", n.self, n.incarnation) }
+func (n *healingNode) String() string { return fmt.Sprintf("%v.%d", n.self, n.incarnation) }
 
-func (w *infirmary) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *patient {
+func (w *healingWorld) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *healingNode {
 	for _, n := range w.all {
 		if n.self == q && n.incarnation == incarnation {
 			return n
@@ -195,33 +195,33 @@ func (w *infirmary) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *
 	return nil
 }
 
-func (w *infirmary) flight(from, to *patient) *flight {
-	for _, f := range w.flying {
+func (w *healingWorld) link(from, to *healingNode) *link {
+	for _, f := range w.links {
 		if f.from == from && f.to == to {
 			return f
 		}
 	}
-	f := &flight{from: from, to: to}
-	w.flying = append(w.flying, f)
+	f := &link{from: from, to: to}
+	w.links = append(w.links, f)
 	return f
 }
 
 // giveBack has the sender get back what it lent for a packet, at its next step.
-func (f *flight) giveBack(pk packet) {
+func (f *link) giveBack(pk packet) {
 	if pk.token != 0 {
 		f.from.owed = append(f.from.owed, borrowed{f.to.self, pk.token})
 	}
 }
 
-func (f *flight) push(pk packet) { f.packets = append(f.packets, pk) }
+func (f *link) push(pk packet) { f.packets = append(f.packets, pk) }
 
 // say is the launcher's word to a process.
-func (w *infirmary) say(to *patient, word func()) {
-	f := w.flight(nil, to)
+func (w *healingWorld) say(to *healingNode, word func()) {
+	f := w.link(nil, to)
 	f.words = append(f.words, word)
 }
 
-func (w *infirmary) sayToAll(about *patient, word func(p *Process)) {
+func (w *healingWorld) sayToAll(about *healingNode, word func(p *Process)) {
 	for _, n := range w.nodes {
 		if n != about && !n.dead && !n.gone {
 			w.say(n, func() { word(n.p) })
@@ -233,8 +233,8 @@ func (w *infirmary) sayToAll(about *patient, word func(p *Process)) {
 	}
 }
 
-// deliver hands over the oldest of a flight, and says whether there was anything to do.
-func (w *infirmary) deliver(f *flight) bool {
+// deliver hands over the oldest of a link, and says whether there was anything to do.
+func (w *healingWorld) deliver(f *link) bool {
 	to := f.to
 	if to.dead || to.gone {
 		done := len(f.packets)+len(f.words) > 0
@@ -276,12 +276,12 @@ func (w *infirmary) deliver(f *flight) bool {
 }
 
 // crash ends a life: of what it has sent to each other, any prefix arrives.
-func (w *infirmary) crash(n *patient) {
+func (w *healingWorld) crash(n *healingNode) {
 	if n.dead || n.gone {
 		return
 	}
 	n.dead = true
-	for _, f := range w.flying {
+	for _, f := range w.links {
 		if f.from == n {
 			f.packets = f.packets[:w.rng.IntN(len(f.packets)+1)]
 			f.push(packet{closed: true})
@@ -298,7 +298,7 @@ func (w *infirmary) crash(n *patient) {
 }
 
 // replace starts the next replacement, if that can be now.
-func (w *infirmary) replace() {
+func (w *healingWorld) replace() {
 	if w.fresh != nil || w.over || len(w.waiting) == 0 {
 		return
 	}
@@ -319,17 +319,17 @@ func (w *infirmary) replace() {
 	for q, n := range w.nodes {
 		gone[q] = n.dead
 	}
-	n := w.conceived(slot)
+	n := w.newNode(slot)
 	w.fresh = n
-	n.born(slices.Clone(w.incarnations), gone)
+	n.start(slices.Clone(w.incarnations), gone)
 	donor := w.donor
 	w.sayToAll(n, func(p *Process) { p.Admit(slot, n.incarnation) })
 	w.say(donor, func() { donor.p.Help(slot, n.incarnation) })
 }
 
 // victim is a life that may end: each rank keeps one that is a replica.
-func (w *infirmary) victim() *patient {
-	candidates := []*patient{}
+func (w *healingWorld) victim() *healingNode {
+	candidates := []*healingNode{}
 	for _, n := range w.all {
 		if n.dead || n.gone {
 			continue
@@ -354,7 +354,7 @@ func (w *infirmary) victim() *patient {
 }
 
 // run goes on until all have left, and so many have died.
-func (w *infirmary) run(crashes, every int) {
+func (w *healingWorld) run(crashes, every int) {
 	for steps := 0; ; steps++ {
 		if steps > 3_000_000 {
 			w.t.Fatalf("no end in sight: %s", w.state())
@@ -382,7 +382,7 @@ func (w *infirmary) run(crashes, every int) {
 		}
 		n := w.all[w.rng.IntN(len(w.all))]
 		if n.dead || n.gone {
-			if !slices.ContainsFunc(w.all, func(n *patient) bool { return !n.dead && !n.gone }) {
+			if !slices.ContainsFunc(w.all, func(n *healingNode) bool { return !n.dead && !n.gone }) {
 				return
 			}
 			continue
@@ -392,20 +392,20 @@ func (w *infirmary) run(crashes, every int) {
 }
 
 // pick delivers something, if there is anything.
-func (w *infirmary) pick() bool {
-	if len(w.flying) == 0 {
+func (w *healingWorld) pick() bool {
+	if len(w.links) == 0 {
 		return false
 	}
-	first := w.rng.IntN(len(w.flying))
-	for i := range w.flying {
-		if w.deliver(w.flying[(first+i)%len(w.flying)]) {
+	first := w.rng.IntN(len(w.links))
+	for i := range w.links {
+		if w.deliver(w.links[(first+i)%len(w.links)]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *infirmary) advance(n *patient) {
+func (w *healingWorld) advance(n *healingNode) {
 	n.p.At(w.now)
 	for len(n.owed) > 0 {
 		b := n.owed[0]
@@ -458,7 +458,7 @@ func (w *infirmary) advance(n *patient) {
 	}
 }
 
-func (w *infirmary) state() string {
+func (w *healingWorld) state() string {
 	s := ""
 	for _, n := range w.all {
 		m, _ := n.p.replica.Retained()
@@ -581,7 +581,7 @@ func TestHealing(t *testing.T) {
 		layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 2), layout.Uniform(2, 3), layout.Partial([]int{2, 1, 3})}
 		layout := layouts[seed%4]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newInfirmary(t, seed, layout, seed%5 == 4, func(r proto.Rank) *courier {
+			w := newHealingWorld(t, seed, layout, seed%5 == 4, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 12, setUp: int(seed % 3), value: uint64(r)}
 			})
 			if seed%2 == 0 {

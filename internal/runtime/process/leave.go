@@ -31,7 +31,7 @@ func (p *Process) Flushed() bool {
 	// Where a rank is lost, replicas of another may have left the program at
 	// different places: some of what is retained nobody will ever ask for. Who
 	// still needs any of it hasn't finished, and is served until all have.
-	if !p.replica.Idle() && !p.bereft || len(p.held) > 0 || p.condemned() {
+	if !p.replica.Idle() && !p.anyRankLost || len(p.throttled) > 0 || p.condemned() {
 		return false
 	}
 	for _, c := range p.active {
@@ -46,7 +46,7 @@ func (p *Process) Flushed() bool {
 // messages than another replica of its rank did. That one waits for ever, in its
 // shutdown barrier, for somebody to receive them. Where a rank is lost replicas may well differ.
 func (p *Process) Diverged() error {
-	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.bereft && !p.condemned() {
+	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.anyRankLost && !p.condemned() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
 	}
 	return nil

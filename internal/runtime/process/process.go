@@ -21,7 +21,7 @@
 //
 // Unexpected messages are kept without a bound of their own: a sender that
 // never waits can fill a receiver's memory, with replicas or without. But with mirror a replica keeps little more of them
-// than another of its rank (leadLimit). Retained and queued bytes are
+// than another of its rank (skewLimit). Retained and queued bytes are
 // bounded by back-pressure (see retainLimit and queueLimit).
 package process
 
@@ -137,7 +137,7 @@ type Config struct {
 	// requests come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64
 
-	lead uint64 // in tests: instead of leadLimit
+	skewLimit uint64 // in tests: instead of skewLimit
 }
 
 // Process is one process of a job. It implements transport.Sink.
@@ -174,21 +174,21 @@ type Process struct {
 	buffers    buffers
 	composites composites
 
-	contexts   map[uint64]*context
-	recent     [2]*context           // the contexts looked up last, the even and the odd, or nil
-	active     []*context            // contexts whose stream may want to send
-	orphans    map[uint64][]orphan   // broadcast frames of contexts not yet open
-	forgotten  [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
-	forgets    int                   // how many ever
-	held       []Handle              // sends that wait for room
-	early      []early               // messages that wait for their cause
-	concurrent bool                  // several threads of the program have waited at the same time
-	perturb    *perturbation         // nil: the timing is left alone
-	verifying  *verifying            // nil: what replicas send isn't compared
-	spares     []spare               // offers of other senders of what is being received
-	redirects  []replica.Action      // to be carried out
-	reading    []Handle              // arrivals whose data is being read from the sender's memory
-	lost       []lostPeer            // connections that broke without proof of a death
+	contexts     map[uint64]*context
+	recent       [2]*context           // the contexts looked up last, the even and the odd, or nil
+	active       []*context            // contexts whose stream may want to send
+	orphans      map[uint64][]orphan   // broadcast frames of contexts not yet open
+	forgotten    [keepForgotten]uint64 // contexts forgotten last: their late frames are dropped
+	forgets      int                   // how many ever
+	throttled    []Handle              // sends that wait for room
+	early        []early               // messages that wait for their cause
+	concurrent   bool                  // several threads of the program have waited at the same time
+	perturb      *perturbation         // nil: the timing is left alone
+	verifying    *verifying            // nil: what replicas send isn't compared
+	alternatives []alternative         // offers of other senders of what is being received
+	redirects    []replica.Action      // to be carried out
+	reading      []Handle              // arrivals whose data is being read from the sender's memory
+	lost         []lostPeer            // connections that broke without proof of a death
 
 	// Outputs of the machines, reused.
 	replicaOut  replica.Actions
@@ -202,12 +202,12 @@ type Process struct {
 	ackBy       proto.Time // when those are due that are owed; 0: now
 	acks        []wire.Ack
 
-	peers     peers
-	installed bool               // the detector has been given a view
-	growing   bool               // somebody has joined a view
-	views     []*membership.View // for the detector
-	finishing bool               // the program is through: refuse offers
-	bereft    bool               // a rank is lost
+	peers       peers
+	installed   bool               // the detector has been given a view
+	growing     bool               // somebody has joined a view
+	views       []*membership.View // for the detector
+	finishing   bool               // the program is through: refuse offers
+	anyRankLost bool               // a rank is lost
 	// introduced counts those at distance 2, 4, 8… on the ring that were met.
 	introduced int
 	finished   bool // every live process is through
@@ -232,7 +232,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		host:       host,
 		now:        now,
 		ring:       ringOf(&cfg),
-		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, Lead: cmp.Or(cfg.lead, leadLimit)}),
+		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, Lead: cmp.Or(cfg.skewLimit, skewLimit)}),
 		match:      match.New(),
 		contexts:   make(map[uint64]*context),
 		orphans:    make(map[uint64][]orphan),
@@ -321,9 +321,9 @@ func (p *Process) Tick() {
 // read from other processes' memory. It reports whether it read, or a broadcast sent.
 func (p *Process) Work() bool {
 	read := p.readOn()
-	p.releaseHeld()
-	if p.preparedFor != proto.NoProc && len(p.held) > 0 && !p.retainsLittle() {
-		p.doWithout(p.preparedFor)
+	p.releaseThrottled()
+	if p.preparedFor != proto.NoProc && len(p.throttled) > 0 && !p.retainsLittle() {
+		p.dropReplacement(p.preparedFor)
 	}
 	if len(p.views) > 0 {
 		p.adoptViews()
@@ -334,9 +334,9 @@ func (p *Process) Work() bool {
 	return p.pumpStreams() || read
 }
 
-// owe has what has arrived acknowledged: now, if that is much, else some time. Nobody waits for
+// oweAck has what has arrived acknowledged: now, if that is much, else some time. Nobody waits for
 // it, and who is told of few messages at a time is woken for it again and again.
-func (p *Process) owe(bytes int) {
+func (p *Process) oweAck(bytes int) {
 	p.owedBytes += bytes
 	switch n := p.replica.AcksOwed(); {
 	case n >= acksOwedLimit || p.owedBytes >= acksOwedBytes:

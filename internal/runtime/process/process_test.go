@@ -216,7 +216,7 @@ func TestExchangeSurvivesCrashes(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
 				layout := c.layout
 				programs := map[proto.Proc]*exchange{}
-				cfg := Config{Layout: layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, lead: 6000}
+				cfg := Config{Layout: layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, skewLimit: 6000}
 				w := newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
 					e := newExchange(int(r), layout.Ranks(), 4)
 					programs[layout.Proc(r, k)] = e

@@ -17,7 +17,7 @@ type arrival struct {
 	self     Handle
 	sender   Handle // a synchronous send of this very process, which waits to be matched
 	taken    bool   // by a matched probe
-	lands    bool   // eager, in the buffer of its request (landing.go); from is the sender
+	zeroCopy bool   // eager, in the buffer of its request (zerocopy.go); from is the sender
 	// A rendezvous:
 	offered  bool
 	from     proto.Proc // who offers it now
@@ -42,7 +42,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 		return h
 	}
 	r.posted = token
-	if err := p.hopelessReceive(context, src); err != nil {
+	if err := p.receiveError(context, src); err != nil {
 		p.match.Cancel(r.posted)
 		p.complete(h, r, err)
 	}
@@ -55,7 +55,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	token, ok := p.match.Probe(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
-		return Status{}, false, p.hopelessReceive(context, src)
+		return Status{}, false, p.receiveError(context, src)
 	}
 	_, a := p.arrivals.at(token)
 	return a.status(), true, nil
@@ -66,7 +66,7 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
 	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
-		return Handle{}, Status{}, false, p.hopelessReceive(context, src)
+		return Handle{}, Status{}, false, p.receiveError(context, src)
 	}
 	ah, a := p.arrivals.at(token)
 	a.taken = true
@@ -104,7 +104,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 			return
 		}
 		if p.peers[a.from].state == peerDead { // a substitute offers it again, if there is one
-			if err := p.hopelessReceive(a.envelope.Context, a.envelope.Src); err != nil {
+			if err := p.receiveError(a.envelope.Context, a.envelope.Src); err != nil {
 				p.finishRendezvous(a, err)
 			}
 			return
@@ -118,7 +118,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.fill(h, r, a.body)
 	}
 	if p.cfg.Mirror {
-		p.count(a.envelope.Src, len(a.body))
+		p.noteTaken(a.envelope.Src, len(a.body))
 	}
 	p.dropArrival(ah, a)
 }
@@ -170,12 +170,12 @@ func (p *Process) messageArrived(from proto.Proc, h *wire.Header, f *payload) {
 			return
 		}
 		if n := h.Completed(); n != 0 {
-			p.completedThere(h.Context, h.Src, n)
+			p.noteCompleted(h.Context, h.Src, n)
 		}
 		p.deliver(from, h, f)
 	case h.Src == p.replica.Rank(from):
 		p.copyArrived(from, h, f)
-		p.owe(len(f.bytes))
+		p.oweAck(len(f.bytes))
 	}
 }
 
@@ -186,15 +186,15 @@ func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 		p.firstArrived(from, h, f)
 	case replica.Reoffer:
 		p.reoffered(from, h)
-		p.comesAgain(h, f.bytes)
+		p.duplicateArrived(h, f.bytes)
 	case replica.Duplicate:
-		p.comesAgain(h, f.bytes)
+		p.duplicateArrived(h, f.bytes)
 		if h.Kind == wire.KindOffer {
 			p.flushAcks() // its sender waits for the acknowledgement of what is here
 		}
 	case replica.Spare:
-		p.spares = append(p.spares, spare{from, *h})
-		p.comesAgain(h, f.bytes)
+		p.alternatives = append(p.alternatives, alternative{from, *h})
+		p.duplicateArrived(h, f.bytes)
 	}
 }
 
@@ -246,7 +246,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(body)}, append(r.stamp[:0], stamp...)
 		p.fill(rh, r, body)
 		if p.cfg.Mirror {
-			p.count(e.Src, len(body))
+			p.noteTaken(e.Src, len(body))
 		}
 		return
 	}

@@ -9,8 +9,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// tape is a Recorder that counts.
-type tape struct {
+// traceLog is a Recorder that counts.
+type traceLog struct {
 	sent, received map[frameOf]int
 	frames         uint64
 	coloured       int
@@ -22,10 +22,10 @@ type frameOf struct {
 	kind wire.Kind
 }
 
-func (r *tape) Sent(to proto.Proc, k wire.Kind)       { r.frames++; r.sent[frameOf{to, k}]++ }
-func (r *tape) Received(from proto.Proc, k wire.Kind) { r.received[frameOf{from, k}]++ }
-func (r *tape) Coloured()                             { r.coloured++ }
-func (r *tape) Died(q proto.Proc)                     { r.deaths = append(r.deaths, q) }
+func (r *traceLog) Sent(to proto.Proc, k wire.Kind)       { r.frames++; r.sent[frameOf{to, k}]++ }
+func (r *traceLog) Received(from proto.Proc, k wire.Kind) { r.received[frameOf{from, k}]++ }
+func (r *traceLog) Coloured()                             { r.coloured++ }
+func (r *traceLog) Died(q proto.Proc)                     { r.deaths = append(r.deaths, q) }
 
 // dying is a program that dies in the middle of its broadcasts: before it has said shutdown barrier, so
 // nobody can leave without having learnt of it, and after some that reached it along a tree.
@@ -47,7 +47,7 @@ func (d *dying) step(p *Process) bool {
 func TestRecorder(t *testing.T) {
 	const ranks, total, victim = 5, 20, 3
 	for seed := uint64(1); seed <= 10; seed++ {
-		tapes := make([]*tape, ranks)
+		tapes := make([]*traceLog, ranks)
 		before := make([]uint64, ranks)
 		var w *world
 		w = newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
@@ -58,7 +58,7 @@ func TestRecorder(t *testing.T) {
 			return c
 		})
 		for i, n := range w.nodes {
-			tapes[i] = &tape{sent: map[frameOf]int{}, received: map[frameOf]int{}}
+			tapes[i] = &traceLog{sent: map[frameOf]int{}, received: map[frameOf]int{}}
 			n.p.cfg.Recorder = tapes[i]
 			before[i] = n.p.FramesSent
 		}

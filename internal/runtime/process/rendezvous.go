@@ -38,7 +38,7 @@ func (p *Process) pull(a *arrival, r *request) {
 	a.received, a.wanted = 0, min(a.total, uint64(len(r.buffer)))
 	switch {
 	case a.wanted == 0:
-		p.letGo(a)
+		p.releaseSender(a)
 		p.endRendezvous(a)
 	case !p.read(a, r):
 		p.ask(a)
@@ -52,8 +52,8 @@ func (p *Process) ask(a *arrival) {
 	p.send(a.from, &p.header, nil, 0)
 }
 
-// letGo tells the sender that no data is wanted, or none any more.
-func (p *Process) letGo(a *arrival) {
+// releaseSender tells the sender that no data is wanted, or none any more.
+func (p *Process) releaseSender(a *arrival) {
 	if a.from == proto.NoProc {
 		return // whoever offers it hears by an acknowledgement
 	}
@@ -73,14 +73,14 @@ func (p *Process) endRendezvous(a *arrival) {
 
 // refuse lets the sender of an offer go that nobody will receive.
 func (p *Process) refuse(a *arrival) {
-	p.letGo(a)
+	p.releaseSender(a)
 	p.finishRendezvous(a, nil)
 }
 
 // finishRendezvous acknowledges a rendezvous and ends its receive. A message that lands ends alike.
 func (p *Process) finishRendezvous(a *arrival, err error) {
-	if a.lands {
-		p.endLanding(a, err)
+	if a.zeroCopy {
+		p.endZeroCopy(a, err)
 		return
 	}
 	if a.logged > 0 && (err == nil || errors.Is(err, ErrTruncated)) {
@@ -88,7 +88,7 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 			p.history.received(a.logged, r.buffer[:a.wanted])
 		}
 	}
-	p.dropSpares(a.envelope.Context, a.envelope.Src, a.seq)
+	p.dropAlternatives(a.envelope.Context, a.envelope.Src, a.seq)
 	if p.verifying != nil && err == nil {
 		p.verifyCompleted(a)
 	}
@@ -105,9 +105,9 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	p.dropArrival(a.self, a)
 }
 
-// place is where a fragment belongs; nil if its receive has ended meanwhile, or
+// fragmentDest is where a fragment belongs; nil if its receive has ended meanwhile, or
 // if the fragment isn't wanted at all.
-func (p *Process) place(from proto.Proc, h *wire.Header) []byte {
+func (p *Process) fragmentDest(from proto.Proc, h *wire.Header) []byte {
 	a := p.wanted(from, h)
 	if a == nil {
 		return nil

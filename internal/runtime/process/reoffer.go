@@ -7,34 +7,34 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// spare is the offer of a message that another sender has offered before, and
+// alternative is the offer of a message that another sender has offered before, and
 // lives, as far as is known here.
-type spare struct {
+type alternative struct {
 	from   proto.Proc
 	header wire.Header
 }
 
-func (s *spare) of(context uint64, src proto.Rank, seq uint64) bool {
+func (s *alternative) of(context uint64, src proto.Rank, seq uint64) bool {
 	return s.header.Context == context && s.header.Src == src && s.header.Seq == seq
 }
 
 // redirected turns to a spare sender for a message whose first sender died.
 func (p *Process) redirected(to proto.Proc, context, seq uint64) {
 	src := p.cfg.Layout.Rank(to)
-	for i := range p.spares {
-		if s := &p.spares[i]; s.from == to && s.of(context, src, seq) {
+	for i := range p.alternatives {
+		if s := &p.alternatives[i]; s.from == to && s.of(context, src, seq) {
 			h := s.header
-			p.spares = slices.Delete(p.spares, i, i+1)
+			p.alternatives = slices.Delete(p.alternatives, i, i+1)
 			p.reoffered(to, &h)
 			return
 		}
 	}
 }
 
-// dropSpares forgets the spare offers of a message that is here.
-func (p *Process) dropSpares(context uint64, src proto.Rank, seq uint64) {
-	if len(p.spares) > 0 {
-		p.spares = slices.DeleteFunc(p.spares, func(s spare) bool { return s.of(context, src, seq) })
+// dropAlternatives forgets the spare offers of a message that is here.
+func (p *Process) dropAlternatives(context uint64, src proto.Rank, seq uint64) {
+	if len(p.alternatives) > 0 {
+		p.alternatives = slices.DeleteFunc(p.alternatives, func(s alternative) bool { return s.of(context, src, seq) })
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // ErrReplay is wrapped by what ends a replacement that doesn't do what its donor did.
 var ErrReplay = errors.New("this process can't take the place of a dead replica: up to its first safe point it doesn't do what the other replicas did")
 
-// replayPatience is how long a replacement's program may wait for a message in vain. All that
+// replayTimeout is how long a replacement's program may wait for a message in vain. All that
 // its rank ever received is there: only another of its threads could still send it one.
-const replayPatience = proto.Time(10e9)
+const replayTimeout = proto.Time(10e9)
 
 // replay is a replacement's, until its first safe point.
 type replay struct {
@@ -65,14 +65,14 @@ func (p *Process) FeedLog(chunk []byte) error {
 	}
 	if r.decoder.Whole() && !r.begun {
 		r.begun = true
-		p.bringIn()
+		p.replayLog()
 	}
 	return nil
 }
 
-// bringIn brings messages of the log to matching, up to one that the program must send
+// replayLog brings messages of the log to matching, up to one that the program must send
 // itself.
-func (p *Process) bringIn() {
+func (p *Process) replayLog() {
 	r := p.replay
 	if !r.begun || r.failed != nil {
 		return
@@ -146,12 +146,12 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 	if dst == p.rank {
 		h := p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)
 		r.own++
-		p.bringIn()
+		p.replayLog()
 		return h
 	}
 	p.history.sent.note(context, dst, tag, len(data))
 	stamp := p.buffers.get(p.clock.StampSize())
-	p.causes().Stamp(stamp)
+	p.activeClock().Stamp(stamp)
 	p.buffers.put(stamp)
 	return Handle{}
 }
@@ -167,7 +167,7 @@ func (p *Process) Stalled() {
 		r.seen, r.since = moves, p.now
 		return
 	}
-	if p.now-r.since > replayPatience {
+	if p.now-r.since > replayTimeout {
 		p.failReplay(fmt.Errorf("%w: it waits for a message that they hadn't received", ErrReplay))
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// chatter is a program that sends messages of all sizes to everybody, itself too, and
+// randomProgram is a program that sends messages of all sizes to everybody, itself too, and
 // receives them by name, from any source, into buffers that are too small, after
 // probes. It writes down all that the calls tell it. What it sends depends on the seed.
-type chatter struct {
+type randomProgram struct {
 	rank, ranks int
 	rng         *rand.Rand
 	bytes       *rand.ChaCha8
@@ -30,8 +30,8 @@ type chatter struct {
 
 var lengths = []int{0, 1, 30, 3000, EagerLimit, EagerLimit + 1, 3 * EagerLimit}
 
-func newChatter(rank, ranks, rounds int, seed uint64) *chatter {
-	c := &chatter{rank: rank, ranks: ranks, rng: rand.New(rand.NewPCG(seed, uint64(rank)))}
+func newRandomProgram(rank, ranks, rounds int, seed uint64) *randomProgram {
+	c := &randomProgram{rank: rank, ranks: ranks, rng: rand.New(rand.NewPCG(seed, uint64(rank)))}
 	c.bytes = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(rank)})
 	for range rounds {
 		var steps []func(p *Process) bool
@@ -44,7 +44,7 @@ func newChatter(rank, ranks, rounds int, seed uint64) *chatter {
 	return c
 }
 
-func (c *chatter) send(context uint64, to proto.Rank) func(p *Process) bool {
+func (c *randomProgram) send(context uint64, to proto.Rank) func(p *Process) bool {
 	data := make([]byte, lengths[c.rng.IntN(len(lengths))])
 	c.bytes.Read(data)
 	tag := int32(c.rng.IntN(3))
@@ -54,7 +54,7 @@ func (c *chatter) send(context uint64, to proto.Rank) func(p *Process) bool {
 	}
 }
 
-func (c *chatter) receive(context uint64, from proto.Rank) func(p *Process) bool {
+func (c *randomProgram) receive(context uint64, from proto.Rank) func(p *Process) bool {
 	room := slices.Max(lengths)
 	if c.rng.IntN(4) == 0 {
 		room = c.rng.IntN(2 * EagerLimit)
@@ -67,7 +67,7 @@ func (c *chatter) receive(context uint64, from proto.Rank) func(p *Process) bool
 }
 
 // collect waits for all that is open, in order.
-func (c *chatter) collect(p *Process) bool {
+func (c *randomProgram) collect(p *Process) bool {
 	for len(c.open) > 0 {
 		o := c.open[0]
 		if !p.Done(o.h) {
@@ -84,7 +84,7 @@ func (c *chatter) collect(p *Process) bool {
 	return true
 }
 
-func (c *chatter) step(p *Process) bool {
+func (c *randomProgram) step(p *Process) bool {
 	if len(c.steps) == 0 {
 		c.end(p)
 		return true
@@ -123,13 +123,13 @@ func drain(e *state.Encoder) (b []byte) {
 	return b
 }
 
-// chatters runs the program with logs and returns the log and the transcript of each
+// randomPrograms runs the program with logs and returns the log and the transcript of each
 // process that lived to the end.
-func chatters(t *testing.T, seed uint64, layout layout.Layout, rounds, crashes int) (programs map[proto.Proc]*chatter, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
-	programs, logs, pasts = map[proto.Proc]*chatter{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
+func randomPrograms(t *testing.T, seed uint64, layout layout.Layout, rounds, crashes int) (programs map[proto.Proc]*randomProgram, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
+	programs, logs, pasts = map[proto.Proc]*randomProgram{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
 		q := layout.Proc(r, k)
-		c := newChatter(int(r), layout.Ranks(), rounds, seed)
+		c := newRandomProgram(int(r), layout.Ranks(), rounds, seed)
 		c.end = func(p *Process) { logs[q], pasts[q] = logOf(t, p), fmt.Sprint(*p.clock) }
 		programs[q] = c
 		return c
@@ -151,7 +151,7 @@ func chatters(t *testing.T, seed uint64, layout layout.Layout, rounds, crashes i
 
 // run goes through a replacement's program, which nobody talks to. It fails if that
 // takes for ever.
-func (c *chatter) run(t *testing.T, p *Process) {
+func (c *randomProgram) run(t *testing.T, p *Process) {
 	for range 1_000_000 {
 		if len(c.steps) == 0 {
 			return
@@ -172,7 +172,7 @@ func (c *chatter) run(t *testing.T, p *Process) {
 func TestReplay(t *testing.T) {
 	for seed := range uint64(18) {
 		layout := layout.Uniform(2+int(seed%3), 2+int(seed/3%2))
-		programs, logs, pasts := chatters(t, seed, layout, 4, int(seed%4))
+		programs, logs, pasts := randomPrograms(t, seed, layout, 4, int(seed%4))
 		for q, log := range logs {
 			rank := layout.Rank(q)
 			n, p := alone(t, layout, layout.Proc(rank, layout.MaxDegree()-1))
@@ -184,7 +184,7 @@ func TestReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := newChatter(int(rank), layout.Ranks(), 4, seed)
+			c := newRandomProgram(int(rank), layout.Ranks(), 4, seed)
 			c.run(t, p)
 			if err := p.EndReplay(); err != nil {
 				t.Fatalf("seed %d, log of %v: %v", seed, q, err)
@@ -219,20 +219,20 @@ func TestReplayDiffers(t *testing.T) {
 
 func replayDiffers(t *testing.T, seed uint64) {
 	layout := layout.Uniform(3, 2)
-	_, logs, _ := chatters(t, seed, layout, 3, 0)
-	begin := func() (*node, *Process, *chatter) {
+	_, logs, _ := randomPrograms(t, seed, layout, 3, 0)
+	begin := func() (*node, *Process, *randomProgram) {
 		n, p := alone(t, layout, 3)
 		if err := p.FeedLog(logs[0]); err != nil {
 			t.Fatal(err)
 		}
-		return n, p, newChatter(0, 3, 3, seed)
+		return n, p, newRandomProgram(0, 3, 3, seed)
 	}
-	steps := len(newChatter(0, 3, 3, seed).steps)
+	steps := len(newRandomProgram(0, 3, 3, seed).steps)
 	for at := 0; at < steps; at += 2 {
-		for name, change := range map[string]func(c *chatter) func(*Process) bool{
-			"sends one more":        func(c *chatter) func(*Process) bool { return c.send(2, 1) },
-			"sends itself one more": func(c *chatter) func(*Process) bool { return c.send(2, 0) },
-			"receives one more":     func(c *chatter) func(*Process) bool { return c.receive(3, 2) },
+		for name, change := range map[string]func(c *randomProgram) func(*Process) bool{
+			"sends one more":        func(c *randomProgram) func(*Process) bool { return c.send(2, 1) },
+			"sends itself one more": func(c *randomProgram) func(*Process) bool { return c.send(2, 0) },
+			"receives one more":     func(c *randomProgram) func(*Process) bool { return c.receive(3, 2) },
 		} {
 			n, p, c := begin()
 			c.steps = slices.Insert(c.steps, at, change(c))

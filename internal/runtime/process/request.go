@@ -115,7 +115,7 @@ func (p *Process) Take(h Handle) (Status, error) {
 	}
 	s, err := r.status, r.err
 	if len(r.stamp) > 0 { // now the program knows of the message
-		p.causes().Received(r.stamp)
+		p.activeClock().Received(r.stamp)
 	}
 	if r.fork != nil {
 		p.join(r.fork)

@@ -34,7 +34,7 @@ func (p *Process) SendSynchronous(context uint64, dst proto.Rank, tag int32, dat
 }
 
 func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, rendezvous, synchronous bool) Handle {
-	if err := p.hopelessSend(context, dst); err != nil {
+	if err := p.sendError(context, dst); err != nil {
 		h, r := p.newRequest(sending)
 		p.complete(h, r, err)
 		return h
@@ -67,7 +67,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	}
 	h, r := p.newRequest(sending)
 	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
-	p.held = append(p.held, h)
+	p.throttled = append(p.throttled, h)
 	return h
 }
 
@@ -109,7 +109,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 		first = p.first[:n]
 	}
 	copy(first, data)
-	p.causes().Stamp(first[len(data):])
+	p.activeClock().Stamp(first[len(data):])
 	h := p.nextHeader(wire.KindEager)
 	h.Context, h.Seq, h.Src, h.Dst, h.Tag, h.Total = context, s.Seq, p.rank, dst, tag, uint64(len(data))
 	p.send(s.To, h, first, 0)
@@ -131,7 +131,7 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 	if p.clock != nil {
 		m.wire, m.pooled = p.buffers.get(len(body)+p.clock.StampSize()), true
 		copy(m.wire, body)
-		p.causes().Stamp(m.wire[len(body):])
+		p.activeClock().Stamp(m.wire[len(body):])
 	}
 	data, rendezvous := body, m.Rendezvous
 	if rendezvous {
@@ -148,25 +148,25 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 	}
 }
 
-// hopelessSend is why a send can't succeed, or nil.
-func (p *Process) hopelessSend(context uint64, dst proto.Rank) error {
-	if p.promising(context) {
+// sendError is why a send can't succeed, or nil.
+func (p *Process) sendError(context uint64, dst proto.Rank) error {
+	if p.inOrder(context) {
 		return nil
 	}
-	if err := p.unusable(context); err != nil {
+	if err := p.contextError(context); err != nil {
 		return err
 	}
 	if p.replica.Lost(dst) {
 		return &LostError{dst}
 	}
-	return p.brokenCollective(context)
+	return p.collectiveError(context)
 }
 
-// promising tells whether a context is in order and no rank is lost: then no
+// inOrder tells whether a context is in order and no rank is lost: then no
 // operation is hopeless.
-func (p *Process) promising(context uint64) bool {
+func (p *Process) inOrder(context uint64) bool {
 	c := p.context(context)
-	return c != nil && !c.closed && !p.bereft && !p.fenced && !p.closed
+	return c != nil && !c.closed && !p.anyRankLost && !p.fenced && !p.closed
 }
 
 // hasRoom tells whether a send to dst may complete at once.
@@ -191,13 +191,13 @@ func (p *Process) retainsLittle() bool {
 	return uint64(n)*retainCost+bytes <= p.retainLimit
 }
 
-// releaseHeld completes the sends for which there is room again.
-func (p *Process) releaseHeld() {
-	if len(p.held) == 0 {
+// releaseThrottled completes the sends for which there is room again.
+func (p *Process) releaseThrottled() {
+	if len(p.throttled) == 0 {
 		return
 	}
-	kept := p.held[:0]
-	for _, h := range p.held {
+	kept := p.throttled[:0]
+	for _, h := range p.throttled {
 		r := p.requests.get(h)
 		if r == nil || r.done {
 			continue
@@ -208,7 +208,7 @@ func (p *Process) releaseHeld() {
 			kept = append(kept, h)
 		}
 	}
-	p.held = kept
+	p.throttled = kept
 }
 
 // runReplica carries out what replication asked for.
@@ -235,7 +235,7 @@ func (p *Process) runReplica() {
 				p.scratch = p.scratch[:0]
 			}
 		case replica.Tell:
-			p.tellNote(a)
+			p.sendNote(a)
 		case replica.Report:
 			wire.Received{Bytes: a.Seq}.Put(&p.header)
 			p.send(a.To, &p.header, nil, 0)

@@ -115,7 +115,7 @@ func (p *Process) Restore(snapshot []byte) error {
 		if len(bodies) > 0 {
 			body, bodies = bodies[0], bodies[1:]
 		}
-		return p.keepAgain(m, body, &r)
+		return p.restoreMessage(m, body, &r)
 	}, &p.replicaOut)
 	p.runReplica()
 	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil ||
@@ -130,9 +130,9 @@ func (p *Process) Restore(snapshot []byte) error {
 	return nil
 }
 
-// keepAgain makes a message that the donor keeps for other replicas one of this
+// restoreMessage makes a message that the donor keeps for other replicas one of this
 // process.
-func (p *Process) keepAgain(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
+func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
 	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
 		r.Fail()
 	}

@@ -32,7 +32,7 @@ func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, 
 	layout := layout.Uniform(3, 3)
 	twin := proto.Proc(4)
 	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
-		c := newChatter(int(r), layout.Ranks(), 6, seed)
+		c := newRandomProgram(int(r), layout.Ranks(), 6, seed)
 		c.end = func(*Process) {}
 		return c
 	})
@@ -47,7 +47,7 @@ func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, 
 		if n.dead || n.gone {
 			continue
 		}
-		c, running := n.program.(*chatter)
+		c, running := n.program.(*randomProgram)
 		if n == d && running && len(c.open) == 0 && d.p.Pending() == nil && !d.p.detector.Alive(twin) &&
 			(d.p.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // rather with more to take
 			break

@@ -85,7 +85,7 @@ func (p *Process) endTransfer(th Handle, t *transfer) {
 	m.transfers--
 	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
 		// A loss that came meanwhile has spared it.
-		if err := p.hopelessSend(r.context, r.peer); err != nil {
+		if err := p.sendError(r.context, r.peer); err != nil {
 			p.fail(m.request, r, err)
 		}
 	}

@@ -119,18 +119,18 @@ func (p *Process) verifyGone(q proto.Proc) {
 	p.runVerify()
 }
 
-// verifyCame takes in that a replacement is about to be a replica like any other.
-func (p *Process) verifyCame(q proto.Proc) {
+// verifyJoined takes in that a replacement is about to be a replica like any other.
+func (p *Process) verifyJoined(q proto.Proc) {
 	v, l := p.verifying, p.cfg.Layout
 	rank, k := l.Rank(q), l.Replica(q)
 	v.machine.Came(rank, k, func(context, seq uint64) bool { return p.replica.Lacks(context, rank, seq, k) }, &v.out)
 	p.runVerify()
 }
 
-// verifyTellAnew tells all replicas of a rank, to which a replacement has come, what has arrived from it. The
+// verifyAckAgain tells all replicas of a rank, to which a replacement has come, what has arrived from it. The
 // replacement has yet to hear of its donor's messages, of which the donor itself wasn't told; and whoever has sent in the
 // replacement's place, of those.
-func (p *Process) verifyTellAnew(src proto.Rank) {
+func (p *Process) verifyAckAgain(src proto.Rank) {
 	l := p.cfg.Layout
 	for k := range l.Degree(src) {
 		if q := l.Proc(src, k); p.replica.Alive(q) {

@@ -14,7 +14,7 @@ import (
 // pipes is a network that costs next to nothing: a queue of frames whose payloads are
 // borrowed until they are delivered, at once.
 type pipes struct {
-	wiretap
+	frameLog
 	self proto.Proc
 	net  *pipeline
 }

@@ -175,7 +175,7 @@ func TestNoCorruption(t *testing.T) {
 
 // ackTap is a Net that keeps the last acknowledgements.
 type ackTap struct {
-	wiretap
+	frameLog
 	ack []byte
 }
 
@@ -225,9 +225,9 @@ func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
 	layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 3), layout.Partial([]int{3, 1, 2}), layout.Partial([]int{2, 3})}
 	seeds(t, func(t *testing.T, seed uint64) {
 		layout := layouts[seed%4]
-		w := newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+		w := newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 16, setUp: int(seed % 3), value: uint64(r)}
-		}, func(by *patient, c Corruption) { t.Errorf("%v: %v", by, c) })
+		}, func(by *healingNode, c Corruption) { t.Errorf("%v: %v", by, c) })
 		w.run(3+int(seed%7), 100+100*int(seed%3))
 		healed += w.healed
 		for _, n := range w.all {
@@ -250,9 +250,9 @@ func TestCorruptionAfterHealing(t *testing.T) {
 		seeds(t, func(t *testing.T, seed uint64) {
 			wrong := proto.Proc(seed % uint64(layout.Procs()))
 			var found []Corruption
-			w := newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+			w := newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 400, value: uint64(r)}
-			}, func(by *patient, c Corruption) { found = append(found, c) })
+			}, func(by *healingNode, c Corruption) { found = append(found, c) })
 			next := proto.Proc(0)
 			w.stop = func() bool {
 				switch n := w.nodes[next%proto.Proc(layout.Procs())]; {
@@ -297,11 +297,11 @@ func TestOutvotedAreReplaced(t *testing.T) {
 	layout, healed := layout.Uniform(2, 3), 0
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, stopped := proto.Proc(seed%6), 0
-		var w *infirmary
-		stop := map[*patient]bool{}
-		w = newVerifiedInfirmary(t, seed, layout, false, func(r proto.Rank) *courier {
+		var w *healingWorld
+		stop := map[*healingNode]bool{}
+		w = newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 60, value: uint64(r)}
-		}, func(by *patient, c Corruption) {
+		}, func(by *healingNode, c Corruption) {
 			if c.Kind == verify.Undecided {
 				t.Errorf("%v: %v", by, c)
 			}

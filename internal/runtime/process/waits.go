@@ -59,7 +59,7 @@ func (p *Process) Waits() (all []Wait) {
 		default:
 			w.Collective = c != nil && c.collective
 			w.Matched = r.kind == receiving && r.arrival != (Handle{})
-			w.Ahead = ahead && slices.Contains(p.held, h)
+			w.Ahead = ahead && slices.Contains(p.throttled, h)
 		}
 		if w.Matched {
 			w.Peer, w.Tag = r.status.Source, r.status.Tag

@@ -13,9 +13,9 @@ import (
 //
 // With replicas a message is kept until its cause has been here, so there is nothing of the kind.
 
-// land gives the place of an eager message whose header has come, nil if no receive waits for it
+// zeroCopyDest gives the place of an eager message whose header has come, nil if no receive waits for it
 // that has room for it all.
-func (p *Process) land(from proto.Proc, h *wire.Header) []byte {
+func (p *Process) zeroCopyDest(from proto.Proc, h *wire.Header) []byte {
 	if p.replicated || h.Kind != wire.KindEager || h.Src != proto.Rank(from) || h.Dst != p.rank || h.Total != uint64(h.Length) ||
 		!p.Alive(from) {
 		return nil
@@ -31,14 +31,14 @@ func (p *Process) land(from proto.Proc, h *wire.Header) []byte {
 	}
 	p.match.Claim(e)
 	ah, a := p.newArrival(e, h.Total)
-	a.lands, a.from, a.request = true, from, rh
+	a.zeroCopy, a.from, a.request = true, from, rh
 	r.status, r.arrival = a.status(), ah
 	p.peers[from].zeroCopy = ah
 	return r.buffer[:h.Length:h.Length]
 }
 
-// landed ends the receive in whose buffer a message has come to its end.
-func (p *Process) landed(from proto.Proc, h *wire.Header) bool {
+// zeroCopyArrived ends the receive in whose buffer a message has come to its end.
+func (p *Process) zeroCopyArrived(from proto.Proc, h *wire.Header) bool {
 	ah := p.peers[from].zeroCopy
 	if ah == (Handle{}) {
 		return false
@@ -48,15 +48,15 @@ func (p *Process) landed(from proto.Proc, h *wire.Header) bool {
 	p.received(from, h.Kind)
 	if a := p.arrivals.get(ah); a != nil {
 		if n := h.Completed(); n != 0 {
-			p.completedThere(h.Context, h.Src, n)
+			p.noteCompleted(h.Context, h.Src, n)
 		}
-		p.endLanding(a, nil)
+		p.endZeroCopy(a, nil)
 	}
 	return true
 }
 
-// endLanding ends the receive of a message that lands, and forgets the message.
-func (p *Process) endLanding(a *arrival, err error) {
+// endZeroCopy ends the receive of a message that lands, and forgets the message.
+func (p *Process) endZeroCopy(a *arrival, err error) {
 	if p.peers[a.from].zeroCopy == a.self {
 		p.peers[a.from].zeroCopy = Handle{}
 	}

@@ -110,7 +110,7 @@ func (w *world) progress() (steps int) {
 func laggard(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64) (w *world, frozen *bool) {
 	frozen = new(bool)
 	*frozen = true
-	cfg := Config{Layout: layout.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
 	return newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
 		s := dialogue(r, rounds, bytes)
 		if r == 1 && k == 1 {
@@ -158,7 +158,7 @@ func TestLaggardIsWaitedFor(t *testing.T) {
 				t.Fatalf("seed %d: %d bytes in %d messages wait for the slow one, want %d messages", seed, waiting, messages, ahead+1)
 			}
 			for _, n := range w.nodes {
-				if n.p != slow && len(n.p.held) == 0 && n.p.rank == 1 {
+				if n.p != slow && len(n.p.throttled) == 0 && n.p.rank == 1 {
 					t.Errorf("seed %d: %v isn't held", seed, n.self)
 				}
 			}
@@ -178,7 +178,7 @@ func TestLaggardWithoutBound(t *testing.T) {
 }
 
 // Whoever dies while a replica is held, nobody is held for ever.
-func TestDeathsWhileHeld(t *testing.T) {
+func TestDeathsWhileThrottled(t *testing.T) {
 	for victim := range proto.Proc(4) {
 		seeds(t, func(t *testing.T, seed uint64) {
 			w, frozen := laggard(t, seed, 2, 60, 1000, 20_000)
@@ -196,7 +196,7 @@ func TestDeathsWhileHeld(t *testing.T) {
 // Reports are few: four for as much as one may be ahead, to each sibling, and one at the end.
 func TestReportsAreFew(t *testing.T) {
 	const limit, rounds, each = 20_000, 64, 1000 + retainCost
-	cfg := Config{Layout: layout.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
 	recorders := map[proto.Proc]*counter{}
 	w := newWorldOf(t, 1, cfg, func(r proto.Rank, _ int) program { return dialogue(r, rounds, 1000) })
 	for _, n := range w.nodes {
@@ -229,10 +229,10 @@ func (*counter) Died(proto.Proc)                {}
 // Rank 1 serves ranks 0 and 2, whoever comes first, and that differs between its replicas. Rank 0 has a large
 // message for it, and so waits for both; one of them is held by then, for the sake of the other, which
 // waits for rank 0. So who is offered a message isn't held.
-func TestWhoIsOfferedAMessageIsNotHeld(t *testing.T) {
+func TestReceiverOfAnOfferIsNotThrottled(t *testing.T) {
 	const bulk, limit = 30, 20_000
 	large, small := make([]byte, 2*EagerLimit), make([]byte, 1000)
-	cfg := Config{Layout: layout.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, lead: limit}
+	cfg := Config{Layout: layout.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
 	seeds(t, func(t *testing.T, seed uint64) {
 		finish(t, newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
 			s := &script{}

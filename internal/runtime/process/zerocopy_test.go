@@ -12,7 +12,7 @@ import (
 
 const landingSize = 10_000
 
-func landingHeader(context uint64, from proto.Rank, size uint32) *wire.Header {
+func eagerHeader(context uint64, from proto.Rank, size uint32) *wire.Header {
 	return &wire.Header{Kind: wire.KindEager, Context: context, Src: from, Tag: 5, Total: uint64(size), Length: size}
 }
 
@@ -20,7 +20,7 @@ func landingHeader(context uint64, from proto.Rank, size uint32) *wire.Header {
 func within(place, buffer []byte) bool { return len(place) > 0 && &place[0] == &buffer[0] }
 
 // A message for which a receive waits lands in its buffer, whatever the receive names.
-func TestLanding(t *testing.T) {
+func TestZeroCopyReceive(t *testing.T) {
 	for _, r := range []struct {
 		src proto.Rank
 		tag int32
@@ -29,7 +29,7 @@ func TestLanding(t *testing.T) {
 		buffer := make([]byte, landingSize+1)
 		other := p.Receive(2, 2, 5, make([]byte, 1))
 		h := p.Receive(2, r.src, r.tag, buffer)
-		header := landingHeader(2, 1, landingSize)
+		header := eagerHeader(2, 1, landingSize)
 		place := p.Dest(1, header)
 		if !within(place, buffer) || len(place) != landingSize {
 			t.Fatal("it doesn't land in the receive's buffer")
@@ -53,11 +53,11 @@ func TestLanding(t *testing.T) {
 
 // A message that no receive waits for, or that is larger than the buffer, is kept and copied;
 // one that comes later takes the later receive.
-func TestNoLanding(t *testing.T) {
+func TestNoZeroCopyReceive(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	small := make([]byte, landingSize-1)
 	h := p.Receive(2, 1, 5, small)
-	header := landingHeader(2, 1, landingSize)
+	header := eagerHeader(2, 1, landingSize)
 	place := p.Dest(1, header)
 	if within(place, small) || len(place) != landingSize {
 		t.Fatal("it lands in a buffer that is too small")
@@ -83,12 +83,12 @@ func TestNoLanding(t *testing.T) {
 
 // The sender dies while its message lands: the receive ends, but not before the transport
 // has been told to leave the buffer alone.
-func TestSenderOfALandingDies(t *testing.T) {
+func TestSenderOfAZeroCopyReceiveDies(t *testing.T) {
 	for _, src := range []proto.Rank{1, proto.AnyRank} {
 		for _, lost := range []bool{false, true} { // the connection ends first
 			p, w := single(t, layout.Uniform(3, 1))
 			h := p.Receive(2, src, 5, make([]byte, landingSize))
-			p.Dest(1, landingHeader(2, 1, landingSize))
+			p.Dest(1, eagerHeader(2, 1, landingSize))
 			if lost {
 				p.Closed(1, transport.EvidenceLost)
 				if p.Done(h) {
@@ -108,11 +108,11 @@ func TestSenderOfALandingDies(t *testing.T) {
 
 // What breaks a collective off doesn't end the receive of a message that lands: the
 // transport writes to its buffer.
-func TestAnotherDiesDuringALanding(t *testing.T) {
+func TestAnotherDiesDuringAZeroCopyReceive(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 1))
 	waits := p.Receive(3, 1, 6, make([]byte, landingSize))
 	h := p.Receive(3, 1, 5, make([]byte, landingSize))
-	header := landingHeader(3, 1, landingSize)
+	header := eagerHeader(3, 1, landingSize)
 	p.Dest(1, header)
 	p.Evidence(2, 0)
 	if !p.Done(waits) {
