@@ -37,8 +37,8 @@ func checkCells(t *rapid.T, typ *Type, old drawn, total int64, want []int64) {
 		n.at(naive{entries: old.n.entries}, at*old.n.extent())
 	}
 	lb, extent := typ.Extent()
-	if lb != 0 || extent != n.ub || typ.Elements() != int64(len(n.entries)) {
-		t.Fatalf("bounds %d, %d and %d elements, want 0, %d, %d", lb, lb+extent, typ.Elements(), n.ub, len(n.entries))
+	if lb != 0 || extent != n.ub || typ.elements != int64(len(n.entries)) {
+		t.Fatalf("bounds %d, %d and %d elements, want 0, %d, %d", lb, lb+extent, typ.elements, n.ub, len(n.entries))
 	}
 	_, buf := memory(typ, 2, 3)
 	msg := make([]byte, 2*n.size())
@@ -113,7 +113,7 @@ func TestDarray(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			elements += typ.Elements()
+			elements += typ.elements
 			checkCells(t, typ, old, total, cells(sizes, order, func(index []int64) bool {
 				owner := int64(0)
 				for d, i := range index {
@@ -122,8 +122,8 @@ func TestDarray(t *testing.T) {
 				return owner == g.Rank
 			}))
 		}
-		if elements != total*old.t.Elements() {
-			t.Fatalf("all ranks have %d elements, want %d", elements, total*old.t.Elements())
+		if elements != total*old.t.elements {
+			t.Fatalf("all ranks have %d elements, want %d", elements, total*old.t.elements)
 		}
 	})
 }

@@ -193,8 +193,8 @@ func TestRefused(t *testing.T) {
 func TestHugeTypes(t *testing.T) {
 	row := must(Vector(1<<30, 1, 2, theInt))
 	plane := must(Vector(1<<20, 1, 3, row))
-	if plane.Size() != 1<<52 || plane.Elements() != 1<<50 {
-		t.Fatalf("size %d, elements %d", plane.Size(), plane.Elements())
+	if plane.Size() != 1<<52 || plane.elements != 1<<50 {
+		t.Fatalf("size %d, elements %d", plane.Size(), plane.elements)
 	}
 	if n, ok := plane.ElementsIn(1<<52 - 4); !ok || n != 1<<50-1 {
 		t.Fatalf("all but one are %d", n)
@@ -318,7 +318,7 @@ func TestExternal32(t *testing.T) {
 		i := slices.IndexFunc(All(), func(p *Type) bool { return p.Name() == c.handle })
 		p := All()[i]
 		native, _ := hex.DecodeString(c.native)
-		external := make([]byte, p.ExternalSize())
+		external := make([]byte, p.external)
 		if n, err := p.PackExternal(external, unsafe.Pointer(&native[0]), 1); err != nil || n != len(external) || hex.EncodeToString(external) != c.external {
 			t.Errorf("%s: %x, want %s (%d bytes, %v)", c.handle, external, c.external, n, err)
 		}
@@ -353,7 +353,7 @@ func TestExternal32RoundTrip(t *testing.T) {
 		}
 		want := make([]byte, one.Size())
 		d.t.Pack(want, buf, 2, 0)
-		external := make([]byte, one.ExternalSize())
+		external := make([]byte, one.external)
 		if n, err := d.t.PackExternal(external, buf, 2); err != nil || n != len(external) {
 			t.Fatalf("%d of %d bytes, %v", n, len(external), err)
 		}

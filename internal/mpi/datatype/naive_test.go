@@ -237,8 +237,8 @@ func TestAgainstTypeMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, 4)
 		typ, n := d.t, d.n
-		if typ.Size() != n.size() || typ.Elements() != int64(len(n.entries)) {
-			t.Fatalf("size %d of %d elements, want %d of %d", typ.Size(), typ.Elements(), n.size(), len(n.entries))
+		if typ.Size() != n.size() || typ.elements != int64(len(n.entries)) {
+			t.Fatalf("size %d of %d elements, want %d of %d", typ.Size(), typ.elements, n.size(), len(n.entries))
 		}
 		lb, extent := typ.Extent()
 		if wantLB, wantUB := n.bounds(); lb != wantLB || lb+extent != wantUB {

@@ -33,12 +33,6 @@ func (t *Type) Extent() (lb, extent int64) { return t.lb, t.ub - t.lb }
 // TrueExtent is where the data begins, and how far it reaches from there.
 func (t *Type) TrueExtent() (lb, extent int64) { return t.trueLB, t.trueUB - t.trueLB }
 
-// Elements is how many elements of the language an instance has; a pair has two.
-func (t *Type) Elements() int64 { return t.elements }
-
-// ExternalSize is how many bytes an instance has in external32.
-func (t *Type) ExternalSize() int64 { return t.external }
-
 // Kind is the kind of all the elements (or of all the pairs), or Mixed.
 func (t *Type) Kind() Kind { return t.kind }
 
