@@ -5,21 +5,22 @@ import (
 	"fmt"
 	"iter"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto/membership"
 )
 
-// View says who is in the job, as all its processes agree: the same Number means the
-// same members everywhere. It comes some time after deaths are noticed; neither
-// communication nor the replacement of a dead replica waits for it.
+// View says which processes are in the job. All processes agree on it: the same Number means the
+// same members everywhere. A view follows some time after deaths are noticed. Neither communication
+// nor the replacement of a dead replica waits for it.
 type View struct {
-	Number  uint64 // from 1, without a hole
+	Number  uint64 // from 1, without a gap
 	Members []Member
 	// Changes from the view before.
 	Joined []Member
 	Left   []Member
 	Died   []Member
-	// Silent members haven't been heard of, and were given up. They stop when
-	// they can be reached again.
+	// Silent members were given up because nothing was heard of them. They stop when they can be
+	// reached again.
 	Silent []Member
 }
 
@@ -34,21 +35,21 @@ func (m Member) String() string { return fmt.Sprintf("rank %d replica %d", m.Ran
 
 // View is the view of the job in force at this process, whatever the communicator.
 func (c *Comm) View() View {
-	views, _ := c.c.Engine().Views(0)
-	return c.viewOf(views[len(views)-1])
+	e := c.c.Engine()
+	views, _ := e.Views(0)
+	return newView(e.Layout(), views[len(views)-1])
 }
 
-// Views goes through the views of the job, from the first on, in order and without
-// losing any, and waits for the next until ctx ends. Replicas of a rank may
-// see a view at different points of the program: what they send must not
-// depend on it.
+// Views goes through the views of the job, from the first on, in order and without losing any, and
+// waits for the next one until ctx ends. Replicas of a rank may see a view at different points of
+// the program, so what they send must not depend on it.
 func (c *Comm) Views(ctx context.Context) iter.Seq[View] {
 	return func(yield func(View) bool) {
-		after := uint64(0)
+		e, after := c.c.Engine(), uint64(0)
 		for {
-			views, more := c.c.Engine().Views(after)
+			views, more := e.Views(after)
 			for _, v := range views {
-				if ctx.Err() != nil || !yield(c.viewOf(v)) {
+				if ctx.Err() != nil || !yield(newView(e.Layout(), v)) {
 					return
 				}
 				after = v.Number
@@ -62,10 +63,10 @@ func (c *Comm) Views(ctx context.Context) iter.Seq[View] {
 	}
 }
 
-func (c *Comm) viewOf(v *membership.View) View {
-	ranks, _ := c.c.Engine().Layout()
+// newView is a view in terms of ranks and replicas.
+func newView(l layout.Layout, v *membership.View) View {
 	member := func(m membership.Member) Member {
-		return Member{Rank: int(m.Proc) % ranks, Replica: int(m.Proc) / ranks, Incarnation: int(m.Incarnation)}
+		return Member{Rank: int(l.Rank(m.Proc)), Replica: l.Replica(m.Proc), Incarnation: int(m.Incarnation)}
 	}
 	w := View{Number: v.Number}
 	for _, m := range v.Members {

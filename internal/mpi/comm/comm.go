@@ -70,8 +70,7 @@ func (c *Comm) Engine() *engine.Engine { return c.eng }
 
 // World is the communicator of all ranks.
 func World(eng *engine.Engine) (*Comm, error) {
-	n, _ := eng.Layout()
-	group := make([]proto.Rank, n)
+	group := make([]proto.Rank, eng.Layout().Ranks())
 	for i := range group {
 		group[i] = proto.Rank(i)
 	}
@@ -79,9 +78,9 @@ func World(eng *engine.Engine) (*Comm, error) {
 }
 
 func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error) {
-	world, degree := eng.Layout()
+	l := eng.Layout()
 	_, self := eng.Self()
-	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, world), copies: degree > 1, calls: eng.Calls()}
+	c := &Comm{eng: eng, context: context, group: group, inverse: make([]int32, l.Ranks()), copies: l.Replicated(), calls: eng.Calls()}
 	for i := range c.inverse {
 		c.inverse[i] = -1
 	}

@@ -1,12 +1,12 @@
 package engine
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/layout"
+	"banyan/internal/proto"
+)
 
-// Layout is how many ranks the job has, and the largest number of replicas of one of them.
-func (e *Engine) Layout() (ranks, degree int) {
-	l := e.cfg.Process.Layout
-	return l.Ranks(), l.MaxDegree()
-}
+// Layout says which process is which replica of which rank.
+func (e *Engine) Layout() layout.Layout { return e.cfg.Process.Layout }
 
 // SharesMemory tells whether the ranks are on one host and can read each other's memory, by what
 // the launcher said. So the answer is the same at all processes.
