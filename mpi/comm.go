@@ -7,15 +7,14 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Wildcards of receives and probes, and the colour of ranks that Split leaves
-// out.
+// Wildcards of receives and probes, and the colour of ranks that Split leaves out.
 const (
 	AnySource = comm.AnySource
 	AnyTag    = comm.AnyTag
 	Undefined = comm.Undefined
 )
 
-// Error says which operation of which rank failed, with whom, and why.
+// Error says which operation of which rank failed, with which other rank, and why.
 type Error = comm.Error
 
 // Causes of an Error, for errors.Is.
@@ -26,14 +25,14 @@ var (
 	ErrRank      = comm.ErrRank         // no such rank
 	ErrTag       = comm.ErrTag          // a bad tag
 	ErrSize      = comm.ErrSize         // buffers of one call don't fit together
-	ErrClosed    = process.ErrClosed    // this process has finalised
+	ErrClosed    = process.ErrClosed    // this process has called Finalize
 	ErrFreed     = process.ErrFreed     // the communicator has been freed
-	ErrFenced    = process.ErrFenced    // the job holds this very process for dead
+	ErrFenced    = process.ErrFenced    // the job holds this process for dead
 )
 
-// Comm is a communicator: an ordered group of ranks whose messages no other
-// communicator sees. Its methods may be called from several goroutines, but for
-// collectives: one at a time per communicator.
+// Comm is a communicator: an ordered group of ranks whose messages no other communicator sees.
+// Several goroutines may call its methods, but only one may be in a collective of a communicator
+// at a time.
 type Comm struct {
 	c     *comm.Comm
 	abort func(code int, why string)
@@ -54,8 +53,8 @@ func (c *Comm) Dup() (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
-// Split makes a communicator of the ranks that give the same colour, ordered by
-// key and then by rank. All must call it; who gives Undefined gets nil.
+// Split makes a communicator of the ranks that give the same colour, ordered by key and then by
+// rank. All must call it. A rank that gives Undefined gets nil.
 func (c *Comm) Split(colour, key int) (*Comm, error) {
 	if colour < Undefined {
 		return nil, &Error{Op: "Split", Rank: c.Rank(), Peer: comm.NoPeer,
@@ -68,8 +67,8 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
-// Free gives the communicator up. All must call it, each when nothing of its own
-// is under way in it; it doesn't wait for the others, who may not be as far.
+// Free gives the communicator up. All must call it, each when it has no operation under way in it.
+// It doesn't wait for the other ranks.
 func (c *Comm) Free() error { return c.c.Free() }
 
 // Abort ends the whole job with an exit code. It doesn't return.
@@ -81,5 +80,5 @@ func (c *Comm) Abort(code int, reason error) {
 	c.abort(code, why)
 }
 
-// Barrier returns when every rank has called it.
+// Barrier returns when every rank of the communicator has called it.
 func (c *Comm) Barrier() error { return c.c.Barrier().Run() }

@@ -2,7 +2,7 @@ package mpi
 
 import "unsafe"
 
-// Element is what messages are made of: types of a fixed size without pointers.
+// Element is an element of a message: a type of fixed size without pointers.
 type Element interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
@@ -15,8 +15,8 @@ func size[T Element]() int {
 	return int(unsafe.Sizeof(t))
 }
 
-// bytesOf is the memory of a slice. It is used while the slice is held by the
-// caller, so the collector keeps it.
+// bytesOf is the memory of a slice. The caller holds the slice while the memory is used, so the
+// garbage collector keeps it.
 func bytesOf[T Element](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*size[T]())
 }

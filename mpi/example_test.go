@@ -35,7 +35,7 @@ func Example() {
 	// Output: the token came back with 6
 }
 
-// Everybody gets the sum of what everybody has.
+// Every rank gets the sum of the data of all ranks.
 func ExampleAllreduce() {
 	err := mpi.Local(3, func(world *mpi.Comm) error {
 		mine := []float64{float64(world.Rank()), 1}
@@ -54,7 +54,7 @@ func ExampleAllreduce() {
 	// Output: [3 3]
 }
 
-// A reduction of one's own: the largest element and where it is.
+// A program may define its own reduction: here, the largest element and its rank.
 func ExampleReduce() {
 	largest := func(inout, in []int) { // value, rank, value, rank …
 		for i := 0; i < len(inout); i += 2 {
@@ -108,7 +108,7 @@ func ExampleIrecv() {
 	// Output: [1 2 3]
 }
 
-// Even and odd ranks talk among themselves.
+// Even and odd ranks exchange messages among themselves.
 func ExampleComm_Split() {
 	err := mpi.Local(5, func(world *mpi.Comm) error {
 		half, err := world.Split(world.Rank()%2, 0)
@@ -130,7 +130,7 @@ func ExampleComm_Split() {
 	// Output: [0 2 4]
 }
 
-// A rank is lost: the others get errors that say so, and go on without it.
+// When a rank is lost the others get errors that say so, and go on without it.
 func ExampleLocal_failure() {
 	err := mpi.Local(3, func(world *mpi.Comm) error {
 		if world.Rank() == 1 {
@@ -141,7 +141,7 @@ func ExampleLocal_failure() {
 			fmt.Println("lost a rank:", errors.Is(err, mpi.ErrRankLost))
 		}
 		news := []int{42}
-		return mpi.Bcast(world, news, 0) // reaches everyone who lives
+		return mpi.Bcast(world, news, 0) // reaches every live rank
 	})
 	fmt.Println(err)
 	// Output:
@@ -149,7 +149,7 @@ func ExampleLocal_failure() {
 	// out of memory
 }
 
-// With two replicas of each rank, the death of one goes unnoticed.
+// With two replicas of each rank the program doesn't notice the death of one.
 func ExampleWithReplicas() {
 	err := mpi.Local(2, func(world *mpi.Comm) error {
 		sum := []int{world.Rank() + 1}

@@ -14,8 +14,7 @@ import (
 
 var errCrash = errors.New("crashed on purpose")
 
-// localWithCrashes runs a job in which ranks crash on purpose; any other error
-// is the test's.
+// localWithCrashes runs a job in which ranks crash on purpose. Any other error fails the test.
 func localWithCrashes(t *testing.T, n int, run func(world *mpi.Comm) error, options ...mpi.LocalOption) {
 	t.Helper()
 	end := make(chan error, 1)
@@ -42,8 +41,8 @@ func unjoin(err error) []error {
 	return []error{err}
 }
 
-// A rank that isn't the root is dead when the broadcast starts: every live rank
-// gets it, whatever the size; nothing else that needs the rank hangs.
+// A rank that isn't the root is dead when the broadcast starts. Every live rank gets the broadcast,
+// whatever its size, and no other call that needs the rank hangs.
 func TestBcastReachesTheLiving(t *testing.T) {
 	for _, n := range []int{3, 4, 7, 8} {
 		for dead := 1; dead < n; dead++ {
@@ -115,7 +114,7 @@ func TestNothingHangsOnALostRank(t *testing.T) {
 		"Alltoall":     func(w *mpi.Comm) error { return mpi.Alltoall(w, make([]int, n<<16), make([]int, n<<16)) },
 		"Split":        func(w *mpi.Comm) error { _, err := w.Split(0, 0); return err },
 	}
-	// With a lost rank these may still succeed at some: what they need is there.
+	// With a lost rank these may still succeed at ranks that need nothing from it.
 	mayPass := map[string]bool{"Gather": true, "Scatter": true, "large Reduce": true}
 	for name, op := range operations {
 		t.Run(name, func(t *testing.T) {
@@ -193,14 +192,14 @@ func iterate(n, rounds int) []int {
 	return x
 }
 
-// A replica may die anywhere; the rank lives on.
+// A replica may die anywhere: the rank goes on.
 func TestReplicasMaskDeaths(t *testing.T) {
 	for seed := range uint64(20) {
 		const n, replicas, rounds = 3, 2, 200
 		expect := iterate(n, rounds)
 		rng := rand.New(rand.NewPCG(seed, 1))
 		victimRank, when := rng.IntN(n), rng.IntN(rounds)
-		var first atomic.Bool // the first of the rank's replicas to come there dies
+		var first atomic.Bool // the first replica of the rank to come there dies
 		localWithCrashes(t, n, func(w *mpi.Comm) error {
 			x := []int{w.Rank() + 1}
 			large := make([]byte, 100_000)
@@ -226,8 +225,8 @@ func TestReplicasMaskDeaths(t *testing.T) {
 	}
 }
 
-// A program whose replicas send different numbers of messages, as a master does that
-// gives work to who comes first, ends with an error in place of waiting for ever.
+// A program whose replicas send different numbers of messages ends with an error instead of waiting
+// for ever. A master that gives work to the first worker that asks is one.
 func TestReplicasThatDiffer(t *testing.T) {
 	for _, size := range []int{1, 100_000} {
 		var incarnations atomic.Int32

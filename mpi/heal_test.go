@@ -21,13 +21,13 @@ import (
 	"banyan/mpi"
 )
 
-// healWay, in the environment, makes the test's executable a program with safe points, and
-// says what is peculiar about it.
+// healWay, in the environment, makes the test's executable a program with safe points, and names
+// the variant of the program.
 const healWay = "BANYAN_TEST_HEAL"
 
 func init() {
 	if way, is := os.LookupEnv(healWay); is {
-		mpi.Main(func(world *mpi.Comm) error { return stroll(world, way) })
+		mpi.Main(func(world *mpi.Comm) error { return iterations(world, way) })
 	}
 }
 
@@ -52,9 +52,8 @@ func (t *tally) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// stroll goes through some hundred steps, of which each has a safe point and all kinds of
-// messages.
-func stroll(world *mpi.Comm, way string) error {
+// iterations goes through some hundred steps, each with a safe point and all kinds of messages.
+func iterations(world *mpi.Comm, way string) error {
 	replacement := os.Getenv(env.Incarnations) != ""
 	rank, size := world.Rank(), world.Size()
 	right, left := (rank+1)%size, (rank+size-1)%size
@@ -140,7 +139,7 @@ func stroll(world *mpi.Comm, way string) error {
 			}
 		}
 		large[step] = got[step] + float64(step)
-		// What is sent here is received in the next step.
+		// This message is received in the next step.
 		if err := mpi.Send(world, large[step:step+1], right, 3); err != nil {
 			return err
 		}
@@ -166,18 +165,18 @@ func stroll(world *mpi.Comm, way string) error {
 	return err
 }
 
-// walk runs the program of a way as 3 ranks. With heal it has two replicas, of which
-// number 1 of a rank is killed; if that is replaced, number 0 is killed too.
-func walk(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launcher.Report) {
+// runWithDeaths runs a variant of the program as 3 ranks. With heal each rank has two replicas, and
+// replica 1 of a rank is killed. When that one has been replaced, replica 0 is killed too.
+func runWithDeaths(t *testing.T, way string, heal bool, rank int) (out, errs string, report *launcher.Report) {
 	t.Helper()
 	if !heal {
-		return march(t, way, 1, "", &revenge{})
+		return runVariant(t, way, 1, "", &secondKill{})
 	}
-	return march(t, way, 2, fmt.Sprintf("kill rank=%d replica=1 at=send:100", rank), &revenge{number: rank})
+	return runVariant(t, way, 2, fmt.Sprintf("kill rank=%d replica=1 at=send:100", rank), &secondKill{number: rank})
 }
 
-// march runs the program of a way as 3 ranks; with several replicas these are healed.
-func march(t *testing.T, way string, replicas int, faults string, stderr *revenge) (out, errs string, report *launcher.Report) {
+// runVariant runs a variant of the program as 3 ranks. Several replicas are healed.
+func runVariant(t *testing.T, way string, replicas int, faults string, stderr *secondKill) (out, errs string, report *launcher.Report) {
 	t.Helper()
 	plan, err := fault.Parse(faults)
 	if err != nil {
@@ -202,15 +201,15 @@ func march(t *testing.T, way string, replicas int, faults string, stderr *reveng
 	return stdout.String(), stderr.said.String(), report
 }
 
-// revenge is the launcher's stderr. When that says that a replica is back, it kills replica
-// 0 of the rank.
-type revenge struct {
+// secondKill is the launcher's stderr. When the launcher says that a replica is back, it kills
+// replica 0 of the rank.
+type secondKill struct {
 	number int
 	said   bytes.Buffer
 	done   bool
 }
 
-func (r *revenge) Write(b []byte) (int, error) {
+func (r *secondKill) Write(b []byte) (int, error) {
 	if !r.done && bytes.Contains(b, []byte("is back")) {
 		r.done = true
 		for _, pid := range processes() {
@@ -223,7 +222,7 @@ func (r *revenge) Write(b []byte) (int, error) {
 	return r.said.Write(b)
 }
 
-// processes are those of the job that this process runs.
+// processes are the processes of the job that this process runs.
 func processes() (pids []int) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
 	for _, name := range tasks {
@@ -246,10 +245,10 @@ func lines(text string, rank int) (s string) {
 	return s
 }
 
-// TestHeal: a replica dies and is replaced, then the one dies whose state its successor has:
-// each rank's output is the undisturbed one.
+// TestHeal: a replica dies and is replaced; then the donor of the replacement's state dies. Each
+// rank's output is the undisturbed one.
 func TestHeal(t *testing.T) {
-	want, errs, report := walk(t, "", false, 0)
+	want, errs, report := runWithDeaths(t, "", false, 0)
 	if report.ExitCode != 0 {
 		t.Fatal(errs)
 	}
@@ -257,7 +256,7 @@ func TestHeal(t *testing.T) {
 		if testing.Short() && rank > 0 {
 			break
 		}
-		out, errs, report := walk(t, "", true, rank)
+		out, errs, report := runWithDeaths(t, "", true, rank)
 		for r := range 3 {
 			if lines(out, r) != lines(want, r) {
 				t.Errorf("rank %d was healed: rank %d wrote\n%s, undisturbed\n%s", rank, r, lines(out, r), lines(want, r))
@@ -269,16 +268,16 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// TestDonorDies: the replica dies from which another was to be healed, a little later each
-// time, so that it is in different parts of that; both are replaced all the same.
+// TestDonorDies: a donor dies during a healing, a little later each time, so in different parts of it.
+// Both processes are replaced all the same.
 func TestDonorDies(t *testing.T) {
-	want, _, _ := walk(t, "long", false, 0)
+	want, _, _ := runWithDeaths(t, "long", false, 0)
 	for _, later := range []int{1, 15, 40} {
 		if testing.Short() && later != 15 {
 			continue
 		}
 		faults := fmt.Sprintf("kill rank=1 replica=2 at=send:200; kill rank=1 replica=0 at=send:%d", 200+later)
-		out, errs, report := march(t, "long", 3, faults, &revenge{done: true}) // there must be time for three replacements
+		out, errs, report := runVariant(t, "long", 3, faults, &secondKill{done: true}) // long enough for three replacements
 		healed := map[int]bool{}
 		for _, h := range report.Heals {
 			healed[h.Replica] = healed[h.Replica] || h.Error == ""
@@ -294,19 +293,19 @@ func TestDonorDies(t *testing.T) {
 	}
 }
 
-// heals makes TestHealsOn go on for so long.
+// heals is how long TestHealsOn lasts.
 var heals = flag.Duration("heals", 0, "kill and heal replicas for so long")
 
-// TestHealsOn kills a process of the job, any, again and again: as long as two of a rank's
-// three replicas live at a time, each death is made good, and the output is the undisturbed one.
+// TestHealsOn kills random processes of the job again and again. As long as two of a rank's three
+// replicas are alive at a time, each dead one is replaced, and the output is the undisturbed one.
 func TestHealsOn(t *testing.T) {
-	want, _, _ := walk(t, "", false, 0)
+	want, _, _ := runWithDeaths(t, "", false, 0)
 	deaths, begin := 0, time.Now()
 	for seed := uint64(1); deaths == 0 || time.Since(begin) < *heals; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		over := make(chan bool)
 		var killer sync.WaitGroup
-		stderr := &revenge{done: true}
+		stderr := &secondKill{done: true}
 		killer.Go(func() {
 			for {
 				select {
@@ -319,7 +318,7 @@ func TestHealsOn(t *testing.T) {
 				}
 			}
 		})
-		out, errs, report := march(t, "", 3, "", stderr)
+		out, errs, report := runVariant(t, "", 3, "", stderr)
 		close(over)
 		killer.Wait()
 		deaths += len(report.Deaths)
@@ -335,9 +334,9 @@ func TestHealsOn(t *testing.T) {
 	t.Logf("%d deaths", deaths)
 }
 
-// TestUnhealed: where a rank can't be healed the user is told why, and the job goes on.
+// TestUnhealed: if a rank can't be healed the launcher says why, and the job goes on.
 func TestUnhealed(t *testing.T) {
-	want, _, _ := walk(t, "", false, 0)
+	want, _, _ := runWithDeaths(t, "", false, 0)
 	for way, why := range map[string]string{
 		"sends otherwise":      "up to its first safe point it doesn't do what the other replicas did",
 		"registers otherwise":  `the state is not that of this program: "the program's large" has 160000 bytes, but 800 are registered here`,
@@ -349,8 +348,8 @@ func TestUnhealed(t *testing.T) {
 		if testing.Short() && way != "registers otherwise" {
 			continue
 		}
-		out, errs, report := walk(t, way, true, 1)
-		hopeless := way == "registers otherwise" // others may have been by chance
+		out, errs, report := runWithDeaths(t, way, true, 1)
+		hopeless := way == "registers otherwise" // other variants may be healed by chance
 		if report.ExitCode != 0 || !strings.Contains(errs, why) || strings.Contains(errs, "is back") || hopeless && len(report.Heals) != 1 {
 			t.Errorf("%s: exit code %d, stderr\n%s", way, report.ExitCode, errs)
 		}

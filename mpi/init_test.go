@@ -7,8 +7,8 @@ import (
 	"banyan/mpi"
 )
 
-// A process alone is a job of one. It may finalise twice, deferred and by hand, and
-// is told when it goes on after that.
+// A process that is started alone is a job of one. It may call Finalize twice, also deferred. Calls
+// after that return an error.
 func TestInitAndFinalize(t *testing.T) {
 	p, err := mpi.Init()
 	if err != nil {

@@ -9,18 +9,17 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// LocalOption shapes a Local job.
+// LocalOption is an option of Local.
 type LocalOption func(*join.LocalConfig)
 
-// WithReplicas runs every rank that many times.
+// WithReplicas runs every rank as so many replicas.
 func WithReplicas(degree int) LocalOption {
 	return func(c *join.LocalConfig) { c.Replicas = degree }
 }
 
-// Local runs n ranks as goroutines of this process and waits for them: for
-// tests, examples and small machines. It returns the errors of the ranks,
-// joined. A rank that returns an error has left the job; if others wait for it
-// they get ErrRankLost.
+// Local runs n ranks as goroutines of this process and waits for them: for tests, examples and
+// small machines. It returns the errors of the ranks, joined. A rank that returns an error is lost
+// to the others: those that wait for it get ErrRankLost.
 func Local(n int, run func(world *Comm) error, options ...LocalOption) error {
 	cfg := join.LocalConfig{Ranks: n, Replicas: 1}
 	for _, set := range options {

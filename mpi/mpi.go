@@ -1,8 +1,7 @@
-// Package mpi lets Go programs pass messages, and outlive the death of
-// processes and nodes while they do.
+// Package mpi lets Go programs pass messages between processes, and survive the death of processes
+// and nodes.
 //
-// A program is started by "banyan run -n 4 ./program" as four ranks, and each
-// calls Main:
+// "banyan run -n 4 ./program" starts a program as four ranks, and each of them calls Main:
 //
 //	func main() {
 //		mpi.Main(func(world *mpi.Comm) error {
@@ -15,42 +14,40 @@
 //		})
 //	}
 //
-// Started alone it is a job of one rank. With "banyan run --replicas 2" every
-// rank runs twice, and the death of one of the two changes nothing the program
-// could see. Local runs ranks as goroutines, for tests.
+// A program that is started alone is a job of one rank. With "banyan run --replicas 2" every rank
+// runs twice, and the program doesn't notice the death of one of the two. Local runs ranks as
+// goroutines, for tests.
 //
 // # Data
 //
-// Buffers are slices of an Element type: numbers and bool. Whole messages are
-// the unit: a receive buffer may be larger than the message, and the Status
-// tells how much came.
+// Buffers are slices of an Element type: numbers and bool. A receive takes one whole message. Its
+// buffer may be larger than the message; the Status tells the length.
 //
 // # Failures
 //
-// Errors name the rank, the operation and the cause (Error); errors.Is tells the
-// causes apart. When a rank is lost (its last replica died), calls that need it
-// return ErrRankLost, and the job ends, unless the program asked to go on by
-// SurviveRankLoss. Then Bcast still reaches every live rank as long as its root
-// lives; other collectives of communicators with the lost rank return an error
-// at every live member.
+// An Error names the rank, the operation and the cause; errors.Is tells the causes apart. A rank is
+// lost when its last replica has died. Calls that need it then return ErrRankLost, and the job
+// ends, unless the program has asked to go on by SurviveRankLoss. In such a program Bcast still
+// reaches every live rank as long as its root lives. Other collectives of communicators with the
+// lost rank return an error at every live member.
 //
 // # Replicated programs
 //
-// A rank's replicas must send the same messages in the same order: the program
-// must be send-deterministic. Receiving from AnySource is fine as long as what
-// is sent later doesn't depend on who came first. Clocks, random numbers
-// without a fixed seed, map iteration and several goroutines that send over one
-// communicator are the usual traps.
+// A rank's replicas must send the same messages in the same order: the program must be
+// send-deterministic. Receiving from AnySource is fine as long as later messages don't depend on
+// which message came first. Clocks, random numbers without a fixed seed, map iteration and several
+// goroutines that send over one communicator are the usual traps. "banyan check" finds them.
 //
-// With "--heal" a replica that has died is replaced while the program runs, if that has
-// safe points: see Register and docs/guide/replication.md.
+// With "--heal" a dead replica is replaced while the program runs, if the program has safe points:
+// see Register and docs/guide/replication.md.
 //
 // # Limits
 //
-// banyan run starts processes on one machine, other launchers on several (see
-// docs/guide/detector.md); no element types but numbers and bool; no non-blocking
-// collectives. Messages that nobody has received
-// yet are kept without a bound.
+//   - banyan run starts processes on one machine, other launchers on several
+//     (docs/guide/detector.md).
+//   - Elements are numbers and bool only.
+//   - There are no non-blocking collectives.
+//   - Messages that no receive has taken yet are kept without a bound.
 package mpi
 
 import (
@@ -63,7 +60,7 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// Option asks for something at Init or Main.
+// Option is an option of Init and Main.
 type Option func(*join.Options)
 
 // SurviveRankLoss lets the program go on when a rank is lost. Its calls return
@@ -72,7 +69,7 @@ func SurviveRankLoss() Option {
 	return func(o *join.Options) { o.SurviveRankLoss = true }
 }
 
-// Process is this process's part in the job.
+// Process is this process as a member of its job.
 type Process struct {
 	job   *join.Job
 	world *Comm
@@ -98,14 +95,13 @@ func Init(options ...Option) (*Process, error) {
 // World is the communicator of all ranks.
 func (p *Process) World() *Comm { return p.world }
 
-// Finalize waits until every live rank has come here, and leaves the job. No
-// operation may follow: those that do return ErrClosed. To finalise again
-// changes nothing, so that it may be deferred as well.
+// Finalize waits until every live rank has called it, and leaves the job. Operations that follow
+// return ErrClosed. A second call does nothing, so Finalize may be deferred as well.
 func (p *Process) Finalize() error { return p.job.Leave() }
 
-// Main runs a program: Init, run, Finalize. It never returns: the process exits
-// with 0, or with 1 and a message if run returned an error. An error is this
-// rank's end, so the job ends with it unless other replicas of the rank go on.
+// Main runs a program: Init, run, Finalize. It never returns. The process exits with 0, or, if run
+// returned an error, with 1 and a message. An error ends this replica of the rank; it ends the job
+// unless other replicas of the rank go on.
 func Main(run func(world *Comm) error, options ...Option) {
 	program := filepath.Base(os.Args[0])
 	complain := func(err error) { fmt.Fprintf(os.Stderr, "%s: %v\n", program, err) }

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // shapes are the jobs that every test of this file runs as.
 var shapes = []struct{ n, replicas int }{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {7, 1}, {8, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 3}}
 
-// inEveryShape runs a program as each of them and wants no error.
+// inEveryShape runs a program as each of these jobs and expects no error.
 func inEveryShape(t *testing.T, run func(world *mpi.Comm) error) {
 	for _, s := range shapes {
 		t.Run(fmt.Sprintf("%dx%d", s.n, s.replicas), func(t *testing.T) {
@@ -26,7 +26,7 @@ func inEveryShape(t *testing.T, run func(world *mpi.Comm) error) {
 	}
 }
 
-// local is mpi.Local with an end.
+// local is mpi.Local with a time limit.
 func local(t *testing.T, n int, run func(world *mpi.Comm) error, options ...mpi.LocalOption) {
 	t.Helper()
 	end := make(chan error, 1)
@@ -51,7 +51,7 @@ func want[T comparable](what string, have, want []T) error {
 
 func TestSendRecv(t *testing.T) {
 	inEveryShape(t, func(w *mpi.Comm) error {
-		// Everybody sends before anybody receives: small messages complete at once.
+		// All send before any receives: small messages complete at once.
 		right, left := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
 		if err := mpi.Send(w, []int32{int32(w.Rank()), 7}, right, 5); err != nil {
 			return err

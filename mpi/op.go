@@ -2,9 +2,9 @@ package mpi
 
 import "banyan/internal/mpi/comm"
 
-// Op combines two operands, element by element: inout[i] = inout[i] op in[i],
-// where inout comes from the lower ranks. It must be associative; it need not
-// be commutative, for ranks are always combined in their order.
+// Op combines two operands, element by element: inout[i] = inout[i] op in[i], where inout comes
+// from the lower ranks. It must be associative. It need not be commutative, because ranks are
+// always combined in their order.
 type Op[T Element] func(inout, in []T)
 
 // Number is an Element that can be added.
@@ -21,7 +21,7 @@ type Ordered interface {
 		~float32 | ~float64
 }
 
-// Integer is an Element of bits.
+// Integer is an Element with bitwise operations.
 type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
@@ -43,7 +43,7 @@ func Prod[T Number](inout, in []T) {
 	}
 }
 
-// Min keeps the smaller; of NaN and a number, NaN.
+// Min keeps the smaller operand; of NaN and a number it keeps NaN.
 func Min[T Ordered](inout, in []T) {
 	in = in[:len(inout)]
 	for i := range inout {
@@ -51,7 +51,7 @@ func Min[T Ordered](inout, in []T) {
 	}
 }
 
-// Max keeps the larger; of NaN and a number, NaN.
+// Max keeps the larger operand; of NaN and a number it keeps NaN.
 func Max[T Ordered](inout, in []T) {
 	in = in[:len(inout)]
 	for i := range inout {
@@ -75,7 +75,7 @@ func BitOr[T Integer](inout, in []T) {
 	}
 }
 
-// BitXor keeps the bits that one of them has.
+// BitXor keeps the bits that exactly one of them has.
 func BitXor[T Integer](inout, in []T) {
 	in = in[:len(inout)]
 	for i := range inout {
@@ -99,14 +99,14 @@ func Or[T ~bool](inout, in []T) {
 	}
 }
 
-// onMemory is an Op on memory: a comm.Combiner. As it is a function itself, an
-// interface holds it without an allocation.
+// onMemory is an Op on memory: a comm.Combiner. It is a function itself, so that an interface holds
+// it without an allocation.
 type onMemory[T Element] func(inout, in []T)
 
 // Combine folds the right operand into the left.
 func (op onMemory[T]) Combine(left, right []byte) { op(elementsOf[T](left), elementsOf[T](right)) }
 
-// operator is an Op for package comm. It may be the program's own code.
+// operator is an Op for package comm, which must expect the program's own code.
 func operator[T Element](op Op[T]) comm.Op {
 	return comm.Op{Combiner: onMemory[T](op), Size: size[T](), Foreign: true}
 }

@@ -2,15 +2,15 @@ package mpi
 
 import "banyan/internal/mpi/comm"
 
-// Status tells about a message: who sent it, its tag, and its length in bytes
-// (Count gives elements).
+// Status describes a message: its source, its tag, and its length in bytes. Count gives the length
+// in elements.
 type Status = comm.Status
 
-// Count is how many elements a message had.
+// Count is the number of elements of a message.
 func Count[T Element](s Status) int { return s.Bytes / size[T]() }
 
-// Send sends buf to a rank. It returns when buf may be reused: at once for
-// small messages, when the receiver has taken it for large ones.
+// Send sends buf to a rank. It returns when buf may be reused: with a small message at once, with a
+// large one when the receiver has it.
 func Send[T Element](c *Comm, buf []T, dest, tag int) error {
 	return c.c.Send(bytesOf(buf), dest, tag)
 }
@@ -20,7 +20,7 @@ func Recv[T Element](c *Comm, buf []T, source, tag int) (Status, error) {
 	return c.c.Recv(bytesOf(buf), source, tag)
 }
 
-// Sendrecv sends and receives at once, which can't deadlock.
+// Sendrecv sends and receives at the same time, so that neighbours who both do so can't deadlock.
 func Sendrecv[T, U Element](c *Comm, send []T, dest, sendTag int, recv []U, source, recvTag int) (Status, error) {
 	return c.c.Sendrecv(bytesOf(send), dest, sendTag, bytesOf(recv), source, recvTag)
 }

@@ -5,14 +5,14 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// Request is an operation that was started. It is a small value; the zero
-// Request, and one that has ended and been asked for, is inactive: waiting for
-// it returns at once. Use one copy of it only.
+// Request is an operation that was started. It is a small value, of which only one copy may be
+// used. The zero Request is inactive, and so is a request whose outcome a call has returned:
+// waiting for it returns at once.
 type Request struct {
 	p comm.Pending
 }
 
-// Active tells whether the end of the request is still to be asked for.
+// Active tells whether no call has returned the outcome of the request yet.
 func (r *Request) Active() bool { return r.p.Engine() != nil }
 
 // Wait waits for the end of the request.
@@ -22,8 +22,8 @@ func (r *Request) Wait() (Status, error) {
 	return s, err
 }
 
-// Test tells whether the request has ended, without waiting. Programs that
-// compute in between need not call it: messages move by themselves.
+// Test tells whether the request has ended, without waiting. A program that computes need not call
+// it to make progress: messages move by themselves.
 func (r *Request) Test() (Status, bool, error) {
 	s, done, err := r.p.Test()
 	if done {
@@ -49,14 +49,14 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 	return anyOf(requests, (*engine.Engine).WaitAny)
 }
 
-// TestAny is WaitAny without waiting: ok is false if none has ended yet.
+// TestAny does the same as WaitAny without waiting: ok is false if no request has ended yet.
 func TestAny(requests ...*Request) (index int, s Status, ok bool, err error) {
 	index, s, err = anyOf(requests, (*engine.Engine).TestAny)
 	return index, s, index >= 0, err
 }
 
-// TestAll tells whether all requests have ended, and only then asks for their
-// outcomes. It returns the first error.
+// TestAll tells whether all requests have ended. Only if they have it takes their outcomes, and
+// returns the first error.
 func TestAll(requests ...*Request) (bool, error) {
 	var room [16]engine.Handle
 	handles, e := room[:0], (*engine.Engine)(nil)

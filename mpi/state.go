@@ -15,8 +15,8 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// With "banyan run --replicas 2 --heal" a replica that dies is replaced: a new process
-// takes over the state of a live one, at a safe point of its main loop.
+// With "banyan run --replicas 2 --heal" a dead replica is replaced: a new process takes over the
+// state of a live one, at a safe point of the program's main loop.
 //
 //	step, field := 0, make([]float64, n)
 //	mpi.Register(world, "step", &step)
@@ -28,16 +28,15 @@ import (
 //		…
 //	}
 //
-// See docs/guide/replication.md. Without healing the calls cost next to nothing and
-// change nothing.
+// See docs/guide/replication.md. Without healing the calls do nothing and cost next to nothing.
 
-// State is a value that gives and takes its state as bytes.
+// State is a value that encodes and restores itself.
 type State interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// Causes of an Error of the calls below, for errors.Is.
+// Causes of an Error of the functions below, for errors.Is.
 var (
 	ErrStateName  = engine.ErrName       // a name is too long, or empty
 	ErrRegistered = engine.ErrRegistered // the name is taken
@@ -45,10 +44,10 @@ var (
 	ErrState      = errors.New("the value is no State, and no pointer to something that package gob takes")
 )
 
-// Register makes a value part of the program's state, under a name of 1 to 200 bytes that is
-// the same at all replicas: a State, or a pointer to any value that package gob can
-// encode whole, so without unexported fields. It is saved and restored at safe points only. For large slices of
-// numbers see RegisterSlice.
+// Register makes a value part of the program's state, under a name of 1 to 200 bytes that is the
+// same at all replicas. The value is a State, or a pointer to a value that package gob encodes
+// whole, so without unexported fields. It is saved and restored at safe points only. For large
+// slices of numbers use RegisterSlice.
 func Register(world *Comm, name string, value any) error {
 	v, err := variable(value)
 	if err == nil {
@@ -58,22 +57,23 @@ func Register(world *Comm, name string, value any) error {
 }
 
 // RegisterSlice makes the elements of a slice part of the program's state. Its memory is
-// transferred as it is. The slice must stay where and as long as it is; of
-// another replica's it must have the length.
+// transferred as it is. The slice must keep its address and its length, and the length must be the
+// same at all replicas.
 func RegisterSlice[T Element](world *Comm, name string, slice []T) error {
 	err := world.c.Engine().Register(name, engine.Variable{Memory: bytesOf(slice)})
 	return world.stateError("RegisterSlice", err)
 }
 
-// RegisterInput says that the program reads its standard input through a reader, which reads os.Stdin and nothing
-// else. Then a replacement goes on in the input where its donor is, whatever either's reader has read ahead. Without it
-// a program that reads input after its first safe point can't be healed, since nobody knows of such
-// readers. It must be called before the first safe point.
+// RegisterInput says that the program reads its standard input through the given reader, which
+// reads os.Stdin and nothing else. Then a replacement continues in the input at its donor's
+// position, whatever the readers of both have read ahead. A program that doesn't register its
+// reader can't be healed once it has read input after its first safe point, since the library can't
+// see what readers hold. It must be called before the first safe point.
 func RegisterInput(world *Comm, r *bufio.Reader) {
 	world.c.Engine().SetInput(reader{r})
 }
 
-// reader is a progress.Input.
+// reader is an engine.Input.
 type reader struct{ *bufio.Reader }
 
 func (r reader) Unread() (int64, bool) { return int64(r.Buffered()), true }
@@ -83,25 +83,24 @@ func (r reader) Skip(n int64) error {
 	return err
 }
 
-// Unregister takes a value out of the program's state.
+// Unregister removes a value from the program's state.
 func Unregister(world *Comm, name string) error {
 	return world.stateError("Unregister", world.c.Engine().Unregister(name))
 }
 
-// Safepoint says that the program is at a place, in its main loop as a rule, where what it has
-// registered, with what MPI keeps, is all that there is to it: no request is under
-// way, no other goroutine uses MPI, and the communicators are those of the first call.
+// Safepoint says that the program is at a place, mostly in its main loop, where its registered
+// values and the state of MPI are all there is to it: no request is under way, no other goroutine
+// uses MPI, and the communicators are those of the first call.
 //
-// In a process that replaces a dead replica the first call returns with restored true,
-// when all that is registered has the values of a live replica, at a safe point of that
-// one. In other calls nothing changes; they return at once, unless another process waits for
-// this one's state.
+// In a process that replaces a dead replica the first call returns with restored true when all
+// registered values are those of a live replica, at a safe point of that one. Other calls change
+// nothing. They return at once, unless another process waits for this one's state.
 func (c *Comm) Safepoint() (restored bool, err error) {
 	restored, err = c.c.Engine().Safepoint(nowhere{})
 	return restored, c.stateError("Safepoint", err)
 }
 
-// nowhere is a Site: Go buffers no output, and communicators have no handles.
+// nowhere is an engine.Site without work: Go buffers no output, and communicators have no handles.
 type nowhere struct{}
 
 func (nowhere) Flush()             {}
@@ -136,7 +135,7 @@ func variable(value any) (engine.Variable, error) {
 			return b.Bytes(), err
 		},
 		Load: func(b []byte) error {
-			// Into a new value: gob leaves alone what it doesn't mention, zeros for one.
+			// Decode into a new value: gob doesn't send zeros, and so would leave old values alone.
 			fresh := reflect.New(pointer.Type().Elem())
 			if err := gob.NewDecoder(bytes.NewReader(b)).DecodeValue(fresh); err != nil {
 				return err
@@ -147,8 +146,8 @@ func variable(value any) (engine.Variable, error) {
 	}, nil
 }
 
-// leftOut names a field that gob silently leaves out of values of a type, if there is one: it would be
-// zero in a replacement. What interfaces hold isn't looked at.
+// leftOut names a field that gob silently leaves out of values of a type, "" if there is none: it
+// would be zero in a replacement. The values inside interfaces aren't checked.
 func leftOut(t reflect.Type, seen map[reflect.Type]bool) string {
 	if seen[t] || encodesItself(t) || encodesItself(reflect.PointerTo(t)) {
 		return ""
@@ -179,7 +178,7 @@ func leftOut(t reflect.Type, seen map[reflect.Type]bool) string {
 	return ""
 }
 
-// encodesItself tells whether values of a type give gob their bytes themselves.
+// encodesItself tells whether values of a type encode themselves for gob.
 func encodesItself(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[gob.GobEncoder]()) || t.Implements(reflect.TypeFor[encoding.BinaryMarshaler]())
 }

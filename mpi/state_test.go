@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// list is a type that has itself in it.
+// list is a type that contains itself.
 type list struct {
 	N    int
 	Next *list
@@ -24,8 +24,7 @@ func (c *counter) UnmarshalBinary(b []byte) error {
 	return err
 }
 
-// TestVariable: what is saved of a value is what another gets that restores it, zeros
-// included.
+// TestVariable: a value that restores what another saved is equal to it, zeros included.
 func TestVariable(t *testing.T) {
 	type fields struct {
 		A int
@@ -57,8 +56,8 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestRegister: bad names and values are refused in words that say which, and a job
-// without healing passes its safe points by.
+// TestRegister: bad names and values are refused with an error that names them. In a job without
+// healing safe points do nothing.
 func TestRegister(t *testing.T) {
 	err := Local(2, func(world *Comm) error {
 		field, step := make([]float64, 10), 0
@@ -110,7 +109,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestSafepointAllocates: a safe point where nothing is to be done is for free.
+// TestSafepointAllocates: a safe point without work allocates nothing.
 func TestSafepointAllocates(t *testing.T) {
 	err := Local(1, func(world *Comm) error {
 		if n := testing.AllocsPerRun(1000, func() { world.Safepoint() }); n != 0 {

@@ -10,7 +10,7 @@ import (
 	"banyan/mpi"
 )
 
-// Ranks die one after the other: all that live see the same views, in order.
+// Ranks die one after the other. All live ranks see the same views, in order.
 func TestViews(t *testing.T) {
 	const n = 6
 	var mu sync.Mutex
@@ -52,7 +52,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// Of two replicas one goes on when the other dies, and is alone in the next view.
+// When one of two replicas dies, the other goes on and is alone in the next view.
 func TestViewsOfReplicas(t *testing.T) {
 	var first sync.Once
 	localWithCrashes(t, 1, func(w *mpi.Comm) error {

@@ -18,9 +18,8 @@ import (
 	"banyan/mpi"
 )
 
-// lagWay, in the environment, makes the test's executable a program in which one replica
-// stands still for a while, and says what happens then; lagDir is where its processes
-// write how far they are.
+// lagWay, in the environment, makes the test's executable a program in which one replica stops for a
+// while, and says what happens then. The processes write their progress into lagDir.
 const (
 	lagWay = "BANYAN_TEST_LAG"
 	lagDir = "BANYAN_TEST_LAG_DIR"
@@ -29,8 +28,8 @@ const (
 const (
 	lagBytes  = 16 << 10
 	lagRounds = 4000
-	lagStop   = 500 // the round before which the laggard, replica 1 of rank 1, stands still
-	// The limit of package process, and what it counts for a message.
+	lagStop   = 500 // the round before which the laggard, replica 1 of rank 1, stops
+	// The limit of package process, and the bytes that it counts for a message.
 	lagLimit, lagEach = 1 << 20, lagBytes + 256
 )
 
@@ -68,7 +67,7 @@ func converse(world *mpi.Comm, way string) error {
 			}
 		}
 		if laggard && round == lagStop {
-			stand(dir, way)
+			stop(dir, way)
 		}
 		for first := range 2 {
 			if first != world.Rank() {
@@ -92,9 +91,9 @@ func converse(world *mpi.Comm, way string) error {
 	return nil
 }
 
-// stand waits until the laggard's sibling is held, and writes down how many messages that
-// one has received by then.
-func stand(dir, way string) {
+// stop waits until the laggard's sibling is throttled, and writes down how many messages the sibling
+// has received by then.
+func stop(dir, way string) {
 	sibling, _ := os.Open(filepath.Join(dir, "at1"))
 	defer sibling.Close()
 	number := make([]byte, 8)
@@ -109,7 +108,7 @@ func stand(dir, way string) {
 			break
 		}
 	}
-	os.WriteFile(filepath.Join(dir, "lead"), []byte(strconv.FormatUint(last-lagStop, 10)), 0o666)
+	os.WriteFile(filepath.Join(dir, "skew"), []byte(strconv.FormatUint(last-lagStop, 10)), 0o666)
 	switch way {
 	case "it dies":
 		fault.Kill.Strike()
@@ -121,9 +120,9 @@ func stand(dir, way string) {
 	}
 }
 
-// TestLaggard: with mirror a replica stands still. The others go on until its sibling has received as
-// much more as it may, and not beyond; then it goes on, or one of the two dies, and is replaced. The result is the
-// undisturbed one.
+// TestLaggard: with mirror a replica stops. The others go on until its sibling has received as much
+// more as the limit allows, and not beyond. Then the replica goes on, or one of the two dies and is
+// replaced. The result is the undisturbed one.
 func TestLaggard(t *testing.T) {
 	sums := [2]uint64{0, 1}
 	for round := range lagRounds {
@@ -154,14 +153,15 @@ func TestLaggard(t *testing.T) {
 			} else if died && (len(report.Heals) == 0 || report.Heals[0].Error != "") {
 				t.Errorf("healed: %+v", report.Heals)
 			}
-			text, err := os.ReadFile(filepath.Join(dir, "lead"))
+			text, err := os.ReadFile(filepath.Join(dir, "skew"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Three quarters, for who is held knows what the laggard had received when that last said so.
-			lead, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			// Three quarters: the sibling knows only what the laggard had received when it last
+			// said so.
+			skew, err := strconv.Atoi(strings.TrimSpace(string(text)))
 			t.Logf("it received %s messages more", text)
-			if least, most := lagLimit*3/4/lagEach, lagLimit/lagEach+1; err != nil || lead < least || lead > most {
+			if least, most := lagLimit*3/4/lagEach, lagLimit/lagEach+1; err != nil || skew < least || skew > most {
 				t.Errorf("its sibling received %s messages more, want %d to %d", text, least, most)
 			}
 		})
