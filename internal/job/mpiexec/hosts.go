@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Slots counts the places on this machine that a list of hosts names: "a,b:2". A
-// host without a number has one. here is this machine's name. Any other
-// machine is an error.
+// Slots counts the slots on this machine that a list of hosts names, such as "a,b:2". A host without
+// a number has one slot. here is this machine's name. Slots refuses any other machine.
 func Slots(list, here string) (int, error) {
 	total := 0
 	for _, word := range strings.Split(list, ",") {
@@ -31,8 +30,8 @@ func Slots(list, here string) (int, error) {
 	return total, nil
 }
 
-// FileSlots is Slots for a file with a host on each line: "name", "name:4" or
-// "name slots=4"; # begins a comment.
+// FileSlots is Slots for a file with one host a line: "name", "name:4" or "name slots=4". A # begins
+// a comment.
 func FileSlots(r io.Reader, here string) (int, error) {
 	total := 0
 	lines := bufio.NewScanner(r)
@@ -74,7 +73,7 @@ func slots(name, number, here string) (int, error) {
 	return n, nil
 }
 
-// local says whether a name is this machine's.
+// local says whether a name names this machine.
 func local(name, here string) bool {
 	if ip := net.ParseIP(strings.Trim(name, "[]")); ip != nil {
 		return ip.IsLoopback()

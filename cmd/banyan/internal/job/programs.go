@@ -34,7 +34,7 @@ func (f *partFlags) add(flags *pflag.FlagSet) {
 
 // parse reads what belongs to one program.
 func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, error) {
-	modern, remarks, err := mpiexec.Modern(args, func(name string) (value, ok bool) {
+	modern, remarks, err := mpiexec.Translate(args, func(name string) (value, ok bool) {
 		flag := flags.Lookup(name)
 		return flag != nil && flag.NoOptDefVal == "", flag != nil
 	})

@@ -16,7 +16,7 @@ func known(name string) (value, ok bool) {
 	return false, false
 }
 
-func TestModern(t *testing.T) {
+func TestTranslate(t *testing.T) {
 	for _, tc := range []struct{ in, want, remarks string }{
 		{"-n 4 ./a -n 5", "--ranks=4 ./a -n 5", ""},
 		{"-np 4 ./a", "--ranks=4 ./a", ""},
@@ -37,14 +37,14 @@ func TestModern(t *testing.T) {
 		{"-n 2 -", "--ranks=2 -", ""},
 		{"", "", ""},
 	} {
-		got, remarks, err := Modern(strings.Fields(tc.in), known)
+		got, remarks, err := Translate(strings.Fields(tc.in), known)
 		if err != nil || strings.Join(got, " ") != tc.want || strings.Join(remarks, "|") != tc.remarks {
 			t.Errorf("%q: %q, %q, %v", tc.in, got, remarks, err)
 		}
 	}
 	for in, want := range map[string]string{"--nonsense ./a": "unknown option --nonsense", "-np": "wants a value", "-env A": "a name and a value", "-env": "wants a value",
 		"--mca x": "wants 2", "--ranks": "wants a value"} {
-		if _, _, err := Modern(strings.Fields(in), known); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Translate(strings.Fields(in), known); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
