@@ -123,14 +123,15 @@ func (t *translator) next() error {
 		}
 		return nil
 	case isOther:
-		values := []string{value}
+		values, said := []string{value}, arg
 		if !given {
 			var err error
 			if values, err = t.take(arg, other.values); err != nil {
 				return err
 			}
+			said = strings.Join(append([]string{arg}, values...), " ")
 		}
-		t.translate(arg, other, values)
+		t.translate(other, values, said)
 		return nil
 	}
 	// -n4 is an option of Open MPI's mpiexec, too.
@@ -159,8 +160,8 @@ func (t *translator) variable(arg, value string, given bool) error {
 	return nil
 }
 
-// translate translates any other option of another mpiexec.
-func (t *translator) translate(arg string, o option, values []string) {
+// translate translates any other option of another mpiexec. said is the option as it was given.
+func (t *translator) translate(o option, values []string, said string) {
 	switch {
 	case o.meaning == perHost:
 		t.perHost = values[0]
@@ -169,7 +170,7 @@ func (t *translator) translate(arg string, o option, values []string) {
 	case o.meaning == flag:
 		t.flags = append(t.flags, "--"+o.flag)
 	case o.meaning == ignored:
-		t.remarks = append(t.remarks, fmt.Sprintf("%s has no meaning here", strings.Join(append([]string{arg}, values...), " ")))
+		t.remarks = append(t.remarks, said+" has no meaning here")
 	}
 }
 

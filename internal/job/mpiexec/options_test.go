@@ -30,6 +30,7 @@ func TestTranslate(t *testing.T) {
 		{"-H a:2,b -f hosts ./a", "--host=a:2,b --hostfile=hosts ./a", ""},
 		{"--oversubscribe --allow-run-as-root ./a", "./a", ""},
 		{"--mca btl self ./a", "./a", "--mca btl self has no meaning here"},
+		{"--prefix=/usr -v ./a", "./a", "--prefix=/usr has no meaning here|-v has no meaning here"},
 		{"-ppn 2 ./a", "--ranks=2 ./a", ""},
 		{"-N 2 -n 4 ./a", "--ranks=4 ./a", ""},
 		{"-host a:2 -N 1 ./a", "--host=a:2 ./a", ""},
