@@ -1,11 +1,11 @@
 package launcher
 
 import (
-	"banyan/internal/layout"
-
 	"reflect"
 	"strings"
 	"testing"
+
+	"banyan/internal/layout"
 )
 
 func TestDivideCores(t *testing.T) {
@@ -23,7 +23,7 @@ func TestDivideCores(t *testing.T) {
 		{BindCore, []int{0, 2}, layout.Uniform(3, 1), coreSets{{0}, {2}, {0}}},
 		{BindCore, []int{0, 2}, layout.Uniform(1, 1), coreSets{{0}}},
 		{"2,0", []int{0, 2, 5}, layout.Uniform(3, 1), coreSets{{2}, {0}, {2}}},
-		// No two replicas of a rank on one core, as far as can be, and all cores have as many.
+		// No two replicas of a rank share a core, if possible, and all cores have the same number.
 		{BindCore, []int{0, 1}, layout.Uniform(2, 2), coreSets{{0}, {1}, {1}, {0}}},
 		{BindCore, []int{0, 1}, layout.Uniform(3, 2), coreSets{{0}, {1}, {0}, {1}, {0}, {1}}},
 		{BindCore, []int{0, 1}, layout.Uniform(1, 3), coreSets{{0}, {1}, {0}}},
@@ -34,7 +34,7 @@ func TestDivideCores(t *testing.T) {
 			t.Errorf("%s, %v, %v: %v, want %v", tc.bind, tc.cores, tc.layout, got, tc.want)
 		}
 	}
-	// With mirror they needn't be apart.
+	// With the mirror protocol they needn't be apart.
 	if got, want := divideCores(BindCore, []int{0, 1}, layout.Uniform(2, 2), false), (coreSets{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("not apart: %v, want %v", got, want)
 	}
@@ -49,8 +49,7 @@ func TestBindToCores(t *testing.T) {
 	}
 }
 
-// By default processes are kept apart where there are enough cores, and not
-// bound otherwise.
+// By default processes are kept apart if there are enough cores, and not bound otherwise.
 func TestBindByDefault(t *testing.T) {
 	free := whereRanksRun(t, 1, BindNone)[0]
 	if got := whereRanksRun(t, 1, ""); got[0] != free {
@@ -69,7 +68,7 @@ func TestBindByDefault(t *testing.T) {
 	}
 }
 
-// whereRanksRun are the lists of cores that the ranks may run on, in any order.
+// whereRanksRun is the list of cores of each rank, in any order of the ranks.
 func whereRanksRun(t *testing.T, ranks int, bind string) []string {
 	t.Helper()
 	o := run(t, Config{Ranks: ranks, Program: "sed", Bind: bind, Args: []string{"-n", `s/^Cpus_allowed_list:\t//p`, "/proc/self/status"}})

@@ -14,15 +14,15 @@ import (
 
 // Transports that a job can ask for.
 const (
-	TransportAuto   = env.TransportAuto   // whatever is best
-	TransportSHM    = env.TransportSHM    // a process per replica, which share memory
+	TransportAuto   = env.TransportAuto   // the best of these
+	TransportSHM    = env.TransportSHM    // a process per replica, connected by shared memory
 	TransportTCP    = env.TransportTCP    // a process per replica, connected by TCP
 	TransportInproc = env.TransportInproc // all ranks are goroutines of one process
 )
 
 // Protocols of replication.
 const (
-	ProtocolParallel = env.ProtocolParallel // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolParallel = env.ProtocolParallel // each replica sends to one of a rank, and keeps messages until the others have them
 	ProtocolMirror   = env.ProtocolMirror   // each replica sends to all
 )
 
@@ -36,37 +36,37 @@ type Config struct {
 	Dir      string
 	More     []Part // what the ranks after these run
 	Replicas int    // of each rank, at least 1
-	// Degrees, where ranks differ in them, are the replicas of each rank, in place of
-	// Replicas.
+	// Degrees are the numbers of replicas of each rank, if ranks differ in them. They take
+	// precedence over Replicas.
 	Degrees []int
-	// Protocol is how the replicas of two ranks speak to each other: one of the
-	// Protocol constants, empty: parallel.
+	// Protocol is one of the Protocol constants. Empty: parallel.
 	Protocol string
-	// Verify has the data that replicas send compared.
+	// Verify has the replicas compare the data that they send.
 	Verify bool
 
-	// Bind is where processes may run: one of the Bind constants, empty: anywhere.
+	// Bind says on which cores processes may run: one of the Bind constants, or a list of
+	// cores. Empty: BindAuto.
 	Bind string
-	// Limit ends a job that takes longer; 0: never.
+	// Limit ends a job that takes longer. 0: never.
 	Limit time.Duration
 	// Stop, if closed, ends the job at once.
 	Stop <-chan struct{}
 
 	Transport string // empty: auto
 	Faults    fault.Plan
-	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the
-	// default, or what fits the other one.
+	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the default, or a
+	// value that fits the other one.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
-	// Debug says that nobody is taken for dead by silence: whoever debugs the
-	// program may stop any of its processes in any way.
+	// Debug says that silent processes aren't taken for dead, because a person may stop them in
+	// a debugger.
 	Debug bool
 
-	// Heal has a replica that has died replaced, where the program lets it.
+	// Heal has dead replicas replaced, if the program has safe points.
 	Heal      bool
-	healLimit time.Duration // in tests; 0: healLimit
+	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
 
-	// PrivateDir has each process start in a directory of its own below this one,
-	// RANK-REPLICA; empty: in Dir.
+	// PrivateDir has each process start in a directory of its own below this one, named
+	// RANK-REPLICA. Empty: processes start in Dir.
 	PrivateDir string
 
 	// Label puts the rank in front of every line of output.
@@ -75,19 +75,19 @@ type Config struct {
 	// Trace is the file for the trace of all frames, empty for none.
 	Trace string
 
-	// Stdin goes to every replica of rank 0. A Read that is still waiting when
-	// the job ends is abandoned.
+	// Stdin goes to every replica of rank 0. A Read that is still waiting when the job ends is
+	// abandoned.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// MaxProcs bounds ranks × replicas: one host is to survive a typing error.
+// MaxProcs bounds ranks × replicas, so that a host survives a typing error.
 const MaxProcs = 4096
 
-// Exit codes of jobs that didn't start, as shells have them.
+// Exit codes of jobs that didn't start or were ended, as shells and timeout(1) have them.
 const (
 	CodeUsage         = 2   // the job as described makes no sense
-	CodeTimedOut      = 124 // as timeout(1); the job did start
+	CodeTimedOut      = 124 // the job took longer than its limit
 	CodeNotExecutable = 126 // the program can't be executed
 	CodeNotFound      = 127 // there is no such program
 )
@@ -106,12 +106,12 @@ type plan struct {
 	Config
 	parts   []part
 	ranks   int           // of all parts
-	layout  layout.Layout // of all ranks; of one where all are one process
+	layout  layout.Layout // of all ranks; of one rank if all are in one process
 	size    int           // number of processes
 	planned []fault.Event
 }
 
-// inproc says whether one process is all ranks.
+// inproc says whether one process runs all ranks.
 func (p *plan) inproc() bool { return p.Transport == TransportInproc }
 
 // check turns a Config into a plan, or says what is wrong with it.
@@ -189,7 +189,7 @@ func (p *plan) layOut() error {
 	}
 	p.layout = layout.Partial(p.Degrees)
 	if p.Heal && !p.layout.Replicated() {
-		return errors.New("to heal there must be replicas: a rank's only process has nobody to take its state from")
+		return errors.New("to heal there must be replicas: a rank's only process has no replica to take its state from")
 	}
 	p.Replicas = p.layout.MaxDegree()
 	switch p.Protocol {
@@ -202,7 +202,7 @@ func (p *plan) layOut() error {
 	return p.checkVerify()
 }
 
-// checkInproc refuses what needs a process per rank.
+// checkInproc refuses options that need a process per rank.
 func (p *plan) checkInproc() error {
 	p.layout, p.size = layout.Uniform(1, 1), 1
 	switch {
@@ -211,7 +211,7 @@ func (p *plan) checkInproc() error {
 	case p.Replicas > 1:
 		return errors.New("the transport inproc has all ranks in one process: replicas would die with it")
 	case p.Heal:
-		return errors.New("the transport inproc has all ranks in one process: there is nobody to heal from")
+		return errors.New("the transport inproc has all ranks in one process: there is no replica to heal from")
 	case len(p.planned) > 0:
 		return errors.New("the transport inproc has all ranks in one process: a fault can't hit just one")
 	case p.PrivateDir != "":

@@ -28,7 +28,7 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
 	// A process that exits after finalising has written all it wanted to.
-	j.announceEnd(p, end.kind == inOrder || end.kind == badly && end.signal == 0)
+	j.announceEnd(p, end.kind == inOrder || end.kind == failedLate && end.signal == 0)
 	if j.ending {
 		return
 	}
@@ -118,7 +118,7 @@ func (j *job) how(p *process, end ending) string {
 	case j.cause(p, end) == CauseCorruption:
 		return "its data is wrong, killed"
 	case j.cause(p, end) != CauseSilence:
-		if end.kind == badly {
+		if end.kind == failedLate {
 			return end.String() + " after finalising"
 		}
 		return end.String()

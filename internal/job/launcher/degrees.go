@@ -2,7 +2,7 @@ package launcher
 
 import "slices"
 
-// differing are the numbers of replicas where ranks differ in them, else nil.
+// differing are the numbers of replicas of the ranks, nil if all ranks have the same number.
 func (p *plan) differing() []int {
 	if slices.Min(p.Degrees) == slices.Max(p.Degrees) {
 		return nil

@@ -1,58 +1,61 @@
-// Package launcher runs a job on this machine: it starts the processes, lets them
-// find each other, passes their input and output, hears of their deaths first,
-// and ends with the job's exit code. It is what "banyan run" does.
+// Package launcher runs a job on this machine: it starts the processes, lets them find each other,
+// passes their input and output, learns of their deaths first, and ends with the job's exit code. It
+// is what "banyan run" does.
 //
-// # Who knows what
+// # Parts
 //
-// One goroutine, the loop in job.go, owns the job. Everything else tells it
-// events: a process was reaped, a process said something on its lifeline, a
-// signal came, a planned fault is due. What an event means is decided by the ledger
-// (ledger.go), which is pure and tested as such; the loop carries the decision out.
-// The loop never waits for a process, a pipe or the terminal.
+// One goroutine, the loop (loop.go), owns the job (job.go). All other goroutines post events to it: a
+// process was reaped, a process sent a message on its lifeline, a signal came, a planned fault is
+// due. The loop never waits for a process, a pipe or the terminal.
+//
+//	the plan        config.go parts.go degrees.go heartbeat.go privatedir.go bind.go environment.go
+//	to start        spawn.go (pipes, cores), attach.go (PMI, lifelines, reaping), process.go
+//	input, output   feeder.go, outputs.go tap.go and package output
+//	to decide       ledger.go (pure), death.go silence.go corruption.go faults.go end.go signals.go
+//	                debugger.go procstatus.go explain.go
+//	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
+//	to show         reporter.go report.go recording.go
 //
 // # Rules of life and death
 //
-//   - A process leaves in order if it exits with 0 after it has finalised, or
-//     without ever having initialised the library.
-//   - Otherwise its end is a death: by a signal, by an exit code, by an exit
-//     without finalising, or by silence, when another process suspects it and the
-//     launcher kills it. All others are told at once.
-//   - A process to which a debugger is attached isn't taken for dead when it is
-//     silent: all others are told to excuse it (tracer.go).
-//   - A rank whose replicas have all died is lost. That ends the job, unless
-//     the program has said that it handles it.
-//   - If all replicas of a lost rank ended alike, that is the program's own
-//     doing, and its exit code, or 128 + its signal, is the job's. Otherwise
-//     the job's exit code is 1.
-//   - A process that ends badly after it has finalised harms nobody: the
-//     others are left to their ends, and the job's exit code tells.
+//   - A process leaves in order if it exits with 0 after it has finalised, or without ever having
+//     initialised the library.
+//   - Otherwise its end is a death: by a signal, by an exit code, by an exit without finalising, or
+//     by silence, when another process suspects it and the launcher kills it. All others are told at
+//     once.
+//   - A process to which a debugger is attached isn't taken for dead when it is silent: all others
+//     are told to excuse it (debugger.go).
+//   - A rank whose replicas have all died is lost. That ends the job, unless the program has said
+//     that it handles the loss.
+//   - If all replicas of a lost rank ended alike, the program caused that, and its exit code, or
+//     128 + its signal, is the job's. Otherwise the job's exit code is 1.
+//   - A process that fails after it has finalised doesn't end the others. The job's exit code tells
+//     of it.
 //
 // # Replacements
 //
-// With --heal a replica that died is replaced, where its program has safe points
-// (heal.go): the launcher starts another process in its place, names a donor
-// among the live replicas of the rank, has all others admit the replacement, and the
-// replacement's output follow the donor's. The two do the rest between them. What is said to whom, and when, is decided
-// by package recovery, which is pure; the loop carries it out. One is
-// healed at a time; what doesn't come about in time is given up, and a place that three
-// in a row failed to fill stays empty. Until a replacement says that it is a replica
-// its place counts as dead.
+// With --heal a replica that died is replaced, if its program has safe points: the launcher starts
+// another process for its replica slot, names a donor among the live replicas of the rank, has all
+// others admit the replacement, and has the replacement's output follow the donor's. The donor sends
+// its state directly to the replacement. Package recovery decides what is sent to whom, and when; the
+// loop carries that out. One replica is replaced at a time. A phase that takes too long is given up,
+// and after three failures in a row the slot stays vacant. The slot counts as vacant until the
+// replacement says that it is a replica.
 //
 // # What stays behind
 //
-// Nothing. Every process has a process group, which is killed when the process
-// ends. The kernel kills the processes if the launcher dies (PDEATHSIG), and
-// their lifelines end. Nothing is put into the file system.
+// Nothing. Every process has a process group, which is killed when the process ends. If the launcher
+// dies, the kernel kills the processes (PDEATHSIG), and their lifelines end. Nothing is left in the
+// file system.
 //
 // # Limits
 //
-// One host. What a program's processes have started themselves is ended with them,
-// with two exceptions: what has left their process group, and, if the launcher is
-// killed by SIGKILL, what doesn't hold the lifeline or a pipe of the job, such
-// as a sleep in a shell script.
+// One host. The launcher also ends what the processes have started, with two exceptions: what has
+// left its process group, and, if the launcher is killed by SIGKILL, what doesn't hold the lifeline
+// or a pipe of the job, such as a sleep in a shell script.
 //
-// A replacement to rank 0 gets the job's input from its first byte on: rank 0 isn't healed
-// if there has been more than a mebibyte of it, or if the rank has read any since its first
-// safe point. A trace has nothing of replacements. Planned faults of the moment
-// strike them as well, those that count sends don't.
+// A replacement of rank 0 gets the job's input from its first byte on. Rank 0 isn't healed if there
+// was more than 64 MiB of input, or if the rank has read any since its first safe point through
+// buffers of its own. A trace has no frames of replacements. Planned faults at a time strike
+// replacements, too; faults that count sends don't.
 package launcher

@@ -9,8 +9,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// The job ends at once when one of these decides so. Otherwise it ends when all processes have
-// ended.
+// These functions end the job at once. Otherwise it ends when all processes have ended.
 
 // loseRank ends the job because a rank is lost.
 func (j *job) loseRank(rank proto.Rank, text string) {

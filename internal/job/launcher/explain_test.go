@@ -13,7 +13,7 @@ import (
 // hang is a program each of whose ranks waits for something that never comes.
 func hang() {
 	lib.Main(func(world *lib.Comm) error {
-		pair, err := world.Split(world.Rank()/6, 0) // of which ranks 6 and 7 are one
+		pair, err := world.Split(world.Rank()/6, 0) // ranks 6 and 7 have one of their own
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func hang() {
 	})
 }
 
-// A job that has had its time says who waits for what.
+// A late job says what each rank waits for.
 func TestLateJobExplainsItself(t *testing.T) {
 	t.Parallel()
 	o := run(t, Config{Ranks: 8, Limit: 5 * time.Second, HeartbeatTimeout: time.Minute}, "hang")
@@ -75,16 +75,16 @@ func TestLateJobExplainsItself(t *testing.T) {
 	}
 }
 
-// One that never gets as far as MPI is told of, too; and who doesn't answer doesn't keep
-// the job alive.
-func TestLateProgramsWithoutWords(t *testing.T) {
+// The user is also told of processes that never initialise MPI. A process that doesn't answer doesn't
+// keep the job alive.
+func TestLateProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	o := run(t, Config{Ranks: 1, Program: "sleep", Args: []string{"60"}, Limit: 300 * time.Millisecond})
 	if !strings.Contains(o.stderr, "hasn't got through MPI_Init") {
 		t.Errorf("%q", o.stderr)
 	}
 	start := time.Now()
-	o = run(t, Config{Ranks: 1, Limit: time.Second}, "sleep") // which knows no such question
+	o = run(t, Config{Ranks: 1, Limit: time.Second}, "sleep") // it ignores the question
 	if !strings.Contains(o.stderr, "doesn't say what it waits for") || o.report.Outcome != OutcomeTimedOut {
 		t.Errorf("%q", o.stderr)
 	}

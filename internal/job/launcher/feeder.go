@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// feeder copies one input to several sinks. Each goes at its own pace, until
-// the slowest of those still there is limit bytes behind the fastest; then
-// the input waits. A sink whose Write fails has gone.
+// feeder copies one input to several sinks. Each sink reads at its own pace. When the slowest sink is
+// limit bytes behind the input, the feeder stops reading the input. A sink whose Write fails has
+// gone.
 //
-// A replacement's sink begins at the input's first byte, so all of the input is kept, up to kept bytes. It keeps
-// nobody waiting until it has caught up (see settle).
+// A replacement's sink begins at the input's first byte. So the feeder keeps the whole input, up to
+// kept bytes. It doesn't wait for a replacement until that has caught up (see caughtUp).
 type feeder struct {
 	limit, kept int
 
@@ -27,13 +27,13 @@ type feeder struct {
 
 type sink struct {
 	w           inputPipe
-	otherEnd    syscall.RawConn // the other end of w, if the sink may be asked what is taken; or nil
+	otherEnd    syscall.RawConn // the other end of w, to ask how much is taken; or nil
 	at          int64           // next byte of the input
 	gone        bool
 	writing     bool
-	asked       bool   // what is taken: nothing may be written meanwhile
-	lost        func() // of a replacement, to be called if it can't have what it needs; else nil
-	incarnation int    // how many writers there were before
+	asked       bool   // the launcher asks how much is taken: nothing may be written meanwhile
+	lost        func() // of a replacement: called when the input it needs isn't kept any more; else nil
+	incarnation int    // how many writers the sink had before
 }
 
 // inputPipe is the end of a pipe.
@@ -42,7 +42,7 @@ type inputPipe interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// newFeeder makes a feeder. Each sink is closed when it has got all.
+// newFeeder makes a feeder. It closes each sink that has the whole input.
 func newFeeder(limit, kept int, sinks []sink) *feeder {
 	f := &feeder{limit: limit, kept: kept, sinks: sinks}
 	f.changed.L = &f.mu
@@ -62,10 +62,10 @@ func (f *feeder) run(input io.Reader) {
 		f.eof = err != nil
 		f.forget()
 		f.changed.Broadcast()
-		for f.end()-f.slowest() >= int64(f.limit) && f.any() {
+		for f.end()-f.slowest() >= int64(f.limit) && f.anySink() {
 			f.changed.Wait()
 		}
-		stop := f.eof || !f.any() && !f.keeps()
+		stop := f.eof || !f.anySink() && !f.keepsAll()
 		f.mu.Unlock()
 		if stop {
 			return
@@ -76,10 +76,10 @@ func (f *feeder) run(input io.Reader) {
 // end is how long the input is so far. The lock is held.
 func (f *feeder) end() int64 { return f.base + int64(len(f.buf)) }
 
-// keeps says whether a replacement could begin. The lock is held.
-func (f *feeder) keeps() bool { return f.base == 0 && len(f.buf) <= f.kept }
+// keepsAll says whether the whole input is kept, so that a replacement can begin. The lock is held.
+func (f *feeder) keepsAll() bool { return f.base == 0 && len(f.buf) <= f.kept }
 
-// slowest is where the slowest sink is that may keep the input waiting. The lock is held.
+// slowest is the position of the slowest sink for which the input waits. The lock is held.
 func (f *feeder) slowest() int64 {
 	at := f.end()
 	for i := range f.sinks {
@@ -90,7 +90,8 @@ func (f *feeder) slowest() int64 {
 	return at
 }
 
-// forget gives up replacements for whom too much would have to be kept. The lock is held.
+// forget gives up replacements for which more than kept bytes would have to be kept. The lock is
+// held.
 func (f *feeder) forget() {
 	for i := range f.sinks {
 		if s := &f.sinks[i]; !s.gone && s.lost != nil && f.end()-s.at > int64(f.kept) {
@@ -101,7 +102,7 @@ func (f *feeder) forget() {
 	f.trim()
 }
 
-// remove closes a sink and forgets it, also while it is being written to.
+// remove closes a sink and forgets it, even while it is being written to.
 func (f *feeder) remove(i int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,16 +119,16 @@ func (f *feeder) drop(i int) {
 	}
 }
 
-// revive gives a sink that has gone another writer, which gets the input from its first
-// byte on. It can't if that isn't all here any more. missed is called, on a goroutine of its own, if that becomes
-// so before the sink is settled.
-func (f *feeder) replace(i int, next sink, missed func()) bool {
+// replace gives a sink that has gone a new writer, which gets the input from its first byte on. It
+// returns false if the whole input isn't kept any more. If that happens later, before the sink has
+// caught up, lost is called on a goroutine of its own.
+func (f *feeder) replace(i int, next sink, lost func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.sinks[i]
-	next.incarnation, next.lost = s.incarnation+1, missed
+	next.incarnation, next.lost = s.incarnation+1, lost
 	*s = next
-	if !f.keeps() {
+	if !f.keepsAll() {
 		f.drop(i)
 		return false
 	}
@@ -135,14 +136,14 @@ func (f *feeder) replace(i int, next sink, missed func()) bool {
 	return true
 }
 
-// settle says that a replacement has come to where the others are.
+// caughtUp says that a replacement has come to where the others are.
 func (f *feeder) caughtUp(i int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sinks[i].lost = nil
 }
 
-// taken is how much of the input a sink's process has read, which must not read meanwhile.
+// taken is how much of the input a sink's process has read. The process must not read meanwhile.
 func (f *feeder) taken(i int) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +153,7 @@ func (f *feeder) taken(i int) int64 {
 	}
 	s.asked = true
 	for s.writing {
-		s.w.SetWriteDeadline(time.Unix(0, 1)) // so that it is known how much a full pipe has taken
+		s.w.SetWriteDeadline(time.Unix(0, 1)) // the Write to a full pipe returns how much it wrote
 		f.changed.Wait()
 	}
 	s.asked = false
@@ -171,7 +172,7 @@ func (f *feeder) drain(i, incarnation int) {
 			f.changed.Wait()
 		}
 		n := 0
-		if s.incarnation == incarnation && !s.gone { // else base may be beyond at
+		if s.incarnation == incarnation && !s.gone { // otherwise base may be beyond at
 			n = copy(chunk, f.buf[s.at-f.base:])
 		}
 		if n == 0 {
@@ -200,8 +201,8 @@ func (f *feeder) drain(i, incarnation int) {
 	}
 }
 
-// any says whether a sink is left. The lock is held.
-func (f *feeder) any() bool {
+// anySink says whether a sink is left. The lock is held.
+func (f *feeder) anySink() bool {
 	for i := range f.sinks {
 		if !f.sinks[i].gone {
 			return true
@@ -210,9 +211,9 @@ func (f *feeder) any() bool {
 	return false
 }
 
-// trim drops what nobody needs any more. The lock is held.
+// trim drops the input that no sink needs any more. The lock is held.
 func (f *feeder) trim() {
-	if f.keeps() {
+	if f.keepsAll() {
 		return
 	}
 	least := f.end()
@@ -223,7 +224,7 @@ func (f *feeder) trim() {
 	}
 	n := int(least - f.base)
 	if n < len(f.buf)/2 {
-		return // not for each chunk, what is kept may be much
+		return // moving what is kept, which may be much, for each chunk would cost too much
 	}
 	f.buf = append(f.buf[:0], f.buf[n:]...)
 	f.base = least

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// askedPipe is a sink that can be asked what is taken, and the process's end of it.
+// askedPipe is a sink that can be asked how much is taken, and the process's end of it.
 func askedPipe(t *testing.T) (sink, *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -23,7 +23,8 @@ func askedPipe(t *testing.T) (sink, *os.File) {
 	return sink{w: w, otherEnd: raw}, r
 }
 
-// A replacement gets the input from its first byte on, and what each has taken of it is known.
+// A replacement gets the input from its first byte on, and the feeder knows how much each process has
+// taken.
 func TestFeederReplaces(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	first, in := askedPipe(t)
@@ -76,7 +77,7 @@ func TestFeederReplaces(t *testing.T) {
 	}
 }
 
-// Where the input is too long to be kept, nobody can begin with it anew.
+// If the input is too long to be kept, no replacement can begin.
 func TestFeederKeepsALimit(t *testing.T) {
 	first, in := askedPipe(t)
 	f := newFeeder(1000, 1000, []sink{first})
@@ -98,7 +99,8 @@ func TestFeederKeepsALimit(t *testing.T) {
 	}
 }
 
-// How much has been read is known also of a process whose pipe is full, and which gets all of the rest.
+// The feeder knows how much a process has read even if its pipe is full. The process gets all of the
+// rest.
 func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	text := strings.Repeat("0123456789", 50_000)
 	first, in := askedPipe(t)
@@ -122,8 +124,8 @@ func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	}
 }
 
-// A replacement that doesn't read yet keeps no other waiting, until too much would have to be kept for
-// it: then it is told. One that has settled counts like the others.
+// The input doesn't wait for a replacement that doesn't read yet. When too much would have to be kept
+// for it, lost is called. A replacement that has caught up counts like the other sinks.
 func TestFeederWithAReplacement(t *testing.T) {
 	const kept = 1 << 20
 	text := strings.Repeat("0123456789", kept/4)

@@ -7,27 +7,27 @@ import (
 	"banyan/internal/job/env"
 )
 
-// Defaults of the failure detector: η and δ. Where only one is given, the other
-// follows in their ratio.
+// Defaults of the failure detector's η and δ. If only one is given, the other follows in the ratio of
+// the defaults.
 const (
 	DefaultHeartbeatPeriod  = env.DefaultHeartbeatPeriod
 	DefaultHeartbeatTimeout = env.DefaultHeartbeatTimeout
 )
 
 const (
-	// minHeartbeatPeriod is the grain of the processes' clocks.
+	// minHeartbeatPeriod is the resolution of the processes' clocks.
 	minHeartbeatPeriod = time.Millisecond
-	// minPeriods is the least δ/η: with less, one late heartbeat is a death.
+	// minPeriods is the lowest δ/η. Below it, one late heartbeat would be a death.
 	minPeriods = 2
-	// safePeriods is the δ/η below which a process can't always tell that it
-	// was itself stopped, rather than another (internal/proto/detector, wake).
-	// It needs some more: twice the time that a message takes.
+	// safePeriods is the δ/η below which a process that was paused can't always tell that it was
+	// itself paused, not another (internal/proto/detector, wake). To be exact, δ must exceed 4η by
+	// twice the time of a message.
 	safePeriods = 4
-	// noTimeout is longer than any job; twice as much is still a valid time.
+	// noTimeout is longer than any job. Twice as much is still a valid time.
 	noTimeout = 100_000 * time.Hour
 )
 
-// checkHeartbeats completes η and δ, or says what is wrong with them.
+// checkHeartbeats sets the one of η and δ that isn't given, or says what is wrong with them.
 func (p *plan) checkHeartbeats() error {
 	period, timeout := p.HeartbeatPeriod, p.HeartbeatTimeout
 	switch {
@@ -36,7 +36,7 @@ func (p *plan) checkHeartbeats() error {
 	case p.Debug && timeout > 0:
 		return fmt.Errorf("with debug there is no heartbeat timeout, so it can't be %v", timeout)
 	case period == 0 && timeout == 0 || period == 0 && timeout >= DefaultHeartbeatTimeout:
-		period = DefaultHeartbeatPeriod // more often than needed, and cheap
+		period = DefaultHeartbeatPeriod // shorter than needed, but cheap
 	case period == 0:
 		period = timeout * DefaultHeartbeatPeriod / DefaultHeartbeatTimeout
 	}
@@ -60,11 +60,11 @@ func (p *plan) checkHeartbeats() error {
 	return nil
 }
 
-// tight is a warning, if η and δ call for one.
+// heartbeatWarning is a warning about η and δ, empty if they need none.
 func (p *plan) heartbeatWarning() string {
 	if p.HeartbeatTimeout >= safePeriods*p.HeartbeatPeriod {
 		return ""
 	}
-	return fmt.Sprintf("with a heartbeat timeout (%v) below %d periods (of %v), a process that was itself held up may take others for dead",
+	return fmt.Sprintf("with a heartbeat timeout (%v) below %d periods (of %v), a process that was itself paused may take others for dead",
 		p.HeartbeatTimeout, safePeriods, p.HeartbeatPeriod)
 }

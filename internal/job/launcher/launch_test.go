@@ -104,8 +104,7 @@ func TestBadJobs(t *testing.T) {
 	}
 }
 
-// A program that isn't an MPI program gives its own exit code, whatever the
-// replication.
+// A program that isn't an MPI program gives its own exit code, with any number of replicas.
 func TestExitCodes(t *testing.T) {
 	for _, replicas := range []int{1, 2, 3} {
 		for _, code := range []int{0, 3, 255} {
@@ -176,7 +175,7 @@ func sameLines(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// The end of a process that has finalised harms nobody.
+// The end of a process that has finalised doesn't end the others.
 func TestEndsAfterFinalising(t *testing.T) {
 	for _, tc := range []struct {
 		replicas int
@@ -224,7 +223,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// A stopped process that another finds silent is killed, and all hear of it.
+// A stopped process that another process finds silent is killed, and all others are told.
 func TestSuspicion(t *testing.T) {
 	o := run(t, Config{Ranks: 3, Replicas: 2}, "suspect", "4")
 	if o.report.ExitCode != 0 || len(o.report.Deaths) != 1 {
@@ -239,8 +238,7 @@ func TestSuspicion(t *testing.T) {
 	}
 }
 
-// Whoever ends or is stopped before it joins doesn't keep the others from
-// starting.
+// A process that ends or is stopped before it joins doesn't keep the others from starting.
 func TestDeathDuringStart(t *testing.T) {
 	for how, cause := range map[string]string{"kill": CauseSignal, "3": CauseExit, "stop": CauseSilence} {
 		o := run(t, Config{Ranks: 2, Replicas: 2, HeartbeatTimeout: 300 * time.Millisecond}, "early", how)
@@ -261,8 +259,8 @@ func TestStopAfterFinalising(t *testing.T) {
 	}
 }
 
-// A stopped replica of a program that knows no heartbeats isn't waited for once
-// another is through.
+// A stopped replica of a program without heartbeats isn't waited for once another replica has left in
+// order.
 func TestStopOfAnotherProgram(t *testing.T) {
 	p, err := fault.Parse("stop rank=0 at=0s")
 	if err != nil {
@@ -299,7 +297,7 @@ func TestPlannedFaults(t *testing.T) {
 	}
 }
 
-// The signals of a user's terminal end the job and all it has started.
+// The signals of a user's terminal end the job and everything it has started.
 func TestInterrupt(t *testing.T) {
 	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		cmd, pids := startSleepers(t)
@@ -312,19 +310,19 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// The kernel cleans up behind a launcher that is killed.
+// The kernel ends the processes of a launcher that is killed.
 func TestLauncherKilled(t *testing.T) {
 	cmd, pids := startSleepers(t)
 	cmd.Process.Kill()
 	cmd.Wait()
-	// The sleeps are no processes of the job, and nobody is left to know them.
+	// The sleeps aren't processes of the job, and the launcher that knew them is dead.
 	gone(t, pids[:len(pids)/2])
 	for _, pid := range pids[len(pids)/2:] {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// Ctrl-Z stops all, and fg continues all.
+// Ctrl-Z stops all processes, and fg continues them.
 func TestSuspend(t *testing.T) {
 	cmd, pids := startSleepers(t)
 	all := append(slices.Clone(pids), cmd.Process.Pid)
@@ -350,8 +348,8 @@ func await(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// startSleepers starts a launcher with two processes that have a child each. It
-// returns the pids, first of the processes.
+// startSleepers starts a launcher with two processes that have a child each. It returns the pids,
+// those of the processes first.
 func startSleepers(t *testing.T) (*exec.Cmd, []int) {
 	t.Helper()
 	cmd, lines := startLauncher(t, Config{Ranks: 2}, 2, "sleep")

@@ -11,24 +11,24 @@ import (
 	"banyan/internal/proto"
 )
 
-// ledger keeps the account of which processes live and what that means for
-// their ranks. It is pure: no clock, no I/O.
+// ledger records how processes live and end, and judges what that means for their ranks. It is pure:
+// it has no clock and no I/O.
 type ledger struct {
 	layout.Layout
 	entries []entry
 	survive bool // the program handles the loss of ranks
 }
 
-// entry is the account of one process.
+// entry records the process of one replica slot.
 type entry struct {
 	ready     bool // it has initialised the library
-	pid       int  // the process that has said so, if it did
+	pid       int  // of the process that initialised it, which may be a child; 0: unknown
 	finalized bool // it has said that it leaves
-	fenced    bool // the launcher killed it, for it was silent
-	outvoted  bool // fenced since what it sends or has got is wrong
+	fenced    bool // the launcher killed it, because it was silent or outvoted
+	outvoted  bool // fenced because data that it sends or has received is wrong
 	traced    bool // a debugger is attached to it
 	silent    time.Duration
-	by        proto.Proc // who found it silent; NoProc: the launcher
+	by        proto.Proc // the process that found it silent or wrong; NoProc: the launcher
 	end       ending
 }
 
@@ -42,10 +42,10 @@ type ending struct {
 type endKind uint8
 
 const (
-	running   endKind = iota
-	inOrder           // the process left as it should
-	badly             // after it had finalised: nobody needs it any more
-	diedEarly         // its rank must do without it
+	running    endKind = iota
+	inOrder            // the process left as it should
+	failedLate         // it failed after it had finalised: the others don't need it any more
+	diedEarly          // it failed before: its rank must do without it
 )
 
 func newLedger(layout layout.Layout) *ledger {
@@ -56,10 +56,10 @@ func newLedger(layout layout.Layout) *ledger {
 	return l
 }
 
-// valid says whether there is such a process.
+// valid says whether the job has such a process.
 func (l *ledger) valid(p proto.Proc) bool { return p >= 0 && int(p) < len(l.entries) }
 
-// ended enters how a process ended.
+// ended records how a process ended.
 func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 	e := &l.entries[p]
 	e.end = ending{diedEarly, signal, code}
@@ -68,13 +68,13 @@ func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 	case fine && (e.finalized || !e.ready):
 		e.end.kind = inOrder
 	case e.finalized:
-		e.end.kind = badly
+		e.end.kind = failedLate
 	}
 	return e.end
 }
 
-// substitute is the replica that stands in for the dead of a rank: the lowest
-// that lives or has left in order.
+// substitute is the replica that stands in for the dead replicas of a rank: the lowest that lives or
+// has left in order.
 func (l *ledger) substitute(r proto.Rank) (replica int, ok bool) {
 	for i := range l.Degree(r) {
 		if k := l.entries[l.Proc(r, i)].end.kind; k == running || k == inOrder {
@@ -84,11 +84,11 @@ func (l *ledger) substitute(r proto.Rank) (replica int, ok bool) {
 	return 0, false
 }
 
-// rankEnd is what the ends of a rank's replicas amount to.
+// rankEnd is what the ends of a rank's replicas mean for the rank.
 type rankEnd struct {
 	over bool // no replica runs, and none left in order
-	lost bool // over, and none got as far as to finalise: the others miss it
-	code int  // if over, the exit code it stands for
+	lost bool // over, and no replica finalised: the other ranks miss the rank
+	code int  // if over, the exit code of the rank
 }
 
 // rankEnd judges a rank.
@@ -96,14 +96,14 @@ func (l *ledger) rankEnd(r proto.Rank) rankEnd {
 	if _, ok := l.substitute(r); ok {
 		return rankEnd{}
 	}
-	// Those who finalised have done all that the program wanted to do; their
-	// word counts, not that of replicas which died on the way.
-	judged := l.endings(r, badly)
+	// Replicas that finalised have done all that the program wanted to do. Their ends count, not
+	// those of replicas that died earlier.
+	judged := l.endings(r, failedLate)
 	lost := len(judged) == 0
 	if lost {
 		judged = l.endings(r, diedEarly)
 	}
-	// Nor does that of those killed from outside count, if another has ended by itself.
+	// If a replica ended by itself, the ends of replicas killed from outside don't count.
 	if own := slices.DeleteFunc(slices.Clone(judged), ending.killed); len(own) > 0 {
 		judged = own
 	}
@@ -115,7 +115,7 @@ func (l *ledger) rankEnd(r proto.Rank) rankEnd {
 	return rankEnd{over: true, lost: lost, code: judged[0].exitCode()}
 }
 
-// endings are those of a kind among a rank's replicas.
+// endings are the ends of this kind among a rank's replicas.
 func (l *ledger) endings(r proto.Rank, kind endKind) []ending {
 	var all []ending
 	for i := range l.Degree(r) {
@@ -126,8 +126,7 @@ func (l *ledger) endings(r proto.Rank, kind endKind) []ending {
 	return all
 }
 
-// exitCode is the exit code of a job whose processes have all ended, and that
-// nothing else has ended.
+// exitCode is the exit code of a job that ended because all its processes ended.
 func (l *ledger) exitCode() int {
 	failed, lost := 0, 0
 	for r := range proto.Rank(l.Ranks()) {
@@ -145,7 +144,7 @@ func (l *ledger) exitCode() int {
 	return failed
 }
 
-// lostRanks are the ranks that all replicas died of.
+// lostRanks are the ranks whose replicas all died.
 func (l *ledger) lostRanks() []int {
 	lost := []int{}
 	for r := range proto.Rank(l.Ranks()) {
@@ -156,11 +155,11 @@ func (l *ledger) lostRanks() []int {
 	return lost
 }
 
-// killed says that it wasn't the program that ended the process.
+// killed says that the process was killed from outside.
 func (e ending) killed() bool { return e.signal == syscall.SIGKILL }
 
-// exitCode is what a shell would make of the ending. An exit with 0 that
-// wasn't in order counts as failure.
+// exitCode is the exit code that a shell gives the ending. An exit with 0 that wasn't in order counts
+// as failure.
 func (e ending) exitCode() int {
 	switch {
 	case e.signal != 0:

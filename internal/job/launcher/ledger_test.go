@@ -11,9 +11,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// The account of one rank: what happened to each replica, and what follows.
-// "run" runs, "left" left in order, "!3" exited with 3 after finalising, others
-// died early.
+// What the ends of its replicas mean for a rank. "run" runs, "left" left in order, "!3" exited with 3
+// after finalising, other replicas died early.
 func TestRankEnd(t *testing.T) {
 	for _, tc := range []struct {
 		replicas   string
@@ -40,13 +39,13 @@ func TestRankEnd(t *testing.T) {
 		{"!3", rankEnd{true, false, 3}, -1},
 		{"!3 !3", rankEnd{true, false, 3}, -1},
 		{"!3 !4", rankEnd{true, false, 1}, -1},
-		{"sig9 !3", rankEnd{true, false, 3}, -1}, // the first was masked
+		{"sig9 !3", rankEnd{true, false, 3}, -1}, // the second had stood in for the first
 		{"!3 left", rankEnd{}, 1},
 	} {
 		fates := strings.Fields(tc.replicas)
 		l := newLedger(layout.Uniform(1, len(fates)))
 		for i, f := range fates {
-			meet(l, proto.Proc(i), f)
+			apply(l, proto.Proc(i), f)
 		}
 		if got := l.rankEnd(0); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", tc.replicas, got, tc.want)
@@ -57,8 +56,8 @@ func TestRankEnd(t *testing.T) {
 	}
 }
 
-// meet has a process meet its fate.
-func meet(l *ledger, p proto.Proc, fate string) {
+// apply records the fate of a process.
+func apply(l *ledger, p proto.Proc, fate string) {
 	var n int
 	e := &l.entries[p]
 	e.ready = true
@@ -69,7 +68,7 @@ func meet(l *ledger, p proto.Proc, fate string) {
 		l.ended(p, 0, 0)
 	case strings.HasPrefix(fate, "!"):
 		e.finalized = true
-		meet(l, p, fate[1:])
+		apply(l, p, fate[1:])
 	case strings.HasPrefix(fate, "sig"):
 		fmt.Sscanf(fate, "sig%d", &n)
 		l.ended(p, syscall.Signal(n), 0)
@@ -94,7 +93,7 @@ func TestExitCodeOfAJob(t *testing.T) {
 		fates := strings.Fields(tc.ranks)
 		l := newLedger(layout.Uniform(len(fates), 1))
 		for i, f := range fates {
-			meet(l, proto.Proc(i), f)
+			apply(l, proto.Proc(i), f)
 		}
 		if got := l.exitCode(); got != tc.want || !slices.Equal(l.lostRanks(), tc.lost) {
 			t.Errorf("%s: exit code %d, lost %v, want %d, %v", tc.ranks, got, l.lostRanks(), tc.want, tc.lost)

@@ -20,7 +20,7 @@ const (
 	lineHold = time.Second
 )
 
-// outputs reads what the processes write, and passes on what each rank wrote once.
+// outputs reads what the processes write, and passes on the output of each rank once.
 type outputs struct {
 	layout           layout.Layout
 	stdouts, stderrs []*output.Collector // by rank
@@ -36,7 +36,7 @@ func newOutputs(l layout.Layout) *outputs {
 	}
 }
 
-// collectOutput makes the collectors, which tell the loop what goes wrong.
+// collectOutput makes the collectors. They post errors and differences to the loop.
 func (j *job) collectOutput(stdout, stderr *output.Printer) {
 	for r := range j.layout.Ranks() {
 		j.outputs.stdouts[r] = j.collector(stdout, r, "stdout")
@@ -99,8 +99,8 @@ func (o *outputs) endRanks(stdout, stderr *output.Printer) {
 // wait waits until all output is read.
 func (o *outputs) wait() { o.ranks.Wait() }
 
-// hurry says whether the output of a process is to be read as fast as it comes, since a replacement
-// waits for its end.
+// hurry says whether all output of a process is read at once, because a replacement waits for its
+// end.
 func (o *outputs) hurry(p proto.Proc, is bool) {
 	rank, replica := o.slot(p)
 	o.stdouts[rank].Hurry(replica, is)
@@ -112,8 +112,8 @@ func (o *outputs) hurry(p proto.Proc, is bool) {
 func (o *outputs) follow(p *process, donor proto.Proc) {
 	rank, replica := o.slot(p.id)
 	_, like := o.slot(donor)
-	o.stdouts[rank].Revive(replica, like)
-	o.stderrs[rank].Revive(replica, like)
+	o.stdouts[rank].Follow(replica, like)
+	o.stderrs[rank].Follow(replica, like)
 	p.follows = true
 	o.read(p)
 }

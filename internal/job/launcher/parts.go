@@ -15,8 +15,8 @@ type Part struct {
 	Ranks   int // at least 1
 	Program string
 	Args    []string
-	// Env is the environment to start from; the job's own variables replace
-	// what is there.
+	// Env is the environment to start from. The job's own variables replace those of the same
+	// name.
 	Env []string
 	// Dir is the directory to start in, empty for the launcher's.
 	Dir string
@@ -26,10 +26,10 @@ type Part struct {
 type part struct {
 	Part
 	path string // of the program
-	end  int    // the first rank beyond
+	end  int    // the first rank after it
 }
 
-// argv is what the program is called with.
+// argv is the program and its arguments.
 func (p *part) argv() []string { return append([]string{p.Program}, p.Args...) }
 
 // divide gives the ranks to the programs, in the order of these.
@@ -53,20 +53,20 @@ func (p *plan) divide() error {
 	return nil
 }
 
-// of is the part that a rank runs.
+// part is the part that a rank runs.
 func (p *plan) part(rank int) *part { return &p.parts[p.partIndex(rank)] }
 
-// index is its number.
+// partIndex is the number of that part.
 func (p *plan) partIndex(rank int) int {
 	for i := range p.parts {
 		if rank < p.parts[i].end {
 			return i
 		}
 	}
-	panic(fmt.Sprintf("launch: rank %d of %d", rank, p.ranks)) // divide has counted them
+	panic(fmt.Sprintf("launcher: rank %d of %d", rank, p.ranks)) // divide has counted them
 }
 
-// command is the job for people.
+// command is the command line of all programs.
 func (p *plan) command() (words []string) {
 	for i := range p.parts {
 		if i > 0 {
@@ -77,8 +77,8 @@ func (p *plan) command() (words []string) {
 	return words
 }
 
-// find looks the program up as a shell does: in PATH, or, if its name has a
-// slash, from the directory that it starts in.
+// find looks the program up as a shell does: in PATH, or, if its name has a slash, relative to the
+// directory in which it starts.
 func (p *part) find() error {
 	if p.Dir != "" {
 		if info, err := os.Stat(p.Dir); err != nil || !info.IsDir() {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Several programs share a job: ranks in their order, each with arguments,
-// environment and directory of its own.
+// Several programs share a job. They have the ranks in their order, and each has its own arguments,
+// environment and directory.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	sh := func(ranks int, env, script string) Part {
@@ -50,7 +50,7 @@ func TestBadParts(t *testing.T) {
 	}
 }
 
-// A name with a slash is looked up where the program starts.
+// A name with a slash is looked up in the directory where the program starts.
 func TestProgramInItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\necho here\n"), 0o755); err != nil {

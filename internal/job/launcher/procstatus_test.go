@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A shell is stopped at any moment, often while it waits for its vfork, when the
-// kernel never calls it stopped.
+// A shell is stopped at any moment. Often it waits for its vfork, and then the kernel never reports
+// it as stopped.
 func TestStoppedInVfork(t *testing.T) {
 	tries := 100
 	if testing.Short() {
@@ -23,7 +23,8 @@ func TestStoppedInVfork(t *testing.T) {
 		time.Sleep(time.Duration(i%10) * time.Millisecond)
 		p := &process{handle: cmd.Process, pid: cmd.Process.Pid}
 		p.signal(syscall.SIGSTOP)
-		// Once is enough: while a pending stop becomes a real one, neither is told.
+		// Seeing the stop once is enough: while a pending stop becomes a real one, the kernel
+		// reports neither.
 		seen := p.stopped()
 		for deadline := time.Now().Add(5 * time.Second); !seen && time.Now().Before(deadline); seen = p.stopped() {
 			time.Sleep(time.Millisecond)

@@ -2,8 +2,8 @@ package launcher
 
 import "sync"
 
-// queue hands values to a function, in order, on a goroutine of its own. It
-// has no bound, so that who puts never waits; it is for what is rare.
+// queue hands values to a function, in order, on a goroutine of its own. It has no bound, so that put
+// never waits. It is for values that are rare.
 type queue[T any] struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -26,7 +26,7 @@ func (q *queue[T]) put(v T) {
 	q.changed.Signal()
 }
 
-// close ends the queue when it is empty. What is put later may be lost.
+// close ends the queue when it is empty. Values that are put later may be lost.
 func (q *queue[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,16 +16,16 @@ import (
 	"banyan/internal/trace"
 )
 
-// recording is the traces of a job while it runs: each process writes one of its own, in a
-// directory beside the file that is to hold all of them. If the launcher is killed the
-// directory stays.
+// recording is the trace of a job while the job runs. Each process writes a trace of its own, in a
+// directory beside the file that is to hold all of them. If the launcher is killed, the directory
+// stays.
 type recording struct {
 	path  string // of the file, absolute
 	dir   string
 	begin int64 // CLOCK_MONOTONIC, in nanoseconds
 }
 
-// record prepares for the traces, if there are to be any.
+// record prepares the recording, if the job has one.
 func (p *plan) record() (*recording, error) {
 	if p.Trace == "" {
 		return nil, nil
@@ -48,7 +48,7 @@ func (p *plan) record() (*recording, error) {
 	return &recording{path, dir, now.Nano()}, nil
 }
 
-// environment is what the processes are told of it.
+// environment tells the processes where to write, and from when times count.
 func (r *recording) environment() []string {
 	if r == nil {
 		return nil
@@ -56,14 +56,14 @@ func (r *recording) environment() []string {
 	return []string{env.Trace + "=" + r.dir, env.TraceBegin + "=" + strconv.FormatInt(r.begin, 10)}
 }
 
-// discard forgets a recording of a job that didn't start.
+// discard removes the recording of a job that didn't start.
 func (r *recording) discard() {
 	if r != nil {
-		os.RemoveAll(r.dir) // as good as empty
+		os.RemoveAll(r.dir) // it has at most empty traces
 	}
 }
 
-// merge makes the one trace, when nobody writes any more.
+// merge makes one trace of all, when no process writes any more.
 func (r *recording) merge(p *plan) error {
 	if r == nil {
 		return nil
@@ -106,5 +106,5 @@ func (r *recording) mergeParts(p *plan) (parts int, err error) {
 	return len(readers), os.Rename(whole, r.path)
 }
 
-// oneWord keeps a name from being taken for several.
+// oneWord makes one word of a name.
 func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }

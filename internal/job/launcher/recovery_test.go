@@ -17,9 +17,9 @@ import (
 	"banyan/internal/job/recovery"
 )
 
-// patient is a program of two ranks with two replicas, "patient HOW DIR": process 1, the
-// first replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. The
-// two tell each other by files in DIR what real ones tell by frames.
+// healProgram is a program of two ranks with two replicas, "heal HOW DIR": process 1, the first
+// replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. Donor and
+// replacement leave files in DIR for each other, where real ones send frames.
 func healProgram(how, dir string) int {
 	if os.Getenv(env.Incarnations) != "" {
 		return healReplacement(how, dir)
@@ -64,7 +64,7 @@ func healProgram(how, dir string) int {
 			return 0
 		}
 		if how == "early" && news.Type == control.Admit {
-			m.leave() // the job ends while somebody is being healed
+			m.leave() // the job ends during an attempt
 			return 0
 		}
 	}
@@ -98,7 +98,7 @@ func healReplacement(how, dir string) int {
 		}
 	}
 	awaitFile(dir, "marked")
-	os.Remove(filepath.Join(dir, "marked")) // the next replacement's donor is to be marked anew
+	os.Remove(filepath.Join(dir, "marked")) // the donor of the next replacement is marked anew
 	if how == "lost" || how == "orphan" || how == "last" {
 		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
 	}
@@ -127,7 +127,8 @@ func healReplacement(how, dir string) int {
 	return 0
 }
 
-// last is what replacements do of whom the first is the donor of the second, in its own donor's place.
+// last is what two replacements do: the first is the donor of the second, which replaces the donor of
+// the first.
 func (m *mpi) last(dir string) int {
 	if m.proc == 1 {
 		fmt.Print("ee\nfo")
@@ -191,7 +192,7 @@ func TestHeal(t *testing.T) {
 			if tc.how == "stop" {
 				c.HeartbeatTimeout = 100 * time.Millisecond
 			}
-			o := run(t, c, "patient", tc.how, t.TempDir())
+			o := run(t, c, "heal", tc.how, t.TempDir())
 			if o.report.ExitCode != tc.code || !regexp.MustCompile(tc.stderr).MatchString(o.stderr) {
 				t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 			}
@@ -217,25 +218,27 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// A donor that dies as the last of its rank, but for the replacement that has its state by then, is replaced from that.
+// If the donor dies when only its replacement is left of the rank, and the replacement has its state,
+// the donor is replaced from the replacement.
 func TestLastDonor(t *testing.T) {
-	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Limit: 20 * time.Second}, "patient", "last", t.TempDir())
+	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Limit: 20 * time.Second}, "heal", "last", t.TempDir())
 	want := `replica 0 is back .*, with the state of replica 1\n(.*\n)*.* replica 1 is back .*, with the state of replica 0`
 	if o.report.ExitCode != 0 || o.stdout != "one\ntwo\nthree\nfour\n" || len(o.report.Heals) != 2 || !regexp.MustCompile(want).MatchString(o.stderr) {
 		t.Errorf("exit code %d, stdout %q, stderr %q", o.report.ExitCode, o.stdout, o.stderr)
 	}
 }
 
-// A replacement is nobody's to observe until a view has it: if it is stopped before, the launcher sees it.
+// No process observes a replacement until a view has it. If it is stopped before, the launcher finds
+// that.
 func TestStoppedBeforeTheView(t *testing.T) {
 	c := Config{Ranks: 2, Replicas: 2, Heal: true, HeartbeatTimeout: 100 * time.Millisecond}
-	o := run(t, c, "patient", "stop late", t.TempDir())
+	o := run(t, c, "heal", "stop late", t.TempDir())
 	if want := `rank 1 replica 0 .* died: silent for .*, killed; found by the launcher`; o.report.ExitCode != 0 || !regexp.MustCompile(want).MatchString(o.stderr) {
 		t.Errorf("exit code %d, stderr %q", o.report.ExitCode, o.stderr)
 	}
 }
 
-// A replacement that does nothing is ended in time.
+// A replacement that does nothing is ended after the limit.
 func TestHealLimit(t *testing.T) {
 	dir := t.TempDir()
 	c := Config{Ranks: 2, Replicas: 2, Heal: true, healLimit: 50 * time.Millisecond, Limit: 20 * time.Second}
@@ -243,17 +246,17 @@ func TestHealLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Faults = plan // else nothing would end the job
-	o := run(t, c, "patient", "hang", dir)
+	c.Faults = plan // otherwise nothing would end the job
+	o := run(t, c, "heal", "hang", dir)
 	if n := strings.Count(o.stderr, "replica 0 couldn't be replaced: it didn't get ready within 50ms"); n != recovery.MaxFailures || len(o.report.Heals) != recovery.MaxFailures {
 		t.Errorf("stderr %q", o.stderr)
 	}
 }
 
-// Replacements end with the launcher, as all processes do, however that ends.
+// Replacements end with the launcher, as all processes do, however the launcher ends.
 func TestLauncherDiesHealing(t *testing.T) {
 	dir := t.TempDir()
-	cmd, _ := startLauncher(t, Config{Ranks: 2, Replicas: 2, Heal: true}, 1, "patient", "killed", dir)
+	cmd, _ := startLauncher(t, Config{Ranks: 2, Replicas: 2, Heal: true}, 1, "heal", "killed", dir)
 	var pid int
 	for deadline := time.Now().Add(20 * time.Second); pid == 0; time.Sleep(time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(dir, "replacement"))
@@ -271,7 +274,7 @@ func TestHealNeedsReplicas(t *testing.T) {
 	}
 }
 
-// Spare processes are for launchers that start no replacements.
+// The launcher ignores spare processes: they are for launchers that start no replacements.
 func TestSparesAreIgnored(t *testing.T) {
 	t.Setenv(env.Spares, "2")
 	o := run(t, Config{Ranks: 2}, "print", "x")

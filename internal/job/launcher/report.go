@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Report is what happened to a job. As JSON, times are in seconds since the
-// start, and what isn't known is left out.
+// Report says what happened to a job. As JSON, times are in seconds since the start, and unknown
+// values are left out.
 type Report struct {
 	Command   []string  `json:"command"` // program and arguments; ":" between several programs
 	Ranks     int       `json:"ranks"`
 	Replicas  int       `json:"replicas"`          // of each rank
-	Degrees   []int     `json:"degrees,omitempty"` // where ranks differ: of each; Replicas is the most
+	Degrees   []int     `json:"degrees,omitempty"` // of each rank, if they differ; then Replicas is the highest
 	Protocol  string    `json:"protocol"`
 	Transport string    `json:"transport"`
 	Start     time.Time `json:"start"` // when all processes had been started
 	Duration  Seconds   `json:"duration_s"`
 	ExitCode  int       `json:"exit_code"`
-	// Outcome is one of the Outcome constants, Reason a sentence on it.
+	// Outcome is one of the Outcome constants. Reason is a sentence that explains it.
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
-	// LostRanks are those that no replica of survived.
+	// LostRanks are the ranks whose replicas all died.
 	LostRanks []int    `json:"lost_ranks"`
 	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
 	Heals     []Heal   `json:"heals"`    // replacements, in the order in which they were healed or failed
-	Views     []View   `json:"views"`    // after the first, as the coordinators told
+	Views     []View   `json:"views"`    // after the first, as the coordinators told the launcher
 	Faults    []Fault  `json:"faults"`   // as planned
 	Warnings  []string `json:"warnings"` // and other remarks
 }
@@ -34,13 +34,13 @@ type Report struct {
 // Outcomes of a job.
 const (
 	OutcomeCompleted   = "completed"   // every process has ended by itself
-	OutcomeRankLost    = "rank lost"   // and the program doesn't handle that
+	OutcomeRankLost    = "rank lost"   // and the program doesn't handle the loss
 	OutcomeAborted     = "aborted"     // by the program
 	OutcomeInterrupted = "interrupted" // by a signal to the launcher
 	OutcomeTimedOut    = "timed out"   // it took longer than Config.Limit
 )
 
-// View is a view of the job: who is in, as all members agreed.
+// View is a view of the job: its members, as all of them agreed.
 type View struct {
 	Number  uint64  `json:"number"`
 	Members int     `json:"members"`
@@ -49,10 +49,10 @@ type View struct {
 	At      Seconds `json:"at_s"`             // when its coordinator had told the launcher
 }
 
-// Gone is a process that a view does without.
+// Gone is a process that a view has excluded.
 type Gone struct {
 	Process int    `json:"process"`
-	Why     string `json:"why"` // "died" for certain, "silent" or "left"
+	Why     string `json:"why"` // "died" (for certain), "silent" or "left"
 }
 
 // Death is the death of one process.
@@ -65,26 +65,26 @@ type Death struct {
 	Cause  string `json:"cause"`
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
-	// Finalized says that it had finished its part of the job before.
+	// Finalized says that it had finalised before.
 	Finalized bool `json:"finalized,omitempty"`
 	// FoundBy is "launcher", or "process N" for a process found silent.
 	FoundBy string  `json:"found_by"`
 	At      Seconds `json:"at_s"` // when it was certain
-	// Latency is how long it took to find: from the injected fault, or, where
-	// silence gave it away, from the last sign of life.
+	// Latency is how long it took to find the death: from the injected fault, or, if it was
+	// found by silence, from the last sign of life.
 	Latency *Seconds `json:"latency_s,omitempty"`
-	// Substitute is the replica that stands in for it.
+	// Substitute is the replica that stands in for the dead one.
 	Substitute *int `json:"substitute,omitempty"`
 }
 
-// Heal is the attempt to fill a dead process's place.
+// Heal is an attempt to fill a vacant replica slot.
 type Heal struct {
 	Rank        int     `json:"rank"`
 	Replica     int     `json:"replica"`
 	Process     int     `json:"process"` // its number in the job
 	PID         int     `json:"pid,omitempty"`
-	Incarnation uint32  `json:"incarnation"` // 1 for the first replacement to the place
-	Donor       int     `json:"donor"`       // the replica whose state it took over
+	Incarnation uint32  `json:"incarnation"` // 1 for the first replacement in the slot
+	Donor       int     `json:"donor"`       // the replica whose state the replacement took over
 	Began       Seconds `json:"began_s"`
 	Took        Seconds `json:"took_s"`
 	Error       string  `json:"error,omitempty"` // why it failed
@@ -95,15 +95,15 @@ const (
 	CauseSignal      = "signal"
 	CauseExit        = "exit"        // with a code other than 0
 	CauseUnfinalized = "unfinalized" // exit 0 without having finalised
-	CauseCorruption  = "corruption"  // what it sent, or got, was wrong; the launcher killed it
+	CauseCorruption  = "corruption"  // data that it sent or received was wrong; the launcher killed it
 	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
 )
 
 // Fault is a planned fault.
 type Fault struct {
 	Event string `json:"event"` // in the language of fault plans
-	// Injected is when the launcher carried it out. Faults at sends are
-	// carried out by the process itself, unknown when.
+	// Injected is when the launcher carried it out. Processes carry out faults at sends
+	// themselves; the launcher doesn't know when.
 	Injected *Seconds `json:"injected_s,omitempty"`
 }
 
@@ -122,9 +122,9 @@ func (r *Report) Write(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// line is the one line on stderr that tells of a death.
-func (d *Death) line(who, how string) string {
-	s := fmt.Sprintf("%s died: %s; found by ", who, how)
+// line is the line on stderr that tells of a death. name names the process.
+func (d *Death) line(name, how string) string {
+	s := fmt.Sprintf("%s died: %s; found by ", name, how)
 	if d.FoundBy == foundByLauncher {
 		s += "the "
 	}

@@ -22,8 +22,10 @@ func (j *job) suspected(by *process, m control.Message) {
 	}
 	p := j.procs[m.Proc]
 	if m.Incarnation != p.incarnation {
+		// It is about the replacement that doesn't fill the slot yet. If it is about an earlier
+		// incarnation, this has no effect.
 		j.failAttempt(recovery.Process{Proc: m.Proc, Incarnation: m.Incarnation}, fmt.Sprintf("%v holds it for dead", by.id), recovery.Replacement)
-		return // otherwise the suspicion is about an earlier incarnation
+		return
 	}
 	if m.Silent > 0 {
 		j.fence(p, by.id, m.Silent)

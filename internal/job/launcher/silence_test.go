@@ -19,16 +19,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	lib "banyan/mpi" // mpi is what helper_test.go makes of it
+	lib "banyan/mpi" // mpi is a type of helper_test.go
 )
 
-// testSilence is longer than any process may be silent with the defaults, which
-// is what these tests have.
+// testSilence is longer than any process may be silent with the default heartbeats, which these tests
+// use.
 const testSilence = 5 * DefaultHeartbeatTimeout / 2
 
-// live is a program of real ranks: each prints its process id, and rank 1 does
-// something for a while that calls the library no more, while the others wait
-// for it.
+// live is a program of real ranks. Each prints its process id. Then rank 1 doesn't call the library
+// for a while, and the others wait for it.
 func live(what string, d time.Duration) {
 	lib.Main(func(world *lib.Comm) error {
 		if err := world.Barrier(); err != nil {
@@ -54,7 +53,7 @@ func absent(what string, d time.Duration) {
 	compute := func() {
 		x := 0.5
 		for time.Now().Before(end) {
-			for range 1 << 20 { // calls nothing, so it yields nowhere by itself
+			for range 1 << 20 { // calls nothing, so it never yields by itself
 				x = 3.9 * x * (1 - x)
 			}
 		}
@@ -71,7 +70,7 @@ func absent(what string, d time.Duration) {
 	case "computes with GOMAXPROCS=1":
 		runtime.GOMAXPROCS(1)
 		compute()
-	case "is in a long call": // Go knows of it, as of every call of C
+	case "is in a long call": // the Go runtime knows of it, as of every call of C
 		ts := unix.NsecToTimespec(int64(d))
 		unix.Nanosleep(&ts, nil)
 	case "is in a long call that Go doesn't know of":
@@ -138,7 +137,7 @@ func (j *liveJob) end() outcome {
 	}
 }
 
-// expectNoDeath says that the job ends well.
+// expectNoDeath checks that the job ends with 0 and without deaths.
 func (j *liveJob) expectNoDeath() {
 	j.t.Helper()
 	if o := j.end(); o.report == nil || o.report.ExitCode != 0 || len(o.report.Deaths) > 0 {
@@ -146,7 +145,7 @@ func (j *liveJob) expectNoDeath() {
 	}
 }
 
-// Whoever doesn't call the library shows all the same that it lives.
+// A process that doesn't call the library still sends heartbeats.
 func TestAbsentIsNotSilent(t *testing.T) {
 	for _, what := range []string{"computes", "computes with many goroutines", "computes with GOMAXPROCS=1", "is in a long call",
 		"is in a long call that Go doesn't know of"} {
@@ -157,8 +156,8 @@ func TestAbsentIsNotSilent(t *testing.T) {
 	}
 }
 
-// Who is stopped while it waits for the others to leave is found though all of them
-// have left by then.
+// A process that is stopped while it waits for the others to leave is found, although all of them have
+// left by then.
 func TestStoppedInShutdown(t *testing.T) {
 	j := startLive(t, Config{}, "leaves late", 600*time.Millisecond)
 	pids := j.pids()
@@ -170,8 +169,8 @@ func TestStoppedInShutdown(t *testing.T) {
 	}
 }
 
-// Who is stopped is held for dead, unless it is by a debugger, or the whole job is,
-// or the user has said that it is debugged.
+// A stopped process is held for dead, unless a debugger stopped it, the whole job is stopped, or the
+// user has asked for debugging.
 func TestStopped(t *testing.T) {
 	stop := func(pids ...int) {
 		for _, pid := range pids {
@@ -279,8 +278,8 @@ func pidOf(t *testing.T, line string) int {
 	return pid
 }
 
-// attach has another process stop one as a debugger does, all its threads, and
-// returns what lets it go on.
+// attach has another process stop all threads of a process, as a debugger does. detach lets them go
+// on.
 func attach(t *testing.T, pid int) (detach func()) {
 	t.Helper()
 	debugger := exec.Command("/proc/self/exe", strconv.Itoa(pid))
@@ -308,7 +307,7 @@ func attach(t *testing.T, pid int) (detach func()) {
 	return func() { in.Close(); debugger.Wait() }
 }
 
-// debug is the debugger: it stops a process until its standard input ends.
+// debug is the debugger. It stops a process until its own standard input ends.
 func debug(pid int) error {
 	runtime.LockOSThread() // the thread is the tracer
 	var tids []int
@@ -329,7 +328,7 @@ func debug(pid int) error {
 	return nil
 }
 
-// seize attaches to all threads of a process, of which it may be making more.
+// seize attaches to all threads of a process, which may start more threads meanwhile.
 func seize(pid int, tids *[]int) error {
 	known := map[int]bool{}
 	for more := true; more; {
@@ -374,7 +373,7 @@ func TestTracerOf(t *testing.T) {
 	}
 }
 
-// A patrol that takes long goes round more seldom.
+// A patrol whose rounds take long makes fewer of them.
 func TestPatrol(t *testing.T) {
 	p := newPatrol(time.Millisecond)
 	<-p.due

@@ -14,7 +14,7 @@ import (
 
 var soak = flag.Duration("soak", 2*time.Second, "how long TestNoFalseSuspicion lasts")
 
-// talk has all ranks communicate, until rank 0 says that the time is over.
+// talk has all ranks communicate until rank 0 says that the time is over.
 func talk(d time.Duration) {
 	end := time.Now().Add(d)
 	lib.Main(func(world *lib.Comm) error {
@@ -33,7 +33,7 @@ func talk(d time.Duration) {
 	})
 }
 
-// calculate has all ranks compute, and nothing else.
+// calculate has all ranks compute only.
 func calculate(d time.Duration) {
 	lib.Main(func(world *lib.Comm) error {
 		if err := world.Barrier(); err != nil {
@@ -44,9 +44,9 @@ func calculate(d time.Duration) {
 	})
 }
 
-// With the default settings nobody is suspected on a machine that has twice as
-// much to compute as it has cores, neither of those who compute nor of those who
-// communicate meanwhile. "make soak" runs it for longer.
+// With the default settings no process is suspected on a machine with twice as many computing
+// processes as cores: neither a process that computes nor one that communicates meanwhile. "make
+// soak" runs this test for longer.
 func TestNoFalseSuspicion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it loads the machine")

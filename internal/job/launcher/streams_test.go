@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Replicas killed at random bytes of their output don't show in it.
+// The output doesn't show that replicas were killed at random bytes of it.
 func TestOutputExactlyOnce(t *testing.T) {
 	for _, tc := range []struct{ ranks, replicas, dying int }{{1, 2, 1}, {2, 2, 1}, {1, 3, 2}} {
 		for seed := range 4 {
@@ -48,8 +48,8 @@ func TestDifferentOutputIsTold(t *testing.T) {
 	}
 }
 
-// All replicas of rank 0 get the input, nobody else gets any, and one that
-// reads nothing holds nobody up.
+// All replicas of rank 0 get the input, the other ranks get none, and a replica that reads nothing
+// doesn't keep the others waiting.
 func TestInput(t *testing.T) {
 	b := make([]byte, 3<<20)
 	rng := rand.NewChaCha8([32]byte{})
@@ -66,7 +66,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// A program that ends without reading its input isn't kept by it.
+// A job doesn't wait for input that its program doesn't read.
 func TestInputNobodyReads(t *testing.T) {
 	r, w := io.Pipe() // never ends
 	defer w.Close()
@@ -75,7 +75,7 @@ func TestInputNobodyReads(t *testing.T) {
 	}
 }
 
-// A question without line end appears before it is answered.
+// A prompt without line end appears before it is answered.
 func TestPrompt(t *testing.T) {
 	for _, replicas := range []int{1, 2} {
 		answer, in := io.Pipe()
@@ -114,7 +114,7 @@ func (s *slowSink) Write(b []byte) (int, error) {
 
 func (s *slowSink) Close() error { close(s.closed); return nil }
 
-func (s *slowSink) SetWriteDeadline(time.Time) error { return nil } // nobody asks what it has taken
+func (s *slowSink) SetWriteDeadline(time.Time) error { return nil } // the test doesn't ask what it has taken
 
 // The slowest sink sets the pace, until it is removed.
 func TestFeederWaitsForTheSlowest(t *testing.T) {

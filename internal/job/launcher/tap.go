@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tap reads a pipe, and knows whether all that was written to it so far has been read and
-// passed on: that is, when the next Read is on its way.
+// tap reads a pipe, and knows whether everything that was written to it so far has been read and
+// passed on. The bytes of a Read count as passed on when the next Read begins.
 type tap struct {
 	file *os.File
 	raw  syscall.RawConn
 
-	mu   sync.Mutex
-	held bool // a Read has taken something
+	mu    sync.Mutex
+	taken bool // the last Read has taken bytes that aren't passed on yet
 }
 
 func newTap(f *os.File) (*tap, error) {
@@ -27,7 +27,7 @@ func newTap(f *os.File) (*tap, error) {
 // Read implements io.Reader.
 func (t *tap) Read(b []byte) (n int, err error) {
 	t.mu.Lock()
-	t.held = false
+	t.taken = false
 	t.mu.Unlock()
 	wait := t.raw.Read(func(fd uintptr) bool {
 		t.mu.Lock()
@@ -38,7 +38,7 @@ func (t *tap) Read(b []byte) (n int, err error) {
 				break
 			}
 		}
-		t.held = n > 0
+		t.taken = n > 0
 		return err != unix.EAGAIN
 	})
 	switch {
@@ -52,15 +52,15 @@ func (t *tap) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// drained says whether nothing is left that was written before the call. It means
-// something only while nobody writes.
+// drained says whether everything that was written before the call is passed on. It is meaningful
+// only while the process writes nothing.
 func (t *tap) drained() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.held && unread(t.raw) == 0
+	return !t.taken && unread(t.raw) == 0
 }
 
-// unread is how many bytes wait in a pipe, whichever of its ends this is.
+// unread is the number of bytes in a pipe, asked at either of its ends.
 func unread(end syscall.RawConn) (n int) {
 	end.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	return n

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A tap is drained exactly when all that was written has been passed on.
+// A tap is drained exactly when everything that was written has been passed on.
 func TestTapDrained(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

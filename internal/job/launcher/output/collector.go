@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Config is how a Collector merges.
+// Config says how a Collector merges.
 type Config struct {
 	Replicas int
 	// Keep bounds the bytes kept per replica.
@@ -15,8 +15,8 @@ type Config struct {
 	Delay time.Duration
 	// Print takes what is to be shown, from one goroutine at a time.
 	Print func([]byte)
-	// Diverged is told once if the replicas write different bytes: in which
-	// line, and whose is shown.
+	// Diverged is called once if the replicas write different bytes. line is the first such line,
+	// leader the replica whose bytes are shown.
 	Diverged func(line, leader int)
 }
 
@@ -28,15 +28,15 @@ type Collector struct {
 	changed sync.Cond // something was fed or closed
 	merger  *Merger
 	flush   *time.Timer
-	armed   bool   // flush runs: an unfinished line is kept back
-	ended   []bool // whose pipe has ended, if not how
-	hurried []bool // of whom everything is taken at once
-	told    bool   // of the divergence
+	armed   bool   // the timer flush runs: an unfinished line is kept back
+	ended   []bool // by replica: its pipe has ended
+	hurried []bool // by replica: all that it writes is taken at once
+	told    bool   // Diverged was called
 	out     []byte // scratch
 }
 
-// NewCollector makes a Collector. One replica alone is shown without waiting
-// for the end of its lines.
+// NewCollector makes a Collector. The output of a replica that is alone is shown without waiting for
+// the end of its lines.
 func NewCollector(cfg Config) *Collector {
 	c := &Collector{
 		cfg:     cfg,
@@ -50,16 +50,16 @@ func NewCollector(cfg Config) *Collector {
 	return c
 }
 
-// Copy passes on what a replica writes, until its end, and then how it ended:
-// inOrder waits until it is known whether the replica left in order or died.
-// Each replica's Copy runs in a goroutine of its own.
+// Copy passes on what a replica writes, until its end, and then how it ended: inOrder waits until it
+// is known whether the replica left in order or died. Each replica's Copy runs in a goroutine of its
+// own.
 func (c *Collector) Copy(replica int, from io.Reader, inOrder func() bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		c.feed(replica, buf[:n])
 		if err != nil {
-			break // a pipe ends, and fails in no other way
+			break // reading a pipe fails only at its end
 		}
 	}
 	c.mu.Lock()
@@ -71,17 +71,18 @@ func (c *Collector) Copy(replica int, from io.Reader, inOrder func() bool) {
 	c.show(c.merger.Closed(replica, ok, c.out[:0]))
 }
 
-// Revive says that another process takes a dead replica's place, whose output goes on
-// where that of another replica is now, and is passed on by a Copy of its own.
-func (c *Collector) Revive(replica, like int) {
+// Follow says that a replacement fills the slot of a dead replica. Its output goes on where the
+// donor's output is now. A Copy of its own passes it on.
+func (c *Collector) Follow(replica, donor int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.merger.Revive(replica, like)
+	c.merger.Follow(replica, donor)
 	c.ended[replica] = false
 }
 
-// Hurry has all taken that a replica has written, or not any longer: somebody waits for
-// it, and the leader, for which it would wait, may be waiting for that one.
+// Hurry says whether all that a replica has written is taken at once. A replacement waits for the
+// end of that output. The replica would otherwise wait for the leader, which may itself wait for the
+// replacement.
 func (c *Collector) Hurry(replica int, hurried bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +90,7 @@ func (c *Collector) Hurry(replica int, hurried bool) {
 	c.changed.Broadcast()
 }
 
-// feed hands over all of b, waiting for the leader if need be.
+// feed hands over all of b. It waits for the leader if the replica is too far ahead.
 func (c *Collector) feed(replica int, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +109,8 @@ func (c *Collector) feed(replica int, b []byte) {
 	}
 }
 
-// showUnfinished shows an unfinished line. Of a leader that has ended nobody
-// knows yet whether its line stays unfinished.
+// showUnfinished shows an unfinished line. If the leader's pipe has ended, it isn't known yet whether
+// the line stays unfinished.
 func (c *Collector) showUnfinished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +120,8 @@ func (c *Collector) showUnfinished() {
 	}
 }
 
-// show prints what the Merger emitted and sees to the consequences. The lock is
-// held.
+// show prints what the Merger emitted, tells of a divergence, and sets the timer for an unfinished
+// line. The lock is held.
 func (c *Collector) show(out []byte) {
 	c.out = out
 	if len(out) > 0 {

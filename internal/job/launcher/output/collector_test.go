@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// recorder is a place to print to that may be read meanwhile.
+// recorder records what is printed. It may be read meanwhile.
 type recorder struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -30,7 +30,7 @@ func (r *recorder) String() string {
 	return r.b.String()
 }
 
-// await waits until the recorder holds just want.
+// await waits until the recorder has exactly want.
 func (r *recorder) await(t *testing.T, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); r.String() != want; time.Sleep(time.Millisecond) {
@@ -43,8 +43,8 @@ func (r *recorder) await(t *testing.T, want string) {
 func died() bool { return false }
 func left() bool { return true }
 
-// A replica that is too far ahead of the leader to write on is taken all the same if
-// somebody waits for it.
+// The output of a replica that is too far ahead of the leader is taken if a replacement waits for
+// its end.
 func TestHurry(t *testing.T) {
 	var shown recorder
 	c := NewCollector(Config{
@@ -113,8 +113,7 @@ func TestCollectorThroughPipes(t *testing.T) {
 	}
 }
 
-// A prompt appears although the other replica keeps writing, and although no
-// line end follows.
+// A prompt appears although the other replica keeps writing and no line end follows.
 func TestPromptAppears(t *testing.T) {
 	var shown recorder
 	c := NewCollector(Config{Replicas: 2, Keep: 1 << 20, Delay: 20 * time.Millisecond,
@@ -143,7 +142,7 @@ func TestPromptAppears(t *testing.T) {
 	wg.Wait()
 }
 
-// What a leader left unfinished isn't shown before it is known how it ended.
+// A line that a leader left unfinished isn't shown before it is known how the leader ended.
 func TestEndIsAwaited(t *testing.T) {
 	var shown recorder
 	var told []string

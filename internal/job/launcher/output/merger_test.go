@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script feeds a Merger: "0:text" is fed by replica 0, "0+" closes it in order,
-// "0-" by death, "0=1" has it go on where replica 1 is, "~" is a quiet moment. It returns what was emitted.
+// script feeds a Merger and returns what was emitted: "0:text" feeds replica 0, "0+" closes it in
+// order, "0-" by death, "0=1" has it follow replica 1, "~" is a quiet moment.
 func script(t *testing.T, m *Merger, steps ...string) string {
 	t.Helper()
 	var out []byte
@@ -22,7 +22,7 @@ func script(t *testing.T, m *Merger, steps ...string) string {
 		case s[1] == '!':
 			out = m.FeedAll(i, []byte(s[2:]), out)
 		case s[1] == '=':
-			m.Revive(i, int(s[2]-'0'))
+			m.Follow(i, int(s[2]-'0'))
 		case s[1] == '+' || s[1] == '-':
 			out = m.Closed(i, s[1] == '+', out)
 		default:
@@ -84,7 +84,7 @@ func TestMerger(t *testing.T) {
 	}
 }
 
-// TestFeedAll: what must be taken at once is, and back-pressure is back afterwards.
+// FeedAll takes everything at once, and back-pressure is back afterwards.
 func TestFeedAll(t *testing.T) {
 	m := NewMerger(2, 10, false)
 	long := strings.Repeat("line\n", 10)
@@ -112,7 +112,7 @@ func TestBackPressureIsForThoseAhead(t *testing.T) {
 	}
 }
 
-// Lines longer than all that is kept pass in pieces, and survive deaths.
+// Lines longer than the limit pass in pieces, and survive deaths.
 func TestEndlessLine(t *testing.T) {
 	text := []byte(strings.Repeat("0123456789", 100))
 	m := NewMerger(2, 8, false)
@@ -153,9 +153,8 @@ func TestLinesToCompareAreBounded(t *testing.T) {
 	}
 }
 
-// run feeds a Merger the texts of its replicas, in random chunks, with random
-// quiet moments; a replica with cut ≥ 0 dies after that many bytes. It checks
-// the bound on what is held.
+// run feeds a Merger the texts of its replicas, in random chunks, with random quiet moments. A
+// replica with cut ≥ 0 dies after that many bytes. run checks that buffers keep their limit.
 func run(t *rapid.T, m *Merger, texts [][]byte, cuts []int, quiet bool) []byte {
 	var out []byte
 	fed := make([]int, len(texts))
@@ -198,14 +197,14 @@ func run(t *rapid.T, m *Merger, texts [][]byte, cuts []int, quiet bool) []byte {
 		}
 		fed[i] += n
 		for j := range m.replicas {
-			if len(m.replicas[j].held) > m.limit {
-				t.Fatalf("%d bytes are held, more than %d", len(m.replicas[j].held), m.limit)
+			if len(m.replicas[j].buffered) > m.limit {
+				t.Fatalf("%d bytes are held, more than %d", len(m.replicas[j].buffered), m.limit)
 			}
 		}
 	}
 }
 
-// Equal texts are emitted byte by byte, whoever dies where.
+// Equal texts are emitted byte by byte, whichever replicas die at whatever bytes.
 func TestExactlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.StringOfN(rapid.RuneFrom([]rune("ab\n")), 0, 200, -1).Draw(t, "text"))
@@ -229,7 +228,7 @@ func TestExactlyOnce(t *testing.T) {
 	})
 }
 
-// When all die, the furthest prefix is emitted.
+// If all replicas die, the furthest prefix is emitted.
 func TestLastWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.StringOfN(rapid.RuneFrom([]rune("ab\n")), 0, 200, -1).Draw(t, "text"))
@@ -247,7 +246,7 @@ func TestLastWords(t *testing.T) {
 	})
 }
 
-// Different texts are emitted in whole lines: the n-th is some replica's n-th.
+// Different texts are emitted in whole lines: the n-th emitted line is some replica's n-th line.
 func TestDivergentLinesAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.IntRange(1, 30).Draw(t, "lines")

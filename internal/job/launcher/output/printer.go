@@ -8,13 +8,11 @@ import (
 	"time"
 )
 
-// Printer writes the output of several ranks to one writer, without tearing a
-// line of one into a line of another. Its methods may be called from several
-// goroutines.
+// Printer writes the output of several ranks to one writer, and never puts a line of one rank into a
+// line of another. Its methods may be called from several goroutines.
 //
-// A rank whose line is unfinished, as that of a prompt is, keeps the others
-// waiting, but not for long: then the line is ended for it, by a line end that
-// no rank wrote.
+// A rank with an unfinished line, such as a prompt, keeps the others waiting, but not for long. Then
+// the Printer ends the line with a line end that no rank wrote.
 type Printer struct {
 	label bool
 	hold  time.Duration
@@ -25,27 +23,26 @@ type Printer struct {
 	err     error
 	// unfinished is the source that wrote the last line, if that hasn't ended.
 	unfinished int
-	until      time.Time // when the others have waited long enough for it
+	until      time.Time // the others wait until then for the line's end
 	labelled   []byte    // scratch
 }
 
-// note is the source of messages that aren't a rank's, nobody that there is no
-// unfinished line.
+// Sources that aren't ranks.
 const (
-	nobody = -1
-	note   = -2
+	nobody = -1 // there is no unfinished line
+	note   = -2 // the launcher's messages
 )
 
-// NewPrinter makes a Printer. With label, every line begins with the rank in
-// brackets. An unfinished line keeps the others waiting for hold at most.
+// NewPrinter makes a Printer. With label, every line begins with the rank in brackets. An unfinished
+// line keeps the other ranks waiting for at most hold.
 func NewPrinter(w io.Writer, label bool, hold time.Duration) *Printer {
 	p := &Printer{w: w, label: label, hold: hold, unfinished: nobody}
 	p.changed.L = &p.mu
 	return p
 }
 
-// Print writes what a rank has emitted: whole lines, and perhaps an unfinished
-// one. It returns the first error that the writer ever gave.
+// Print writes what a rank has emitted: whole lines, and perhaps an unfinished one. It returns the
+// first error of the writer, also in later calls.
 func (p *Printer) Print(rank int, b []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +60,7 @@ func (p *Printer) Print(rank int, b []byte) error {
 	return p.err
 }
 
-// Note writes a message that is no rank's, at once, as lines of their own.
+// Note writes a message of the launcher at once, on lines of its own.
 func (p *Printer) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,8 +70,8 @@ func (p *Printer) Note(text string) {
 	p.write(note, []byte(text))
 }
 
-// Ended says that nothing more comes from a rank: nobody waits for the end of
-// its line any more.
+// Ended says that a rank writes nothing more: the others don't wait for the end of its line any
+// more.
 func (p *Printer) Ended(rank int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
