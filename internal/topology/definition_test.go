@@ -60,8 +60,8 @@ func TestDefinition1(t *testing.T) {
 	}
 }
 
-// TestDefinition1Bites: in-order trees, and optimal trees where o doesn't divide
-// L (ERRATA), aren't interleaved.
+// TestDefinition1Bites: in-order trees aren't interleaved, nor are optimal trees where o
+// doesn't divide L, for which the printed recurrence has no tree.
 func TestDefinition1Bites(t *testing.T) {
 	for name, c := range map[string]struct {
 		shape

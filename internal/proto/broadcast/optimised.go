@@ -8,8 +8,8 @@ package broadcast
 //
 // Everyone who is coloured corrects, by whatever it was coloured. (Where
 // correction is overlapped nobody can tell an early correction from one that
-// mends a broken tree; and only so do the paper's results come out: see ERRATA,
-// "distance".) So the colour spreads along the ring over any gap of fewer than
+// mends a broken tree; and only so do the paper's results come out:
+// docs/design/papers.md.) So the colour spreads along the ring over any gap of fewer than
 // d dead.
 
 // optimised returns how far the next correction would go on each side, 0 for a

@@ -1,7 +1,7 @@
 // Package replica runs every rank as one or several processes, its replicas, and
 // masks their crashes from the program. It is the parallel protocol of Lefray,
 // Ropars and Schiper (algorithm 1) for send-deterministic programs, with eager
-// messages that complete at once and any degree (DESIGN, decisions 8 and 9), and
+// messages that complete at once and any degree (decision 9), and
 // beyond the paper: ranks that differ in degree, the mirror protocol, and a
 // recovery (section 3.4) for any degree that crashes don't disturb.
 //

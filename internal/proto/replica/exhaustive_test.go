@@ -195,7 +195,7 @@ func scenarios() []scenario {
 		return o
 	}
 	return []scenario{
-		// Both send, then receive: that must not hang (ERRATA, replication).
+		// Both send, then receive: that must not hang (it does by the printed algorithm 1).
 		{two, "s r / s r", options{}, false},
 		{two, "s r / s r", options{crashes: 2, victims: anyone}, false},
 		// One or two crashes anywhere.

@@ -8,7 +8,7 @@ import (
 )
 
 func BenchmarkInproc(b *testing.B) {
-	// As the runtime does (DESIGN, decision 1).
+	// The engine does the same.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	net := NewNetwork(2)
 	defer net.Endpoint(0).Close()

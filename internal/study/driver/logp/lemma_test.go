@@ -33,7 +33,7 @@ var networks = []struct{ latency, overhead int }{
 	{0, 1}, {1, 1}, {2, 1}, {3, 2}, {5, 1}, {5, 3}, {8, 1}, {1, 4}, {4, 2}, {7, 3},
 }
 
-// roundedUp is ⌈L/o⌉, which the paper prints rounded down (ERRATA).
+// roundedUp is ⌈L/o⌉, which the paper prints rounded down.
 func roundedUp(latency, overhead int) int { return (latency + overhead - 1) / overhead }
 
 // faultFree is lemma 2, how long synchronised checked correction takes without

@@ -164,7 +164,7 @@ func replay(t *rapid.T, c *Case, text *bytes.Buffer) Outcome {
 }
 
 // TestAcknowledgedWithDead: the root of an acknowledged tree with a dead child
-// never becomes quiet, that is, done (ERRATA); the simulation ends all the
+// never becomes quiet, that is, done; the simulation ends all the
 // same.
 func TestAcknowledgedWithDead(t *testing.T) {
 	var s Simulator

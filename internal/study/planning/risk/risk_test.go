@@ -44,8 +44,7 @@ func TestMoreThan(t *testing.T) {
 }
 
 // The text's two numbers. 22 s at 20 years reproduces. "60 s at 45 years" can't
-// be right as well: with τ = 1 µs δ is proportional to μ, and 22 · 45/20 = 49.5
-// (ERRATA rounds to 50).
+// be right as well: with τ = 1 µs δ is proportional to μ, and 22 · 45/20 = 49.5.
 func TestPaperText(t *testing.T) {
 	for _, c := range []struct {
 		years, want Seconds

@@ -21,7 +21,7 @@ const (
 var rates = []float64{0.01, 0.1, 1, 2, 4}
 
 // distances are those of opportunistic correction. The text says 4 in each direction; its
-// results fit 2 (see ERRATA, and the report).
+// results fit 2 (docs/design/papers.md, and the report).
 var distances = []int{2, 4}
 
 // Parameters say how much is simulated. What the paper fixes isn't among them.

@@ -77,7 +77,7 @@ func (t *tree) shape(procs int) (topology.Tree, error) {
 	return topology.Optimal(procs, latency, overhead, topology.Interleaved)
 }
 
-// faultFree is lemma 2, as corrected in ERRATA: how long synchronised checked correction
+// faultFree is lemma 2, with the quotient rounded up (docs/design/papers.md): how long synchronised checked correction
 // takes if nobody is dead. Corollary 1's messages for each process are 3 + ⌈L/o⌉.
 const (
 	roundedUp        = (latency + overhead - 1) / overhead // ⌈L/o⌉
