@@ -268,8 +268,8 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// TestDonorDies: a donor dies during a healing, a little later each time, so in different parts of it.
-// Both processes are replaced all the same.
+// TestDonorDies: a donor dies during a healing, a little later each time, so in different parts of
+// it. Both processes are replaced all the same.
 func TestDonorDies(t *testing.T) {
 	want, _, _ := runWithDeaths(t, "long", false, 0)
 	for _, later := range []int{1, 15, 40} {

@@ -18,8 +18,8 @@ import (
 	"banyan/mpi"
 )
 
-// lagWay, in the environment, makes the test's executable a program in which one replica stops for a
-// while, and says what happens then. The processes write their progress into lagDir.
+// lagWay, in the environment, makes the test's executable a program in which one replica stops for
+// a while, and says what happens then. The processes write their progress into lagDir.
 const (
 	lagWay = "BANYAN_TEST_LAG"
 	lagDir = "BANYAN_TEST_LAG_DIR"
@@ -91,8 +91,8 @@ func converse(world *mpi.Comm, way string) error {
 	return nil
 }
 
-// stop waits until the laggard's sibling is throttled, and writes down how many messages the sibling
-// has received by then.
+// stop waits until the laggard's sibling is throttled, and writes down how many messages the
+// sibling has received by then.
 func stop(dir, way string) {
 	sibling, _ := os.Open(filepath.Join(dir, "at1"))
 	defer sibling.Close()

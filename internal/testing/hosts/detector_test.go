@@ -22,9 +22,9 @@ var threeHosts = setting{
 	period: period, timeout: timeout, pause: pause,
 }
 
-// A host that the others don't hear is excluded, in time, whatever it hears
-// itself. Its processes stop, since they are too few, or are told when the network is
-// as it was. The others end with the undisturbed result.
+// A host that the others don't hear is excluded in time, whatever it hears itself. Its processes
+// stop: because they are too few, or because they are told when the network is whole again. The
+// others end with the undisturbed result.
 func TestVanishedHost(t *testing.T) {
 	t.Parallel()
 	cut := hosts.Link{Cut: true}
@@ -57,9 +57,9 @@ func TestVanishedHost(t *testing.T) {
 			set(tc.out, tc.in)
 			known := r.awaitKnowledge(rest, vanished).Sub(at)
 			t.Logf("known after %v", known)
-			// Each process of the host has an observer on another one: all are
-			// found at once. By a ring in the order of ranks it would take 3δ.
-			// Between them is room for a busy machine.
+			// Each process of the host has its observer on another host, so all are found at
+			// once. A ring in the order of ranks would take 3δ. The bound in between leaves
+			// room for a busy machine.
 			if bound := 5 * timeout / 2; known > bound {
 				t.Errorf("it takes %v to know of a vanished host, more than %v", known, bound)
 			}
@@ -74,13 +74,13 @@ func TestVanishedHost(t *testing.T) {
 	}
 }
 
-// A host with more processes than may die during one broadcast is known as soon, all
-// of it: 8 of 32.
+// A host with more processes than may die during one broadcast, 8 of 32, is known as soon, all of
+// it.
 func TestVanishedLargeHost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts 32 processes")
 	}
-	// Not beside others, which it would starve.
+	// Not parallel: it would starve the other tests.
 	n := network(t, 4, 1)
 	s := setting{ranks: 16, replicas: 2, rounds: 60, period: 100 * time.Millisecond, timeout: 2 * time.Second, pause: 50 * time.Millisecond}
 	var vanished, rest []int
@@ -104,8 +104,8 @@ func TestVanishedLargeHost(t *testing.T) {
 	r.expectNoDeaths(rest, vanished...)
 }
 
-// On a host that vanished for good, processes that can't do without the others end by
-// themselves. The others aren't ended by that, although all have one PMI server.
+// On a host that vanished for good, processes that need the others end by themselves. That doesn't
+// end the others, although all share one PMI server.
 func TestVanishedHostEnds(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -119,8 +119,8 @@ func TestVanishedHostEnds(t *testing.T) {
 	r.expectNoDeaths(rest, vanished...)
 }
 
-// A process that hears nobody but is heard is believed: it takes its emitter with
-// it. Both are excluded, and both stop.
+// A process that is heard but hears no other is believed when it suspects its emitter. Both are
+// excluded, and both stop.
 func TestDeafHost(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -155,8 +155,8 @@ func TestDeafHost(t *testing.T) {
 	}
 }
 
-// The death of a process on another host is known long before its silence says
-// so, although no launcher tells: its host refuses connections to it.
+// The death of a process on another host is known long before δ of silence, although no launcher
+// tells: its host refuses connections to it.
 func TestKilledOnAnotherHost(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -175,9 +175,8 @@ func TestKilledOnAnotherHost(t *testing.T) {
 	r.expectNoDeaths(rest, killed)
 }
 
-// Of two halves that don't hear each other, each with its replica of every rank,
-// the one with the most senior process goes on, and the other stops, while the cut
-// lasts.
+// Of two halves that don't hear each other, each with a replica of every rank, the one with the
+// most senior process goes on, and the other one stops while the cut lasts.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	n := network(t, 2, 1)
@@ -193,8 +192,8 @@ func TestHalves(t *testing.T) {
 	r.expectNoDeaths(lower, upper...)
 }
 
-// Nobody is suspected because of an outage of a quarter of the time-out. It looks
-// twice as long: that is how TCP finds out that it is over.
+// No process is suspected because of an outage of a quarter of the time-out. To a process it looks
+// twice as long, because TCP waits that long before it tries again.
 func TestShortOutage(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -209,8 +208,8 @@ func TestShortOutage(t *testing.T) {
 	r.expectNoDeaths(everybody)
 }
 
-// Nobody is suspected over a network that is slow and loses packets, but within
-// what the defaults allow for.
+// No process is suspected over a network that is slow and loses packets within what the defaults
+// allow for.
 func TestBadNetwork(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 7)

@@ -27,8 +27,8 @@ func newHost(name string, addr netip.Addr) (*Host, error) {
 	h := &Host{Name: name, Addr: addr, do: make(chan func())}
 	made := make(chan error)
 	go func() {
-		// Never unlocked: the thread ends with the goroutine, and nobody
-		// else runs in the namespace.
+		// The thread is never unlocked: it ends with the goroutine, so no other goroutine runs in
+		// the namespace.
 		runtime.LockOSThread()
 		err := h.enter()
 		made <- err
@@ -65,21 +65,20 @@ func (h *Host) enter() error {
 	return nil
 }
 
-// Do runs f on a thread of the host: what it opens and starts is there. Threads
-// and goroutines that f starts are not.
+// Do runs f on a thread of the host: sockets that f opens and processes that it starts are there.
+// Threads and goroutines that it starts are not.
 func (h *Host) Do(f func()) {
 	done := make(chan struct{})
 	h.do <- func() { defer close(done); f() }
 	<-done
 }
 
-// Start starts a command on the host. It is killed when this process ends, or
-// the host is closed.
+// Start starts a command on the host. It is killed when this process ends or the host is closed.
 func (h *Host) Start(cmd *exec.Cmd) (err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL // when this thread ends, that is
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL // sent when this thread ends
 	h.Do(func() { err = cmd.Start() })
 	return err
 }
@@ -96,11 +95,11 @@ const reexecVariable = "BANYAN_TEST_HOSTS_REEXEC"
 // Reexec gives a test binary that isn't root's the rights to make hosts: it
 // starts it again in a user namespace, and returns its exit code. In TestMain:
 //
-//	if code, done := multihost.Reexec(); done {
+//	if code, done := hosts.Reexec(); done {
 //		os.Exit(code)
 //	}
 //
-// done is false where that isn't needed, or not allowed.
+// done is false if that isn't needed, or isn't allowed.
 func Reexec() (code int, done bool) {
 	if os.Getuid() == 0 || os.Getenv(reexecVariable) != "" {
 		return 0, false
@@ -114,7 +113,7 @@ func Reexec() (code int, done bool) {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 		Pdeathsig:   syscall.SIGKILL,
 	}
-	runtime.LockOSThread() // Pdeathsig is about the thread
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return 0, false
@@ -126,7 +125,7 @@ func Reexec() (code int, done bool) {
 	return max(cmd.ProcessState.ExitCode(), -cmd.ProcessState.ExitCode()), true
 }
 
-// Unavailable is why no hosts can be made here, or nil.
+// Unavailable says why this machine can't make hosts, nil if it can.
 func Unavailable() error {
 	n, err := NewNetwork(1, 0)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"banyan/mpi"
 )
 
-// roundsVariable has the test binary be a program of a job: that many sums.
+// roundsVariable makes the test binary a program of a job, which adds so many numbers.
 const roundsVariable = "MULTIHOST_TEST_ROUNDS"
 
 // pauseVariable is the time between two sums.
@@ -30,8 +30,7 @@ const pauseVariable = "MULTIHOST_TEST_PAUSE"
 // surviveVariable has the program survive the loss of ranks.
 const surviveVariable = "MULTIHOST_TEST_SURVIVE"
 
-// program adds up numbers. Should a rank be lost, it waits for the end that its
-// process comes to, of that or another reason.
+// program adds up numbers. If a rank is lost it waits until its process is ended.
 func program(world *mpi.Comm) error {
 	rounds, err := strconv.Atoi(os.Getenv(roundsVariable))
 	if err != nil {
@@ -84,8 +83,8 @@ type setting struct {
 	mortal                  bool          // the loss of a rank ends a process
 }
 
-// run is a running job, started as a launcher does that knows nothing of deaths
-// on other hosts: over PMI, without a lifeline.
+// run is a running job, started as by a launcher that doesn't learn of deaths on other hosts: over
+// PMI, without a lifeline.
 type run struct {
 	setting
 	t       *testing.T
@@ -100,17 +99,16 @@ type member struct {
 	kill   func() error
 
 	mu     sync.Mutex
-	round  int               // it has come so far, -1: not begun
-	deaths map[int]time.Time // what it knows, and since when
+	round  int               // the last round, -1: not begun
+	deaths map[int]time.Time // the deaths it knows, and since when
 	causes map[int]string
 	words  string // the rest of what it wrote to stderr
 }
 
 var deathLine = regexp.MustCompile(`msg="a process died" self=\d+ proc=(\d+) cause=(\w+)`)
 
-// listen reads what a process says on stderr. Deaths that it learns of after its
-// last round don't count: without a launcher's word, the end of one that has left
-// may look like that.
+// listen reads the process's stderr. Deaths that it reports after its last round don't count:
+// without a launcher, the end of a process that has left may look like a death.
 func (m *member) listen(from io.Reader, last int) {
 	for s := bufio.NewScanner(from); s.Scan(); {
 		line := s.Text()
@@ -128,8 +126,8 @@ func (m *member) listen(from io.Reader, last int) {
 	}
 }
 
-// knows says whether a process takes all others of a list for dead, and since
-// when it takes the last of them.
+// knows says whether a process holds all others of a list for dead, and since when it holds the
+// last of them for dead.
 func (m *member) knows(dead []int) (since time.Time, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -218,8 +216,8 @@ func (r *run) await(what string, ok func() bool) {
 	}
 }
 
-// awaitKnowledge waits until some processes take others for dead, and returns
-// when the last of them did.
+// awaitKnowledge waits until some processes hold others for dead, and returns when the last of them
+// began to.
 func (r *run) awaitKnowledge(some, dead []int) (last time.Time) {
 	r.t.Helper()
 	for _, p := range some {
@@ -264,8 +262,8 @@ func (r *run) expectExcluded(some []int) {
 	r.expectFailure(some, "of the job holds this one for dead: it stops")
 }
 
-// expectStopped says that some processes stop, be it that they are told that they
-// are excluded or that they find too few of the others.
+// expectStopped says that some processes stop, because they are told that they are excluded or
+// because they find too few of the others.
 func (r *run) expectStopped(some []int) {
 	r.t.Helper()
 	for _, p := range some {
@@ -278,7 +276,7 @@ func (r *run) expectStopped(some []int) {
 	}
 }
 
-// minority is what a process says that gives up for want of a quorum.
+// minority is the message of a process that gives up because it has no quorum.
 const minority = "they may go on without this side, which stops"
 
 // expectFailure says that some processes end badly, with a message.
@@ -292,8 +290,7 @@ func (r *run) expectFailure(some []int, message string) {
 	}
 }
 
-// expectNoDeaths says that some processes never took others for dead, but for
-// some.
+// expectNoDeaths says that some processes never held others for dead, with some exceptions.
 func (r *run) expectNoDeaths(some []int, but ...int) {
 	r.t.Helper()
 	allowed := map[int]bool{}

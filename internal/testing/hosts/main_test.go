@@ -20,6 +20,6 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	flag.Parse()
-	flag.Set("test.parallel", "6") // they wait, mostly
+	flag.Set("test.parallel", "6") // mostly they wait
 	os.Exit(m.Run())
 }

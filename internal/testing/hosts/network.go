@@ -14,8 +14,8 @@ const MaxHosts = 254
 // maxPacket is the largest packet of a TUN device of the default MTU, and more.
 const maxPacket = 2048
 
-// maxQueued bounds the packets on one direction of a link; more are lost, as
-// they are in a switch.
+// maxQueued bounds the packets on their way in one direction of a link. Further ones are lost, as
+// in a switch.
 const maxQueued = 4096
 
 // Link is one direction of the wire between two hosts. The zero Link is perfect.
@@ -25,8 +25,8 @@ type Link struct {
 	Delay time.Duration // of each packet, beyond what the kernel takes
 }
 
-// Network is some hosts and the wires between each two of them. Its methods may
-// be called from several goroutines.
+// Network is some hosts and the wires between each two of them. Several goroutines may call its
+// methods.
 type Network struct {
 	hosts []*Host
 	wires [][]*wire // from, to
@@ -65,7 +65,7 @@ func NewNetwork(n int, seed uint64) (*Network, error) {
 	return net, nil
 }
 
-// Host is the host of a number.
+// Host is the host with the given number.
 func (n *Network) Host(i int) *Host { return n.hosts[i] }
 
 // Set changes the direction of a link.
@@ -81,8 +81,7 @@ func (n *Network) SetBoth(some, others []int, l Link) {
 	}
 }
 
-// Carried is how many packets have been taken to a host, and how many lost on
-// the way.
+// Carried is how many packets have been delivered to a host, and how many were lost on the way.
 func (n *Network) Carried(from, to int) (carried, lost int) {
 	w := n.wires[from][to]
 	w.mu.Lock()
@@ -90,7 +89,7 @@ func (n *Network) Carried(from, to int) (carried, lost int) {
 	return w.carried, w.lost
 }
 
-// Close removes the hosts and ends what runs on them.
+// Close removes the hosts and kills the processes on them.
 func (n *Network) Close() { n.over.Do(n.close) }
 
 func (n *Network) close() {

@@ -13,7 +13,7 @@ import (
 	"banyan/internal/testing/hosts"
 )
 
-// network makes hosts for a test, which is skipped where that can't be done.
+// network makes hosts for a test, and skips the test where it can't.
 func network(t *testing.T, count int, seed uint64) *hosts.Network {
 	t.Helper()
 	if err := hosts.Unavailable(); err != nil {
@@ -117,7 +117,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The kernel's TCP gets everything over a bad link.
+// The kernel's TCP gets all data over a bad link.
 func TestStreamOverLoss(t *testing.T) {
 	t.Parallel()
 	n := network(t, 2, 1)
@@ -171,7 +171,7 @@ func TestNothingStays(t *testing.T) {
 	}
 }
 
-// namespaces are those that the threads of this process are in.
+// namespaces are the namespaces that the threads of this process are in.
 func namespaces() (all []string) {
 	links, _ := filepath.Glob("/proc/self/task/*/ns/net")
 	for _, l := range links {

@@ -16,7 +16,7 @@ func spared(rounds int) setting {
 	}
 }
 
-// takesPart waits until a spare has gone some way as a process of the job.
+// takesPart waits until a spare has run for a while as a process of the job.
 func (r *run) takesPart(p int) {
 	r.t.Helper()
 	r.await("a spare takes part", func() bool { return r.members[p].progress() >= 0 })
@@ -24,8 +24,9 @@ func (r *run) takesPart(p int) {
 	r.await("a spare goes on", func() bool { return r.members[p].progress() >= from+10 })
 }
 
-// expectPlaces says that the spares end well, with the undisturbed results of these ranks, in any order.
-func (r *run) expectPlaces(ranks ...int) {
+// expectSlots says that the spares end well, with the undisturbed results of these ranks, in any
+// order.
+func (r *run) expectSlots(ranks ...int) {
 	r.t.Helper()
 	want, got := map[string]int{}, map[string]int{}
 	for i, rank := range ranks {
@@ -47,14 +48,15 @@ func TestSpareOnAnotherHost(t *testing.T) {
 	r := start(t, network(t, 3, 1), spared(250))
 	r.members[1].kill()
 	r.takesPart(5)
-	r.members[3].kill() // the one that the replacement's state is from
+	r.members[3].kill() // the donor of the replacement's state
 	r.takesPart(4)
 	r.expectResults([]int{0, 2})
-	r.expectPlaces(1, 1)
+	r.expectSlots(1, 1)
 }
 
-// A host is cut off. The spare leader's connections to its processes don't end, but the others have a view
-// without them: both are replaced. Those on the other side stop by themselves, and nobody lives twice.
+// A host is cut off. The spare leader's connections to its processes don't end, but the others have
+// a view without them, so both are replaced. The processes on the other side stop by themselves: no
+// replica slot has two live processes.
 func TestSparesForACutOffHost(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -64,5 +66,5 @@ func TestSparesForACutOffHost(t *testing.T) {
 	r.takesPart(4)
 	r.expectStopped([]int{2, 3})
 	r.expectResults([]int{0, 1})
-	r.expectPlaces(0, 1)
+	r.expectSlots(0, 1)
 }

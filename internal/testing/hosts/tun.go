@@ -13,10 +13,9 @@ const tunName = "wire0"
 // netmask covers all hosts of a network.
 var netmask = netip.AddrFrom4([4]byte{255, 255, 255, 0})
 
-// openTun makes a TUN device in the network namespace of the calling thread, and
-// returns its other end: every read is a packet that the namespace sent, every
-// write one that it receives. It works from any namespace; closing it removes
-// the device.
+// openTun makes a TUN device in the network namespace of the calling thread, and returns its other
+// end. A read returns a packet that the namespace sent; a write is a packet that it receives. The
+// other end works from any namespace. Closing it removes the device.
 func openTun(name string) (*os.File, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -40,8 +40,7 @@ func (w *wire) set(l Link) {
 func (w *wire) send(packet []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// The draw comes first, so that packet i's lot doesn't depend on when the
-	// link was cut.
+	// Draw first, so that the fate of packet i doesn't depend on when the link was cut.
 	unlucky := w.random.Float64() < w.link.Loss
 	switch {
 	case w.link.Cut || unlucky || len(w.queue) >= maxQueued || w.closed:
@@ -52,7 +51,7 @@ func (w *wire) send(packet []byte) {
 	default:
 		due := time.Now().Add(w.link.Delay)
 		if n := len(w.queue); n > 0 && due.Before(w.queue[n-1].due) {
-			due = w.queue[n-1].due // the link got faster: nobody overtakes
+			due = w.queue[n-1].due // the link got faster: no packet overtakes another
 		}
 		w.queue = append(w.queue, flight{append([]byte(nil), packet...), due})
 		if len(w.queue) == 1 {
