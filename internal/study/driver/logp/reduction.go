@@ -386,10 +386,3 @@ func (r *reduce) named() Set {
 	}
 	return named
 }
-
-// result is the root's.
-func (r *reduce) result() (value uint64, count int) {
-	c := r.parts[0]
-	r.combine(&c, carried{value: r.rests[0].value, count: r.rests[0].count, first: none})
-	return c.value, int(c.count)
-}

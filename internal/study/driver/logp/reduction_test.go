@@ -369,3 +369,10 @@ func TestReductionLate(t *testing.T) {
 		t.Error("nothing was ever late: the test tests nothing")
 	}
 }
+
+// result returns what the root has, and of how many contributions it is made.
+func (r *reduce) result() (value uint64, count int) {
+	c := r.parts[0]
+	r.combine(&c, carried{value: r.rests[0].value, count: r.rests[0].count, first: none})
+	return c.value, int(c.count)
+}

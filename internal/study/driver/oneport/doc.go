@@ -19,7 +19,7 @@
 //
 // # What goes wrong
 //
-//   - Crashes, at a time or before a node's N-th send, so between any two sends of one step.
+//   - Crashes, at a time, so between any two sends of one step.
 //     What a node has begun to send arrives; what it has not is lost with it. A
 //     message to a dead node takes its sender as long as any other, and nobody else.
 //   - Loss: a message vanishes at the end of its transfer, with a probability.

@@ -101,7 +101,6 @@ type Network[M Message] struct {
 	events queue
 	ports  []port
 	cells  cells[M]
-	crash  []crashPoint
 	out    []Send[M]
 	taken  M // the message that is being handed over
 	halted bool
@@ -126,7 +125,6 @@ func (w *Network[M]) Reset(cfg Config, nodes Nodes[M]) error {
 	}
 	w.events.clear()
 	w.cells.clear()
-	w.crash = w.crash[:0]
 	if cap(w.ports) < cfg.Nodes {
 		w.ports = make([]port, cfg.Nodes)
 	}
@@ -155,13 +153,6 @@ func (w *Network[M]) Alive(node int32) bool { return w.ports[node].state&dead ==
 
 // Crash lets a node die at a time that isn't past.
 func (w *Network[M]) Crash(node int32, at proto.Time) { w.schedule(at, crash, node) }
-
-// CrashBeforeSend lets a node die when it has begun so many sends since the network's
-// start and would begin another.
-func (w *Network[M]) CrashBeforeSend(node int32, sends int) {
-	w.crash = append(w.crash, crashPoint{node, sends})
-	w.ports[node].state |= watched
-}
 
 // Stop stops a node's loop from a time until another. Stops may overlap.
 func (w *Network[M]) Stop(node int32, from, until proto.Time) {

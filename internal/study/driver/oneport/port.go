@@ -1,10 +1,6 @@
 package oneport
 
-import (
-	"slices"
-
-	"banyan/internal/proto"
-)
+import "banyan/internal/proto"
 
 // port is the state of one node as the network sees it.
 type port struct {
@@ -13,7 +9,6 @@ type port struct {
 	waiters  list       // nodes whose first message waits for this node's receiving port
 	in       list       // received while stopped
 	waitNext int32      // of the nodes that wait for the same receiver
-	sends    int32      // begun
 	stops    int32      // that hold the node
 	state    portState
 }
@@ -25,16 +20,9 @@ const (
 	sending
 	waiting // for its receiver's port
 	receiving
-	watched // it has a crash point
 )
 
 var idle = port{deadline: proto.Never, out: empty, waiters: empty, in: empty, waitNext: none}
-
-// crashPoint lets a node die instead of a send.
-type crashPoint struct {
-	node  int32
-	sends int
-}
 
 // call ends a call of a node's machine: it queues what the node sends.
 func (w *Network[M]) call(node int32) {
@@ -91,10 +79,6 @@ func (w *Network[M]) begin(node int32) {
 	if a.state&(dead|sending|waiting) != 0 || a.out.first == none {
 		return
 	}
-	if a.state&watched != 0 && slices.Contains(w.crash, crashPoint{node, int(a.sends)}) {
-		w.die(node)
-		return
-	}
 	c := &w.cells.all[a.out.first]
 	b := &w.ports[c.other]
 	if b.state&dead == 0 {
@@ -106,7 +90,6 @@ func (w *Network[M]) begin(node int32) {
 		b.state |= receiving
 	}
 	a.state |= sending
-	a.sends++
 	w.Sent[c.message.Kind()]++
 	w.schedule(w.now+w.duration(), transfer, node)
 }

@@ -77,12 +77,11 @@ func (t *tree) shape(procs int) (topology.Tree, error) {
 	return topology.Optimal(procs, latency, overhead, topology.Interleaved)
 }
 
-// faultFree is lemma 2, with the quotient rounded up (docs/design/papers.md): how long synchronised checked correction
-// takes if nobody is dead. Corollary 1's messages for each process are 3 + ⌈L/o⌉.
+// faultFree is lemma 2, with the quotient rounded up (docs/design/papers.md): how long synchronised
+// checked correction takes if no process is dead.
 const (
-	roundedUp        = (latency + overhead - 1) / overhead // ⌈L/o⌉
-	faultFree        = 4*overhead + latency + roundedUp*overhead
-	faultFreePerProc = 3 + roundedUp
+	roundedUp = (latency + overhead - 1) / overhead // ⌈L/o⌉
+	faultFree = 4*overhead + latency + roundedUp*overhead
 )
 
 // bounds are lemma 3's of the time of correction, with a longest gap.
