@@ -16,21 +16,21 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// Life names one stay of one member in a group, from Join to its end: 128 random
-// bits. Nobody needs a clock or a disk to have one that was never used before.
-type Life [16]byte
+// Nonce names one member from Join to its end: 128 random bits. A process needs neither a clock
+// nor a disk to choose a Nonce that was never used before.
+type Nonce [16]byte
 
-func newLife() (l Life) {
+func newNonce() (l Nonce) {
 	rand.Read(l[:])
 	return l
 }
 
-func (l Life) String() string { return hex.EncodeToString(l[:4]) }
+func (l Nonce) String() string { return hex.EncodeToString(l[:4]) }
 
-// Card is what the members know of one of them, beside its number: who it is,
-// and where it listens. Cards travel with the views.
+// Card is a member's business card: what the other members know of it beside its number. Cards
+// travel with the views.
 type Card struct {
-	Life    Life
+	Nonce   Nonce
 	Name    string
 	Address string // host:port, as the others reach it
 }
@@ -38,8 +38,8 @@ type Card struct {
 const (
 	maxName    = 64
 	maxAddress = 255
-	// maxMembers bounds a group, so that two views with the cards of all who are in them
-	// fit into one frame, however long.
+	// maxMembers bounds a group, so that two views, with the longest cards of all their members,
+	// fit into one frame.
 	maxMembers = 1024
 )
 
@@ -56,8 +56,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkAddress says what is wrong with an address at which others are to reach a
-// member.
+// checkAddress says what is wrong with the address at which others reach a member.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c *Card) check() error {
 }
 
 func appendCard(b []byte, c Card) []byte {
-	b = append(b, c.Life[:]...)
+	b = append(b, c.Nonce[:]...)
 	b = append(b, byte(len(c.Name)))
 	b = append(b, c.Name...)
 	b = append(b, byte(len(c.Address)))
@@ -102,7 +101,7 @@ type entry struct {
 	card   Card
 }
 
-// appendEnvelope wraps a message of the membership, encoded, with the cards that
+// appendEnvelope puts an encoded message of the membership together with the business cards that
 // its receiver may lack.
 func appendEnvelope(b, message []byte, cards []entry) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(message)))
@@ -132,7 +131,7 @@ func openEnvelope(b []byte) (message []byte, cards []entry, err error) {
 	return message, cards, nil
 }
 
-// decoder takes bytes apart. After an error all it gives is zero.
+// decoder takes bytes apart. After an error it gives only zeros.
 type decoder struct {
 	rest []byte
 	err  error
@@ -169,7 +168,7 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-func (d *decoder) life() (l Life) {
+func (d *decoder) nonce() (l Nonce) {
 	copy(l[:], d.bytes(len(l)))
 	return l
 }
@@ -179,7 +178,7 @@ func (d *decoder) member() membership.Member {
 }
 
 func (d *decoder) card() Card {
-	c := Card{Life: d.life()}
+	c := Card{Nonce: d.nonce()}
 	c.Name = string(d.bytes(int(d.uint8())))
 	c.Address = string(d.bytes(int(d.uint8())))
 	return c

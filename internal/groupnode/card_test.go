@@ -15,8 +15,8 @@ import (
 
 func someEntries() []entry {
 	return []entry{
-		{membership.Member{Proc: 0, Incarnation: 1}, Card{Life: newLife(), Name: "a", Address: "10.0.0.1:7946"}},
-		{membership.Member{Proc: 7, Incarnation: 1 << 31}, Card{Life: newLife(), Name: "héloïse", Address: "[fe80::1]:1"}},
+		{membership.Member{Proc: 0, Incarnation: 1}, Card{Nonce: newNonce(), Name: "a", Address: "10.0.0.1:7946"}},
+		{membership.Member{Proc: 7, Incarnation: 1 << 31}, Card{Nonce: newNonce(), Name: "héloïse", Address: "[fe80::1]:1"}},
 	}
 }
 
@@ -52,15 +52,15 @@ func TestBadNamesAndAddresses(t *testing.T) {
 	}
 }
 
-// The largest message of the largest group fits into a frame: a joiner is told two views, everybody in
-// the later one having taken somebody's place, with the longest names and addresses.
+// The largest message of the largest group fits into a frame: a joiner gets two views with the
+// longest names and addresses, and the later view has replaced every member of the earlier one.
 func TestLargestGroup(t *testing.T) {
 	var old, young []membership.Member
 	m := &Member{cards: map[membership.Member]Card{}}
 	for i := range maxMembers {
 		a, b := membership.Member{Proc: proto.Proc(2 * i), Incarnation: 1}, membership.Member{Proc: proto.Proc(2*i + 1), Incarnation: 2}
 		old, young = append(old, a), append(young, b)
-		m.cards[a] = Card{newLife(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress)}
+		m.cards[a] = Card{newNonce(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress)}
 		m.cards[b] = m.cards[a]
 	}
 	base, err := membership.NewView(1, old, old, nil, nil)
@@ -78,7 +78,7 @@ func TestLargestGroup(t *testing.T) {
 	}
 }
 
-// Whatever comes, what is taken for an envelope is one that an honest member could have sent.
+// Bytes that are taken for an envelope are one that an honest member could have sent.
 func FuzzEnvelope(f *testing.F) {
 	f.Add(appendEnvelope(nil, []byte("message"), someEntries()))
 	f.Add([]byte{})
@@ -99,7 +99,7 @@ func FuzzEnvelope(f *testing.F) {
 }
 
 func FuzzHello(f *testing.F) {
-	f.Add((&hello{purpose: toSend, to: newLife(), member: someEntries()[1].member, card: someEntries()[1].card}).encode())
+	f.Add((&hello{purpose: toSend, to: newNonce(), member: someEntries()[1].member, card: someEntries()[1].card}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := decodeHello(b)
 		if err == nil && !bytes.Equal(h.encode(), b) {
@@ -118,7 +118,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A stream of whatever bytes ends with an error, and what it gives until then are frames that members
+// A stream of any bytes ends with an error. Until then it gives only frames of kinds that members
 // send each other.
 func FuzzFrames(f *testing.F) {
 	beat := frameOf(*stamped(wire.KindHeartbeat, 3, 1), nil)

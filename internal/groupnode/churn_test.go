@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// However many have come and gone, a member keeps nothing of those who aren't members but the last
-// ones' cards: no table, goroutine or connection grows.
+// A member keeps only the last members' cards of all that have come and gone: no table, number of
+// goroutines or connections grows.
 func TestChurn(t *testing.T) {
-	da, db := newDiary(), newDiary()
+	da, db := newViewLog(), newViewLog()
 	a := testJoin(t, testConfig("a", da))
 	b := testJoin(t, testConfig("b", db, a.Card().Address))
 	goroutines := 0
 	for i := range 40 {
 		// New names, and old ones.
-		m := testJoin(t, testConfig(fmt.Sprint("m", i%30), newDiary(), a.Card().Address, b.Card().Address))
+		m := testJoin(t, testConfig(fmt.Sprint("m", i%30), newViewLog(), a.Card().Address, b.Card().Address))
 		if i%3 == 0 {
 			m.Close()
 		} else if err := m.Leave(t.Context()); err != nil {
@@ -33,15 +33,15 @@ func TestChurn(t *testing.T) {
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 			got := make(chan []int, 1)
 			m.post(func() {
-				got <- []int{len(m.cards), len(m.links), len(m.streams), len(m.fates), len(m.reserved), len(m.machine.View().Past)}
+				got <- []int{len(m.cards), len(m.links), len(m.streams), len(m.endings), len(m.reserved), len(m.machine.View().Past)}
 			})
 			sizes = <-got
-			// Two members; the card of who went last; the one place that they had.
+			// Two members; the card of the member that went last; the one number that all had.
 			if sizes[0] <= 3 && sizes[1] <= 1 && sizes[2] <= 1 && sizes[3] <= 1 && sizes[4] == 0 && sizes[5] <= 1 {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%s keeps cards, links, streams, fates, reservations, places: %v", m.Card().Name, sizes)
+				t.Fatalf("%s keeps cards, links, streams, endings, reservations, numbers: %v", m.Card().Name, sizes)
 			}
 		}
 	}

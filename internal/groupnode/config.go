@@ -23,11 +23,11 @@ type Config struct {
 	Secret    []byte   // the group's; at least MinSecret bytes
 	Arity     int      // of the tree, a power of two; 2 if 0
 
-	// Period (η) is the time between heartbeats, 100 ms if 0; Timeout (δ) the silence
-	// that is taken for a death, 1 s if 0.
+	// Period (η) is the time between heartbeats, 100 ms if 0. Timeout (δ) is the silence that is
+	// taken for a death, 1 s if 0.
 	Period, Timeout time.Duration
-	// Gather is how long a coordinator waits for more that is to change. The default
-	// is none.
+	// Gather is how long a coordinator waits for more changes, which then make one view. The
+	// default is not to wait.
 	Gather time.Duration
 	// Patience is how long a side without a quorum waits for one. 2δ if 0.
 	Patience time.Duration
@@ -36,34 +36,33 @@ type Config struct {
 	Observer Observer     // nil: none
 }
 
-// Observer is told what a member does, as it does it. Its methods are called from the
-// member's one goroutine, which waits for them: they must not block, nor call
-// the member.
+// Observer is told what a member does, as it does it. The member's loop calls its methods and
+// waits for them: they must not block, nor call the member.
 type Observer interface {
-	// Installed is a view in force: all of them, in order. Card is what is known
-	// of those in it and of those who have gone with it; it may be called until the return.
-	// Stable says that this is the coordinator and has all acknowledgements: the end
-	// of the paper's stabilisation time.
+	// Installed is called with each view in force, in order. card gives the business card of a
+	// member in the view, or gone with it; it may be called until Installed returns. stable says
+	// that this member is the coordinator and has all acknowledgements: the end of the paper's
+	// stabilisation time.
 	Installed(v *membership.View, card func(membership.Member) Card, stable bool)
-	// Sent is a message of the membership on its way to another member. The first
-	// Propose of a number begins the stabilisation time.
+	// Sent is called with each message of the membership to another member. The first Propose of
+	// a number begins the stabilisation time.
 	Sent(to membership.Member, x *membership.Message)
-	// Ended is the end of the member, and the last that is told. For a member that never
-	// had a view it is what Join returns.
+	// Ended is called last, at the member's end. A member that never had a view ends with the
+	// error that Join returns.
 	Ended(err error)
 }
 
-// blind observes nothing.
-type blind struct{}
+// noObserver ignores all calls.
+type noObserver struct{}
 
-func (blind) Installed(*membership.View, func(membership.Member) Card, bool) {}
-func (blind) Sent(membership.Member, *membership.Message)                    {}
-func (blind) Ended(error)                                                    {}
+func (noObserver) Installed(*membership.View, func(membership.Member) Card, bool) {}
+func (noObserver) Sent(membership.Member, *membership.Message)                    {}
+func (noObserver) Ended(error)                                                    {}
 
 // DefaultPeriod is the time between heartbeats where none is given.
 const DefaultPeriod = 100 * time.Millisecond
 
-// wrong is an error in a field.
+// wrong is an error in a field of Config.
 func wrong(field, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w", ErrConfig, field, fmt.Errorf(format, args...))
 }
@@ -80,7 +79,7 @@ func (c *Config) open() (*net.TCPListener, error) {
 	return socket.(*net.TCPListener), nil
 }
 
-// complete fills in the defaults and says what is wrong.
+// complete fills in the defaults and checks the fields.
 func (c *Config) complete() error {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
@@ -101,7 +100,7 @@ func (c *Config) complete() error {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Observer == nil {
-		c.Observer = blind{}
+		c.Observer = noObserver{}
 	}
 	if err := checkName(c.Name); err != nil {
 		return wrong("Name", "%w", err)
@@ -111,7 +110,7 @@ func (c *Config) complete() error {
 		return wrong("Listen", "%w", err)
 	}
 	if ip := net.ParseIP(host); c.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return wrong("Listen", "%s is no address that others can reach: Advertise must say one", c.Listen)
+		return wrong("Listen", "%s isn't an address that others can reach: Advertise must name one", c.Listen)
 	}
 	if c.Advertise != "" {
 		if err := checkAddress(c.Advertise); err != nil {
@@ -141,23 +140,23 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// Why a member isn't one any more, or couldn't become one.
+// These errors say why a member has ended, or couldn't join.
 var (
 	// ErrConfig: the Config is wrong; the error names the field.
 	ErrConfig = errors.New("config")
-	// ErrLeft: it asked to leave.
+	// ErrLeft: the member asked to leave.
 	ErrLeft = errors.New("left the group")
-	// ErrClosed: it was closed without leaving. To the others it died.
+	// ErrClosed: the member was closed without leaving. To the others it has died.
 	ErrClosed = errors.New("closed")
-	// ErrExcluded: the others took it for dead and go on without it. It may join
+	// ErrExcluded: the others took the member for dead and go on without it. Its process may join
 	// again.
 	ErrExcluded = errors.New("excluded: the group took this member for dead")
-	// ErrMinority: too few members could be reached, for longer than Patience.
+	// ErrMinority: the member could reach too few others, for longer than Patience.
 	ErrMinority = errors.New("in a minority: too few members can be reached")
 	// ErrNameInUse: a member of this name lives.
 	ErrNameInUse = errors.New("the name is in use")
 	// ErrRefused: the group refuses this process.
 	ErrRefused = errors.New("refused")
-	// ErrSecret: whoever answers has another secret.
+	// ErrSecret: the process that answers has another secret.
 	ErrSecret = errors.New("the secret isn't the group's")
 )

@@ -16,21 +16,21 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// wall is a network that can be cut. Every member is reached through a relay of its own, which
-// reads from the hello who dials. What can't pass waits, also the end of a stream, as
-// in a network that loses packets until it is mended.
-type wall struct {
+// cutNetwork is a network that can be cut. Every member is reached through a relay of its own,
+// which reads the dialler's name in the hello. Bytes that can't pass wait, as does the end of a
+// stream: a network that loses packets until it heals does the same.
+type cutNetwork struct {
 	mu      sync.Mutex
 	change  *sync.Cond
 	side    map[string]int  // by name; members of different sides don't hear each other
-	lost    map[string]bool // who has no past: what it has sent doesn't arrive, and its connections break
+	lost    map[string]bool // by name: what it has sent doesn't arrive, and its connections break
 	closed  bool
 	running sync.WaitGroup
-	members []walled
+	members []cutMember
 }
 
-func newWall(t *testing.T) *wall {
-	w := &wall{side: map[string]int{}, lost: map[string]bool{}}
+func newCutNetwork(t *testing.T) *cutNetwork {
+	w := &cutNetwork{side: map[string]int{}, lost: map[string]bool{}}
 	w.change = sync.NewCond(&w.mu)
 	t.Cleanup(func() {
 		w.mu.Lock()
@@ -42,8 +42,9 @@ func newWall(t *testing.T) *wall {
 	return w
 }
 
-// split sets the sides: those named to 1, and to 2, and so on, all others to 0.
-func (w *wall) split(sides ...[]string) {
+// split puts the members named first on side 1, those named second on side 2, and all others on
+// side 0.
+func (w *cutNetwork) split(sides ...[]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.side)
@@ -55,8 +56,8 @@ func (w *wall) split(sides ...[]string) {
 	w.change.Broadcast()
 }
 
-// pass waits until one hears the other, and says whether it is worth it.
-func (w *wall) pass(from, to string) bool {
+// pass waits until two members are on one side. It returns false at the end of the test.
+func (w *cutNetwork) pass(from, to string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for !w.closed && w.side[from] != w.side[to] {
@@ -65,30 +66,30 @@ func (w *wall) pass(from, to string) bool {
 	return !w.closed
 }
 
-// lose lets go of what a host had sent, as if it had been started anew.
-func (w *wall) lose(name string) {
+// lose drops all that a host had sent, as if the host had restarted.
+func (w *cutNetwork) lose(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lost[name] = true
 }
 
-func (w *wall) hasLost(name string) bool {
+func (w *cutNetwork) hasLost(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lost[name]
 }
 
-// relay passes on what comes for a member.
+// relay passes on the bytes for a member.
 type relay struct {
-	w      *wall
-	target string // where the member listens, set before it tells anybody of the relay
+	w      *cutNetwork
+	target string // where the member listens, set before others hear of the relay
 	name   string
 	socket net.Listener
 	mu     sync.Mutex
 	conns  []net.Conn
 }
 
-func (w *wall) relay(t *testing.T, name string) *relay {
+func (w *cutNetwork) relay(t *testing.T, name string) *relay {
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func (r *relay) keep(c net.Conn) {
 	r.conns = append(r.conns, c)
 }
 
-// refuse has nobody listen any more, as when the member has ended.
+// refuse stops listening, as at the member's end.
 func (r *relay) refuse() { r.socket.Close() }
 
 func (r *relay) serve(near net.Conn) {
@@ -154,7 +155,7 @@ func (r *relay) serve(near net.Conn) {
 	<-back
 }
 
-// carry passes on what comes in one direction.
+// carry passes on the bytes in one direction.
 func (r *relay) carry(to, from net.Conn, dialler string) {
 	b := make([]byte, 4096)
 	for {
@@ -180,10 +181,10 @@ func (r *relay) carry(to, from net.Conn, dialler string) {
 	}
 }
 
-// walled is a member behind the wall.
-type walled struct {
+// cutMember is a member in a cutNetwork.
+type cutMember struct {
 	*Member
-	*diary
+	*viewLog
 	r *relay
 }
 
@@ -192,7 +193,7 @@ const (
 	cutTimeout = 350 * time.Millisecond
 )
 
-func (w *wall) join(t *testing.T, name string, seeds ...string) walled {
+func (w *cutNetwork) join(t *testing.T, name string, seeds ...string) cutMember {
 	t.Helper()
 	m, err := w.try(t, name, 10*time.Second, seeds...)
 	if err != nil {
@@ -202,18 +203,18 @@ func (w *wall) join(t *testing.T, name string, seeds ...string) walled {
 	return m
 }
 
-// dump logs what has become of the members.
-func (w *wall) dump(t *testing.T) {
+// dump logs the state of the members.
+func (w *cutNetwork) dump(t *testing.T) {
 	for _, m := range w.members {
 		t.Logf("%s: %v, view %d of %v", m.r.name, m.Err(), m.last().Number, m.last().Members)
 	}
 }
 
-// try is join for one who may not be let in.
-func (w *wall) try(t *testing.T, name string, limit time.Duration, seeds ...string) (walled, error) {
+// try is join for a member that the group may not let in.
+func (w *cutNetwork) try(t *testing.T, name string, limit time.Duration, seeds ...string) (cutMember, error) {
 	t.Helper()
 	r := w.relay(t, name)
-	d := newDiary()
+	d := newViewLog()
 	cfg := Config{Name: name, Secret: testSecret, Seeds: seeds, Period: cutPeriod, Timeout: cutTimeout, Observer: d,
 		Advertise: r.socket.Addr().String()}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -226,21 +227,21 @@ func (w *wall) try(t *testing.T, name string, limit time.Duration, seeds ...stri
 	m, err := join(ctx, cfg, socket)
 	if err != nil {
 		r.refuse()
-		return walled{nil, d, r}, err
+		return cutMember{nil, d, r}, err
 	}
 	t.Cleanup(m.Close)
-	w.members = append(w.members, walled{m, d, r})
-	return walled{m, d, r}, nil
+	w.members = append(w.members, cutMember{m, d, r})
+	return cutMember{m, d, r}, nil
 }
 
 // die ends a member as if it were killed.
-func (m walled) die() {
+func (m cutMember) die() {
 	m.r.refuse()
 	m.Close()
 }
 
 // awaitEnd waits for a member's end.
-func (m walled) awaitEnd(t *testing.T, want error) {
+func (m cutMember) awaitEnd(t *testing.T, want error) {
 	t.Helper()
 	select {
 	case <-m.over:
@@ -252,15 +253,15 @@ func (m walled) awaitEnd(t *testing.T, want error) {
 	}
 }
 
-// hear waits until so many others have a stream to a member.
-func (m walled) hear(t *testing.T, n int) {
+// awaitStreams waits until so many others have a stream to a member.
+func (m cutMember) awaitStreams(t *testing.T, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		heard := make(chan int, 1)
 		m.post(func() {
 			n := 0
 			for _, s := range m.streams {
-				if s.said {
+				if s.heard {
 					n++
 				}
 			}
@@ -281,11 +282,11 @@ func (m walled) hear(t *testing.T, n int) {
 }
 
 // agree checks that there is one view of each number.
-func agree(t *testing.T, all []walled) {
+func agree(t *testing.T, all []cutMember) {
 	t.Helper()
 	views := map[uint64]*membership.View{}
 	for _, m := range all {
-		m.diary.mu.Lock()
+		m.viewLog.mu.Lock()
 		for i, v := range m.views {
 			if i > 0 && v.Number != m.views[i-1].Number+1 {
 				t.Errorf("%s has view %d after view %d", m.r.name, v.Number, m.views[i-1].Number)
@@ -296,18 +297,19 @@ func agree(t *testing.T, all []walled) {
 				t.Errorf("%s has view %d of %v, another one of %v", m.r.name, v.Number, v.Members, w.Members)
 			}
 		}
-		m.diary.mu.Unlock()
+		m.viewLog.mu.Unlock()
 	}
 }
 
-// Of two sides of a cut one goes on: the larger one, or of equal ones that with the most
-// senior member. The other one stops, also if the network is mended before it has found out.
+// One of the two sides of a cut goes on: the larger one, or, if they are equal, the one with the
+// most senior member. The other one stops, even if the network heals before that side has found
+// out.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type setting struct {
-		others string // than a, all from b on
+		others string // the members beside a, from b on
 		away   []string
-		early  bool // mended when the majority has its view
+		early  bool // the network heals as soon as the majority has its view
 	}
 	settings := []setting{
 		{"bcde", []string{"d", "e"}, false},
@@ -322,8 +324,8 @@ func TestCut(t *testing.T) {
 	for _, tc := range settings {
 		t.Run(fmt.Sprintf("%v of a%s early=%v", tc.away, tc.others, tc.early), func(t *testing.T) {
 			t.Parallel()
-			w := newWall(t)
-			all := []walled{w.join(t, "a")}
+			w := newCutNetwork(t)
+			all := []cutMember{w.join(t, "a")}
 			for _, c := range tc.others {
 				all = append(all, w.join(t, string(c), all[0].card.Address))
 			}
@@ -331,7 +333,7 @@ func TestCut(t *testing.T) {
 			for _, m := range all {
 				m.await(t, n)
 			}
-			goesOn := func(m walled) bool {
+			goesOn := func(m cutMember) bool {
 				with := !slices.Contains(tc.away, m.card.Name)
 				if more := 2*len(tc.away) - n; more > 0 || more == 0 && slices.Contains(tc.away, "a") {
 					with = !with
@@ -371,10 +373,10 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Those who exclude somebody beyond a cut let another one in, and die. When the network is mended
-// the excluded one finds nobody listening at the addresses of all the others it knows. But
-// it mustn't go on alone: the new one does already. It is told so, or, if nothing of the dead
-// is left in the network, knows that it can't know.
+// The members that exclude one beyond a cut let a new member in, and die. When the network heals,
+// nobody listens at any address that the excluded member knows. But it mustn't go on alone: the
+// new member does already. It is told so; if nothing of the dead is left in the network, it must
+// assume so.
 func TestDeadBehindCut(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -383,10 +385,10 @@ func TestDeadBehindCut(t *testing.T) {
 	}{{false, ErrExcluded}, {true, ErrMinority}} {
 		t.Run(fmt.Sprint("lost=", tc.lost), func(t *testing.T) {
 			t.Parallel()
-			w := newWall(t)
+			w := newCutNetwork(t)
 			a := w.join(t, "a")
 			seed := a.card.Address
-			all := []walled{a, w.join(t, "b", seed), w.join(t, "c", seed), w.join(t, "d", seed)}
+			all := []cutMember{a, w.join(t, "b", seed), w.join(t, "c", seed), w.join(t, "d", seed)}
 			for _, m := range all {
 				m.await(t, 4)
 			}
@@ -399,7 +401,7 @@ func TestDeadBehindCut(t *testing.T) {
 			for _, m := range all[:3] {
 				m.await(t, 4)
 			}
-			x.hear(t, 3)
+			x.awaitStreams(t, 3)
 			for _, m := range all[:3] {
 				m.die()
 			}
@@ -421,8 +423,8 @@ func TestDeadBehindCut(t *testing.T) {
 
 var cuts = flag.Int("cuts", 2, "how many random sequences with cuts")
 
-// Random cuts, deaths and joins: there is never a second view of a number, and of those who are left
-// when the network is whole all have the same.
+// In random sequences of cuts, deaths and joins no number has two views, and all members that are
+// left when the network is whole have the same view.
 func TestRandomCuts(t *testing.T) {
 	t.Parallel()
 	n := *cuts
@@ -433,9 +435,9 @@ func TestRandomCuts(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))
-			w := newWall(t)
-			all := []walled{w.join(t, "a")}
-			var outside []walled // who wasn't let in, or not in time
+			w := newCutNetwork(t)
+			all := []cutMember{w.join(t, "a")}
+			var outside []cutMember // weren't let in, or not in time
 			enter := func(name string, limit time.Duration) {
 				var seeds []string
 				for _, m := range all {
@@ -471,8 +473,8 @@ func TestRandomCuts(t *testing.T) {
 				time.Sleep(time.Duration(r.IntN(int(2 * cutTimeout))))
 			}
 			w.split()
-			// Nobody joins a group without a quorum; then it is over for all.
-			if live := slices.IndexFunc(all, func(m walled) bool { return m.Err() == nil }); live >= 0 {
+			// No process joins a group without a quorum; then all have ended.
+			if live := slices.IndexFunc(all, func(m cutMember) bool { return m.Err() == nil }); live >= 0 {
 				settled := func() bool {
 					var last *membership.View
 					count := 0

@@ -1,35 +1,36 @@
-// Package groupnode drives the machines of membership and detection for processes
-// that come and go: package group's runtime. It has no launcher, no PMI and no ranks, only
-// TCP between members that have a secret in common.
+// Package groupnode drives the machines of membership and detection for processes that come and
+// go: it is the runtime of package group. It has no launcher, no PMI and no ranks, only TCP
+// between members that have a secret in common.
 //
-// One goroutine runs the two machines of a member ([Member.run]). Others accept,
-// dial and read, each for one connection, and post what happens to it. Each direction
-// between two members has a connection of its own, made when first used, or soon after a
-// view if the next change may use it (ready.go): handshakes would take most of its time.
+// One goroutine runs the two machines of a member ([Member.run]). Others accept, dial and read,
+// each for one connection, and post what happens to it. Each direction between two members has a
+// connection of its own. It is made when it is first used, or soon after a view if the next
+// change may use it (ready.go): handshakes would take most of a change's time.
 //
-// # Names, numbers, lives
+// # Names, numbers, nonces
 //
-// A member has a name, which it keeps over restarts, and a [Life], 128 random bits,
-// which it doesn't. The machines know it by a number and an incarnation, which the most
-// senior member chooses when it lets it in: a free number, and that of the next view. So
-// incarnations of a name only rise, without a clock or a file. [Card]s say which
-// number is who, and where; they travel beside the views, to whom lacks them.
+// A member has a name, which it keeps over restarts, and a [Nonce], 128 random bits, which it
+// doesn't keep. The machines know it by a number and an incarnation, which the most senior member
+// chooses when it lets the member in: a free number, and the number of the next view. So the
+// incarnations of a name only rise, without a clock or a file. A business card ([Card]) says
+// which name and address belong to a number; cards travel beside the views, to members that lack
+// them.
 //
-// Nobody is let in under the name of a member. If that member answers, the replacement is
-// refused. Else the group must first find that the old life is over, and exclude it.
+// No process is let in under the name of a live member: if that member answers, the joiner is
+// refused. Otherwise the group must first find that the old incarnation is over, and exclude it.
 //
 // # Invariants
 //
-//   - Nobody who doesn't know the secret gets to send a frame (handshake.go).
-//   - A connection is from one life to one life. Frames of a life that the view in
-//     force excludes aren't read; it is told that it is excluded.
-//   - To a quorum, a death is certain only by the word of who heard the dead one to
-//     its end: see fate.
-//   - Nothing waits without a bound but Leave and Join, which have a context.
+//   - A process that doesn't know the secret can't send a frame (handshake.go).
+//   - A connection joins one member to one member, each in one incarnation. Frames of a member
+//     that the view in force excludes aren't read; it is told that it is excluded.
+//   - To a quorum, a death is certain only by the word of a member that had read the dead member's
+//     stream to its end: see ending.
+//   - Every wait is bounded, except those of Leave and Join, which have a context.
 //
 // # Limits
 //
-// A group has at most 1,024 members. Connections aren't encrypted. Linux's and other
-// kernels' refusal of a connection is taken for the end of who listened there: don't
-// put members behind a firewall that refuses in the name of others.
+// A group has at most 1,024 members. Connections aren't encrypted. If a kernel refuses a
+// connection, the member that listened there counts as ended: don't put members behind a firewall
+// that refuses connections in the name of others.
 package groupnode

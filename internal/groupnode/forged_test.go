@@ -20,26 +20,26 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// They wait, mostly.
+	// The tests wait most of the time.
 	flag.Set("test.parallel", "8")
 	flag.Parse() // the command line's goes before it
 	goleak.VerifyTestMain(m)
 }
 
-// diary notes the views of a member.
-type diary struct {
-	blind
+// viewLog is an observer that notes the views of a member.
+type viewLog struct {
+	noObserver
 	mu    sync.Mutex
 	views []*membership.View
 	sent  map[membership.Kind]int
 	more  chan struct{}
 }
 
-func newDiary() *diary {
-	return &diary{more: make(chan struct{}, 1), sent: map[membership.Kind]int{}}
+func newViewLog() *viewLog {
+	return &viewLog{more: make(chan struct{}, 1), sent: map[membership.Kind]int{}}
 }
 
-func (d *diary) Installed(v *membership.View, _ func(membership.Member) Card, _ bool) {
+func (d *viewLog) Installed(v *membership.View, _ func(membership.Member) Card, _ bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.views = append(d.views, v)
@@ -49,13 +49,13 @@ func (d *diary) Installed(v *membership.View, _ func(membership.Member) Card, _ 
 	}
 }
 
-func (d *diary) Sent(_ membership.Member, x *membership.Message) {
+func (d *viewLog) Sent(_ membership.Member, x *membership.Message) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sent[x.Kind]++
 }
 
-func (d *diary) last() *membership.View {
+func (d *viewLog) last() *membership.View {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.views) == 0 {
@@ -65,7 +65,7 @@ func (d *diary) last() *membership.View {
 }
 
 // await waits for a view of a number of members.
-func (d *diary) await(t *testing.T, members int) *membership.View {
+func (d *viewLog) await(t *testing.T, members int) *membership.View {
 	t.Helper()
 	for limit := time.After(10 * time.Second); ; {
 		if v := d.last(); len(v.Members) == members {
@@ -79,7 +79,7 @@ func (d *diary) await(t *testing.T, members int) *membership.View {
 	}
 }
 
-func testConfig(name string, d *diary, seeds ...string) Config {
+func testConfig(name string, d *viewLog, seeds ...string) Config {
 	return Config{Name: name, Secret: testSecret, Seeds: seeds, Period: 50 * time.Millisecond, Timeout: 5 * time.Second, Observer: d}
 }
 
@@ -95,7 +95,7 @@ func testJoin(t *testing.T, cfg Config) *Member {
 	return m
 }
 
-// impostor dials a member with the group's secret, and claims to be somebody.
+// impostor dials a member with the group's secret, and claims to be another member.
 func impostor(t *testing.T, to *Member, h *hello) (net.Conn, *answer) {
 	t.Helper()
 	conn, err := net.Dial("tcp", to.Card().Address)
@@ -118,16 +118,16 @@ func frameOf(h wire.Header, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// Frames that no honest member sends, by one that knows the secret, harm nobody: neither do views
-// change nor does anybody end.
+// A process that knows the secret, and sends frames that no honest member sends, does no harm: no
+// view changes and no member ends.
 func TestForgedFrames(t *testing.T) {
-	da, db := newDiary(), newDiary()
+	da, db := newViewLog(), newViewLog()
 	a := testJoin(t, testConfig("a", da))
 	b := testJoin(t, testConfig("b", db, a.Card().Address))
 	before := da.await(t, 2)
-	// A number that is free yet: as if by a later view.
+	// x has a number that is still free, as if a later view had given it.
 	x := membership.Member{Proc: 5, Incarnation: 9}
-	card := Card{Life: newLife(), Name: "x", Address: "127.0.0.1:9"}
+	card := Card{Nonce: newNonce(), Name: "x", Address: "127.0.0.1:9"}
 
 	fake := func(members ...membership.Member) *membership.View {
 		v, err := membership.NewView(before.Number+1, members, nil, nil, nil)
@@ -153,21 +153,21 @@ func TestForgedFrames(t *testing.T) {
 		"a view without cards": enclose(commit),
 		"in another's name":    enclose(&inName),
 		"another's card":       enclose(commit, entry{a.Number(), card}),
-		"a name twice":         enclose(commit, entry{x, card}, entry{membership.Member{Proc: 9}, Card{newLife(), "a", "127.0.0.1:7"}}),
+		"a name twice":         enclose(commit, entry{x, card}, entry{membership.Member{Proc: 9}, Card{newNonce(), "a", "127.0.0.1:7"}}),
 		"a join by frame":      enclose(&membership.Message{Kind: membership.Join, From: x}),
 		"news of one's death":  frameOf(wire.Header{Kind: wire.KindNews, Seq: 1, Aux: 4, Src: 5}, wire.AppendGone(nil, wire.Gone{Proc: a.Number().Proc, Incarnation: 9})),
 	} {
-		conn, v := impostor(t, a, &hello{purpose: toSend, to: a.Card().Life, member: x, card: card})
+		conn, v := impostor(t, a, &hello{purpose: toSend, to: a.Card().Nonce, member: x, card: card})
 		if v.verdict != welcome {
 			t.Fatalf("%s: %+v", name, v)
 		}
 		conn.Write(frame)
 		conn.(*net.TCPConn).CloseWrite()
 	}
-	// All is as before: somebody joins, and there is one view more.
-	dc := newDiary()
+	// All is as before: when a member joins, there is one view more.
+	dc := newViewLog()
 	testJoin(t, testConfig("c", dc, a.Card().Address))
-	for _, d := range []*diary{da, db, dc} {
+	for _, d := range []*viewLog{da, db, dc} {
 		if v := d.await(t, 3); v.Number != before.Number+1 {
 			t.Errorf("view %d of %v", v.Number, v.Members)
 		}
@@ -177,10 +177,10 @@ func TestForgedFrames(t *testing.T) {
 	}
 }
 
-// Strangers who connect and say nothing keep nobody out, however many there are.
+// Strangers that connect and say nothing don't keep members out, however many there are.
 func TestSilentStrangers(t *testing.T) {
 	t.Parallel()
-	da := newDiary()
+	da := newViewLog()
 	a := testJoin(t, testConfig("a", da))
 	for range 8 * handshake.MaxPending {
 		conn, err := net.Dial("tcp", a.Card().Address)
@@ -189,63 +189,64 @@ func TestSilentStrangers(t *testing.T) {
 		}
 		t.Cleanup(func() { conn.Close() })
 	}
-	testJoin(t, testConfig("b", newDiary(), a.Card().Address))
+	testJoin(t, testConfig("b", newViewLog(), a.Card().Address))
 	da.await(t, 2)
 }
 
-// Who dials in the name of a member, of one that is gone, or calls somebody else, gets nowhere.
+// A dialler in the name of a member, or of one that is gone, or that calls another member, is
+// refused.
 func TestImpostors(t *testing.T) {
-	da := newDiary()
+	da := newViewLog()
 	a := testJoin(t, testConfig("a", da))
-	b := testJoin(t, testConfig("b", newDiary(), a.Card().Address))
-	gone := testJoin(t, testConfig("gone", newDiary(), a.Card().Address))
+	b := testJoin(t, testConfig("b", newViewLog(), a.Card().Address))
+	gone := testJoin(t, testConfig("gone", newViewLog(), a.Card().Address))
 	da.await(t, 3)
 	gone.Close()
 	v := da.await(t, 2)
-	life := a.Card().Life
+	nonce := a.Card().Nonce
 	for name, tc := range map[string]struct {
 		h    hello
 		want verdict
 	}{
-		"another life":     {hello{purpose: toSend, to: newLife(), member: b.Number(), card: b.Card()}, notHere},
-		"another's number": {hello{purpose: toSend, to: life, member: b.Number(), card: gone.Card()}, refused},
-		"one's own number": {hello{purpose: toSend, to: life, member: a.Number(), card: a.Card()}, refused},
-		"a stale life":     {hello{purpose: toSend, to: life, member: gone.Number(), card: gone.Card()}, eviction},
-		"a stale question": {hello{purpose: toAsk, to: life, member: gone.Number(), card: gone.Card()}, eviction},
-		"an older life":    {hello{purpose: toSend, to: life, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, eviction},
-		"a member asks":    {hello{purpose: toAsk, to: life, member: b.Number(), card: b.Card()}, welcome},
-		"a live name":      {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "b", "127.0.0.1:9"}}, inUse},
-		"an unreachable":   {hello{purpose: toJoin, terms: a.cfg.terms(), card: Card{newLife(), "c", "127.0.0.1:9"}}, later},
+		"another nonce":              {hello{purpose: toSend, to: newNonce(), member: b.Number(), card: b.Card()}, notHere},
+		"another's number":           {hello{purpose: toSend, to: nonce, member: b.Number(), card: gone.Card()}, refused},
+		"one's own number":           {hello{purpose: toSend, to: nonce, member: a.Number(), card: a.Card()}, refused},
+		"a former member":            {hello{purpose: toSend, to: nonce, member: gone.Number(), card: gone.Card()}, eviction},
+		"a former member's question": {hello{purpose: toAsk, to: nonce, member: gone.Number(), card: gone.Card()}, eviction},
+		"a former incarnation":       {hello{purpose: toSend, to: nonce, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, eviction},
+		"a member asks":              {hello{purpose: toAsk, to: nonce, member: b.Number(), card: b.Card()}, welcome},
+		"a live name":                {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{newNonce(), "b", "127.0.0.1:9"}}, nameInUse},
+		"an unreachable":             {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{newNonce(), "c", "127.0.0.1:9"}}, later},
 	} {
 		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == eviction && got.number != v.Number {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}
 	}
-	// To be asked for is no harm to a member.
-	testJoin(t, testConfig("d", newDiary(), b.Card().Address))
+	// The questions about b did it no harm.
+	testJoin(t, testConfig("d", newViewLog(), b.Card().Address))
 	if last := da.await(t, 3); last.Number != v.Number+1 {
 		t.Errorf("view %d of %v", last.Number, last.Members)
 	}
 }
 
-// One death among n who live takes 2(n-1) messages to agree and n-1 to commit, by count.
+// The agreement of n live members on one death takes 2(n-1) messages, and the commit n-1.
 func TestMessages(t *testing.T) {
 	const n = 9
-	a := newDiary()
+	a := newViewLog()
 	first := testJoin(t, testConfig("a", a))
-	diaries := []*diary{a}
+	diaries := []*viewLog{a}
 	var last *Member
 	for i := range n {
-		d := newDiary()
+		d := newViewLog()
 		last = testJoin(t, testConfig(string(rune('b'+i)), d, first.Card().Address))
 		diaries = append(diaries, d)
 	}
 	for _, d := range diaries {
 		d.await(t, n+1)
 	}
-	// A member has its view before it passes it on, so what belongs to the joins may
-	// still be under way: until nothing has been sent for a while.
-	total := func(diaries []*diary) map[membership.Kind]int {
+	// A member has a view before it passes the view on, so messages of the joins may still be
+	// under way: wait until none has been sent for a while.
+	total := func(diaries []*viewLog) map[membership.Kind]int {
 		sent := map[membership.Kind]int{}
 		for _, d := range diaries {
 			d.mu.Lock()
@@ -284,15 +285,15 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A place in the view is a number of its own, as long as it lives.
-func TestPlaces(t *testing.T) {
+// A joiner gets the lowest number that neither a member nor a reservation has.
+func TestFreeNumber(t *testing.T) {
 	members := []membership.Member{{Proc: 0, Incarnation: 1}, {Proc: 2, Incarnation: 4}}
 	v, err := membership.NewView(7, members, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &Member{reserved: map[string]*reservation{"x": {member: membership.Member{Proc: 1}}}}
-	if got, want := m.place(v), (membership.Member{Proc: 3, Incarnation: 8}); got != want {
+	if got, want := m.freeNumber(v), (membership.Member{Proc: 3, Incarnation: 8}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if slices.ContainsFunc(v.Members, func(x membership.Member) bool { return x.Proc == proto.Proc(3) }) {

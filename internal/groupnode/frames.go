@@ -12,13 +12,13 @@ import (
 )
 
 // hello is what this member says when it dials.
-func (m *Member) hello(why purpose, to Life) *hello {
-	return &hello{purpose: why, to: to, terms: m.cfg.terms(), member: m.self, card: m.card}
+func (m *Member) hello(why purpose, to Nonce) *hello {
+	return &hello{purpose: why, to: to, settings: m.cfg.settings(), member: m.self, card: m.card}
 }
 
-// judge answers a dialler that calls this life.
+// judge answers a dialler that wants to reach this member.
 func (m *Member) judge(h *hello, s *stream) answer {
-	if h.to != m.card.Life || m.ended != nil {
+	if h.to != m.card.Nonce || m.ended != nil {
 		return answer{verdict: notHere}
 	}
 	if m.machine != nil {
@@ -27,22 +27,22 @@ func (m *Member) judge(h *hello, s *stream) answer {
 			return answer{verdict: eviction, number: v.Number}
 		}
 		if c, known := m.cards[h.member]; known && c != h.card || h.member == m.self {
-			return answer{verdict: refused, text: "another one has this number"}
+			return answer{verdict: refused, text: "another member has this number"}
 		}
 	}
 	if h.purpose == toSend {
 		if old := m.streams[h.member]; old != nil {
-			old.conn.Close() // its dialler gave it up before it was used
+			old.conn.Close() // its dialler has given it up before it was used
 		}
 		s.from = h.member
 		m.streams[s.from] = s
-		m.fate(s.from).stream = open
+		m.ending(s.from).stream = open
 	}
 	return answer{verdict: welcome}
 }
 
-// linkTo is the link to somebody, made if there was none. It is nil if there is
-// no card.
+// linkTo is the link to a member. It is made if there is none. It is nil if there is no business
+// card.
 func (m *Member) linkTo(who membership.Member) *link {
 	if l := m.links[who]; l != nil {
 		return l
@@ -57,16 +57,16 @@ func (m *Member) linkTo(who membership.Member) *link {
 func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) *link {
 	l := &link{to: who, spawn: m.background.Go}
 	m.links[who] = l
-	h := m.hello(toSend, card.Life)
+	h := m.hello(toSend, card.Nonce)
 	m.background.Go(func() { m.connect(l, card, h, limit) })
 	return l
 }
 
-// send sends a frame. One to somebody who is gone vanishes.
+// send sends a frame. A frame to a member that is gone vanishes.
 func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 	l := m.linkTo(to)
 	if l == nil {
-		m.log.Debug("nobody to send to", "member", to, "kind", h.Kind)
+		m.log.Debug("frame dropped: no card of its receiver", "member", to, "kind", h.Kind)
 		return
 	}
 	h.Length = uint32(len(payload))
@@ -79,12 +79,12 @@ func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 	l.send(frame)
 }
 
-// frame takes a frame.
+// frame takes in a frame.
 func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 	if m.streams[s.from] != s {
 		return // its sender is excluded
 	}
-	s.said = true
+	s.heard = true
 	switch {
 	case h.Kind == wire.KindMembership:
 		if err := m.membershipFrame(s, payload); err != nil {
@@ -96,8 +96,8 @@ func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 	m.settle()
 }
 
-// membershipFrame takes a message of the membership. One that an honest member can't
-// have sent is dropped.
+// membershipFrame takes in a message of the membership. It drops a message that an honest member
+// can't have sent.
 func (m *Member) membershipFrame(s *stream, payload []byte) error {
 	message, cards, err := openEnvelope(payload)
 	if err != nil {
@@ -138,13 +138,13 @@ func (m *Member) membershipFrame(s *stream, payload []byte) error {
 		}
 	}
 	if m.machine == nil && !m.admittedBy(x) {
-		return nil // this process isn't in it yet
+		return nil // this process isn't in a view yet
 	}
 	m.machine.Receive(m.now, x, &m.out)
 	return nil
 }
 
-// wantsReply in the flags of a KindReconcile asks for the same in return.
+// wantsReply in the flags of a KindReconcile asks for a KindReconcile in return.
 const wantsReply = 1
 
 // detectorFrame routes the frames of the detector.
@@ -179,8 +179,8 @@ func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload [
 	}
 }
 
-// actDetector does one thing for the detector. Only views exclude anybody, and say so: an
-// eviction notice of the detector is one member's opinion, and isn't sent.
+// actDetector carries out one action of the detector. Only views exclude a member, and tell it
+// so: an eviction notice of the detector is one member's opinion, and isn't sent.
 func (m *Member) actDetector(a *detector.Action) {
 	switch a.Kind {
 	case detector.SendHeartbeat:
@@ -227,8 +227,8 @@ func memberOf(v *membership.View, p proto.Proc) (membership.Member, bool) {
 	return membership.Member{}, false
 }
 
-// sendTo sends a frame to the process that has a number: as a member, or else as one
-// that has a later view and speaks to this process already.
+// sendTo sends a frame to the process that has a number: to the member of the view, or else to a
+// process that has a later view and already has a stream to this one.
 func (m *Member) sendTo(p proto.Proc, h *wire.Header, payload []byte) {
 	who, ok := memberOf(m.machine.View(), p)
 	for from := range m.streams {

@@ -10,8 +10,8 @@ import (
 	"banyan/internal/runtime/handshake"
 )
 
-// protocol is the group's handshake (package handshake): the dialler says a hello, and the acceptor an
-// answer, both of this file.
+// protocol is the group's handshake (package handshake): the dialler says a hello, and the
+// acceptor an answer, both of this file.
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
@@ -27,7 +27,7 @@ type purpose uint8
 
 const (
 	toSend purpose = 1 + iota // frames, until one of the two ends
-	toAsk                     // whether the life called lives here
+	toAsk                     // whether the member with the nonce that is called lives here
 	toJoin                    // be let in
 	purposeEnd
 )
@@ -37,33 +37,33 @@ type verdict uint8
 
 const (
 	welcome   verdict = 1 + iota
-	elsewhere         // ask the member at answer.text to be let in
-	later             // it can't be said yet: ask again
+	redirect          // ask the member at answer.text to be let in
+	later             // there is no answer yet: ask again
 	refused           // answer.text says why
-	inUse             // refused: a member of this name lives, at answer.text
-	notHere           // the life called isn't that of the acceptor
+	nameInUse         // refused: a member of this name lives, at answer.text
+	notHere           // the acceptor has another nonce than the one called
 	eviction          // the dialler is excluded, by view answer.number
 	verdictEnd
 )
 
 // hello is what a dialler says.
 type hello struct {
-	purpose purpose
-	to      Life // who is called; zero for toJoin, when only an address is known
-	terms   terms
-	member  membership.Member
-	card    Card // the dialler's
+	purpose  purpose
+	to       Nonce // the member's that is called; zero for toJoin, when only an address is known
+	settings settings
+	member   membership.Member
+	card     Card // the dialler's
 }
 
-// terms are the settings that all members must have in common.
-type terms struct {
+// settings are what all members' Configs must have in common.
+type settings struct {
 	arity           uint32
 	period, timeout time.Duration
 }
 
-func (c *Config) terms() terms { return terms{uint32(c.Arity), c.Period, c.Timeout} }
+func (c *Config) settings() settings { return settings{uint32(c.Arity), c.Period, c.Timeout} }
 
-func (t terms) String() string {
+func (t settings) String() string {
 	return fmt.Sprintf("Arity %d, HeartbeatPeriod %v, HeartbeatTimeout %v", t.arity, t.period, t.timeout)
 }
 
@@ -76,16 +76,16 @@ type answer struct {
 
 func (h *hello) encode() []byte {
 	b := append([]byte{byte(h.purpose)}, h.to[:]...)
-	b = binary.LittleEndian.AppendUint32(b, h.terms.arity)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.terms.period))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.terms.timeout))
+	b = binary.LittleEndian.AppendUint32(b, h.settings.arity)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.period))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.timeout))
 	return appendCard(appendMember(b, h.member), h.card)
 }
 
 func decodeHello(b []byte) (*hello, error) {
 	d := decoder{rest: b}
-	h := &hello{purpose: purpose(d.uint8()), to: d.life()}
-	h.terms = terms{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64())}
+	h := &hello{purpose: purpose(d.uint8()), to: d.nonce()}
+	h.settings = settings{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64())}
 	h.member, h.card = d.member(), d.card()
 	switch {
 	case d.err != nil || len(d.rest) > 0:
@@ -126,8 +126,9 @@ func dialHandshake(conn io.ReadWriter, secret []byte, h *hello) (*answer, error)
 	return decodeAnswer(b)
 }
 
-// acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has proved
-// that it knows the secret. An error after judge was called comes with what the dialler said.
+// acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has
+// proved that it knows the secret. An error after judge was called comes with what the dialler
+// said.
 func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, err error) {
 	err = protocol.Accept(conn, secret, handshake.Judge{Answer: func(b []byte) ([]byte, error) {
 		if h, err = decodeHello(b); err != nil {

@@ -31,11 +31,11 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 
 func someHello() *hello {
 	e := someEntries()[0]
-	return &hello{purpose: toJoin, terms: terms{2, 3, 4}, member: e.member, card: e.card}
+	return &hello{purpose: toJoin, settings: settings{2, 3, 4}, member: e.member, card: e.card}
 }
 
 func TestHandshake(t *testing.T) {
-	want := answer{elsewhere, 3, "there:1"}
+	want := answer{redirect, 3, "there:1"}
 	h := someHello()
 	a, dialErr, acceptErr, heard := converse(testSecret, h, func(*hello) (answer, error) { return want, nil })
 	if dialErr != nil || acceptErr != nil || *a != want || *heard != *h {

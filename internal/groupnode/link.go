@@ -15,23 +15,22 @@ import (
 const (
 	// handshakeLimit bounds one handshake.
 	handshakeLimit = 2 * time.Second
-	// dialLimit bounds all attempts to reach a member. It is generous, since silence is for
-	// the detector to judge.
+	// dialLimit bounds all attempts to reach a member. It is generous, because the detector judges
+	// silence.
 	dialLimit = 10 * time.Second
-	// doorLimit is for one who wants to be let in, and waits for an answer meanwhile.
-	doorLimit = handshakeLimit * 3 / 4
-	// The pause between two attempts to reach somebody doubles from one to the
-	// other.
+	// admitLimit bounds all attempts to reach a joiner, which waits for an answer meanwhile.
+	admitLimit = handshakeLimit * 3 / 4
+	// The pause between two attempts to reach a member doubles from one to the next.
 	firstPause = time.Millisecond
 	lastPause  = 100 * time.Millisecond
 )
 
-// link carries frames to one life of one member. It is made once: a connection that
-// broke may have lost frames, so there is no second one.
+// link carries frames to one member in one incarnation. It is made once: a connection that broke
+// may have lost frames, so there is no second one.
 //
-// Each direction between two members has a connection of its own, made by who
-// sends. So nobody has to decide which of two that cross counts, and a stream ends
-// with the last that its sender had to say.
+// Each direction between two members has a connection of its own, which the sender makes. So no
+// one has to decide which of two crossing connections counts, and a stream ends with its sender's
+// last frame.
 type link struct {
 	to    membership.Member
 	spawn func(func()) // starts a goroutine
@@ -40,12 +39,12 @@ type link struct {
 	conn     *net.TCPConn // nil until made
 	raw      syscall.RawConn
 	queue    []byte // what the socket hasn't taken yet
-	flushing bool   // a goroutine is at it
+	flushing bool   // a goroutine sends the queue
 	closing  bool   // hang up when the queue is empty
 	down     bool
 }
 
-// send queues a frame. It doesn't wait: what the socket takes leaves at once.
+// send queues a frame. It doesn't wait: the part that the socket takes leaves at once.
 func (l *link) send(frame []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +61,8 @@ func (l *link) send(frame []byte) {
 	l.flushLocked()
 }
 
-// write makes one attempt that doesn't wait, and returns how much went. An error
-// shows when the rest is flushed.
+// write makes one attempt that doesn't wait, and returns how many bytes went. An error shows when
+// the rest is flushed.
 func (l *link) write(b []byte) (n int) {
 	l.raw.Write(func(fd uintptr) bool {
 		n, _ = syscall.Write(int(fd), b)
@@ -72,7 +71,7 @@ func (l *link) write(b []byte) (n int) {
 	return max(n, 0)
 }
 
-// up takes a connection and sends what has waited for it.
+// up takes a connection and sends the frames that have waited for it.
 func (l *link) up(conn *net.TCPConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +107,7 @@ func (l *link) flush() {
 		l.mu.Lock()
 		if err != nil {
 			l.down = true
-			conn.Close() // its reader tells
+			conn.Close() // the goroutine that reads it reports the end
 		}
 	}
 	l.flushing = false
@@ -117,7 +116,7 @@ func (l *link) flush() {
 	}
 }
 
-// finish hangs up when everything has been sent.
+// finish hangs up when all has been sent.
 func (l *link) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,18 +149,18 @@ func (l *link) cut() {
 	}
 }
 
-// finding is what an attempt to reach a life has found out.
+// finding is what attempts to reach a member have found out.
 type finding uint8
 
 const (
 	alive       finding = iota // it answers
-	dead                       // nobody listens at its address, or another life does
+	dead                       // nobody listens at its address, or another incarnation does
 	excludesUs                 // it has a view without this process
 	unreachable                // no answer
 )
 
-// reach dials a life until there is an answer, the time is up, or this member
-// ends. The connection is the caller's if the life is alive and h is toSend.
+// reach dials a member until there is an answer, the time is up, or this member ends. The
+// connection is the caller's if the member is alive and h's purpose is toSend.
 func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, finding, uint64) {
 	ctx, cancel := context.WithTimeout(m.ctx, limit)
 	defer cancel()
@@ -203,7 +202,7 @@ func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPCo
 	return c.(*net.TCPConn), a, nil
 }
 
-// connect makes a link, and watches it: nothing comes on it, but its end.
+// connect makes a link, and watches it: nothing comes on it but its end.
 func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
 	conn, found, number := m.reach(card, h, limit)
 	if found == alive {

@@ -13,11 +13,11 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// stream is what comes from one life of one member.
+// stream carries the frames of one member in one incarnation.
 type stream struct {
-	from membership.Member
-	conn *net.TCPConn
-	said bool // a frame has come
+	from  membership.Member
+	conn  *net.TCPConn
+	heard bool // a frame has come
 }
 
 // listen accepts connections until ctx ends.
@@ -31,8 +31,7 @@ func (m *Member) listen() {
 	}, func(err error) { m.log.Warn("accept", "err", err) })
 }
 
-// greet runs the handshake with somebody who has connected. It returns a stream if
-// frames are to come.
+// greet runs the handshake with a dialler. It returns a stream if frames will follow.
 func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	s := &stream{conn: conn}
@@ -40,9 +39,9 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 		proven()
 		reply := make(chan answer, 1)
 		if h.purpose == toJoin {
-			// Others may have to be asked first. The dialler waits no longer.
+			// Other members may have to be asked first. The dialler bounds the time.
 			conn.SetDeadline(time.Time{})
-			m.post(func() { m.knocked(h, reply) })
+			m.post(func() { m.joinRequested(h, reply) })
 		} else {
 			m.post(func() { reply <- m.judge(h, s) })
 		}
@@ -60,7 +59,7 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 		if m.ctx.Err() == nil {
 			m.refuse(conn, err)
 		}
-		m.post(func() { m.streamEnded(s, false) }) // if judge took it for one
+		m.post(func() { m.streamEnded(s, false) }) // judge may have made it a stream
 		return nil
 	}
 	if a.verdict != welcome || h.purpose != toSend {
@@ -70,8 +69,8 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	return s
 }
 
-// refuse logs why somebody wasn't let in: strangers, of whom there may be many,
-// at level warn once.
+// refuse logs why a connection was refused. The first stranger is at level warn; there may be
+// many.
 func (m *Member) refuse(conn *net.TCPConn, err error) {
 	log := m.log.Debug
 	if errors.Is(err, handshake.ErrStranger) && !m.warned.Swap(true) {
@@ -94,8 +93,8 @@ func (m *Member) read(s *stream) {
 	m.post(func() { m.streamEnded(s, orderly) })
 }
 
-// readFrames reads frames until the end, which is io.EOF if it is between two.
-// Each payload is the receiver's.
+// readFrames reads frames until the end. Its error is io.EOF if the end is between two frames.
+// frame may keep its payload.
 func readFrames(r io.Reader, frame func(h wire.Header, payload []byte)) error {
 	in := bufio.NewReaderSize(r, 4096)
 	var head [wire.HeaderSize]byte
@@ -128,7 +127,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// expected says which kinds of frames members send each other.
+// expected says whether members send each other frames of a kind.
 func expected(k wire.Kind) bool {
 	switch k {
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindMembership:

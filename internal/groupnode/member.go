@@ -14,8 +14,8 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// Member is this process's stay in a group: one goroutine that runs the two machines,
-// and others that wait for bytes and pass them to it.
+// Member is one member of a group, from Join to its end. One goroutine, the loop, runs the two
+// machines; others wait for bytes and pass them to it.
 type Member struct {
 	cfg    Config
 	log    *slog.Logger
@@ -32,30 +32,30 @@ type Member struct {
 	over       chan struct{} // closed when nothing is left of the member
 	cause      atomic.Pointer[error]
 
-	// The loop's.
+	// Only the loop uses the fields below.
 	now        proto.Time
 	self       membership.Member // valid once there is a machine
 	machine    *membership.Machine
 	out        membership.Actions
 	detector   *detector.Machine
 	detections detector.Actions
-	cards      map[membership.Member]Card // of members, those let in, and those gone last
+	cards      map[membership.Member]Card // of members, those that are being let in, and those gone last
 	links      map[membership.Member]*link
 	streams    map[membership.Member]*stream
-	fates      map[membership.Member]*fate
+	endings    map[membership.Member]*ending
 	reserved   map[string]*reservation // by name
-	review     bool                    // the fates, in the light of a new view
+	review     bool                    // review the endings: there is a new view
 	readyAt    proto.Time              // when to get ready for the next change, or proto.Never
-	tellAt     proto.Time              // when to tell the detector of fates, or proto.Never
+	suspectAt  proto.Time              // when to report suspicions, or proto.Never
 	ended      error
 	scratch    []byte
 }
 
-// postLimit bounds the events that wait.
+// postLimit bounds how many events may wait.
 const postLimit = 256
 
-// Join makes this process a member, and returns when it has its first view. It tries until ctx
-// ends, or until it is refused.
+// Join makes this process a member, and returns when the member has its first view. It tries
+// until ctx ends, or until the group refuses it.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	socket, err := cfg.open()
 	if err != nil {
@@ -67,13 +67,13 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
 	m := &Member{
 		cfg:    cfg,
-		card:   Card{Life: newLife(), Name: cfg.Name, Address: cfg.Advertise},
+		card:   Card{Nonce: newNonce(), Name: cfg.Name, Address: cfg.Advertise},
 		socket: socket,
 		log:    cfg.Logger.With("member", cfg.Name),
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		fates: map[membership.Member]*fate{}, reserved: map[string]*reservation{}, readyAt: proto.Never, tellAt: proto.Never,
+		endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
@@ -84,7 +84,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	if len(cfg.Seeds) == 0 {
 		m.post(m.found)
 	}
-	if err := m.knock(ctx); err != nil {
+	if err := (&joiner{Member: m}).run(ctx); err != nil {
 		m.post(func() { m.finish(ErrClosed) })
 		<-m.over
 		m.Close()
@@ -96,10 +96,10 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 // Card is this member's own.
 func (m *Member) Card() Card { return m.card }
 
-// Number is the member's, as it is in views.
+// Number is this member's number and incarnation in views.
 func (m *Member) Number() membership.Member { return m.self }
 
-// Err is nil until the member's end, and then says why it came.
+// Err is nil until the member's end, and then says why the member has ended.
 func (m *Member) Err() error {
 	if err := m.cause.Load(); err != nil {
 		return *err
@@ -107,8 +107,8 @@ func (m *Member) Err() error {
 	return nil
 }
 
-// Leave asks to leave, and waits until the others have a view without this member. If
-// ctx ends first that goes on all the same.
+// Leave asks to leave, and waits until the others have a view without this member. If ctx ends
+// first, the member goes on leaving.
 func (m *Member) Leave(ctx context.Context) error {
 	m.post(func() {
 		m.machine.Leave(m.now, &m.out)
@@ -125,14 +125,14 @@ func (m *Member) Leave(ctx context.Context) error {
 	}
 }
 
-// Close ends the member at once, if nothing else has, and frees all it has. To the
+// Close ends the member at once, unless it has ended already, and frees all that it has. To the
 // others the member has died unless it has left.
 func (m *Member) Close() {
 	m.post(func() { m.finish(ErrClosed) })
 	<-m.over
 }
 
-// post has the loop call f, unless it has ended.
+// post makes the loop call f, unless the member has ended.
 func (m *Member) post(f func()) {
 	select {
 	case m.events <- f:
@@ -140,7 +140,7 @@ func (m *Member) post(f func()) {
 	}
 }
 
-// run is the loop. Events that have come go before time-outs.
+// run is the loop. It handles events that have come before time-outs.
 func (m *Member) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -172,7 +172,7 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 func (m *Member) untilDeadline() time.Duration {
 	d := proto.Never
 	if m.machine != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.tellAt)
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt)
 	}
 	if d == proto.Never {
 		return time.Hour
@@ -190,8 +190,8 @@ func (m *Member) tick() {
 	if m.now >= m.machine.Deadline() {
 		m.machine.Tick(m.now, &m.out)
 	}
-	if m.now >= m.tellAt {
-		m.tellDetector()
+	if m.now >= m.suspectAt {
+		m.reportSuspicions()
 	}
 	if m.now >= m.readyAt {
 		m.getReady()
@@ -206,11 +206,11 @@ func (m *Member) finish(err error) {
 	}
 }
 
-// shutdownLimit is how long what is queued may take to leave at the end.
+// shutdownLimit is how long queued frames may take to leave at the end.
 const shutdownLimit = time.Second
 
-// shutdown lets go of everything. What the others are to know, such as the view without
-// one who leaves, is sent first.
+// shutdown frees all that the member has. First it sends what the others have to know, such as
+// the view without a member that leaves.
 func (m *Member) shutdown() {
 	if m.ended != ErrClosed {
 		for deadline := time.Now().Add(shutdownLimit); !m.quiet() && time.Now().Before(deadline); {

@@ -8,14 +8,13 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// readyAfter is how long after a view a member makes the connections that the next
-// change needs: by then the view has spread, unless the group is very large, and the
-// processors have time.
+// readyAfter is how long after a view a member makes the connections that the next change needs.
+// By then the view has spread, unless the group is very large, and the processors are idle.
 const readyAfter = 50 * time.Millisecond
 
-// getReady connects with those who would be this member's parent or children in the tree
-// if none or any one of the others were gone, and with who would become a witness. Handshakes would
-// take several times as long as the change itself.
+// getReady connects with the members that would be this member's parent or children in the tree
+// if none or any one of the others were gone, and with the one that would become a witness.
+// Handshakes take several times as long as the change itself.
 func (m *Member) getReady() {
 	m.readyAt = proto.Never
 	v := m.machine.View()
@@ -27,9 +26,9 @@ func (m *Member) getReady() {
 	m.introduce(v, near)
 }
 
-// neighbours are the positions, in a view of n members, of those who may be next to a
-// position in the tree after one death at most. Whoever is behind the dead one moves up by a
-// place: so there are up to two parents and 2·arity children.
+// neighbours are the positions, in a view of n members, that may be next to a position in the
+// tree after at most one death. A death moves all members behind the dead one up by one position:
+// so there are up to two parents and 2·arity children.
 func neighbours(position, n, arity int) []int {
 	var list []int
 	add := func(from, to int) {
@@ -41,14 +40,15 @@ func neighbours(position, n, arity int) []int {
 	}
 	if position > 0 {
 		parent := (position - 1) / arity
-		if moved := position - 2; moved >= 0 { // one in front is gone
+		if moved := position - 2; moved >= 0 { // one in front may be gone
 			parent = moved / arity
 			add(parent, parent+1)
 		} else {
 			add(parent, parent)
 		}
 	}
-	// From the first child after a move to the last whom a move brings; without a move, they begin one later.
+	// The list begins with the first child after a move up, and ends with the last child that a
+	// move brings. The first position doesn't move up: its children begin one later.
 	first := arity*position + 1
 	if position > 0 {
 		first -= arity - 1

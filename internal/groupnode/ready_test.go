@@ -10,8 +10,8 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// TestNeighbours: whoever is gone, everyone finds his parent and his children among his
-// neighbours, of whom there are few; and both ends do.
+// Whichever member is gone, each finds its parent and its children among its neighbours, and they
+// find it among theirs. Neighbours are few.
 func TestNeighbours(t *testing.T) {
 	for _, arity := range []int{2, 4, 8} {
 		for n := 1; n <= 60; n++ {
@@ -40,8 +40,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// linked are those to whom a member has made connections.
-func linked(m *Member) []membership.Member {
+// connectedTo are the members to which a member has made connections.
+func connectedTo(m *Member) []membership.Member {
 	reply := make(chan []membership.Member, 1)
 	m.post(func() {
 		var all []membership.Member
@@ -59,8 +59,8 @@ func view(m *Member) *membership.View {
 	return <-reply
 }
 
-// TestReady: a death makes nobody send to whom he isn't connected with: the tree's
-// connections are there, and no detector spreads what the next view says.
+// After a death no member sends to one that it isn't connected with: the tree's connections are
+// there, and no detector spreads what the next view says.
 func TestReady(t *testing.T) {
 	const n = 20
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -78,7 +78,7 @@ func TestReady(t *testing.T) {
 		t.Cleanup(m.Close)
 		all = append(all, m)
 	}
-	// All have the view, and all their connections.
+	// Wait until all have the view and all their connections.
 	await := func(what string, met func() bool) {
 		t.Helper()
 		for !met() {
@@ -96,7 +96,7 @@ func TestReady(t *testing.T) {
 	await("connections", func() bool {
 		v := view(all[0])
 		return !slices.ContainsFunc(all, func(m *Member) bool {
-			to := linked(m)
+			to := connectedTo(m)
 			if len(to) == 0 || m.Number() != v.Members[witnesses] && !slices.Contains(to, v.Members[witnesses]) {
 				return true
 			}
@@ -105,11 +105,11 @@ func TestReady(t *testing.T) {
 	})
 	before := map[*Member][]membership.Member{}
 	for _, m := range all {
-		before[m] = linked(m)
+		before[m] = connectedTo(m)
 	}
 	dead := all[3]
 	all = slices.Delete(all, 3, 4)
-	// Who is at work on the change isn't making connections for the one after it yet.
+	// Members that are busy with a change don't make connections for the next one yet.
 	began := time.Now()
 	dead.Close()
 	await("a view without the dead", agreed(n-1))
@@ -117,7 +117,7 @@ func TestReady(t *testing.T) {
 		t.Skip("this machine is too busy to tell")
 	}
 	for _, m := range all {
-		for _, to := range linked(m) {
+		for _, to := range connectedTo(m) {
 			if !slices.Contains(before[m], to) {
 				t.Errorf("%v has made a connection to %v", m.Number(), to)
 			}

@@ -28,18 +28,18 @@ func (m *Member) machineConfig() membership.Config {
 	return membership.Config{Self: m.self, Arity: m.cfg.Arity, Gather: proto.Time(m.cfg.Gather), Patience: proto.Time(m.cfg.Patience)}
 }
 
-// admittedBy takes the first message that has a view with this life in it: so a
-// joiner learns its number.
+// admittedBy takes the first message that has a view with this member in it. From it a joiner
+// learns its number.
 func (m *Member) admittedBy(x *membership.Message) bool {
 	for _, v := range []*membership.View{x.View, x.Base} {
 		if v == nil || v == x.View && x.Kind == membership.Propose {
 			continue
 		}
 		for _, who := range v.Members {
-			if m.cards[who].Life == m.card.Life {
+			if m.cards[who].Nonce == m.card.Nonce {
 				m.self = who
-				var knock membership.Actions // it is in already
-				m.machine = membership.NewJoiner(m.machineConfig(), []membership.Member{x.From}, m.now, &knock)
+				var request membership.Actions // dropped: it is in already
+				m.machine = membership.NewJoiner(m.machineConfig(), []membership.Member{x.From}, m.now, &request)
 				return true
 			}
 		}
@@ -47,8 +47,8 @@ func (m *Member) admittedBy(x *membership.Message) bool {
 	return false
 }
 
-// settle carries out what the machines asked for: what the membership wants in its
-// order, and before the detector gets to call it.
+// settle carries out what the machines asked for: the membership's actions in their order, and
+// before the detector's.
 func (m *Member) settle() {
 	for len(m.out) > 0 || len(m.detections) > 0 || m.review {
 		switch {
@@ -66,14 +66,14 @@ func (m *Member) settle() {
 			}
 		default:
 			m.review = false
-			for who := range m.fates {
-				m.judgeFate(who) // an end that came before the view
+			for who := range m.endings {
+				m.reviewEnding(who) // its end may have come before the view
 			}
 		}
 	}
 }
 
-// act does one thing for the membership.
+// act carries out one action of the membership.
 func (m *Member) act(a *membership.Action) {
 	switch a.Kind {
 	case membership.Send:
@@ -91,8 +91,8 @@ func (m *Member) act(a *membership.Action) {
 	}
 }
 
-// installed puts a view in force: first those out of it are told, before anything is
-// done in its name, then the detector gets its new base list.
+// installed puts a view in force. First it tells the members that the view excludes, before
+// anything is done in the view's name; then the detector gets its new base list.
 func (m *Member) installed(v *membership.View, stable bool) {
 	m.log.Info("view", "number", v.Number, "members", len(v.Members), "joined", len(v.Joined), "gone", v.Gone)
 	for _, d := range v.Gone {
@@ -120,13 +120,14 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
 }
 
-// witnesses is how many of the most senior members hear everyone to the end.
+// witnesses is how many of the most senior members have a stream from every member.
 const witnesses = 8
 
-// introduce opens a stream to members to whom there is none, with a first frame: so its end,
-// which comes with this process's, will say something (see fate). Those are at least the witnesses:
-// so any death, also of several neighbours on the ring at once, is certain to somebody, and to the next
-// coordinator among the first, unless all of them die together.
+// introduce opens a stream to members that have none from this one, with a first frame: only then
+// does the stream's end, which comes with this process's end, say something (see ending). The
+// witnesses are among these members. So any death, even of several neighbours on the ring at
+// once, is certain to some member, and to the next coordinator among the first, unless all
+// witnesses die together.
 func (m *Member) introduce(v *membership.View, to []membership.Member) {
 	for _, who := range to {
 		if who != m.self && m.links[who] == nil {
@@ -135,7 +136,7 @@ func (m *Member) introduce(v *membership.View, to []membership.Member) {
 	}
 }
 
-// detectorView has the members on a ring in the order of seniority.
+// detectorView puts the members on a ring in the order of seniority.
 func detectorView(v *membership.View) *detector.View {
 	order, incarnations := make([]proto.Proc, len(v.Members)), make([]proto.Incarnation, len(v.Members))
 	for i, x := range v.Members {
@@ -148,8 +149,9 @@ func detectorView(v *membership.View) *detector.View {
 	return &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}
 }
 
-// dismiss ends the connections with one who is out, which is told so, in case it
-// lives. After this stream's orderly end it knows that no view excluded it.
+// dismiss ends the connections with a member that a view excludes, and tells it so first, in case
+// it lives. If the stream ended in order without that word, the member would know that no view
+// excluded it.
 func (m *Member) dismiss(d membership.Departure) {
 	if l := m.links[d.Member]; l != nil {
 		if d.Why != membership.Died {
@@ -162,14 +164,15 @@ func (m *Member) dismiss(d membership.Departure) {
 		delete(m.streams, d.Member)
 		s.conn.Close()
 	}
-	delete(m.fates, d.Member)
+	delete(m.endings, d.Member)
 }
 
 func (m *Member) evictionOf() *membership.Message {
 	return &membership.Message{Kind: membership.Eviction, From: m.self, Number: m.machine.View().Number}
 }
 
-// forget drops the cards of those who can't be of interest any more.
+// forget drops the business cards of members that have been gone for more than one view, and
+// reservations that are settled.
 func (m *Member) forget(v *membership.View) {
 	for who := range m.cards {
 		if v.Excludes(who) && !isGone(v, who) {
@@ -187,9 +190,9 @@ func isGone(v *membership.View, who membership.Member) bool {
 	return slices.ContainsFunc(v.Gone, func(d membership.Departure) bool { return d.Member == who })
 }
 
-// sendMembership sends a message of the membership, with the cards that its
-// receiver may lack: a member lacks those who joined with the views in the message, who
-// has just joined, all.
+// sendMembership sends a message of the membership, with the business cards that its receiver may
+// lack: a member lacks those of the members that joined with the views in the message; a member
+// that has just joined lacks all.
 func (m *Member) sendMembership(to membership.Member, x *membership.Message) {
 	m.cfg.Observer.Sent(to, x)
 	m.scratch = appendEnvelope(m.scratch[:0], views.Append(nil, x), m.cardsFor(to, x))
