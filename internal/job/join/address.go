@@ -14,9 +14,9 @@ import (
 // lookupLimit bounds the wait for a name service that doesn't answer.
 const lookupLimit = time.Second
 
-// listenAddress is where the processes of the job reach this one. If they all
-// share its host that is the loopback address, so that nobody else can even
-// try. hosts is the host of each process, nil if unknown.
+// listenAddress is where the other processes of the job reach this one. If all share its host,
+// that is the loopback address, so that processes of other hosts can't even try. hosts is the
+// host of each process, nil if unknown.
 func listenAddress(hosts []int32) (string, error) {
 	if wish := os.Getenv(env.Address); wish != "" {
 		return wished(wish)
@@ -38,17 +38,17 @@ func listenAddress(hosts []int32) (string, error) {
 	case ip != nil:
 		return ip.String(), nil
 	case hosts == nil:
-		return "127.0.0.1", nil // others can't be anywhere else
+		return "127.0.0.1", nil // other processes can't be on another host
 	}
 	return "", errors.New("the job has several hosts, but this one has no address that others could reach; " +
 		env.Address + " can name one, or a network interface")
 }
 
-// wished is the address that a user asked for.
+// wished is the address that a user asks for: an address, a host name or a network interface.
 func wished(wish string) (string, error) {
 	i, err := net.InterfaceByName(wish)
 	if err != nil {
-		return wish, nil // an address or a name: the listener judges it
+		return wish, nil // an address or a name, which the listener checks
 	}
 	addrs, err := i.Addrs()
 	if err != nil {
@@ -69,10 +69,9 @@ func sameHost(hosts []int32) bool {
 	return true
 }
 
-// outward chooses among the addresses of this host one by which others reach
-// it: that of the host's name, or else the first, of IP version 4 where there
-// is one. A name's address may be the loopback one, or another host's; then it
-// doesn't count. It returns nil if there is none.
+// outward chooses one of this host's addresses by which others reach it: the address of the
+// host's name, or else the first one, of IP version 4 if there is one. The address of the name
+// doesn't count if it is the loopback address or another host's. It returns nil if there is none.
 func outward(named, local []net.IP) net.IP {
 	var best net.IP
 	for _, ip := range local {
@@ -91,7 +90,7 @@ func outward(named, local []net.IP) net.IP {
 	return best
 }
 
-// localAddresses are those of the interfaces that are up.
+// localAddresses are the addresses of the interfaces that are up.
 func localAddresses() ([]net.IP, error) {
 	all, err := net.Interfaces()
 	if err != nil {

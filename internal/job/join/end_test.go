@@ -7,17 +7,16 @@ import (
 	"banyan/internal/job/control"
 )
 
-// A process that takes another's leave for its loss, and then hears that all are through,
-// leaves in order as well.
+// A process that takes another's leave for its loss, and then hears that all have left, leaves in
+// order as well.
 func TestLossThatWasALeave(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	j := &Job{
-		control: control.NewConn(ours), done: make(chan struct{}),
-		exit: func(code int) { t.Errorf("it exits with code %d", code) },
-	}
+	j := &Job{ending: newEnding()}
+	j.exit = func(code int) { t.Errorf("it exits with code %d", code) }
+	j.supervisor = newLaunched(j, control.NewConn(ours))
 	close(j.done)
 	j.end(1, "rank 2 is lost")
 
@@ -25,6 +24,6 @@ func TestLossThatWasALeave(t *testing.T) {
 	j.exit, j.done = func(int) { exited = true }, make(chan struct{})
 	j.end(1, "rank 2 is lost")
 	if !exited {
-		t.Error("after a loss that nobody ends the job for, it goes on")
+		t.Error("the launcher doesn't end the job after a loss, and the process goes on")
 	}
 }

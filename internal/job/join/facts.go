@@ -8,30 +8,31 @@ import (
 	"banyan/internal/runtime/transport/mesh"
 )
 
-// facts are what this process knows of the others' lives and must tell each new spare leader.
+// facts are what this process knows of the incarnations of all replica slots. It must tell each
+// new spare leader.
 type facts struct {
 	mu       sync.Mutex
-	places   []fact
+	slots    []fact // by Proc
 	healable bool
-	untold   []control.Message // what no spare leader has heard, as there was none
-	pending  proto.Proc        // who was admitted last, and isn't known to be healed; NoProc if nobody
+	untold   []control.Message // what was said while there was no spare leader
+	pending  proto.Proc        // the slot filled last, if not all may know its process, or NoProc
 }
 
-// fact is what is known of one place.
+// fact is what this process knows of one slot.
 type fact struct {
 	known    proto.Incarnation // the last incarnation that was admitted
-	dead     proto.Incarnation // so many are dead
-	excluded proto.Incarnation // so many are excluded by views
-	card     string            // of the one that is known, if not 0
+	dead     proto.Incarnation // so many incarnations are dead
+	excluded proto.Incarnation // so many incarnations are excluded by views
+	card     string            // of the incarnation that is known, if that isn't 0
 }
 
-func newFacts(procs int) *facts { return &facts{places: make([]fact, procs), pending: proto.NoProc} }
+func newFacts(procs int) *facts { return &facts{slots: make([]fact, procs), pending: proto.NoProc} }
 
 // admit notes a replacement.
 func (f *facts) admit(m control.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := &f.places[m.Proc]; m.Incarnation >= p.known {
+	if p := &f.slots[m.Proc]; m.Incarnation >= p.known {
 		p.known, p.card, f.pending = m.Incarnation, m.Card, m.Proc
 	}
 }
@@ -40,34 +41,34 @@ func (f *facts) admit(m control.Message) {
 func (f *facts) died(p proto.Proc, incarnation proto.Incarnation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.places[p].dead = max(f.places[p].dead, incarnation+1)
+	f.slots[p].dead = max(f.slots[p].dead, incarnation+1)
 }
 
-// exclude notes that a view goes without a process.
+// exclude notes that a view excludes a process.
 func (f *facts) exclude(p proto.Proc, incarnation proto.Incarnation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.places[p].excluded = max(f.places[p].excluded, incarnation+1)
+	f.slots[p].excluded = max(f.slots[p].excluded, incarnation+1)
 }
 
-// healed notes that all know a replacement.
+// healed notes that all processes know a replacement.
 func (f *facts) healed(p proto.Proc, incarnation proto.Incarnation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.pending == p && f.places[p].known == incarnation {
+	if f.pending == p && f.slots[p].known == incarnation {
 		f.pending = proto.NoProc
 	}
 }
 
-// unfinished is the replacement that not all are known to know, once.
+// unfinished is the replacement that may not be known to all. It is returned once.
 func (f *facts) unfinished() (p proto.Proc, incarnation proto.Incarnation, is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, f.pending = f.pending, proto.NoProc
-	if p == proto.NoProc || f.places[p].dead > f.places[p].known {
+	if p == proto.NoProc || f.slots[p].dead > f.slots[p].known {
 		return p, 0, false
 	}
-	return p, f.places[p].known, true
+	return p, f.slots[p].known, true
 }
 
 // canDonate notes that this process has come to its first safe point.
@@ -77,27 +78,27 @@ func (f *facts) canDonate() {
 	f.healable = true
 }
 
-// keep notes what the next spare leader is to be told, once.
+// keep notes a message for the next spare leader, which is told it once.
 func (f *facts) keep(m control.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.untold = append(f.untold, m)
 }
 
-// address is where a replacement is, if the place has one.
+// address is where the replacement in a slot is reached, if there is one.
 func (f *facts) address(p proto.Proc) (card mesh.Card, is bool) {
 	f.mu.Lock()
-	text := f.places[p].card
+	text := f.slots[p].card
 	f.mu.Unlock()
 	card, err := mesh.ParseCard(text)
 	return card, err == nil
 }
 
-// tell gives all of it.
+// tell returns all that a spare leader must know.
 func (f *facts) tell() (all []control.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, p := range f.places {
+	for i, p := range f.slots {
 		say := func(t control.Type, incarnations proto.Incarnation) {
 			if incarnations > 0 {
 				all = append(all, control.Message{Type: t, Proc: proto.Proc(i), Incarnation: incarnations - 1})

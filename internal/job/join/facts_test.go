@@ -39,11 +39,11 @@ func TestFacts(t *testing.T) {
 		t.Errorf("the replacement is at %v", c)
 	}
 	if _, is := f.address(0); is {
-		t.Error("somebody has process 0's place")
+		t.Error("there is a replacement of process 0")
 	}
 }
 
-// With the spare leader the knowledge of a replacement that isn't known to all gets lost: it is held for dead.
+// When the spare leader is lost, a replacement that isn't known to all is held for dead.
 func TestUnfinishedReplacements(t *testing.T) {
 	f := newFacts(4)
 	if _, _, is := f.unfinished(); is {

@@ -1,28 +1,35 @@
-// Package join makes an operating-system process part of a job: it finds the
-// others over PMI, shares a secret with them, opens the transport, starts the
-// progress engine, and ties it to the launcher's lifeline.
+// Package join makes an operating-system process part of a job: it finds the other processes over
+// PMI, shares a secret with them, opens the transport, starts the engine, and obeys the job's
+// supervisor. A program that no launcher has started is a job of one process.
 //
-// A program that nobody launched is a job of one.
+// # The steps
 //
-// # The order of things
+//  1. PMI and the environment say which process this is (identity.go), and how the job runs
+//     (settings.go).
+//  2. Wire-up (wireup.go): every process puts random bytes under a key of its own and passes a
+//     barrier. The job's secret is the entry of the lowest process that has one. All find the same,
+//     since a process that dies before the barrier either has put its entry or never will. PMI also
+//     says which processes share a host: where all do, they listen at the loopback address only
+//     (address.go).
+//  3. A spare process (package spares) waits until it is given a replica slot. If the job ends
+//     first, the process ends within Join. Otherwise it goes on as the replacement in that slot
+//     (spare.go).
+//  4. Every process listens, puts its business card and passes a barrier (network.go). From then
+//     on two processes connect when one of them first has something to send.
+//  5. The process tells its supervisor that it has come, and acts on what the supervisor and the
+//     engine say (supervisor.go, events.go) until it leaves (end.go).
 //
-//  1. PMI says which process this is and how many there are; BANYAN_REPLICAS
-//     says how many of them are one rank: one number for all, or one for each.
-//  2. Every process puts random bytes under its own key and passes a barrier.
-//     The job's secret is the entry of the lowest process that has one: the
-//     same for all, since whoever dies before the barrier has put its entry or
-//     never will.
-//  3. Every process listens, puts its business card and passes a barrier.
-//     From then on processes connect when they first have something to say.
-//     PMI also says which processes share a host: where all do, they listen at
-//     the loopback address only (address.go).
+// # The supervisor
 //
-// With BANYAN_SPARES, under another launcher than "banyan run", the last processes are no part of
-// the job at first (spare.go): they wait within Join until one has died, and go on from there as
-// the replacement in its place.
+// The supervisor is the party outside the process that hears of deaths and has dead replicas
+// replaced. There are three kinds: the launcher at the other end of the lifeline ("banyan run",
+// lifeline.go), the spare leader of a job with spares under another launcher (spareled.go), and
+// none (unsupervised).
 //
-// The secret travels over PMI only: it is as safe as the launcher's channel to
-// its processes (inherited sockets, with banyan run).
+// # Limits
+//
+// The secret travels over PMI only. It is as safe as the launcher's channel to its processes,
+// which with "banyan run" is an inherited socket.
 package join
 
 import (
@@ -32,14 +39,9 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-	"time"
 
-	"banyan/internal/job/check"
 	"banyan/internal/job/control"
-	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
-	"banyan/internal/job/spares"
-	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
@@ -47,24 +49,17 @@ import (
 	"banyan/internal/runtime/transport/mesh"
 )
 
-const (
-	// minProcs is the least GOMAXPROCS: a thread that polls would otherwise
-	// keep the progress thread from running for milliseconds.
-	minProcs = 16
-
-	// settleFactor times δ is how long a process must have excluded nobody
-	// before it speaks for its side of a partition: one that finds the others
-	// silent one by one takes 2δ for each.
-	settleFactor = 3
-)
+// minProcs is the least GOMAXPROCS: a thread that polls would otherwise keep the progress thread
+// from running for milliseconds.
+const minProcs = 16
 
 // Options are what a program may ask of its job.
 type Options struct {
-	// SurviveRankLoss says that the program goes on when a rank is lost:
-	// its calls return errors in place of the job's end.
+	// SurviveRankLoss says that the program goes on when a rank is lost: its calls return errors
+	// instead of the job's end.
 	SurviveRankLoss bool
-	// Heard, if set, is called with all that concerns the process as a whole,
-	// before the job acts on it. It must not wait for anything.
+	// Heard, if set, is called with each event that concerns the process as a whole, before the
+	// job acts on it. It must not wait for anything.
 	Heard func(engine.Event)
 }
 
@@ -72,40 +67,17 @@ type Options struct {
 type Job struct {
 	Engine *engine.Engine
 
-	self        proto.Proc
-	station     proto.Proc // its rank in the launcher's eyes, which for spares is another one
-	layout      layout.Layout
-	replacement *replacement  // nil unless this process takes a dead one's place
-	output      *output       // of a replacement, to be, or nil
-	spares      int           // how many processes the launcher has started beyond the job
-	silence     time.Duration // after which their spare leader counts as gone: δ
-	options     Options
-	secret      []byte      // the job's
-	address     string      // where this process is reached
-	hosts       []int32     // of each process, nil if unknown
-	program     int         // which of the job's, from 0; -1 if unknown
-	survive     atomic.Bool // the program goes on when a rank is lost
-	pmi         *pmi.Client
-	control     *control.Conn
-	media       mesh.Media
-	mesh        *mesh.Transport // nil in a job of one
-	silent      *neighbours     // nil in a job of one
-	log         *slog.Logger
-	calls       *check.Recorder      // nil unless the program is being checked
-	reaped      []atomic.Uint32      // by Proc: of how many incarnations the launcher has told the death
-	facts       *facts               // what a spare leader must know
-	spareLeader *spares.Client       // nil without spares
-	service     *spares.Service      // of a spare, to be a spare leader itself; nil elsewhere
-	news        chan control.Message // from the spare leader
-	lost        chan chan struct{}   // it has gone; closed when that has been carried out
-	waiting     atomic.Bool          // this is a spare without a place
-	joining     atomic.Bool          // it has one, and not all know it
-	departed    atomic.Bool          // a spare was told that somebody has left in order
-	leaving     atomic.Bool
-	left        atomic.Bool   // Leave was called
-	done        chan struct{} // closed by Leave: watch no longer
-	watched     chan struct{} // closed when it doesn't
-	exit        func(code int)
+	options  Options
+	log      *slog.Logger
+	launcher *pmi.Client // nil if no launcher has started this process
+	identity
+	settings
+	wireup // empty in a job of one
+	network
+	supervisor supervisor
+	checking   checking
+	survive    atomic.Bool // the program goes on when a rank is lost
+	ending
 }
 
 // Join makes this process part of the job that its environment describes.
@@ -117,119 +89,105 @@ func Join(o Options) (*Job, error) {
 		return nil, err
 	}
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
-	j := &Job{options: o, log: logger(), done: make(chan struct{}), watched: make(chan struct{}), news: make(chan control.Message), lost: make(chan chan struct{}), exit: os.Exit}
+	j := &Job{options: o, log: logger(), ending: newEnding()}
+	j.supervisor = &unsupervised{j}
 	if err := j.join(); err != nil {
-		switch {
-		case j.replacement != nil && (j.control != nil || j.spareLeader != nil):
-			j.healFailed(err) // the job goes on without it
-		case j.pmi != nil:
-			j.pmi.Abort(1, err.Error())
-		}
+		j.supervisor.joinFailed(err)
 		return nil, fmt.Errorf("joining the job: %w", err)
 	}
 	return j, nil
 }
 
-func (j *Job) join() (err error) {
-	if j.pmi, err = pmi.FromEnv(); err != nil {
+// join takes the steps that the package comment lists.
+func (j *Job) join() error {
+	if err := j.identify(); err != nil {
 		return err
 	}
-	if j.control, err = control.FromEnv(); err != nil {
-		return err
-	}
-	procs := 0
-	if j.pmi != nil {
-		j.self, procs = proto.Proc(j.pmi.Rank()), j.pmi.Size()
-	}
-	j.station = j.self
-	if j.control == nil && procs > 1 {
-		if j.spares, err = readSpares(procs); err != nil {
-			return err
-		}
-		if _, j.silence, err = env.ReadHeartbeats(); err != nil {
+	if j.layout.Procs() > 1 {
+		var err error
+		if j.wireup, err = wireUp(j.launcher, j.identity, j.media, j.log); err != nil {
 			return err
 		}
 	}
-	if j.layout, err = readLayout(procs - j.spares); err != nil {
+	if err := j.supervisor.awaitSlot(); err != nil {
 		return err
 	}
-	if j.spares > 0 && !j.layout.Replicated() {
-		return errNoReplicas
-	}
-	j.facts = newFacts(j.layout.Procs())
-	j.reaped = make([]atomic.Uint32, j.layout.Procs())
-	if j.replacement, err = readReplacement(j.layout.Procs()); err != nil {
+	if err := j.start(); err != nil {
 		return err
 	}
-	if j.replacement != nil && (j.pmi == nil || j.control == nil) {
-		return errNoLauncher
+	if j.options.SurviveRankLoss {
+		j.Survive()
 	}
-	if j.output, err = readOutput(); err != nil {
+	if err := j.supervisor.begin(); err != nil {
 		return err
 	}
-	if j.media, err = media(); err != nil {
+	go j.watch()
+	if j.replacement != nil {
+		return j.Engine.AwaitLog()
+	}
+	return nil
+}
+
+// identify finds out which process this is, how the job runs, and which supervisor it has.
+func (j *Job) identify() (err error) {
+	if j.launcher, err = pmi.FromEnv(); err != nil {
 		return err
 	}
-	if j.isSpare() {
-		if err := j.wait(); err != nil {
-			return err
-		}
+	lifeline, err := control.FromEnv()
+	if err != nil {
+		return err
 	}
+	if lifeline != nil {
+		j.supervisor = newLaunched(j, lifeline)
+	}
+	if j.identity, err = readIdentity(j.launcher, lifeline != nil); err != nil {
+		return err
+	}
+	if j.settings, err = readSettings(); err != nil {
+		return err
+	}
+	if j.spares > 0 {
+		j.supervisor = newSpareLed(j)
+	}
+	return nil
+}
+
+// start opens the network and starts the engine.
+func (j *Job) start() error {
 	cfg, err := j.config()
 	if err != nil {
 		return err
 	}
 	if j.layout.Procs() == 1 {
 		j.Engine = engine.New(cfg, inproc.NewNetwork(1).Endpoint(0))
-	} else if err := j.connect(cfg); err != nil {
-		return err
-	}
-	if j.options.SurviveRankLoss {
-		j.Survive()
-	}
-	go j.watch()
-	switch {
-	case j.control != nil:
-		go j.listen()
-		if err := j.control.Send(control.Message{Type: control.Ready, Pid: os.Getpid()}); err != nil || j.replacement == nil {
-			return err
-		}
-		if err := j.control.Send(control.Message{Type: control.Arrived}); err != nil {
-			return err
-		}
-	case j.spareLeader != nil:
-		go j.obey()
-		if j.replacement == nil {
-			return nil
-		}
-		j.spareLeader.Send(control.Message{Type: control.Arrived, Card: j.mesh.Card().String()})
-	default:
 		return nil
 	}
-	return j.Engine.AwaitLog()
+	cfg.Process.Hosts, cfg.Process.SharedMemory = j.hosts, j.media != mesh.Sockets
+	cfg.Agreed = coresAreSet() && !j.layout.Replicated()
+	if cfg.Oversubscribed, err = j.processHosts().oversubscribed(); err != nil {
+		return err
+	}
+	if j.network, err = j.open(); err != nil {
+		return err
+	}
+	cfg.Starved = j.neighbours.starved
+	j.Engine = engine.New(cfg, j.mesh)
+	return nil
 }
 
-// config is the engine's, from the environment.
+// config is the engine's configuration.
 func (j *Job) config() (engine.Config, error) {
-	period, timeout, err := env.ReadHeartbeats()
-	if err != nil {
-		return engine.Config{}, err
-	}
-	strike, err := strikes()
-	if err != nil {
-		return engine.Config{}, err
-	}
-	mirror, err := mirrored()
-	if err != nil {
-		return engine.Config{}, err
-	}
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: mirror,
-			Period: proto.Time(period), Timeout: proto.Time(timeout), Witness: j.control != nil,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror,
+			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(),
 			Memory: buffersMemory(),
 		},
-		BeforeSend: strike, HealFailed: j.healFailed,
+		HealFailed: j.healFailed,
+	}
+	var err error
+	if cfg.BeforeSend, err = strikes(); err != nil {
+		return cfg, err
 	}
 	j.replacement.apply(&cfg.Process, j.spares > 0)
 	if j.output != nil {
@@ -238,9 +196,45 @@ func (j *Job) config() (engine.Config, error) {
 	if j.spares > 0 {
 		cfg.Outside = lookAtInput().unread
 	}
-	j.verify(&cfg.Process)
-	if j.calls, cfg.Process.Perturb, err = check.FromEnv(j.self); j.calls != nil {
-		cfg.Calls = j.calls
+	if j.verify {
+		// The engine calls it and mustn't wait.
+		cfg.Process.Corrupted = func(c process.Corruption) { go j.corrupted(c) }
 	}
-	return cfg, errors.Join(err, record(&cfg.Process))
+	if j.checking, err = readChecking(j.self); err != nil {
+		return cfg, err
+	}
+	j.checking.apply(&cfg)
+	return cfg, record(&cfg.Process)
+}
+
+// valid says whether a process number is one of the job's.
+func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
+
+// Survive is Options.SurviveRankLoss for a program that says so later. It can't be taken back.
+func (j *Job) Survive() {
+	if !j.survive.Swap(true) {
+		j.supervisor.survives()
+	}
+}
+
+// Hosts numbers the host of each process, in the order of processes: nil if that isn't known, as
+// in a job of one.
+func (j *Job) Hosts() []int32 { return j.hosts }
+
+// Program is which of the job's programs this process runs, from 0; -1 if that isn't known.
+func (j *Job) Program() int { return j.program }
+
+// healFailed ends a replacement that can't fill its slot. The supervisor is told why.
+func (j *Job) healFailed(err error) {
+	m := control.Message{Type: control.HealFailed, Text: err.Error()}
+	if process.Hopeless(err) {
+		m.Type = control.Unhealable
+	}
+	j.supervisor.healFailed(m)
+	j.exit(1)
+}
+
+// stderr tells the user something about this process.
+func (j *Job) stderr(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "banyan: "+format+"\n", args...)
 }

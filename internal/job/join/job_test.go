@@ -61,12 +61,14 @@ func result(rank, size int) string {
 	return fmt.Sprintf("rank %d of %d: %d\n", rank, size, total)
 }
 
-// start starts ranks × replicas processes that know each other by PMI only, and waits until all take part.
+// start starts ranks × replicas processes that know each other by PMI only, and waits until all
+// take part.
 func start(t *testing.T, ranks, replicas int, set ...string) []*member {
 	t.Helper()
 	dir := t.TempDir()
 	members := startAll(t, ranks*replicas, append(set, env.Entry(env.Replicas, replicas), "JOB_TEST_DIR="+dir)...)
-	for _, m := range members { // all take part: before, those that stop or die would hold up PMI's barrier
+	// A process that stops or dies before all take part would hold up PMI's barrier.
+	for _, m := range members {
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(m.Cmd.Process.Pid))); err == nil {
 				break

@@ -1,14 +1,14 @@
 package join
 
 import (
+	"fmt"
+
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
-
-	"fmt"
-	"os"
 )
 
-// layout gives so many processes their ranks; 0: this one is alone, whatever was planned.
+// readLayout gives so many processes their ranks. With 0 processes this one is alone, whatever
+// the environment says.
 func readLayout(procs int) (layout.Layout, error) {
 	degree, degrees, err := env.ReadReplicas()
 	if err != nil {
@@ -32,16 +32,4 @@ func readLayout(procs int) (layout.Layout, error) {
 			env.Replicas, env.FormatReplicas(degrees), total, len(degrees), procs)
 	}
 	return layout.Partial(degrees), nil
-}
-
-// mirrored says whether each replica sends to all replicas of a rank.
-func mirrored() (bool, error) {
-	switch s := os.Getenv(env.Protocol); s {
-	case "", env.ProtocolParallel:
-		return false, nil
-	case env.ProtocolMirror:
-		return true, nil
-	default:
-		return false, fmt.Errorf("%s=%q is no protocol; there are parallel and mirror", env.Protocol, s)
-	}
 }

@@ -15,15 +15,14 @@ import (
 	"banyan/internal/runtime/transport/inproc"
 )
 
-// localTimeout is longer than any job. Goroutines of one process are silent only
-// if the machine holds up them all; if one dies, inproc tells.
+// localTimeout is longer than any job. A goroutine is silent only if the machine holds up the
+// whole process, and inproc reports the death of one.
 const localTimeout = 100_000 * time.Hour
 
-// LocalConfig is a job whose processes are goroutines of this one.
+// LocalConfig describes a job whose processes are goroutines of this one.
 type LocalConfig struct {
 	Ranks, Replicas int
-	// SharedMemory lets the members choose algorithms as if they were processes of one
-	// host.
+	// SharedMemory lets the members choose algorithms as if they were processes of one host.
 	SharedMemory bool
 }
 
@@ -34,8 +33,8 @@ type Member struct {
 	net    *inproc.Network
 }
 
-// Local makes the processes of a local job. Those of banyan run --transport inproc are
-// recorded if it says so.
+// Local makes the processes of a local job. Under "banyan run --transport inproc" they write
+// traces if the launcher asks for them.
 func Local(cfg LocalConfig) ([]*Member, error) {
 	runtime.GOMAXPROCS(max(minProcs, runtime.GOMAXPROCS(0)))
 	launched, err := LocalRanks()
@@ -75,7 +74,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	return members, nil
 }
 
-// Leave waits until everyone is ready to leave, and leaves.
+// Leave waits until all members are ready to leave, and leaves.
 func (m *Member) Leave() error {
 	err := m.Engine.Finish()
 	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
@@ -84,7 +83,7 @@ func (m *Member) Leave() error {
 	return err
 }
 
-// Die ends the member as a crash would; the others notice.
+// Die ends the member as a crash would. The others notice.
 func (m *Member) Die() {
 	m.net.Kill(m.self)
 	m.Engine.Close()

@@ -15,15 +15,15 @@ import (
 	"banyan/internal/trace"
 )
 
-// recorder writes what a process does to a file of its own. Every event is
-// written at once, since a process may be killed at any moment.
+// recorder writes a trace of one process to a file of its own. It writes each event at once,
+// since the process may be killed at any moment.
 type recorder struct {
 	self  proto.Proc
-	begin int64 // of the trace, by CLOCK_MONOTONIC, in nanoseconds
+	begin int64 // of the trace: nanoseconds of CLOCK_MONOTONIC
 	out   *trace.Writer
 }
 
-// newRecorder makes the recorder that the environment asks for, if it does.
+// newRecorder makes the recorder that the environment asks for. It is nil if it asks for none.
 func newRecorder(self proto.Proc, procs int) (*recorder, error) {
 	dir := os.Getenv(env.Trace)
 	if dir == "" {
@@ -50,7 +50,7 @@ func record(cfg *process.Config) error {
 	return err
 }
 
-// Sent implements process.Recorder, as the others do.
+// Sent, Received, Coloured and Died implement process.Recorder.
 func (r *recorder) Sent(to proto.Proc, k wire.Kind) { r.write(r.self, trace.Send, to, k.String()) }
 
 func (r *recorder) Received(from proto.Proc, k wire.Kind) {
@@ -62,8 +62,8 @@ func (r *recorder) Coloured() { r.write(r.self, trace.Coloured, proto.NoProc, ""
 func (r *recorder) Died(q proto.Proc) { r.write(q, trace.Dead, proto.NoProc, "") }
 
 func (r *recorder) write(p proto.Proc, event string, peer proto.Proc, kind string) {
-	// The system's clock itself, which all processes share: a difference to a clock of
-	// this process's, taken once, would be off by as long as it was preempted in between,
+	// This is the system's clock, which all processes share. If this process took the difference
+	// to its own clock once, that would be off by the time for which it was preempted in between,
 	// and messages would be received before they are sent.
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail: the clock is always there

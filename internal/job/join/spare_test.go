@@ -63,7 +63,8 @@ func TestSpareLeaderDies(t *testing.T) {
 	w.says(5, "^banyan: rank 1: replica 1 is back .* replica 0\n$")
 }
 
-// The spare leader dies when it isn't needed any more. Who was told of an earlier replacement knows that it is one of them.
+// The spare leader dies when it isn't needed any more. Who was told of an earlier replacement
+// knows that it is one of them.
 func TestSpareLeaderDiesAtLast(t *testing.T) {
 	w := startWalk(t, 3)
 	w.kill(1)
@@ -163,8 +164,8 @@ func TestSpareDiesHealing(t *testing.T) {
 	}
 }
 
-// Who is silent is replaced once the others agree that it is out. When it wakes it is told so, and
-// doesn't live beside its successor.
+// Who is silent is replaced once the others agree that it is out. When it wakes it is told so,
+// and doesn't live beside its successor.
 func TestStoppedProcessIsReplaced(t *testing.T) {
 	w := startWalk(t, 1, quick)
 	w.signal(1, syscall.SIGSTOP)
@@ -176,7 +177,8 @@ func TestStoppedProcessIsReplaced(t *testing.T) {
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 }
 
-// A spare leader is stopped, and another takes the office. When the first wakes it is a spare like others.
+// A spare leader is stopped, and another takes the office. When the first wakes it is a spare
+// like others.
 func TestSpareLeaderIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
 	w.signal(4, syscall.SIGSTOP)
@@ -189,8 +191,9 @@ func TestSpareLeaderIsStopped(t *testing.T) {
 	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
 }
 
-// The spare leader is stopped when the others leave. They tell the next one, and those who wait end in order. The first ends when it wakes: in
-// order if the others left it no earlier than the job.
+// The spare leader is stopped when the others leave. They tell the next one, and those who wait
+// end in order. The first ends when it wakes: in order if the others left it no earlier than the
+// job.
 func TestSpareLeaderIsStoppedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, spares := range []int{1, 3} {
@@ -218,7 +221,8 @@ func TestSparesAllDie(t *testing.T) {
 	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1})
 }
 
-// The replacement under way ends with a stopped spare leader's office, and the next spare leader has another.
+// The replacement under way ends with a stopped spare leader's office, and the next spare leader
+// has another.
 func TestSpareLeaderIsStoppedHealing(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
@@ -282,7 +286,8 @@ func TestSparesUnderHydra(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := map[int]bool{}
-	// strollers are those that take part, as the files that they write say. One that is killed may just have written.
+	// strollers are those that take part, as the files that they write say. One that is killed
+	// may just have written.
 	strollers := func(n int) (pids []int) {
 		for len(pids) < n && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)

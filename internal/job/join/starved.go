@@ -12,33 +12,38 @@ import (
 	"banyan/internal/runtime/transport/mesh"
 )
 
-// On a machine with more to do than cores a process may get none for longer than δ, and
-// sends no heartbeats then. Its silence is no sign of death where the kernel can be asked: for a
-// process of the same host it can. See docs/design/decisions/0020-starved-processes.md.
+// On a machine with more work than cores, a process may get no core for longer than δ. It sends
+// no heartbeats then. Its silence is no sign of death if the kernel says that it wants to run,
+// and the kernel can be asked about processes of the same host:
+// docs/design/decisions/0020-starved-processes.md.
 
-// neighbours knows the processes of this host by their cards.
+// neighbours asks the kernel about the processes of this host, which it knows by their cards.
 type neighbours struct {
 	card    mesh.Card // this process's
-	near    func(p proto.Proc) bool
+	hosts   processHosts
 	resolve func(p proto.Proc) (mesh.Card, error)
 
 	mu    sync.Mutex
 	known map[proto.Proc]*neighbour
 }
 
-// neighbour is a process that has been silent.
-type neighbour struct {
-	pid   int    // 0: not yet known; -1: none that can be seen from here
-	start string // when it started, as the kernel tells
-	ran   uint64 // ns on a core, of all its threads, as seen last
+func newNeighbours(card mesh.Card, hosts processHosts, resolve func(p proto.Proc) (mesh.Card, error)) *neighbours {
+	return &neighbours{card: card, hosts: hosts, resolve: resolve, known: make(map[proto.Proc]*neighbour)}
 }
 
-// starved tells whether a process of this host that is silent wants to run: whether one
-// of its threads has a core or waits for one, or has run since it was asked for last. The
-// first time it is believed on trust, since there is nothing to compare with. One that is stopped isn't
-// starved, nor one that has ended or that only sleeps.
+// neighbour is a process that has been silent.
+type neighbour struct {
+	pid   int    // 0: not known yet; -1: it can't be seen from here
+	start string // when it started, as the kernel says
+	ran   uint64 // ns on a core, of all its threads, when it was last looked at
+}
+
+// starved says whether a silent process of this host wants to run: whether one of its threads has
+// a core or waits for one, or has run since the last call. The first call returns true, since
+// there is nothing to compare with. A process that is stopped, that has ended or that only sleeps
+// isn't starved.
 func (n *neighbours) starved(p proto.Proc) bool {
-	if !n.near(p) {
+	if !n.hosts.near(p) {
 		return false
 	}
 	n.mu.Lock()
@@ -47,19 +52,19 @@ func (n *neighbours) starved(p proto.Proc) bool {
 	if !known {
 		q = new(neighbour)
 		n.known[p] = q
-		go n.find(p, q) // the launcher has to be asked, which may take time
+		go n.find(p, q) // it asks the launcher, which may take time
 	}
 	return q.pid == 0 || q.wants()
 }
 
-// forget says that another process has the place of one.
+// forget says that a replacement has come in the place of a process.
 func (n *neighbours) forget(p proto.Proc) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.known, p)
 }
 
-// find looks a process up.
+// find looks up the process id.
 func (n *neighbours) find(p proto.Proc, q *neighbour) {
 	card, err := n.resolve(p)
 	if err != nil || card.Host != n.card.Host {
@@ -70,11 +75,11 @@ func (n *neighbours) find(p proto.Proc, q *neighbour) {
 	q.pid, q.start = card.Pid, strconv.FormatUint(card.Start, 10)
 }
 
-// wants is starved of one process.
+// wants says whether a process wants to run.
 func (q *neighbour) wants() bool {
 	self, err := stat(q.pid, "stat")
 	if err != nil || string(self[startField]) != q.start {
-		return false // it is no more
+		return false // it has ended
 	}
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", q.pid))
 	if err != nil {
@@ -88,7 +93,7 @@ func (q *neighbour) wants() bool {
 			continue // it has just ended
 		}
 		switch task[0][0] {
-		case 'T', 't': // all are stopped, or are about to be
+		case 'T', 't': // all threads are stopped, or are about to be
 			return false
 		case 'R':
 			runnable = true
@@ -104,10 +109,10 @@ func (q *neighbour) wants() bool {
 	return runnable || ran != before
 }
 
-// startField is which of stat's fields tells when a process started.
+// startField is the index of the field of stat that says when a process started.
 const startField = 19
 
-// stat is what the kernel says of a process or thread, from the third field on: its
+// stat returns what the kernel says of a process or thread. It begins with the third field, the
 // state. The second, the command in brackets, may hold anything.
 func stat(pid int, path ...string) ([][]byte, error) {
 	name := filepath.Join(append([]string{"/proc", strconv.Itoa(pid)}, path...)...)
@@ -117,7 +122,7 @@ func stat(pid int, path ...string) ([][]byte, error) {
 	}
 	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
 	if len(fields) <= startField {
-		return nil, fmt.Errorf("job: %s is %q", name, line)
+		return nil, fmt.Errorf("join: %s is %q", name, line)
 	}
 	return fields, nil
 }

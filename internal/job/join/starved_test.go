@@ -153,20 +153,17 @@ func TestNeighboursAreFound(t *testing.T) {
 	}
 	here.Start, _ = strconv.ParseUint(string(own[startField]), 10, 64)
 	asked := make(chan proto.Proc)
-	n := &neighbours{
-		card: here, known: make(map[proto.Proc]*neighbour),
-		near: func(p proto.Proc) bool { return p < 4 },
-		resolve: func(p proto.Proc) (mesh.Card, error) {
-			asked <- p
-			switch p {
-			case 1:
-				return here, nil
-			case 2:
-				return mesh.Card{Host: "there/1", Pid: here.Pid, Start: here.Start}, nil
-			}
-			return mesh.Card{}, errors.New("no card")
-		},
-	}
+	hosts := processHosts{self: 0, procs: 5, hosts: []int32{0, 0, 0, 0, 1}}
+	n := newNeighbours(here, hosts, func(p proto.Proc) (mesh.Card, error) {
+		asked <- p
+		switch p {
+		case 1:
+			return here, nil
+		case 2:
+			return mesh.Card{Host: "there/1", Pid: here.Pid, Start: here.Start}, nil
+		}
+		return mesh.Card{}, errors.New("no card")
+	})
 	if n.starved(4) {
 		t.Error("a process of another host is believed")
 	}

@@ -80,11 +80,12 @@ type walk struct {
 	ranks   int
 }
 
-// quick is a δ for those who are stopped. Others have time: on a busy machine nobody should be held for dead who isn't.
+// quick is a δ for those who are stopped. Others have time: on a busy machine nobody should be
+// held for dead who isn't.
 const quick = env.HeartbeatTimeout + "=1500ms"
 
-// startWalk starts a job of two ranks of two replicas, and some spares, and waits until all have walked for a while: by then they
-// and the spares have met the spare leader.
+// startWalk starts a job of two ranks of two replicas, and some spares, and waits until all have
+// walked for a while: by then they and the spares have met the spare leader.
 func startWalk(t *testing.T, spares int, set ...string) *walk {
 	t.Helper()
 	t.Parallel()
@@ -165,7 +166,8 @@ func (w *walk) stderr() string {
 }
 
 // finish lets the program end, and expects of each process its exit code, and of those that end
-// with 0 the result of a rank (-1: none). Those that began with the job also say that they are here.
+// with 0 the result of a rank (-1: none). Those that began with the job also say that they are
+// here.
 func (w *walk) finish(want map[int]int) {
 	w.t.Helper()
 	leaveNote(w.dir, "go", "")

@@ -13,8 +13,9 @@ import (
 	"syscall"
 )
 
-// Client is a process's connection to the PMI server of its job. Its methods
-// may be called from several goroutines.
+// Client is a process's connection to the PMI server of its job. Its methods may be called from several
+// goroutines. A nil Client is that of a process that no launcher has started: Rank and Size are 0, and
+// Finalize and Abort do nothing.
 type Client struct {
 	rank, size int
 	name       string // of the key-value space
@@ -179,10 +180,20 @@ func (r *refusal) Error() string {
 }
 
 // Rank is the number of this process, 0…Size-1.
-func (c *Client) Rank() int { return c.rank }
+func (c *Client) Rank() int {
+	if c == nil {
+		return 0
+	}
+	return c.rank
+}
 
 // Size is the number of processes that the job was started with.
-func (c *Client) Size() int { return c.size }
+func (c *Client) Size() int {
+	if c == nil {
+		return 0
+	}
+	return c.size
+}
 
 // Put publishes a value for the others. Who Gets it must have passed a Barrier
 // after the Put.
@@ -218,6 +229,9 @@ func (c *Client) Barrier() error {
 
 // Finalize takes leave of the server and closes the connection.
 func (c *Client) Finalize() error {
+	if c == nil {
+		return nil
+	}
 	_, err := c.ask(newLine("finalize"), "finalize_ack")
 	return errors.Join(err, c.conn.Close())
 }
@@ -225,6 +239,9 @@ func (c *Client) Finalize() error {
 // Abort asks the server to end the whole job with an exit code. It doesn't wait
 // for the end, which is going to hit the caller too.
 func (c *Client) Abort(code int, message string) error {
+	if c == nil {
+		return nil
+	}
 	// No lock: a question that waits for its answer must not hold it up. A
 	// line is one write, so lines don't mix.
 	l := newLine("abort", "exitcode", strconv.Itoa(code))

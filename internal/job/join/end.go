@@ -1,0 +1,92 @@
+package join
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"banyan/internal/runtime/process"
+)
+
+// ending is how far this process has come at its end.
+type ending struct {
+	leaving atomic.Bool   // it ends as the program wants, in order or not
+	left    atomic.Bool   // Leave was called
+	done    chan struct{} // closed by Leave: watch no longer
+	watched chan struct{} // closed when watch has returned
+	exit    func(code int)
+}
+
+func newEnding() ending {
+	return ending{done: make(chan struct{}), watched: make(chan struct{}), exit: os.Exit}
+}
+
+// heldForDead is why a process stops that the job has excluded.
+const heldForDead = "the job holds this process for dead: it stops"
+
+func aborted(code int, why string) error { return fmt.Errorf("it aborted with code %d: %s", code, why) }
+
+// end leaves the job's end to the launcher. If there is none, it ends this process.
+func (j *Job) end(code int, why string) {
+	if !j.leaving.Load() {
+		j.supervisor.rankLost(code, why)
+	}
+}
+
+// stop ends this process. The job goes on without it. A launcher is about to kill it.
+func (j *Job) stop(why string) {
+	if j.leaving.Load() {
+		return
+	}
+	j.supervisor.awaitKill()
+	j.stderr("process %d: %s", j.self, why)
+	j.exit(1)
+}
+
+// AwaitEnd waits for the end that the loss of a rank brings to the job, if the program hasn't
+// asked to survive it. It is for a program that can't go on without the rank. Its own exit, a
+// moment before the launcher knows of the loss, would be reported as the cause.
+func (j *Job) AwaitEnd() {
+	if !j.survive.Load() {
+		time.Sleep(2 * endGrace) // end is quicker
+	}
+}
+
+// Abort ends the whole job with an exit code, unless the job holds this process for dead and goes
+// on without it: then the program's error is a consequence of that. Abort doesn't return.
+func (j *Job) Abort(code int, why string) {
+	if j.Engine.Fenced() {
+		j.stop(heldForDead)
+		j.exit(1)
+	}
+	j.supervisor.abort(code, why)
+	j.exit(code)
+}
+
+// Leave waits until all processes are ready to leave, and leaves. Only the first call does
+// anything.
+func (j *Job) Leave() error {
+	if j.left.Swap(true) {
+		return nil
+	}
+	j.checking.end()
+	err := j.Engine.Finish()
+	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
+		j.Abort(1, err.Error())
+	}
+	j.leaving.Store(true)
+	close(j.done)
+	<-j.watched
+	for len(j.Engine.Events()) > 0 {
+		// Deaths found on the way out: the launcher has to kill the processes that are silent.
+		j.handle(<-j.Engine.Events())
+	}
+	if errors.Is(err, process.ErrFenced) {
+		return err // this end is not in order
+	}
+	j.supervisor.leave()
+	j.launcher.Finalize()
+	return err
+}

@@ -1,0 +1,67 @@
+package join
+
+import (
+	"fmt"
+	"time"
+
+	"banyan/internal/job/control"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/process"
+)
+
+// watch acts on what the engine says of the job.
+func (j *Job) watch() {
+	defer close(j.watched)
+	for {
+		select {
+		case <-j.done:
+			return
+		case e := <-j.Engine.Events():
+			j.handle(e)
+		}
+	}
+}
+
+func (j *Job) handle(e engine.Event) {
+	if j.options.Heard != nil {
+		j.options.Heard(e)
+	}
+	switch e.Kind {
+	case engine.Died:
+		r := e.Report
+		j.log.Debug("a process died", "self", int(j.self), "proc", int(r.Proc), "cause", r.Cause,
+			"silent", time.Duration(r.Silent), "by", int(r.By))
+		j.supervisor.died(r)
+	case engine.RankLost:
+		if !j.survive.Load() {
+			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
+		}
+	case engine.Viewed:
+		j.supervisor.viewed(e)
+	case engine.Minority:
+		j.stop(fmt.Sprintf("%d of %d processes are gone, some of them silent: they may go on without this side, which stops",
+			len(e.Gone), len(e.View.Members)))
+	case engine.Fenced:
+		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
+	case engine.Aborted:
+		j.end(e.Code, "")
+	case engine.Heals:
+		j.heals(e)
+	case engine.Unhealable:
+		j.supervisor.unhealable(e.Text)
+	}
+}
+
+// heals tells the supervisor how far a recovery has come.
+func (j *Job) heals(e engine.Event) {
+	switch e.Step {
+	case process.StepHealable:
+		j.supervisor.heals(control.Message{Type: control.Healable, Opaque: e.Opaque})
+	case process.StepMark:
+		j.supervisor.heals(control.Message{Type: control.Mark, Proc: e.Replacement, Incarnation: e.Incarnation})
+	case process.StepCommitted:
+		j.supervisor.heals(control.Message{Type: control.Committed})
+	case process.StepHealed:
+		j.supervisor.heals(control.Message{Type: control.Healed, Proc: j.self})
+	}
+}

@@ -1,0 +1,49 @@
+package join
+
+import (
+	"os"
+	"runtime"
+
+	"banyan/internal/job/env"
+	"banyan/internal/proto"
+)
+
+// processHosts says which processes of the job share this process's host.
+type processHosts struct {
+	self  proto.Proc
+	procs int
+	hosts []int32 // of each process, nil if unknown
+}
+
+func (j *Job) processHosts() processHosts {
+	return processHosts{j.self, j.layout.Procs(), j.hosts}
+}
+
+// near says whether a process is on this host, as far as is known.
+func (h processHosts) near(p proto.Proc) bool {
+	return int(p) < len(h.hosts) && int(h.self) < len(h.hosts) && h.hosts[p] == h.hosts[h.self]
+}
+
+// count is how many processes of the job this host has: all, if that isn't known.
+func (h processHosts) count() int {
+	if int(h.self) >= len(h.hosts) {
+		return h.procs
+	}
+	n := 0
+	for p := range h.hosts {
+		if h.near(proto.Proc(p)) {
+			n++
+		}
+	}
+	return n
+}
+
+// oversubscribed says whether this host has more processes of the job than cores.
+func (h processHosts) oversubscribed() (bool, error) {
+	cores, err := env.Positive(env.Cores, runtime.NumCPU())
+	return h.count() > cores, err
+}
+
+// coresAreSet says whether the launcher has told all processes of this host the same number of
+// cores.
+func coresAreSet() bool { return os.Getenv(env.Cores) != "" }

@@ -1,0 +1,99 @@
+package join
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"banyan/internal/fault"
+	"banyan/internal/job/env"
+	"banyan/internal/runtime/transport/mesh"
+)
+
+// settings are how the job runs, as the environment says. They are the same in all processes.
+type settings struct {
+	period, timeout time.Duration // the detector's η and δ
+	media           mesh.Media    // that the job's user allows
+	mirror          bool          // each replica sends to all replicas of a rank
+	verify          bool          // replicas compare what they send
+}
+
+func readSettings() (s settings, err error) {
+	if s.period, s.timeout, err = env.ReadHeartbeats(); err != nil {
+		return s, err
+	}
+	if s.media, err = readMedia(); err != nil {
+		return s, err
+	}
+	s.verify = os.Getenv(env.Verify) == "true"
+	s.mirror, err = readMirror()
+	return s, err
+}
+
+func readMedia() (mesh.Media, error) {
+	switch wish := os.Getenv(env.Transport); wish {
+	case "", env.TransportAuto:
+		return mesh.Any, nil
+	case env.TransportSHM:
+		return mesh.SharedMemory, nil
+	case env.TransportTCP:
+		return mesh.Sockets, nil
+	default:
+		return 0, fmt.Errorf("%s=%q is no transport; there are auto, shm and tcp", env.Transport, wish)
+	}
+}
+
+func readMirror() (bool, error) {
+	switch s := os.Getenv(env.Protocol); s {
+	case "", env.ProtocolParallel:
+		return false, nil
+	case env.ProtocolMirror:
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%q is no protocol; there are parallel and mirror", env.Protocol, s)
+	}
+}
+
+// LocalRanks is how many ranks "banyan run --transport inproc" wants as goroutines of this
+// process, or 0.
+func LocalRanks() (int, error) { return env.Positive(env.LocalRanks, 0) }
+
+// strikes carries out those events of this process's fault plan that count sends. They strike
+// before the message with a certain number is sent, or change its data. It is nil if there are
+// none.
+func strikes() (func(n uint64, data []byte) []byte, error) {
+	events, err := fault.ParseOwn(os.Getenv(env.Fault))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", env.Fault, err)
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	flips := 0 // that wait for a message with data
+	return func(n uint64, data []byte) []byte {
+		for _, e := range events {
+			switch {
+			case e.At.Kind != fault.AtSend || e.At.N != int64(n):
+			case e.Action == fault.Flip:
+				flips++
+			default:
+				e.Action.Strike()
+			}
+		}
+		if flips > 0 && len(data) > 0 {
+			flips--
+			return fault.Flipped(data)
+		}
+		return data
+	}, nil
+}
+
+// logger is where this process tells what concerns its user: the program's own log or, if
+// env.Debug is set, stderr, with every death and how it was found.
+func logger() *slog.Logger {
+	if os.Getenv(env.Debug) == "" {
+		return slog.Default()
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

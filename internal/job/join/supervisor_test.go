@@ -1,0 +1,64 @@
+package join
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"testing"
+
+	"banyan/internal/job/control"
+	"banyan/internal/layout"
+)
+
+// What is said to the supervisor reaches the launcher, and goes nowhere without one.
+func TestSupervisors(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	launcher := control.NewConn(theirs)
+	heard := make(chan []control.Type)
+	go func() {
+		var types []control.Type
+		for {
+			m, err := launcher.Receive()
+			if err != nil {
+				heard <- types
+				return
+			}
+			types = append(types, m.Type)
+		}
+	}()
+	say := func(s supervisor) {
+		s.heals(control.Message{Type: control.Committed})
+		s.healFailed(control.Message{Type: control.HealFailed})
+		s.unhealable("for a reason")
+		s.survives()
+		s.leave()
+	}
+	j := &Job{ending: newEnding(), log: logger()}
+	j.layout = layout.Uniform(1, 1)
+	j.exit = func(code int) { t.Errorf("it exits with code %d", code) }
+
+	s := newLaunched(j, control.NewConn(ours))
+	if !s.reaps() {
+		t.Error("the launcher doesn't reap processes")
+	}
+	say(s)
+	want := []control.Type{control.Committed, control.HealFailed, control.Unhealable, control.Survive, control.Finalized}
+	if got := <-heard; !slices.Equal(got, want) {
+		t.Errorf("the launcher hears %q, want %q", got, want)
+	}
+
+	none := &unsupervised{j}
+	if none.reaps() {
+		t.Error("without a launcher processes are reaped")
+	}
+	say(none)
+	none.joinFailed(errors.New("there is no one to tell"))
+	none.awaitKill()
+	exited := -1
+	j.exit = func(code int) { exited = code }
+	none.rankLost(7, "")
+	if exited != 7 {
+		t.Errorf("after the loss of a rank it exits with code %d", exited)
+	}
+}
