@@ -1,8 +1,6 @@
 package process
 
 import (
-	"slices"
-
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
@@ -11,50 +9,41 @@ import (
 	"banyan/internal/topology"
 )
 
-// A process whose place is taken by another one is counted by incarnations: the transport
-// speaks to the last one admitted, and everything said of a life before that is old news. A
-// replacement is a guest until a view has it as a member: it is heard and spoken to, but its
-// death isn't the detector's to find. To a replacement all are guests until its first view.
+// A Proc that died may be replaced: by a process in the same replica slot, under the next
+// incarnation. The transport speaks to the incarnation that was admitted last, and everything
+// said of an earlier one is out of date. A replacement is a joining peer until a view has it
+// as a member: frames go to it and come from it, but the detector doesn't watch it. To a
+// replacement all others are joining peers until its first view.
 
-// Admit says that a process has come to take the place of a dead one, under an
-// incarnation. One that isn't higher than the last known changes nothing.
+// Admit says that a process has come to replace a dead one, under an incarnation. One that
+// isn't higher than the last known changes nothing.
 func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
-	if q == p.cfg.Self || incarnation <= p.peers[q].incarnation || p.finished {
+	if q == p.cfg.Self || incarnation <= p.peers[q].incarnation || p.lifecycle.finished {
 		return
 	}
 	if p.peers[q].state != peerDead {
-		p.Evidence(q, incarnation-1) // nobody takes the place of one that lives
+		p.Evidence(q, incarnation-1) // only a dead process is replaced
 	}
 	if !p.peers[q].admit(incarnation) {
 		return
 	}
 	p.dropStaging(q)
-	// What the former one has offered another offers again.
-	p.arrivals.each(func(_ Handle, a *arrival) {
-		if a.offered && a.from == q {
-			a.from = proto.NoProc
-		}
-	})
-	for i := range p.early {
-		if p.early[i].from == q {
-			p.early[i].from = proto.NoProc
-		}
-	}
-	p.alternatives = slices.DeleteFunc(p.alternatives, func(s alternative) bool { return s.from == q })
-	p.lost = slices.DeleteFunc(p.lost, func(l lostPeer) bool { return l.proc == q })
+	// What the former incarnation has offered, another replica offers again.
+	p.receives.forgetSender(q)
+	p.liveness.broken.forget(q)
 	if t, ok := p.net.(transport.Admitter); ok {
 		t.Admit(q, incarnation)
 	}
 }
 
-// begin makes the machines that a replacement begins otherwise, or those of a process
-// that is there from the start.
+// begin makes the machines that a replacement starts with, or those of a process that is
+// there from the start of the job.
 func (p *Process) begin(now proto.Time) {
 	n := p.cfg.Layout.Procs()
-	first := &detector.View{Ring: p.ring}
+	first := &detector.View{Ring: p.liveness.ring}
 	if !p.cfg.Replacement {
 		p.shutdown = shutdown.New(p.cfg.Self, n)
-		p.members = membership.New(p.membership(), membership.FirstView(n))
+		p.liveness.members = membership.New(p.membership(), membership.FirstView(n))
 	} else {
 		p.peers = newPeersOfReplacement(n, p.cfg.Self, p.cfg.Incarnations, p.cfg.Gone)
 		for q := range p.peers {
@@ -64,17 +53,17 @@ func (p *Process) begin(now proto.Time) {
 		}
 		p.replicaOut = p.replicaOut[:0] // it has sent nothing
 		p.shutdown = shutdown.Join(p.cfg.Self, p.peers.incarnations(), p.peers.dead())
-		p.joining = &joining{donor: proto.NoProc}
+		p.healing.joining = &joining{donor: proto.NoProc}
 		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
 		if err != nil {
 			panic(err) // it has one member
 		}
 		first = &detector.View{Ring: alone, Incarnations: []proto.Incarnation{p.peers[p.cfg.Self].incarnation}}
 	}
-	p.detector = detector.New(detector.Config{
+	p.liveness.detector = detector.New(detector.Config{
 		Self: p.cfg.Self, Incarnation: p.peers[p.cfg.Self].incarnation, View: first,
 		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
-	}, now, &p.detectorOut)
+	}, now, &p.liveness.detectorOut)
 	p.runDetector()
 }
 
@@ -84,7 +73,7 @@ func (p *Process) membership() membership.Config {
 	}
 }
 
-// joinView asks to be let into the view, of which this replacement is no member yet.
+// joinView asks to be let into the view. This replacement isn't a member of one yet.
 func (p *Process) joinView() {
 	var contacts []membership.Member
 	for q := range p.peers {
@@ -93,54 +82,42 @@ func (p *Process) joinView() {
 		}
 	}
 	if len(contacts) == 0 {
-		return // nobody is left who has a view
+		return // no process is left that has a view
 	}
-	p.members = membership.NewJoiner(p.membership(), contacts, p.now, &p.membersOut)
+	p.liveness.members = membership.NewJoiner(p.membership(), contacts, p.now, &p.liveness.membersOut)
 	p.runMembership()
 }
 
-// adoptViews gives the detector the views that have come into force, from the first on
-// that somebody has joined: until then its base list is that of the start.
+// adoptViews gives the detector the views that have come into force, from the first on that a
+// replacement has joined. Until then the detector's base list is that of the start.
 func (p *Process) adoptViews() {
-	for len(p.views) > 0 {
-		v := p.views[0]
-		p.views = p.views[1:]
-		p.growing = p.growing || len(v.Joined) > 0
-		if p.growing {
+	l := &p.liveness
+	for len(l.views) > 0 {
+		v := l.views[0]
+		l.views = l.views[1:]
+		l.growing = l.growing || len(v.Joined) > 0
+		if l.growing {
 			p.adopt(v)
 		}
 	}
 }
 
 func (p *Process) adopt(v *membership.View) {
-	// Who isn't in it any more is dead, whoever may have noticed.
+	l := &p.liveness
+	// A process that isn't a member any more is dead, whether noticed here or elsewhere.
 	for q := range p.peers {
 		if m := p.peers.member(proto.Proc(q)); p.peers[q].state == peerAlive && v.Excludes(m) {
 			p.Evidence(m.Proc, m.Incarnation)
 		}
 	}
-	var order []proto.Proc
-	var incarnations []proto.Incarnation
-	for i := range p.ring.Len() {
-		q := p.ring.At(i)
-		for _, m := range v.Members {
-			if m.Proc == q {
-				order, incarnations = append(order, q), append(incarnations, m.Incarnation)
-			}
-		}
-	}
-	ring, err := topology.NewRing(order)
-	if err != nil {
-		panic(err) // the members of a view are distinct
-	}
-	p.detector.Install(p.now, &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}, &p.detectorOut)
-	p.installed = true
+	l.detector.Install(p.now, l.viewOf(v), &l.detectorOut)
+	l.installed = true
 	for _, m := range v.Members {
 		switch q := &p.peers[m.Proc]; {
 		case m.Proc == p.cfg.Self:
 		case m.Incarnation < q.incarnation || q.state == peerDead:
-			p.detector.Evidence(p.now, m.Proc, m.Incarnation, &p.detectorOut)
-			p.members.Departed(p.now, m, q.why, &p.membersOut)
+			l.detector.Evidence(p.now, m.Proc, m.Incarnation, &l.detectorOut)
+			l.members.Departed(p.now, m, q.why, &l.membersOut)
 		case m.Incarnation == q.incarnation && q.state == peerJoining:
 			q.become(peerAlive)
 		}

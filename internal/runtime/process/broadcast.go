@@ -1,8 +1,6 @@
 package process
 
 import (
-	"slices"
-
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/runtime/wire"
@@ -32,60 +30,10 @@ const (
 	Star    = broadcast.Star
 )
 
-// context is what the process knows of one context of a communicator.
-type context struct {
-	id         uint64
-	members    []proto.Rank
-	self       int
-	collective bool
-	lost       proto.Rank // the first member lost, or AnyRank
-
-	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
-	casts   bool
-	stream  *broadcast.Stream // nil before the first broadcast
-	indices []int32           // by world rank: its index, or -1; nil if they are the same
-	out     broadcast.StreamActions
-	waiting []Handle // broadcasts of the program in their order, not yet ended
-	broken  bool     // members disagreed about a size: they are out of step
-	begun   bool     // the program has broadcast
-
-	closed  bool   // by the program here
-	closers []bool // by member: closed there; nil before the first
-}
-
-// orphan is a broadcast's frame that came before its context was opened here.
-type orphan struct {
-	from    proto.Proc
-	header  wire.Header
-	payload []byte // pooled
-}
-
-// context finds what is known of a context, or nil.
-func (p *Process) context(id uint64) *context {
-	if c := p.recent[id%2]; c != nil && c.id == id {
-		return c
-	}
-	return p.lookUp(id)
-}
-
-func (p *Process) lookUp(id uint64) *context {
-	c := p.contexts[id]
-	if c != nil {
-		p.recent[id%2] = c
-	}
-	return c
-}
-
-// forget removes a context from the tables.
-func (p *Process) forget(c *context) {
-	delete(p.contexts, c.id)
-	p.recent[c.id%2] = nil
-}
-
 // OpenContext makes a context known: its members as world ranks in the order of
 // their ranks in the communicator, and whether collectives use it.
 func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
-	if p.contexts[id] != nil {
+	if p.contexts.byID[id] != nil {
 		return ErrContext
 	}
 	c := &context{id: id, members: members, collective: collective, lost: proto.AnyRank}
@@ -96,15 +44,14 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 			break
 		}
 	}
-	p.contexts[id] = c
+	p.contexts.byID[id] = c
 	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {
 		return nil
 	}
-	c.casts = true
-	for _, o := range p.orphans[id] {
+	c.broadcasts = true
+	for _, o := range p.contexts.takeOrphans(id) {
 		p.broadcastArrived(o.from, &o.header, o.payload)
 	}
-	delete(p.orphans, id)
 	return nil
 }
 
@@ -113,45 +60,13 @@ func (p *Process) openStream(c *context) {
 	c.stream = broadcast.NewStream(broadcast.StreamConfig{
 		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
 	})
-	p.active = append(p.active, c)
+	p.contexts.active = append(p.contexts.active, c)
 	c.indices = c.inverse(p.cfg.Layout.Ranks())
 	for i, m := range c.members {
-		if q := p.cfg.Layout.Proc(m, 0); !p.detector.Alive(q) {
+		if q := p.cfg.Layout.Proc(m, 0); !p.liveness.detector.Alive(q) {
 			c.stream.Dead(p.now, i, &c.out)
 		}
 	}
-}
-
-// inverse is the index of each world rank, or nil if that is the rank.
-func (c *context) inverse(ranks int) []int32 {
-	if c.members[len(c.members)-1] == proto.Rank(len(c.members)-1) && slices.IsSorted(c.members) {
-		return nil
-	}
-	indices := make([]int32, ranks)
-	for r := range indices {
-		indices[r] = -1
-	}
-	for i, m := range c.members {
-		indices[m] = int32(i)
-	}
-	return indices
-}
-
-// index is a rank's place in the context, or -1.
-func (c *context) index(r proto.Rank) int {
-	// World ranks are their own index in the world and its duplicates.
-	if int(r) < len(c.members) && c.members[r] == r {
-		return int(r)
-	}
-	if c.indices != nil {
-		return int(c.indices[r])
-	}
-	for i, m := range c.members {
-		if m == r {
-			return i
-		}
-	}
-	return -1
 }
 
 // Broadcast takes part in the next broadcast of a context, of at most SegmentLimit
@@ -159,7 +74,7 @@ func (c *context) index(r proto.Rank) int {
 // of the tree counts. The request ends when the data is here. This member has passed
 // the data on by then; corrections may follow.
 func (p *Process) Broadcast(id uint64, root int, shape Shape, buffer []byte) Handle {
-	c := p.context(id)
+	c := p.contexts.find(id)
 	h, r := p.newRequest(broadcasting)
 	r.buffer, r.context, r.shape = buffer, id, shape
 	err := p.contextError(id)
@@ -202,17 +117,17 @@ func (p *Process) startBroadcasts(c *context) {
 
 // broadcastArrived hands a frame, with a payload to keep, to the stream of its context.
 func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte) {
-	c := p.context(h.Context)
+	c := p.contexts.find(h.Context)
 	if c == nil {
-		if p.cfg.Layout.Replicated() || slices.Contains(p.forgotten[:], h.Context) {
+		if p.cfg.Layout.Replicated() || p.contexts.wasForgotten(h.Context) {
 			p.buffers.put(payload)
 		} else {
-			p.orphans[h.Context] = append(p.orphans[h.Context], orphan{from, *h, payload})
+			p.contexts.orphans[h.Context] = append(p.contexts.orphans[h.Context], orphan{from, *h, payload})
 		}
 		return
 	}
 	f := h.Broadcast()
-	if !c.casts || f.From < 0 || f.From >= len(c.members) ||
+	if !c.broadcasts || f.From < 0 || f.From >= len(c.members) ||
 		c.members[f.From] != p.cfg.Layout.Rank(from) || f.Root < 0 || f.Root >= len(c.members) {
 		p.buffers.put(payload)
 		return
@@ -233,7 +148,7 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 // noteCompleted takes what a message of a context says its sender has completed of
 // the broadcasts there.
 func (p *Process) noteCompleted(id uint64, src proto.Rank, number uint64) {
-	c := p.context(id)
+	c := p.contexts.find(id)
 	if c == nil || c.stream == nil {
 		return
 	}
@@ -248,7 +163,7 @@ func (p *Process) noteCompleted(id uint64, src proto.Rank, number uint64) {
 // pumpStreams lets every stream send one more correction.
 func (p *Process) pumpStreams() bool {
 	sent := false
-	for _, c := range p.active {
+	for _, c := range p.contexts.active {
 		if c.stream.Idle() && len(c.waiting) == 0 {
 			continue
 		}

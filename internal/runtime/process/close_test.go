@@ -104,7 +104,7 @@ func TestBroadcastsOutliveTheirCommunicator(t *testing.T) {
 					t.Errorf("seed %d: %v: %v", seed, n.self, err)
 				}
 				n.checkEmpty(t, seed)
-				if c, o := len(n.p.contexts), len(n.p.orphans); c != 2 || o > 0 {
+				if c, o := len(n.p.contexts.byID), len(n.p.contexts.orphans); c != 2 || o > 0 {
 					t.Errorf("seed %d: %v keeps %d contexts and frames of %d others", seed, n.self, c, o)
 				}
 			}

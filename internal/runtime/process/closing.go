@@ -2,7 +2,6 @@ package process
 
 import (
 	"math"
-	"slices"
 
 	"banyan/internal/runtime/wire"
 )
@@ -16,15 +15,10 @@ import (
 // everyNumber in a report says that its sender has closed the context.
 const everyNumber = math.MaxUint64
 
-// keepForgotten is how many forgotten contexts are remembered. What still comes
-// of one is the answer to a pull that has become pointless. It was queued before
-// its sender closed others, so it comes before many others are forgotten.
-const keepForgotten = 64
-
 // CloseContext forgets a context and what arrived in it. Receives and
 // broadcasts that are under way in it end with ErrFreed.
 func (p *Process) CloseContext(id uint64) {
-	c := p.context(id)
+	c := p.contexts.find(id)
 	if c == nil || c.closed {
 		return
 	}
@@ -35,7 +29,7 @@ func (p *Process) CloseContext(id uint64) {
 		}
 	})
 	p.match.DropContext(id, func(token uint32) {
-		ah, a := p.arrivals.at(token)
+		ah, a := p.receives.arrivals.at(token)
 		if a.offered {
 			p.refuse(a)
 			return
@@ -47,17 +41,17 @@ func (p *Process) CloseContext(id uint64) {
 		p.forgetClosed()
 		return
 	}
-	p.forget(c)
-	p.active = slices.DeleteFunc(p.active, func(a *context) bool { return a == c })
+	p.contexts.remove(c)
+	p.contexts.deactivate(c)
 }
 
 // contextError is why the program may not use a context, or nil.
 func (p *Process) contextError(id uint64) error {
-	c := p.context(id)
+	c := p.contexts.find(id)
 	switch {
-	case p.fenced:
+	case p.lifecycle.fenced:
 		return ErrFenced
-	case p.closed:
+	case p.lifecycle.closed:
 		return ErrClosed
 	case c == nil || c.closed:
 		return ErrFreed
@@ -68,7 +62,7 @@ func (p *Process) contextError(id uint64) error {
 // announceClosed tells the other members that this one has closed a context.
 func (p *Process) announceClosed(c *context) {
 	for i, m := range c.members {
-		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.detector.Alive(q) && p.peers[q].state != peerLeft {
+		if q := p.cfg.Layout.Proc(m, 0); i != c.self && p.liveness.detector.Alive(q) && p.peers[q].state != peerLeft {
 			f := wire.Broadcast{Kind: wire.KindBroadcastReport, Context: c.id, Number: everyNumber, From: c.self, To: i, Root: i}
 			f.Put(&p.header)
 			p.send(q, &p.header, nil, 0)
@@ -87,22 +81,14 @@ func (p *Process) memberClosed(c *context, member int) {
 
 // forgetClosed forgets the contexts that all live members have closed.
 func (p *Process) forgetClosed() {
-	p.active = slices.DeleteFunc(p.active, func(c *context) bool {
-		if !c.closed || p.awaited(c) {
-			return false
-		}
-		p.forget(c)
-		p.forgotten[p.forgets%keepForgotten] = c.id
-		p.forgets++
-		return true
-	})
+	p.contexts.forget(func(c *context) bool { return c.closed && !p.awaited(c) })
 }
 
 // awaited tells whether a live member has yet to close a context.
 func (p *Process) awaited(c *context) bool {
 	for i, m := range c.members {
 		q := p.cfg.Layout.Proc(m, 0)
-		if i != c.self && (c.closers == nil || !c.closers[i]) && p.detector.Alive(q) && p.peers[q].state != peerLeft {
+		if i != c.self && (c.closers == nil || !c.closers[i]) && p.liveness.detector.Alive(q) && p.peers[q].state != peerLeft {
 			return true
 		}
 	}

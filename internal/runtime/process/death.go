@@ -8,14 +8,6 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// lostPeer is a peer whose connection broke. It may be a death that is about to
-// be proved. If nobody proves one within δ it is taken for one: what was in the
-// connection is lost, so it can't be mended by another.
-type lostPeer struct {
-	proc  proto.Proc
-	until proto.Time
-}
-
 // Evidence says that a process has certainly died, in its incarnations up to one.
 func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	if incarnation > p.peers[q].incarnation {
@@ -32,7 +24,7 @@ func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 
 // suspect says that a process is to be taken for dead.
 func (p *Process) suspect(q proto.Proc) {
-	p.detector.Evidence(p.now, q, p.peers[q].incarnation, &p.detectorOut)
+	p.liveness.detector.Evidence(p.now, q, p.peers[q].incarnation, &p.liveness.detectorOut)
 	p.runDetector()
 	if p.peers[q].state == peerJoining {
 		p.died(detector.Report{Proc: q, Incarnation: p.peers[q].incarnation, Cause: detector.CauseEvidence, By: p.cfg.Self})
@@ -45,7 +37,7 @@ func (p *Process) Left(q proto.Proc) {
 		return
 	}
 	p.departed(q)
-	p.detector.Left(p.now, q, p.peers[q].incarnation, &p.detectorOut)
+	p.liveness.detector.Left(p.now, q, p.peers[q].incarnation, &p.liveness.detectorOut)
 	p.runDetector()
 }
 
@@ -61,7 +53,7 @@ func (p *Process) departed(q proto.Proc) {
 	}
 	p.shutdown.Gone(q, &p.shutdownOut)
 	p.runShutdown()
-	for _, c := range p.active {
+	for _, c := range p.contexts.active {
 		if i := c.index(p.cfg.Layout.Rank(q)); i >= 0 {
 			c.stream.Left(p.now, i, &c.out)
 			p.runStream(c)
@@ -72,21 +64,7 @@ func (p *Process) departed(q proto.Proc) {
 
 func (p *Process) connectionLost(q proto.Proc) {
 	if p.Alive(q) {
-		p.lost = append(p.lost, lostPeer{q, p.now + p.cfg.Timeout})
-	}
-}
-
-func (p *Process) expireLost() {
-	for i := 0; i < len(p.lost); {
-		l := p.lost[i]
-		if alive := p.present(l.proc); alive && p.now < l.until {
-			i++
-			continue
-		} else if alive {
-			p.suspect(l.proc)
-		}
-		p.lost[i] = p.lost[len(p.lost)-1]
-		p.lost = p.lost[:len(p.lost)-1]
+		p.liveness.broken = append(p.liveness.broken, brokenConnection{q, p.now + p.cfg.Timeout})
 	}
 }
 
@@ -114,7 +92,7 @@ func (p *Process) died(r detector.Report) {
 		p.verifyGone(q)
 	}
 	rank := p.cfg.Layout.Rank(q)
-	for _, c := range p.active {
+	for _, c := range p.contexts.active {
 		if i := c.index(rank); i >= 0 {
 			c.stream.Dead(p.now, i, &c.out)
 			p.runStream(c)
@@ -132,12 +110,8 @@ func (p *Process) died(r detector.Report) {
 
 // rankLost ends every wait that can't end well without the rank.
 func (p *Process) rankLost(rank proto.Rank) {
-	p.anyRankLost = true
-	for _, c := range p.contexts {
-		if c.lost == proto.AnyRank && c.index(rank) >= 0 {
-			c.lost = rank //banyan:maporder each context by itself
-		}
-	}
+	p.lifecycle.anyRankLost = true
+	p.contexts.noteLost(rank)
 	p.requests.each(func(h Handle, r *request) {
 		if r.done {
 			return
@@ -159,8 +133,8 @@ func (p *Process) rankLost(rank proto.Rank) {
 
 // receiveError is why nothing that hasn't arrived yet can end a receive well.
 func (p *Process) receiveError(context uint64, src proto.Rank) error {
-	if p.replay != nil && p.replay.failed != nil {
-		return p.replay.failed
+	if p.healing.replay != nil && p.healing.replay.failed != nil {
+		return p.healing.replay.failed
 	}
 	if p.inOrder(context) {
 		return nil
@@ -175,7 +149,7 @@ func (p *Process) receiveError(context uint64, src proto.Rank) error {
 		return p.collectiveError(context)
 	}
 	// Any source might be the lost one.
-	if c := p.context(context); c != nil && c.lost != proto.AnyRank {
+	if c := p.contexts.find(context); c != nil && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
 	}
 	return nil
@@ -184,7 +158,7 @@ func (p *Process) receiveError(context uint64, src proto.Rank) error {
 // collectiveError is the error of a point-to-point step of a collective that
 // has lost a member: those who have noticed have left it, so the others must.
 func (p *Process) collectiveError(context uint64) error {
-	if c := p.context(context); c != nil && c.collective && c.lost != proto.AnyRank {
+	if c := p.contexts.find(context); c != nil && c.collective && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
 	}
 	return nil
@@ -196,8 +170,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 	case r.done || r.kind == composite:
 		return
 	case r.kind == receiving && r.arrival != (Handle{}):
-		a := p.arrivals.get(r.arrival)
-		if a != nil && !p.fenced && a.from != proto.NoProc && p.peers[a.from].state != peerDead {
+		a := p.receives.arrivals.get(r.arrival)
+		if a != nil && !p.lifecycle.fenced && a.from != proto.NoProc && p.peers[a.from].state != peerDead {
 			return
 		}
 		if a != nil {
@@ -209,7 +183,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 	case r.kind == receiving:
 		p.match.Cancel(r.posted)
 	case r.kind == sending:
-		if m := p.messages.get(r.message); m != nil && r.message != (Handle{}) {
+		if m := p.sends.messages.get(r.message); m != nil && r.message != (Handle{}) {
 			if m.transfers > 0 {
 				return // the end of the last one looks again
 			}

@@ -19,23 +19,23 @@ func ringOf(cfg *Config) *topology.Ring {
 // Excuse says that a process is known to be stopped, as by a debugger, or no
 // longer: its silence is not taken for death.
 func (p *Process) Excuse(q proto.Proc, excused bool) {
-	p.detector.Excuse(p.now, q, excused)
+	p.liveness.detector.Excuse(p.now, q, excused)
 }
 
 // Doubtful is the process that the next Tick takes for dead because of its silence,
 // NoProc if there is none.
-func (p *Process) Doubtful() proto.Proc { return p.detector.Doubtful(p.now) }
+func (p *Process) Doubtful() proto.Proc { return p.liveness.detector.Doubtful(p.now) }
 
 // Bear says that a silent process is starved of its core rather than dead: its
 // silence is borne for another η, up to 10δ in all.
-func (p *Process) Bear(q proto.Proc) { p.detector.Bear(p.now, q) }
+func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q) }
 
 // runDetector carries out what the detector asked for.
 func (p *Process) runDetector() {
 	// A reported death is handled after the frames: whoever else must be told
 	// is told first. Handling one never calls the detector.
-	for i := range p.detectorOut {
-		a := &p.detectorOut[i]
+	for i := range p.liveness.detectorOut {
+		a := &p.liveness.detectorOut[i]
 		switch a.Kind {
 		case detector.SendHeartbeat:
 			p.sendHeartbeat(a.To, a.Beat)
@@ -49,8 +49,8 @@ func (p *Process) runDetector() {
 			p.sendEviction(a.To, a.Incarnation)
 		}
 	}
-	for i := range p.detectorOut {
-		switch a := &p.detectorOut[i]; a.Kind {
+	for i := range p.liveness.detectorOut {
+		switch a := &p.liveness.detectorOut[i]; a.Kind {
 		case detector.ReportDeath:
 			p.died(a.Report)
 		case detector.ReportLeft:
@@ -59,7 +59,7 @@ func (p *Process) runDetector() {
 			p.fence(a.Report.By)
 		}
 	}
-	p.detectorOut = p.detectorOut[:0]
+	p.liveness.detectorOut = p.liveness.detectorOut[:0]
 }
 
 func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
@@ -71,13 +71,11 @@ func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
 // distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours,
 // and to connect only then would take longer than all the rest.
 func (p *Process) introduce(b detector.Beat) {
-	distance := 1 << p.introduced // the first of all went to the observer
-	if distance >= p.ring.Len() || p.finishing {
+	if p.lifecycle.finishing {
 		return
 	}
-	p.introduced++
-	to := p.ring.At((p.ring.Position(p.cfg.Self) + distance) % p.ring.Len())
-	if distance > 1 && p.detector.Alive(to) && p.peers[to].state != peerLeft {
+	to, _ := p.liveness.introduction(p.cfg.Self)
+	if to != proto.NoProc && p.liveness.detector.Alive(to) && p.peers[to].state != peerLeft {
 		p.sendHeartbeat(to, b)
 	}
 }
@@ -109,30 +107,30 @@ func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
 
 // detectorArrived routes the frames of the detector.
 func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
-	if p.joining != nil && !p.installed {
+	if p.healing.joining != nil && !p.liveness.installed {
 		return // a replacement has no view yet, so it knows of nobody's place on the ring
 	}
 	switch h.Kind {
 	case wire.KindHeartbeat:
 		f := h.Heartbeat()
-		p.detector.Heartbeat(p.now, from, detector.Beat{
+		p.liveness.detector.Heartbeat(p.now, from, detector.Beat{
 			View: f.View, Incarnation: f.Incarnation, Digest: detector.Digest{Count: f.Count, Hash: f.Hash},
-		}, &p.detectorOut)
+		}, &p.liveness.detectorOut)
 	case wire.KindObserve:
 		f := h.Observe()
-		p.detector.Observe(p.now, from, detector.Beat{View: f.View, Incarnation: f.Incarnation}, &p.detectorOut)
+		p.liveness.detector.Observe(p.now, from, detector.Beat{View: f.View, Incarnation: f.Incarnation}, &p.liveness.detectorOut)
 	case wire.KindNews:
 		f := h.News()
-		p.detector.News(p.now, from, detector.Bulletin{
+		p.liveness.detector.News(p.now, from, detector.Bulletin{
 			View: f.View, Incarnation: f.Incarnation, Source: f.Source, Cube: f.Cube, Tree: f.Tree, Gone: decodeGone(payload),
-		}, &p.detectorOut)
+		}, &p.liveness.detectorOut)
 	case wire.KindReconcile:
 		f := h.Reconcile()
-		p.detector.Reconcile(p.now, from, detector.Bulletin{
+		p.liveness.detector.Reconcile(p.now, from, detector.Bulletin{
 			View: f.View, Incarnation: f.Incarnation, Gone: decodeGone(payload),
-		}, f.Ask, &p.detectorOut)
+		}, f.Ask, &p.liveness.detectorOut)
 	case wire.KindEviction:
-		p.detector.Eviction(p.now, from, h.Eviction().Incarnation, &p.detectorOut)
+		p.liveness.detector.Eviction(p.now, from, h.Eviction().Incarnation, &p.liveness.detectorOut)
 	}
 	p.runDetector()
 }

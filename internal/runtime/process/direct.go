@@ -38,7 +38,7 @@ func (p *Process) read(a *arrival, r *request) bool {
 		return false
 	}
 	if a.received < a.wanted {
-		p.reading = append(p.reading, a.self)
+		p.receives.reading = append(p.receives.reading, a.self)
 	}
 	return true
 }
@@ -61,12 +61,12 @@ func (p *Process) readPiece(a *arrival, r *request) bool {
 // readOn reads the next piece of each message that is being read, and reports
 // whether there was one.
 func (p *Process) readOn() bool {
-	if len(p.reading) == 0 {
+	if len(p.receives.reading) == 0 {
 		return false
 	}
-	kept := p.reading[:0]
-	for _, ah := range p.reading {
-		a := p.arrivals.get(ah)
+	kept := p.receives.reading[:0]
+	for _, ah := range p.receives.reading {
+		a := p.receives.arrivals.get(ah)
 		if a == nil || a.offer.Memory == 0 || a.received == a.wanted {
 			continue // it has ended, or comes in fragments
 		}
@@ -76,10 +76,10 @@ func (p *Process) readOn() bool {
 		}
 		if !p.readPiece(a, r) {
 			p.ask(a)
-		} else if p.arrivals.get(ah) != nil {
+		} else if p.receives.arrivals.get(ah) != nil {
 			kept = append(kept, ah)
 		}
 	}
-	p.reading = kept
+	p.receives.reading = kept
 	return true
 }

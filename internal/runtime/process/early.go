@@ -24,10 +24,10 @@ type early struct {
 
 // postponed keeps a message that is the next of its channel for later, or doesn't and says so.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
-	if p.due(h, f.bytes) && !precededIn(h, p.early) {
+	if p.due(h, f.bytes) && !precededIn(h, p.receives.early) {
 		return false
 	}
-	p.early = append(p.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
+	p.receives.early = append(p.receives.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
 	return true
 }
 
@@ -56,8 +56,8 @@ func (p *Process) Concurrent() {
 
 // deliverAwaited delivers what a receive awaits now, or awaits by another receive than before.
 func (p *Process) deliverAwaited() {
-	for n := -1; p.concurrent && len(p.early) > 0 && len(p.early) != n; {
-		n = len(p.early)
+	for n := -1; p.concurrent && len(p.receives.early) > 0 && len(p.receives.early) != n; {
+		n = len(p.receives.early)
 		p.deliverEarly()
 	}
 }
@@ -74,9 +74,9 @@ func precededIn(h *wire.Header, waiting []early) bool {
 
 // deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
 func (p *Process) deliverEarly() {
-	kept := p.early[:0]
-	for i := range p.early {
-		m := &p.early[i]
+	kept := p.receives.early[:0]
+	for i := range p.receives.early {
+		m := &p.receives.early[i]
 		if !p.due(&m.header, m.payload) || precededIn(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
@@ -85,8 +85,8 @@ func (p *Process) deliverEarly() {
 		p.deliver(m.from, &m.header, &f)
 		f.release(&p.buffers)
 	}
-	clear(p.early[len(kept):])
-	p.early = kept
+	clear(p.receives.early[len(kept):])
+	p.receives.early = kept
 }
 
 // duplicateArrived takes in another copy of a message, which may have a lesser cause than one that waits.
@@ -94,7 +94,7 @@ func (p *Process) duplicateArrived(h *wire.Header, payload []byte) {
 	if p.perturb != nil {
 		p.lowerCause(p.perturb.late, h, payload)
 	}
-	if len(p.early) > 0 && p.lowerCause(p.early, h, payload) {
+	if len(p.receives.early) > 0 && p.lowerCause(p.receives.early, h, payload) {
 		p.deliverEarly()
 	}
 }
@@ -116,7 +116,7 @@ func (p *Process) lowerCause(waiting []early, h *wire.Header, payload []byte) (l
 
 // reofferedEarly turns an offer that still waits to its new sender.
 func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
-	redirectOffer(p.early, from, h)
+	redirectOffer(p.receives.early, from, h)
 	if p.perturb != nil {
 		redirectOffer(p.perturb.late, from, h)
 	}

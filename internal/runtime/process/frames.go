@@ -51,11 +51,13 @@ func (p *Process) route(from proto.Proc, h *wire.Header, f *payload) {
 	peer.contacted = true
 	p.received(from, h.Kind)
 	switch {
-	case peer.state != peerJoining && peer.state != peerLeft && !p.detector.Alive(from):
-		p.detector.Stranger(p.now, from, peer.incarnation, &p.detectorOut)
+	case peer.state != peerJoining && peer.state != peerLeft && !p.liveness.detector.Alive(from):
+		p.liveness.detector.Stranger(p.now, from, peer.incarnation, &p.liveness.detectorOut)
 		p.runDetector()
+	case h.Kind == wire.KindEager && !p.replicated:
+		p.onlyCopyArrived(from, h, f)
 	case h.Kind == wire.KindEager || h.Kind == wire.KindOffer:
-		p.messageArrived(from, h, f)
+		p.copyArrived(from, h, f)
 	case h.Kind.OfBroadcast():
 		p.broadcastArrived(from, h, f.keep(&p.buffers, len(f.bytes)))
 	default:
@@ -72,18 +74,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		copy(p.fragmentDest(from, h), payload)
 		p.fragment(from, h)
 	case wire.KindAck:
-		acks, err := wire.DecodeAcks(p.acks[:0], payload)
-		if err != nil {
-			return
-		}
-		p.acks = acks
-		for _, a := range acks {
-			p.replica.Acked(from, a.Context, a.Seq, a.Single, &p.replicaOut)
-			if p.verifying != nil {
-				p.verifyAcked(from, a)
-			}
-		}
-		p.runReplica()
+		p.acksArrived(from, payload)
 	case wire.KindReceived:
 		p.replica.Reported(from, h.Received().Bytes)
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindEviction:
@@ -111,7 +102,7 @@ func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 	p.peers[peer].zeroCopy = Handle{} // its receive ends when it is known that the peer is dead
 	p.voidTransfers(peer)
 	switch {
-	case p.peers[peer].state == peerLeft || p.finished:
+	case p.peers[peer].state == peerLeft || p.lifecycle.finished:
 	case why == transport.EvidenceExited:
 		p.Evidence(peer, p.peers[peer].incarnation)
 	case why == transport.EvidenceEviction:
@@ -131,10 +122,10 @@ func (p *Process) dropStaging(q proto.Proc) {
 
 // fence ends everything: the job goes on without this process.
 func (p *Process) fence(by proto.Proc) {
-	if p.fenced || p.finished {
+	if p.lifecycle.fenced || p.lifecycle.finished {
 		return
 	}
-	p.fenced = true
+	p.lifecycle.fenced = true
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
 		p.voidTransfers(q)
 	}

@@ -55,6 +55,20 @@ const (
 	StepHealed
 )
 
+// healing is this process's part in the replacement of dead replicas.
+type healing struct {
+	history *history // what was received before the first safe point; replicated jobs with healing only
+	replay  *replay  // replacements before their first safe point only
+	// preparedFor is the replacement for which messages are kept that it doesn't get yet;
+	// NoProc if there is none.
+	preparedFor proto.Proc
+	donation    *donation // nil unless this process is a donor
+	joining     *joining  // replacements only
+	healable    bool      // the rank can be healed from here
+	inputKnown  bool      // the launcher has said how much input has been read
+	input       int64     // how much that is
+}
+
 // donation is a donor's part in a healing.
 type donation struct {
 	replacement proto.Proc
@@ -86,31 +100,31 @@ type joining struct {
 // ReachedSafepoint says that the program is at its first safe point, with nothing that
 // keeps its rank from being healed from here.
 func (p *Process) ReachedSafepoint() {
-	p.healable = true
+	p.healing.healable = true
 	p.host.Heals(StepHealable)
 }
 
 // Noted says that the launcher knows of the first safe point, before which the process has read so many bytes
 // of input.
-func (p *Process) Noted(input int64) { p.noted, p.input = true, input }
+func (p *Process) Noted(input int64) { p.healing.inputKnown, p.healing.input = true, input }
 
 // IsNoted tells whether the program may go on from its first safe point.
-func (p *Process) IsNoted() bool { return p.noted || !p.cfg.Witness }
+func (p *Process) IsNoted() bool { return p.healing.inputKnown || !p.cfg.Witness }
 
 // Help says that this process is the donor of a replacement. Without a word nothing
 // happens if it can't be.
 func (p *Process) Help(q proto.Proc, incarnation proto.Incarnation) {
-	if !p.healable || p.donation != nil || p.finishing || p.peers[q].incarnation != incarnation || p.peers[q].state == peerDead ||
+	if !p.healing.healable || p.healing.donation != nil || p.lifecycle.finishing || p.peers[q].incarnation != incarnation || p.peers[q].state == peerDead ||
 		p.cfg.Layout.Rank(q) != p.rank || q == p.cfg.Self {
 		return
 	}
-	p.donation = &donation{replacement: q, incarnation: incarnation, stream: p.LogEncoder(), kind: wire.KindLog, marked: !p.cfg.Witness}
+	p.healing.donation = &donation{replacement: q, incarnation: incarnation, stream: p.LogEncoder(), kind: wire.KindLog, marked: !p.cfg.Witness}
 	p.pumpDonation()
 }
 
 // SafepointWanted tells whether a replacement waits for this process's state.
 func (p *Process) SafepointWanted() bool {
-	d := p.donation
+	d := p.healing.donation
 	return d != nil && d.ready && !d.begun
 }
 
@@ -119,12 +133,12 @@ func (p *Process) SafepointWanted() bool {
 // same lock as all calls; it takes the Snapshot and returns the stream. The program is paused
 // as long as it is Donating.
 func (p *Process) Donate(encode func() (*state.Encoder, error)) {
-	d := p.donation
+	d := p.healing.donation
 	if d == nil || !d.ready || d.begun || !p.replica.Donate(d.replacement, d.incarnation, &p.replicaOut) {
 		return // the replacement has died, or this must wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
-	p.preparedFor = d.replacement
+	p.healing.preparedFor = d.replacement
 	p.shutdown.Admit(d.replacement, d.incarnation, &p.shutdownOut)
 	p.runShutdown()
 	p.host.Heals(StepMark)
@@ -133,35 +147,35 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 
 // InputRead is how many bytes of input the process had read at its first safe point, when that IsNoted, and
 // at the one of the present donation, when its state is asked for. known is false where there is no launcher to say so.
-func (p *Process) InputRead() (n int64, known bool) { return p.input, p.cfg.Witness }
+func (p *Process) InputRead() (n int64, known bool) { return p.healing.input, p.cfg.Witness }
 
 // Replacement is the one that this process is the donor of.
 func (p *Process) Replacement() (q proto.Proc, incarnation proto.Incarnation) {
-	return p.donation.replacement, p.donation.incarnation
+	return p.healing.donation.replacement, p.healing.donation.incarnation
 }
 
 // Marked says, in a donation to a replacement, that the launcher knows how far the output of this process goes, and that it
 // has read so many bytes of input. Word of an earlier donation may come late.
 func (p *Process) Marked(q proto.Proc, incarnation proto.Incarnation, input int64) {
-	if d := p.donation; d != nil && d.begun && d.replacement == q && d.incarnation == incarnation {
-		d.marked, p.input = true, input
+	if d := p.healing.donation; d != nil && d.begun && d.replacement == q && d.incarnation == incarnation {
+		d.marked, p.healing.input = true, input
 		p.endDonation()
 	}
 }
 
 // Donating tells whether the program has to stay where it is.
-func (p *Process) Donating() bool { return p.donation != nil && p.donation.begun }
+func (p *Process) Donating() bool { return p.healing.donation != nil && p.healing.donation.begun }
 
 // endDonation ends a donation when everybody knows the replacement, and the program's output
 // is marked.
 func (p *Process) endDonation() {
-	if d := p.donation; d.healed && d.marked {
+	if d := p.healing.donation; d.healed && d.marked {
 		p.stopDonating()
 	}
 }
 
 func (p *Process) stopDonating() {
-	p.donation = nil
+	p.healing.donation = nil
 	p.Changes++
 	p.host.SafepointWanted(false)
 }
@@ -169,7 +183,7 @@ func (p *Process) stopDonating() {
 // pumpDonation hands the transport the next bytes of what is on its way to a replacement, and
 // reports whether there were any.
 func (p *Process) pumpDonation() (sent bool) {
-	d := p.donation
+	d := p.healing.donation
 	if d == nil {
 		return false
 	}
@@ -220,21 +234,23 @@ func (p *Process) giveUpReplacement(d *donation) { p.Evidence(d.replacement, d.i
 // goes to the decoder, and once it is whole, restored is called, under the same lock as
 // all calls: it must Restore the library's part.
 func (p *Process) AwaitState(decoder *state.Decoder, restored func() error) {
-	j := p.joining
+	j := p.healing.joining
 	j.decoder, j.restored = decoder, restored
 	p.send(j.donor, p.nextHeader(wire.KindReady), nil, 0)
 }
 
 // Joined tells whether this process, if it was started to take a dead one's place, has
 // done so, or never will.
-func (p *Process) Joined() bool { return p.joining == nil || p.joining.healed || p.fenced }
+func (p *Process) Joined() bool {
+	return p.healing.joining == nil || p.healing.joining.healed || p.lifecycle.fenced
+}
 
 // HealFailed says that this replacement can't take the place of a dead process: it must stop.
 func (p *Process) HealFailed(err error) { p.host.HealFailed(err) }
 
 // failJoining ends a replacement.
 func (p *Process) failJoining(err error) {
-	if p.replay != nil {
+	if p.healing.replay != nil {
 		p.failReplay(err)
 		return
 	}
@@ -247,7 +263,7 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 	case wire.KindNote:
 		p.noteArrived(from, h)
 	case wire.KindLog:
-		j := p.joining
+		j := p.healing.joining
 		if j == nil || j.committed || j.donor != proto.NoProc && j.donor != from || p.cfg.Layout.Rank(from) != p.rank {
 			return
 		}
@@ -257,14 +273,14 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 		}
 		p.Changes++
 	case wire.KindReady:
-		if d := p.donation; d != nil && d.replacement == from && !d.ready {
+		if d := p.healing.donation; d != nil && d.replacement == from && !d.ready {
 			d.ready = true
 			p.host.SafepointWanted(true)
 		}
 	case wire.KindState:
 		p.stateArrived(from, payload)
 	case wire.KindHealed:
-		if d := p.donation; d != nil && d.replacement == from && d.begun {
+		if d := p.healing.donation; d != nil && d.replacement == from && d.begun {
 			d.healed = true
 			p.endDonation()
 		}
@@ -275,7 +291,7 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 	f := h.Note()
 	n := replica.Note{Kind: replica.NoteKind(f.Kind), Replacement: f.Replacement, Incarnation: f.Incarnation, Covers: f.Covers}
-	if !p.replicated || int(n.Replacement) >= len(p.peers) || p.joining != nil && !p.joining.committed {
+	if !p.replicated || int(n.Replacement) >= len(p.peers) || p.healing.joining != nil && !p.healing.joining.committed {
 		return
 	}
 	if n.Kind == replica.Prepare && n.Replacement != p.cfg.Self {
@@ -283,13 +299,13 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 			return // it is dead already
 		}
 		p.Admit(n.Replacement, n.Incarnation)
-		p.preparedFor = n.Replacement
+		p.healing.preparedFor = n.Replacement
 		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
 		p.runShutdown()
 	}
-	joined := n.Kind == replica.Joined && from == p.preparedFor
+	joined := n.Kind == replica.Joined && from == p.healing.preparedFor
 	if joined {
-		p.preparedFor = proto.NoProc
+		p.healing.preparedFor = proto.NoProc
 		if p.verifying != nil {
 			p.verifyJoined(from)
 		}
@@ -309,7 +325,7 @@ func (p *Process) sendNote(a *replica.Action) {
 
 // stateArrived takes the next bytes of the donor's state.
 func (p *Process) stateArrived(from proto.Proc, payload []byte) {
-	j := p.joining
+	j := p.healing.joining
 	if j == nil || j.committed || j.decoder == nil || from != j.donor {
 		return
 	}
@@ -336,15 +352,15 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 func (p *Process) healingStep(a *replica.Action) {
 	switch a.Kind {
 	case replica.Handover:
-		if d := p.donation; d != nil && d.begun {
+		if d := p.healing.donation; d != nil && d.begun {
 			d.handover = true // in Work: this may be in the middle of something
 		}
 	case replica.Abandoned: // the replacement has died, or somebody has left
-		if d := p.donation; d != nil && d.begun {
+		if d := p.healing.donation; d != nil && d.begun {
 			d.handover, d.abandoned = false, true
 		}
 	case replica.Healed:
-		j := p.joining
+		j := p.healing.joining
 		j.healed = true
 		p.Changes++
 		if p.Alive(j.donor) {
@@ -357,13 +373,13 @@ func (p *Process) healingStep(a *replica.Action) {
 
 // healingDied is what a death means for a healing that this process has a part in.
 func (p *Process) healingDied(q proto.Proc) {
-	if p.preparedFor == q {
-		p.preparedFor = proto.NoProc
+	if p.healing.preparedFor == q {
+		p.healing.preparedFor = proto.NoProc
 	}
-	if d := p.donation; d != nil && d.replacement == q {
+	if d := p.healing.donation; d != nil && d.replacement == q {
 		p.stopDonating()
 	}
-	if j := p.joining; j != nil && !j.committed && q == j.donor {
+	if j := p.healing.joining; j != nil && !j.committed && q == j.donor {
 		p.failJoining(ErrDonor)
 	}
 }

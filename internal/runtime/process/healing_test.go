@@ -117,7 +117,7 @@ func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 		w.t.Fatal(err)
 	}
 	n.program = w.make(w.layout.Rank(q))
-	n.p.retainLimit = w.limit
+	n.p.sends.retainLimit = w.limit
 }
 
 // The transport.

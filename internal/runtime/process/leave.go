@@ -6,15 +6,27 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
+// lifecycle is how far this process is on its way out of the job.
+type lifecycle struct {
+	finishing   bool // the program is through: offers are refused
+	finished    bool // every live process is through
+	fenced      bool // the job goes on without this process
+	closed      bool // the transport is about to go
+	anyRankLost bool // a rank of the job is lost
+}
+
+// running tells whether no rank is lost and this process may send.
+func (l *lifecycle) running() bool { return !l.anyRankLost && !l.fenced && !l.closed }
+
 // Finish says that the program is through. From then on nobody receives here.
 // When Flushed, the process may call Depart.
 func (p *Process) Finish() {
-	p.finishing = true
-	if p.replay == nil {
+	p.lifecycle.finishing = true
+	if p.healing.replay == nil {
 		p.replica.Through(&p.replicaOut)
 		p.runReplica()
 	}
-	p.arrivals.each(func(_ Handle, a *arrival) {
+	p.receives.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.request == (Handle{}) {
 			if !a.taken {
 				p.match.Take(a.envelope)
@@ -31,10 +43,10 @@ func (p *Process) Flushed() bool {
 	// Where a rank is lost, replicas of another may have left the program at
 	// different places: some of what is retained nobody will ever ask for. Who
 	// still needs any of it hasn't finished, and is served until all have.
-	if !p.replica.Idle() && !p.anyRankLost || len(p.throttled) > 0 || p.condemned() {
+	if !p.replica.Idle() && !p.lifecycle.anyRankLost || len(p.sends.throttled) > 0 || p.condemned() {
 		return false
 	}
-	for _, c := range p.active {
+	for _, c := range p.contexts.active {
 		if !c.stream.Idle() {
 			return false
 		}
@@ -46,7 +58,7 @@ func (p *Process) Flushed() bool {
 // messages than another replica of its rank did. That one waits for ever, in its
 // shutdown barrier, for somebody to receive them. Where a rank is lost replicas may well differ.
 func (p *Process) Diverged() error {
-	if dst, behind := p.replica.Behind(); behind && p.finishing && !p.anyRankLost && !p.condemned() {
+	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && !p.lifecycle.anyRankLost && !p.condemned() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
 	}
 	return nil
@@ -60,10 +72,10 @@ func (p *Process) Depart() {
 }
 
 // Fenced tells whether the job holds this process for dead.
-func (p *Process) Fenced() bool { return p.fenced }
+func (p *Process) Fenced() bool { return p.lifecycle.fenced }
 
 // Departed tells whether every live process is ready to leave.
-func (p *Process) Departed() bool { return p.finished || p.fenced }
+func (p *Process) Departed() bool { return p.lifecycle.finished || p.lifecycle.fenced }
 
 // Goodbye is the last thing that a process sends: to those that it has ever
 // exchanged a frame with, who would take the end of the connection for a death.
@@ -77,7 +89,7 @@ func (p *Process) Goodbye() {
 // Close says that the transport is about to go. What is under way never ends, and
 // what is started from here on ends with ErrClosed.
 func (p *Process) Close() {
-	p.closed = true
+	p.lifecycle.closed = true
 	p.revoke()
 }
 
@@ -106,7 +118,7 @@ func (p *Process) runShutdown() {
 		case shutdown.SendAllDone:
 			p.send(a.To, p.nextHeader(wire.KindAllDone), nil, 0)
 		case shutdown.Complete:
-			p.finished = true
+			p.lifecycle.finished = true
 		}
 	}
 	p.shutdownOut = p.shutdownOut[:0]

@@ -145,7 +145,7 @@ func (l *history) freeze() {
 
 // noteSend takes a send of the program into the account.
 func (p *Process) noteSend(context uint64, dst proto.Rank, tag int32, length int) {
-	switch l := p.history; {
+	switch l := p.healing.history; {
 	case l.frozen || l.over:
 	case dst == p.rank:
 		l.own(match.Envelope{Context: context, Src: dst, Tag: tag})

@@ -56,7 +56,7 @@ func (d *perturbation) deadline() proto.Time {
 
 // delayed holds a message back, or doesn't and says so.
 func (p *Process) delayed(from proto.Proc, h *wire.Header, f *payload) bool {
-	if c := p.context(h.Context); c != nil && c.collective {
+	if c := p.contexts.find(h.Context); c != nil && c.collective {
 		return false
 	}
 	until := p.now
@@ -77,7 +77,7 @@ func (p *Process) delayed(from proto.Proc, h *wire.Header, f *payload) bool {
 
 // hide keeps the end of a request from the program for a while.
 func (p *Process) hide(r *request) {
-	if c := p.context(r.context); c != nil && c.collective {
+	if c := p.contexts.find(r.context); c != nil && c.collective {
 		return
 	}
 	if d := p.perturb.delay(); d > 0 {

@@ -275,13 +275,13 @@ func (w *world) anyExpendable() bool {
 func (n *node) checkEmpty(t *testing.T, seed uint64) {
 	count := 0
 	n.p.requests.each(func(Handle, *request) { count++ })
-	n.p.messages.each(func(Handle, *message) { count++ })
-	n.p.transfers.each(func(Handle, *transfer) { count++ })
-	n.p.arrivals.each(func(Handle, *arrival) { count++ })
+	n.p.sends.messages.each(func(Handle, *message) { count++ })
+	n.p.sends.transfers.each(func(Handle, *transfer) { count++ })
+	n.p.receives.arrivals.each(func(Handle, *arrival) { count++ })
 	if count != 0 {
 		t.Errorf("seed %d: %v keeps %d entries at the end", seed, n.self, count)
 	}
-	for _, e := range n.p.messages.entries {
+	for _, e := range n.p.sends.messages.entries {
 		if m := &e.value; m.request != (Handle{}) || m.wire != nil || m.Body != nil || m.pooled || m.released || m.Rendezvous || m.transfers != 0 || m.lost != 0 {
 			t.Fatalf("seed %d: %v: a free message isn't zero", seed, n.self)
 		}

@@ -7,6 +7,31 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
+// receives are the messages that arrive.
+type receives struct {
+	arrivals     slab[arrival]
+	early        []early          // messages that wait for their cause
+	alternatives alternatives     // offers of other senders of what is being received
+	redirects    []replica.Action // to alternatives; to be carried out
+	reading      []Handle         // arrivals whose data is being read from the sender's memory
+}
+
+// forgetSender forgets what a sender has offered. The messages stay: another replica offers
+// them again.
+func (s *receives) forgetSender(q proto.Proc) {
+	s.arrivals.each(func(_ Handle, a *arrival) {
+		if a.offered && a.from == q {
+			a.from = proto.NoProc
+		}
+	})
+	for i := range s.early {
+		if s.early[i].from == q {
+			s.early[i].from = proto.NoProc
+		}
+	}
+	s.alternatives.dropFrom(q)
+}
+
 // arrival is a message that has come (its body or its offer) and is not yet in
 // a buffer of the program.
 type arrival struct {
@@ -37,7 +62,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
 	token, ok := p.match.Post(match.Envelope{Context: context, Src: src, Tag: tag}, h.index)
 	if ok {
-		ah, a := p.arrivals.at(token)
+		ah, a := p.receives.arrivals.at(token)
 		p.accept(h, r, ah, a)
 		return h
 	}
@@ -57,7 +82,7 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 	if !ok {
 		return Status{}, false, p.receiveError(context, src)
 	}
-	_, a := p.arrivals.at(token)
+	_, a := p.receives.arrivals.at(token)
 	return a.status(), true, nil
 }
 
@@ -68,7 +93,7 @@ func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handl
 	if !ok {
 		return Handle{}, Status{}, false, p.receiveError(context, src)
 	}
-	ah, a := p.arrivals.at(token)
+	ah, a := p.receives.arrivals.at(token)
 	a.taken = true
 	return ah, a.status(), true, nil
 }
@@ -76,7 +101,7 @@ func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handl
 // ReceiveMatched receives a message that a MatchedProbe has taken, once.
 func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
 	h, r := p.newRequest(receiving)
-	a := p.arrivals.get(message)
+	a := p.receives.arrivals.get(message)
 	if a == nil {
 		p.complete(h, r, ErrMessage)
 		return h
@@ -98,8 +123,8 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	if a.offered {
 		a.request, r.arrival = h, ah
 		if a.from == proto.NoProc { // nobody offers it yet
-			if p.replay != nil && p.replay.failed != nil { // nor ever will
-				p.finishRendezvous(a, p.replay.failed)
+			if p.healing.replay != nil && p.healing.replay.failed != nil { // nor ever will
+				p.finishRendezvous(a, p.healing.replay.failed)
 			}
 			return
 		}
@@ -154,36 +179,40 @@ func (p *Process) dropArrival(ah Handle, a *arrival) {
 			p.complete(a.sender, r, ErrFreed) // nobody will take it any more
 		}
 	}
-	p.arrivals.put(ah)
+	p.receives.arrivals.put(ah)
 }
 
-// messageArrived routes an eager message or an offer: to replication first, then to
-// causality, then to matching. It drops a frame that isn't for this process: a peer that
-// misroutes harms only itself.
-func (p *Process) messageArrived(from proto.Proc, h *wire.Header, f *payload) {
-	switch {
-	case h.Dst != p.rank || len(f.bytes) != p.firstFrame(h) || p.replay != nil:
-	case !p.replicated && h.Kind == wire.KindEager:
-		// Its sender is the only one to send this message: there are no duplicates, and
-		// the transport keeps the order.
-		if h.Src != proto.Rank(from) {
-			return
+// onlyCopyArrived takes an eager message of an unreplicated job. Its sender is the only one to
+// send it: there are no duplicates, and the transport keeps the order.
+func (p *Process) onlyCopyArrived(from proto.Proc, h *wire.Header, f *payload) {
+	if p.misrouted(h, f) || h.Src != proto.Rank(from) {
+		return
+	}
+	if n := h.Completed(); n != 0 {
+		p.noteCompleted(h.Context, h.Src, n)
+	}
+	p.deliver(from, h, f)
+}
+
+// copyArrived takes one of the copies of a message that replicas may send, or any offer. It
+// goes to replication first, then to causality, then to matching.
+func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
+	if p.misrouted(h, f) || h.Src != p.replica.Rank(from) {
+		return
+	}
+	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
+	case replica.Accept: // the next of its channel
+		if p.verifying != nil && h.Kind == wire.KindEager {
+			p.verifyArrived(h, f.bytes)
 		}
-		if n := h.Completed(); n != 0 {
-			p.noteCompleted(h.Context, h.Src, n)
+		if p.perturb != nil && p.delayed(from, h, f) {
+			break
+		}
+		if p.clock != nil && (len(p.receives.early) > 0 || !p.clock.Ready(f.bytes)) && p.postponed(from, h, f) {
+			break
 		}
 		p.deliver(from, h, f)
-	case h.Src == p.replica.Rank(from):
-		p.copyArrived(from, h, f)
-		p.oweAck(len(f.bytes))
-	}
-}
-
-// copyArrived takes one of the copies of a message that replicas may send, and any offer.
-func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
-	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
-	case replica.Accept:
-		p.firstArrived(from, h, f)
+		p.deliverAwaited()
 	case replica.Reoffer:
 		p.reoffered(from, h)
 		p.duplicateArrived(h, f.bytes)
@@ -193,25 +222,16 @@ func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 			p.flushAcks() // its sender waits for the acknowledgement of what is here
 		}
 	case replica.Spare:
-		p.alternatives = append(p.alternatives, alternative{from, *h})
+		p.receives.alternatives = append(p.receives.alternatives, alternative{from, *h})
 		p.duplicateArrived(h, f.bytes)
 	}
+	p.oweAck(len(f.bytes))
 }
 
-// firstArrived takes a message that is the next of its channel. It is delivered, unless it
-// has to wait for its cause.
-func (p *Process) firstArrived(from proto.Proc, h *wire.Header, f *payload) {
-	if p.verifying != nil && h.Kind == wire.KindEager {
-		p.verifyArrived(h, f.bytes)
-	}
-	if p.perturb != nil && p.delayed(from, h, f) {
-		return
-	}
-	if p.clock != nil && (len(p.early) > 0 || !p.clock.Ready(f.bytes)) && p.postponed(from, h, f) {
-		return
-	}
-	p.deliver(from, h, f)
-	p.deliverAwaited()
+// misrouted tells whether a message isn't for this process, or not now. It is dropped then: a
+// peer that misroutes harms only itself.
+func (p *Process) misrouted(h *wire.Header, f *payload) bool {
+	return h.Dst != p.rank || len(f.bytes) != p.firstFrame(h) || p.healing.replay != nil
 }
 
 // firstFrame is how long the payload of a message's first frame is.
@@ -234,8 +254,8 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 		body, stamp = body[:end], body[end:]
 	}
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
-	if p.history != nil && h.Kind == wire.KindEager {
-		p.history.eager(e, stamp, body)
+	if p.healing.history != nil && h.Kind == wire.KindEager {
+		p.healing.history.eager(e, stamp, body)
 	}
 	if h.Kind == wire.KindOffer {
 		p.deliverOffer(from, h, e, stamp)
@@ -256,7 +276,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 }
 
 func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {
-	ah, a := p.arrivals.take()
+	ah, a := p.receives.arrivals.take()
 	*a = arrival{envelope: e, total: total, self: ah, stamp: a.stamp[:0]}
 	return ah, a
 }

@@ -16,12 +16,12 @@ func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope
 	ah, a := p.newArrival(e, h.Total)
 	a.offered, a.from, a.offer, a.seq = true, from, h.Offer(), h.Seq
 	a.stamp = append(a.stamp, stamp...)
-	if p.finishing {
+	if p.lifecycle.finishing {
 		p.refuse(a)
 		return
 	}
-	if p.history != nil {
-		a.logged = p.history.offer(e, h.Total, stamp)
+	if p.healing.history != nil {
+		a.logged = p.healing.history.offer(e, h.Total, stamp)
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
@@ -85,10 +85,10 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	}
 	if a.logged > 0 && (err == nil || errors.Is(err, ErrTruncated)) {
 		if r := p.requests.get(a.request); r != nil {
-			p.history.received(a.logged, r.buffer[:a.wanted])
+			p.healing.history.received(a.logged, r.buffer[:a.wanted])
 		}
 	}
-	p.dropAlternatives(a.envelope.Context, a.envelope.Src, a.seq)
+	p.receives.alternatives.drop(a.envelope.Context, a.envelope.Src, a.seq)
 	if p.verifying != nil && err == nil {
 		p.verifyCompleted(a)
 	}
@@ -96,7 +96,7 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	if p.cfg.Layout.Replicated() {
 		p.flushAcks() // a sender's program may be waiting for it
 	}
-	if p.verifying != nil && p.preparedFor == proto.NoProc {
+	if p.verifying != nil && p.healing.preparedFor == proto.NoProc {
 		p.verifying.singles = p.verifying.singles[:0]
 	}
 	if r := p.requests.get(a.request); r != nil {
@@ -123,7 +123,7 @@ func (p *Process) fragmentDest(from proto.Proc, h *wire.Header) []byte {
 // wanted is the rendezvous that a fragment belongs to, or nil.
 func (p *Process) wanted(from proto.Proc, h *wire.Header) *arrival {
 	f := h.Fragment()
-	a := p.arrivals.get(handleOf(f.Receiver))
+	a := p.receives.arrivals.get(handleOf(f.Receiver))
 	if a == nil || !a.offered || a.from != from || f.Wanted != a.wanted ||
 		f.Offset > a.wanted || a.wanted-f.Offset < uint64(h.Length) {
 		return nil

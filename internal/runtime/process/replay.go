@@ -35,7 +35,7 @@ type replay struct {
 }
 
 // newReplay makes the replay of a process that was started to fill a place.
-func (p *Process) newReplay() *replay {
+func newReplay() *replay {
 	r := &replay{}
 	r.decoder = state.NewDecoder(state.Sink{Name: logRegion, Limit: 2 * LogLimit, Load: func(log []byte) error {
 		if len(log) < accountLength {
@@ -48,15 +48,15 @@ func (p *Process) newReplay() *replay {
 }
 
 // Replaying tells whether this process is a replacement on its way to its first safe point.
-func (p *Process) Replaying() bool { return p.replay != nil }
+func (p *Process) Replaying() bool { return p.healing.replay != nil }
 
 // LogWhole tells whether the donor's log is here: the program of a replacement must not
 // start before.
-func (p *Process) LogWhole() bool { return p.replay == nil || p.replay.begun }
+func (p *Process) LogWhole() bool { return p.healing.replay == nil || p.healing.replay.begun }
 
 // FeedLog takes the next bytes of the donor's log.
 func (p *Process) FeedLog(chunk []byte) error {
-	r := p.replay
+	r := p.healing.replay
 	if r == nil {
 		return fmt.Errorf("%w: nobody waits for it", ErrLog)
 	}
@@ -73,7 +73,7 @@ func (p *Process) FeedLog(chunk []byte) error {
 // replayLog brings messages of the log to matching, up to one that the program must send
 // itself.
 func (p *Process) replayLog() {
-	r := p.replay
+	r := p.healing.replay
 	if !r.begun || r.failed != nil {
 		return
 	}
@@ -127,7 +127,7 @@ func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 	case uint64(len(body)) < total:
 		p.failReplay(fmt.Errorf("%w: its room for a message is %d bytes, and they received %d of it", ErrReplay, len(r.buffer), len(body)))
 		if !r.done { // the replay had failed before
-			p.complete(h, r, p.replay.failed)
+			p.complete(h, r, p.healing.replay.failed)
 		}
 	default:
 		p.complete(h, r, nil)
@@ -136,7 +136,7 @@ func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 
 // sendReplayed is start for a replacement.
 func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data []byte, synchronous bool) Handle {
-	r := p.replay
+	r := p.healing.replay
 	r.moves++
 	if r.failed != nil {
 		h, q := p.newRequest(sending)
@@ -149,7 +149,7 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 		p.replayLog()
 		return h
 	}
-	p.history.sent.note(context, dst, tag, len(data))
+	p.healing.history.sent.note(context, dst, tag, len(data))
 	stamp := p.buffers.get(p.clock.StampSize())
 	p.activeClock().Stamp(stamp)
 	p.buffers.put(stamp)
@@ -159,7 +159,7 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 // Stalled says that somebody waits, and that there is nothing to do. A replacement that
 // waits for what its donor never received would wait for ever.
 func (p *Process) Stalled() {
-	r := p.replay
+	r := p.healing.replay
 	if r == nil || !r.begun || r.failed != nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (p *Process) Stalled() {
 
 // failReplay ends a replacement that can't go on.
 func (p *Process) failReplay(err error) {
-	r := p.replay
+	r := p.healing.replay
 	if r.failed != nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (p *Process) failReplay(err error) {
 // EndReplay ends the replay, at the replacement's first safe point. The error says that
 // the program has come there on another way than its donor.
 func (p *Process) EndReplay() error {
-	r := p.replay
+	r := p.healing.replay
 	switch {
 	case r.failed != nil:
 		return r.failed
@@ -202,12 +202,12 @@ func (p *Process) EndReplay() error {
 		return fmt.Errorf("%w: the log isn't here", ErrReplay)
 	case len(r.log) > 0 || r.own > 0:
 		return fmt.Errorf("%w: messages to itself are missing, or are too many", ErrReplay)
-	case !p.history.sent.same(r.whole):
-		return fmt.Errorf("%w: what it has sent isn't what they have (messages: %d)", ErrReplay, p.history.sent.messages)
+	case !p.healing.history.sent.same(r.whole):
+		return fmt.Errorf("%w: what it has sent isn't what they have (messages: %d)", ErrReplay, p.healing.history.sent.messages)
 	}
-	p.replay = nil
-	p.history.whole = r.whole
-	p.history.freeze()
+	p.healing.replay = nil
+	p.healing.history.whole = r.whole
+	p.healing.history.freeze()
 	return nil
 }
 
@@ -215,19 +215,19 @@ func (p *Process) EndReplay() error {
 // whether the rank can be healed from here.
 func (p *Process) FreezeLog() error {
 	switch {
-	case p.history == nil:
+	case p.healing.history == nil:
 		return errors.New("no log is kept")
-	case p.history.over:
+	case p.healing.history.over:
 		return fmt.Errorf("it has received more than %d MiB before its first safe point", LogLimit>>20)
 	}
-	p.history.freeze()
+	p.healing.history.freeze()
 	return nil
 }
 
 // LogEncoder is the stream of this process's log for a replacement, nil if it has none.
 func (p *Process) LogEncoder() *state.Encoder {
-	if p.history == nil {
+	if p.healing.history == nil {
 		return nil
 	}
-	return p.history.encoder()
+	return p.healing.history.encoder()
 }

@@ -135,7 +135,7 @@ func randomPrograms(t *testing.T, seed uint64, layout layout.Layout, rounds, cra
 		return c
 	})
 	for _, n := range w.nodes {
-		n.p.history = &history{}
+		n.p.healing.history = &history{}
 	}
 	w.run(crashes, func() proto.Proc {
 		q := proto.Proc(w.rng.IntN(layout.Procs()))
@@ -296,7 +296,7 @@ func TestLogLimit(t *testing.T) {
 	if l.records != nil {
 		t.Error("something is kept later")
 	}
-	p := &Process{history: l}
+	p := &Process{healing: healing{history: l}}
 	if err := p.FreezeLog(); err == nil || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("FreezeLog: %v", err)
 	}

@@ -7,6 +7,30 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
+const (
+	// EagerLimit is the largest message in bytes that is sent unasked. Larger ones are
+	// offered, and travel when the receiver asks for them.
+	EagerLimit = 64 << 10
+
+	// queueLimit is how many bytes may wait for one peer before sends to it stop completing
+	// at once.
+	queueLimit = 4 << 20
+	// retainLimit is the same for bytes kept for other replicas. It can't deadlock: the
+	// replica that lags behind holds nothing unacknowledged.
+	retainLimit = 256 << 20
+	// retainCost is about what a message of no bytes takes.
+	retainCost = 256
+)
+
+// sends are the messages that the program sends.
+type sends struct {
+	messages    slab[message]
+	transfers   slab[transfer]
+	throttled   []Handle // sends that wait for room
+	retainLimit uint64   // the constant, but in tests
+	frame       []byte   // of a message that isn't retained; reused
+}
+
 // message is a logical message from Send until no replica of its destination
 // needs it any more. One that is free is zero, but for what each send sets (settle).
 type message struct {
@@ -39,8 +63,8 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 		p.complete(h, r, err)
 		return h
 	}
-	if p.history != nil {
-		if p.replay != nil {
+	if p.healing.history != nil {
+		if p.healing.replay != nil {
 			return p.sendReplayed(context, dst, tag, data, synchronous)
 		}
 		p.noteSend(context, dst, tag, len(data))
@@ -57,7 +81,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	default:
 		h := p.nextHeader(wire.KindEager)
 		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
-		if c := p.recent[context%2]; c != nil && c.stream != nil && c.id == context {
+		if c := p.contexts.recent[context%2]; c != nil && c.stream != nil && c.id == context {
 			h.SetCompleted(c.stream.Completed())
 		}
 		p.send(proto.Proc(dst), h, data, 0)
@@ -67,14 +91,14 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	}
 	h, r := p.newRequest(sending)
 	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
-	p.throttled = append(p.throttled, h)
+	p.sends.throttled = append(p.sends.throttled, h)
 	return h
 }
 
 // sendOffer offers a message, whose data travels when the receiver asks for it.
 func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	h, r := p.newRequest(sending)
-	mh, m := p.messages.take()
+	mh, m := p.sends.messages.take()
 	m.request, m.Rendezvous, m.Body = h, true, data
 	r.peer, r.context, r.tag, r.message, r.buffer = dst, context, tag, mh, data
 	p.replicate(mh, m, context, dst, tag, len(data), nil)
@@ -90,23 +114,23 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 		s, ok = p.replica.SendOne(context, dst)
 	}
 	if !ok {
-		mh, m := p.messages.take()
+		mh, m := p.sends.messages.take()
 		p.replicate(mh, m, context, dst, tag, len(data), data)
 		return p.hasRoom(dst)
 	}
 	n := len(data) + p.clock.StampSize()
 	var first []byte
 	if s.Pending() {
-		mh, m := p.messages.take()
+		mh, m := p.sends.messages.take()
 		m.wire, m.pooled = p.buffers.get(n), true
 		m.Context, m.Dst, m.Tag, m.Total, m.User = context, dst, tag, uint64(len(data)), mh.bits()
 		p.replica.Retain(&s, &m.Message)
 		first = m.wire
 	} else {
-		if cap(p.first) < n {
-			p.first = make([]byte, 2*n)
+		if cap(p.sends.frame) < n {
+			p.sends.frame = make([]byte, 2*n)
 		}
-		first = p.first[:n]
+		first = p.sends.frame[:n]
 	}
 	copy(first, data)
 	p.activeClock().Stamp(first[len(data):])
@@ -116,7 +140,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	if p.verifying != nil {
 		p.verifySent(context, dst, s.Seq, false, tag, data)
 	}
-	if len(p.early) > 0 {
+	if len(p.receives.early) > 0 {
 		p.deliverEarly()
 	}
 	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Held()
@@ -143,7 +167,7 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 	if p.verifying != nil {
 		p.verifySent(context, dst, seq, rendezvous, tag, data)
 	}
-	if len(p.early) > 0 {
+	if len(p.receives.early) > 0 {
 		p.deliverEarly()
 	}
 }
@@ -165,8 +189,8 @@ func (p *Process) sendError(context uint64, dst proto.Rank) error {
 // inOrder tells whether a context is in order and no rank is lost: then no
 // operation is hopeless.
 func (p *Process) inOrder(context uint64) bool {
-	c := p.context(context)
-	return c != nil && !c.closed && !p.anyRankLost && !p.fenced && !p.closed
+	c := p.contexts.find(context)
+	return c != nil && !c.closed && p.lifecycle.running()
 }
 
 // hasRoom tells whether a send to dst may complete at once.
@@ -188,16 +212,16 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 // retainsLittle tells whether more may be kept for other replicas.
 func (p *Process) retainsLittle() bool {
 	n, bytes := p.replica.Retained()
-	return uint64(n)*retainCost+bytes <= p.retainLimit
+	return uint64(n)*retainCost+bytes <= p.sends.retainLimit
 }
 
 // releaseThrottled completes the sends for which there is room again.
 func (p *Process) releaseThrottled() {
-	if len(p.throttled) == 0 {
+	if len(p.sends.throttled) == 0 {
 		return
 	}
-	kept := p.throttled[:0]
-	for _, h := range p.throttled {
+	kept := p.sends.throttled[:0]
+	for _, h := range p.sends.throttled {
 		r := p.requests.get(h)
 		if r == nil || r.done {
 			continue
@@ -208,7 +232,7 @@ func (p *Process) releaseThrottled() {
 			kept = append(kept, h)
 		}
 	}
-	p.throttled = kept
+	p.sends.throttled = kept
 }
 
 // runReplica carries out what replication asked for.
@@ -242,14 +266,14 @@ func (p *Process) runReplica() {
 		case replica.Handover, replica.Abandoned, replica.Healed:
 			p.healingStep(a)
 		case replica.Redirect:
-			p.redirects = append(p.redirects, *a)
+			p.receives.redirects = append(p.receives.redirects, *a)
 		}
 		a.Message = nil
 	}
 	p.replicaOut = p.replicaOut[:0]
-	for len(p.redirects) > 0 { // may call replication
-		a := p.redirects[0]
-		p.redirects = p.redirects[1:]
+	for len(p.receives.redirects) > 0 { // may call replication
+		a := p.receives.redirects[0]
+		p.receives.redirects = p.receives.redirects[1:]
 		p.redirected(a.To, a.Context, a.Seq)
 	}
 }
@@ -261,11 +285,11 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	if m.Rendezvous {
 		wire.Offer{Sender: m.User, Memory: p.expose(m.Body)}.Put(h)
 	}
-	p.send(to, h, p.messages.get(handleOf(m.User)).wire, 0)
+	p.send(to, h, p.sends.messages.get(handleOf(m.User)).wire, 0)
 }
 
 func (p *Process) release(mh Handle) {
-	if m := p.messages.get(mh); m != nil {
+	if m := p.sends.messages.get(mh); m != nil {
 		m.released = true
 		p.settle(mh, m)
 	}
@@ -290,5 +314,5 @@ func (p *Process) settle(mh Handle, m *message) {
 		*m = message{}
 	}
 	m.wire, m.pooled, m.released = nil, false, false
-	p.messages.put(mh)
+	p.sends.messages.put(mh)
 }

@@ -28,7 +28,7 @@ var ErrSnapshot = errors.New("the state of the library is damaged, or that of an
 func (p *Process) Pending() error {
 	requests, taken := 0, 0
 	p.requests.each(func(Handle, *request) { requests++ })
-	p.arrivals.each(func(_ Handle, a *arrival) {
+	p.receives.arrivals.each(func(_ Handle, a *arrival) {
 		if a.taken {
 			taken++
 		}
@@ -50,7 +50,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 	b := []byte{snapshotVersion}
 	kept := varint.Append(nil, uint64(countKept(p.replica)))
 	for m := range p.replica.Kept() { // before anything of it may be released
-		kept = varint.AppendBytes(kept, p.messages.get(handleOf(m.User)).wire)
+		kept = varint.AppendBytes(kept, p.sends.messages.get(handleOf(m.User)).wire)
 	}
 	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
 	b = append(b, kept...)
@@ -60,12 +60,12 @@ func (p *Process) Snapshot() ([]byte, error) {
 	_, n := p.match.Len()
 	b = varint.Append(b, uint64(n))
 	p.match.EachUnexpected(func(token uint32) {
-		_, a := p.arrivals.at(token)
+		_, a := p.receives.arrivals.at(token)
 		b = a.appendTo(b)
 	})
-	b = varint.Append(b, uint64(len(p.early)))
-	for i := range p.early {
-		m := &p.early[i]
+	b = varint.Append(b, uint64(len(p.receives.early)))
+	for i := range p.receives.early {
+		m := &p.receives.early[i]
 		var header [wire.HeaderSize]byte
 		wire.EncodeHeader(header[:], &m.header)
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
@@ -136,7 +136,7 @@ func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reade
 	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
 		r.Fail()
 	}
-	mh, kept := p.messages.take()
+	mh, kept := p.sends.messages.take()
 	*kept = message{Message: m, wire: p.buffers.copyOf(body), pooled: true}
 	kept.User = mh.bits()
 	return &kept.Message
@@ -144,7 +144,7 @@ func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reade
 
 func (p *Process) restoreUnexpected(r *varint.Reader) {
 	p.match = match.New() // what the log has brought in is all received, or in the snapshot
-	p.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
+	p.receives.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
 	for range r.Count() {
 		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}
 		total, seq := r.Uint(), r.Uint()
@@ -180,6 +180,6 @@ func (p *Process) restoreEarly(r *varint.Reader) {
 			return
 		}
 		m.payload = p.buffers.copyOf(payload)
-		p.early = append(p.early, m)
+		p.receives.early = append(p.receives.early, m)
 	}
 }

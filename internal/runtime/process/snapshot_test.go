@@ -13,13 +13,13 @@ import (
 // contents tells all that a snapshot is to bring over.
 func contents(p *Process) (s []string) {
 	for m := range p.replica.Kept() {
-		s = append(s, fmt.Sprintf("kept %d %v %d %d %d %x", m.Context, m.Dst, m.Tag, m.Total, m.Seq, p.messages.get(handleOf(m.User)).wire))
+		s = append(s, fmt.Sprintf("kept %d %v %d %d %d %x", m.Context, m.Dst, m.Tag, m.Total, m.Seq, p.sends.messages.get(handleOf(m.User)).wire))
 	}
 	p.match.EachUnexpected(func(token uint32) {
-		_, a := p.arrivals.at(token)
+		_, a := p.receives.arrivals.at(token)
 		s = append(s, fmt.Sprintf("unexpected %x", a.appendTo(nil)))
 	})
-	for _, m := range p.early {
+	for _, m := range p.receives.early {
 		s = append(s, fmt.Sprintf("early %v %d %x", m.header.Kind, m.header.Seq, m.payload))
 	}
 	return append(s, fmt.Sprint(*p.clock))
@@ -48,8 +48,8 @@ func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, 
 			continue
 		}
 		c, running := n.program.(*randomProgram)
-		if n == d && running && len(c.open) == 0 && d.p.Pending() == nil && !d.p.detector.Alive(twin) &&
-			(d.p.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // rather with more to take
+		if n == d && running && len(c.open) == 0 && d.p.Pending() == nil && !d.p.liveness.detector.Alive(twin) &&
+			(d.p.receives.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // rather with more to take
 			break
 		}
 		if n == d && !running {
@@ -87,7 +87,7 @@ func TestSnapshot(t *testing.T) {
 			continue
 		}
 		_, p := alone(t, donor.cfg.Layout, replacement)
-		p.replay = nil
+		p.healing.replay = nil
 		if err := p.Restore(snapshot); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -121,7 +121,7 @@ func TestSnapshot(t *testing.T) {
 // TestPending: a safe point with something under way can't be used.
 func TestPending(t *testing.T) {
 	_, p := alone(t, layout.Uniform(2, 2), 0)
-	p.replay = nil
+	p.healing.replay = nil
 	if err := p.Pending(); err != nil {
 		t.Error(err)
 	}
@@ -156,7 +156,7 @@ func FuzzRestore(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, p := alone(t, layout.Uniform(3, 3), 4)
-		p.replay = nil
+		p.healing.replay = nil
 		p.Restore(b)
 	})
 }

@@ -15,7 +15,7 @@ const skewLimit = 1 << 20
 // noteTaken notes that such a message has found its receive. Those of a rank to itself every replica
 // has on its own; and a replacement gets the count with its donor's state.
 func (p *Process) noteTaken(src proto.Rank, bytes int) {
-	if src != p.rank && p.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
+	if src != p.rank && p.healing.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
 		p.replica.Report(&p.replicaOut)
 		p.runReplica()
 	}

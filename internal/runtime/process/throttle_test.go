@@ -33,7 +33,7 @@ func (s *script) step(p *Process) (finished bool) {
 	return false
 }
 
-func sends(dst proto.Rank, tag int32, data []byte) func(*Process) Handle {
+func sendStep(dst proto.Rank, tag int32, data []byte) func(*Process) Handle {
 	return func(p *Process) Handle { return p.Send(2, dst, tag, data) }
 }
 
@@ -58,11 +58,11 @@ func dialogue(rank proto.Rank, rounds, bytes int) *script {
 	}
 	for round := range int32(rounds) {
 		if rank == 0 {
-			s.operations = append(s.operations, sends(1, round, data))
+			s.operations = append(s.operations, sendStep(1, round, data))
 		}
 		s.receives(1-rank, round, data)
 		if rank == 1 {
-			s.operations = append(s.operations, sends(0, round, data))
+			s.operations = append(s.operations, sendStep(0, round, data))
 		}
 	}
 	return s
@@ -70,9 +70,9 @@ func dialogue(rank proto.Rank, rounds, bytes int) *script {
 
 // unexpected is what waits for the program, in bytes.
 func unexpected(p *Process) (messages, bytes int) {
-	p.arrivals.each(func(_ Handle, a *arrival) { messages, bytes = messages+1, bytes+len(a.body) })
-	for i := range p.early {
-		messages, bytes = messages+1, bytes+int(p.early[i].header.Total)
+	p.receives.arrivals.each(func(_ Handle, a *arrival) { messages, bytes = messages+1, bytes+len(a.body) })
+	for i := range p.receives.early {
+		messages, bytes = messages+1, bytes+int(p.receives.early[i].header.Total)
 	}
 	return messages, bytes
 }
@@ -158,7 +158,7 @@ func TestLaggardIsWaitedFor(t *testing.T) {
 				t.Fatalf("seed %d: %d bytes in %d messages wait for the slow one, want %d messages", seed, waiting, messages, ahead+1)
 			}
 			for _, n := range w.nodes {
-				if n.p != slow && len(n.p.throttled) == 0 && n.p.rank == 1 {
+				if n.p != slow && len(n.p.sends.throttled) == 0 && n.p.rank == 1 {
 					t.Errorf("seed %d: %v isn't held", seed, n.self)
 				}
 			}
@@ -238,10 +238,10 @@ func TestReceiverOfAnOfferIsNotThrottled(t *testing.T) {
 			s := &script{}
 			switch r {
 			case 0:
-				s.operations = append(s.operations, sends(1, 0, large), sends(1, 1, small))
+				s.operations = append(s.operations, sendStep(1, 0, large), sendStep(1, 1, small))
 			case 2:
 				for i := range int32(bulk) {
-					s.operations = append(s.operations, sends(1, i, small))
+					s.operations = append(s.operations, sendStep(1, i, small))
 				}
 				s.receives(1, 0, small)
 			case 1:
@@ -255,7 +255,7 @@ func TestReceiverOfAnOfferIsNotThrottled(t *testing.T) {
 				for i := range int32(bulk) {
 					s.receives(2, i, small)
 				}
-				s.operations = append(s.operations, sends(2, 0, small))
+				s.operations = append(s.operations, sendStep(2, 0, small))
 				if k == 0 {
 					first()
 				}

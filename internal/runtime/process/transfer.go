@@ -5,6 +5,14 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
+const (
+	// fragmentSize is how much of a large message one frame carries, and fragmentsInFlight how
+	// many fragments may wait in the transport: enough to keep a link busy, few enough that a
+	// heartbeat isn't stuck behind them.
+	fragmentSize      = 512 << 10
+	fragmentsInFlight = 2
+)
+
 // transfer is the data of one rendezvous message on its way to one process.
 type transfer struct {
 	to       proto.Proc
@@ -21,8 +29,8 @@ type transfer struct {
 func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	f := h.Pull()
 	mh := handleOf(f.Sender)
-	m := p.messages.get(mh)
-	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) || p.fenced {
+	m := p.sends.messages.get(mh)
+	if m == nil || m.released || !m.Rendezvous || m.Dst != p.cfg.Layout.Rank(from) || p.lifecycle.fenced {
 		return // overtaken by an acknowledgement or a death
 	}
 	if m.Body == nil && !f.Discard {
@@ -34,7 +42,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 		p.runReplica()
 		return
 	}
-	th, t := p.transfers.take()
+	th, t := p.sends.transfers.take()
 	*t = transfer{to: from, message: mh, receiver: f.Receiver, end: min(f.Wanted, m.Total)}
 	m.transfers++
 	p.feed(th, t)
@@ -42,7 +50,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 
 // feed hands the transport the next fragments of a transfer.
 func (p *Process) feed(th Handle, t *transfer) {
-	m := p.messages.get(t.message)
+	m := p.sends.messages.get(t.message)
 	for t.inFlight < fragmentsInFlight && t.next < t.end {
 		n := min(t.end-t.next, fragmentSize)
 		wire.Fragment{Receiver: t.receiver, Offset: t.next, Wanted: t.end}.Put(&p.header)
@@ -63,7 +71,7 @@ func (p *Process) feed(th Handle, t *transfer) {
 // Sent implements transport.Sink: a fragment has left.
 func (p *Process) Sent(to proto.Proc, token uint64) {
 	th := handleOf(token)
-	t := p.transfers.get(th)
+	t := p.sends.transfers.get(th)
 	if t == nil {
 		return
 	}
@@ -80,8 +88,8 @@ func (p *Process) Sent(to proto.Proc, token uint64) {
 // endTransfer forgets a transfer of which the transport holds nothing more.
 func (p *Process) endTransfer(th Handle, t *transfer) {
 	mh := t.message
-	m := p.messages.get(mh)
-	p.transfers.put(th)
+	m := p.sends.messages.get(mh)
+	p.sends.transfers.put(th)
 	m.transfers--
 	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
 		// A loss that came meanwhile has spared it.
@@ -95,7 +103,7 @@ func (p *Process) endTransfer(th Handle, t *transfer) {
 // voidTransfers gives up what is under way to a process that is gone. What the
 // transport has borrowed it still gives back.
 func (p *Process) voidTransfers(to proto.Proc) {
-	p.transfers.each(func(th Handle, t *transfer) {
+	p.sends.transfers.each(func(th Handle, t *transfer) {
 		if t.to != to || t.void {
 			return
 		}

@@ -45,7 +45,7 @@ func (p *Process) Waits() (all []Wait) {
 	ahead := p.replicated && (p.replica.Held() || !p.retainsLittle())
 	p.requests.each(func(h Handle, r *request) {
 		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
-		c := p.context(r.context)
+		c := p.contexts.find(r.context)
 		switch {
 		case r.done || r.kind == composite:
 			return
@@ -59,7 +59,7 @@ func (p *Process) Waits() (all []Wait) {
 		default:
 			w.Collective = c != nil && c.collective
 			w.Matched = r.kind == receiving && r.arrival != (Handle{})
-			w.Ahead = ahead && slices.Contains(p.throttled, h)
+			w.Ahead = ahead && slices.Contains(p.sends.throttled, h)
 		}
 		if w.Matched {
 			w.Peer, w.Tag = r.status.Source, r.status.Tag
@@ -70,4 +70,4 @@ func (p *Process) Waits() (all []Wait) {
 }
 
 // Finishing says that the program is through, and waits for the others to be.
-func (p *Process) Finishing() bool { return p.finishing }
+func (p *Process) Finishing() bool { return p.lifecycle.finishing }

@@ -43,7 +43,7 @@ func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 // Who asks what a job waits for hears of a send that is held because another replica is behind.
 func TestWaitsForAReplica(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 2))
-	p.retainLimit = 1000
+	p.sends.retainLimit = 1000
 	h := p.Send(2, 1, 7, make([]byte, 2000))
 	if w := p.Waits(); p.Done(h) || len(w) != 1 || w[0].String() != "for another replica of its rank, which is behind, after sending 2000 bytes with tag 7 to rank 1" {
 		t.Errorf("it waits %v", w)

@@ -46,7 +46,7 @@ func (p *Process) zeroCopyArrived(from proto.Proc, h *wire.Header) bool {
 	p.peers[from].zeroCopy = Handle{}
 	p.peers[from].contacted = true
 	p.received(from, h.Kind)
-	if a := p.arrivals.get(ah); a != nil {
+	if a := p.receives.arrivals.get(ah); a != nil {
 		if n := h.Completed(); n != 0 {
 			p.noteCompleted(h.Context, h.Src, n)
 		}

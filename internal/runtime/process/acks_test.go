@@ -62,3 +62,19 @@ func TestAcknowledgementsWait(t *testing.T) {
 		t.Errorf("%d acknowledgements are owed", p.replica.AcksOwed())
 	}
 }
+
+func TestAcksAreOwedUpToABound(t *testing.T) {
+	var a ackState
+	if a.owe(1, 100, 7) || a.due != 7+acksOwedTime {
+		t.Errorf("after one arrival: %+v", a)
+	}
+	if a.owe(2, 100, 8) || a.due != 7+acksOwedTime {
+		t.Errorf("the second puts off the first: %+v", a)
+	}
+	if !a.owe(acksOwedLimit, 0, 9) || !a.owe(3, acksOwedBytes, 9) {
+		t.Error("many arrivals, or many bytes, wait")
+	}
+	if a.flushed(); a.bytes != 0 || a.due != 0 || a.owe(0, 0, 10) || a.due != 0 {
+		t.Errorf("with nothing to acknowledge: %+v", a)
+	}
+}

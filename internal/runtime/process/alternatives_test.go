@@ -34,3 +34,19 @@ func TestReofferCutsOffTheFirstSender(t *testing.T) {
 		t.Error("the receive waits on")
 	}
 }
+
+func TestAlternativesAreTakenOnce(t *testing.T) {
+	offer := func(seq uint64) wire.Header { return wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: seq} }
+	all := alternatives{{4, offer(1)}, {5, offer(1)}, {4, offer(2)}, {5, offer(3)}}
+	if h, ok := all.take(5, 2, 1, 1); !ok || h != offer(1) || len(all) != 3 {
+		t.Errorf("took %+v, %v of %d", h, ok, len(all))
+	}
+	if _, ok := all.take(5, 2, 1, 1); ok {
+		t.Error("an offer is taken twice")
+	}
+	all.drop(2, 1, 2)
+	all.dropFrom(5)
+	if len(all) != 1 || all[0].from != 4 || all[0].header != offer(1) {
+		t.Errorf("left are %+v", all)
+	}
+}
