@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// fortran is what is known of the Fortran compiler of the program. Until somebody says
-// otherwise it is gfortran with its default kinds.
+// fortran describes the Fortran compiler of the program. Until the program sets it, it is
+// gfortran with its default kinds.
 type fortran struct {
 	mu       sync.Mutex
 	booleans map[int32][2][]byte // .TRUE. and .FALSE. by the size of LOGICAL, as set
@@ -33,8 +33,7 @@ var fortranSizes = []struct {
 	{"mpi_logical_size", 4}, {"mpi_integer_size", 4}, {"mpi_real_size", 4}, {"mpi_double_precision_size", 8},
 }
 
-// fortranOptional are the types that a Fortran compiler may lack, by the names that keys
-// have for them.
+// fortranOptional are the types that a Fortran compiler may lack, with their names in the keys.
 var fortranOptional = []struct {
 	name     string
 	datatype Datatype
@@ -46,8 +45,8 @@ var fortranOptional = []struct {
 	{"double_complex", TypeDoubleComplex},
 }
 
-// AbiGetFortranInfo is MPI_Abi_get_fortran_info: which sizes the default types have, and
-// which of the optional types there are.
+// AbiGetFortranInfo is MPI_Abi_get_fortran_info: the sizes of the default types, and whether
+// each optional type exists.
 func (p *Process) AbiGetFortranInfo(info_ *Info) Code {
 	f := &p.fortran
 	f.mu.Lock()
@@ -65,8 +64,7 @@ func (p *Process) AbiGetFortranInfo(info_ *Info) Code {
 	return Success
 }
 
-// AbiSetFortranInfo is MPI_Abi_set_fortran_info. Other sizes than gfortran's defaults
-// can't be had.
+// AbiSetFortranInfo is MPI_Abi_set_fortran_info. It accepts gfortran's default sizes only.
 func (p *Process) AbiSetFortranInfo(info Info) Code {
 	const function = "MPI_Abi_set_fortran_info"
 	i := p.info(info)
@@ -85,8 +83,7 @@ func (p *Process) AbiSetFortranInfo(info Info) Code {
 	return Success
 }
 
-// AbiSetFortranBooleans is MPI_Abi_set_fortran_booleans. They can't be changed once
-// they are set.
+// AbiSetFortranBooleans is MPI_Abi_set_fortran_booleans. Values that are set can't be changed.
 func (p *Process) AbiSetFortranBooleans(logicalSize int32, logicalTrue, logicalFalse unsafe.Pointer) Code {
 	const function = "MPI_Abi_set_fortran_booleans"
 	if !logicalKind(logicalSize) {

@@ -47,7 +47,7 @@ func TestFortranBooleans(t *testing.T) {
 	})
 }
 
-// Memory is usable, freed, and its lack an error.
+// Allocated memory can be used and freed, and a lack of memory is an error.
 func TestMemory(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		ok(t, "set", p.CommSetErrhandler(CommWorld, ErrorsReturn))

@@ -9,19 +9,19 @@ import (
 type keyval struct {
 	number    int32
 	kind      int
-	copy, del uintptr // functions of the program, or copyNothing, copyValue
-	extra     uintptr // what they are passed
+	copy, del uintptr // functions of the program, or the constants below
+	extra     uintptr // passed to them
 }
 
-// What copy functions of the standard are, as addresses.
+// The addresses of the standard's own copy and delete functions.
 const (
 	copyNothing uintptr = 0
 	copyValue   uintptr = 1
-	deleteOnly  uintptr = 0 // nothing of the program's is called
+	deleteOnly  uintptr = 0 // no function of the program is called
 )
 
-// keyvals are the keys that are in use, by number. Freed keys live on in the objects
-// that have such attributes.
+// keyvals are the keys in use, by number. A freed key stays alive in the objects that have such
+// an attribute.
 type keyvals struct {
 	mu     sync.Mutex
 	keys   map[int32]*keyval
@@ -114,8 +114,9 @@ func (a *attributes) last() (attribute, bool) {
 	return attribute{}, false
 }
 
-// setAttribute gives an object an attribute. One that it has under the same key is
-// deleted first, and kept if its delete function fails, whose code is returned.
+// setAttribute gives an object an attribute. It first deletes the old attribute of the same
+// key. If that one's delete function fails, the old attribute stays and the function's code is
+// returned.
 func (p *Process) setAttribute(a *attributes, object uintptr, key *keyval, value uintptr) Code {
 	if code := p.deleteAttribute(a, object, key.number); code != Success {
 		return code
@@ -124,7 +125,7 @@ func (p *Process) setAttribute(a *attributes, object uintptr, key *keyval, value
 	return Success
 }
 
-// deleteAttribute deletes an attribute, if there is one. It is kept if its delete
+// deleteAttribute deletes an attribute, if there is one. The attribute stays if its delete
 // function fails.
 func (p *Process) deleteAttribute(a *attributes, object uintptr, number int32) Code {
 	e, found := a.take(number)
@@ -138,8 +139,8 @@ func (p *Process) deleteAttribute(a *attributes, object uintptr, number int32) C
 	return code
 }
 
-// deleteAttributes deletes all attributes of an object that goes, the last first. It
-// stops at the first delete function that fails.
+// deleteAttributes deletes all attributes of an object that is freed, the last first. It stops
+// at the first delete function that fails.
 func (p *Process) deleteAttributes(a *attributes, object uintptr) Code {
 	for {
 		e, found := a.last()
@@ -152,8 +153,8 @@ func (p *Process) deleteAttributes(a *attributes, object uintptr) Code {
 	}
 }
 
-// copyAttributes gives a duplicate the attributes that its original's copy functions
-// want it to have. It stops at the first that fails.
+// copyAttributes copies attributes to a duplicate, as the original's copy functions decide. It
+// stops at the first function that fails.
 func (p *Process) copyAttributes(from *attributes, original uintptr, to *attributes) Code {
 	from.mu.Lock()
 	list := slices.Clone(from.list)

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// Attributes are set, found, copied as their functions say, and deleted, the last
-// first.
+// Attributes are set, found, copied as their functions decide, and deleted, the last first.
 func TestAttributes(t *testing.T) {
 	ranks(t, 2, func(t *testing.T, p *Process) {
 		ok(t, "set", p.CommSetErrhandler(CommWorld, ErrorsReturn))
@@ -116,7 +115,7 @@ func TestAttributes(t *testing.T) {
 		}
 		ok(t, "free", p.CommFree(&d))
 		said("delete 7 60")
-		// What is said goodbye to at the very end.
+		// MPI_Finalize deletes the attributes of MPI_COMM_SELF.
 		ok(t, "keyval", p.CommCreateKeyval(copyNothing, deleteFn, &key, 8))
 		ok(t, "set", p.CommSetAttr(CommSelf, key, 1))
 		ok(t, "keyval", p.CommCreateKeyval(copyNothing, deleteFn, &key, 9))
@@ -150,8 +149,8 @@ func TestAttributeErrors(t *testing.T) {
 	})
 }
 
-// The predefined attributes are pointers to int, and live: the last used error code
-// follows.
+// The predefined attributes are pointers to int. The last used error code changes with the
+// codes.
 func TestPredefinedAttributes(t *testing.T) {
 	ranks(t, 3, func(t *testing.T, p *Process) {
 		var dup Comm

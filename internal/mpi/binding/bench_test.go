@@ -6,9 +6,9 @@ import (
 	"banyan/internal/job/join"
 )
 
-// BenchmarkPath is what a message costs in processor time from the call of MPI_Send to
-// the return of MPI_Recv, without the step from C to Go: an op is one message of 8 bytes,
-// both its ends, which share one goroutine.
+// BenchmarkPath measures a message's processor time from the call of MPI_Send to the return of
+// MPI_Recv, without the step from C to Go. An op is one message of 8 bytes with both its ends,
+// which share one goroutine.
 func BenchmarkPath(b *testing.B) {
 	members, err := join.Local(join.LocalConfig{Ranks: 2, Replicas: 1})
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// space is a buffer that the program has attached for buffered sends. Its size is
-// what counts: a message that can't leave at once is kept in memory of the library's own, and
-// no more of it than the program has provided for.
-type space struct {
+// sendBuffer is a buffer that the program has attached for buffered sends. Only its size
+// matters: a message that can't leave at once is kept in the library's own memory, up to this
+// size.
+type sendBuffer struct {
 	mu        sync.Mutex
 	attached  bool
-	automatic bool // as much as it takes
+	automatic bool // without a limit
 	address   unsafe.Pointer
 	size      int64
 	used      int64
 	waiting   []waiting
 }
 
-// waiting is a buffered message on its way.
+// waiting is a buffered message that hasn't left yet.
 type waiting struct {
 	c       *communicator
 	pending comm.Pending
@@ -30,11 +30,11 @@ type waiting struct {
 	size    int64
 }
 
-// bsend sends a message that it may keep for a while. It releases the data.
+// bsend sends a message, and keeps it until it can leave. It releases the data.
 func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) Code {
-	s := &c.space
+	s := &c.sendBuffer
 	if !s.is() {
-		s = &p.space
+		s = &p.sendBuffer
 	}
 	s.mu.Lock()
 	size := int64(len(d.bytes)) + BsendOverhead
@@ -47,7 +47,7 @@ func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int
 		}
 		return p.fail(c, function, ErrBuffer, "the message takes %d bytes with MPI_BSEND_OVERHEAD, and %d of the attached buffer are free", size, free)
 	}
-	if len(d.bytes) > process.EagerLimit { // it is borrowed until it is asked for
+	if len(d.bytes) > process.EagerLimit { // package comm borrows the memory until the receiver asks for it
 		d.keep()
 	}
 	pending, err := c.comm.Isend(d.bytes, int(dest), int(tag))
@@ -67,14 +67,15 @@ func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int
 }
 
 // is tells whether a buffer is attached.
-func (s *space) is() bool {
+func (s *sendBuffer) is() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.attached
 }
 
-// room forgets what has left and returns how much is free. The lock is held.
-func (s *space) room(p *Process) int64 {
+// room forgets messages that have left and returns how many bytes are free. The caller holds
+// the lock.
+func (s *sendBuffer) room(p *Process) int64 {
 	if len(s.waiting) > 0 {
 		var over []bool
 		p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
@@ -101,17 +102,17 @@ func (s *space) room(p *Process) int64 {
 	return s.size - s.used
 }
 
-// end forgets a message that has left, or waits until it has. That its receiver died
-// concerns nobody: the send has succeeded long ago.
-func (s *space) end(w waiting) {
+// end waits until a message has left and forgets it. If its receiver has died, that is no
+// error: the send has already succeeded.
+func (s *sendBuffer) end(w waiting) {
 	w.pending.Wait()
 	w.d.release()
 	w.c.release()
 	s.used -= w.size
 }
 
-// flush waits until all has left.
-func (s *space) flush() {
+// flush waits until all messages have left.
+func (s *sendBuffer) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.waiting {
@@ -122,7 +123,7 @@ func (s *space) flush() {
 }
 
 // attach provides a buffer.
-func (p *Process) attach(c *communicator, s *space, function string, buffer unsafe.Pointer, size int64) Code {
+func (p *Process) attach(c *communicator, s *sendBuffer, function string, buffer unsafe.Pointer, size int64) Code {
 	automatic := buffer == BufferAutomatic
 	if size < 0 && !automatic {
 		return p.fail(c, function, ErrArg, "the size is %d", size)
@@ -136,8 +137,8 @@ func (p *Process) attach(c *communicator, s *space, function string, buffer unsa
 	return Success
 }
 
-// detach waits until all has left, and tells what had been attached.
-func (p *Process) detach(c *communicator, s *space, function string, address unsafe.Pointer, size CountOut) Code {
+// detach waits until all messages have left, and says which buffer was attached.
+func (p *Process) detach(c *communicator, s *sendBuffer, function string, address unsafe.Pointer, size CountOut) Code {
 	s.flush()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +159,8 @@ func (p *Process) detach(c *communicator, s *space, function string, address uns
 	return Success
 }
 
-// iflush makes a request that ends when all that is buffered now has left.
-func (p *Process) iflush(c *communicator, s *space, function string, request *Request) Code {
+// iflush makes a request that ends when all messages that are buffered now have left.
+func (p *Process) iflush(c *communicator, s *sendBuffer, function string, request *Request) Code {
 	r := p.newRequest(c, function)
 	r.also = r.also[:0]
 	s.mu.Lock()
@@ -176,7 +177,7 @@ func (p *Process) BufferAttach(buffer unsafe.Pointer, size int64) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Buffer_attach")
 	}
-	return p.attach(nil, &p.space, "MPI_Buffer_attach", buffer, size)
+	return p.attach(nil, &p.sendBuffer, "MPI_Buffer_attach", buffer, size)
 }
 
 // BufferDetach is MPI_Buffer_detach.
@@ -184,7 +185,7 @@ func (p *Process) BufferDetach(bufferAddr unsafe.Pointer, size CountOut) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Buffer_detach")
 	}
-	return p.detach(nil, &p.space, "MPI_Buffer_detach", bufferAddr, size)
+	return p.detach(nil, &p.sendBuffer, "MPI_Buffer_detach", bufferAddr, size)
 }
 
 // BufferFlush is MPI_Buffer_flush.
@@ -192,7 +193,7 @@ func (p *Process) BufferFlush() Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Buffer_flush")
 	}
-	p.space.flush()
+	p.sendBuffer.flush()
 	return Success
 }
 
@@ -201,7 +202,7 @@ func (p *Process) BufferIflush(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Buffer_iflush")
 	}
-	return p.iflush(p.world.Load(), &p.space, "MPI_Buffer_iflush", request)
+	return p.iflush(p.world.Load(), &p.sendBuffer, "MPI_Buffer_iflush", request)
 }
 
 // CommAttachBuffer is MPI_Comm_attach_buffer.
@@ -210,7 +211,7 @@ func (p *Process) CommAttachBuffer(comm Comm, buffer unsafe.Pointer, size int64)
 	if c == nil {
 		return p.noComm("MPI_Comm_attach_buffer", comm)
 	}
-	return p.attach(c, &c.space, "MPI_Comm_attach_buffer", buffer, size)
+	return p.attach(c, &c.sendBuffer, "MPI_Comm_attach_buffer", buffer, size)
 }
 
 // CommDetachBuffer is MPI_Comm_detach_buffer.
@@ -219,7 +220,7 @@ func (p *Process) CommDetachBuffer(comm Comm, bufferAddr unsafe.Pointer, size Co
 	if c == nil {
 		return p.noComm("MPI_Comm_detach_buffer", comm)
 	}
-	return p.detach(c, &c.space, "MPI_Comm_detach_buffer", bufferAddr, size)
+	return p.detach(c, &c.sendBuffer, "MPI_Comm_detach_buffer", bufferAddr, size)
 }
 
 // CommFlushBuffer is MPI_Comm_flush_buffer.
@@ -228,7 +229,7 @@ func (p *Process) CommFlushBuffer(comm Comm) Code {
 	if c == nil {
 		return p.noComm("MPI_Comm_flush_buffer", comm)
 	}
-	c.space.flush()
+	c.sendBuffer.flush()
 	return Success
 }
 
@@ -238,5 +239,5 @@ func (p *Process) CommIflushBuffer(comm Comm, request *Request) Code {
 	if c == nil {
 		return p.noComm("MPI_Comm_iflush_buffer", comm)
 	}
-	return p.iflush(c, &c.space, "MPI_Comm_iflush_buffer", request)
+	return p.iflush(c, &c.sendBuffer, "MPI_Comm_iflush_buffer", request)
 }

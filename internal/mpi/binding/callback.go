@@ -2,10 +2,10 @@ package binding
 
 import "unsafe"
 
-// Callbacks call functions of the program. Each is called on the thread of a
-// call to the library and with no lock held; the functions are C addresses,
-// here opaque. A function that doesn't return (longjmp, an exception) leaves a
-// call of the library half done, which the standard doesn't allow either.
+// Callbacks call functions of the program. Each runs on the thread of a call to the library,
+// with no lock held. The functions are C addresses, which are opaque here. A function that
+// doesn't return (longjmp, an exception) leaves a call of the library unfinished, which the
+// standard doesn't allow either.
 type Callbacks interface {
 	// Reduce calls a user-defined reduction, MPI_User_function_c if wide.
 	Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype Datatype)
@@ -14,7 +14,7 @@ type Callbacks interface {
 	CopyAttribute(fn, object uintptr, keyval int32, extra, value uintptr) (copied uintptr, keep bool, code Code)
 	// DeleteAttribute calls an MPI_*_delete_attr_function.
 	DeleteAttribute(fn, object uintptr, keyval int32, value, extra uintptr) Code
-	// QueryRequest, FreeRequest and CancelRequest call those of a generalised request.
+	// QueryRequest, FreeRequest and CancelRequest call the functions of a generalised request.
 	QueryRequest(fn, extra uintptr, status *Status) Code
 	FreeRequest(fn, extra uintptr) Code
 	CancelRequest(fn, extra uintptr, complete bool) Code

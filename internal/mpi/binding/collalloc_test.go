@@ -32,7 +32,7 @@ func TestCollectivesDontAllocate(t *testing.T) {
 			allocs.Store(after.Mallocs - before.Mallocs)
 		}
 	})
-	// Both ranks' are in it; the keepers and the runtime allocate now and then.
+	// The count covers both ranks. The progress threads and the runtime allocate now and then.
 	if got := allocs.Load(); got > rounds/20 {
 		t.Errorf("%d heap objects in %d rounds", got, rounds)
 	}

@@ -51,7 +51,7 @@ func TestCollectiveArguments(t *testing.T) {
 	})
 }
 
-// Ranks that wait in a collective learn that another has died.
+// Ranks that wait in a collective get an error when another dies.
 func TestCollectiveOfTheDead(t *testing.T) {
 	returning(t, 3, func(t *testing.T, p *Process) {
 		if rankOf(p) == 1 {

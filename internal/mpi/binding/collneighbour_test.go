@@ -8,14 +8,14 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// edges is a topology as a test wants it.
+// edges is a topology that a test chooses.
 type edges comm.Neighbours
 
 func (e edges) neighbours() comm.Neighbours { return comm.Neighbours(e) }
 
-// line is what a Cartesian topology of one dimension tells: down, then up; round the
-// end if it is periodic. What is sent down first would come first from below in a ring
-// of two, where it has to come from above: so up is sent first.
+// line is the neighbours in a Cartesian topology of one dimension: down, then up, and around
+// the end if it is periodic. Up is sent first: in a ring of two, a first message sent down
+// would be received as the one from below, and it must be the one from above.
 func line(n, me int, periodic bool) edges {
 	down, up := me-1, me+1
 	if periodic {
@@ -29,16 +29,16 @@ func line(n, me int, periodic bool) edges {
 	return edges{Sources: []int{down, up}, Destinations: []int{down, up}, Order: []int{1, 0}}
 }
 
-// Halos: everyone gives each neighbour something of its own, along a line and round a
-// ring, also one of two members, whose neighbours on both sides are the same, and
-// of one.
+// Halos: each rank sends each neighbour its own block, along a line and around a ring. In a
+// ring of two members both neighbours are the same rank; a ring of one has itself.
 func TestNeighbourhoods(t *testing.T) {
 	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
 		for _, periodic := range []bool{false, true} {
 			to := line(n, me, periodic)
 			p.world.Load().topology = to
 			name := fmt.Sprintf("%d ranks, periodic %v, %s to %s", n, periodic, out.name, in.name)
-			// Block i goes to neighbour i. From below comes what was sent up, and the other way round.
+			// Block i goes to neighbour i. A block from below was sent up, and the other way
+			// round.
 			send := out.memory(given(me, 0, 2*block), 2*block)
 			recv := in.memory(nil, 2*block)
 			fresh := func() { copy(recv, in.memory(nil, 2*block)) }

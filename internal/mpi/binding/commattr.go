@@ -2,7 +2,7 @@ package binding
 
 import "unsafe"
 
-// predefined are the attributes of the world, at addresses that C may keep.
+// predefined are the attributes of the world. C may keep their addresses.
 type predefined struct {
 	tagUB, host, io, wtimeIsGlobal, appnum, universe int32
 }
@@ -15,7 +15,7 @@ func (p *Process) describeWorld(ranks int) {
 	p.values = &predefined{
 		tagUB: maxTag,
 		host:  ProcNull,  // no process is special
-		io:    AnySource, // any can read and write
+		io:    AnySource, // any rank can read and write
 		// The clock is the host's, not the process's.
 		wtimeIsGlobal: truth(oneHost(p.job.Hosts())),
 		appnum:        int32(p.job.Program()),
@@ -34,8 +34,7 @@ func oneHost(hosts []int32) bool {
 	return true
 }
 
-// predefinedAttribute is where the value of a predefined attribute is, nil for other
-// keys.
+// predefinedAttribute points to the value of a predefined attribute. It is nil for other keys.
 func (p *Process) predefinedAttribute(key int32) *int32 {
 	switch key {
 	case KeyTagUb:
@@ -107,8 +106,8 @@ func (p *Process) callbackFailed(c *communicator, function, which string, code C
 	return p.fail(c, function, code, "the program's %s function returned %d", which, code)
 }
 
-// CommGetAttr is MPI_Comm_get_attr. Every communicator has the predefined attributes:
-// programs ask their own for the largest tag.
+// CommGetAttr is MPI_Comm_get_attr. Every communicator has the predefined attributes, because
+// programs ask communicators of their own for the largest tag.
 func (p *Process) CommGetAttr(comm Comm, commKeyval int32, attributeVal unsafe.Pointer, flag *int32) Code {
 	return p.commGetAttr("MPI_Comm_get_attr", comm, commKeyval, attributeVal, flag)
 }
@@ -120,7 +119,7 @@ func (p *Process) commGetAttr(function string, comm Comm, number int32, value un
 	}
 	if at := p.predefinedAttribute(number); at != nil {
 		if at == &p.values.appnum && *at < 0 {
-			*flag = 0 // the launcher hasn't said
+			*flag = 0 // the launcher hasn't set it
 			return Success
 		}
 		*(*unsafe.Pointer)(value) = unsafe.Pointer(at)

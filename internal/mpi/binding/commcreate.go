@@ -6,16 +6,15 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// A new communicator has its parent's error handler, and of the rest what its
-// constructor says.
+// newCommunicator gives a new communicator its parent's error handler. Constructors set the
+// rest.
 func (p *Process) newCommunicator(parent *communicator, inner *comm.Comm) *communicator {
 	c := &communicator{comm: inner}
 	c.errhandler.Store(parent.errhandler.Load())
 	return c
 }
 
-// finish hands a new communicator to the program: MPI_COMM_NULL if this process isn't in
-// it.
+// finish hands a new communicator to the program, or MPI_COMM_NULL if this process isn't in it.
 func (p *Process) finish(function string, parent *communicator, inner *comm.Comm, err error, newcomm *Comm) Code {
 	*newcomm = CommNull
 	if err != nil {
@@ -47,9 +46,10 @@ func (p *Process) CommDupWithInfo(comm Comm, info Info, newcomm *Comm) Code {
 	return p.duplicate("MPI_Comm_dup_with_info", comm, &info, newcomm)
 }
 
-// CommIdup is MPI_Comm_idup. Contexts need no talk, so it ends at once.
+// CommIdup is MPI_Comm_idup. Choosing a context takes no messages, so the operation ends at
+// once.
 func (p *Process) CommIdup(comm Comm, newcomm *Comm, request *Request) Code {
-	*request = sentHandle // one that has ended
+	*request = sentHandle // a request that has ended
 	return p.duplicate("MPI_Comm_idup", comm, nil, newcomm)
 }
 
@@ -59,8 +59,8 @@ func (p *Process) CommIdupWithInfo(comm Comm, info Info, newcomm *Comm, request 
 	return p.duplicate("MPI_Comm_idup_with_info", comm, &info, newcomm)
 }
 
-// duplicate makes a communicator of the same ranks with the attributes that want it
-// and, unless others are given, the same hints.
+// duplicate makes a communicator of the same ranks. It copies the attributes as their copy
+// functions decide, and the hints unless others are given.
 func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm) Code {
 	parent := p.communicator(h)
 	if parent == nil {
@@ -114,8 +114,8 @@ func (p *Process) split(function string, c *communicator, color, key int32, newc
 	return p.finish(function, c, inner, err, newcomm)
 }
 
-// CommSplitType is MPI_Comm_split_type. Ranks on one host share memory; nothing
-// smaller is known, so that a split by other hardware gives none.
+// CommSplitType is MPI_Comm_split_type. Ranks on one host share memory. The library knows
+// nothing smaller, so a split by other hardware gives MPI_COMM_NULL.
 func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newcomm *Comm) Code {
 	const function = "MPI_Comm_split_type"
 	c := p.communicator(comm)
@@ -141,7 +141,7 @@ func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newc
 	return p.split(function, c, color, key, newcomm)
 }
 
-// hostOf is the number of the host of a rank: of its first replica, so that all
+// hostOf is the number of a rank's host. It is the host of the first replica, so that all
 // replicas agree.
 func (p *Process) hostOf(rank int) int32 {
 	if hosts := p.job.Hosts(); rank < len(hosts) {
@@ -191,7 +191,7 @@ func (p *Process) finishGroup(function string, c *communicator, inner *comm.Comm
 // CommFree is MPI_Comm_free.
 func (p *Process) CommFree(comm *Comm) Code { return p.freeComm("MPI_Comm_free", comm) }
 
-// CommDisconnect is MPI_Comm_disconnect: what is under way ends first.
+// CommDisconnect is MPI_Comm_disconnect: operations under way end first.
 func (p *Process) CommDisconnect(comm *Comm) Code { return p.freeComm("MPI_Comm_disconnect", comm) }
 
 func (p *Process) freeComm(function string, h *Comm) Code {

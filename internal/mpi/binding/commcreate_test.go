@@ -82,8 +82,8 @@ func TestCommConstructors(t *testing.T) {
 	})
 }
 
-// A duplicate inherits the error handler and the hints, a split communicator only the
-// former.
+// A duplicate inherits the error handler and the hints. A split communicator inherits only the
+// error handler.
 func TestInherit(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		var i Info
@@ -179,7 +179,7 @@ func TestCommErrors(t *testing.T) {
 	})
 }
 
-// The error message names the communicator, which may have a name of the program's.
+// The error message names the communicator, also by a name that the program gave it.
 func TestNamesInMessages(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
@@ -200,7 +200,7 @@ func TestNamesInMessages(t *testing.T) {
 	}
 }
 
-// Contexts stay open while operations use them, and are closed when the last has ended.
+// Contexts stay open while operations use them, and close when the last has ended.
 func TestRetain(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		var h Comm

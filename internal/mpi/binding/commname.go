@@ -1,6 +1,6 @@
 package binding
 
-// CommSetName is MPI_Comm_set_name. A name that is too long is cut off.
+// CommSetName is MPI_Comm_set_name. A name that is too long is cut.
 func (p *Process) CommSetName(comm Comm, commName *byte) Code {
 	c := p.communicator(comm)
 	if c == nil {
@@ -30,7 +30,7 @@ func (p *Process) CommGetName(comm Comm, commName *byte, resultlen *int32) Code 
 	return Success
 }
 
-// CommSetInfo is MPI_Comm_set_info. Hints are kept and have no effect.
+// CommSetInfo is MPI_Comm_set_info. Hints are stored and have no effect.
 func (p *Process) CommSetInfo(comm Comm, info Info) Code {
 	const function = "MPI_Comm_set_info"
 	c := p.communicator(comm)
@@ -55,7 +55,7 @@ func (p *Process) CommGetInfo(comm Comm, infoUsed *Info) Code {
 	return Success
 }
 
-// CommTestInter is MPI_Comm_test_inter. There are no inter-communicators yet.
+// CommTestInter is MPI_Comm_test_inter. Banyan has no inter-communicators yet.
 func (p *Process) CommTestInter(comm Comm, flag *int32) Code {
 	if p.communicator(comm) == nil {
 		return p.noComm("MPI_Comm_test_inter", comm)

@@ -7,8 +7,8 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// communicator is what a Comm names. It lives as long as anything uses it; only
-// the handle ends with MPI_Comm_free.
+// communicator is the object of a Comm. It lives as long as an operation uses it: MPI_Comm_free
+// ends only the handle.
 type communicator struct {
 	comm       *comm.Comm
 	handle     Comm
@@ -16,15 +16,15 @@ type communicator struct {
 	name       atomic.Pointer[string]
 	info       atomic.Pointer[info]
 	attributes attributes
-	uses       atomic.Int32 // operations under way; 1 more until it is freed
+	uses       atomic.Int32 // operations under way, plus 1 until it is freed
 	topology   topology     // nil if it has none
-	space      space        // for its buffered sends
+	sendBuffer sendBuffer   // for its buffered sends
 
 	idle atomic.Pointer[collective] // for its next collective call
 }
 
-// retain keeps the communicator's contexts open for an operation that goes on after
-// its call, even when the program frees the communicator. Its end is release.
+// retain keeps the communicator's contexts open for an operation that goes on after its call,
+// even if the program frees the communicator. release ends that.
 func (c *communicator) retain() { c.uses.Add(1) }
 
 func (c *communicator) release() {
@@ -44,7 +44,7 @@ func (p *Process) communicator(h Comm) *communicator {
 	return p.comms.get(uintptr(h))
 }
 
-// noComm is the error of a handle that is no communicator's.
+// noComm is the error of a handle that names no communicator.
 func (p *Process) noComm(function string, h Comm) Code {
 	if p.state.Load() != running {
 		return p.outOfTime(function)

@@ -7,8 +7,8 @@ import (
 	types "banyan/internal/mpi/datatype"
 )
 
-// datatype is what a Datatype names. It lives as long as anything uses it; only the
-// handle ends with MPI_Type_free.
+// datatype is the object of a Datatype. It lives as long as an operation uses it: MPI_Type_free
+// ends only the handle.
 type datatype struct {
 	*types.Type
 	handle     Datatype
@@ -21,8 +21,8 @@ type datatype struct {
 // DatatypeNull on.
 const predefinedTypes = 256
 
-// datatypes are the predefined types of a process, which may get names and
-// attributes of their own, and the program's.
+// datatypes are the types of a process. The predefined ones are per process too, because a
+// program may name them and give them attributes.
 type datatypes struct {
 	predefined  [predefinedTypes]*datatype
 	made        table[datatype]
@@ -46,7 +46,7 @@ func (p *Process) datatype(h Datatype) *datatype {
 	return p.datatypes.made.get(uintptr(h))
 }
 
-// noType is the error of a handle that is no datatype's.
+// noType is the error of a handle that names no datatype.
 func (p *Process) noType(c *communicator, function string, h Datatype) Code {
 	if !p.live() {
 		return p.outOfTime(function)
@@ -60,8 +60,7 @@ func (p *Process) noType(c *communicator, function string, h Datatype) Code {
 	return p.noHandle(c, function, ErrType, "datatype", uintptr(h))
 }
 
-// adoptType gives a new type a handle. Its code is an error if there are too
-// many.
+// adoptType gives a new type a handle. The code is an error if there are too many.
 func (p *Process) adoptType(function string, o *datatype, to *Datatype) Code {
 	o.handle = Datatype(p.datatypes.made.add(o))
 	if o.handle == 0 {
@@ -79,7 +78,7 @@ func (o *datatype) title() string {
 	return fmt.Sprintf("datatype %#x", uintptr(o.handle))
 }
 
-// label is what MPI_Type_get_name gives.
+// label is the name that MPI_Type_get_name returns.
 func (o *datatype) label() string {
 	if n := o.name.Load(); n != nil {
 		return *n

@@ -6,13 +6,12 @@ import (
 	"unsafe"
 )
 
-// data is a buffer of the program, and the message that it is. A contiguous one is
-// its message; the data of another is packed into, or unpacked from, a buffer from a
-// pool.
+// data is a buffer of the program and its message. A contiguous buffer is itself the message.
+// The data of another is packed into, or unpacked from, a buffer from a pool.
 type data struct {
 	bytes []byte // the message
 
-	pooled *[]byte // what bytes is part of, if it isn't the program's memory
+	pooled *[]byte // holds bytes, if that isn't the program's memory
 	typ    *datatype
 	buf    unsafe.Pointer
 	count  int64
@@ -21,7 +20,7 @@ type data struct {
 // maxData is more than the address space of a process holds.
 const maxData = 1 << 47
 
-// outgoing is data to send: packed, if need be. After use it is released.
+// outgoing is data to send, packed if necessary. The caller releases it.
 func (p *Process) outgoing(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
 	d, code := p.incoming(c, function, buf, count, datatype)
 	if d.pooled != nil {
@@ -30,8 +29,8 @@ func (p *Process) outgoing(c *communicator, function string, buf unsafe.Pointer,
 	return d, code
 }
 
-// incoming is where to receive data. When a message has arrived it is unpacked, then
-// released.
+// incoming is data to receive into. When the message has arrived, the caller unpacks it, then
+// releases it.
 func (p *Process) incoming(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
 	o, size, code := p.usable(c, function, buf, count, datatype)
 	d := data{typ: o, buf: buf, count: count}
@@ -47,8 +46,8 @@ func (p *Process) incoming(c *communicator, function string, buf unsafe.Pointer,
 	return d, Success
 }
 
-// usable checks a buffer of the program and gives its type and the size of its data,
-// 0 as well if the code is an error.
+// usable checks a buffer of the program. It returns its type and the size of its data, which is
+// also 0 if the code is an error.
 func (p *Process) usable(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (o *datatype, size int64, code Code) {
 	o = p.datatype(datatype)
 	if o == nil || count < 0 || !o.committed.Load() {
@@ -67,11 +66,11 @@ func (p *Process) usable(c *communicator, function string, buf unsafe.Pointer, c
 	return o, size, Success
 }
 
-// special says that there is no data at an address: it is in the first page, or one
-// that the entry points have moved from there.
+// special says that an address can't hold data: it is in the first page, or the entry points
+// have moved it from there.
 func special(at unsafe.Pointer) bool { return uintptr(at)+4096 < 2*4096 }
 
-// badData is the error of a count or a datatype that nothing can be sent with.
+// badData is the error of an unusable count or datatype.
 func (p *Process) badData(c *communicator, function string, count int64, datatype Datatype, o *datatype) Code {
 	switch {
 	case o == nil:
@@ -89,15 +88,14 @@ func (p *Process) badAddress(c *communicator, function string, buf unsafe.Pointe
 	return p.fail(c, function, ErrBuffer, "the buffer is at %#x, where there can be no data", uintptr(buf))
 }
 
-// unpack brings the first n bytes, which have arrived, to the program's buffer.
+// unpack copies the first n bytes, which have arrived, to the program's buffer.
 func (d *data) unpack(n int64) {
 	if d.pooled != nil {
 		d.typ.Unpack(d.bytes[:n], d.buf, d.count, 0)
 	}
 }
 
-// release gives the message's buffer back, if it has one. The data isn't used
-// afterwards.
+// release gives the message's buffer back, if it has one. The data must not be used afterwards.
 func (d *data) release() {
 	if d.pooled != nil {
 		scratch.give(d.pooled)
@@ -110,10 +108,10 @@ type buffers struct{ pools [64]sync.Pool }
 
 const minBuffer = 256
 
-// scratch are buffers for packed messages. What is in them is of no process.
+// scratch are buffers for packed messages. All processes of a test share them.
 var scratch buffers
 
-// take gives a buffer of n bytes or more, aligned for every type.
+// take returns a buffer of n bytes or more, aligned for every type.
 func (b *buffers) take(n int64) *[]byte {
 	class := bits.Len64(uint64(max(n, minBuffer)) - 1)
 	if s, ok := b.pools[class].Get().(*[]byte); ok {

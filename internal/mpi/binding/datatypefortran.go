@@ -2,8 +2,8 @@ package binding
 
 import types "banyan/internal/mpi/datatype"
 
-// byPrecision gives a type that Fortran chooses by its precision a handle: the
-// same for the same choice, as the standard asks. It is never freed.
+// byPrecision gives a handle to a type that Fortran chooses by its precision. The same choice
+// has the same handle, as the standard asks; it is never freed.
 func (p *Process) byPrecision(function string, t *types.Type, err error, choice precision, newtype *Datatype) Code {
 	if !p.live() {
 		return p.outOfTime(function)
@@ -29,7 +29,7 @@ func (p *Process) byPrecision(function string, t *types.Type, err error, choice 
 	return Success
 }
 
-// precision is what Fortran programs choose a type by.
+// precision is a Fortran program's choice of a type.
 type precision struct {
 	combiner types.Combiner
 	p, r     int32

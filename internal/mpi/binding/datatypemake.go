@@ -8,7 +8,7 @@ import (
 	types "banyan/internal/mpi/datatype"
 )
 
-// made gives a type that a constructor has made a handle, or reports why there is none.
+// made gives a handle to a type from a constructor, or reports the constructor's error.
 func (p *Process) made(function string, large bool, t *types.Type, err error, newtype *Datatype) Code {
 	if err != nil {
 		class := ErrArg
@@ -27,8 +27,8 @@ func (p *Process) made(function string, large bool, t *types.Type, err error, ne
 	return p.adoptType(function, &datatype{Type: t}, newtype)
 }
 
-// numbers copies an array of n numbers, where n isn't negative. It is false if there are
-// some and the array is null.
+// numbers copies an array of n numbers, where n isn't negative. It returns false if n isn't 0
+// and the array is null.
 func (c Counts) numbers(n int64) ([]int64, bool) {
 	if n == 0 {
 		return nil, true
@@ -64,7 +64,7 @@ func (p *Process) arrays(function string, n int64, cs ...Counts) (all [][]int64,
 	return all, Success
 }
 
-// makeType makes a type of one other.
+// makeType makes a type from one other type.
 func (p *Process) makeType(function string, large bool, oldtype Datatype, newtype *Datatype, build func(old *types.Type) (*types.Type, error)) Code {
 	old := p.datatype(oldtype)
 	if old == nil || !p.live() {

@@ -115,8 +115,8 @@ func (p *Process) contents(function string, o *datatype, maxIntegers, maxAddress
 	return Success
 }
 
-// handleOf is the handle of a type that another was made of: a new one, which the program
-// frees, unless the type is predefined.
+// handleOf is the handle of a type that another was made of. Unless the type is predefined, the
+// handle is new, and the program frees it.
 func (p *Process) handleOf(function string, t *types.Type) (Datatype, Code) {
 	if h := Datatype(t.Handle()); h != 0 {
 		return h, Success

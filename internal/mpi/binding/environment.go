@@ -21,8 +21,7 @@ func (p *Process) GetLibraryVersion(version *byte, resultlen *int32) Code {
 	return Success
 }
 
-// GetHwResourceInfo is MPI_Get_hw_resource_info: all that is known is the shared memory
-// of a host.
+// GetHwResourceInfo is MPI_Get_hw_resource_info: the library knows only a host's shared memory.
 func (p *Process) GetHwResourceInfo(hwInfo *Info) Code {
 	i := &info{}
 	i.set("mpi_shared_memory", "true")

@@ -8,8 +8,8 @@ type errhandler struct {
 	object int        // the kind of handle it is for
 	fn     uintptr
 
-	// References of the program, and the handle while there are any: a freed
-	// handler lives on in the objects that have it. Guarded by Process.mu.
+	// References of the program, and the handle while there are any. A freed handler stays in
+	// the objects that use it. Guarded by Process.mu.
 	refs   int
 	handle Errhandler
 }
@@ -20,12 +20,11 @@ var (
 	returns = &errhandler{fixed: ErrorsReturn}
 )
 
-// raisedCode is the first of the codes that ask the C side to call an error
-// handler, when Go has returned, and to return another code after it. The
-// handler may therefore jump out of the call.
+// raisedCode is the first of the codes that ask the C side to call an error handler after Go
+// has returned, and then to return another code. So the handler may jump out of the call.
 const raisedCode Code = 1 << 24
 
-// raisedErrors are the calls of error handlers that are on their way.
+// raisedErrors are the calls of error handlers that the C side hasn't made yet.
 type raisedErrors struct {
 	mu    sync.Mutex
 	slots []raised
@@ -37,7 +36,7 @@ type raised struct {
 	code, after Code
 }
 
-// raise asks for a call of a handler. after is what the function returns then.
+// raise asks for a call of a handler. after is the code that the MPI function returns then.
 func (r *raisedErrors) raise(fn, object uintptr, code, after Code) Code {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,8 +114,8 @@ func (p *Process) createErrhandler(kind int, fn uintptr, h *Errhandler) Code {
 	return Success
 }
 
-// CommSetErrhandler is MPI_Comm_set_errhandler. A program that handles errors is
-// one that goes on when a rank is lost, as far as it can do without it.
+// CommSetErrhandler is MPI_Comm_set_errhandler. A program that handles errors goes on when a
+// rank is lost, as far as it can without that rank.
 func (p *Process) CommSetErrhandler(comm Comm, errhandler Errhandler) Code {
 	const function = "MPI_Comm_set_errhandler"
 	c := p.communicator(comm)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// raised is what the C side would call for a code: nothing below raisedCode.
+// raised is the call that the C side would make for a code: none below raisedCode.
 func raisedBy(t *testing.T, p *Process, code Code) (fn, object uintptr, err, after Code) {
 	t.Helper()
 	if code < raisedCode {
@@ -15,7 +15,7 @@ func raisedBy(t *testing.T, p *Process, code Code) (fn, object uintptr, err, aft
 	return p.Raised(code)
 }
 
-// Each kind of handler does what it says.
+// Each kind of handler works.
 func TestErrhandlers(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		ok(t, "set", p.CommSetErrhandler(CommWorld, ErrorsReturn))
@@ -30,7 +30,7 @@ func TestErrhandlers(t *testing.T) {
 		if fn, object, err, after := raisedBy(t, p, code); fn != 4711 || Comm(object) != CommWorld || err != ErrComm || after != ErrComm {
 			t.Errorf("handler %d is called for %#x with %d, and %d is returned", fn, object, err, after)
 		}
-		// Two at once, as of two threads, don't mix.
+		// Two raised errors at once, as of two threads, don't mix.
 		one, two := p.CommRank(CommNull, &rank), p.CommCallErrhandler(CommWorld, 77)
 		if _, _, err, after := raisedBy(t, p, two); err != 77 || after != Success {
 			t.Errorf("MPI_Comm_call_errhandler: the handler gets %d, %d is returned", err, after)
@@ -38,7 +38,7 @@ func TestErrhandlers(t *testing.T) {
 		if _, _, err, _ := raisedBy(t, p, one); err != ErrComm {
 			t.Errorf("the handler gets %d", err)
 		}
-		// Freed, it still works where it is set, and can be asked for.
+		// A freed handler still works where it is set, and MPI_Comm_get_errhandler returns it.
 		old := h
 		ok(t, "free", p.ErrhandlerFree(&h))
 		if h != ErrhandlerNull {
@@ -69,8 +69,8 @@ func TestErrhandlers(t *testing.T) {
 	})
 }
 
-// Errors that concern no communicator are those of MPI_COMM_SELF, or of the world if
-// only that has a handler of the program's.
+// Errors that concern no communicator go to MPI_COMM_SELF's handler, or to the world's if the
+// program has set only that one.
 func TestErrhandlerOfNobody(t *testing.T) {
 	ranks(t, 2, func(t *testing.T, p *Process) {
 		var world, self Errhandler
@@ -88,7 +88,7 @@ func TestErrhandlerOfNobody(t *testing.T) {
 	})
 }
 
-// A program that handles errors survives the loss of ranks; one that doesn't, doesn't.
+// A program that handles errors survives the loss of ranks. Another doesn't.
 func TestSurvive(t *testing.T) {
 	for handler, want := range map[Errhandler]bool{ErrorsReturn: true, ErrorsAbort: false, ErrorsAreFatal: false} {
 		ranks(t, 1, func(t *testing.T, p *Process) {
@@ -100,7 +100,7 @@ func TestSurvive(t *testing.T) {
 	}
 }
 
-// Before MPI_Init and after MPI_Finalize there is a clear end.
+// A call before MPI_Init or after MPI_Finalize ends the process with a clear message.
 func TestOutOfTime(t *testing.T) {
 	var mu sync.Mutex
 	var said []string

@@ -10,12 +10,12 @@ import (
 type addedCodes struct {
 	mu    sync.Mutex
 	codes map[Code]*addedCode
-	last  int32 // what MPI_LASTUSEDCODE tells
+	last  int32 // the value of MPI_LASTUSEDCODE
 }
 
 type addedCode struct {
-	class   Code // itself for a class
-	members int  // codes of a class
+	class   Code // its own number, if it is a class
+	members int  // number of codes, if it is a class
 	text    string
 }
 
@@ -45,8 +45,7 @@ func (a *addedCodes) describe(code Code) (string, bool) {
 	return fmt.Sprintf("%d is no error code", code), false
 }
 
-// add makes a code of a class, or a class of its own for class 0. Numbers aren't
-// used twice.
+// add makes a code of a class, or for class 0 a new class. Numbers aren't used twice.
 func (a *addedCodes) add(class Code) (Code, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,7 +54,7 @@ func (a *addedCodes) add(class Code) (Code, bool) {
 	}
 	if owner := a.codes[class]; class != 0 && owner != nil {
 		if owner.class != class {
-			return 0, false // a code is no class
+			return 0, false // it is a code, not a class
 		}
 		owner.members++
 	} else if _, predefined := classes[class]; class != 0 && !predefined {
@@ -73,7 +72,7 @@ func (a *addedCodes) add(class Code) (Code, bool) {
 	return code, true
 }
 
-// remove takes back a class without codes, or a code, in the order of isClass.
+// remove removes a class without codes (isClass), or a code.
 func (a *addedCodes) remove(code Code, isClass bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,7 +87,7 @@ func (a *addedCodes) remove(code Code, isClass bool) bool {
 	return true
 }
 
-// setText gives a code a text, or takes it away.
+// setText sets the text of a code; the empty text removes it.
 func (a *addedCodes) setText(code Code, text string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

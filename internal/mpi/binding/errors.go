@@ -8,7 +8,7 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// classes are the error classes: their names, and what they mean in a few words.
+// classes are the error classes: their names and short meanings.
 var classes = map[Code][2]string{
 	Success:                 {"MPI_SUCCESS", "no error"},
 	ErrBuffer:               {"MPI_ERR_BUFFER", "invalid buffer"},
@@ -94,7 +94,7 @@ var classes = map[Code][2]string{
 	ErrLastcode:             {"MPI_ERR_LASTCODE", "the last predefined error code"},
 }
 
-// className is a class for messages.
+// className names a class in messages.
 func className(code Code) string {
 	if c, ok := classes[code]; ok {
 		return c[0]
@@ -102,7 +102,7 @@ func className(code Code) string {
 	return fmt.Sprintf("error %d", code)
 }
 
-// classOfError finds the class of what internal/mpi/comm and below report.
+// classOfError is the class of an error from internal/mpi/comm or the layers below it.
 func classOfError(err error) Code {
 	if code, is := asCode(err); is {
 		return code

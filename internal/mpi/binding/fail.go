@@ -8,12 +8,12 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// fail ends a function with an error: it does what the communicator's error
-// handler says, or, for errors that concern no communicator (c is nil), what nobody's
-// does. The text says what is wrong, with the value.
+// fail ends a function with an error. It does as the communicator's error handler says, or, for
+// an error that concerns no communicator (c is nil), as fallback's says. The text says what is
+// wrong, with the value.
 func (p *Process) fail(c *communicator, function string, class Code, format string, args ...any) Code {
 	if c == nil {
-		if c = p.nobody(); c == nil {
+		if c = p.fallback(); c == nil {
 			return p.outOfTime(function)
 		}
 		return p.act(c, class, func() string {
@@ -25,10 +25,11 @@ func (p *Process) fail(c *communicator, function string, class Code, format stri
 	})
 }
 
-// nobody is the communicator whose error handler is for what concerns none: since MPI 4
-// MPI_COMM_SELF. Before it was the world, and most programs know no other: it stands
-// in where the program has set its handler only.
-func (p *Process) nobody() *communicator {
+// fallback is the communicator whose error handler takes the errors that concern no
+// communicator. Since MPI 4 that is MPI_COMM_SELF. Before, it was MPI_COMM_WORLD, and most
+// programs set only that one's handler: it is the fallback while MPI_COMM_SELF has the default
+// handler.
+func (p *Process) fallback() *communicator {
 	self := p.self.Load()
 	if self != nil && self.errhandler.Load() == fatal {
 		return p.world.Load()
@@ -36,14 +37,14 @@ func (p *Process) nobody() *communicator {
 	return self
 }
 
-// failWith is fail for an error of the machinery below.
+// failWith is fail for an error of package comm or the layers below it.
 func (p *Process) failWith(c *communicator, function string, err error) Code {
 	p.awaitEnd(c, err)
 	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
 }
 
-// awaitEnd waits for the end of the job if an error brings it about that the launcher can
-// tell of better.
+// awaitEnd waits for the end of the job if a lost rank is fatal to it: the launcher knows more
+// of the cause.
 func (p *Process) awaitEnd(c *communicator, err error) {
 	if errors.Is(err, process.ErrRankLost) {
 		if h := c.errhandler.Load(); h == fatal || h == aborts {
@@ -52,7 +53,7 @@ func (p *Process) awaitEnd(c *communicator, err error) {
 	}
 }
 
-// causeOf strips what fail says itself from an error.
+// causeOf is an error without the parts that fail adds itself.
 func causeOf(err error) string {
 	if e := (*comm.Error)(nil); errors.As(err, &e) {
 		err = e.Err
@@ -60,7 +61,7 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// act does what a communicator's error handler says.
+// act does as a communicator's error handler says.
 func (p *Process) act(c *communicator, code Code, text func() string) Code {
 	switch h := c.errhandler.Load(); h {
 	case returns:
@@ -73,8 +74,8 @@ func (p *Process) act(c *communicator, code Code, text func() string) Code {
 	}
 }
 
-// outOfTime is the error of a call before MPI_Init or after MPI_Finalize. There
-// is no communicator whose handler could say otherwise: it ends the process.
+// outOfTime is the error of a call before MPI_Init or after MPI_Finalize. No communicator's
+// handler can decide, so the process ends.
 func (p *Process) outOfTime(function string) Code {
 	why := "is called before MPI_Init"
 	if p.state.Load() >= finalising {
@@ -84,8 +85,8 @@ func (p *Process) outOfTime(function string) Code {
 	return ErrOther
 }
 
-// Unsupported is what a function does that isn't implemented. comm is a
-// communicator of its arguments, or 0.
+// Unsupported is the error of a function that isn't implemented. comm is a communicator among
+// its arguments, or 0.
 func (p *Process) Unsupported(function string, comm Comm) Code {
 	var c *communicator
 	if comm != 0 {

@@ -9,9 +9,9 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// grequest is a generalised request, whose end the program tells. Inside it is the
-// receive of an empty message that this process sends itself then: so whatever waits for
-// requests waits for these too.
+// grequest is a generalised request: the program says when it ends. Inside, it receives an
+// empty message, which this process sends itself at that moment. So every function that waits
+// for requests waits for these too.
 type grequest struct {
 	p                   *Process
 	query, free_, abort uintptr // the program's functions
@@ -20,7 +20,7 @@ type grequest struct {
 	ended               atomic.Bool // MPI_Grequest_complete was called
 }
 
-// grequests is where those messages pass.
+// grequests is the communicator for those messages.
 type grequests struct {
 	mu   sync.Mutex
 	comm *comm.Comm // of this process with itself; made when first needed
@@ -81,7 +81,7 @@ func (p *Process) GrequestComplete(request Request) Code {
 	return Success
 }
 
-// finish implements work: the program says what the status is.
+// finish implements work: the program fills in the status.
 func (g *grequest) finish(r *request, _ engine.Status, err error) error {
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (g *grequest) free() error {
 	return nil
 }
 
-// cancel is MPI_Cancel: the program decides whether that is possible.
+// cancel is MPI_Cancel. The program's function decides whether it is possible.
 func (g *grequest) cancel() Code {
 	if code := g.p.host.CancelRequest(g.abort, g.extra, g.ended.Load()); code != Success {
 		return g.p.fail(nil, "MPI_Cancel", code, "the program's cancel function returned %d", code)

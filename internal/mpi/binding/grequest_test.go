@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A generalised request ends when the program says so, from any thread, with the status
-// that it wants; waiting for it mixes with waiting for others.
+// A generalised request ends when the program says so, from any thread, with the program's
+// status. A program can wait for it together with other requests.
 func TestGrequest(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		ok(t, "set", p.CommSetErrhandler(CommSelf, ErrorsReturn))
@@ -49,7 +49,7 @@ func TestGrequest(t *testing.T) {
 		if h != RequestNull || s.Source != 5 || s.Tag != 6 || s.Bytes() != 40 || s.Cancelled() || queried != 1 || freed != 7 {
 			t.Errorf("%+v, queried %d, freed %d", s, queried, freed)
 		}
-		// Among others, cancelled, and with an error of the program's.
+		// Together with other requests, cancelled, and with an error of the program's function.
 		pair := []Request{start(), start()}
 		ok(t, "cancel", p.Cancel(&pair[1]))
 		ok(t, "complete", p.GrequestComplete(pair[1]))

@@ -21,7 +21,7 @@ func (p *Process) group(h Group) *group {
 	return p.groups.get(uintptr(h))
 }
 
-// noGroup is the error of a handle that is no group's.
+// noGroup is the error of a handle that names no group.
 func (p *Process) noGroup(function string, h Group) Code {
 	if !p.live() {
 		return p.outOfTime(function)
@@ -42,7 +42,7 @@ func (p *Process) newGroup(ranks []proto.Rank) Group {
 
 // rankOf is a member's rank in the group, or Undefined.
 func (g *group) rankOf(r proto.Rank) int32 {
-	// Most groups have their members near their places in the world.
+	// In most groups, members have their ranks of the world.
 	if int(r) < len(g.ranks) && g.ranks[r] == r {
 		return int32(r)
 	}
@@ -52,7 +52,7 @@ func (g *group) rankOf(r proto.Rank) int32 {
 	return Undefined
 }
 
-// set is the group for many questions whether a rank is in it.
+// set is the group as a map, for many look-ups.
 func (g *group) set() map[proto.Rank]bool {
 	m := make(map[proto.Rank]bool, len(g.ranks))
 	for _, r := range g.ranks {
@@ -61,7 +61,7 @@ func (g *group) set() map[proto.Rank]bool {
 	return m
 }
 
-// chosen are the members that keep says.
+// chosen are the members that keep accepts.
 func (g *group) chosen(keep func(proto.Rank) bool) (list []proto.Rank) {
 	for _, r := range g.ranks {
 		if keep(r) {
@@ -116,7 +116,7 @@ func (p *Process) GroupCompare(group1, group2 Group, result *int32) Code {
 	return p.withGroups("MPI_Group_compare", group1, group2, func(a, b *group) { *result = compareGroups(a, b) })
 }
 
-// GroupUnion is MPI_Group_union: the first group, then what only the second has.
+// GroupUnion is MPI_Group_union: the first group, then the ranks that only the second has.
 func (p *Process) GroupUnion(group1, group2 Group, newgroup *Group) Code {
 	return p.withGroups("MPI_Group_union", group1, group2, func(a, b *group) {
 		in := a.set()
@@ -132,7 +132,7 @@ func (p *Process) GroupIntersection(group1, group2 Group, newgroup *Group) Code 
 	})
 }
 
-// GroupDifference is MPI_Group_difference: what only the first group has.
+// GroupDifference is MPI_Group_difference: the ranks that only the first group has.
 func (p *Process) GroupDifference(group1, group2 Group, newgroup *Group) Code {
 	return p.withGroups("MPI_Group_difference", group1, group2, func(a, b *group) {
 		in := b.set()
@@ -230,8 +230,8 @@ func (p *Process) selectRanges(function string, h Group, n int32, ranges *int32,
 	}, include, newgroup)
 }
 
-// choose makes a group of the chosen members, in the order of choice, or of all
-// others.
+// choose makes a group of the chosen members in the order of choice, or, without include, of
+// all other members.
 func (p *Process) choose(function string, h Group, n int32, choice func(yield func(int64) bool), include bool, newgroup *Group) Code {
 	g := p.group(h)
 	if g == nil {

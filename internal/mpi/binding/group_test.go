@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// members gives a group's ranks in the world, by the library's own word.
+// members are a group's ranks in the world, as the library translates them.
 func members(t *testing.T, p *Process, g Group) []int32 {
 	t.Helper()
 	var n int32
@@ -32,7 +32,7 @@ func first[T any](s []T) *T {
 	return &s[0]
 }
 
-// Every operation on groups does what it does to plain lists of numbers.
+// Each operation on groups has the result of the same operation on lists of numbers.
 func TestGroupModel(t *testing.T) {
 	const n = 8
 	ranks(t, n, func(t *testing.T, p *Process) {
@@ -114,7 +114,7 @@ func TestGroupModel(t *testing.T) {
 	})
 }
 
-// Ranges are what the loops say that they stand for.
+// Ranges give the ranks of the loops that they stand for.
 func TestGroupRanges(t *testing.T) {
 	ranks(t, 10, func(t *testing.T, p *Process) {
 		ok(t, "set", p.CommSetErrhandler(CommWorld, ErrorsReturn))

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// info is an info object: keys with values, in the order in which the keys came.
+// info is an info object: keys with values, in the order in which the keys were set.
 type info struct {
 	mu      sync.Mutex
 	entries []entryOfInfo
@@ -42,7 +42,7 @@ func (i *info) set(key, value string) {
 	}
 }
 
-// copy is another object with the same contents; of nil, an empty one.
+// copy is another object with the same contents. The copy of nil is empty.
 func (i *info) copy() *info {
 	if i == nil {
 		return &info{}
@@ -52,7 +52,7 @@ func (i *info) copy() *info {
 	return &info{entries: slices.Clone(i.entries)}
 }
 
-// environmentInfo is MPI_INFO_ENV: what is known of how the program was started.
+// environmentInfo is MPI_INFO_ENV: how the program was started, as far as the library knows.
 func (p *Process) environmentInfo() *info {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ var levels = map[int32]string{
 // describeStart is the command line and the working directory.
 func describeStart() *info {
 	i := &info{}
-	// The runtime of a shared library need not have been told of the arguments.
+	// The Go runtime of a shared library may not know the arguments.
 	if line, err := os.ReadFile("/proc/self/cmdline"); err == nil {
 		if args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"); len(args) > 0 {
 			i.set("command", cut(args[0]))
@@ -86,7 +86,7 @@ func describeStart() *info {
 	return i
 }
 
-// cut shortens a value to what an info object may hold.
+// cut shortens a value to the length that an info object can hold.
 func cut(s string) string { return s[:min(len(s), MaxInfoVal-1)] }
 
 // info is the object of a handle, nil if it has none.
@@ -113,7 +113,7 @@ func (p *Process) optional(h Info) (i *info, valid bool) {
 	return i, i != nil
 }
 
-// withKey calls f with an info object and a key that may be one.
+// withKey checks an info object and a key, and calls f with them.
 func (p *Process) withKey(function string, h Info, key *byte, f func(i *info, key string) Code) Code {
 	i := p.info(h)
 	if i == nil {

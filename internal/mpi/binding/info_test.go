@@ -35,7 +35,7 @@ func TestInfo(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
-		// Too little room cuts a value off, at a place that the two functions see differently.
+		// Too little room cuts a value. The two functions count the room differently.
 		value := []byte("xxxxxxxx")
 		ok(t, "set", p.InfoSet(i, cString("long"), cString("abcdef")))
 		ok(t, "get", p.InfoGet(i, cString("long"), 3, &value[0], &flag))
@@ -80,7 +80,7 @@ func TestInfo(t *testing.T) {
 	})
 }
 
-// MPI_INFO_ENV tells how the program was started.
+// MPI_INFO_ENV holds how the program was started.
 func TestInfoEnv(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		wd, err := os.Getwd()

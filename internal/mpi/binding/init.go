@@ -85,7 +85,7 @@ func (p *Process) Finalize() Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Finalize")
 	}
-	// The standard lets programs clean up here.
+	// The standard lets programs clean up in these delete functions.
 	self := p.self.Load()
 	if code := p.deleteAttributes(&self.attributes, uintptr(CommSelf)); code != Success {
 		return p.callbackFailed(self, "MPI_Finalize", "delete", code)
@@ -113,8 +113,8 @@ func (p *Process) Finalized(flag *int32) Code {
 	return Success
 }
 
-// Abort is MPI_Abort. It ends the whole job whatever the communicator, and
-// before MPI_Init or after MPI_Finalize at least this process.
+// Abort is MPI_Abort. It ends the whole job, whatever the communicator. Before MPI_Init and
+// after MPI_Finalize it ends this process.
 func (p *Process) Abort(comm Comm, errorcode int32) Code {
 	if p.state.Load() != running {
 		p.host.Exit(int(errorcode), fmt.Sprintf("MPI_Abort(%d) outside a job", errorcode))

@@ -5,9 +5,10 @@ import (
 	"unsafe"
 )
 
-// After the loss of a rank communicators are still made, where that takes no word from the
-// dead: a duplicate, which lacks the same rank, and a communicator of those that live, in
-// which all works. To divide the world needs everybody, and fails at all who live.
+// After the loss of a rank, a program can still make communicators that need no message from
+// the dead rank: a duplicate, which lacks the same rank, and a communicator of the live ranks,
+// in which everything works. MPI_Comm_split of the world needs all ranks, and fails at all live
+// ones.
 func TestCommunicatorsAfterALoss(t *testing.T) {
 	returning(t, 4, func(t *testing.T, p *Process) {
 		if rankOf(p) == 1 {

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// memory is what MPI_Alloc_mem has given out, by address. It is mapped for itself, so
-// that a lack of it is an error and not the end.
+// memory is the memory that MPI_Alloc_mem has allocated, by address. Each block is a mapping of
+// its own, so that running out of memory is an error and doesn't end the process.
 type memory struct {
 	mu     sync.Mutex
 	blocks map[uintptr][]byte

@@ -7,8 +7,7 @@ import (
 	"banyan/internal/mpi/reduce"
 )
 
-// operation is what an Op names: a predefined operation, or a function of the
-// program.
+// operation is the object of an Op: a predefined operation, or a function of the program.
 type operation struct {
 	handle      Op
 	fn          uintptr // 0 if it is predefined
@@ -39,7 +38,7 @@ func (p *Process) operation(h Op) *operation {
 	return p.ops.get(uintptr(h))
 }
 
-// noOp is the error of a handle that is no operation's.
+// noOp is the error of a handle that names no operation.
 func (p *Process) noOp(c *communicator, function string, h Op) Code {
 	if !p.live() {
 		return p.outOfTime(function)

@@ -68,8 +68,8 @@ func TestReduceLocal(t *testing.T) {
 	})
 }
 
-// subtract is inout = in - inout: neither commutative nor associative, so that operands
-// in the wrong places show.
+// subtract is inout = in - inout. It is neither commutative nor associative, so operands in the
+// wrong order show.
 func subtract(in, inout unsafe.Pointer, count int64, datatype Datatype) {
 	l, r := unsafe.Slice((*int32)(in), count), unsafe.Slice((*int32)(inout), count)
 	for i := range l {
@@ -108,8 +108,8 @@ func TestUserReduction(t *testing.T) {
 	})
 }
 
-// TestUserReductionLayout says that a function sees structs as C lays them out, padding
-// and bounds included, in both orders.
+// TestUserReductionLayout checks that a function gets structs as C lays them out, with padding
+// and bounds, in both orders.
 func TestUserReductionLayout(t *testing.T) {
 	type record struct {
 		before int32
@@ -136,7 +136,7 @@ func TestUserReductionLayout(t *testing.T) {
 				left := append(element(1, 10, 2), element(3, 20, 4)...)
 				right := append(element(5, 1, 6), element(7, 2, 8)...)
 				want := append(element(1, 11, 2), element(3, 22, 4)...)
-				if commutative != 0 { // the function isn't, and shows that it was called the other way round
+				if commutative != 0 { // the function isn't commutative, and so shows that its operands were exchanged
 					want = append(element(5, 11, 6), element(7, 22, 8)...)
 				}
 				r, code := p.reduction(nil, "test", op, p.datatype(resized))
@@ -150,7 +150,7 @@ func TestUserReductionLayout(t *testing.T) {
 	})
 }
 
-// TestPredefinedReduction says that a predefined operation needs no allocation.
+// TestPredefinedReduction checks that a predefined operation allocates nothing.
 func TestPredefinedReduction(t *testing.T) {
 	alone(t, func(t *testing.T, p *Process) {
 		left, right := make([]byte, 64), make([]byte, 64)

@@ -5,16 +5,15 @@ import (
 	"unsafe"
 )
 
-// userReduction is a function of the program on elements of a type, as a
-// comm.Combiner: on packed data. The function sees the data laid out as the type
-// says.
+// userReduction is a function of the program on elements of a type. It is a comm.Combiner, so
+// it works on packed data: the function gets a copy that is laid out as the type says.
 //
-// MPI's user functions compute inout = in op inout. So in is the left operand, from the
-// lower ranks, and the result is where the right one was; a commutative one is
-// called the other way round, which saves copying.
+// MPI's user functions compute inout = in op inout. So in is the left operand, from the lower
+// ranks, and the result replaces the right one. A commutative function is called with the
+// operands exchanged, which saves a copy.
 //
-// A function of a Fortran program is the same: it finds a pointer to the
-// handle, whose lower half, at the same address, is Fortran's handle.
+// A function of a Fortran program works too: it gets a pointer to the handle, and the handle's
+// lower half, which is at the same address, is Fortran's handle.
 type userReduction struct {
 	p   *Process
 	op  *operation
@@ -33,7 +32,7 @@ func (u *userReduction) Combine(left, right []byte) {
 		in, inout = inout, in
 	}
 	in.spread(false)
-	inout.spread(!u.op.commutative) // right isn't ours to change
+	inout.spread(!u.op.commutative) // right must not change
 	u.p.callUser(u.op, u.typ, in.at, inout.at, count)
 	inout.collect(left)
 	in.release()
@@ -44,7 +43,7 @@ func (u *userReduction) Combine(left, right []byte) {
 // addresses that the type's displacements are relative to.
 func (p *Process) callUser(o *operation, typ *datatype, in, inout unsafe.Pointer, count int64) {
 	_, extent := typ.Extent()
-	for count > math.MaxInt32 && !o.wide { // more than its int can say
+	for count > math.MaxInt32 && !o.wide { // more than fits the function's int
 		p.host.Reduce(o.fn, false, in, inout, math.MaxInt32, typ.handle)
 		in, inout = unsafe.Add(in, math.MaxInt32*extent), unsafe.Add(inout, math.MaxInt32*extent)
 		count -= math.MaxInt32
@@ -52,8 +51,8 @@ func (p *Process) callUser(o *operation, typ *datatype, in, inout unsafe.Pointer
 	p.host.Reduce(o.fn, o.wide, in, inout, count, typ.handle)
 }
 
-// operand is packed elements, laid out as a user function wants them: where they
-// are, if packed they are the same, otherwise in a copy.
+// operand is packed elements laid out for a user function: in their own memory if the packed
+// layout is the type's layout, otherwise in a copy.
 type operand struct {
 	typ    *datatype
 	count  int64
@@ -62,15 +61,15 @@ type operand struct {
 	copied *[]byte
 }
 
-// spread lays the elements out; in a copy also if own is asked for.
+// spread lays the elements out. With own it always makes a copy.
 func (o *operand) spread(own bool) {
 	lb, extent := o.typ.Extent()
 	if first, contiguous := o.typ.Contiguous(o.count); contiguous && first == 0 && lb == 0 && extent == o.typ.Size() && !own {
 		o.at = unsafe.Pointer(&o.packed[0])
 		return
 	}
-	// The function may assign whole structs, with their padding: there is room for all
-	// of each extent. The address itself is in the buffer as well.
+	// The function may assign whole structs with their padding, so there is room for the whole
+	// of each extent. The buffer contains the address o.at as well.
 	first, length := o.typ.Span(o.count)
 	all := extent * o.count
 	low := min(0, first, lb, lb+all)
@@ -80,7 +79,7 @@ func (o *operand) spread(own bool) {
 	o.typ.Unpack(o.packed, o.at, o.count, 0)
 }
 
-// collect packs the elements to a buffer.
+// collect packs the elements into a buffer.
 func (o *operand) collect(to []byte) {
 	if o.copied != nil {
 		o.typ.Pack(to, o.at, o.count, 0)
@@ -122,7 +121,7 @@ func (p *Process) ReduceLocal(inbuf, inoutbuf unsafe.Pointer, count int64, datat
 	}
 	in, _ := p.outgoing(nil, function, inbuf, count, datatype)
 	inout, _ := p.outgoing(nil, function, inoutbuf, count, datatype)
-	f(inout.bytes, in.bytes) // they commute
+	f(inout.bytes, in.bytes) // predefined operations commute
 	inout.unpack(int64(len(inout.bytes)))
 	in.release()
 	inout.release()

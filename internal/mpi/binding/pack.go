@@ -7,11 +7,10 @@ import (
 	types "banyan/internal/mpi/datatype"
 )
 
-// A packed buffer is the bytes of the data without headers, so it may be sent as
-// MPI_PACKED and received as the type itself, and the other way round.
+// A packed buffer is the data's bytes without headers. So a program may send it as MPI_PACKED
+// and receive it as the type itself, and the other way round.
 
-// room is the rest of a packed buffer from a position on: n bytes of it, which
-// must be there.
+// room is n bytes of a packed buffer from a position on. It checks that the buffer has them.
 func (p *Process) room(c *communicator, function string, buffer unsafe.Pointer, size, position, n int64) ([]byte, Code) {
 	switch {
 	case size < 0:

@@ -22,8 +22,8 @@ func (p *Process) RsendInit(buf unsafe.Pointer, count int64, datatype Datatype, 
 	return p.sendInit("MPI_Rsend_init", standard, buf, count, datatype, dest, tag, comm, request)
 }
 
-// sendInit makes a persistent send. The buffer for a message that must be packed is
-// kept, and packed anew by each start.
+// sendInit makes a persistent send. If the message must be packed, the request keeps its
+// buffer, and each start packs it anew.
 func (p *Process) sendInit(function string, m mode, buf unsafe.Pointer, count int64, datatype Datatype, dest, tag int32, comm Comm, request *Request) Code {
 	c := p.communicator(comm)
 	if c == nil {
@@ -62,14 +62,14 @@ func (p *Process) beginSend(m mode, dest, tag int32) beginning {
 	}
 }
 
-// pack brings the program's data into the message, if that is a buffer of its own.
+// pack copies the program's data into the message, if the message has its own buffer.
 func (d *data) pack() {
 	if d.pooled != nil {
 		d.typ.Pack(d.bytes, d.buf, d.count, 0)
 	}
 }
 
-// shared is the same data, which whoever gets it can't release.
+// shared is the same data, without the right to release it.
 func (d data) shared() *data {
 	d.pooled = nil
 	return &d
@@ -109,8 +109,8 @@ func (p *Process) beginReceive(source, tag int32) beginning {
 	}
 }
 
-// initNoProc makes a persistent operation with MPI_PROC_NULL. source is what its
-// status will say.
+// initNoProc makes a persistent operation with MPI_PROC_NULL. source is the source in its
+// status.
 func (p *Process) initNoProc(c *communicator, function string, source int32, request *Request) Code {
 	r := p.newRequest(c, function)
 	r.begin = beginNothing(source)

@@ -2,9 +2,9 @@ package binding
 
 import "unsafe"
 
-// plain are the sizes in bytes of the predefined types whose elements lie one after
-// another, by handle; 0 for all others. Most messages are of such a type, and need no look
-// at what the type is otherwise.
+// plain are the sizes in bytes of the predefined types whose elements lie one after another, by
+// handle. The size of all others is 0. Most messages have such a type, and then the type's
+// object isn't needed.
 type plain [256]uint8
 
 const firstDatatype = DatatypeNull
@@ -24,8 +24,8 @@ func (p *Process) plainTypes() (sizes plain) {
 	return sizes
 }
 
-// bytes is a buffer of a plain type as the message that it is. It is false where there is
-// more to be said of the arguments.
+// bytes is the message in a buffer of a plain type. It returns false if the arguments need more
+// checks.
 func (s *plain) bytes(buf unsafe.Pointer, count int64, datatype Datatype) ([]byte, bool) {
 	i := datatype - firstDatatype
 	if i >= Datatype(len(s)) || s[i] == 0 || uint64(count)-1 >= maxData/256 || special(buf) {

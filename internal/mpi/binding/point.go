@@ -8,8 +8,8 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// mode is one of MPI's ways to send. Ready sends are standard ones: what the
-// program knows of the receiver helps nobody here.
+// mode is one of MPI's ways to send. Ready sends are standard sends: that the receive is posted
+// doesn't help this library.
 type mode uint8
 
 const (
@@ -72,8 +72,8 @@ func (p *Process) send(function string, m mode, buf unsafe.Pointer, count int64,
 	return Success
 }
 
-// checkSend is the error of a destination or a tag; Success for MPI_PROC_NULL with a tag
-// that is one.
+// checkSend is the error of a destination or a tag. It is Success for MPI_PROC_NULL with a
+// valid tag.
 func (p *Process) checkSend(c *communicator, function string, dest, tag int32) Code {
 	switch n := int32(c.comm.Size()); {
 	case dest != ProcNull && (dest < 0 || dest >= n):
@@ -84,8 +84,8 @@ func (p *Process) checkSend(c *communicator, function string, dest, tag int32) C
 	return Success
 }
 
-// checkReceive is the same for a source, which may be MPI_ANY_SOURCE, and a tag, which
-// may be MPI_ANY_TAG.
+// checkReceive is checkSend for a source, which may be MPI_ANY_SOURCE, and a tag, which may be
+// MPI_ANY_TAG.
 func (p *Process) checkReceive(c *communicator, function string, source, tag int32) Code {
 	switch n := int32(c.comm.Size()); {
 	case source != ProcNull && source != AnySource && (source < 0 || source >= n):
@@ -96,7 +96,7 @@ func (p *Process) checkReceive(c *communicator, function string, source, tag int
 	return Success
 }
 
-// tagOf is a receive's tag as package comm has it.
+// tagOf is a receive's tag in package comm.
 func tagOf(tag int32) int {
 	if tag == AnyTag {
 		return comm.AnyTag
@@ -159,7 +159,7 @@ func (p *Process) isend(function string, m mode, buf unsafe.Pointer, count int64
 	return p.publish(r, request)
 }
 
-// begin starts a send of whole bytes.
+// begin starts a send of a message.
 func (c *communicator) begin(m mode, bytes []byte, dest, tag int32) (comm.Pending, error) {
 	if m == synchronous {
 		return c.comm.Issend(bytes, int(dest), int(tag))

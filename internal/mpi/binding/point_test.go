@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// ints is a buffer as a program has it.
+// ints is a program's buffer.
 func ints(s []int32) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
 // numbers are n different ints.
@@ -48,7 +48,7 @@ func wantStatus(t *testing.T, what string, s *Status, source, tag int32, bytes i
 // sizes of messages: none, small, eager at the limit, and by rendezvous.
 var messageSizes = []int{0, 1, 2, 1000, 16384, 16385, 200_000}
 
-// Every way to send, blocking and not, brings every size to every way to receive.
+// Each way to send, blocking or not, delivers each size to each way to receive.
 func TestSendModes(t *testing.T) {
 	type sender func(p *Process, buf unsafe.Pointer, n int64, dest, tag int32) Code
 	type starter func(buf unsafe.Pointer, count int64, datatype Datatype, dest, tag int32, comm Comm, request *Request) Code
@@ -161,43 +161,13 @@ func TestSendModes(t *testing.T) {
 	}
 }
 
-// A message that doesn't fit fills the buffer, and harms no other.
-func TestTruncation(t *testing.T) {
-	returning(t, 2, func(t *testing.T, p *Process) {
-		for _, n := range messageSizes[2:] {
-			want := numbers(n, 7)
-			if rankOf(p) == 0 {
-				ok(t, "Send", p.Send(ints(want), int64(n), TypeInt, 1, 1, CommWorld))
-				ok(t, "Ssend", p.Ssend(ints(want), int64(n), TypeInt, 1, 1, CommWorld))
-				ok(t, "Send", p.Send(ints(want), int64(n), TypeInt, 1, 2, CommWorld))
-				continue
-			}
-			for _, room := range []int{n / 2, 0} {
-				got := make([]int32, n)
-				got[room] = -1
-				var s Status
-				wantCode(t, "Recv", p.Recv(ints(got), int64(room), TypeInt, 0, 1, CommWorld, &s), ErrTruncate)
-				wantStatus(t, "Recv", &s, 0, 1, int64(4*room))
-				if !slices.Equal(got[:room], want[:room]) || got[room] != -1 {
-					t.Errorf("%d of %d ints: the buffer doesn't hold what fits", room, n)
-				}
-			}
-			got := make([]int32, n)
-			ok(t, "Recv", p.Recv(ints(got), int64(n), TypeInt, 0, 2, CommWorld, nil))
-			if !slices.Equal(got, want) {
-				t.Error("the message after truncated ones is spoiled")
-			}
-		}
-	})
-}
-
-// A synchronous send waits for its receive, another doesn't.
+// A synchronous send waits for its receive. Other sends don't.
 func TestSynchronous(t *testing.T) {
 	for _, replicas := range []int{1, 2} {
 		replicated(t, 2, replicas, func(t *testing.T, p *Process) {
 			var x int32
 			if rankOf(p) == 1 {
-				// The second message says that the first has not been received.
+				// The second message is sent before the first is received.
 				ok(t, "Recv", p.Recv(ints([]int32{0}), 1, TypeInt, 0, 2, CommWorld, nil))
 				ok(t, "Recv", p.Recv(unsafe.Pointer(&x), 1, TypeInt, 0, 1, CommWorld, nil))
 				return
@@ -213,7 +183,7 @@ func TestSynchronous(t *testing.T) {
 			ok(t, "Send", p.Send(unsafe.Pointer(&x), 1, TypeInt, 1, 2, CommWorld))
 			ok(t, "Wait", p.Wait(&r, nil))
 
-			// To itself as well.
+			// A send to itself waits as well.
 			ok(t, "Issend", p.Issend(unsafe.Pointer(&x), 1, TypeInt, 0, 3, CommWorld, &r))
 			var flag int32
 			if ok(t, "Test", p.Test(&r, &flag, nil)); flag != 0 {
@@ -224,131 +194,6 @@ func TestSynchronous(t *testing.T) {
 			ok(t, "Wait", p.Wait(&r, nil))
 		})
 	}
-}
-
-// With MPI_PROC_NULL every operation ends at once, and its status says so.
-func TestProcNull(t *testing.T) {
-	ranks(t, 1, func(t *testing.T, p *Process) {
-		x := []int32{5}
-		var s Status
-		var flag int32
-		var m Message
-		null := func(what string, code Code) {
-			t.Helper()
-			ok(t, what, code)
-			wantStatus(t, what, &s, ProcNull, AnyTag, 0)
-			s = Status{}
-		}
-		for _, send := range []func(unsafe.Pointer, int64, Datatype, int32, int32, Comm) Code{p.Send, p.Ssend, p.Bsend, p.Rsend} {
-			ok(t, "a send", send(ints(x), 1, TypeInt, ProcNull, 0, CommWorld))
-		}
-		null("Recv", p.Recv(ints(x), 1, TypeInt, ProcNull, 0, CommWorld, &s))
-		null("Probe", p.Probe(ProcNull, AnyTag, CommWorld, &s))
-		null("Iprobe", p.Iprobe(ProcNull, AnyTag, CommWorld, &flag, &s))
-		null("Mprobe", p.Mprobe(ProcNull, AnyTag, CommWorld, &m, &s))
-		null("Mrecv", p.Mrecv(ints(x), 1, TypeInt, &m, &s))
-		null("Improbe", p.Improbe(ProcNull, AnyTag, CommWorld, &flag, &m, &s))
-		if flag != 1 || m != MessageNoProc {
-			t.Errorf("Improbe finds %d, %#x", flag, m)
-		}
-		null("Sendrecv", p.Sendrecv(ints(x), 1, TypeInt, ProcNull, 0, ints(x), 1, TypeInt, ProcNull, 0, CommWorld, &s))
-		waited := func(what string, code Code, r *Request) {
-			t.Helper()
-			ok(t, what, code)
-			null(what, p.Wait(r, &s))
-		}
-		var r Request
-		waited("Imrecv", p.Imrecv(ints(x), 1, TypeInt, &m, &r), &r)
-		waited("Irecv", p.Irecv(ints(x), 1, TypeInt, ProcNull, 0, CommWorld, &r), &r)
-		waited("Isendrecv", p.Isendrecv(ints(x), 1, TypeInt, 0, 9, ints(x), 1, TypeInt, ProcNull, 0, CommWorld, &r), &r)
-		ok(t, "Recv", p.Recv(ints(x), 1, TypeInt, 0, 9, CommWorld, nil))
-		ok(t, "RecvInit", p.RecvInit(ints(x), 1, TypeInt, ProcNull, 0, CommWorld, &r))
-		ok(t, "Start", p.Start(&r))
-		null("Wait", p.Wait(&r, &s))
-		ok(t, "RequestFree", p.RequestFree(&r))
-		if x[0] != 5 {
-			t.Error("the buffer has changed")
-		}
-	})
-}
-
-// Wrong arguments are of the class that the standard says, in every operation.
-func TestPointErrors(t *testing.T) {
-	returning(t, 2, func(t *testing.T, p *Process) {
-		if rankOf(p) != 0 {
-			return
-		}
-		x := []int32{1}
-		var r Request
-		var s Status
-		var flag int32
-		var m Message
-		type args struct {
-			comm     Comm
-			count    int64
-			datatype Datatype
-			peer     int32
-			tag      int32
-			buf      unsafe.Pointer
-			want     Code
-		}
-		good := args{CommWorld, 1, TypeInt, 1, 1, ints(x), Success}
-		var bad []args
-		with := func(want Code, change func(a *args)) {
-			a := good
-			a.want = want
-			change(&a)
-			bad = append(bad, a)
-		}
-		with(ErrComm, func(a *args) { a.comm = CommNull })
-		with(ErrComm, func(a *args) { a.comm = Comm(TypeInt) })
-		with(ErrCount, func(a *args) { a.count = -1 })
-		with(ErrType, func(a *args) { a.datatype = DatatypeNull })
-		with(ErrRank, func(a *args) { a.peer = 2 })
-		with(ErrRank, func(a *args) { a.peer = -5 })
-		with(ErrTag, func(a *args) { a.tag = -3 })
-		with(ErrBuffer, func(a *args) { a.buf = nil })
-		with(ErrBuffer, func(a *args) { a.buf = InPlace })
-		for _, a := range bad {
-			for name, code := range map[string]Code{
-				"Send":            p.Send(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm),
-				"Ssend":           p.Ssend(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm),
-				"Bsend":           p.Bsend(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm),
-				"Isend":           p.Isend(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &r),
-				"Send_init":       p.SendInit(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &r),
-				"Recv":            p.Recv(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &s),
-				"Irecv":           p.Irecv(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &r),
-				"Recv_init":       p.RecvInit(a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &r),
-				"Sendrecv":        p.Sendrecv(a.buf, a.count, a.datatype, a.peer, a.tag, ints(x), 1, TypeInt, ProcNull, 0, a.comm, &s),
-				"Sendrecv's recv": p.Sendrecv(ints(x), 1, TypeInt, ProcNull, 0, a.buf, a.count, a.datatype, a.peer, a.tag, a.comm, &s),
-				"Isendrecv":       p.IsendrecvReplace(a.buf, a.count, a.datatype, a.peer, a.tag, ProcNull, 0, a.comm, &r),
-			} {
-				wantCode(t, fmt.Sprintf("%s with %+v", name, a), code, a.want)
-			}
-			if a.want == ErrComm || a.want == ErrRank || a.want == ErrTag {
-				wantCode(t, "Probe", p.Probe(a.peer, a.tag, a.comm, &s), a.want)
-				wantCode(t, "Iprobe", p.Iprobe(a.peer, a.tag, a.comm, &flag, &s), a.want)
-				wantCode(t, "Mprobe", p.Mprobe(a.peer, a.tag, a.comm, &m, &s), a.want)
-				wantCode(t, "Improbe", p.Improbe(a.peer, a.tag, a.comm, &flag, &m, &s), a.want)
-			}
-		}
-		wantCode(t, "a send to any source", p.Send(ints(x), 1, TypeInt, AnySource, 1, CommWorld), ErrRank)
-		wantCode(t, "a send with any tag", p.Send(ints(x), 1, TypeInt, 1, AnyTag, CommWorld), ErrTag)
-		wantCode(t, "Bsend without a buffer", p.Bsend(ints(x), 1, TypeInt, 1, 1, CommWorld), ErrBuffer)
-		m = MessageNull
-		wantCode(t, "Mrecv of none", p.Mrecv(ints(x), 1, TypeInt, &m, &s), ErrRequest)
-		m = Message(CommWorld)
-		wantCode(t, "Imrecv of a communicator", p.Imrecv(ints(x), 1, TypeInt, &m, &r), ErrRequest)
-		r = Request(uintptr(123456789))
-		wantCode(t, "Wait for nothing", p.Wait(&r, &s), ErrRequest)
-		wantCode(t, "Test of nothing", p.Test(&r, &flag, &s), ErrRequest)
-		wantCode(t, "Waitall for nothing", p.Waitall(1, &r, nil), ErrRequest)
-		wantCode(t, "Waitall for -1", p.Waitall(-1, &r, nil), ErrCount)
-		r = RequestNull
-		wantCode(t, "Request_free", p.RequestFree(&r), ErrRequest)
-		wantCode(t, "Cancel", p.Cancel(&r), ErrRequest)
-		wantCode(t, "Start", p.Start(&r), ErrRequest)
-	})
 }
 
 // Types that aren't contiguous are packed on one side and unpacked on the other.
@@ -386,7 +231,7 @@ func TestStridedMessages(t *testing.T) {
 	})
 }
 
-// Several threads of each rank talk at the same time, each with its own tag.
+// Several threads of each rank send and receive at the same time, each with its own tag.
 func TestThreads(t *testing.T) {
 	ranks(t, 2, func(t *testing.T, p *Process) {
 		const threads, messages = 4, 200

@@ -6,14 +6,14 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// message is what a Message names: one that MPI_Mprobe or MPI_Improbe has taken.
+// message is the object of a Message: a message that MPI_Mprobe or MPI_Improbe has matched.
 type message struct {
 	c *communicator
 	m comm.Message
 }
 
-// probing checks the arguments of a probe. With MPI_PROC_NULL there is nothing to look for:
-// the status says so.
+// probing checks the arguments of a probe. For MPI_PROC_NULL it fills in the status and returns
+// none.
 func (p *Process) probing(function string, source, tag int32, comm Comm, status *Status) (c *communicator, none bool, code Code) {
 	if c = p.communicator(comm); c == nil {
 		return nil, true, p.noComm(function, comm)
@@ -94,7 +94,7 @@ func (p *Process) Improbe(source, tag int32, comm Comm, flag *int32, message *Me
 	return p.hold(c, "MPI_Improbe", m, message, status)
 }
 
-// hold gives a message that was taken its handle.
+// hold gives a matched message its handle.
 func (p *Process) hold(c *communicator, function string, m comm.Message, h *Message, status *Status) Code {
 	n := p.messages.add(&message{c, m})
 	if n == 0 {
@@ -133,13 +133,13 @@ func (p *Process) Imrecv(buf unsafe.Pointer, count int64, datatype Datatype, mes
 		return code
 	}
 	r := p.newRequest(m.c, "MPI_Imrecv")
-	m.c.release() // the request uses it
+	m.c.release() // the request has retained it
 	r.pending, r.d = m.m.Irecv(d.bytes), d
 	r.follow(r.pending.Handle())
 	return p.publish(r, request)
 }
 
-// release looks a message up and takes its handle back, unless an argument is wrong.
+// release looks a message up and frees its handle, unless an argument is wrong.
 func (p *Process) release(buf unsafe.Pointer, count int64, datatype Datatype, h *Message, function string) (*message, data, Code) {
 	if !p.live() {
 		return nil, data{}, p.outOfTime(function)

@@ -8,30 +8,28 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// Job is this process's part in a job: what package job makes of the
-// environment, or a member of a test.
+// Job is this process's part in a job. Package job/join provides it; tests have their own.
 type Job interface {
 	Engine() *engine.Engine
-	// Leave waits until everyone is ready to leave, and leaves.
+	// Leave waits until all processes are ready to leave, and leaves.
 	Leave() error
 	// Abort ends the whole job. It doesn't return.
 	Abort(code int, why string)
 	// Survive says that the program goes on when a rank is lost.
 	Survive()
-	// AwaitEnd waits for the end that a lost rank brings, unless the program
-	// survives it: the launcher knows the cause better than this process.
+	// AwaitEnd waits until the job ends because of a lost rank, unless the program survives
+	// that. The launcher knows the cause better than this process.
 	AwaitEnd()
 	// Hosts numbers the host of each process, nil if they are unknown.
 	Hosts() []int32
-	// Program is which of the job's programs this is, from 0; -1 if that isn't
-	// known.
+	// Program is the number of this program among the job's, from 0, or -1 if it isn't known.
 	Program() int
 }
 
-// Host is what surrounds a Process: the C side of the library, or a test.
+// Host is the surroundings of a Process: the C side of the library, or a test.
 type Host struct {
 	Join func() (Job, error)
-	// Flush writes out what the program's own buffers hold; nil if there are none.
+	// Flush writes out the program's own buffers. It is nil if there are none.
 	Flush func()
 	// Exit ends this process when there is no job to abort.
 	Exit func(code int, why string)
@@ -47,8 +45,8 @@ const (
 	finalised
 )
 
-// Process is the C library's state in one process, one rank of the job (or a
-// replica of one). All functions of the interface are its methods.
+// Process is the C library's state in one process, which is a rank of the job or a replica of
+// one. All functions of the interface are its methods.
 type Process struct {
 	host   Host
 	job    Job
@@ -66,7 +64,7 @@ type Process struct {
 	requests    requests
 	grequests   grequests
 	messages    table[message]
-	space       space // for buffered sends
+	sendBuffer  sendBuffer // for buffered sends
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
@@ -74,7 +72,7 @@ type Process struct {
 	keyvals     keyvals
 	survives    atomic.Bool
 	values      *predefined    // of attributes
-	pins        runtime.Pinner // of what C has the addresses of
+	pins        runtime.Pinner // pins memory whose addresses C has
 	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
 	memory      memory
 	fortran     fortran

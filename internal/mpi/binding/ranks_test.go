@@ -12,10 +12,9 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// ranks runs f as each of n ranks of a job in this process, and waits for all. Each
-// begins initialised, with MPI_ERRORS_ARE_FATAL, and is finalised when f returns unless it
-// has done so itself. An abort fails the test; tests of errors set
-// MPI_ERRORS_RETURN, or look at aborted.
+// ranks runs f as each of n ranks of a job in this process, and waits for all. Each rank begins
+// initialised, with MPI_ERRORS_ARE_FATAL. When f returns, the rank is finalised unless f has
+// done so. An abort fails the test; tests of errors set MPI_ERRORS_RETURN or call expectAbort.
 func ranks(t *testing.T, n int, f func(t *testing.T, p *Process)) {
 	t.Helper()
 	replicated(t, n, 1, f)
@@ -42,7 +41,7 @@ func replicated(t *testing.T, n, replicas int, f func(t *testing.T, p *Process))
 				})
 				left := false
 				defer func() {
-					if !left { // by t.FailNow or Abort: others may wait for it
+					if !left { // by t.FailNow or Abort: other ranks may wait for it
 						m.Die()
 					}
 				}()
@@ -82,10 +81,10 @@ func (m *testMember) AwaitEnd()              {}
 func (m *testMember) Hosts() []int32         { return nil }
 func (m *testMember) Program() int           { return 0 }
 
-// expected is why a test's Abort is no failure.
+// expected is the reason why a test's Abort isn't a failure.
 var expected sync.Map // *testing.T → func(why string)
 
-// expectAbort lets the test's ranks abort: heard gets the message of each.
+// expectAbort lets the test's ranks abort. heard gets the message of each.
 func expectAbort(t *testing.T, heard func(code int, why string)) {
 	expected.Store(t, heard)
 	t.Cleanup(func() { expected.Delete(t) })
@@ -109,8 +108,8 @@ var functions = struct {
 	list []any
 }{}
 
-// function makes a Go function callable as a user function by binding. It is one of
-// the types that the methods of testCallbacks assert.
+// function makes a Go function callable by binding as a user function. Its type is one of those
+// that the methods of testCallbacks assert.
 func function(f any) uintptr {
 	functions.Lock()
 	defer functions.Unlock()
@@ -167,7 +166,7 @@ func ok(t *testing.T, what string, code Code) {
 // rankOf is the rank in the world.
 func rankOf(p *Process) int { return p.world.Load().comm.Rank() }
 
-// The ranks of a test know who they are.
+// Each rank of a test has its own number.
 func TestRanks(t *testing.T) {
 	var seen sync.Map
 	ranks(t, 3, func(t *testing.T, p *Process) {
@@ -184,7 +183,8 @@ func TestRanks(t *testing.T) {
 	})
 }
 
-// The default error handler ends the job, and says what, where and who.
+// The default error handler ends the job, and its message names the error, the communicator and
+// the rank.
 func TestFatal(t *testing.T) {
 	var mu sync.Mutex
 	var said []string

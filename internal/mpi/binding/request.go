@@ -10,25 +10,24 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// request is an operation that was started, or can be (a persistent one). It is in
-// one of three states: inactive, active, and ended, when its outcome is known but
-// hasn't been told yet.
+// request is an operation that was started, or can be (a persistent one). It is inactive,
+// active, or ended: then its outcome is known and hasn't been reported yet.
 type request struct {
 	c        *communicator
-	function string // that made it, for errors
+	function string // that made the request, for errors
 	state    requestState
 
 	// Of point-to-point operations.
 	pending comm.Pending
 	d       data
-	send    comm.Pending // of MPI_Isendrecv, whose receive is pending
+	send    comm.Pending // of MPI_Isendrecv; the receive is pending
 	sent    data
-	noProc  bool // it receives from MPI_PROC_NULL, whatever it sends
+	noProc  bool // the receive of MPI_Isendrecv is from MPI_PROC_NULL
 
-	handle engine.Handle   // what ends it
-	also   []engine.Handle // what must have ended too
+	handle engine.Handle   // of the operation that ends it
+	also   []engine.Handle // of operations that must have ended too
 
-	// Of operations that aren't point-to-point, or are so with more to do.
+	// Of collectives, persistent operations and generalised requests.
 	work  work
 	begin beginning // of a persistent operation; nil for others
 
@@ -38,10 +37,10 @@ type request struct {
 	err         error // the cause, of a failure
 }
 
-// beginning starts a persistent operation, and calls follow or settle.
+// beginning starts a persistent operation. It calls follow or settle.
 type beginning func(r *request) Code
 
-// requestState is how far a request is.
+// requestState is a request's state.
 type requestState uint8
 
 const (
@@ -50,15 +49,14 @@ const (
 	ended
 )
 
-// work is what a request is about that is no plain send or receive.
+// work is the operation of a request that isn't a plain send or receive.
 type work interface {
-	// finish is called once for each start, when what it started has ended, with
-	// what the engine says of the request's handle: memory is unpacked and released
-	// there, and a status other than the empty one noted (source, tag, bytes). It
-	// returns the error of the request.
+	// finish is called once for each start, when the operation has ended, with the engine's
+	// result for the request's handle. It unpacks and releases memory, and notes the source,
+	// tag and bytes of a status that isn't empty. It returns the error of the request.
 	finish(r *request, s engine.Status, err error) error
-	// free is called when the request is freed. Nothing is under way then. An error is one
-	// of the program's.
+	// free is called when the request is freed and nothing is under way. An error comes from a
+	// function of the program.
 	free() error
 }
 
@@ -67,20 +65,20 @@ type requests struct {
 	table[request]
 	pool sync.Pool // of *request
 
-	// sent is the request of every send that had ended when it was started, and
-	// noProc that of a receive from MPI_PROC_NULL: handles cost something.
+	// sent is the request of every send that ended within its call, and noProc that of every
+	// receive from MPI_PROC_NULL. They need no handles of their own, which would cost time.
 	sent, noProc request
 
 	mu       sync.Mutex
-	orphans  []*request  // freed while they were active
+	orphans  []*request  // requests that the program freed while they were active
 	orphaned atomic.Bool // there are any
 }
 
 const (
-	// sentHandle and noProcHandle name the two requests that aren't in the table.
-	// Their place is in no chunk of it.
-	sentHandle   Request = (1<<placeBits-1)<<kindBits | kindRequest
-	noProcHandle Request = (1<<placeBits-2)<<kindBits | kindRequest
+	// sentHandle and noProcHandle name the two requests that aren't in the table. The table
+	// never has their indices.
+	sentHandle   Request = (1<<indexBits-1)<<kindBits | kindRequest
+	noProcHandle Request = (1<<indexBits-2)<<kindBits | kindRequest
 )
 
 func (q *requests) init() {
@@ -100,7 +98,7 @@ func (q *requests) find(h Request) *request {
 	return q.get(uintptr(h))
 }
 
-// newRequest gives a request that is in no table yet.
+// newRequest makes a request that isn't in the table yet.
 func (p *Process) newRequest(c *communicator, function string) *request {
 	if p.requests.orphaned.Load() {
 		p.reap()
@@ -124,10 +122,10 @@ func (p *Process) publish(r *request, h *Request) Code {
 	return Success
 }
 
-// follow makes a request active: it ends with the operation of a handle.
+// follow makes a request active: it ends when the operation of the handle ends.
 func (r *request) follow(h engine.Handle) { r.handle, r.state = h, active }
 
-// settle ends a request that there is nothing to wait for.
+// settle ends a request that has nothing to wait for.
 func (r *request) settle(source int32) {
 	r.state = ended
 	r.source, r.tag, r.bytes, r.cancelled, r.err = source, AnyTag, 0, false, nil
@@ -141,15 +139,14 @@ func (p *Process) startRequest(c *communicator, function string, h engine.Handle
 	return p.publish(r, to)
 }
 
-// keepRequest makes a persistent request. begin starts its operation, and calls
-// follow.
+// keepRequest makes a persistent request. begin starts its operation.
 func (p *Process) keepRequest(c *communicator, function string, begin beginning, w work, to *Request) Code {
 	r := p.newRequest(c, function)
 	r.work, r.begin, r.state = w, begin, inactive
 	return p.publish(r, to)
 }
 
-// over tells whether what a request waits for has ended.
+// over tells whether the operations of a request have ended.
 func (r *request) over(done func(engine.Handle) bool) bool {
 	if r.state != active {
 		return true
@@ -177,8 +174,8 @@ func (p *Process) conclude(r *request) {
 	p.outcome(r, e)
 }
 
-// outcome takes the outcome of a request that is over, or waits if only its
-// handle isn't. It may unpack.
+// outcome takes the outcome of a request. It waits for the handle; the other operations must
+// have ended. It may unpack.
 func (p *Process) outcome(r *request, e *engine.Engine) {
 	s, err := e.Wait(r.handle)
 	r.settle(AnySource)
@@ -200,8 +197,8 @@ func (p *Process) outcome(r *request, e *engine.Engine) {
 	}
 }
 
-// received brings a message to the program's buffer and notes what the status says of
-// it. Of a send nothing is noted.
+// received copies a message to the program's buffer and notes its source, tag and size for the
+// status. For a send it notes nothing.
 func (p *Process) received(r *request, s engine.Status, err error) error {
 	st, err := r.pending.Outcome(s, err)
 	switch {
@@ -221,7 +218,7 @@ func (p *Process) received(r *request, s engine.Status, err error) error {
 	return err
 }
 
-// fill tells a status the outcome, but for the error.
+// fill stores the outcome in a status, except for the error.
 func (r *request) fill(s *Status) {
 	s.set(r.source, r.tag, r.bytes)
 	if s != nil {
@@ -229,9 +226,8 @@ func (r *request) fill(s *Status) {
 	}
 }
 
-// retire ends a request's round after its outcome was told: a persistent one may
-// be started again, another is forgotten and its handle becomes null. The error is
-// recycle's.
+// retire ends a request's round after its outcome was reported: a persistent request becomes
+// inactive, another is freed and its handle becomes null. The error is recycle's.
 func (p *Process) retire(r *request, h *Request) error {
 	switch {
 	case r == &p.requests.sent || r == &p.requests.noProc:
@@ -246,8 +242,8 @@ func (p *Process) retire(r *request, h *Request) error {
 	return nil
 }
 
-// recycle gives a request back that nobody uses any more. The error is that of the
-// program's free function, which must be told if there is somebody to tell.
+// recycle gives a request back that is no longer used. The error is that of the program's free
+// function; a caller that can report it must do so.
 func (p *Process) recycle(r *request) (err error) {
 	if r.work != nil {
 		err = r.work.free()
@@ -259,8 +255,8 @@ func (p *Process) recycle(r *request) (err error) {
 	return err
 }
 
-// RequestFree is MPI_Request_free. An active operation goes on; it is forgotten when it
-// has ended.
+// RequestFree is MPI_Request_free. An active operation goes on, and reap frees it after its
+// end.
 func (p *Process) RequestFree(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Request_free")
@@ -277,7 +273,7 @@ func (p *Process) RequestFree(request *Request) Code {
 	*request = RequestNull
 	if r.state != active {
 		if err := p.recycle(r); err != nil {
-			return p.failWith(p.nobody(), "MPI_Request_free", err)
+			return p.failWith(p.fallback(), "MPI_Request_free", err)
 		}
 		return Success
 	}
@@ -288,7 +284,7 @@ func (p *Process) RequestFree(request *Request) Code {
 	return Success
 }
 
-// reap forgets the requests that were freed and have ended since.
+// reap frees the orphans that have ended.
 func (p *Process) reap() {
 	q := &p.requests
 	q.mu.Lock()
@@ -309,12 +305,12 @@ func (p *Process) reap() {
 	p.requests.orphaned.Store(len(q.orphans) > 0)
 	q.mu.Unlock()
 	for _, r := range over {
-		p.conclude(r) // nobody asks for its outcome
+		p.conclude(r) // the program has no use for its outcome
 		p.recycle(r)
 	}
 }
 
-// noRequest is the error of a handle that is no request's.
+// noRequest is the error of a handle that names no request.
 func (p *Process) noRequest(function string, h Request) Code {
 	if h == RequestNull {
 		return p.fail(nil, function, ErrRequest, "the request is MPI_REQUEST_NULL")
@@ -322,8 +318,8 @@ func (p *Process) noRequest(function string, h Request) Code {
 	return p.noHandle(nil, function, ErrRequest, "request", uintptr(h))
 }
 
-// Cancel is MPI_Cancel. A receive that no message has been found for is cancelled; a
-// send never is, which the standard lets a library decide.
+// Cancel is MPI_Cancel. It cancels a receive that no message has matched. It never cancels a
+// send; the standard leaves that to the library.
 func (p *Process) Cancel(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Cancel")

@@ -6,7 +6,7 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// exchange is the arguments of a send and a receive at once, checked.
+// exchange is the checked arguments of a combined send and receive.
 type exchange struct {
 	c                            *communicator
 	out, in                      data
@@ -26,7 +26,7 @@ func (p *Process) exchanging(function string, dest, sendtag, source, recvtag int
 	return x, p.checkReceive(c, function, source, recvtag)
 }
 
-// exchangeBuffers takes the data of MPI_Sendrecv.
+// exchangeBuffers prepares the data of MPI_Sendrecv.
 func (p *Process) exchangeBuffers(x *exchange, function string, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype) (code Code) {
 	if x.in, code = p.incoming(x.c, function, recvbuf, recvcount, recvtype); code != Success {
 		return code
@@ -37,7 +37,7 @@ func (p *Process) exchangeBuffers(x *exchange, function string, sendbuf unsafe.P
 	return code
 }
 
-// replaceBuffers takes the data of MPI_Sendrecv_replace: what is sent is copied.
+// replaceBuffers prepares the data of MPI_Sendrecv_replace. It copies the data to send.
 func (p *Process) replaceBuffers(x *exchange, function string, buf unsafe.Pointer, count int64, datatype Datatype) Code {
 	code := p.exchangeBuffers(x, function, buf, count, datatype, buf, count, datatype)
 	if code == Success {
@@ -135,8 +135,8 @@ func (p *Process) IsendrecvReplace(buf unsafe.Pointer, count int64, datatype Dat
 	return p.startExchange(&x, "MPI_Isendrecv_replace", request)
 }
 
-// startExchange makes the request of an exchange. It ends with the receive, and with the
-// send as well.
+// startExchange makes the request of an exchange. It ends when both the receive and the send
+// have ended.
 func (p *Process) startExchange(x *exchange, function string, request *Request) Code {
 	r := p.newRequest(x.c, function)
 	r.noProc = x.source == ProcNull

@@ -8,16 +8,16 @@ import (
 	"unsafe"
 )
 
-// Who sends more than there is room for, or other than the others expect, is told
-// by whom, with which tag, and how much.
+// A message that is larger than its buffer, or than a collective expects, is an error that
+// names the sender, the tag and both sizes.
 func TestSizesAreTold(t *testing.T) {
-	const large = 100_000 // bytes: not sent unasked
+	const large = 100_000 // bytes: more than the eager limit
 	buf := func() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]byte, large))) }
 	send := func(p *Process, count int64, comm Comm) { p.Send(buf(), count, TypeByte, 1-int32(rankOf(p)), 7, comm) }
 	for what, c := range map[string]struct {
-		// sends and receives are what ranks 0 and 1 of the world do
+		// sends and receives are the calls of ranks 0 and 1 of the world
 		sends, receives func(t *testing.T, p *Process)
-		want            string // of rank 1, after the name of the function
+		want            string // error of rank 1, after the name of the function
 	}{
 		"a small message": {
 			func(t *testing.T, p *Process) { send(p, 80, CommWorld) },

@@ -8,12 +8,12 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// The functions of mpi-ext.h: what a program says of its state, so that a dead replica
-// of its rank can be replaced. They are extensions, whose entry points are in
+// The functions of mpi-ext.h: a program registers its state with them, so that a dead replica
+// of its rank can be replaced. They are extensions to MPI; their entry points are in
 // capi/ext.c.
 
-// StateRegister is MPIX_State_register: count elements of a datatype at an address, which
-// must lie one after another, are part of the program's state.
+// StateRegister is MPIX_State_register: count elements of a datatype at an address are part of
+// the program's state. The elements must lie one after another.
 func (p *Process) StateRegister(name *byte, address unsafe.Pointer, count int64, datatype Datatype) Code {
 	const function = "MPIX_State_register"
 	if !p.live() {
@@ -74,18 +74,18 @@ func (p *Process) Safepoint(restored *int32) Code {
 // site is a Process at a safe point of its program.
 type site struct{ p *Process }
 
-// Flush implements progress.Site.
+// Flush implements engine.Site.
 func (s site) Flush() {
 	if s.p.host.Flush != nil {
 		s.p.host.Flush()
 	}
 }
 
-// Handles implements progress.Site: a replacement has the handles that its program has made
-// up to the first safe point, so these must be the ones that there are.
+// Handles implements engine.Site. A replacement has only the handles that its program makes up
+// to the first safe point, so a donor must have the same ones.
 func (s site) Handles(first bool) error {
 	p := s.p
-	p.settleOwn()
+	p.reclaim()
 	if n := p.requests.busy(); n > 0 {
 		return fmt.Errorf("requests that haven't been completed: %d", n)
 	}
@@ -110,25 +110,26 @@ func (s site) Handles(first bool) error {
 	return nil
 }
 
-// settleOwn ends what is under way on the library's account and has come to its end.
-func (p *Process) settleOwn() {
+// reclaim frees requests and buffered messages that the library still holds and that have
+// ended.
+func (p *Process) reclaim() {
 	if p.requests.orphaned.Load() {
 		p.reap()
 	}
-	settle := func(s *space) {
+	settle := func(s *sendBuffer) {
 		s.mu.Lock()
 		s.room(p)
 		s.mu.Unlock()
 	}
-	settle(&p.space)
+	settle(&p.sendBuffer)
 	for _, h := range p.comms.live() {
 		if c := p.comms.get(h); c != nil {
-			settle(&c.space)
+			settle(&c.sendBuffer)
 		}
 	}
 }
 
-// handles are all that the program has, kind by kind.
+// handles are all handles of the program, by kind.
 func (p *Process) handles() [][]uintptr {
 	return [][]uintptr{
 		p.comms.live(), p.groups.live(), p.datatypes.made.live(), p.ops.live(), p.requests.live(),
@@ -136,7 +137,7 @@ func (p *Process) handles() [][]uintptr {
 	}
 }
 
-// live are the handles that are in use, in the order of their places.
+// live are the handles in use, in the order of the table.
 func (t *table[T]) live() (handles []uintptr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

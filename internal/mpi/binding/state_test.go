@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// TestStateRegister: what is wrong with a registration has its class.
+// TestStateRegister: each wrong registration is an error of its own class.
 func TestStateRegister(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		p.CommSetErrhandler(CommWorld, ErrorsReturn)
@@ -57,8 +57,8 @@ func TestStateRegister(t *testing.T) {
 	})
 }
 
-// TestHandles: handles other than those of the first safe point stand in the way of a
-// donation, each kind by its name, and those that come and go don't.
+// TestHandles: a process can't be a donor while it has other handles than at the first safe
+// point. The error names the kind. Handles that were made and freed since don't matter.
 func TestHandles(t *testing.T) {
 	ranks(t, 1, func(t *testing.T, p *Process) {
 		s := site{p}

@@ -5,20 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// A handle made at run time is a number of 31 bits, so that conversion to a C int
-// and back loses nothing:
+// A handle that is made at run time is a number of 31 bits, so that conversion to a C int and
+// back loses nothing:
 //
 //	bits 0–3    the kind of object
-//	bits 4–23   the place in the table, from 256 on: predefined handles are lower
-//	bits 24–30  how often the place has been used before, modulo 128
+//	bits 4–23   the index in the table, from 256 on: predefined handles are lower
+//	bits 24–30  how often the entry has been used before, modulo 128
 //
-// A handle of the wrong kind, or of something that was freed, is therefore
-// noticed, the latter unless the place has been used 128 times since.
+// So a handle of the wrong kind is detected, and one of a freed object too, unless its entry
+// has been used 128 times since.
 const (
 	kindBits    = 4
-	firstPlace  = 256
-	placeBits   = 20
-	firstHandle = firstPlace << kindBits
+	firstIndex  = 256
+	indexBits   = 20
+	firstHandle = firstIndex << kindBits
 	generations = 128
 
 	chunkBits = 10
@@ -40,15 +40,15 @@ const (
 	kindSession
 )
 
-// table maps the handles of one kind to objects. get takes no lock and may run
-// beside anything. The zero table, with its kind set, is empty.
+// table maps the handles of one kind to objects. get takes no lock and may run beside all other
+// methods. The zero table, with its kind set, is empty.
 type table[T any] struct {
 	kind   uint32
-	chunks [1 << (placeBits - chunkBits)]atomic.Pointer[chunk[T]]
+	chunks [1 << (indexBits - chunkBits)]atomic.Pointer[chunk[T]]
 
 	mu   sync.Mutex
-	free []uint32 // the next handles of places that were freed
-	used uint32   // places ever used
+	free []uint32 // the next handles of entries that were freed
+	used uint32   // entries ever used
 }
 
 type chunk[T any] [chunkSize]entry[T]
@@ -58,17 +58,17 @@ type entry[T any] struct {
 	object atomic.Pointer[T]
 }
 
-// at is the place of a handle, nil if there is none.
+// at is the entry of a handle, nil if there is none.
 func (t *table[T]) at(h uintptr) *entry[T] {
-	place := (uint32(h)>>kindBits)&(1<<placeBits-1) - firstPlace
-	if place >= 1<<placeBits-firstPlace {
+	index := (uint32(h)>>kindBits)&(1<<indexBits-1) - firstIndex
+	if index >= 1<<indexBits-firstIndex {
 		return nil
 	}
-	c := t.chunks[place>>chunkBits].Load()
+	c := t.chunks[index>>chunkBits].Load()
 	if c == nil {
 		return nil
 	}
-	return &c[place&(chunkSize-1)]
+	return &c[index&(chunkSize-1)]
 }
 
 // get is the object of a handle, or nil.
@@ -87,13 +87,13 @@ func (t *table[T]) add(object *T) uintptr {
 	if n := len(t.free); n > 0 {
 		h, t.free = t.free[n-1], t.free[:n-1]
 	} else {
-		if t.used == 1<<placeBits-firstPlace {
+		if t.used == 1<<indexBits-firstIndex {
 			return 0
 		}
 		if c := &t.chunks[t.used>>chunkBits]; c.Load() == nil {
 			c.Store(new(chunk[T]))
 		}
-		h = (t.used+firstPlace)<<kindBits | t.kind
+		h = (t.used+firstIndex)<<kindBits | t.kind
 		t.used++
 	}
 	e := t.at(uintptr(h))
@@ -113,11 +113,11 @@ func (t *table[T]) remove(h uintptr) *T {
 	e := t.at(h)
 	e.handle.Store(0)
 	e.object.Store(nil)
-	t.free = append(t.free, (uint32(h)+1<<(kindBits+placeBits))&(generations<<(kindBits+placeBits)-1))
+	t.free = append(t.free, (uint32(h)+1<<(kindBits+indexBits))&(generations<<(kindBits+indexBits)-1))
 	return object
 }
 
-// kindName says what a handle names, as far as its number tells.
+// kindName says what kind of object a handle names, by its number.
 func kindName(h uintptr) string {
 	if h < firstHandle || h >= 1<<31 {
 		return ""

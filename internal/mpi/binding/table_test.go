@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A handle is found until it is freed, and not after that, though its place is used
-// again.
+// A handle is found until it is freed, and not after that, although its entry is used again.
 func TestTable(t *testing.T) {
 	tb := &table[int]{kind: kindOp}
 	seen := map[uintptr]bool{}
@@ -34,18 +33,18 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if len(seen) != generations {
-		t.Errorf("one place had %d handles, want %d", len(seen), generations)
+		t.Errorf("one entry had %d handles, want %d", len(seen), generations)
 	}
 }
 
-// Many handles, and an end of them.
+// Many handles, up to the limit.
 func TestTableFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million handles")
 	}
 	tb := &table[int]{kind: kindOp}
 	x := 1
-	for range 1<<placeBits - firstPlace {
+	for range 1<<indexBits - firstIndex {
 		if h := tb.add(&x); h == 0 || h >= 1<<24 || tb.get(h) != &x {
 			t.Fatalf("%#x", h)
 		}

@@ -7,13 +7,13 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// cartesian is a Cartesian topology, as one of its ranks has it.
+// cartesian is a Cartesian topology on one of its ranks.
 type cartesian struct {
 	cart.Grid
 	rank int
 }
 
-// neighbours are, for each dimension, who is before and who is after.
+// neighbours are, for each dimension, the rank before this one and the rank after it.
 func (t *cartesian) neighbours() comm.Neighbours {
 	var n comm.Neighbours
 	for i := range t.Dims {
@@ -31,8 +31,8 @@ func (t *cartesian) neighbours() comm.Neighbours {
 	return n
 }
 
-// cart is the topology of a communicator that must be Cartesian. Without one the code
-// is the end of the call.
+// cart is the topology of a communicator that must be Cartesian. If there is none, the call
+// returns the code.
 func (p *Process) cart(function string, h Comm) (*communicator, *cartesian, Code) {
 	c := p.communicator(h)
 	if c == nil {
@@ -89,7 +89,7 @@ func (p *Process) CartMap(comm Comm, ndims int32, dims, periods, newrank *int32)
 	if code != Success {
 		return code
 	}
-	*newrank = place(c, g.Size())
+	*newrank = mappedRank(c, g.Size())
 	return Success
 }
 

@@ -6,7 +6,7 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// distGraph is a graph of which a rank knows its own edges.
+// distGraph is a graph of which each rank knows its own edges.
 type distGraph struct {
 	sources, destinations []int32
 	// weights are nil where the graph has none.
@@ -25,8 +25,8 @@ func (t *distGraph) neighbours() comm.Neighbours {
 	return n
 }
 
-// distGraph is the topology of a communicator that must be a distributed graph. Without
-// one the code is the end of the call.
+// distGraph is the topology of a communicator that must be a distributed graph. If there is
+// none, the call returns the code.
 func (p *Process) distGraph(function string, h Comm) (*communicator, *distGraph, Code) {
 	c := p.communicator(h)
 	if c == nil {
@@ -39,7 +39,8 @@ func (p *Process) distGraph(function string, h Comm) (*communicator, *distGraph,
 	return c, t, Success
 }
 
-// readWeights are as many weights as edges, or none, said in either way.
+// readWeights are as many weights as edges, or none if the argument is MPI_UNWEIGHTED or
+// MPI_WEIGHTS_EMPTY.
 func readWeights(weights *int32, n int32) []int32 {
 	if weights == Unweighted || weights == WeightsEmpty {
 		return nil
@@ -47,7 +48,7 @@ func readWeights(weights *int32, n int32) []int32 {
 	return append([]int32(nil), array(weights, n)...)
 }
 
-// readNodes are nodes that are ranks of the communicator.
+// readNodes are nodes, checked to be ranks of the communicator.
 func (p *Process) readNodes(function string, c *communicator, what string, nodes *int32, n int32) ([]int32, Code) {
 	if n < 0 || n > 0 && nodes == nil {
 		return nil, p.fail(c, function, ErrArg, "%d %s, in an array at %p", n, what, nodes)
@@ -85,7 +86,7 @@ func (p *Process) DistGraphCreateAdjacent(commOld Comm, indegree int32, sources,
 	return p.arrange(function, c, c.comm.Size(), func(int) topology { return t }, commDistGraph)
 }
 
-// DistGraphCreate is MPI_Dist_graph_create. Each edge is told to both its ends.
+// DistGraphCreate is MPI_Dist_graph_create. Both ends of each edge learn of it.
 func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, destinations, weights *int32, info Info, reorder int32, commDistGraph *Comm) Code {
 	const function = "MPI_Dist_graph_create"
 	c := p.communicator(commOld)
@@ -114,10 +115,10 @@ func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, desti
 	return p.arrange(function, c, c.comm.Size(), func(int) topology { return t }, commDistGraph)
 }
 
-// gather fills the topology from the edges that all ranks name. An edge goes to
-// both its ends as three numbers: which end it is, the other end, the weight. Both ends
-// take them in the order of who named them, so that edges between the same two
-// ranks are in one order for both.
+// gather fills the topology from the edges that all ranks name. A rank sends an edge to both
+// its ends as three numbers: which end it is, the other end, and the weight. Both ends take the
+// edges in the order of the ranks that named them, so that both have the edges between them in
+// the same order.
 func (t *distGraph) gather(c *comm.Comm, from, degrees, to, weights []int32) error {
 	const edge = 12
 	out := make([][]byte, c.Size())
@@ -160,7 +161,8 @@ func (t *distGraph) gather(c *comm.Comm, from, degrees, to, weights []int32) err
 	return nil
 }
 
-// distribute sends out[r] to each rank r, of any length, and returns what each has sent.
+// distribute sends out[r] to each rank r, of any length, and returns the bytes that each rank
+// has sent.
 func distribute(c *comm.Comm, out [][]byte) ([][]byte, error) {
 	const word = 8
 	mine, theirs := make([]byte, word*len(out)), make([]byte, word*len(out))

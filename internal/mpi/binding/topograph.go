@@ -27,8 +27,8 @@ func (t *graph) neighbours() comm.Neighbours {
 	return n
 }
 
-// graph is the topology of a communicator that must be a graph. Without one the
-// code is the end of the call.
+// graph is the topology of a communicator that must be a graph. If there is none, the call
+// returns the code.
 func (p *Process) graph(function string, h Comm) (*communicator, *graph, Code) {
 	c := p.communicator(h)
 	if c == nil {
@@ -90,7 +90,7 @@ func (p *Process) GraphMap(comm Comm, nnodes int32, indx, edges, newrank *int32)
 	if _, code := p.readGraph(function, c, nnodes, indx, edges); code != Success {
 		return code
 	}
-	*newrank = place(c, int(nnodes))
+	*newrank = mappedRank(c, int(nnodes))
 	return Success
 }
 
@@ -103,7 +103,7 @@ func (p *Process) GraphdimsGet(comm Comm, nnodes, nedges *int32) Code {
 	return code
 }
 
-// GraphGet is MPI_Graph_get. It gives as much as there is room for.
+// GraphGet is MPI_Graph_get. It returns as much as fits.
 func (p *Process) GraphGet(comm Comm, maxindex, maxedges int32, indx, edges *int32) Code {
 	_, t, code := p.graph("MPI_Graph_get", comm)
 	if code == Success {
@@ -122,7 +122,7 @@ func (p *Process) GraphNeighborsCount(comm Comm, rank int32, nneighbors *int32) 
 	return code
 }
 
-// GraphNeighbors is MPI_Graph_neighbors. It gives as many as there is room for.
+// GraphNeighbors is MPI_Graph_neighbors. It returns as many as fit.
 func (p *Process) GraphNeighbors(comm Comm, rank, maxneighbors int32, neighbors *int32) Code {
 	of, code := p.graphNeighbours("MPI_Graph_neighbors", comm, rank)
 	if code == Success {

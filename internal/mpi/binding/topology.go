@@ -2,14 +2,14 @@ package binding
 
 import "banyan/internal/mpi/comm"
 
-// topology is what a communicator's topology tells the neighbourhood collectives.
+// topology is a communicator's topology, for the neighbourhood collectives.
 type topology interface {
 	// neighbours are this rank's, in the order of the blocks. ProcNull is no
 	// neighbour; see comm.Neighbours for Order.
 	neighbours() comm.Neighbours
 }
 
-// arrange makes a communicator of the first ranks of another, with a topology. The others
+// arrange makes a communicator with a topology, of the first ranks of another. The other ranks
 // get MPI_COMM_NULL.
 func (p *Process) arrange(function string, c *communicator, size int, of func(rank int) topology, newcomm *Comm) Code {
 	*newcomm = CommNull
@@ -25,8 +25,8 @@ func (p *Process) arrange(function string, c *communicator, size int, of func(ra
 	return p.publishComm(function, c, made, newcomm)
 }
 
-// place is the rank that a process would have in a topology of some size.
-func place(c *communicator, size int) int32 {
+// mappedRank is the rank that this process would have in a topology of some size.
+func mappedRank(c *communicator, size int) int32 {
 	if c.comm.Rank() < size {
 		return int32(c.comm.Rank())
 	}

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A 2 × 3 grid out of 7 ranks, one periodic dimension, and what one asks of it.
+// A 2 × 3 grid out of 7 ranks, with one periodic dimension, and all queries of it.
 func TestCartesian(t *testing.T) {
 	ranks(t, 7, func(t *testing.T, p *Process) {
 		check := func(code Code) {
@@ -90,7 +90,7 @@ func TestCartesian(t *testing.T) {
 	})
 }
 
-// In a periodic dimension of two ranks, what goes forward comes from the rear.
+// In a periodic dimension of two ranks, a block that is sent forward arrives from the rear.
 func TestCartesianOfTwo(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		ranks(t, n, func(t *testing.T, p *Process) {
@@ -153,8 +153,8 @@ func TestGraph(t *testing.T) {
 	})
 }
 
-// A ring with weights, each rank naming the edges of the rank before; told the same
-// as one where each names its own.
+// A ring with weights. Each rank names the edges of the rank before it, or its own edges: both
+// give the same topology.
 func TestDistGraph(t *testing.T) {
 	const size = 5
 	ranks(t, size, func(t *testing.T, p *Process) {
