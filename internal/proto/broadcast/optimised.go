@@ -31,12 +31,3 @@ func beyond(sent, heard, reach int32) int32 {
 	}
 	return next
 }
-
-// Side is the kind of an optimised correction from one position to another. It
-// lets a driver send corrections without their side, if distances are equal.
-func (c *Config) Side(from, to int) Kind {
-	if int(c.distance(to, from)) <= c.Tree.Procs()/2 {
-		return KindLeft
-	}
-	return KindRight
-}

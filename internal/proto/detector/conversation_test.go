@@ -192,8 +192,8 @@ func describeRing(m *Machine) string {
 		deadline = "never"
 	}
 	s := fmt.Sprintf("emitter %s, observer %s, ", name(m.emitter), name(m.observer))
-	for _, g := range m.guests {
-		s += fmt.Sprintf("guest %s, ", name(g.proc))
+	for _, g := range m.extra {
+		s += fmt.Sprintf("extra observer %s, ", name(g.proc))
 	}
 	if m.emitter != proto.NoProc && m.suspectAt != proto.Never {
 		s += fmt.Sprintf("suspicion at %d, ", m.suspectAt)

@@ -39,8 +39,9 @@ type Machine struct {
 
 	emitter  proto.Proc // NoProc if no other process is left
 	observer proto.Proc // NoProc too
-	guests   []guest    // get heartbeats too: their views differ (see Install)
-	excused  []proto.Proc
+	// extra are processes of other views that observe this one as well: see Install.
+	extra   []extraObserver
+	excused []proto.Proc
 
 	heard     proto.Time // its last heartbeat, or since when it is the emitter
 	suspectAt proto.Time // Never while it is excused
@@ -83,16 +84,13 @@ func (m *Machine) Alive(p proto.Proc) bool {
 // change the slice; it is valid until the next call.
 func (m *Machine) Gone() []Entry { return m.gone }
 
-// Emitter and Observer are the neighbours on the ring, NoProc if there are none.
-func (m *Machine) Emitter() proto.Proc { return m.emitter }
-
-// Observer is who gets this process's heartbeats.
+// Observer is the process that gets this one's heartbeats, NoProc if there is none.
 func (m *Machine) Observer() proto.Proc { return m.observer }
 
 // Deadline is when Tick has to be called next, Never if alone.
 func (m *Machine) Deadline() proto.Time {
 	d := proto.Never
-	if m.observer != proto.NoProc || len(m.guests) > 0 {
+	if m.observer != proto.NoProc || len(m.extra) > 0 {
 		d = m.beatAt
 	}
 	if m.emitter != proto.NoProc {

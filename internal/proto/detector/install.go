@@ -29,11 +29,11 @@ func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
 	m.reportReplaced(v, out)
 	m.cfg.View = v
 	m.carryOver()
-	for i := range m.guests {
-		m.guests[i].until = min(m.guests[i].until, now+2*m.cfg.Timeout)
+	for i := range m.extra {
+		m.extra[i].until = min(m.extra[i].until, now+2*m.cfg.Timeout)
 	}
 	if m.observer != proto.NoProc {
-		m.guests = append(m.guests, guest{m.observer, now + 2*m.cfg.Timeout})
+		m.extra = append(m.extra, extraObserver{m.observer, now + 2*m.cfg.Timeout})
 	}
 	m.observer = m.clockwise(v.Ring.Next(self))
 	m.emitter = m.counterclockwise(v.Ring.Prev(self))

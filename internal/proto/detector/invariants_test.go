@@ -101,7 +101,7 @@ func FuzzMachine(f *testing.F) {
 			}
 			for i := range out {
 				a := &out[i]
-				if a.Kind < ReportDeath && a.Kind != SendEviction && (a.To == 4 || m.cfg.View.Ring.Position(a.To) < 0) && !slices.ContainsFunc(m.guests, func(g guest) bool { return g.proc == a.To }) {
+				if a.Kind < ReportDeath && a.Kind != SendEviction && (a.To == 4 || m.cfg.View.Ring.Position(a.To) < 0) && !slices.ContainsFunc(m.extra, func(g extraObserver) bool { return g.proc == a.To }) {
 					t.Fatalf("a message of kind %d to %v", a.Kind, a.To)
 				}
 			}

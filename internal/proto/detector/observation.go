@@ -32,11 +32,11 @@ func (m *Machine) Observe(now proto.Time, from proto.Proc, b Beat, out *Actions)
 	case from == self:
 	case b.View > m.cfg.View.Number:
 		if _, excluded := m.excludes(from, b.Incarnation); !excluded {
-			m.invite(now, from, proto.Never, out)
+			m.addObserver(now, from, proto.Never, out)
 		}
 	case !admitted || !m.live(from):
 	case b.View < m.cfg.View.Number:
-		m.invite(now, from, now+2*m.cfg.Timeout, out)
+		m.addObserver(now, from, now+2*m.cfg.Timeout, out)
 	case m.observer == proto.NoProc || ring.Ahead(self, from) >= ring.Ahead(self, m.observer):
 		m.observer = from
 		m.beat(now, out)
@@ -44,15 +44,15 @@ func (m *Machine) Observe(now proto.Time, from proto.Proc, b Beat, out *Actions)
 }
 
 // guest is a process of another view that counts on heartbeats of this one.
-type guest struct {
+type extraObserver struct {
 	proc  proto.Proc
 	until proto.Time
 }
 
 // invite makes a process a guest and sends it a first heartbeat.
-func (m *Machine) invite(now proto.Time, p proto.Proc, until proto.Time, out *Actions) {
-	m.guests = slices.DeleteFunc(m.guests, func(g guest) bool { return g.proc == p })
-	m.guests = append(m.guests, guest{p, until})
+func (m *Machine) addObserver(now proto.Time, p proto.Proc, until proto.Time, out *Actions) {
+	m.extra = slices.DeleteFunc(m.extra, func(g extraObserver) bool { return g.proc == p })
+	m.extra = append(m.extra, extraObserver{p, until})
 	m.beat(now, out)
 }
 
@@ -62,10 +62,10 @@ func (m *Machine) beat(now proto.Time, out *Actions) {
 	if m.observer != proto.NoProc {
 		*out = append(*out, Action{Kind: SendHeartbeat, To: m.observer, Beat: m.stamp()})
 	}
-	for i := 0; i < len(m.guests); i++ {
-		switch g := m.guests[i]; {
+	for i := 0; i < len(m.extra); i++ {
+		switch g := m.extra[i]; {
 		case now > g.until || g.proc == m.observer || !m.live(g.proc):
-			m.guests = slices.Delete(m.guests, i, i+1)
+			m.extra = slices.Delete(m.extra, i, i+1)
 			i--
 		default:
 			*out = append(*out, Action{Kind: SendHeartbeat, To: g.proc, Beat: m.stamp()})

@@ -11,71 +11,93 @@ import (
 // its children without a time-out. If one dies the detector tells the
 // coordinator, which begins again without it.
 
-// order takes a Collect or a Propose.
+// order takes a Collect or a Propose, which comes down the coordinator's tree. A member obeys if
+// it may believe the order (ordered), if it has the view that the order builds on (catchUp), if
+// it doesn't take the coordinator for gone, and if it hasn't promised a higher ballot (promise).
 func (m *Machine) order(now proto.Time, x *Message, out *Actions) {
 	coordinator := x.Base.Members[x.Ballot.Position]
-	switch {
-	case m.view != nil && (!m.view.Has(x.From) || coordinator == m.cfg.Self && x.From != coordinator):
-		return
-	case m.view != nil && x.Base.Number < m.view.Number:
-		m.bringUp(coordinator, out)
-		return
-	case m.view != nil && x.Base.Number == m.view.Number && !x.Base.same(m.view):
-		return
-	case !m.cfg.quorum(x.Base, x.Skip):
-		return // nobody honest would begin
-	}
 	t := m.tree(x.Base, x.Skip)
-	place := t.place(m.cfg.Self)
-	if !t.hands(x.From, coordinator, place) {
-		return
-	}
-	if m.view == nil || x.Base.Number > m.view.Number {
-		// The commit was lost with the one that should have passed it on.
-		if m.view != nil && x.Base.follows(m.view) != nil {
-			return
+	index := t.index(m.cfg.Self)
+	switch {
+	case m.view != nil && !m.view.Has(x.From):
+	case m.view != nil && x.Base.Number < m.view.Number:
+		if coordinator != m.cfg.Self {
+			m.bringUp(coordinator, out) // it has missed a view
 		}
-		m.install(x.Base, false, out)
+	case !m.ordered(x, &t, index), !m.catchUp(x.Base, out):
+	case departed(m.gone, coordinator) >= 0:
+	case m.promise(x, out):
+		m.takePart(now, x, &t, index, out)
 	}
-	if departed(m.gone, coordinator) >= 0 {
-		return // whom this process holds for gone it doesn't help any more
+}
+
+// ordered says whether an order has come from its coordinator or down its tree, and whether an
+// honest coordinator could have given it: one that has a quorum.
+func (m *Machine) ordered(x *Message, t *tree, index int) bool {
+	return m.cfg.quorum(x.Base, x.Skip) && t.handsDown(x.From, x.Base.Members[x.Ballot.Position], index)
+}
+
+// catchUp makes sure that an order's base, which isn't older than the view in force, is the view in
+// force. A later base is installed: its commit was lost with the member that should have passed it
+// on, or this process is joining. The result is false if the base can't be in force here.
+func (m *Machine) catchUp(base *View, out *Actions) bool {
+	switch {
+	case m.view == nil:
+	case base.Number == m.view.Number:
+		return base.same(m.view)
+	case base.follows(m.view) != nil:
+		return false
 	}
+	m.install(base, false, out)
+	return true
+}
+
+// promise makes an order's ballot the lowest that this member listens to. The result is false if it
+// has had this order, which is sent once, or if it has promised a higher ballot, and says so.
+func (m *Machine) promise(x *Message, out *Actions) bool {
 	if x.Ballot == m.promised {
-		return // each is sent once
+		return false
 	}
 	if x.Ballot.Less(m.promised) {
-		m.send(coordinator, &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
-		return
+		m.send(x.Base.Members[x.Ballot.Position], &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
+		return false
 	}
 	if len(m.round.awaiting) > 0 && !m.round.root && m.round.ballot.Position != x.Ballot.Position {
-		m.deserts, m.deserted = m.round.ballot, true
+		m.leftRound, m.hasLeft = m.round.ballot, true // its coordinator waits for this member's answer: see unbind
 	}
 	m.promised = x.Ballot
-	m.round = round{ballot: x.Ballot, kind: x.Kind, root: place == 0, awaiting: m.round.awaiting[:0]}
-	if place > 0 {
-		m.round.parent = t.member(t.parent(place))
+	return true
+}
+
+// takePart begins this member's part in a round: it accepts what is proposed, or recalls what it has
+// accepted, passes the order on, and waits for its children.
+func (m *Machine) takePart(now proto.Time, x *Message, t *tree, index int, out *Actions) {
+	m.round = round{ballot: x.Ballot, kind: x.Kind, root: index == 0, awaiting: m.round.awaiting[:0]}
+	if index > 0 {
+		m.round.parent = t.member(t.parent(index))
 	}
 	if x.Kind == Propose {
 		m.accepted, m.proposal = x.Ballot, x.View
 	} else if m.proposal != nil {
 		m.round.best, m.round.view = m.accepted, m.proposal
 	}
-	m.noteCertain(x.Skip)
-	m.forward(&t, place, x, out)
-	for first, end := t.children(place); first < end; first++ {
+	m.round.certain = m.appendCertain(m.round.certain, x.Skip)
+	m.forward(t, index, x, out)
+	for first, end := t.children(index); first < end; first++ {
 		m.round.awaiting = append(m.round.awaiting, t.member(first))
 	}
 	m.complete(now, out)
 }
 
-// noteCertain lets the answer say what is certain about those who are skipped
-// for their silence.
-func (m *Machine) noteCertain(skip []Departure) {
+// appendCertain appends the departures of members that an order skips for their silence, and that
+// this member knows to be gone for certain.
+func (m *Machine) appendCertain(certain, skip []Departure) []Departure {
 	for _, d := range skip {
 		if i := departed(m.gone, d.Member); i >= 0 && d.Why == Silent && m.gone[i].Why != Silent {
-			m.round.certain = append(m.round.certain, m.gone[i])
+			certain = append(certain, m.gone[i])
 		}
 	}
+	return certain
 }
 
 // answer takes a Report or an Ack of a child.
@@ -137,15 +159,15 @@ func (m *Machine) commit(x *Message, out *Actions) {
 		return
 	}
 	t := m.tree(x.View, x.Skip)
-	place := t.place(m.cfg.Self)
+	index := t.index(m.cfg.Self)
 	switch {
-	case place < 0 || place > 0 && x.From != t.member(t.parent(place)):
+	case index < 0 || index > 0 && x.From != t.member(t.parent(index)):
 		return
 	case m.view != nil && (!m.view.Has(x.From) || !x.View.same(m.proposal)):
 		return // this process would have accepted what all have
 	}
 	m.install(x.View, false, out)
-	m.forward(&t, place, x, out)
+	m.forward(&t, index, x, out)
 }
 
 // bringUp sends the view in force to somebody who lags behind.
@@ -161,19 +183,14 @@ func (m *Machine) bringUp(to Member, out *Actions) {
 // inquiry takes the coordinator's question who is certainly gone.
 func (m *Machine) inquiry(x *Message, out *Actions) {
 	t := m.tree(x.Base, x.Skip)
-	place := t.place(m.cfg.Self)
+	index := t.index(m.cfg.Self)
 	coordinator := x.Base.Members[x.Ballot.Position]
-	if !x.Base.same(m.view) || !t.hands(x.From, coordinator, place) {
+	if !x.Base.same(m.view) || !t.handsDown(x.From, coordinator, index) {
 		return
 	}
 	m.asker, m.asked = coordinator, true
-	m.forward(&t, place, x, out)
-	var known []Departure
-	for _, d := range x.Skip {
-		if i := departed(m.gone, d.Member); i >= 0 && d.Why == Silent && m.gone[i].Why != Silent {
-			known = append(known, m.gone[i])
-		}
-	}
+	m.forward(&t, index, x, out)
+	known := m.appendCertain(nil, x.Skip)
 	if len(known) > 0 && m.asker != m.cfg.Self {
 		m.send(m.asker, &Message{Kind: Certain, Gone: known}, out)
 	}
@@ -182,11 +199,11 @@ func (m *Machine) inquiry(x *Message, out *Actions) {
 // halted: the coordinator has given up.
 func (m *Machine) halted(x *Message, out *Actions) {
 	t := m.tree(x.Base, x.Skip)
-	place := t.place(m.cfg.Self)
-	if !x.Base.same(m.view) || !t.hands(x.From, x.Base.Members[x.Ballot.Position], place) || m.cfg.quorum(m.view, x.Skip) {
+	index := t.index(m.cfg.Self)
+	if !x.Base.same(m.view) || !t.handsDown(x.From, x.Base.Members[x.Ballot.Position], index) || m.cfg.quorum(m.view, x.Skip) {
 		return
 	}
-	m.forward(&t, place, x, out)
+	m.forward(&t, index, x, out)
 	m.over = true
 	*out = append(*out, Action{Kind: Halted, View: m.view, Gone: x.Skip})
 }

@@ -6,11 +6,11 @@ import (
 	"banyan/internal/proto"
 )
 
-// door is how one who joins finds the coordinator: it asks those it knows of,
+// joiner is how one who joins finds the coordinator: it asks those it knows of,
 // one after the other, follows a redirection, and asks again if nobody answers
 // in time, since it is no member yet whose death, or whose coordinator's, the
 // detector would tell of.
-type door struct {
+type joiner struct {
 	contacts []Member
 	asked    Member // last
 	next     int
@@ -24,23 +24,23 @@ func NewJoiner(cfg Config, contacts []Member, now proto.Time, out *Actions) *Mac
 	if len(contacts) == 0 {
 		panic("membership: nobody to ask to be let in")
 	}
-	m.door.contacts = slices.Clone(contacts)
-	m.knock(now, out)
+	m.joiner.contacts = slices.Clone(contacts)
+	m.askNext(now, out)
 	return m
 }
 
-// knock asks the next contact.
-func (m *Machine) knock(now proto.Time, out *Actions) {
-	d := &m.door
+// askNext asks the next contact.
+func (m *Machine) askNext(now proto.Time, out *Actions) {
+	d := &m.joiner
 	to := d.contacts[d.next%len(d.contacts)]
 	d.next++
 	m.ask(now, to, out)
 }
 
 func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
-	m.door.asked, m.door.retryAt = to, proto.Never
+	m.joiner.asked, m.joiner.retryAt = to, proto.Never
 	if m.cfg.Retry > 0 {
-		m.door.retryAt = now + m.cfg.Retry
+		m.joiner.retryAt = now + m.cfg.Retry
 	}
 	m.send(to, &Message{Kind: Join}, out)
 }
@@ -48,7 +48,7 @@ func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
 // turnedAway takes the answer of somebody who can't or won't let this process in.
 func (m *Machine) turnedAway(now proto.Time, x *Message, out *Actions) {
 	switch {
-	case m.view != nil || x.From != m.door.asked && !slices.Contains(m.door.contacts, x.From):
+	case m.view != nil || x.From != m.joiner.asked && !slices.Contains(m.joiner.contacts, x.From):
 	case x.Kind == Refuse:
 		m.over = true
 		*out = append(*out, Action{Kind: Refused})

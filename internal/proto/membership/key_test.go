@@ -109,10 +109,10 @@ func appendMachine(dst []byte, m *Machine) []byte {
 		dst = appendID(dst, identify(v))
 	}
 	dst = appendDepartures(dst, m.gone, r.certain, l.skip)
-	dst = appendMembers(dst, m.joins, m.leaves, r.awaiting, []Member{m.asker, r.parent, m.door.asked})
-	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best, m.deserts)
-	dst = append(dst, byte(r.kind), byte(l.takeover), byte(l.attempt), byte(m.door.next))
-	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.deserted} {
+	dst = appendMembers(dst, m.joins, m.leaves, r.awaiting, []Member{m.asker, r.parent, m.joiner.asked})
+	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best, m.leftRound)
+	dst = append(dst, byte(r.kind), byte(l.takeover), byte(l.attempt), byte(m.joiner.next))
+	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 		dst = append(dst, byte(b2i(f)))
 	}
 	return dst

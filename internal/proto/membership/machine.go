@@ -53,17 +53,17 @@ type Machine struct {
 
 	// What follows concerns the view after this one. Once promised, no lower
 	// ballot is listened to.
-	promised Ballot
-	accepted Ballot
-	proposal *View // accepted last, under accepted
-	round    round
-	deserts  Ballot // of a round that this process left without an answer, for promised,
-	deserted bool   // if it did
-	lead     lead
+	promised  Ballot
+	accepted  Ballot
+	proposal  *View // accepted last, under accepted
+	round     round
+	leftRound Ballot // of a round that this process left without an answer, for promised,
+	hasLeft   bool   // if it did
+	lead      lead
 
 	asker   Member  // the coordinator that wants to know of certain deaths
 	asked   bool    // there is one
-	door    door    // of one who joins
+	joiner  joiner  // of one who joins
 	skipped []int32 // reused
 }
 
@@ -101,7 +101,7 @@ func newMachine(cfg Config) *Machine {
 	if cfg.quorum == nil {
 		cfg.quorum = (*View).Quorum
 	}
-	return &Machine{cfg: cfg, lead: lead{until: proto.Never, beginAt: proto.Never}, door: door{retryAt: proto.Never}}
+	return &Machine{cfg: cfg, lead: lead{until: proto.Never, beginAt: proto.Never}, joiner: joiner{retryAt: proto.Never}}
 }
 
 // View is the view in force, nil before one who joins has been let in.
@@ -128,7 +128,7 @@ func (m *Machine) Deadline() proto.Time {
 	if m.over {
 		return proto.Never
 	}
-	return min(m.lead.until, m.lead.beginAt, m.door.retryAt)
+	return min(m.lead.until, m.lead.beginAt, m.joiner.retryAt)
 }
 
 // Tick lets time pass.
@@ -140,8 +140,8 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 		m.halt(out)
 		return
 	}
-	if now >= m.door.retryAt {
-		m.knock(now, out)
+	if now >= m.joiner.retryAt {
+		m.askNext(now, out)
 	}
 	if now >= m.lead.beginAt {
 		m.lead.beginAt = proto.Never
@@ -171,11 +171,11 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 // somebody who is gone now. It would wait for an answer for ever. This happens only if
 // one of the two held the other for gone and was wrong.
 func (m *Machine) unbind(x Member, out *Actions) {
-	if m.view == nil || !m.deserted || m.view.Members[m.promised.Position] != x {
+	if m.view == nil || !m.hasLeft || m.view.Members[m.promised.Position] != x {
 		return
 	}
-	c := m.view.Members[m.deserts.Position]
-	if m.deserted = false; c != m.cfg.Self && departed(m.gone, c) < 0 {
+	c := m.view.Members[m.leftRound.Position]
+	if m.hasLeft = false; c != m.cfg.Self && departed(m.gone, c) < 0 {
 		m.send(c, &Message{Kind: Reject, Number: m.view.Number + 1, Accepted: m.promised}, out)
 	}
 }
@@ -290,8 +290,8 @@ func (m *Machine) tree(view *View, skip []Departure) tree {
 }
 
 // forward sends a message to the children of a place.
-func (m *Machine) forward(t *tree, place int, x *Message, out *Actions) {
-	first, end := t.children(place)
+func (m *Machine) forward(t *tree, index int, x *Message, out *Actions) {
+	first, end := t.children(index)
 	if first < end && x.From != m.cfg.Self {
 		passed := *x
 		x = &passed
@@ -308,8 +308,8 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
 	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
-	m.asked, m.deserted = false, false
-	m.door.retryAt = proto.Never
+	m.asked, m.hasLeft = false, false
+	m.joiner.retryAt = proto.Never
 	m.lead.reset(v, m.cfg.Self)
 	*out = append(*out, Action{Kind: Install, View: v, Stable: stable})
 	if m.leaving {

@@ -10,24 +10,24 @@ type tree struct {
 	arity   int
 }
 
-// hands says whether somebody is who hands down the order of a coordinator to a place:
+// handsDown says whether somebody is who hands down the order of a coordinator to a index:
 // its parent in a tree whose root is the coordinator, or that itself.
-func (t *tree) hands(from, coordinator Member, place int) bool {
+func (t *tree) handsDown(from, coordinator Member, index int) bool {
 	switch {
-	case place < 0 || t.member(0) != coordinator:
+	case index < 0 || t.member(0) != coordinator:
 		return false
-	case place == 0:
+	case index == 0:
 		return from == coordinator
 	}
-	return from == t.member(t.parent(place))
+	return from == t.member(t.parent(index))
 }
 
 // size is how many are in the tree.
 func (t *tree) size() int { return len(t.view.Members) - len(t.skipped) }
 
-// member is who is at a place of the tree.
-func (t *tree) member(place int) Member {
-	position := place
+// member is who is at a index of the tree.
+func (t *tree) member(index int) Member {
+	position := index
 	for _, s := range t.skipped {
 		if int(s) > position {
 			break
@@ -37,28 +37,28 @@ func (t *tree) member(place int) Member {
 	return t.view.Members[position]
 }
 
-// place is where a member is in the tree, or -1.
-func (t *tree) place(m Member) int {
+// index is where a member is in the tree, or -1.
+func (t *tree) index(m Member) int {
 	position := t.view.Position(m)
 	if position < 0 {
 		return -1
 	}
-	place := position
+	index := position
 	for _, s := range t.skipped {
 		switch {
 		case int(s) == position:
 			return -1
 		case int(s) < position:
-			place--
+			index--
 		}
 	}
-	return place
+	return index
 }
 
 // children is the range of places of somebody's children.
-func (t *tree) children(place int) (first, end int) {
-	return min(t.arity*place+1, t.size()), min(t.arity*(place+1)+1, t.size())
+func (t *tree) children(index int) (first, end int) {
+	return min(t.arity*index+1, t.size()), min(t.arity*(index+1)+1, t.size())
 }
 
-// parent is the place of somebody's parent; the root has none.
-func (t *tree) parent(place int) int { return (place - 1) / t.arity }
+// parent is the index of somebody's parent; the root has none.
+func (t *tree) parent(index int) int { return (index - 1) / t.arity }

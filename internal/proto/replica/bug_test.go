@@ -48,8 +48,8 @@ func (b bug) sent(n *node, out *Actions) {
 			c.retained.trim()
 		}
 	}
-	if b == neverHeld {
-		n.m.lead.horizon = math.MaxUint64
+	if b == neverThrottled {
+		n.m.skew.horizon = math.MaxUint64
 	}
 	if b == joiningForgotten {
 		for _, c := range n.m.sending.channels.All() {
@@ -129,10 +129,10 @@ func (b bug) dead(n *node, p proto.Proc, incarnation proto.Incarnation, out *Act
 		m.healing.phase = noPhase
 		defer func() { m.healing.phase = phase; m.handOver(out) }()
 	}
-	horizon := m.lead.horizon
+	horizon := m.skew.horizon
 	m.Dead(p, incarnation, out)
 	if b == deadAwaited {
-		m.lead.horizon = horizon
+		m.skew.horizon = horizon
 	}
 	for i := range *out {
 		if b == noRedirect && (*out)[i].Kind == Redirect {

@@ -44,11 +44,11 @@ func TestCanaries(t *testing.T) {
 		{silentReplacement, scenario{two, "r / s", healing, false}},
 		{latePrepare, scenario{two, "s / r", healing, false}},
 		{noStop, scenario{two, "s / r", healing, false}},
-		{neverReported, scenario{two, "r s / s r", options{mirror: true, lead: 1}, false}},
-		{neverHeld, scenario{two, "r s / s r", options{mirror: true, lead: 1}, false}},
-		{deadAwaited, scenario{two, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, false}},
+		{neverReported, scenario{two, "r s / s r", options{mirror: true, skew: 1}, false}},
+		{neverThrottled, scenario{two, "r s / s r", options{mirror: true, skew: 1}, false}},
+		{deadAwaited, scenario{two, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, false}},
 		{replacementUninformed, scenario{two, "r s r s / s r s r",
-			options{mirror: true, lead: 1, crashes: 1, victims: 1, heals: 1, donors: anyone}, false}},
+			options{mirror: true, skew: 1, crashes: 1, victims: 1, heals: 1, donors: anyone}, false}},
 		{coversIgnored, scenario{layout.Partial([]int{2, 3}), "s / r", options{dead: 1, heals: 1, donors: anyone}, false}},
 	} {
 		t.Run(string(c.bug), func(t *testing.T) {

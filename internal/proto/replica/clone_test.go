@@ -141,7 +141,7 @@ func (s *state) encode(e *encoder) {
 		}
 	}
 	e.int(len(s.open)) // what is open is what the machine retains
-	e.bool(s.held)
+	e.bool(s.throttled)
 	for _, got := range s.got {
 		e.int(got)
 	}
@@ -166,10 +166,10 @@ func (m *Machine) encode(e *encoder) {
 	for k := range m.layout.MaxDegree() {
 		e.uint(uint64(m.kept[k]))
 	}
-	if m.lead.limit > 0 {
-		e.uint(m.lead.received, m.lead.due)
-		e.uint(m.lead.told[:m.layout.MaxDegree()]...)
-		e.bool(m.lead.through)
+	if m.skew.limit > 0 {
+		e.uint(m.skew.received, m.skew.due)
+		e.uint(m.skew.reported[:m.layout.MaxDegree()]...)
+		e.bool(m.skew.through)
 	}
 	e.int(len(m.sending.channels.All()))
 	for _, c := range m.sending.channels.All() {

@@ -36,11 +36,11 @@
 //     and all of them unless one of the two dies. Another incarnation of a process
 //     is another process in this; a frame of one that is known to be over is dropped.
 //   - Every death becomes known to every live process, some time. A process
-//     that is held for dead by mistake is made dead.
+//     that is taken for dead by mistake is made dead.
 //   - A process leaves only when Idle, and sends everything it has been asked to
 //     before; if it dies in that, its death becomes known like another's.
 //   - One slot at a time is filled anew: the next Donate comes when the replacement
-//     is Healed or dead, and not to a donor that is held for dead (it may come to
+//     is Healed or dead, and not to a donor that is taken for dead (it may come to
 //     be so later). A replacement that hears of its donor's death before it has
 //     the whole state ends.
 //
@@ -145,27 +145,27 @@
 // ones hold up nobody, and nobody them: what waits for their programs would grow without end. The
 // senders can't see that. They get their answers from the fast replicas of the receiver, and none of
 // them is itself ahead. So it is the receiver that is measured: each replica counts what its program has
-// received (Received), tells its siblings now and then (Report, Reported), and is Held once it
-// is ahead of one of them by more than Config.Lead. It sends nothing more then, until that one has received
-// more, or is dead. By the same token a replica that only sends is never held: its siblings'
+// received (Received), tells its siblings now and then (Report, Reported), and is Throttled once it
+// is ahead of one of them by more than Config.MaxSkew. It sends nothing more then, until that one has received
+// more, or is dead. By the same token a replica that only sends is never throttled: its siblings'
 // lag costs nobody memory, for their copies are duplicates.
 //
 // What this bounds: at a replica waits at most the limit more than at the sibling whose program has received most, where
 // it is what it would be in a job of the fastest replicas alone. To it comes what a
-// program receives from one send to the next, for it is at its sends that it is held, and, where replicas receive
+// program receives from one send to the next, for it is at its sends that it is throttled, and, where replicas receive
 // in different orders, what they have received in another order. Sizes, not numbers, are counted, and
 // over all channels: the sum over the same messages is the same in any order, so that of two replicas
 // one isn't ahead of the other, or the other isn't ahead of it; channel by channel both could be, and wait for each other.
 //
 // Rendezvous aren't counted: their data waits at the sender, whose program, as it waits for all
 // replicas of the receiver, isn't ahead of any of them by more than its own requests. But for that very reason a
-// replica isn't held while it is offered one that it hasn't received: the sender may wait for it alone, and the
-// sibling for whose sake it would be held for that sender. (Where replicas receive from any source, one may
+// replica isn't throttled while it is offered one that it hasn't received: the sender may wait for it alone, and the
+// sibling for whose sake it would be throttled for that sender. (Where replicas receive from any source, one may
 // have had another's long talk first. TestWhoIsOfferedAMessageIsNotHeld has such a job, which hangs without
 // this.) While an offer waits there is no bound, then. Few programs leave large messages
 // unreceived for long while they exchange many small ones.
 //
-// Nobody waits for ever. Let all deaths be known and all frames have arrived, let H be the replicas that are held, and N
+// Nobody waits for ever. Let all deaths be known and all frames have arrived, let H be the replicas that are throttled, and N
 // the others that live.
 //
 //   - Of each rank one is in N: the one that has received least. What it knows of a sibling is less than a
@@ -193,7 +193,7 @@
 //
 //	BANYAN_EXPLORE=long GOMAXPROCS=1 go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
 //
-// visits all states of the larger ones too, but for 3 replicas each with Config.Lead (40 million at most;
+// visits all states of the larger ones too, but for 3 replicas each with Config.MaxSkew (40 million at most;
 // 29 million weren't all). These are the largest, with the seconds that a processor
 // took, in less than 1 GB. In programs, of rank 0 | rank 1, s is a send, o the offer of a rendezvous and
 // r a receive; one process is dead from the start and its slot is filled anew, and one more crashes at any point:
@@ -220,7 +220,7 @@
 // of the two happens. Channels are kept for ever, about 200 bytes each:
 // contexts used × ranks talked to.
 //
-// With Config.Lead four reports go to each sibling while a replica receives as much as the limit, and what it
+// With Config.MaxSkew four reports go to each sibling while a replica receives as much as the limit, and what it
 // costs a message is an addition and two comparisons.
 //
 // With mirror Behind sees only rendezvous, for nothing else is acknowledged. Where

@@ -16,7 +16,7 @@ import (
 )
 
 // exploreAll visits all states that a world can come to, or some of them in an order of
-// its own, and returns how many, and the first violation with the events that lead to it.
+// its own, and returns how many, and the first violation with the events that led to it.
 func exploreAll(w *world, limit int, order *rand.Rand) (states int, err error) {
 	w.memo, w.order = newMemo(!w.reduced), order
 	for i, n := range w.nodes {
@@ -129,8 +129,8 @@ func (s scenario) String() string {
 	if s.options.mirror {
 		name = "mirror, " + name
 	}
-	if s.options.lead > 0 {
-		name += fmt.Sprintf(", ahead by %d", s.options.lead)
+	if s.options.skew > 0 {
+		name += fmt.Sprintf(", ahead by %d", s.options.skew)
 	}
 	if s.options.heals > 0 {
 		name += fmt.Sprintf(", %d healings", s.options.heals)
@@ -245,15 +245,15 @@ func scenarios() []scenario {
 		{partial(2, 1), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(1, 2), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(3, 1), "o / r", options{mirror: true, crashes: 2, victims: anyone}, false},
-		// So that a replica is held after the first message that it has received and
+		// So that a replica is throttled after the first message that it has received and
 		// a sibling hasn't.
-		{two, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: senders}, false},
-		{two, "r s / s r", options{mirror: true, lead: 1, crashes: 2, victims: anyone}, false},
-		{two, "r s r s / s s r r", options{mirror: true, lead: 2, crashes: 1, victims: anyone}, true},
-		{two, "r r s w r / s s o r w", options{mirror: true, lead: 2, crashes: 1, victims: anyone}, true},
-		{partial(3, 1), "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, false},
-		{three, "r s / s r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, true},
-		{partial(2, 1), "r s r s / s s r r", options{mirror: true, lead: 1, crashes: 1, victims: anyone}, false},
+		{two, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: senders}, false},
+		{two, "r s / s r", options{mirror: true, skew: 1, crashes: 2, victims: anyone}, false},
+		{two, "r s r s / s s r r", options{mirror: true, skew: 2, crashes: 1, victims: anyone}, true},
+		{two, "r r s w r / s s o r w", options{mirror: true, skew: 2, crashes: 1, victims: anyone}, true},
+		{partial(3, 1), "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, false},
+		{three, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, true},
+		{partial(2, 1), "r s r s / s s r r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, false},
 
 		// A slot is filled anew, and one more process dies, if it isn't that of
 		// the donor before the state is there.
@@ -279,7 +279,7 @@ func scenarios() []scenario {
 		{two, "s / r", first(options{mirror: true, crashes: 1, victims: anyone, suspect: true, leave: true}), true},
 		{two, "r / o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
 		{two, "o r / r o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
-		{two, "r s / s r", first(options{mirror: true, lead: 1, crashes: 1, victims: anyone}), true},
-		{two, "s r / r s", first(options{mirror: true, lead: 1}), true},
+		{two, "r s / s r", first(options{mirror: true, skew: 1, crashes: 1, victims: anyone}), true},
+		{two, "s r / r s", first(options{mirror: true, skew: 1}), true},
 	}
 }

@@ -94,7 +94,7 @@ func (m *Machine) answered(p proto.Proc) {
 // paused: it sends nothing, and completes no rendezvous. Nothing happens, and the
 // result is false, if it can't be now: a rendezvous is being sent, another healing
 // isn't over, or somebody has left, for then the job is ending. (A donor that the
-// others held for dead, by mistake, might take their leave for their answer.)
+// others taken for dead, by mistake, might take their leave for their answer.)
 func (m *Machine) Donate(replacement proto.Proc, incarnation proto.Incarnation, out *Actions) bool {
 	if replacement == m.self || !m.layout.Holds(replacement) || m.layout.Rank(replacement) != m.rank ||
 		incarnation <= m.incarnation(replacement) || !m.healing.idle() {

@@ -27,7 +27,7 @@ func (w *world) mayHeal(donor, slot proto.Proc) bool {
 		w.layout.Rank(donor) == w.layout.Rank(slot) && w.donors&(1<<donor) != 0 &&
 		d.status == running && !d.paused && d.m.healing.idle() &&
 		!slices.ContainsFunc(d.inbox, func(i item) bool { return i.pulled && !i.complete }) &&
-		!d.held && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
+		!d.throttled && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
 }
 
 // begin starts a process for a slot, which waits for the state of a donor.
@@ -38,7 +38,7 @@ func (w *world) begin(donor, slot proto.Proc) (incarnation proto.Incarnation) {
 	n := &node{
 		status: joiner, incarnation: w.nodes[slot].incarnation + 1, donor: donor,
 		told:  make([]proto.Incarnation, len(w.nodes)),
-		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, Lead: w.lead}),
+		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, MaxSkew: w.skew}),
 		state: state{got: make([]int, w.contexts*w.layout.Ranks())},
 	}
 	// The launcher tells it who has been replaced before.

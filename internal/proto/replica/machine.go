@@ -17,8 +17,8 @@ type Config struct {
 	// receiver. It is the same at all processes.
 	Mirror bool
 	// Lead is by how much the program may have received more than a sibling's, as counted
-	// by Received, before it is Held. 0: it never is. With Mirror only.
-	Lead uint64
+	// by Received, before it is Throttled. 0: it never is. With Mirror only.
+	MaxSkew uint64
 }
 
 // Machine is the replication protocol at one process.
@@ -44,7 +44,7 @@ type Machine struct {
 	sending sendSide
 	arrival receiveSide
 	healing healing
-	lead    lead
+	skew    skew
 }
 
 // peers are the replicas of one rank, as far as is known here.
@@ -83,9 +83,9 @@ func New(cfg Config) *Machine {
 	if cfg.Mirror {
 		m.covers = allOf(l)
 	}
-	m.lead = newLead(0)
+	m.skew = newSkew(0)
 	if cfg.Mirror {
-		m.lead = newLead(cfg.Lead)
+		m.skew = newSkew(cfg.MaxSkew)
 	}
 	m.measure()
 	m.substitute(nil) // the absent: there is nothing to send yet

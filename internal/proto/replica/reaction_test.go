@@ -17,7 +17,7 @@ type reaction struct {
 	abandoned proto.Proc // the joiner that a donor gives up, or NoProc
 	healed    bool       // a replacement is known to all
 	died      bool       // a joiner, with its donor
-	goesOn    *progress  // how far it is, if a send is complete that might have been held
+	goesOn    *progress  // how far it is, if a send is complete that might have been throttled
 }
 
 // progress is how much a process has received, and whom it mustn't be ahead of.
@@ -50,7 +50,7 @@ func (r *reaction) to(e event, f frame) error {
 		msg := &Message{Context: o.context, Dst: o.peer, Rendezvous: o.kind == opOffer, User: uint64(n.pc), Total: 1}
 		n.transmit(msg, &out)
 		n.pc++
-		n.held = o.kind == opSend
+		n.throttled = o.kind == opSend
 		r.bug.sent(n, &out)
 	case evFlush:
 		n.m.FlushAcks(&out)
@@ -264,13 +264,13 @@ func (r *reaction) advance() error {
 	if n.status == joiner || n.paused {
 		return nil
 	}
-	if n.held {
-		if n.m.Held() {
+	if n.throttled {
+		if n.m.Throttled() {
 			return nil
 		}
-		n.held = false
+		n.throttled = false
 		if n.m.arrival.offered == 0 { // else somebody may wait for it
-			r.goesOn = &progress{n.m.lead.received, n.m.siblings()}
+			r.goesOn = &progress{n.m.skew.received, n.m.siblings()}
 		}
 	}
 	for steps := r.program[rank]; n.pc < len(steps); n.pc++ {
@@ -311,7 +311,7 @@ func (r *reaction) advance() error {
 			n.inbox = slices.Delete(n.inbox, i, i+1)
 		}
 	}
-	if !n.m.lead.through {
+	if !n.m.skew.through {
 		return r.ask(n.m.Through)
 	}
 	return nil

@@ -24,7 +24,7 @@ import (
 //     message that is there already, an acknowledgement of what isn't pending, both only
 //     get older) arrives before all else. It commutes with all: whatever would come
 //     before it finds the same processes after it.
-//   - Unheard deaths. When somebody has died, or is held for dead, the next event is that
+//   - Unheard deaths. When somebody has died, or is taken for dead, the next event is that
 //     one process hears of it, or that the slot begins to be filled. Before
 //     that nobody else can tell the dead from one that is slow, so the death can be moved to
 //     that point of the history. (It may be moved behind another death: each rank keeps

@@ -72,7 +72,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 			}
 		}
 	}
-	b = varint.Append(b, m.lead.received)
+	b = varint.Append(b, m.skew.received)
 	m.healing.phase = noPhase
 	m.substitute(out)
 	return b
@@ -87,7 +87,7 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 // again, with the verdict Reoffer. After an error the machine is good for nothing.
 func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Actions) error {
 	was := *m
-	*m = *New(Config{Layout: m.layout, Self: m.self, Mirror: m.mirror, Lead: m.lead.limit})
+	*m = *New(Config{Layout: m.layout, Self: m.self, Mirror: m.mirror, MaxSkew: m.skew.limit})
 	r := varint.Read(state)
 	if r.Uint() != uint64(m.self) || r.Uint() != uint64(len(m.peers)) {
 		return ErrState
@@ -99,7 +99,7 @@ func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Action
 	for range r.Count() {
 		m.restoreIncoming(&r)
 	}
-	m.lead.received = r.Uint()
+	m.skew.received = r.Uint()
 	if !r.Done() {
 		return ErrState
 	}

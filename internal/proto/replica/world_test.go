@@ -91,11 +91,11 @@ type node struct {
 
 // state is that of the program and of the layer around the machine.
 type state struct {
-	pc    int
-	inbox []item
-	got   []int // messages received, by context·ranks + source
-	open  []open
-	held  bool // its last send isn't complete: it is too far ahead
+	pc        int
+	inbox     []item
+	got       []int // messages received, by context·ranks + source
+	open      []open
+	throttled bool // its last send isn't complete: it is too far ahead
 	// machine is that of the machine, in what a donor sends.
 	machine []byte
 }
@@ -108,7 +108,7 @@ type options struct {
 	leave   bool   // idle processes leave on their own, some only to crash then
 	prompt  bool   // acknowledgements leave at once
 	mirror  bool
-	lead    uint64 // with mirror: Config.Lead; see messageSize
+	skew    uint64 // with mirror: Config.MaxSkew; see messageSize
 	dead    uint64 // who died before the job began, and all know it
 	heals   int    // how often a slot may be filled anew
 	donors  uint64 // by whom
@@ -150,7 +150,7 @@ func newWorld(l layout.Layout, program script, contexts int, o options) *world {
 	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
-			told: make([]proto.Incarnation, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, Lead: o.lead}),
+			told: make([]proto.Incarnation, l.Procs()), m: New(Config{Layout: l, Self: proto.Proc(p), Mirror: o.mirror, MaxSkew: o.skew}),
 			state: state{got: make([]int, contexts*l.Ranks())},
 		})
 	}
@@ -221,7 +221,7 @@ func (n *node) active() bool { return n.status <= joiner }
 // finished says whether a process has come to its program's end and may leave.
 func (w *world) finished(p proto.Proc) bool {
 	n := w.nodes[p]
-	return n.pc == len(w.program[w.layout.Rank(p)]) && !n.held && n.m.Idle()
+	return n.pc == len(w.program[w.layout.Rank(p)]) && !n.throttled && n.m.Idle()
 }
 
 // mayCrash says whether p may die and leave its rank a replica that doesn't.
@@ -255,7 +255,7 @@ func (w *world) enabled(events []event) []event {
 			continue
 		}
 		steps := w.program[w.layout.Rank(p)]
-		if n.status == joiner || n.paused || n.held {
+		if n.status == joiner || n.paused || n.throttled {
 			// It acts on what it hears only.
 		} else if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
 			events = append(events, event{evStep, p, proto.NoProc})
@@ -435,8 +435,8 @@ func (w *world) verdict() error {
 		if steps := w.program[w.layout.Rank(p)]; n.pc < len(steps) {
 			return fmt.Errorf("%v waits for ever at step %d", p, n.pc)
 		}
-		if n.held {
-			return fmt.Errorf("%v is held for ever", p)
+		if n.throttled {
+			return fmt.Errorf("%v is throttled for ever", p)
 		}
 		if len(n.inbox) > 0 {
 			return fmt.Errorf("%v has %d messages too many", p, len(n.inbox))

@@ -180,7 +180,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		net:        net,
 		host:       host,
 		now:        now,
-		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, Lead: cmp.Or(cfg.skewLimit, skewLimit)}),
+		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, MaxSkew: cmp.Or(cfg.skewLimit, skewLimit)}),
 		match:      match.New(),
 		contexts:   newContexts(),
 		buffers:    buffers{memory: cfg.Memory},

@@ -143,7 +143,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	if len(p.receives.early) > 0 {
 		p.deliverEarly()
 	}
-	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Held()
+	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Throttled()
 }
 
 // replicate hands a message to replication. Its first frame carries body and, with
@@ -198,7 +198,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if !p.replicated {
 		return p.net.Queued(proto.Proc(dst)) <= queueLimit
 	}
-	if !p.retainsLittle() || p.replica.Held() {
+	if !p.retainsLittle() || p.replica.Throttled() {
 		return false
 	}
 	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {

@@ -42,7 +42,7 @@ func (w Wait) String() string {
 
 // Waits are the operations of the program that haven't ended.
 func (p *Process) Waits() (all []Wait) {
-	ahead := p.replicated && (p.replica.Held() || !p.retainsLittle())
+	ahead := p.replicated && (p.replica.Throttled() || !p.retainsLittle())
 	p.requests.each(func(h Handle, r *request) {
 		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
 		c := p.contexts.find(r.context)

@@ -18,7 +18,7 @@ const (
 	// A replacement doesn't.
 	replacementUninformed bug = "replacement uninformed"
 	// Nobody waits for a sibling.
-	neverHeld bug = "never held"
+	neverThrottled bug = "never throttled"
 	// The dead are waited for.
 	deadAwaited bug = "dead awaited"
 )
@@ -38,17 +38,17 @@ func (r *reaction) ask(what func(*Actions)) error {
 // ahead checks, of a process whose send is complete, that it isn't too far ahead of any
 // sibling that both it and the world hold for alive.
 func (w *world) ahead(r *reaction) error {
-	if !w.mirror || w.lead == 0 || r.goesOn == nil {
+	if !w.mirror || w.skew == 0 || r.goesOn == nil {
 		return nil
 	}
 	for set := r.goesOn.siblings; set != 0; set &= set - 1 {
 		sibling := w.layout.Proc(w.layout.Rank(r.at), set.lowest())
 		s := w.nodes[sibling]
-		if s.status > doomed || s.incarnation != r.n.m.incarnation(sibling) || s.m.lead.through {
+		if s.status > doomed || s.incarnation != r.n.m.incarnation(sibling) || s.m.skew.through {
 			continue
 		}
-		if received := r.goesOn.received; received > s.m.lead.received+w.lead {
-			return fmt.Errorf("%v goes on with %d received, %v has %d", r.at, received, sibling, s.m.lead.received)
+		if received := r.goesOn.received; received > s.m.skew.received+w.skew {
+			return fmt.Errorf("%v goes on with %d received, %v has %d", r.at, received, sibling, s.m.skew.received)
 		}
 	}
 	return nil

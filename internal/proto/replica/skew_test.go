@@ -10,7 +10,7 @@ import (
 
 // aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its siblings are 2 and 4.
 func aheadBy100() *Machine {
-	return New(Config{Layout: three, Self: 0, Mirror: true, Lead: 100})
+	return New(Config{Layout: three, Self: 0, Mirror: true, MaxSkew: 100})
 }
 
 // reports are the reports among actions, as receiver:number.
@@ -23,36 +23,36 @@ func reports(out Actions) (s string) {
 	return s
 }
 
-// A replica is held from the first byte beyond the limit on, for the sake of the sibling that has
+// A replica is throttled from the first byte beyond the limit on, for the sake of the sibling that has
 // received least, until that has said that it has received enough.
 func TestHeld(t *testing.T) {
 	m := aheadBy100()
-	held := func(want bool, when string) {
+	throttled := func(want bool, when string) {
 		t.Helper()
-		if m.Held() != want {
-			t.Errorf("held: %v, %s", !want, when)
+		if m.Throttled() != want {
+			t.Errorf("throttled: %v, %s", !want, when)
 		}
 	}
 	m.Reported(2, 20)
 	m.Reported(4, 10)
 	m.Received(110)
-	held(false, "at the limit")
+	throttled(false, "at the limit")
 	m.Received(1)
-	held(true, "beyond the limit")
+	throttled(true, "beyond the limit")
 	m.Reported(2, 1000)
-	held(true, "though only the better one has received more")
+	throttled(true, "though only the better one has received more")
 	m.Reported(4, 11)
-	held(false, "at the limit again")
+	throttled(false, "at the limit again")
 	m.Received(2000)
-	held(true, "far beyond")
+	throttled(true, "far beyond")
 	m.Reported(4, 5000)
-	held(true, "with a sibling behind and one ahead")
+	throttled(true, "with a sibling behind and one ahead")
 	m.Reported(2, everything)
-	held(false, "when one is through")
+	throttled(false, "when one is through")
 	m.Received(1 << 40)
 	var out Actions
 	m.Dead(4, 0, &out)
-	held(false, "when the other is dead")
+	throttled(false, "when the other is dead")
 }
 
 // Whom nobody of the rank may wait for isn't waited for: the dead, those who left, and those who are joining.
@@ -66,51 +66,51 @@ func TestHeldForWhom(t *testing.T) {
 		var out Actions
 		m.Reported(4, 1000)
 		m.Received(101)
-		if !m.Held() {
-			t.Fatal("not held")
+		if !m.Throttled() {
+			t.Fatal("not throttled")
 		}
-		if end(m, &out); m.Held() {
+		if end(m, &out); m.Throttled() {
 			t.Errorf("%s: it is waited for", name)
 		}
-		if m.Reported(2, 0); m.Held() {
+		if m.Reported(2, 0); m.Throttled() {
 			t.Errorf("%s: it is heard", name)
 		}
 	}
-	// Without a limit, with the parallel protocol, or as the only replica, nobody is held or reports.
+	// Without a limit, with the parallel protocol, or as the only replica, nobody is throttled or reports.
 	for name, m := range map[string]*Machine{
 		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
-		"parallel": New(Config{Layout: three, Self: 0, Lead: 100}),
-		"single":   New(Config{Layout: layout.Partial([]int{1, 3}), Self: 0, Mirror: true, Lead: 100}),
+		"parallel": New(Config{Layout: three, Self: 0, MaxSkew: 100}),
+		"single":   New(Config{Layout: layout.Partial([]int{1, 3}), Self: 0, Mirror: true, MaxSkew: 100}),
 	} {
 		var out Actions
 		if m.Received(1000) {
 			m.Report(&out)
 		}
 		m.Through(&out)
-		if m.Held() || len(out) > 0 {
-			t.Errorf("%s: held %v, %+v", name, m.Held(), out)
+		if m.Throttled() || len(out) > 0 {
+			t.Errorf("%s: throttled %v, %+v", name, m.Throttled(), out)
 		}
 	}
 }
 
-// Another rank may wait for a replica that is offered a message, so it isn't held until it has that.
+// Another rank may wait for a replica that is offered a message, so it isn't throttled until it has that.
 func TestOfferedIsNotHeld(t *testing.T) {
 	m := aheadBy100()
 	var out Actions
 	m.Received(1000)
-	if m.Arrive(1, 5, 1, true); m.Held() {
-		t.Error("held, and offered a message")
+	if m.Arrive(1, 5, 1, true); m.Throttled() {
+		t.Error("throttled, and offered a message")
 	}
 	m.Arrive(3, 5, 1, true)
 	m.Dead(1, 0, &out)
-	if m.Held() {
-		t.Error("held, and offered a message by another")
+	if m.Throttled() {
+		t.Error("throttled, and offered a message by another")
 	}
-	if m.Completed(5, 1, 1); !m.Held() {
-		t.Error("not held when the message is here")
+	if m.Completed(5, 1, 1); !m.Throttled() {
+		t.Error("not throttled when the message is here")
 	}
-	if m.Arrive(5, 5, 1, true); !m.Held() {
-		t.Error("not held, for an offer of what is here")
+	if m.Arrive(5, 5, 1, true); !m.Throttled() {
+		t.Error("not throttled, for an offer of what is here")
 	}
 }
 
@@ -131,8 +131,8 @@ func TestReports(t *testing.T) {
 	if got := reports(out); got != want {
 		t.Errorf("reports %s, want %s", got, want)
 	}
-	if m.Received(1 << 40); m.Held() {
-		t.Error("held when it is through")
+	if m.Received(1 << 40); m.Throttled() {
+		t.Error("throttled when it is through")
 	}
 }
 
@@ -146,7 +146,7 @@ func TestReplacementReports(t *testing.T) {
 	for _, p := range []proto.Proc{1, 3, 4, 5} {
 		donor.Noted(p, Note{Kind: Prepared, Replacement: 2, Incarnation: 1}, &out)
 	}
-	m := New(Config{Layout: three, Self: 2, Mirror: true, Lead: 100})
+	m := New(Config{Layout: three, Self: 2, Mirror: true, MaxSkew: 100})
 	m.Received(1 << 40) // on its way to the safe point
 	if err := m.Restore(donor.AppendState(nil, &out), func(h Message) *Message { return &h }, &out); err != nil {
 		t.Fatal(err)
@@ -159,19 +159,19 @@ func TestReplacementReports(t *testing.T) {
 	donor.Reported(4, 1000)
 	out = out[:0]
 	donor.Noted(2, Note{Kind: Joined, Replacement: 2, Incarnation: 1}, &out)
-	if reports(out) != "2:110 " || out[0].Kind != Report || !donor.Held() {
-		t.Errorf("the donor reports %s, held %v", reports(out), donor.Held())
+	if reports(out) != "2:110 " || out[0].Kind != Report || !donor.Throttled() {
+		t.Errorf("the donor reports %s, throttled %v", reports(out), donor.Throttled())
 	}
-	if donor.Reported(2, 77); donor.Held() {
-		t.Error("the donor is held for a replacement that isn't far behind")
+	if donor.Reported(2, 77); donor.Throttled() {
+		t.Error("the donor is throttled for a replacement that isn't far behind")
 	}
 	m.Reported(0, 110)
 	m.Reported(4, 0)
-	if m.Received(23); m.Held() {
-		t.Error("the replacement is held at the limit")
+	if m.Received(23); m.Throttled() {
+		t.Error("the replacement is throttled at the limit")
 	}
-	if m.Received(1); !m.Held() {
-		t.Error("the replacement isn't held")
+	if m.Received(1); !m.Throttled() {
+		t.Error("the replacement isn't throttled")
 	}
 }
 
@@ -181,28 +181,28 @@ func TestLeadNeedsNoMemory(t *testing.T) {
 	out := make(Actions, 0, 8)
 	if n := testing.AllocsPerRun(1000, func() {
 		out = out[:0]
-		if m.Received(30); m.Held() {
+		if m.Received(30); m.Throttled() {
 			m.Report(&out)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	if len(out) != 2 {
-		t.Error("it was never held")
+		t.Error("it was never throttled")
 	}
 }
 
 func BenchmarkReceived(b *testing.B) {
-	m := New(Config{Layout: three, Self: 0, Mirror: true, Lead: 1 << 20})
+	m := New(Config{Layout: three, Self: 0, Mirror: true, MaxSkew: 1 << 20})
 	var out Actions
 	for b.Loop() {
 		if m.Received(300) {
 			out = out[:0]
 			m.Report(&out)
 		}
-		if m.Held() {
-			m.Reported(2, m.lead.received)
-			m.Reported(4, m.lead.received)
+		if m.Throttled() {
+			m.Reported(2, m.skew.received)
+			m.Reported(4, m.skew.received)
 		}
 	}
 }

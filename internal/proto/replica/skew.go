@@ -7,16 +7,16 @@ import (
 	"banyan/internal/proto"
 )
 
-// lead is how far this replica's program is ahead of its siblings', by what it has
+// skew is how far this replica's program is ahead of its siblings', by what it has
 // received. See "How far a replica may be ahead" in the package's documentation.
-type lead struct {
+type skew struct {
 	limit    uint64 // by how much it may be, as counted by Received; 0: nothing is counted
 	received uint64 // by the program so far
 	due      uint64 // how much that is when the siblings are told next
 	horizon  uint64 // above it the program is ahead of some sibling by more than the limit
 	through  bool   // the program is
 
-	told [layout.MaxDegree]uint64 // by replica: how much it said it has received
+	reported [layout.MaxDegree]uint64 // by replica: how much it said it has received
 }
 
 // ReportsPerLimit is how many reports a replica makes to each of its siblings while it
@@ -26,8 +26,8 @@ const ReportsPerLimit = 4
 // everything is what a program has received that is through.
 const everything = math.MaxUint64
 
-func newLead(limit uint64) lead {
-	l := lead{limit: limit, due: math.MaxUint64, horizon: math.MaxUint64}
+func newSkew(limit uint64) skew {
+	l := skew{limit: limit, due: math.MaxUint64, horizon: math.MaxUint64}
 	if limit > 0 {
 		l.due = l.step()
 	}
@@ -35,27 +35,27 @@ func newLead(limit uint64) lead {
 }
 
 // step is how much is received from one report to the next.
-func (l *lead) step() uint64 { return max(1, l.limit/ReportsPerLimit) }
+func (l *skew) step() uint64 { return max(1, l.limit/ReportsPerLimit) }
 
 // Received notes that the program has received an eager message of another rank: it
 // waits in no queue any more. The size is what it took there, the same at all replicas.
 // If the result is true a Report is due.
 func (m *Machine) Received(size uint64) (due bool) {
-	m.lead.received += size
-	return m.lead.received >= m.lead.due
+	m.skew.received += size
+	return m.skew.received >= m.skew.due
 }
 
 // Report tells the siblings how much the program has received.
 func (m *Machine) Report(out *Actions) {
-	if m.lead.limit > 0 {
-		m.lead.due = m.lead.received + m.lead.step()
+	if m.skew.limit > 0 {
+		m.skew.due = m.skew.received + m.skew.step()
 		m.report(m.siblings(), out)
 	}
 }
 
 // Through says that the program is, so that nobody may wait for it to receive more.
 func (m *Machine) Through(out *Actions) {
-	m.lead.through = true
+	m.skew.through = true
 	m.Report(out)
 	m.measure()
 }
@@ -63,40 +63,40 @@ func (m *Machine) Through(out *Actions) {
 // Reported takes in a sibling's report.
 func (m *Machine) Reported(from proto.Proc, received uint64) {
 	if m.Alive(from) && m.layout.Rank(from) == m.rank && from != m.self {
-		m.lead.told[m.layout.Replica(from)] = received
+		m.skew.reported[m.layout.Replica(from)] = received
 		m.measure()
 	}
 }
 
-// Held says whether the program should send nothing more for now: it is ahead of a sibling
-// by more than Config.Lead, and nobody can be waiting for it. That may end with any
+// Throttled says whether the program should send nothing more for now: it is ahead of a sibling
+// by more than Config.MaxSkew, and nobody can be waiting for it. That may end with any
 // call but Received.
-func (m *Machine) Held() bool {
-	return m.lead.received > m.lead.horizon && m.arrival.offered == 0
+func (m *Machine) Throttled() bool {
+	return m.skew.received > m.skew.horizon && m.arrival.offered == 0
 }
 
 // siblings are the other replicas of this process's rank that take part.
 func (m *Machine) siblings() replicas { return m.present(m.rank) &^ m.bit(m.self) }
 
 func (m *Machine) report(to replicas, out *Actions) {
-	received := m.lead.received
-	if m.lead.through {
+	received := m.skew.received
+	if m.skew.through {
 		received = everything
 	}
-	for ; m.lead.limit > 0 && to != 0; to &= to - 1 {
+	for ; m.skew.limit > 0 && to != 0; to &= to - 1 {
 		out.report(m.layout.Proc(m.rank, to.lowest()), received)
 	}
 }
 
 // measure finds how much the program may receive by what is known of its siblings.
 func (m *Machine) measure() {
-	l := &m.lead
+	l := &m.skew
 	l.horizon = math.MaxUint64
 	if l.limit == 0 || l.through {
 		return
 	}
 	for set := m.siblings(); set != 0; set &= set - 1 {
-		if told := l.told[set.lowest()]; told < math.MaxUint64-l.limit {
+		if told := l.reported[set.lowest()]; told < math.MaxUint64-l.limit {
 			l.horizon = min(l.horizon, told+l.limit)
 		}
 	}
@@ -105,7 +105,7 @@ func (m *Machine) measure() {
 // welcome makes a sibling that has joined one to wait for: it says next how much it has
 // received, as this process tells it.
 func (m *Machine) welcome(sibling replicas, out *Actions) {
-	m.lead.told[sibling.lowest()] = 0
+	m.skew.reported[sibling.lowest()] = 0
 	m.measure()
 	m.report(sibling, out)
 }
