@@ -1,34 +1,50 @@
-// Package group is membership for programs without MPI: who is in, agreed upon by
-// all, one numbered view after the other.
+// Package group is membership for programs without MPI: all members agree on who is in, one
+// numbered view after the other.
 //
-// A process founds a group or joins one by the address of any member, and gets
-// every [View] on one channel, until it leaves or is out. The protocol is that of
-// MPI jobs ([banyan/internal/proto/membership], after Varma et al., 2006), over TCP.
+//	m, err := group.Join(ctx, group.Config{
+//		Name:   "worker-3",
+//		Secret: secret,
+//		Listen: "10.0.0.3:7946",
+//		Seeds:  []string{"10.0.0.1:7946", "10.0.0.2:7946"},
+//	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	defer m.Close()
+//	for v := range m.Views() {
+//		fmt.Println("view", v.Number, "has", v.Members, "without", v.Left, v.Died)
+//	}
+//	log.Print("not a member any more: ", m.Err())
+//
+// A process founds a group, or joins one by the address of any member. It gets every [View] on
+// one channel, until it leaves or is excluded. The protocol is that of MPI jobs
+// ([banyan/internal/proto/membership], after Varma et al., 2006), over TCP.
 //
 // # What is guaranteed
 //
-//   - There is one view of each number: members that have a view of a number have the same. Views
-//     come in the order of their numbers, without a hole, and each has oneself as a member.
-//   - A member that left, by [Member.Leave], is told from one that died; of one that died,
-//     whether somebody saw it end or it is merely silent.
-//   - Whoever comes back under its name is a new [Identity], with a higher incarnation. There are never two
-//     members with one name. The incarnation is the group's choice; it needs neither a clock nor a
-//     file.
-//   - Of two sides of a network that is cut at most one goes on: the one with more than half
-//     of the last view, or half of it with its first member. The others end with
-//     [ErrMinority], or [ErrExcluded] if they hear first that they are out. If all who are gone have
-//     been seen to end, any number goes on.
-//   - Views are data, not calls: nothing in the group waits for the program, and
-//     the program can't block it, however slowly it reads.
-//   - Nobody gets in, or is listened to, without the secret.
+//   - There is one view of each number: all members that have a view of a number have the same
+//     one. A member gets views in the order of their numbers, without a hole, and is in each of
+//     them.
+//   - Views tell members that left, by [Member.Leave], from members that died. Of a member that
+//     died they say whether another member saw it end or it is merely silent.
+//   - A process that comes back under its name is a new [Identity], with a higher incarnation.
+//     Two members never have one name. The group chooses the incarnation; it needs neither a
+//     clock nor a file.
+//   - If the network is cut, at most one of the two sides goes on: the one with more than half of
+//     the last view, or half of it with its first member. The others end with [ErrMinority], or
+//     with [ErrExcluded] if they hear first that they are out. If all members that are gone were
+//     seen to end, any number goes on.
+//   - Views are data, not calls: the group never waits for the program, however slowly it reads.
+//   - A process that doesn't know the secret isn't let in, and its frames aren't read.
 //
 // # What isn't
 //
-// Members don't install a view at one instant, and a member may be out without knowing it yet,
-// for as long as it can't be reached. So what must be done only once needs a step that only one
-// can make (examples/workqueue has one), or the number of the view as a fencing token.
+// Members don't install a view at one instant, and a member may be out without knowing it, for as
+// long as it can't be reached. So work that must be done only once needs a step that only one
+// process can make (examples/workqueue has one), or the number of the view as a fencing token.
 //
-// A group carries no messages of the program: to deliver one in the same view everywhere takes more
-// than views (docs/design/decisions/0015-group.md). A member that was taken for dead is out for
-// good; its process may join again. docs/guide/group.md has the limits, and how it compares.
+// A group carries no messages of the program: it takes more than views to deliver a message in
+// the same view everywhere (docs/design/decisions/0015-group.md). A member that was taken for
+// dead is out for good; its process may join again. docs/guide/group.md has the limits, and a
+// comparison.
 package group

@@ -8,8 +8,8 @@ import (
 	"banyan/group"
 )
 
-// One process founds a group, another one joins it and leaves. Here both are
-// one; the addresses would be those of different hosts.
+// One process founds a group, another one joins it and leaves. Here both are one process; usually
+// the addresses are those of different hosts.
 func Example() {
 	ctx := context.Background()
 	secret := []byte("known to the members only")

@@ -28,15 +28,15 @@ func TestMain(m *testing.M) {
 	if code, done := hosts.Reexec(); done {
 		os.Exit(code)
 	}
-	// They wait, mostly.
+	// The tests wait most of the time.
 	flag.Set("test.parallel", "8")
 	flag.Parse() // the command line's goes before it
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("banyan/group_test.lastingThread"))
 }
 
-// Processes are killed, stopped, started again under their names, join and leave, coordinators
-// among them, in random sequences. Whoever is left in the end has the same view, and
-// everything that anybody has ever seen fits together. `-sequences 1000` for more.
+// In random sequences, processes are killed, stopped, restarted under their names, join and
+// leave; some are coordinators. In the end all that are left have the same view, and all views
+// that any member has ever had fit together. `-sequences 1000` runs more.
 func TestFaultSequences(t *testing.T) {
 	t.Parallel()
 	n := *sequences
@@ -45,18 +45,18 @@ func TestFaultSequences(t *testing.T) {
 	}
 	var sum tally
 	t.Cleanup(func() {
-		t.Logf("%d sequences: %d lives had %d views; of them %d were killed, %d left, %d were excluded, %d ended in a minority",
-			n, sum.lives, sum.views, sum.killed, sum.left, sum.excluded, sum.minority)
+		t.Logf("%d sequences: %d members had %d views; of them %d were killed, %d left, %d were excluded, %d ended in a minority",
+			n, sum.members, sum.views, sum.killed, sum.left, sum.excluded, sum.minority)
 	})
 	for i := range uint64(n) {
 		t.Run(fmt.Sprint("seed=", *seed+i), func(t *testing.T) {
 			t.Parallel()
-			(&campaign{t: t, sum: &sum, start: startProcess, stops: true}).run(*seed + i)
+			(&sequence{t: t, sum: &sum, start: startProcess, stops: true}).run(*seed + i)
 		})
 	}
 }
 
-// The same with members in this process, which can't be stopped.
+// The same sequences run with members in this process, which can't be stopped.
 func TestFaultSequencesInOne(t *testing.T) {
 	t.Parallel()
 	n := 12
@@ -66,39 +66,40 @@ func TestFaultSequencesInOne(t *testing.T) {
 	for i := range uint64(n) {
 		t.Run(fmt.Sprint("seed=", 1000+i), func(t *testing.T) {
 			t.Parallel()
-			(&campaign{t: t, sum: new(tally), start: startGuest}).run(1000 + i)
+			(&sequence{t: t, sum: new(tally), start: startLocal}).run(1000 + i)
 		})
 	}
 }
 
 const (
-	people = 9 // names
+	nameCount = 9
+
 	// faultPeriod and faultSilence are η and δ.
 	faultPeriod  = 15 * time.Millisecond
 	faultSilence = 600 * time.Millisecond
 	settleLimit  = 30 * time.Second
 )
 
-// person is a name, and whoever bears it.
-type person struct {
+// name is a member's name, and the member that has it.
+type name struct {
 	cfg     group.Config
-	now     life // nil: nobody
-	before  life // the last one
+	now     testMember // nil: none
+	before  testMember // the last one that had it
 	stopped bool
 	leaving bool
 }
 
-// tally is what became of all lives.
+// tally counts how all members ended.
 type tally struct {
-	mu                                             sync.Mutex
-	lives, views, killed, left, excluded, minority int
+	mu                                               sync.Mutex
+	members, views, killed, left, excluded, minority int
 }
 
-func (s *tally) add(l life) {
+func (s *tally) add(l testMember) {
 	h, _, _ := l.snapshot()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lives++
+	s.members++
 	s.views += len(h.views)
 	switch h.end {
 	case "":
@@ -112,48 +113,48 @@ func (s *tally) add(l life) {
 	}
 }
 
-// campaign is one sequence of faults, and the group that suffers it.
-type campaign struct {
+// sequence is one sequence of faults, and the group in which they happen.
+type sequence struct {
 	t     *testing.T
 	sum   *tally
-	start func(*testing.T, group.Config) life
+	start func(*testing.T, group.Config) testMember
 	stops bool // members can be stopped
 
-	r      *rand.Rand
-	people [people]person
-	lives  []life
-	story  []string
-	// spare is how many more may go without the loss of a quorum: of those who were
-	// members when all agreed last, more than half must stay.
+	r       *rand.Rand
+	names   [nameCount]name
+	started []testMember
+	log     []string
+	// spare is how many more members may go without the loss of a quorum: more than half of the
+	// members in the last view on which all agreed must stay.
 	spare int
 }
 
-func (c *campaign) note(format string, args ...any) {
-	c.story = append(c.story, fmt.Sprintf(format, args...))
+func (c *sequence) note(format string, args ...any) {
+	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
 
-func (c *campaign) fatal(format string, args ...any) {
+func (c *sequence) fatal(format string, args ...any) {
 	c.t.Helper()
-	c.t.Fatalf("%s\nafter: %s", fmt.Sprintf(format, args...), strings.Join(c.story, ", "))
+	c.t.Fatalf("%s\nafter: %s", fmt.Sprintf(format, args...), strings.Join(c.log, ", "))
 }
 
-func (c *campaign) run(seed uint64) {
+func (c *sequence) run(seed uint64) {
 	c.r = rand.New(rand.NewPCG(seed, 5))
-	// A host of its own for the sequence: 127.x.y.z.
+	// The sequence has a host of its own: 127.x.y.z.
 	net := fmt.Sprintf("127.%d.%d", 1+seed%250, 1+(seed/250+uint64(os.Getpid()))%250)
 	var addresses []string
-	for i := range c.people {
+	for i := range c.names {
 		addresses = append(addresses, fmt.Sprintf("%s.%d:7946", net, i+1))
 	}
-	for i := range c.people {
-		c.people[i].cfg = group.Config{
+	for i := range c.names {
+		c.names[i].cfg = group.Config{
 			Name: fmt.Sprint("p", i), Listen: addresses[i], Seeds: addresses, Secret: secret,
 			HeartbeatPeriod: faultPeriod, HeartbeatTimeout: faultSilence, Arity: 2 << (seed % 3),
 		}
 	}
-	c.people[0].cfg.Seeds = nil
+	c.names[0].cfg.Seeds = nil
 	c.join(0)
-	c.people[0].cfg.Seeds = addresses
+	c.names[0].cfg.Seeds = addresses
 	c.settle()
 	for i := 1; i < 3+c.r.IntN(4); i++ {
 		c.join(i)
@@ -169,18 +170,18 @@ func (c *campaign) run(seed uint64) {
 	c.end()
 }
 
-// pick is one of the people that are as wanted, -1 if there is none.
-func (c *campaign) pick(want func(*person) bool) int {
-	for _, i := range c.r.Perm(people) {
-		if want(&c.people[i]) {
+// pick is the index of a random name that want accepts, -1 if there is none.
+func (c *sequence) pick(want func(*name) bool) int {
+	for _, i := range c.r.Perm(nameCount) {
+		if want(&c.names[i]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// here says of somebody that he is in the group or on his way, as far as is known.
-func here(p *person) bool {
+// here says whether a name's member is in the group or joining, as far as is known.
+func here(p *name) bool {
 	if p.now == nil || p.stopped || p.leaving {
 		return false
 	}
@@ -188,12 +189,12 @@ func here(p *person) bool {
 	return !over
 }
 
-// fault does one thing to the group.
-func (c *campaign) fault() {
+// fault makes one fault, join or leave happen.
+func (c *sequence) fault() {
 	kind := c.r.IntN(7)
 	if (kind <= 2 || kind == 6) && c.spare <= 0 {
 		c.settle()
-		// Of two, one may be killed, which is certain, but not stopped.
+		// In a group of two, one may be killed, because that death is certain, but not stopped.
 		if n := c.members(); n == 1 || n == 2 && kind == 2 {
 			return
 		}
@@ -210,70 +211,70 @@ func (c *campaign) fault() {
 	case 2:
 		if i := c.pick(here); i >= 0 && c.stops {
 			c.note("stop p%d", i)
-			c.people[i].now.stop()
-			c.people[i].stopped = true
+			c.names[i].now.stop()
+			c.names[i].stopped = true
 			c.spare--
 			if c.r.IntN(4) == 0 {
 				c.outlast()
 			}
 		}
 	case 3:
-		if i := c.pick(func(p *person) bool { return p.stopped }); i >= 0 {
+		if i := c.pick(func(p *name) bool { return p.stopped }); i >= 0 {
 			if c.r.IntN(2) == 0 {
 				c.outlast()
 			}
 			c.cont(i)
 		}
 	case 4, 5:
-		// Somebody new, or who was here before.
-		if i := c.pick(func(p *person) bool { return !here(p) && !p.stopped && !p.leaving }); i >= 0 {
+		// The member has a new name, or one that was here before.
+		if i := c.pick(func(p *name) bool { return !here(p) && !p.stopped && !p.leaving }); i >= 0 {
 			c.join(i)
 		}
 	case 6:
 		if i := c.pick(here); i >= 0 && c.members() > 2 {
 			c.note("leave p%d", i)
-			c.people[i].now.leave()
-			c.people[i].leaving = true
-			c.spare-- // the silent weigh more in the view without it
+			c.names[i].now.leave()
+			c.names[i].leaving = true
+			c.spare-- // silent members count for more in the view without it
 		}
 	}
 }
 
-func (c *campaign) join(i int) {
+func (c *sequence) join(i int) {
 	c.note("join p%d", i)
-	p := &c.people[i]
+	p := &c.names[i]
 	if p.before != nil && !eventually(settleLimit, func() bool { _, over, _ := p.before.snapshot(); return over }) {
-		c.fatal("p%d was killed, and hasn't ended", i) // it has the address
+		c.fatal("p%d was killed, and hasn't ended", i) // it still has the address
 	}
 	l := c.start(c.t, p.cfg)
-	*p = person{cfg: p.cfg, now: l, before: l}
-	c.lives = append(c.lives, l)
+	*p = name{cfg: p.cfg, now: l, before: l}
+	c.started = append(c.started, l)
 }
 
-func (c *campaign) kill(i int) {
+func (c *sequence) kill(i int) {
 	c.note("kill p%d", i)
-	c.people[i].now.kill()
-	c.people[i].now = nil
+	c.names[i].now.kill()
+	c.names[i].now = nil
 	c.spare--
 }
 
-func (c *campaign) cont(i int) {
+func (c *sequence) cont(i int) {
 	c.note("cont p%d", i)
-	c.people[i].now.cont()
-	c.people[i].stopped = false
+	c.names[i].now.cont()
+	c.names[i].stopped = false
 }
 
-// outlast lets those who are stopped be taken for dead.
-func (c *campaign) outlast() {
+// outlast waits until stopped members are taken for dead.
+func (c *sequence) outlast() {
 	c.note("wait")
 	time.Sleep(2*faultSilence + 10*faultPeriod)
 }
 
-// members is how many are here for sure: not counting those who may not have
-// got in yet.
-func (c *campaign) members() (n int) {
-	for i := range c.people {
-		if p := &c.people[i]; here(p) {
+// members is how many members are certainly here: it doesn't count those that may still be
+// joining.
+func (c *sequence) members() (n int) {
+	for i := range c.names {
+		if p := &c.names[i]; here(p) {
 			if h, _, _ := p.now.snapshot(); len(h.views) > 0 {
 				n++
 			}
@@ -282,31 +283,31 @@ func (c *campaign) members() (n int) {
 	return n
 }
 
-// coordinator is the most senior member by the newest view of anybody, -1 if it
-// isn't here.
-func (c *campaign) coordinator() int {
+// coordinator is the most senior member in the newest view that any member has, -1 if it isn't
+// here.
+func (c *sequence) coordinator() int {
 	var newest group.View
-	for i := range c.people {
-		if p := &c.people[i]; here(p) {
+	for i := range c.names {
+		if p := &c.names[i]; here(p) {
 			if h, _, _ := p.now.snapshot(); len(h.views) > 0 && h.views[len(h.views)-1].Number > newest.Number {
 				newest = h.views[len(h.views)-1]
 			}
 		}
 	}
-	return c.pick(func(p *person) bool {
+	return c.pick(func(p *name) bool {
 		return here(p) && len(newest.Members) > 0 && p.cfg.Name == newest.Members[0].Name
 	})
 }
 
-// settle lets everybody go on, and waits until those who are left have the same view,
-// of just them.
-func (c *campaign) settle() {
+// settle lets all members go on, and waits until those that are left have one view, which has no
+// others.
+func (c *sequence) settle() {
 	c.t.Helper()
-	if c.r.IntN(2) == 0 && c.pick(func(p *person) bool { return p.stopped }) >= 0 {
+	if c.r.IntN(2) == 0 && c.pick(func(p *name) bool { return p.stopped }) >= 0 {
 		c.outlast()
 	}
-	for i := range c.people {
-		if c.people[i].stopped {
+	for i := range c.names {
+		if c.names[i].stopped {
 			c.cont(i)
 		}
 	}
@@ -321,11 +322,11 @@ func (c *campaign) settle() {
 	c.spare = (c.members() - 1) / 2
 }
 
-// differs says why there isn't one view of those who are here.
-func (c *campaign) differs() string {
+// differs says why the members that are here don't have one view of just themselves.
+func (c *sequence) differs() string {
 	var views []group.View
-	for i := range c.people {
-		p := &c.people[i]
+	for i := range c.names {
+		p := &c.names[i]
 		if p.now == nil {
 			continue
 		}
@@ -344,7 +345,7 @@ func (c *campaign) differs() string {
 		}
 	}
 	if len(views) == 0 {
-		c.fatal("nobody is left")
+		c.fatal("no member is left")
 	}
 	for _, v := range views {
 		if v.Number != views[0].Number || len(v.Members) != len(views) {
@@ -354,16 +355,16 @@ func (c *campaign) differs() string {
 	return ""
 }
 
-// end has everybody leave, and checks what all have ever told.
-func (c *campaign) end() {
-	for i := range c.people {
-		if p := &c.people[i]; here(p) {
+// end makes all members leave, and checks all views that members have ever had.
+func (c *sequence) end() {
+	for i := range c.names {
+		if p := &c.names[i]; here(p) {
 			p.now.leave()
 			p.leaving = true
 		}
 	}
 	var all []history
-	for _, l := range c.lives {
+	for _, l := range c.started {
 		over := false
 		var h history
 		var err error

@@ -15,7 +15,7 @@ import (
 
 var secret = []byte("a secret of the test")
 
-// In these tests nobody is silent but by mistake, on a busy machine.
+// In these tests a member is silent only by mistake, on a busy machine.
 const (
 	period  = 50 * time.Millisecond
 	silence = 5 * time.Second
@@ -41,7 +41,7 @@ func join(t *testing.T, cfg group.Config) *group.Member {
 	return m
 }
 
-// await reads views until there is one that will do.
+// await reads views until there is a suitable one.
 func await(t *testing.T, m *group.Member, what string, will func(*group.View) bool) group.View {
 	t.Helper()
 	for limit := time.After(10 * time.Second); ; {
@@ -67,8 +67,7 @@ func names(list []group.Identity) string {
 	return strings.Join(b, " ")
 }
 
-// Somebody founds, others join, one leaves, one dies, one comes back: each is what
-// the views say.
+// One member founds a group, others join, one leaves, one dies, one comes back: the views say so.
 func TestComingAndGoing(t *testing.T) {
 	a := join(t, config("a"))
 	seed := a.Self().Address
@@ -101,7 +100,7 @@ func TestComingAndGoing(t *testing.T) {
 	}
 }
 
-// Of two one goes on when the other is gone for certain, whichever it is.
+// Of two members either goes on when the other is certainly gone.
 func TestLastOfTwo(t *testing.T) {
 	for _, senior := range []bool{true, false} {
 		t.Run(fmt.Sprint("senior=", senior), func(t *testing.T) {
@@ -123,8 +122,8 @@ func TestLastOfTwo(t *testing.T) {
 	}
 }
 
-// Most of a group dies at once, neighbours on the ring. The others saw them end, so they
-// go on.
+// Most of a group dies at once, neighbours on the ring. The others have seen them end, so they go
+// on.
 func TestMostDie(t *testing.T) {
 	a := join(t, config("0"))
 	members := []*group.Member{a}
@@ -153,7 +152,7 @@ func TestNameInUse(t *testing.T) {
 	}
 }
 
-// Everybody at once, by any seed, also such as join themselves.
+// All join at once, by any seed, even by seeds that are joining themselves.
 func TestManyJoin(t *testing.T) {
 	a := join(t, config("a"))
 	const n = 24
@@ -185,7 +184,7 @@ func TestManyJoin(t *testing.T) {
 	}
 }
 
-// A program that doesn't read its views keeps nobody waiting, and loses none.
+// A program that doesn't read its views makes no member wait, and loses no view.
 func TestSlowProgram(t *testing.T) {
 	a := join(t, config("a"))
 	b := join(t, config("b", a.Self().Address))
@@ -206,7 +205,7 @@ func TestSlowProgram(t *testing.T) {
 	}
 }
 
-// Who leaves does so also when the caller doesn't wait for it.
+// A member leaves even if the caller of Leave doesn't wait for it.
 func TestLeaveWithoutWaiting(t *testing.T) {
 	a := join(t, config("a"))
 	b := join(t, config("b", a.Self().Address))
@@ -223,7 +222,7 @@ func TestLeaveWithoutWaiting(t *testing.T) {
 	}
 }
 
-// All leave at once: a view without members is none, so the last one waits for the others.
+// All leave at once. There is no view without members, so the last one waits for the others.
 func TestAllLeave(t *testing.T) {
 	a := join(t, config("a"))
 	members := []*group.Member{a}
@@ -268,7 +267,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// Join ends with its context, and says whom it tried.
+// Join ends with its context, and says which addresses it tried.
 func TestNobodyThere(t *testing.T) {
 	gone := join(t, config("gone"))
 	gone.Close()
@@ -280,8 +279,9 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// Members with another tree would wait for each other for ever, and those with longer periods would be
-// taken for dead. They are told so.
+// Members with different trees would wait for each other for ever, and a member with a longer
+// period would be taken for dead. So the group refuses a joiner with other settings, and says
+// why.
 func TestOtherSettings(t *testing.T) {
 	a := join(t, config("a"))
 	for field, change := range map[string]func(*group.Config){

@@ -10,15 +10,15 @@ import (
 	"banyan/internal/testing/hosts"
 )
 
-// Five members on three hosts, each in a network of its own. A host is cut off, with the founder or
-// without; the others go on, and whoever was cut off ends, and comes back when the
-// network is mended. In between somebody joins on the side that goes on.
+// Five members run on three hosts, each in a network namespace of its own. A host is cut off,
+// with or without the founder. The other hosts' members go on, and one more joins them. The
+// members that were cut off end, and come back when the network heals.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	if err := hosts.Unavailable(); err != nil {
 		t.Skipf("no network namespaces here (root, or user namespaces, and /dev/net/tun are needed): %v", err)
 	}
-	place := []int{0, 0, 1, 1, 2}
+	hostOf := []int{0, 0, 1, 1, 2}
 	awayHosts := []int{0, 2}
 	if testing.Short() {
 		awayHosts = awayHosts[:1]
@@ -35,29 +35,29 @@ func TestHosts(t *testing.T) {
 				n.SetBoth([]int{i}, []int{(i + 1) % 3}, hosts.Link{Delay: time.Millisecond})
 			}
 			var seeds []string
-			address := func(i int) string { return fmt.Sprintf("%v:%d", n.Host(place[i%5]).Addr, 7946+i) }
-			start := func(i int) life {
+			address := func(i int) string { return fmt.Sprintf("%v:%d", n.Host(hostOf[i%5]).Addr, 7946+i) }
+			start := func(i int) testMember {
 				return startWith(t, group.Config{
 					Name: fmt.Sprint("p", i), Listen: address(i), Seeds: seeds, Secret: secret,
 					HeartbeatPeriod: faultPeriod, HeartbeatTimeout: faultSilence,
-				}, n.Host(place[i%5]).Start)
+				}, n.Host(hostOf[i%5]).Start)
 			}
-			lives := []life{start(0)}
-			awaitLast(t, lives[0], "p0")
-			for i := range place {
+			members := []testMember{start(0)}
+			awaitLast(t, members[0], "p0")
+			for i := range hostOf {
 				seeds = append(seeds, address(i))
 			}
 			for i := 1; i < 5; i++ {
-				lives = append(lives, start(i))
+				members = append(members, start(i))
 			}
-			awaitSize(t, lives, 5)
+			awaitSize(t, members, 5)
 
 			others := slices.DeleteFunc([]int{0, 1, 2}, func(h int) bool { return h == away })
 			n.SetBoth([]int{away}, others, hosts.Link{Cut: true})
-			var stay, cut []life
+			var stay, cut []testMember
 			var gone []int
-			for i, l := range lives {
-				if place[i] == away {
+			for i, l := range members {
+				if hostOf[i] == away {
 					cut, gone = append(cut, l), append(gone, i)
 				} else {
 					stay = append(stay, l)
@@ -65,7 +65,7 @@ func TestHosts(t *testing.T) {
 			}
 			awaitSize(t, stay, len(stay))
 			extra := 5
-			for place[extra%5] == away {
+			for hostOf[extra%5] == away {
 				extra++
 			}
 			stay = append(stay, start(extra))
@@ -79,7 +79,7 @@ func TestHosts(t *testing.T) {
 			}
 			awaitSize(t, stay, 6)
 			var all []history
-			for _, l := range append(lives, stay...) {
+			for _, l := range append(members, stay...) {
 				h, _, err := l.snapshot()
 				if err != nil {
 					t.Error(err)
@@ -93,10 +93,10 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// awaitSize waits until all of some lives have a view of so many.
-func awaitSize(t *testing.T, lives []life, n int) {
+// awaitSize waits until all given members have a view of n members.
+func awaitSize(t *testing.T, members []testMember, n int) {
 	t.Helper()
-	for _, l := range lives {
+	for _, l := range members {
 		var last group.View
 		if !eventually(settleLimit, func() bool {
 			if h, _, _ := l.snapshot(); len(h.views) > 0 {

@@ -8,16 +8,16 @@ import (
 	"banyan/group"
 )
 
-// history is what one life has seen: for the checks of whole groups.
+// history is what one member has seen, for the checks of whole groups.
 type history struct {
 	self  group.Identity
 	views []group.View
 	end   string // why it ended; empty if it was killed, or hasn't
 }
 
-// check says what is wrong with the histories of all lives of one group: each has the
-// views in order, without a hole, all with itself; there is one view of each number; and
-// incarnations of a name rise.
+// check says what is wrong with the histories of all members of one group. Each must have its
+// views in order, without a hole, and be a member of all of them; there must be one view of each
+// number; and the incarnations of a name must rise.
 func check(all []history) error {
 	byNumber := map[uint64]group.View{}
 	last := uint64(0)
@@ -37,21 +37,21 @@ func check(all []history) error {
 			last = max(last, v.Number)
 		}
 	}
-	lives := map[string]group.Identity{}
+	latest := map[string]group.Identity{}
 	for n := uint64(1); n <= last; n++ {
 		v, ok := byNumber[n]
 		if !ok {
-			continue // whoever had it was killed before it said so
+			continue // the members that had it were killed before they reported it
 		}
 		for i, x := range v.Members {
 			if p := v.Position(x.Name); p != i {
 				return fmt.Errorf("view %d has %s twice", n, x.Name)
 			}
-			y, ok := lives[x.Name]
+			y, ok := latest[x.Name]
 			if again := slices.Contains(v.Joined, x); ok && (y.Incarnation > x.Incarnation || again && y == x) {
 				return fmt.Errorf("view %d has %v after %v", n, x, y)
 			}
-			lives[x.Name] = x
+			latest[x.Name] = x
 		}
 		before, ok := byNumber[n-1]
 		if !ok {
@@ -64,7 +64,7 @@ func check(all []history) error {
 	return nil
 }
 
-// follows says whether a view is the one before with the changes that it names.
+// follows says whether a view is the former one with the changes that it names.
 func follows(v, before group.View) error {
 	want := slices.DeleteFunc(slices.Clone(before.Members), func(x group.Identity) bool {
 		return slices.Contains(v.Left, x) || slices.ContainsFunc(v.Died, func(d group.Death) bool { return d.Identity == x })
@@ -78,7 +78,7 @@ func follows(v, before group.View) error {
 	return nil
 }
 
-// The check finds what it is for.
+// check finds each kind of wrong history.
 func TestCheck(t *testing.T) {
 	id := func(name string, incarnation uint32) group.Identity {
 		return group.Identity{Name: name, Incarnation: incarnation}
@@ -105,7 +105,7 @@ func TestCheck(t *testing.T) {
 		"two views of a number": {self: b, views: []group.View{two, alone}},
 		"not a member":          {self: c, views: []group.View{two, three}},
 		"a stale incarnation":   {self: a, views: []group.View{one, two, three, left, stale}},
-		"a life come back":      {self: a, views: []group.View{one, two, three, left, back}},
+		"a member come back":    {self: a, views: []group.View{one, two, three, left, back}},
 		"a change not named":    {self: a, views: []group.View{one, two, three, unsaid}},
 		"a name twice":          {self: a, views: []group.View{one, two, three, late}},
 	} {

@@ -10,28 +10,28 @@ import (
 )
 
 // trio starts three members as processes, and waits until they have one view.
-func trio(t *testing.T) (lives [3]life, cfgs [3]group.Config) {
+func trio(t *testing.T) (members [3]testMember, cfgs [3]group.Config) {
 	first := startProcess(t, processConfig("p0"))
-	lives[0], cfgs[0] = first, processConfig("p0")
+	members[0], cfgs[0] = first, processConfig("p0")
 	awaitLast(t, first, "p0")
 	h, _, _ := first.snapshot()
 	for i := 1; i < 3; i++ {
 		cfgs[i] = processConfig(fmt.Sprint("p", i), h.self.Address)
-		lives[i] = startProcess(t, cfgs[i])
-		awaitLast(t, lives[i], []string{"", "p0 p1", "p0 p1 p2"}[i])
+		members[i] = startProcess(t, cfgs[i])
+		awaitLast(t, members[i], []string{"", "p0 p1", "p0 p1 p2"}[i])
 	}
-	for _, l := range lives {
+	for _, l := range members {
 		awaitLast(t, l, "p0 p1 p2")
 	}
-	return lives, cfgs
+	return members, cfgs
 }
 
 func processConfig(name string, seeds ...string) group.Config {
 	return group.Config{Name: name, Seeds: seeds, Secret: secret, HeartbeatPeriod: faultPeriod, HeartbeatTimeout: faultSilence}
 }
 
-// awaitLast waits until the last view of a life is of the named, and returns it.
-func awaitLast(t *testing.T, l life, want string) (last group.View) {
+// awaitLast waits until a member's last view has the named members, and returns the view.
+func awaitLast(t *testing.T, l testMember, want string) (last group.View) {
 	t.Helper()
 	if !eventually(settleLimit, func() bool {
 		h, _, _ := l.snapshot()
@@ -45,8 +45,8 @@ func awaitLast(t *testing.T, l life, want string) (last group.View) {
 	return last
 }
 
-// awaitEnd waits for the end of a life.
-func awaitEnd(t *testing.T, l life, want error) {
+// awaitEnd waits for a member's end.
+func awaitEnd(t *testing.T, l testMember, want error) {
 	t.Helper()
 	over, text := false, ""
 	if !eventually(settleLimit, func() bool {
@@ -64,23 +64,23 @@ func awaitEnd(t *testing.T, l life, want error) {
 	}
 }
 
-// A member that is stopped for too long, be it the coordinator, is excluded as silent, which it
-// learns when it runs again. It comes back under its name with a higher incarnation.
+// A member that is stopped for too long, even the coordinator, is excluded as silent. It learns
+// that when it runs again, and comes back under its name with a higher incarnation.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	for _, who := range []int{0, 2} {
 		t.Run(fmt.Sprint("p", who), func(t *testing.T) {
 			t.Parallel()
-			lives, cfgs := trio(t)
+			members, cfgs := trio(t)
 			others := slices.Delete([]string{"p0", "p1", "p2"}, who, who+1)
-			witness := lives[1]
-			lives[who].stop()
+			witness := members[1]
+			members[who].stop()
 			v := awaitLast(t, witness, others[0]+" "+others[1])
 			if len(v.Died) != 1 || v.Died[0].Cause != group.Silent {
 				t.Errorf("died: %v", v.Died)
 			}
-			lives[who].cont()
-			awaitEnd(t, lives[who], group.ErrExcluded)
+			members[who].cont()
+			awaitEnd(t, members[who], group.ErrExcluded)
 
 			h, _, _ := witness.snapshot()
 			cfgs[who].Seeds = []string{h.self.Address}
@@ -93,17 +93,17 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A process is killed and started again at once under its name: the death is
-// found, and it is let in with a higher incarnation.
+// A process is killed and restarted at once under its name. The group finds the death, and lets
+// the process in with a higher incarnation.
 func TestRestartedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, who := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint("p", who), func(t *testing.T) {
 			t.Parallel()
-			lives, cfgs := trio(t)
-			witness := lives[(who+1)%3]
+			members, cfgs := trio(t)
+			witness := members[(who+1)%3]
 			h, _, _ := witness.snapshot()
-			lives[who].kill()
+			members[who].kill()
 			cfgs[who].Seeds = []string{h.self.Address}
 			again := startProcess(t, cfgs[who])
 			others := slices.Delete([]string{"p0", "p1", "p2"}, who, who+1)
@@ -115,45 +115,45 @@ func TestRestartedAtOnce(t *testing.T) {
 	}
 }
 
-// While a member is stopped nobody knows whether it lives: its name isn't free until it
+// While a member is stopped the others don't know whether it lives. Its name isn't free until it
 // is excluded.
 func TestNameOfStopped(t *testing.T) {
 	t.Parallel()
-	lives, cfgs := trio(t)
-	lives[2].stop()
+	members, cfgs := trio(t)
+	members[2].stop()
 	start := time.Now()
 	again := startProcess(t, cfgs[2])
 	awaitLast(t, again, "p0 p1 p2")
 	if waited := time.Since(start); waited < faultSilence/2 {
 		t.Errorf("let in after %v", waited)
 	}
-	lives[2].cont()
-	awaitEnd(t, lives[2], group.ErrExcluded)
+	members[2].cont()
+	awaitEnd(t, members[2], group.ErrExcluded)
 }
 
-// Of two, the one that is left by a silent other goes on only if it is the senior one. The
-// other stops, also when the first is back.
+// If one of two members is silent, the other goes on only if it is the senior one. Otherwise it
+// stops, even when the first one is back.
 func TestSilentOfTwo(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []int{0, 1} {
 		t.Run(fmt.Sprint("p", stopped), func(t *testing.T) {
 			t.Parallel()
-			lives, _ := trio(t)
-			lives[2].leave()
-			awaitEnd(t, lives[2], group.ErrLeft)
-			awaitLast(t, lives[0], "p0 p1")
-			awaitLast(t, lives[1], "p0 p1")
-			lives[stopped].stop()
+			members, _ := trio(t)
+			members[2].leave()
+			awaitEnd(t, members[2], group.ErrLeft)
+			awaitLast(t, members[0], "p0 p1")
+			awaitLast(t, members[1], "p0 p1")
+			members[stopped].stop()
 			if stopped == 1 {
-				awaitLast(t, lives[0], "p0")
+				awaitLast(t, members[0], "p0")
 			} else {
-				awaitEnd(t, lives[1], group.ErrMinority)
+				awaitEnd(t, members[1], group.ErrMinority)
 			}
-			lives[stopped].cont()
+			members[stopped].cont()
 			if stopped == 1 {
-				awaitEnd(t, lives[1], group.ErrExcluded)
+				awaitEnd(t, members[1], group.ErrExcluded)
 			} else {
-				awaitLast(t, lives[0], "p0") // the other one is gone for certain
+				awaitLast(t, members[0], "p0") // the other one is gone for certain
 			}
 		})
 	}

@@ -7,11 +7,11 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// Identity is one stay of a member in the group.
+// Identity names one incarnation of a member.
 type Identity struct {
 	// Name is the member's own choice, and the same after a restart.
 	Name string
-	// Incarnation tells one stay from another. It rises with each stay under a name.
+	// Incarnation rises each time a process joins under the name.
 	Incarnation uint32
 	// Address is where the other members reach it.
 	Address string
@@ -23,10 +23,10 @@ func (i Identity) String() string { return fmt.Sprintf("%s.%d", i.Name, i.Incarn
 type Cause uint8
 
 const (
-	// Silent: it hasn't been heard for too long, or couldn't be reached. It may live,
-	// and is told that it is excluded when it can be.
+	// Silent: no heartbeat of the member came for too long, or it couldn't be reached. It may
+	// live; the others tell it that it is excluded as soon as they can.
 	Silent Cause = iota
-	// Ended: somebody saw it end.
+	// Ended: another member saw it end.
 	Ended
 )
 
@@ -43,8 +43,8 @@ type Death struct {
 	Cause Cause
 }
 
-// View is who is in the group: the same for all members that have a view of this
-// number. Nobody may change the slices.
+// View names the members of the group. It is the same for all members that have a view of this
+// number. The slices must not be changed.
 type View struct {
 	Number uint64
 	// Members are in the order in which they joined.
@@ -54,7 +54,7 @@ type View struct {
 	Died         []Death
 }
 
-// Position is the place in Members of a name, -1 if it isn't there.
+// Position is the index in Members of a name, -1 if it isn't there.
 func (v *View) Position(name string) int {
 	for i := range v.Members {
 		if v.Members[i].Name == name {

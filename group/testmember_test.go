@@ -22,23 +22,23 @@ import (
 	"banyan/group"
 )
 
-// life is one stay of a member under test: in this process, or one of its own.
-type life interface {
+// testMember is a member under test, in this process or in one of its own.
+type testMember interface {
 	kill()
 	stop()
 	cont()
 	leave()
-	// snapshot is what it has told so far; over says that it has ended, and all
-	// is told.
+	// snapshot is what it has reported so far; over says that it has ended, and reports nothing
+	// more.
 	snapshot() (h history, over bool, err error)
 }
 
-// notes is what a life has told.
+// notes is what a member has reported.
 type notes struct {
 	mu    sync.Mutex
 	h     history
 	over  bool
-	cause error // why it ended, if that is wrong
+	cause error // why it ended, if it shouldn't have
 }
 
 func (n *notes) snapshot() (history, bool, error) {
@@ -55,32 +55,33 @@ func (n *notes) change(f func()) {
 	f()
 }
 
-// word is a line of a member process's output.
-type word struct {
+// report is a line of a member process's output.
+type report struct {
 	Self *group.Identity `json:",omitempty"`
 	View *group.View     `json:",omitempty"`
 	End  string          `json:",omitempty"`
 	Leak string          `json:",omitempty"`
 }
 
-// endings are the ends that a member may come to by the faults of others.
+// endings are the errors with which faults may end a member.
 var endings = []error{group.ErrLeft, group.ErrClosed, group.ErrExcluded, group.ErrMinority}
 
-// isEnding says whether text is that of an error of endings.
+// isEnding says whether text is that of one of endings.
 func isEnding(text string) bool {
 	return slices.ContainsFunc(endings, func(e error) bool { return e.Error() == text })
 }
 
 const memberEnv = "BANYAN_TEST_GROUP_MEMBER"
 
-// memberProcess is the life of a process that the tests start: it joins, prints each view, leaves
-// when it is told to, and ends with its standard input, lest it outlives the test.
+// memberProcess is the main function of a process that the tests start. It joins, prints each
+// view, and leaves when it is told to. It ends with its standard input, so that it doesn't
+// outlive the test.
 func memberProcess(encoded string) int {
 	out := json.NewEncoder(os.Stdout)
 	fds := descriptors()
 	var cfg group.Config
 	if err := json.Unmarshal([]byte(encoded), &cfg); err != nil {
-		out.Encode(word{End: err.Error()})
+		out.Encode(report{End: err.Error()})
 		return 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -95,11 +96,11 @@ func memberProcess(encoded string) int {
 	}()
 	m, err := group.Join(ctx, cfg)
 	if err != nil {
-		out.Encode(word{End: err.Error()})
+		out.Encode(report{End: err.Error()})
 		return 1
 	}
 	self := m.Self()
-	out.Encode(word{Self: &self})
+	out.Encode(report{Self: &self})
 	stop := context.AfterFunc(ctx, m.Close)
 	go func() {
 		if <-commands == "leave" {
@@ -107,13 +108,13 @@ func memberProcess(encoded string) int {
 		}
 	}()
 	for v := range m.Views() {
-		out.Encode(word{View: &v})
+		out.Encode(report{View: &v})
 	}
-	end := word{End: m.Err().Error()}
+	end := report{End: m.Err().Error()}
 	if stop() {
 		m.Close()
 	}
-	// A connection that the end of a context closes may take a moment more.
+	// A connection that is closed by the end of a context may take a moment.
 	if !eventually(time.Second, func() bool { return len(descriptors()) <= len(fds) }) {
 		end.Leak = fmt.Sprint("descriptors ", descriptors(), ", at first ", fds)
 	}
@@ -129,7 +130,7 @@ func descriptors() (list []string) {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		to, _ := os.Readlink("/proc/self/fd/" + e.Name())
-		// The runtime's own stay, and are made when first used.
+		// The runtime makes its own descriptors when it first uses them, and keeps them.
 		if strings.HasPrefix(to, "socket:") {
 			list = append(list, to)
 		}
@@ -137,22 +138,22 @@ func descriptors() (list []string) {
 	return list
 }
 
-// process is a life in a process of its own.
+// process is a member in a process of its own.
 type process struct {
 	notes
 	cmd *exec.Cmd
 	in  io.WriteCloser
 }
 
-func startProcess(t *testing.T, cfg group.Config) life {
+func startProcess(t *testing.T, cfg group.Config) testMember {
 	return startWith(t, cfg, func(cmd *exec.Cmd) (err error) {
 		onLastingThread(func() { err = cmd.Start() })
 		return err
 	})
 }
 
-// starter runs what it gets on a thread that never ends. A process dies with the
-// thread that started it (Pdeathsig), and threads of tests with hosts of their own end.
+// starter runs functions on a thread that never ends. A process dies with the thread that started
+// it (Pdeathsig), and threads of tests that run on hosts of their own end.
 var starter = sync.OnceValue(func() chan<- func() {
 	todo := make(chan func())
 	go lastingThread(todo)
@@ -172,7 +173,7 @@ func onLastingThread(f func()) {
 	<-done
 }
 
-func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) life {
+func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) testMember {
 	encoded, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -204,13 +205,13 @@ func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) life
 	return p
 }
 
-// listen notes what a process says, until it ends.
+// listen notes what a process reports, until it ends.
 func (p *process) listen(out io.Reader) {
 	end := ""
 	for in := json.NewDecoder(out); ; {
-		var w word
+		var w report
 		if in.Decode(&w) != nil {
-			break // its end, perhaps in the middle of a word
+			break // its end, perhaps in the middle of a line
 		}
 		p.change(func() {
 			switch {
@@ -243,17 +244,17 @@ func (p *process) stop()  { p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) cont()  { p.cmd.Process.Signal(syscall.SIGCONT) }
 func (p *process) leave() { io.WriteString(p.in, "leave\n") }
 
-// guest is a life within the process of the test. It can't be stopped.
-type guest struct {
+// localMember is a member in the test's process. It can't be stopped.
+type localMember struct {
 	notes
 	cancel context.CancelFunc
 	left   chan struct{}
 	once   sync.Once
 }
 
-func startGuest(t *testing.T, cfg group.Config) life {
+func startLocal(t *testing.T, cfg group.Config) testMember {
 	ctx, cancel := context.WithCancel(context.Background())
-	g := &guest{cancel: cancel, left: make(chan struct{})}
+	g := &localMember{cancel: cancel, left: make(chan struct{})}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -292,12 +293,12 @@ func startGuest(t *testing.T, cfg group.Config) life {
 	return g
 }
 
-func (g *guest) kill()  { g.cancel() }
-func (g *guest) stop()  {}
-func (g *guest) cont()  {}
-func (g *guest) leave() { g.once.Do(func() { close(g.left) }) }
+func (g *localMember) kill()  { g.cancel() }
+func (g *localMember) stop()  {}
+func (g *localMember) cont()  {}
+func (g *localMember) leave() { g.once.Do(func() { close(g.left) }) }
 
-// eventually waits for something to come about.
+// eventually waits until is says yes, and returns false if the limit is over first.
 func eventually(limit time.Duration, is func() bool) bool {
 	for deadline := time.Now().Add(limit); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
