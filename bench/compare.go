@@ -17,7 +17,7 @@ type Setting struct {
 type Row struct {
 	Setting
 	Sample
-	// Of the rounds: the median is Sample's Nanoseconds.
+	// Quartiles of the rounds; the median is Sample's Nanoseconds.
 	Low  float64 `json:"low"`  // first quartile
 	High float64 `json:"high"` // third quartile
 	// Ratio is the median against that of the same transport with one replica.
@@ -32,8 +32,8 @@ type Row struct {
 	MBs float64 `json:"mb_s"`
 }
 
-// Run measures every setting in so many rounds. job runs one job of n ranks in
-// a setting and returns rank 0's samples; round tells before each.
+// Run measures every setting in so many rounds. job runs one job of n ranks in a setting and
+// returns rank 0's samples; round is called before each round.
 func Run(settings []Setting, rounds int, job func(s Setting, ranks int) ([]Sample, error), round func(i int)) ([]Row, error) {
 	var counts []int
 	for _, p := range Patterns {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FloorTransport names the machine's floor: a word that two threads hand to and fro, in a
-// cache line for each direction. No message between two cores is faster.
+// FloorTransport names the machine's floor: two threads hand a word to and fro, in a cache line
+// for each direction. No message between two cores is faster.
 const FloorTransport = "cache line"
 
 // padded is a word with a cache line, and the next, to itself.
@@ -18,8 +18,8 @@ type padded struct {
 	_    [128]byte
 }
 
-// floorSpins bounds the polls in a row that don't offer the core to others: on a
-// machine that has fewer cores than threads the ping-pong must end all the same.
+// floorSpins bounds the polls in a row that don't offer the core to others: the ping-pong must
+// also end on a machine with fewer cores than threads.
 const floorSpins = 10000
 
 // MeasureFloor measures the ping-pong of FloorTransport, as if of 8 bytes.

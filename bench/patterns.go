@@ -4,18 +4,16 @@
 //
 // # How it measures
 //
-// A round is one job of each configuration, so that all configurations see the
-// same weather; the figure is the median of the rounds, beside their quartiles.
-// Collectives are timed as loops with a barrier inside, and the barrier's own
-// time is a row of its own: a bare broadcast loop would time the scheduler.
-// Allocations are those of rank 0's whole process, heap objects for each
-// operation.
+// A round is one job of each configuration, so that all configurations meet the machine in the
+// same state; the figure is the median of the rounds, beside their quartiles. Collectives are
+// timed as loops with a barrier inside, and the barrier's own time is a row of its own: a bare
+// broadcast loop would time the scheduler. Allocations are those of rank 0's whole process, heap
+// objects for each operation.
 //
 // # Limits
 //
-// With more processes than cores the figures are the scheduler's too: a job of
-// two ranks with two replicas on two cores is one. Ratios within one run mean
-// more than the figures.
+// With more processes than cores the figures contain the scheduler's work: a job of two ranks
+// with two replicas on two cores is an example. Ratios within one run mean more than the figures.
 package bench
 
 import (
@@ -33,8 +31,8 @@ type Pattern struct {
 	Sizes []int
 	// Once is one operation on a buffer of one of the sizes.
 	Once func(w *mpi.Comm, buf []byte) error
-	// PerOperation is by what one operation's time is divided: 2 for a
-	// ping-pong, whose figure is one way.
+	// PerOperation is the divisor of one operation's time: 2 for a ping-pong, whose figure is one
+	// way.
 	PerOperation int
 }
 
@@ -86,8 +84,8 @@ type Sample struct {
 	Allocs      float64 `json:"allocs"` // heap objects for each operation
 }
 
-// Operations is how often a pattern is repeated in one job: fixed by the size,
-// since replicas that measured and then decided would decide differently.
+// Operations is how often a pattern is repeated in one job. The size fixes it, since replicas
+// that decided by what they measure would decide differently.
 func Operations(size int) int { return max(30, min(3000, (32<<20)/(size+1))) }
 
 // Measure runs in each rank of a job and measures the patterns for its number

@@ -15,7 +15,7 @@ import (
 
 // joinBanyan makes the process a member of a job. The job's program is what
 // takePart does: nothing, or computing.
-func (t task) joinBanyan(b *board, address string) (sent func() int64, err error) {
+func (t task) joinBanyan(b *scoreboard, address string) (sent func() int64, err error) {
 	os.Setenv(env.Address, address)
 	j, err := join.Join(join.Options{
 		SurviveRankLoss: true,
@@ -31,10 +31,10 @@ func (t task) joinBanyan(b *board, address string) (sent func() int64, err error
 	return func() int64 { return int64(j.Engine.FramesSent()) }, nil
 }
 
-// causeOf tells how a member of Banyan came to take another for dead.
+// causeOf says how a member of Banyan came to take another for dead.
 func causeOf(how int64) string { return detector.Cause(how).String() }
 
-// launch is what banyan run would do with the members.
+// launch starts the members as banyan run does.
 func (t task) launch() error {
 	member := t
 	member.Role = roleMember
@@ -48,7 +48,7 @@ func (t task) launch() error {
 	if err != nil {
 		return err
 	}
-	if b, err := openBoard(t.Board, t.N); err == nil && b.anyAccused() {
+	if b, err := openScoreboard(t.Scoreboard, t.N); err == nil && b.anyAccused() {
 		time.Sleep(24 * time.Hour) // all have been taken for dead: a result, not a failure
 	}
 	return fmt.Errorf("the job of members is over: %s %s", report.Outcome, report.Reason)

@@ -16,8 +16,8 @@ import (
 	"banyan/bench/processes"
 )
 
-// The test binary is also every process that the bench starts. The argument
-// after this one tells whose they are.
+// The test binary is also every process that the bench starts. The argument after this one says
+// which test process started them.
 const asRole = "detector-role"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func again(t *testing.T) []string {
 	return []string{program, asRole, t.Name()}
 }
 
-// measure runs a setting once, and looks for what it left behind.
+// measure runs a setting once, and checks that it leaves nothing behind.
 func measure(t *testing.T, s Setting) Row {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
@@ -68,7 +68,7 @@ func roles(t *testing.T) []int {
 	return pids
 }
 
-// setting is a small one, patient enough for a machine that does other things.
+// setting is a small one, with time-outs long enough for a machine that does other things.
 func setting(system System, fault Fault) Setting {
 	return Setting{
 		System: system, N: 4, Period: 25 * time.Millisecond, Timeout: 250 * time.Millisecond,
@@ -95,8 +95,8 @@ func TestFaults(t *testing.T) {
 				if row.Known < 2 || row.Missing != 0 || row.First <= 0 || row.Last < row.First || row.Last > s.limit() {
 					t.Errorf("%d members knew, %d didn't, after %v to %v", row.Known, row.Missing, row.First, row.Last)
 				}
-				// Silence is known no sooner than the time-out after the last
-				// heartbeat, which is a period old, or a few on a busy machine.
+				// Silence is detected no sooner than the time-out after the last heartbeat, which
+				// is a period old, or a few on a busy machine.
 				if system.isBanyan() && fault != Kill && row.First < s.Timeout/2 {
 					t.Errorf("a silent member was given up after %v", row.First)
 				}
@@ -116,7 +116,7 @@ func TestMessagesOfAQuietSystem(t *testing.T) {
 	for system, want := range map[System]struct{ least, most float64 }{Banyan: {0.4, 1.2}, Memberlist: {1, 8}} {
 		s := setting(system, None)
 		s.Quiet = 40 * s.Period
-		s.Timeout = 4 * time.Second // nobody is to be suspected while other tests are at work
+		s.Timeout = 4 * time.Second // no member is to be suspected while other tests run
 		row := measure(t, s)
 		if row.Messages < want.least || row.Messages > want.most {
 			t.Errorf("%s: %.2f messages of a member in a period, want %g to %g", system, row.Messages, want.least, want.most)
@@ -166,7 +166,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A part that ends is an error that repeats its words, not a wait.
+// A process that ends is an error that repeats its output, not a wait.
 func TestPartThatFails(t *testing.T) {
 	s := setting(BanyanBare, None)
 	_, err := Once(t.Context(), Setting{System: Banyan, N: 4, Period: s.Period, Timeout: s.Timeout, Fault: None},

@@ -6,11 +6,10 @@
 //
 // # How it measures
 //
-// Every member maps one table in shared memory (board.go) and writes into its own
-// row the time, by CLOCK_MONOTONIC, at which it learnt of each death. Nothing is
-// sent, so that reporting disturbs nobody; the clock is the same for all
-// processes of a machine. Whoever strikes writes down the time right before the
-// system call that strikes.
+// Every member maps one table in shared memory (scoreboard.go) and writes into its own row the
+// time, by CLOCK_MONOTONIC, at which it learnt of each death. Nothing is sent, so reporting
+// disturbs no member; the clock is the same for all processes of a machine. The process that
+// strikes writes down the time right before the system call that strikes.
 //
 // A member of Banyan is a program that joins a job and does nothing, or only
 // computes: package job, the engine, the transport and the detector as in every
@@ -21,22 +20,21 @@
 //
 // # What counts
 //
-//   - Knowing: the engine's event Died; memberlist's NotifyLeave.
+//   - Knowing: the engine's event Died, or memberlist's NotifyLeave.
 //   - A message: a frame that a member of Banyan hands to its transport; a packet, or a
 //     write to a stream, that memberlist hands to its transport.
-//   - A false suspicion: a live member that any other takes for dead, counted once
-//     a run. What a member that has been struck believes doesn't count.
+//   - A false suspicion: a live member that any other takes for dead, counted once a run. The
+//     suspicions of a member that has been struck don't count.
 //
 // # Invariants
 //
-//   - Nothing stays behind: all processes die with whoever started them
-//     (PDEATHSIG), whatever its end; the table and the networks have no names.
-//   - Every wait is bounded. A run that doesn't come to its end is an error that
-//     says which members were missing.
+//   - Nothing stays behind: every process dies with the process that started it (PDEATHSIG),
+//     however that ends; the table and the networks have no names.
+//   - Every wait is bounded. A run that doesn't end in time is an error that names the missing
+//     members.
 //
 // # Limits
 //
-// One machine: with more members than cores the scheduler's time is in every
-// figure, the peer's too. Partition needs root, for network namespaces, and the
-// command ip.
+// One machine: with more members than cores every figure contains the scheduler's time, for the
+// peer too. Partition needs root, for network namespaces, and the command ip.
 package detection

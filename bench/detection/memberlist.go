@@ -16,20 +16,19 @@ import (
 	"banyan/bench/processes"
 )
 
-// memberlistConfig is the peer's configuration: that for a local network
-// (DefaultLANConfig), but
+// memberlistConfig is the peer's configuration, that for a local network (DefaultLANConfig) with
+// these changes:
 //
 //   - memberlist: with the shipped ratios at the period η. ProbeInterval = η,
 //     ProbeTimeout = η/2, GossipInterval = η/5; all else as shipped, also that a
 //     suspect has 4·log10(n) to 24·log10(n) periods to object.
-//   - memberlist-matched: the same, but a suspect's time to object is fixed,
-//     whoever else suspects it, to what makes at least δ with the period of the
-//     probe before it. It comes in whole multiples of log10(n)·η.
-//   - memberlist-floor: the same with the shortest time it can be given, one
-//     multiple, and gossip twice as often. Whether that stays free of false
-//     suspicions is for the figures to tell.
+//   - memberlist-matched: the same, but a suspect's time to object is fixed, however many suspect
+//     it, to what makes at least δ with the period of the probe before it. It comes in whole
+//     multiples of log10(n)·η.
+//   - memberlist-floor: the same with the shortest time that memberlist takes, one multiple, and
+//     gossip twice as often. The figures show whether that stays free of false suspicions.
 //
-// The names and addresses are for the caller to set.
+// The caller sets names and addresses.
 func memberlistConfig(s *Setting) *memberlist.Config {
 	c := memberlist.DefaultLANConfig()
 	c.ProbeInterval, c.ProbeTimeout, c.GossipInterval = s.Period, s.Period/2, s.Period/5
@@ -50,10 +49,10 @@ func nodeScale(n int) float64 { return max(1, math.Log10(float64(n))) }
 
 // joinMemberlist makes the process a member of a memberlist that member 0
 // founded.
-func (t task) joinMemberlist(b *board, address string) (sent func() int64, err error) {
+func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, err error) {
 	c := memberlistConfig(&t.Setting)
 	c.Name = strconv.Itoa(t.Member)
-	seen := &witness{board: b, member: t.Member, met: make([]bool, t.N)}
+	seen := &witness{scoreboard: b, member: t.Member, contacted: make([]bool, t.N)}
 	c.Events = seen
 	inner, err := memberlist.NewNetTransport(&memberlist.NetTransportConfig{
 		BindAddrs: []string{address}, Logger: c.Logger,
@@ -76,21 +75,22 @@ func (t task) joinMemberlist(b *board, address string) (sent func() int64, err e
 		}
 	}
 	b.word(t.Member, wordState).Store(joined)
-	// Not all at once: where some are always taken for dead, that never comes.
+	// This doesn't ask for all at the same time: where some are always taken for dead, that never
+	// comes.
 	if !processes.WaitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
-		return nil, fmt.Errorf("has met %d of %d members after %v", seen.count.Load(), t.N, startLimit)
+		return nil, fmt.Errorf("has contacted %d of %d members after %v", seen.count.Load(), t.N, startLimit)
 	}
 	return messages.Load, nil
 }
 
-func (t task) joinFounder(b *board, list *memberlist.Memberlist) (err error) {
+func (t task) joinFounder(b *scoreboard, list *memberlist.Memberlist) (err error) {
 	founder := "127.0.0.1"
 	if t.Namespace {
 		founder = memberAddress(0)
 	}
 	port := b.word(0, wordPort)
 	if !processes.WaitFor(nil, startLimit, func() bool {
-		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= crowd {
+		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= maxStarting {
 			return false
 		}
 		_, err = list.Join([]string{net.JoinHostPort(founder, strconv.FormatInt(port.Load(), 10))})
@@ -103,10 +103,10 @@ func (t task) joinFounder(b *board, list *memberlist.Memberlist) (err error) {
 
 // witness writes down what memberlist says of its members.
 type witness struct {
-	board  *board
-	member int
-	met    []bool       // by member; memberlist calls one method at a time
-	count  atomic.Int32 // of met
+	scoreboard *scoreboard
+	member     int
+	contacted  []bool       // by member; memberlist calls one method at a time
+	count      atomic.Int32 // of those contacted
 }
 
 // NotifyJoin hears of a member for the first time, or again.
@@ -115,26 +115,26 @@ func (w *witness) NotifyJoin(n *memberlist.Node) {
 	if !ok {
 		return
 	}
-	w.board.takeBack(w.member, i)
-	if !w.met[i] {
-		w.met[i] = true
+	w.scoreboard.takeBack(w.member, i)
+	if !w.contacted[i] {
+		w.contacted[i] = true
 		w.count.Add(1)
 	}
 }
 
-// NotifyLeave hears that a member is held for dead: here, none ever leaves.
+// NotifyLeave hears that a member is taken for dead: none ever leaves here.
 func (w *witness) NotifyLeave(n *memberlist.Node) {
 	if i, ok := w.of(n); ok {
-		w.board.learn(w.member, i, 0)
+		w.scoreboard.learn(w.member, i, 0)
 	}
 }
 
 func (w *witness) NotifyUpdate(*memberlist.Node) {}
 
-// of is which member a node is.
+// of returns the member that a node is.
 func (w *witness) of(n *memberlist.Node) (int, bool) {
 	i, err := strconv.Atoi(n.Name)
-	return i, err == nil && i >= 0 && i < w.board.n
+	return i, err == nil && i >= 0 && i < w.scoreboard.n
 }
 
 // counting is a transport that counts what it sends: packets, and writes to

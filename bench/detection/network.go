@@ -16,15 +16,14 @@ import (
 	"banyan/bench/processes"
 )
 
-// The network of a run with the fault Partition: every member lives in a network
-// namespace of its own, with one link to the switch, a process in another
-// one, which forwards between them. To cut a member off the switch takes its
-// link down, and what others send to it vanishes in a route that was there all the
-// time, so that nobody gets an error.
+// The network of a run with the fault Partition: every member lives in a network namespace of its
+// own, with one link to the switch, a process in another one, which forwards between them. To cut
+// a member off the switch takes its link down. What others send to it vanishes in a route that
+// was there all the time, so that no sender gets an error.
 //
-// Nothing of it has a name outside: it goes with the processes. It is a router and
-// not a bridge so that no member has more than one neighbour: the kernel's table
-// of neighbours is one for all namespaces, and small.
+// No part of it has a name outside, and it ends with the processes. The switch is a router, not a
+// bridge, so that no member has more than one neighbour: all namespaces share the kernel's table
+// of neighbours, which is small.
 
 const (
 	gateway    = "10.66.255.254"
@@ -37,9 +36,9 @@ func memberAddress(i int) string { return fmt.Sprintf("10.66.%d.%d", i/250, i%25
 // hubLink is the switch's end of a member's link.
 func hubLink(i int) string { return "v" + strconv.Itoa(i) }
 
-// plugIn waits for the member's link, gives it its address, and waits until all
-// have come as far.
-func (t task) plugIn(b *board, address string) error {
+// plugIn waits for the member's link, gives it its address, and waits until all members have got
+// this far.
+func (t task) plugIn(b *scoreboard, address string) error {
 	state := b.word(t.Member, wordState)
 	state.Store(unplugged)
 	if !processes.WaitFor(nil, startLimit, func() bool {
@@ -64,7 +63,7 @@ func (t task) plugIn(b *board, address string) error {
 	return nil
 }
 
-// ip has the command ip do something in this process's namespace.
+// ip runs the command ip in this process's namespace.
 func ip(lines ...string) error {
 	c := exec.Command("ip", "-batch", "-")
 	c.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
@@ -74,7 +73,7 @@ func ip(lines ...string) error {
 	return nil
 }
 
-// checkNetwork says why there can't be such a network.
+// checkNetwork returns an error that says why such a network can't be made.
 func checkNetwork() error {
 	if os.Geteuid() != 0 {
 		return errors.New("--fault partition: needs root, for network namespaces")
@@ -85,10 +84,10 @@ func checkNetwork() error {
 	return nil
 }
 
-// connect is the life of the switch: it waits until all members have their
-// namespaces, connects them, and cuts off those whose numbers it reads.
+// connect is what the switch does: it waits until all members have their namespaces, connects
+// them, and cuts off those whose numbers it reads.
 func (t task) connect() error {
-	b, err := openBoard(t.Board, t.N)
+	b, err := openScoreboard(t.Scoreboard, t.N)
 	if err != nil {
 		return err
 	}

@@ -15,17 +15,17 @@ type Plan struct {
 	N        []int
 	Timeouts []time.Duration
 	Runs     int
-	// Seed draws the victims: the same ones for all systems.
+	// Seed draws the victims, the same ones for all systems.
 	Seed uint64
 	// Again is how to start this program so that it calls Perform.
 	Again []string
 }
 
-// Size is how many runs a plan has.
+// Size returns how many runs a plan has.
 func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
 
-// settings are all settings in their order. Systems are next to each other, so
-// that they see the same weather.
+// settings returns all settings in their order. Systems are next to each other, so that they meet
+// the machine in the same state.
 func (p *Plan) settings() (all []Setting) {
 	for _, n := range p.N {
 		for _, timeout := range p.Timeouts {
@@ -39,7 +39,7 @@ func (p *Plan) settings() (all []Setting) {
 	return all
 }
 
-// Check says what is wrong with a plan.
+// Check returns an error for a plan that can't be carried out.
 func (p *Plan) Check() error {
 	if p.Runs < 1 {
 		return errors.New("--runs: one at least")
@@ -57,9 +57,9 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Run carries a plan out, round by round, and gives each row away. A run that
-// fails is no reason to give the others up: its error is returned with the others
-// at the end, but its setting isn't tried again. The end of ctx is.
+// Run carries a plan out, round by round, and passes each row on. When a run fails, the others go
+// on: its error is returned with the others at the end, and its setting isn't tried again. The
+// end of ctx ends Run.
 func (p *Plan) Run(ctx context.Context, each func(Row) error) error {
 	var failures []error
 	hopeless := make(map[Setting]bool)

@@ -15,8 +15,8 @@ import (
 	"banyan/internal/job/env"
 )
 
-// The bench starts its own program again for everything that must be a process
-// of its own. What a process is to do stands in env.BenchDetector.
+// The bench starts its own program again for everything that must be a process of its own.
+// env.BenchDetector says what the process is to do.
 
 // Roles.
 const (
@@ -29,9 +29,9 @@ const (
 // task is what a process is told to do.
 type task struct {
 	Setting
-	Role   string `json:"role"`
-	Board  string `json:"board"`  // its path
-	Member int    `json:"member"` // which one; under a launcher, that tells
+	Role       string `json:"role"`
+	Scoreboard string `json:"scoreboard"` // its path
+	Member     int    `json:"member"`     // which one; under a launcher, the launcher says it
 	// Namespace says that the member has a network of its own, which the
 	// switch connects.
 	Namespace bool `json:"namespace"`
@@ -47,8 +47,8 @@ func (t task) env() string {
 	return env.BenchDetector + "=" + string(b)
 }
 
-// Perform does what the process was started for. It is what the program does
-// when Config.Again is how it was called.
+// Perform does what the process was started for. A program that is started as Plan.Again says
+// calls it.
 func Perform() error {
 	s := os.Getenv(env.BenchDetector)
 	if s == "" {
@@ -72,7 +72,7 @@ func Perform() error {
 	return fmt.Errorf("there is no role %q", t.Role)
 }
 
-// takePart is the life of a member. It ends when it is killed.
+// takePart is what a member does until it is killed.
 func (t task) takePart() error {
 	if s := os.Getenv("PMI_RANK"); s != "" {
 		i, err := strconv.Atoi(s)
@@ -81,9 +81,9 @@ func (t task) takePart() error {
 		}
 		t.Member = i
 	}
-	b, err := openBoard(t.Board, t.N)
+	b, err := openScoreboard(t.Scoreboard, t.N)
 	if err != nil {
-		return fmt.Errorf("the board: %w", err)
+		return fmt.Errorf("the scoreboard: %w", err)
 	}
 	samples := make(chan os.Signal, 8)
 	signal.Notify(samples, unix.SIGUSR1) // before anybody can send one

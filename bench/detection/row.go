@@ -10,16 +10,16 @@ import (
 type Row struct {
 	Setting
 	Run int
-	// First and Last are when the first and the last live member knew, from
-	// the fault on. Known says how many did, Missing how many didn't within the
-	// run's bound: Last is unknown if there are any.
+	// First and Last are the times from the fault until the first and the last live member knew
+	// of it. Known members learnt of it within the run's bound, Missing ones didn't; Last is
+	// unknown if any are missing.
 	First, Last    time.Duration
 	Known, Missing int
-	// Spoilt says that there was no fault, since too few members were left
-	// that nobody took for dead.
+	// Spoilt says that there was no fault, since too few members were left that no other took for
+	// dead.
 	Spoilt bool
-	// FalseSuspicions are the live members that were taken for dead, all
-	// through the run; QuietSuspicions, those of them in the quiet time.
+	// FalseSuspicions are the live members that were taken for dead during the whole run,
+	// QuietSuspicions those in the quiet time.
 	FalseSuspicions, QuietSuspicions int
 	// Accusations are the first of each of these.
 	Accusations []Accusation
@@ -33,9 +33,9 @@ type Row struct {
 // Accusation is a false suspicion.
 type Accusation struct {
 	Of, By int
-	// Up is when, from the time on when all members were up.
+	// Up is when, counted from the time at which all members were up.
 	Up time.Duration
-	// Cause is how it came about, where the system tells.
+	// Cause is how it came about, where the system says.
 	Cause string `json:",omitempty"`
 
 	at int64 // monotonic
@@ -55,8 +55,8 @@ func (r *Row) all() bool { return r.Known > 0 && r.Missing == 0 }
 // CSVHead is the first line of the rows as CSV.
 const CSVHead = "system,n,period_ms,timeout_ms,fault,run,first_ms,last_ms,false_suspicions,messages_per_member_period,cpu_percent_per_member"
 
-// WriteCSV writes a row as a line. Times that there aren't, without a fault or
-// where not all learnt of it, are empty.
+// WriteCSV writes a row as a line. Times are empty that are missing because there was no fault,
+// or because not all learnt of it.
 func (r *Row) WriteCSV(w io.Writer) error {
 	first, last := "", ""
 	if r.Known > 0 {

@@ -19,9 +19,9 @@ import (
 const (
 	// startLimit bounds the time until all members are up.
 	startLimit = time.Minute
-	// crowd is how many members of the peer may be starting at once: each
-	// replacement is told of to all, and the founder answers them all.
-	crowd = 8
+	// maxStarting is how many members of the peer may be starting at once: all are told of each
+	// new member, and the founder answers them all.
+	maxStarting = 8
 	// sampleLimit bounds the wait for a sample of every member.
 	sampleLimit = 20 * time.Second
 )
@@ -29,15 +29,15 @@ const (
 // run is one run of a setting: members come up, are watched, one is struck.
 type run struct {
 	Setting
-	again  []string
-	ctx    context.Context
-	group  *processes.Group
-	board  *board
-	pidfds []int
-	toHub  *os.File // partitions: the switch's standard input
-	rng    *rand.Rand
-	upAt   int64 // monotonic: when all were up
-	victim int   // -1 until one is chosen
+	again      []string
+	ctx        context.Context
+	group      *processes.Group
+	scoreboard *scoreboard
+	pidfds     []int
+	toHub      *os.File // partitions: the switch's standard input
+	rng        *rand.Rand
+	upAt       int64 // monotonic: when all were up
+	victim     int   // -1 until one is chosen
 }
 
 // Once runs a setting once. The victim is drawn from the seed. Again is how to
@@ -66,10 +66,10 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 		}
 	}
 	r := &run{Setting: s, again: again, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), victim: -1}
-	if r.board, err = newBoard(s.N); err != nil {
+	if r.scoreboard, err = newScoreboard(s.N); err != nil {
 		return Row{}, err
 	}
-	defer r.board.Close()
+	defer r.scoreboard.Close()
 	if r.group, err = processes.NewGroup(again); err != nil {
 		return Row{}, err
 	}
@@ -113,7 +113,7 @@ func checkDescriptors(n int) error {
 
 // start brings the members up, and the load.
 func (r *run) start() (err error) {
-	t := task{Setting: r.Setting, Board: r.board.Path(), Namespace: r.Fault == Partition}
+	t := task{Setting: r.Setting, Scoreboard: r.scoreboard.Path(), Namespace: r.Fault == Partition}
 	for range r.Load {
 		load := t
 		load.Role = roleLoad
@@ -150,7 +150,7 @@ func (r *run) start() (err error) {
 		return err
 	}
 	for i := range r.N {
-		fd, err := unix.PidfdOpen(int(r.board.word(i, wordPid).Load()), 0)
+		fd, err := unix.PidfdOpen(int(r.scoreboard.word(i, wordPid).Load()), 0)
 		if err == unix.ESRCH { // taken for dead while it started, and gone
 			fd = -1
 		} else if err != nil {
@@ -161,8 +161,8 @@ func (r *run) start() (err error) {
 	return nil
 }
 
-// launch starts a process with a task. A member's end is its own affair: one that is dead, or was
-// taken for dead, is the run's own news.
+// launch starts a process with a task. A member may end: that it died, or was taken for dead, is
+// a result of the run.
 func (r *run) launch(t task, p processes.Process) (*exec.Cmd, error) {
 	t.Again = r.again
 	p.Name, p.Env = t.Role, append(p.Env, t.env())
@@ -199,9 +199,9 @@ func (r *run) startBare(t task) error {
 func (r *run) startMemberlist(t task) error {
 	t.Role = roleMember
 	for i := range r.N {
-		// In namespaces nobody is connected before all are there.
+		// In namespaces no member is connected before all are there.
 		if !t.Namespace && !r.wait(startLimit, func() bool {
-			return i-(r.N-len(r.board.missing(joined))) < crowd
+			return i-(r.N-len(r.scoreboard.missing(joined))) < maxStarting
 		}) {
 			return r.late("join", joined)
 		}
@@ -213,9 +213,8 @@ func (r *run) startMemberlist(t task) error {
 	return nil
 }
 
-// wait waits until met says yes. It says no when the time is up, or the run has
-// failed.
-func (r *run) wait(limit time.Duration, met func() bool) bool {
+// wait waits until done says yes. It returns false when the time is up, or the run has failed.
+func (r *run) wait(limit time.Duration, done func() bool) bool {
 	stop := make(chan struct{})
 	defer close(stop)
 	failed := make(chan struct{})
@@ -228,39 +227,38 @@ func (r *run) wait(limit time.Duration, met func() bool) bool {
 		case <-stop:
 		}
 	}()
-	return processes.WaitFor(failed, limit, met)
+	return processes.WaitFor(failed, limit, done)
 }
 
-// await waits until all members have come as far as a state, or been taken for
-// dead.
+// await waits until all members have reached a state, or been taken for dead.
 func (r *run) await(what string, state int64) error {
 	if !r.wait(startLimit, func() bool {
 		if r.System.isBanyan() {
 			gone := r.accused()
-			for _, i := range r.board.missing(state) {
+			for _, i := range r.scoreboard.missing(state) {
 				if _, ok := gone[i]; !ok {
 					return false
 				}
 			}
 			return true
 		}
-		return len(r.board.missing(state)) == 0
+		return len(r.scoreboard.missing(state)) == 0
 	}) {
 		return r.late(what, state)
 	}
 	return nil
 }
 
-// late is the error of members that haven't come as far as a state.
+// late is the error for members that haven't reached a state.
 func (r *run) late(what string, state int64) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	m := r.board.missing(state)
+	m := r.scoreboard.missing(state)
 	return r.group.Err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, startLimit))
 }
 
-// end kills everything and sees that it is gone.
+// end kills all processes and waits until they are gone.
 func (r *run) end() {
 	r.group.Close()
 	if r.toHub != nil {

@@ -13,7 +13,7 @@ type System string
 // The systems. See memberlistConfig for what the peer's names stand for.
 const (
 	Banyan            System = "banyan"
-	BanyanBare        System = "banyan-bare" // started by nobody who could tell of deaths
+	BanyanBare        System = "banyan-bare" // started without a launcher that could tell of deaths
 	Memberlist        System = "memberlist"
 	MemberlistMatched System = "memberlist-matched"
 	MemberlistFloor   System = "memberlist-floor"
@@ -32,7 +32,7 @@ const (
 	None      Fault = "none"
 	Kill      Fault = "kill"      // SIGKILL
 	Stop      Fault = "stop"      // SIGSTOP: it lives, and is silent
-	Partition Fault = "partition" // its link is cut: it lives and speaks, and nobody hears
+	Partition Fault = "partition" // its link is cut: it lives and sends, and no member receives it
 )
 
 // Faults are all faults.
@@ -57,7 +57,7 @@ type Setting struct {
 	Compute bool `json:"compute"`
 }
 
-// check says what is wrong with a setting.
+// check returns an error for a setting that makes no sense.
 func (s *Setting) check() error {
 	switch {
 	case s.N < 2 || s.N > MaxMembers:
@@ -90,14 +90,14 @@ func list[T ~string](all []T) string {
 	return strings.Join(s, ", ")
 }
 
-// limit is how long a fault may take to become known to all before the run
-// counts as one in which it didn't: far beyond what either system needs.
+// limit is how long a fault may take to become known to all. After that the run counts as one in
+// which it didn't; either system needs far less.
 func (s *Setting) limit() time.Duration {
 	if s.System.isBanyan() {
 		return 10*s.Timeout + 5*time.Second
 	}
-	// Its own bound, with nobody confirming, is 6 suspicion time-outs after
-	// the first failed probe.
+	// Its own bound, when no other member confirms, is 6 suspicion time-outs after the first
+	// failed probe.
 	c := memberlistConfig(s)
 	suspicion := time.Duration(float64(c.SuspicionMult)*nodeScale(s.N)) * s.Period
 	return 10*s.Period + 2*time.Duration(c.SuspicionMaxTimeoutMult)*suspicion + 5*time.Second

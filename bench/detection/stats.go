@@ -11,12 +11,11 @@ import (
 // Confidence of all intervals.
 const confidence = 0.95
 
-// Estimate is a figure with its interval of confidence. What is unknown is NaN,
-// or infinite.
+// Estimate is a figure with its confidence interval. An unknown figure is NaN, or infinite.
 type Estimate struct{ Value, Low, High float64 }
 
-// median is the median of values, of which some may be infinite. The interval is
-// that of order statistics, free of assumptions: with fewer than six values there is
+// median is the median of values, some of which may be infinite. The interval is that of order
+// statistics, which assumes nothing of their distribution; with fewer than six values there is
 // none of this confidence, and the ends are NaN.
 func median(values []float64) Estimate {
 	n := len(values)
@@ -56,7 +55,7 @@ func logChoose(n, k int) float64 {
 	return a - b - c
 }
 
-// resamples is how often ratio draws.
+// resamples is how many samples ratio draws.
 const resamples = 2000
 
 // ratio is the ratio of two medians, with a bootstrap interval.

@@ -102,7 +102,7 @@ func WriteTable(w io.Writer, all []*Summary) error {
 	return t.Flush()
 }
 
-// number prints nothing for what is unknown, ∞ for what never came.
+// number prints nothing for an unknown time, ∞ for an event that never came.
 func number(x float64, format string) string {
 	switch {
 	case math.IsNaN(x):

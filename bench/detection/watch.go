@@ -15,8 +15,8 @@ import (
 	"banyan/bench/processes"
 )
 
-// settle is how long the members are left alone before anything is measured: the
-// more they are, the longer it takes until they have nothing more to say.
+// settle is how long the members are left alone before anything is measured: the more there are,
+// the longer they send messages about their start.
 func (s *Setting) settle() time.Duration {
 	return max(100*time.Millisecond, 5*s.Period, time.Duration(s.N)*10*time.Millisecond)
 }
@@ -24,7 +24,7 @@ func (s *Setting) settle() time.Duration {
 // afterwards is how long they are watched after all have learnt of the fault.
 func (s *Setting) afterwards() time.Duration { return min(2*s.Timeout, time.Second) }
 
-// sample is what a member has used up to a time.
+// sample is the messages and processor time that a member has used up to a time.
 type sample struct {
 	at   int64 // monotonic
 	sent int64
@@ -53,7 +53,7 @@ func (r *run) watch(row *Row) error {
 		switch a, ok := gone[i]; {
 		case !before[i].ok:
 			continue
-		case !after[i].ok && ok: // its end was the suspicion's doing
+		case !after[i].ok && ok: // the suspicion ended it
 			row.MemberHours += max(0, float64(a.at-before[i].at)) / float64(time.Hour)
 			continue
 		case !after[i].ok:
@@ -83,13 +83,13 @@ func (r *run) sample() ([]sample, error) {
 		if samples[i].ok = !ends(r.pidfds[i], 0); !samples[i].ok {
 			continue
 		}
-		want[i] = r.board.word(i, wordSamples).Load() + 1
+		want[i] = r.scoreboard.word(i, wordSamples).Load() + 1
 		if err := unix.PidfdSendSignal(r.pidfds[i], unix.SIGUSR1, nil, 0); err == unix.ESRCH {
 			samples[i].ok = false
 		} else if err != nil {
 			return nil, os.NewSyscallError("pidfd_send_signal", err)
 		}
-		cpu, err := processorTime(int(r.board.word(i, wordPid).Load()))
+		cpu, err := processorTime(int(r.scoreboard.word(i, wordPid).Load()))
 		if err != nil {
 			samples[i].ok = false // it has just died
 		}
@@ -98,7 +98,7 @@ func (r *run) sample() ([]sample, error) {
 	late := -1
 	if !r.wait(sampleLimit, func() bool {
 		for i := range samples {
-			if samples[i].ok && r.board.word(i, wordSamples).Load() < want[i] {
+			if samples[i].ok && r.scoreboard.word(i, wordSamples).Load() < want[i] {
 				if ends(r.pidfds[i], 0) {
 					samples[i].ok = false
 					continue
@@ -115,17 +115,17 @@ func (r *run) sample() ([]sample, error) {
 		return nil, r.group.Err(fmt.Sprintf("member %d gave no sample within %v", late, sampleLimit))
 	}
 	for i := range samples {
-		samples[i].at = r.board.word(i, wordSampleAt).Load()
-		samples[i].sent = r.board.word(i, wordSampled).Load()
+		samples[i].at = r.scoreboard.word(i, wordSampleAt).Load()
+		samples[i].sent = r.scoreboard.word(i, wordSampled).Load()
 	}
 	return samples, nil
 }
 
-// clockTick is the unit of /proc's times: Linux tells programs 1/100 s
-// everywhere, whatever the kernel's own.
+// clockTick is the unit of /proc's times: on Linux it is 1/100 s everywhere, whatever the
+// kernel's own is.
 const clockTick = 10 * time.Millisecond
 
-// processorTime is what a process has used, in the program and in the kernel.
+// processorTime is the time that a process has used, in the program and in the kernel.
 func processorTime(pid int) (time.Duration, error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *run) strike(row *Row) error {
 		if !doubted {
 			candidates = append(candidates, i)
 		}
-		// The peer's can prove it wrong; Banyan's is on its way out.
+		// The peer's member can prove it wrong; Banyan's is about to end.
 		if !doubted || !r.System.isBanyan() {
 			observers = append(observers, i)
 		}
@@ -170,13 +170,13 @@ func (r *run) strike(row *Row) error {
 	if err := r.hit(); err != nil {
 		return err
 	}
-	struck := r.board.struck()
+	struck := r.scoreboard.struck()
 	r.wait(r.limit(), func() bool {
 		if struck.Load() == 0 {
 			return false
 		}
 		for _, i := range observers {
-			if i != r.victim && r.board.since(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
+			if i != r.victim && r.scoreboard.since(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
 				return false
 			}
 		}
@@ -193,7 +193,7 @@ func (r *run) strike(row *Row) error {
 	return r.ctx.Err()
 }
 
-// hit does the fault.
+// hit makes the fault happen.
 func (r *run) hit() error {
 	if r.Fault == Partition {
 		_, err := fmt.Fprintln(r.toHub, r.victim)
@@ -203,19 +203,19 @@ func (r *run) hit() error {
 	if r.Fault == Stop {
 		signal = unix.SIGSTOP
 	}
-	r.board.struck().Store(processes.Monotonic())
+	r.scoreboard.struck().Store(processes.Monotonic())
 	if err := unix.PidfdSendSignal(r.pidfds[r.victim], signal, nil, 0); err != nil {
 		return os.NewSyscallError("pidfd_send_signal", err)
 	}
 	return nil
 }
 
-// knowledge is how long after the fault each live member learnt of it, sorted;
-// missing is how many didn't.
+// knowledge returns how long after the fault each live member learnt of it, sorted, and how many
+// didn't.
 func (r *run) knowledge(observers []int) (times []time.Duration, missing int) {
-	struck := r.board.struck().Load()
+	struck := r.scoreboard.struck().Load()
 	for _, i := range observers {
-		switch at := r.board.since(i, r.victim).Load(); {
+		switch at := r.scoreboard.since(i, r.victim).Load(); {
 		case i == r.victim || ends(r.pidfds[i], 0):
 		case at == 0:
 			missing++
@@ -227,14 +227,14 @@ func (r *run) knowledge(observers []int) (times []time.Duration, missing int) {
 	return times, missing
 }
 
-// accused are the members that were taken for dead while they lived, by any
-// member that hadn't been struck itself, each with its first accusation.
+// accused returns the members that were taken for dead while they lived, by any member that
+// hadn't been struck itself, each with its first accusation.
 func (r *run) accused() map[int]Accusation {
-	struck := r.board.struck().Load()
+	struck := r.scoreboard.struck().Load()
 	all := make(map[int]Accusation)
 	for by := range r.N {
 		for of := range r.N {
-			at := r.board.first(by, of).Load()
+			at := r.scoreboard.first(by, of).Load()
 			switch {
 			case at == 0:
 			case of == r.victim && at >= struck: // it was
@@ -249,15 +249,15 @@ func (r *run) accused() map[int]Accusation {
 	return all
 }
 
-// suspected is how many members were taken for dead from some time on. The word
-// of a death that somebody else found before then doesn't count.
+// suspected returns how many members were taken for dead from some time on. News of a death that
+// another member found before then doesn't count.
 func (r *run) suspected(from int64) int {
 	count := 0
 	for of := range r.N {
 		newly, known := false, false
 		for by := range r.N {
-			newly = newly || r.board.latest(by, of).Load() >= from
-			first := r.board.first(by, of).Load()
+			newly = newly || r.scoreboard.latest(by, of).Load() >= from
+			first := r.scoreboard.first(by, of).Load()
 			known = known || first != 0 && first < from
 		}
 		if newly && !(known && r.System.isBanyan()) {
@@ -267,10 +267,10 @@ func (r *run) suspected(from int64) int {
 	return count
 }
 
-// doubted says whether any member takes one for dead now.
+// doubted says whether any member now takes this one for dead.
 func (r *run) doubted(of int) bool {
 	for by := range r.N {
-		if r.board.since(by, of).Load() != 0 {
+		if r.scoreboard.since(by, of).Load() != 0 {
 			return true
 		}
 	}
@@ -286,14 +286,14 @@ func (r *run) accusations() []Accusation {
 		a := &all[i]
 		a.Up = time.Duration(a.at - r.upAt)
 		if r.System.isBanyan() {
-			a.Cause = causeOf(r.board.how(a.By, a.Of).Load())
+			a.Cause = causeOf(r.scoreboard.how(a.By, a.Of).Load())
 		}
 	}
 	return all
 }
 
-// unaccountedEnds is an error if a member has ended that nobody took for dead:
-// then it isn't the detectors that were measured.
+// unaccountedEnds returns an error if a member has ended that no other took for dead: the run
+// then measured something else than the detectors.
 func (r *run) unaccountedEnds() error {
 	accused := r.accused()
 	for i, fd := range r.pidfds {

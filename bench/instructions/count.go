@@ -18,12 +18,12 @@ import (
 type Row struct {
 	peers.Row
 	Rank int
-	// Ahead says that the rank's other replicas are behind the counted one, which keeps for
-	// them what it sends. Otherwise it is behind, since it is stepped.
+	// Ahead says that the rank's other replicas are behind the counted one, which keeps for them
+	// what it sends. Otherwise the counted one is behind, since it is stepped.
 	Ahead bool
 }
 
-// Rows are those of the project's goals: small messages, small collectives, with replicas
+// Rows returns the rows of the project's goals: small messages, small collectives, with replicas
 // and without.
 func Rows() []Row {
 	var rows []Row
@@ -65,9 +65,9 @@ type Stretch struct {
 }
 
 const (
-	// operations are as many as programs/row.c marks after the first.
+	// operations is how many operations programs/row.c marks after the first.
 	operations = 12
-	// startLimit is how long a job may take until the process is there.
+	// startLimit is how long a job may take until the counted process runs.
 	startLimit = 60 * time.Second
 )
 
@@ -122,7 +122,7 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 	return least(ops, &Symbols{maps: m, files: map[string][]symbol{}}), true, nil
 }
 
-// hint is what a job said in the end, unless it was ended for a known reason.
+// hint returns the end of a job's output, unless the job was ended for a known reason.
 func hint(job, known error) error {
 	if errors.Is(known, errStuck) {
 		return nil
@@ -152,8 +152,8 @@ func appears(ctx context.Context, dir string, processes int) (pid int, err error
 	}
 }
 
-// least sums up the operation with the fewest instructions. The others met a signal, a
-// heartbeat, or a peer that was late.
+// least sums up the operation with the fewest instructions. The others were disturbed by a
+// signal, a heartbeat, or a late peer.
 func least(ops []Operation, s *Symbols) Count {
 	least := slices.MinFunc(ops, func(a, b Operation) int { return cmp.Compare(len(a), len(b)) })
 	c := Count{Instructions: len(least)}
@@ -168,7 +168,7 @@ func least(ops []Operation, s *Symbols) Count {
 	return c
 }
 
-// Profile is the instructions by function, those with the most first.
+// Profile returns the instructions by function, those with the most first.
 func (c *Count) Profile() []Stretch {
 	sum := map[string]int{}
 	for _, s := range c.Path {

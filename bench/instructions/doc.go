@@ -3,15 +3,14 @@
 //
 // # Method
 //
-// A process of a job of bench/peers' program is traced (ptrace) and one thread of it,
-// that of the program, is stepped through the operations, instruction by instruction; its
-// other threads are stopped meanwhile, and all other processes run. A step takes some
-// microseconds, so whatever the others have to do they have done when the stepped one looks
-// for it: what is counted is the way of a message without any waiting. Among replicas it is the one
-// that lags behind, for which others have everything already; with Row.Ahead the others wait until it is
-// done, so that it has to keep what it sends. Of twelve operations in
-// a row that with the fewest counts: the others met a heartbeat, a signal, or a peer that didn't
-// run.
+// A process of a job of bench/peers' program is traced (ptrace) and one thread of it, that of the
+// program, is stepped through the operations, instruction by instruction; its other threads are
+// stopped meanwhile, and all other processes run. A step takes some microseconds, so whatever the
+// others have to do they have done when the stepped one looks for it: what is counted is the way
+// of a message without any waiting. Among replicas it is the one that lags behind, for which
+// others have everything already; with Row.Ahead the others wait until it is done, so that it has
+// to keep what it sends. Of twelve operations in a row that with the fewest counts: the others
+// met a heartbeat, a signal, or a peer that didn't run.
 //
 // # Limits
 //

@@ -119,8 +119,8 @@ func TestEndsWithItsProcess(t *testing.T) {
 	}
 }
 
-// Who interrupts a count ends the process, although its other threads are stopped: a leader is
-// told to have ended only after them.
+// Interrupting a count ends the process, although its other threads are stopped: the kernel
+// reports a leader's end only after theirs.
 func TestInterrupted(t *testing.T) {
 	cmd, stdin := started(t, 1_000_000_000)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -137,7 +137,7 @@ func TestInterrupted(t *testing.T) {
 	if err == nil || errors.Is(err, errStuck) {
 		t.Errorf("an interrupted count ended with %v", err)
 	}
-	if err := syscall.Kill(cmd.Process.Pid, 0); err != syscall.ESRCH { // who traces a child has waited for it
+	if err := syscall.Kill(cmd.Process.Pid, 0); err != syscall.ESRCH { // the tracer has waited for its child
 		t.Errorf("the counted process is still there: %v", err)
 	}
 }

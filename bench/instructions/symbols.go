@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// maps is what a process has mapped to be executed.
+// maps is the files that a process has mapped to execute.
 type maps []mapping
 
 type mapping struct {
@@ -49,7 +49,7 @@ type symbol struct {
 	name   string
 }
 
-// Name is the function that an address belongs to, or the file if that has no symbols.
+// Name returns the function that an address belongs to, or the file if that has no symbols.
 func (s *Symbols) Name(address uint64) string {
 	i, found := slices.BinarySearchFunc(s.maps, address, func(m mapping, a uint64) int { return cmp.Compare(m.start, a) })
 	if !found {
@@ -75,7 +75,7 @@ func (s *Symbols) Name(address uint64) string {
 	return table[k].name
 }
 
-// readSymbols has nothing of a file that it can't read: names are a courtesy.
+// readSymbols returns nothing for a file that it can't read: names only help the reader.
 func readSymbols(file string) []symbol {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long an operation may take: a thread that waits for one of those that are
-// stopped would wait for ever.
+// patience is how long an operation may take: a thread that waits for a stopped one would wait
+// for ever.
 const patience = 15 * time.Second
 
 var (
@@ -54,8 +54,8 @@ func steps(ctx context.Context, pid, n int, ready func() error) (operations []Op
 	if err := t.stopOthers(); err != nil {
 		return nil, nil, err
 	}
-	// The first operation finds that nobody else runs here any more: its first entry into Go
-	// may have to take a processor back that was taken from it.
+	// In the first operation the thread finds that the others no longer run: its first entry into
+	// Go may have to take a processor back that was taken from it.
 	if err := ptrace(unix.PTRACE_CONT, pid, 0); err != nil {
 		return nil, nil, err
 	}
@@ -92,8 +92,8 @@ func ptrace(request, tid int, data uintptr) error {
 	return nil
 }
 
-// wait waits for the next stop of a thread, and gives the signal that it is for, SIGTRAP for
-// steps and marks. event says that it is for one of ptrace's own.
+// wait waits for the next stop of a thread, and returns the signal that it is for, SIGTRAP for
+// steps and marks. event says that it is one of ptrace's own events.
 func (t *tracer) wait(tid int) (signal unix.Signal, event bool, err error) {
 	var status unix.WaitStatus
 	for {
@@ -111,7 +111,7 @@ func (t *tracer) wait(tid int) (signal unix.Signal, event bool, err error) {
 	}
 }
 
-// proceed waits for the next mark, at full speed.
+// proceed lets the thread run to the next mark at full speed.
 func (t *tracer) proceed() error {
 	for {
 		signal, event, err := t.wait(t.pid)
@@ -181,8 +181,8 @@ func (t *tracer) stop(tid int) error {
 	}
 }
 
-// release lets all threads go on, untraced. If err isn't nil it kills the process: what
-// state it is in nobody knows.
+// release lets all threads go on, untraced. If err isn't nil it kills the process, whose state is
+// unknown then.
 func (t *tracer) release(err error) {
 	if err == nil {
 		for _, tid := range append(t.others, t.pid) {
@@ -194,8 +194,8 @@ func (t *tracer) release(err error) {
 	t.reap(t.pid) // its parent learns of the end when its tracer has
 }
 
-// kill kills the process. Its first thread's end is told, to whoever waits for that, when the
-// ends of all others have been taken.
+// kill kills the process. The kernel reports the end of the first thread when the ends of all
+// others have been reaped.
 func (t *tracer) kill() {
 	unix.Kill(t.pid, unix.SIGKILL)
 	t.lock.Lock()

@@ -15,8 +15,8 @@ import (
 	"banyan/bench/processes"
 )
 
-// The test binary is also every process that the bench starts. The argument after this one tells whose
-// they are.
+// The test binary is also every process that the bench starts. The argument after this one says
+// which test process started them.
 const asRole = "membership-role"
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func roles(t *testing.T) []int {
 	return pids
 }
 
-// measure runs a setting, and looks for what it left behind.
+// measure runs a setting, and checks that it leaves nothing behind.
 func measure(t *testing.T, p Plan) *Result {
 	t.Helper()
 	p.Again = again(t)
@@ -69,8 +69,8 @@ func measure(t *testing.T, p Plan) *Result {
 	return r
 }
 
-// check looks at what doesn't depend on the weather: how many messages there were, and in what
-// order things happened.
+// check looks at what doesn't depend on the machine's load: how many messages there were, and in
+// what order things happened.
 func check(t *testing.T, rows []Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -78,7 +78,7 @@ func check(t *testing.T, rows []Row) {
 		agreement, commits := 2*(live-1), live-1
 		switch r.Fault.Kind {
 		case Root:
-			agreement += 2 * (live - 1) // who has accepted what
+			agreement += 2 * (live - 1) // the new coordinator asks which proposal each has accepted
 		case Join:
 			commits++
 		}
@@ -97,8 +97,8 @@ func check(t *testing.T, rows []Row) {
 
 var every = []Fault{{Kind: Node}, {Kind: Root}, {Several, 2}, {Kind: Join}}
 
-// Among n who live a death takes exactly 2(n-1) messages to agree on and n-1 to commit; a root's, 2(n-1) more. As
-// goroutines, and nothing stays behind.
+// Among n live members a death takes exactly 2(n-1) messages to agree on and n-1 to commit; a
+// root's death takes 2(n-1) more. Members are goroutines here, and nothing stays behind.
 func TestTogether(t *testing.T) {
 	p := Plan{N: []int{13}, Arities: []int{2, 4}, Faults: every, Runs: 2, Seed: 1}
 	if testing.Short() {
@@ -114,7 +114,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Who is left alone agrees with himself, at once.
+// A member that is left alone agrees with itself, at once.
 func TestAlone(t *testing.T) {
 	r := measure(t, Plan{N: []int{2}, Arities: []int{2}, Faults: []Fault{{Kind: Node}, {Kind: Root}}, Runs: 2})
 	for _, row := range r.Rows {
@@ -127,7 +127,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// The same of processes.
+// The same with processes.
 func TestApart(t *testing.T) {
 	p := Plan{N: []int{6}, Arities: []int{2}, Faults: every, Runs: 2, Apart: MaxMembers, Seed: 1}
 	r := measure(t, p)
@@ -174,7 +174,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A member that ends is an error with its words, not a wait.
+// A member that ends is an error with its output, not a wait.
 func TestMemberThatFails(t *testing.T) {
 	p := Plan{Apart: 4, Again: []string{"/bin/sh", "-c", "echo no such luck >&2; exit 3"}}
 	_, err := p.measure(t.Context(), Setting{N: 4, Arity: 2}, func() {})

@@ -7,8 +7,9 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Chart draws the measured stabilisation times of summaries over those who agree, medians with the least
-// and the most, and for the deaths of single members the models beside them.
+// Chart draws the measured stabilisation times of summaries over the number of members that
+// agree: medians with the least and the most, and for the deaths of single members the models
+// beside them.
 func Chart(all []*Summary) *report.Figure {
 	f := &report.Figure{
 		Name: "membership", Title: "Stabilisation time of real members on one machine",
@@ -18,13 +19,13 @@ func Chart(all []*Summary) *report.Figure {
 		arity int
 		fault Fault
 	}
-	series := map[curve][3]int{} // places in f.Series of what was measured, contention and base
+	series := map[curve][3]int{} // indices in f.Series of the measured times, contention and base
 	add := func(at int, s *Summary, y, low, high risk.Seconds) {
 		const us = 1e6
 		f.Series[at].Points = append(f.Series[at].Points, report.Point{X: float64(s.Agree()), Y: float64(y) * us, Low: float64(low) * us, High: float64(high) * us})
 	}
 	for _, s := range all {
-		if s.Least <= 0 { // one who is alone; there is no place for it on a logarithmic axis
+		if s.Least <= 0 { // a member that is alone; a logarithmic axis can't show it
 			continue
 		}
 		c := curve{s.Arity, s.Fault}

@@ -14,9 +14,9 @@ const (
 	// startLimit bounds the time until a group has all its members, changeLimit a change.
 	startLimit  = 2 * time.Minute
 	changeLimit = 30 * time.Second
-	// crowd is how many members may be on their way into the group at once.
-	crowd = 16
-	// look is how often the bench looks at the board during a change.
+	// maxJoining is how many members may be joining the group at once.
+	maxJoining = 16
+	// look is how often the bench looks at the scoreboard during a change.
 	look = time.Millisecond
 )
 
@@ -24,23 +24,23 @@ const (
 // with as many members as at the first.
 type crew struct {
 	Setting
-	ctx      context.Context
-	board    *board
-	ensemble *ensemble
-	secret   []byte
-	rng      *rand.Rand
-	live     []int // rows
-	next     int   // row that hasn't been used yet
+	ctx        context.Context
+	scoreboard *scoreboard
+	ensemble   *ensemble
+	secret     []byte
+	rng        *rand.Rand
+	live       []int // rows
+	next       int   // row that hasn't been used yet
 }
 
-// assemble brings a group up, whose members are apart, or goroutines. There is room for so many
-// changes.
+// assemble brings a group up, whose members are processes (apart) or goroutines. There is room
+// for so many changes.
 func assemble(ctx context.Context, s Setting, changes int, again []string, apart bool, seed uint64) (*crew, error) {
-	b, err := newBoard(s.N + changes*max(1, s.Fault.Deaths()))
+	b, err := newScoreboard(s.N + changes*max(1, s.Fault.Deaths()))
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{Setting: s, ctx: ctx, board: b, secret: newSecret(), rng: rand.New(rand.NewPCG(seed, 0))}
+	c := &crew{Setting: s, ctx: ctx, scoreboard: b, secret: newSecret(), rng: rand.New(rand.NewPCG(seed, 0))}
 	if c.ensemble, err = newEnsemble(again, b, apart, s.N); err != nil {
 		b.Close()
 		return nil, err
@@ -55,10 +55,10 @@ func assemble(ctx context.Context, s Setting, changes int, again []string, apart
 // close ends all members.
 func (c *crew) close() {
 	c.ensemble.close()
-	c.board.Close()
+	c.scoreboard.Close()
 }
 
-// fill has members join until there are so many.
+// fill starts members that join until there are so many.
 func (c *crew) fill(n int) error {
 	var coming []int
 	if len(c.live) == 0 { // the founder
@@ -69,13 +69,13 @@ func (c *crew) fill(n int) error {
 	deadline := time.Now().Add(startLimit)
 	for len(c.live)+len(coming) < n || len(coming) > 0 {
 		coming = slices.DeleteFunc(coming, func(row int) bool {
-			is := c.board.word(row, wordState).Load() == up
+			is := c.scoreboard.word(row, wordState).Load() == up
 			if is {
 				c.live = append(c.live, row)
 			}
 			return is
 		})
-		for len(c.live) > 0 && len(c.live)+len(coming) < n && len(coming) < crowd {
+		for len(c.live) > 0 && len(c.live)+len(coming) < n && len(coming) < maxJoining {
 			if err := c.enter(&coming); err != nil {
 				return err
 			}
@@ -90,18 +90,18 @@ func (c *crew) fill(n int) error {
 	return c.agree(n, 0, startLimit)
 }
 
-// enter starts a member, which asks a live one, if there is one, to be let in.
+// enter starts a member, which asks a live one, if there is any, to let it join.
 func (c *crew) enter(coming *[]int) error {
-	t := task{Board: c.board.Path(), Rows: c.board.rows, Row: c.next, Arity: c.Arity, Secret: c.secret}
+	t := task{Scoreboard: c.scoreboard.Path(), Rows: c.scoreboard.rows, Row: c.next, Arity: c.Arity, Secret: c.secret}
 	for _, row := range c.live[:min(len(c.live), 3)] {
-		t.Seeds = append(t.Seeds, c.board.address(row))
+		t.Seeds = append(t.Seeds, c.scoreboard.address(row))
 	}
 	*coming = append(*coming, c.next)
 	c.next++
 	return c.ensemble.start(t)
 }
 
-// pause waits a little, and finds out about what is to end the run.
+// pause waits a little. It returns an error if the run is to end.
 func (c *crew) pause(span time.Duration, coming []int) error {
 	select {
 	case <-c.ctx.Done():
@@ -109,7 +109,7 @@ func (c *crew) pause(span time.Duration, coming []int) error {
 	case <-time.After(span):
 	}
 	for _, row := range slices.Concat(c.live, coming) {
-		if c.board.word(row, wordState).Load() == over {
+		if c.scoreboard.word(row, wordState).Load() == over {
 			return c.ensemble.fail(fmt.Sprintf("member %d has ended by itself", row))
 		}
 	}
@@ -119,10 +119,10 @@ func (c *crew) pause(span time.Duration, coming []int) error {
 // agree waits until all live members have one view after the base, of so many members.
 func (c *crew) agree(members int, base int64, limit time.Duration) error {
 	for deadline := time.Now().Add(limit); ; {
-		number, behind := c.board.word(c.live[0], wordNumber).Load(), -1
+		number, behind := c.scoreboard.word(c.live[0], wordNumber).Load(), -1
 		for _, row := range c.live {
-			n, has := c.board.word(row, wordNumber).Load(), c.board.word(row, wordMembers).Load()
-			if n != number || n <= base || has != int64(members) || c.board.word(row, wordState).Load() != up {
+			n, has := c.scoreboard.word(row, wordNumber).Load(), c.scoreboard.word(row, wordMembers).Load()
+			if n != number || n <= base || has != int64(members) || c.scoreboard.word(row, wordState).Load() != up {
 				behind = row
 				break
 			}
@@ -132,7 +132,7 @@ func (c *crew) agree(members int, base int64, limit time.Duration) error {
 		}
 		if time.Now().After(deadline) {
 			return c.ensemble.fail(fmt.Sprintf("member %d has view %d of %d members after %v: want one of %d", behind,
-				c.board.word(behind, wordNumber).Load(), c.board.word(behind, wordMembers).Load(), limit, members))
+				c.scoreboard.word(behind, wordNumber).Load(), c.scoreboard.word(behind, wordMembers).Load(), limit, members))
 		}
 		if err := c.pause(look, nil); err != nil {
 			return err
@@ -140,16 +140,16 @@ func (c *crew) agree(members int, base int64, limit time.Duration) error {
 	}
 }
 
-// The bench waits before each change until nobody has sent anything of the membership for so long,
-// which is time for the members to make the connections that the change may need, and a little after
-// it, until all has been counted.
+// The bench waits before each change until no member has sent a message of the membership for so
+// long. In that time the members make the connections that the change may need. It waits a little
+// after each change too, until all messages have been counted.
 func (c *crew) rest() time.Duration {
 	return 150*time.Millisecond + time.Duration(c.N)*5*time.Millisecond
 }
 
 const aftermath = 20 * time.Millisecond
 
-// settle waits until nobody has sent anything of the membership for a while.
+// settle waits until no member has sent a message of the membership for a while.
 func (c *crew) settle(quiet time.Duration) error {
 	for deadline, before := time.Now().Add(startLimit), int64(-1); ; {
 		agreement, commits, others := c.sent()
@@ -166,27 +166,28 @@ func (c *crew) settle(quiet time.Duration) error {
 	}
 }
 
-// sent counts messages of all members that there ever were.
+// sent counts the messages of all members that there ever were.
 func (c *crew) sent() (agreement, commits, others int64) {
 	for row := range c.next {
-		agreement += c.board.word(row, wordAgreement).Load()
-		commits += c.board.word(row, wordCommits).Load()
-		others += c.board.word(row, wordOthers).Load()
+		agreement += c.scoreboard.word(row, wordAgreement).Load()
+		commits += c.scoreboard.word(row, wordCommits).Load()
+		others += c.scoreboard.word(row, wordOthers).Load()
 	}
 	return agreement, commits, others
 }
 
-// coordinator is the place in live of the member that had all acknowledgements for the view in force.
+// coordinator is the index in live of the member that had all acknowledgements for the view in
+// force.
 func (c *crew) coordinator() int {
 	for i, row := range c.live {
-		if c.board.word(row, wordStable).Load() == c.board.word(row, wordNumber).Load() {
+		if c.scoreboard.word(row, wordStable).Load() == c.scoreboard.word(row, wordNumber).Load() {
 			return i
 		}
 	}
 	return -1
 }
 
-// change does what the setting says, waits until all who live have the view that comes of it, and
+// change does what the setting says, waits until all live members have the resulting view, and
 // restores the group.
 func (c *crew) change() (Row, error) {
 	row := Row{Setting: c.Setting}
@@ -197,10 +198,10 @@ func (c *crew) change() (Row, error) {
 	if leader < 0 {
 		return row, c.ensemble.fail("the group has no coordinator")
 	}
-	base := c.board.word(c.live[leader], wordNumber).Load()
-	c.board.base().Store(base)
+	base := c.scoreboard.word(c.live[leader], wordNumber).Load()
+	c.scoreboard.base().Store(base)
 	for row := range c.next {
-		c.board.word(row, wordBegan).Store(0)
+		c.scoreboard.word(row, wordBegan).Store(0)
 	}
 	agreement, commits, _ := c.sent()
 	joined, err := c.strike(leader)
@@ -225,7 +226,7 @@ func (c *crew) change() (Row, error) {
 	return row, c.fill(c.N)
 }
 
-// strike does the fault. It returns the row of a member that has joined, or -1.
+// strike makes the fault happen. It returns the row of a member that has joined, or -1.
 func (c *crew) strike(leader int) (joined int, err error) {
 	if c.Fault.Kind == Join {
 		var coming []int
@@ -246,9 +247,9 @@ func (c *crew) strike(leader int) (joined int, err error) {
 	return -1, c.ensemble.kill(victims)
 }
 
-// restore takes out who has joined.
+// restore takes a member out that has joined, or fills the group up again.
 func (c *crew) restore(joined int) error {
-	base := c.board.word(joined, wordNumber).Load()
+	base := c.scoreboard.word(joined, wordNumber).Load()
 	c.live = slices.DeleteFunc(c.live, func(row int) bool { return row == joined })
 	if err := c.ensemble.kill([]int{joined}); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (c *crew) restore(joined int) error {
 	return c.agree(c.N, base, changeLimit)
 }
 
-// read takes the times of a change from the board.
+// read takes the times of a change from the scoreboard.
 func (c *crew) read(r *Row) error {
 	leader := c.coordinator()
 	if leader < 0 {
@@ -264,16 +265,16 @@ func (c *crew) read(r *Row) error {
 	}
 	began, installed := int64(0), int64(0)
 	for row := range c.next {
-		if at := c.board.word(row, wordBegan).Load(); at != 0 && (began == 0 || at < began) {
+		if at := c.scoreboard.word(row, wordBegan).Load(); at != 0 && (began == 0 || at < began) {
 			began = at
 		}
 	}
 	for _, row := range c.live {
-		installed = max(installed, c.board.word(row, wordInstalled).Load())
+		installed = max(installed, c.scoreboard.word(row, wordInstalled).Load())
 	}
-	stable := c.board.word(c.live[leader], wordStableAt).Load()
+	stable := c.scoreboard.word(c.live[leader], wordStableAt).Load()
 	if began == 0 && len(c.live) == 1 {
-		began = stable // who is alone has nobody to propose to
+		began = stable // a member that is alone has no member to propose to
 	}
 	if began == 0 || stable < began || installed < stable {
 		return c.ensemble.fail(fmt.Sprintf("a change began at %d, was stable at %d and installed at %d ns", began, stable, installed))

@@ -11,21 +11,21 @@ import (
 	"banyan/internal/groupnode"
 )
 
-// perHost is how many members that are goroutines share a process: they have some forty
-// connections each, and a process has only so many descriptors.
+// perHost is how many members that are goroutines share a process: each has some forty
+// connections, and a process has a limited number of descriptors.
 const perHost = 128
 
-// oneProcessor is for processes with little to do: there are more of them than processors, and they
-// should not look for work on several each.
+// oneProcessor is for processes with little to do: there are more of them than processors, and
+// none should look for work on several.
 const oneProcessor = "GOMAXPROCS=1"
 
-// ensemble starts and kills members. Rows of the board tell them apart. Either each is a process of its
-// own, or hosts have many of them each, as goroutines.
+// ensemble starts and kills members. They are named by their rows of the scoreboard. Either each
+// is a process of its own, or hosts have many of them each, as goroutines.
 type ensemble struct {
-	group   *processes.Group
-	board   *board
-	running map[int]*exec.Cmd // members that are processes
-	hosts   []*host
+	group      *processes.Group
+	scoreboard *scoreboard
+	running    map[int]*exec.Cmd // members that are processes
+	hosts      []*host
 }
 
 // host is a process that has members.
@@ -34,18 +34,18 @@ type host struct {
 	orders *json.Encoder // to in
 }
 
-// order is what a host is told: to start a member, or to kill some.
+// order tells a host to start a member, or to kill some.
 type order struct {
 	Start *task `json:"start,omitempty"`
 	Kill  []int `json:"kill,omitempty"`
 }
 
-func newEnsemble(again []string, b *board, apart bool, members int) (*ensemble, error) {
+func newEnsemble(again []string, b *scoreboard, apart bool, members int) (*ensemble, error) {
 	g, err := processes.NewGroup(again)
 	if err != nil {
 		return nil, err
 	}
-	e := &ensemble{group: g, board: b, running: map[int]*exec.Cmd{}}
+	e := &ensemble{group: g, scoreboard: b, running: map[int]*exec.Cmd{}}
 	for i := 0; !apart && i < members; i += perHost {
 		if err := e.addHost(); err != nil {
 			e.close()
@@ -63,12 +63,12 @@ func (e *ensemble) addHost() error {
 	defer theirs.Close()
 	n := len(e.hosts)
 	e.hosts = append(e.hosts, &host{ours, json.NewEncoder(ours)})
-	t := task{Board: e.board.Path(), Rows: e.board.rows, Host: true}
+	t := task{Scoreboard: e.scoreboard.Path(), Rows: e.scoreboard.rows, Host: true}
 	_, err = e.group.Start(processes.Process{
 		Name: "host", Env: []string{t.env()}, Stdin: theirs,
 		Ended: func() { // and all its members with it
-			for row := n; row < e.board.rows; row += len(e.hosts) {
-				recorder{e.board, row}.Ended(nil)
+			for row := n; row < e.scoreboard.rows; row += len(e.hosts) {
+				recorder{e.scoreboard, row}.Ended(nil)
 			}
 		},
 	})
@@ -81,14 +81,14 @@ func (e *ensemble) start(t task) error {
 		return e.hosts[t.Row%len(e.hosts)].orders.Encode(order{Start: &t})
 	}
 	c, err := e.group.Start(processes.Process{
-		Name: fmt.Sprintf("member %d", t.Row), MayEnd: true, Ended: func() { recorder{e.board, t.Row}.Ended(nil) },
+		Name: fmt.Sprintf("member %d", t.Row), MayEnd: true, Ended: func() { recorder{e.scoreboard, t.Row}.Ended(nil) },
 		Env: []string{t.env(), oneProcessor},
 	})
 	e.running[t.Row] = c
 	return err
 }
 
-// kill ends members at once, together, without a word.
+// kill ends members at once, together, and without a message to the others.
 func (e *ensemble) kill(rows []int) error {
 	for i, h := range e.hosts {
 		var theirs []int

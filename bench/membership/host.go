@@ -10,9 +10,8 @@ import (
 	"banyan/internal/groupnode"
 )
 
-// serve is the life of a host: it starts and kills members as it is told on its standard
-// input.
-func serve(b *board) error {
+// serve is what a host does: it starts and kills members as it is told on its standard input.
+func serve(b *scoreboard) error {
 	var mu sync.Mutex
 	members := map[int]*groupnode.Member{}
 	for in := json.NewDecoder(os.Stdin); ; {

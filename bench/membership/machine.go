@@ -23,11 +23,11 @@ func (m *Machine) Model() viewtime.Model {
 	return viewtime.Model{Latency: m.Latency, Compute: m.Compute}
 }
 
-// computations is how many are timed; the median counts.
+// computations is how many are timed; their median is used.
 const computations = 1001
 
-// proposal is what goes down the tree when a member of a group dies, so that some are left, as it is
-// on the wire; and who is told of it first.
+// proposal returns what goes down the tree, as it is on the wire, when a member of a group dies
+// and so many are left; and the member that gets it first.
 func proposal(left, arity int) (message []byte, to membership.Member, first *membership.View, err error) {
 	first = membership.FirstView(left + 1)
 	dead := first.Members[left]
@@ -42,9 +42,9 @@ func proposal(left, arity int) (message []byte, to membership.Member, first *mem
 	return nil, to, nil, fmt.Errorf("of %d members nobody is told of a death", left)
 }
 
-// computing measures Ocp: how long a member with children takes from the bytes of a proposal until the
-// bytes for its children are ready, that is to check the new view, to find its place in it and
-// to pass it on. Two members at least are left.
+// computing measures Ocp: how long a member with children takes from the bytes of a proposal
+// until the bytes for its children are ready. In that time it checks the new view, finds its
+// position in it and encodes it. At least two members are left.
 func computing(left, arity int) (risk.Seconds, error) {
 	message, self, first, err := proposal(left, arity)
 	if err != nil {
@@ -79,8 +79,9 @@ func computing(left, arity int) (risk.Seconds, error) {
 // paperMembers is how many the paper's cluster had.
 const paperMembers = 47
 
-// MeasureMachine measures L between two processes over the loopback, and Ocp, with the proposal that tells
-// of a death in a group of 47. Again is how to start this program so that it calls Perform.
+// MeasureMachine measures L between two processes over the loopback, and Ocp, with the proposal
+// that tells of a death in a group of 47. Again is how to start this program so that it calls
+// Perform.
 func MeasureMachine(again []string) (m Machine, err error) {
 	const left, arity = paperMembers - 1, 2
 	if m.Compute, err = computing(left, arity); err != nil {

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/runtime/wire/views"
 )
 
-// The proposal that is timed is one: the member accepts the view of those who are left.
+// The timed proposal is a valid one: the member accepts the view of those that are left.
 func TestProposal(t *testing.T) {
 	message, to, first, err := proposal(46, 2)
 	if err != nil {

@@ -15,17 +15,16 @@ import (
 	"banyan/internal/job/env"
 )
 
-// The bench starts its own program again for its processes. What one is to do stands in
-// env.BenchMembership.
-// task is what a member is told.
+// The bench starts its own program again for its processes. env.BenchMembership says what a
+// process is to do. task is what a member is told.
 type task struct {
-	Board  string   `json:"board,omitempty"` // its path
-	Rows   int      `json:"rows,omitempty"`
-	Row    int      `json:"row"`
-	Arity  int      `json:"arity,omitempty"`
-	Seeds  []string `json:"seeds,omitempty"`
-	Secret []byte   `json:"secret,omitempty"`
-	Host   bool     `json:"host,omitempty"` // it is none, but has some
+	Scoreboard string   `json:"scoreboard,omitempty"` // its path
+	Rows       int      `json:"rows,omitempty"`
+	Row        int      `json:"row"`
+	Arity      int      `json:"arity,omitempty"`
+	Seeds      []string `json:"seeds,omitempty"`
+	Secret     []byte   `json:"secret,omitempty"`
+	Host       bool     `json:"host,omitempty"` // it isn't a member, but has some
 
 	// Echo is an address of a ping-pong, with messages of Size bytes. It is the other thing a
 	// process can do.
@@ -42,16 +41,16 @@ func (t task) env() string {
 }
 
 const (
-	// Heartbeats are rare, and silence is borne for long: a process that dies is known by its
-	// connections, and a busy machine must not make a false suspicion.
+	// Heartbeats are rare, and the time-out is long: the others learn from its connections that a
+	// process died, and a busy machine must not cause a false suspicion.
 	heartbeatPeriod  = time.Second
 	heartbeatTimeout = 20 * time.Second
-	// joinLimit bounds a member's way into the group.
+	// joinLimit bounds the time that a member takes to join the group.
 	joinLimit = time.Minute
 )
 
-// join makes a member that records itself on a board.
-func (t task) join(ctx context.Context, b *board) (*groupnode.Member, error) {
+// join makes a member that records itself on a scoreboard.
+func (t task) join(ctx context.Context, b *scoreboard) (*groupnode.Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
 	r := recorder{b, t.Row}
@@ -75,8 +74,8 @@ func (t task) join(ctx context.Context, b *board) (*groupnode.Member, error) {
 	return m, nil
 }
 
-// Perform does what the process was started for, and returns an error if it can't or
-// needn't any more. It is what the program does when Plan.Again is how it was called.
+// Perform does what the process was started for, and returns an error if it can't or needn't any
+// more. A program that is started as Plan.Again says calls it.
 func Perform() error {
 	s := os.Getenv(env.BenchMembership)
 	if s == "" {
@@ -90,9 +89,9 @@ func Perform() error {
 	if t.Echo != "" {
 		return processes.Echo(t.Echo, t.Size)
 	}
-	b, err := openBoard(t.Board, t.Rows)
+	b, err := openScoreboard(t.Scoreboard, t.Rows)
 	if err != nil {
-		return fmt.Errorf("the board: %w", err)
+		return fmt.Errorf("the scoreboard: %w", err)
 	}
 	if t.Host {
 		return serve(b)

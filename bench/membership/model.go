@@ -9,9 +9,9 @@ import (
 	"banyan/internal/study/planning/viewtime"
 )
 
-// Fit enters what the models say into the rows, with the contention that suits the deaths of single
-// members best. It returns how well that is; an error, if there is no contention that does, in which
-// case the rows have the model without.
+// Fit writes the times of the models into the rows, with the contention that fits the deaths of
+// single members best. It returns how well that fits; if no contention does, it returns an error,
+// and the rows have the model without contention.
 func (m *Machine) Fit(rows []*Row) (viewtime.Fit, error) {
 	model := m.Model()
 	// Medians, so that a run in which the machine did something else counts little.
@@ -38,7 +38,7 @@ func (m *Machine) Fit(rows []*Row) (viewtime.Fit, error) {
 	return fit, err
 }
 
-// Median is the middle one of values, or the mean of the two in the middle.
+// Median returns the middle one of values, or the mean of the two in the middle.
 func Median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)

@@ -22,7 +22,7 @@ type Plan struct {
 	Again []string
 }
 
-// settings are all in their order.
+// settings returns all settings in their order.
 func (p *Plan) settings() (all []Setting) {
 	for _, f := range p.Faults {
 		for _, arity := range p.Arities {
@@ -34,13 +34,13 @@ func (p *Plan) settings() (all []Setting) {
 	return all
 }
 
-// Size is how many runs a plan has.
+// Size returns how many runs a plan has.
 func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
 
 // apart says whether the members of a setting are processes.
 func (p *Plan) apart(s *Setting) bool { return s.N <= p.Apart }
 
-// Check says what is wrong with a plan.
+// Check returns an error for a plan that can't be carried out.
 func (p *Plan) Check() error {
 	switch {
 	case p.Runs < 1:
@@ -59,7 +59,7 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Result is what a plan brought.
+// Result is what was measured by a plan.
 type Result struct {
 	Machine Machine
 	Rows    []Row
@@ -73,8 +73,9 @@ type Fitted struct {
 	Err error // why there is none, if there is none
 }
 
-// Run carries a plan out, and tells each of how many runs are done. A setting that fails is no reason to give
-// the others up, the end of ctx is: what was measured is returned, with the errors.
+// Run carries a plan out, and calls done with the number of runs that are done. When a setting
+// fails, the others go on; the end of ctx ends Run. What was measured is returned, with the
+// errors.
 func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 	machine, err := MeasureMachine(p.Again)
 	if err != nil {

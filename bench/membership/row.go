@@ -19,12 +19,12 @@ type Row struct {
 	// Stabilise is from the coordinator's first step until it had all acknowledgements, Commit
 	// until the last member had installed the view.
 	Stabilise, Commit risk.Seconds
-	// Messages are those that all members sent for it: to agree (proposals and acknowledgements; in a
-	// takeover also questions what was accepted, and reports), and commits. Words of deaths and
-	// of those who want to join aren't counted.
+	// Messages are those that all members sent for it: to agree (proposals and acknowledgements;
+	// in a takeover also questions what was accepted, and reports), and commits. News of deaths
+	// and requests to join aren't counted.
 	Messages int
 	Commits  int // of these; not in the CSV
-	// What the models say of this machine.
+	// The times that the models give for this machine.
 	Base, Contention risk.Seconds
 }
 

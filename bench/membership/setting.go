@@ -29,7 +29,7 @@ type Fault struct {
 	Count int // deaths, of Several
 }
 
-// defaultSeveral is how many die if nothing is said.
+// defaultSeveral is how many die if the fault doesn't say it.
 const defaultSeveral = 2
 
 // ParseFault reads node, root, join, several or several:K.
@@ -74,14 +74,14 @@ type Setting struct {
 	Fault Fault
 }
 
-// Agree is how many members agree on the new view: those who live, without one who joins.
+// Agree is how many members agree on the new view: the live ones, without one that joins.
 func (s *Setting) Agree() int { return s.N - s.Fault.Deaths() }
 
 func (s *Setting) String() string {
 	return fmt.Sprintf("%d members, arity %d, %v", s.N, s.Arity, s.Fault)
 }
 
-// Check says what is wrong with a setting, by the flag that sets it.
+// Check returns an error for a setting that makes no sense. It names the flag.
 func (s *Setting) Check() error {
 	switch {
 	case s.N < 2 || s.N > MaxMembers:

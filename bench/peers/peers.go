@@ -1,20 +1,19 @@
-// Package peers measures MPI libraries beside each other: the same C program
-// (programs/row.c), built by the compiler of each, run in turn, many rounds. What counts is the
-// ratio of two libraries within a round, since a machine's speed changes from minute to
-// minute.
+// Package peers measures MPI libraries beside each other: the same C program (programs/row.c),
+// built by the compiler of each, run in turn, many rounds. The figure to look at is the ratio of
+// two libraries within a round, since a machine's speed changes from minute to minute.
 //
 // # Method
 //
-// A row is a kind of operation, a size and a number of processes. In each round every
-// library runs every row once, in an order that turns with the round. Figures are
-// medians of the rounds with their quartiles; the ratio is the median of the rounds' ratios of ours to
-// the better peer, the one with the lower median. Beside them is the machine's floor: a
-// cache line that two processes hand to and fro (programs/floor.c).
+// A row is a kind of operation, a size and a number of processes. In each round every library
+// runs every row once, in an order that rotates with the round. Figures are medians of the rounds
+// with their quartiles; the ratio is the median of the rounds' ratios of ours to the better peer,
+// the one with the lower median. Beside them is the machine's floor: a cache line that two
+// processes hand to and fro (programs/floor.c).
 //
 // # Limits
 //
-// One machine. With more processes than cores the scheduler is measured as well,
-// for all alike.
+// One machine. With more processes than cores the scheduler is measured as well, for all
+// libraries alike.
 package peers
 
 import (
@@ -43,14 +42,14 @@ type Library struct {
 	Exec []string // how it starts programs, up to the number of processes
 	// TCP is Exec over TCP within the machine, nil if there is no such way.
 	TCP []string
-	// Patient are further arguments for jobs of which a process is slowed down very much.
+	// Patient are further arguments for jobs in which one process is slowed down very much.
 	Patient []string
 	// Replicas is Exec up to the number of replicas, nil if there are none.
 	Replicas []string
 	Env      []string
 }
 
-// Libraries are ours, from a directory of programs, and those that Debian has.
+// Libraries returns Banyan's, from a directory of programs, and those that Debian has.
 func Libraries(bin string) []Library {
 	return []Library{
 		{Name: "banyan", CC: filepath.Join(bin, "mpicc"), Exec: []string{filepath.Join(bin, "mpiexec"), "-n"},
@@ -64,7 +63,7 @@ func Libraries(bin string) []Library {
 	}
 }
 
-// Row is what is measured at a time.
+// Row is one thing to measure.
 type Row struct {
 	Kind  string // of programs/row.c
 	Bytes int
@@ -120,8 +119,8 @@ type Bench struct {
 // rowLimit ends a measurement that doesn't end.
 const rowLimit = time.Minute
 
-// Build builds the programs in dir. Libraries whose compiler isn't there are left
-// out and returned.
+// Build builds the programs in dir. It leaves out libraries whose compiler is missing, and
+// returns their names.
 func Build(dir string, libraries []Library) (b *Bench, missing []string, err error) {
 	b = new(Bench)
 	source := filepath.Join(dir, "row.c")

@@ -13,7 +13,7 @@ type Spread struct {
 	High   float64 `json:"high"`
 }
 
-// SpreadOf sums up some values; NaN of none.
+// SpreadOf sums up some values; it is NaN without any.
 func SpreadOf(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{math.NaN(), math.NaN(), math.NaN()}
@@ -42,8 +42,8 @@ type Result struct {
 	Better string
 }
 
-// Run measures rows in so many rounds. progress is told after each measurement. The
-// floor is measured once a round.
+// Run measures rows in so many rounds. It calls progress after each measurement. The floor is
+// measured once a round.
 func (b *Bench) Run(ctx context.Context, rows []Row, rounds int, progress func()) (results []Result, floor Spread, err error) {
 	times := make([][][]float64, len(rows)) // by row, library, round
 	for i := range times {

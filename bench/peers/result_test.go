@@ -31,7 +31,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// The floor is built and measured; a library that isn't there is told.
+// The floor is built and measured; a missing library is reported.
 func TestFloor(t *testing.T) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("there is no C compiler")

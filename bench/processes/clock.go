@@ -19,11 +19,10 @@ func Monotonic() int64 {
 // pollPause is how often WaitFor looks.
 const pollPause = 5 * time.Millisecond
 
-// WaitFor looks again and again until met says yes, or the time is up, or stop
-// is closed.
-func WaitFor(stop <-chan struct{}, limit time.Duration, met func() bool) bool {
+// WaitFor calls done again and again until it says yes, or the time is up, or stop is closed.
+func WaitFor(stop <-chan struct{}, limit time.Duration, done func() bool) bool {
 	for end := time.Now().Add(limit); ; {
-		if met() {
+		if done() {
 			return true
 		}
 		if time.Now().After(end) {

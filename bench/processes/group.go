@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Group is the processes of one run. They end with it, and with the bench.
+// Group is the processes of one run. They end with the group, and with the bench.
 type Group struct {
 	// Failed is closed when a process has ended too early.
 	Failed chan struct{}
@@ -47,8 +47,8 @@ func NewGroup(again []string) (*Group, error) {
 	return g, nil
 }
 
-// loop starts processes for the others. PDEATHSIG is sent when the thread ends
-// that started a process, so it must be one that lasts.
+// loop starts the processes. The kernel sends PDEATHSIG when the thread ends that started a
+// process, so that thread must last.
 func (g *Group) loop() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -57,7 +57,7 @@ func (g *Group) loop() {
 	}
 }
 
-// Process is one to be started.
+// Process is a process to start.
 type Process struct {
 	Name      string     // for errors
 	Env       []string   // beside the bench's own
@@ -139,7 +139,7 @@ type tail struct {
 	kept bytes.Buffer
 }
 
-// tailKept is how many bytes.
+// tailKept is how many bytes tail keeps.
 const tailKept = 512
 
 func newTail() *tail { return &tail{} }

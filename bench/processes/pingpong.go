@@ -15,8 +15,8 @@ const (
 	pingPongLimit   = 20 * time.Second
 )
 
-// PingPong measures half a round trip of a message of so many bytes with whoever calls Echo with the
-// address that start is given: the median of the means of batches.
+// PingPong measures half a round trip of a message of so many bytes: the median of the means of
+// batches. start is given an address, and has another process call Echo with it.
 func PingPong(size int, start func(address string) error) (time.Duration, error) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

@@ -61,7 +61,7 @@ func role(name string) []string { return []string{roleVariable + "=" + name} }
 
 func runs(pid int) bool { return unix.Kill(pid, 0) == nil }
 
-// A process writes to the table by the clock of all, and is gone when the group is closed.
+// A process writes times of the common clock to the table, and is gone when the group is closed.
 func TestTable(t *testing.T) {
 	table, err := NewTable("banyan test", 2)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A process that ends is a failure with its words, unless it may end.
+// A process that ends is a failure with its output, unless it may end.
 func TestFailed(t *testing.T) {
 	g := group(t)
 	defer g.Close()
@@ -154,7 +154,7 @@ func TestBenchKilled(t *testing.T) {
 	}
 }
 
-// gone says that a process has ended, be it that nobody has reaped it yet.
+// gone says that a process has ended, reaped or not.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(stat), ") Z ")

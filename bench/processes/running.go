@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Running are the processes other than this one that were started by a command and run, by their
-// numbers: what a test looks for when a bench should have left nothing behind.
+// Running returns the numbers of the other processes that run a command. Tests ask whether a
+// bench has left any behind.
 func Running(command []string) (pids []int, err error) {
 	all, err := os.ReadDir("/proc")
 	if err != nil {

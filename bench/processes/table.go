@@ -37,7 +37,7 @@ func NewTable(name string, words int) (*Table, error) {
 	return t, nil
 }
 
-// OpenTable maps a table that another process of the same user made, by its path.
+// OpenTable maps a table by its path. Another process of the same user has made it.
 func OpenTable(path string, words int) (*Table, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *Table) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid()
 // Word is one of the words.
 func (t *Table) Word(i int) *atomic.Int64 { return &t.words[i] }
 
-// Close releases what a process holds of the table.
+// Close releases this process's mapping of the table.
 func (t *Table) Close() {
 	unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&t.words[0])), 8*len(t.words)))
 	if t.file != nil {

@@ -14,13 +14,13 @@ import (
 type Application struct {
 	Name    string
 	Command []string
-	// Varies: what it prints needn't be the same each time. It has times in it, say, which it
-	// may also sum up over its ranks: so it isn't run in the setting Verified.
+	// Varies says that its output may differ from run to run. It may print times, and may sum
+	// them up over its ranks, so it isn't run in the setting Verified.
 	Varies bool
 }
 
-// Applications are those of the project, in a directory of programs: a solver by conjugate
-// gradients, of a matrix, and one by multigrid; each receives by name, or from any source.
+// Applications returns those of the project, in a directory of programs: a solver by conjugate
+// gradients, for a matrix, and one by multigrid; each receives by name, or from any source.
 func Applications(bin func(string) string, matrix string) []Application {
 	cg, multigrid := bin("cg"), bin("multigrid")
 	return []Application{
@@ -35,13 +35,13 @@ func Applications(bin func(string) string, matrix string) []Application {
 type Run struct {
 	Name            string
 	Ranks, Replicas int
-	// Elapsed is the time from the start to the end of all. CPU is what all processes have taken, the
-	// launchers too, in user mode and in the kernel: where all cores are busy much the same, but
-	// without what the cores did for others.
+	// Elapsed is the time from the start to the end of all. CPU is the time that all processes
+	// have taken, the launchers too, in user mode and in the kernel. Where all cores are busy the
+	// two are much the same, but CPU leaves out what the cores did for other programs.
 	Elapsed, CPU Cost
 }
 
-// Cost is one kind of time by Setting, of those that were run: Alone never is.
+// Cost is one kind of time, for each Setting that was run: Alone never is.
 type Cost struct {
 	Seconds [settings]peers.Spread
 	// Ratios are those to Beside in the same round.
@@ -55,11 +55,11 @@ func (s *series) costs() (c Cost) {
 	return c
 }
 
-// errOutput says that replication has changed what a program prints.
+// errOutput says that replication has changed a program's output.
 var errOutput = errors.New("its output isn't that of the job without replicas")
 
-// Runs runs every application in every setting that is asked for. What they print has to be the same in all, unless it
-// varies.
+// Runs runs every application in every setting that is asked for. Their output must be the same
+// in all, unless it varies.
 func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, error) {
 	elapsed, cpu, prints := make([]series, len(applications)), make([]series, len(applications)), make([][]byte, len(applications))
 	for round := range b.Rounds {

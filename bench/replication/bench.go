@@ -17,15 +17,15 @@ import (
 //go:embed programs/pingpong.c
 var pingPongSource []byte
 
-// Bench is what there is to measure, and with.
+// Bench is what to measure, and with what.
 type Bench struct {
 	// Banyan is the command that starts jobs, and Role how to start Perform: a program and its
 	// arguments.
 	Banyan string
 	Role   []string
-	// Ranks and Replicas are those of the applications; the others have two ranks.
+	// Ranks and Replicas are those of the applications; the other programs have two ranks.
 	Ranks, Replicas int
-	// Rounds is how often each setting runs, but for the failover's kills.
+	// Rounds is how often each setting runs; the failover has kills instead.
 	Rounds int
 	// Settings are those with replicas that ping-pongs and applications run in; nil: all.
 	Settings []Setting
@@ -33,7 +33,7 @@ type Bench struct {
 	Limit time.Duration
 	// Dir is where the bench may write.
 	Dir string
-	// Progress is told after each job, or jobs side by side. May be nil.
+	// Progress is called after each job, or jobs side by side. It may be nil.
 	Progress func()
 
 	cores []int
@@ -47,7 +47,7 @@ var (
 	errLimit    = errors.New("timeout: want more than 0s")
 )
 
-// Check says what can't be measured, and looks which cores there are.
+// Check returns an error for what can't be measured, and finds out which cores there are.
 func (b *Bench) Check() error {
 	switch {
 	case b.Replicas < 2:
@@ -72,7 +72,7 @@ func (b *Bench) Check() error {
 	return nil
 }
 
-// Measured are the settings that are run, of first and those after it.
+// Measured returns the settings that are run, of first and those after it.
 func (b *Bench) Measured(first Setting) (list []Setting) {
 	for s := first; s < settings; s++ {
 		if s <= Beside || b.Settings == nil || slices.Contains(b.Settings, s) {

@@ -10,20 +10,22 @@ import (
 	"banyan/mpi"
 )
 
-// Broadcast is what broadcasts over so many processes take, replicas or not.
+// Broadcast is how long broadcasts over so many processes take, replicas or not.
 type Broadcast struct {
 	Bytes, Procs int
-	// Nanoseconds a broadcast: Trees is that of ranks with replicas, by plain trees over replication,
-	// Corrected that of as many ranks as those are processes, by corrected trees.
+	// Times are nanoseconds a broadcast. Trees is the time of ranks with replicas, by plain trees
+	// over replication. Corrected is the time of as many ranks as those have processes, by
+	// corrected trees.
 	Trees, Corrected peers.Spread
 	// Ratio is that of Corrected to Trees in the same round.
 	Ratio peers.Spread
 }
 
-// BroadcastSizes are of those that go over corrected trees.
+// BroadcastSizes are sizes of broadcasts that go over corrected trees.
 func BroadcastSizes() []int { return []int{8, 1 << 10, 8 << 10, 32 << 10} }
 
-// uncorrected is up to how many ranks a broadcast isn't over corrected trees (internal/mpi/comm).
+// uncorrected is the largest number of ranks whose broadcasts don't use corrected trees
+// (internal/mpi/comm).
 const uncorrected = 4
 
 var errProcs = errors.New("broadcast: want more than 4 processes, as of --ranks 4 with 2 replicas")
@@ -31,13 +33,13 @@ var errProcs = errors.New("broadcast: want more than 4 processes, as of --ranks 
 // broadcastTurns is how many broadcasts are measured at once.
 const broadcastTurns = 2000
 
-// Broadcasts measures, by real runs on the same cores, whether replicated jobs should broadcast by one
-// corrected tree over all processes. No such broadcast is built: what a job of ranks·replicas ranks without
-// replicas takes for its corrected broadcast is less, as it keeps no copies for others, and needs no agreement
-// of which replica of the root begins.
+// Broadcasts measures, by real runs on the same cores, whether replicated jobs should broadcast
+// by one corrected tree over all processes. No such broadcast is built. A job of ranks·replicas
+// ranks without replicas takes less for its corrected broadcast, as it keeps no copies for
+// others, and needs no agreement on which replica of the root begins.
 //
-// Both are told that there is a core for each process: jobs without replicas that share cores broadcast
-// from the root to all.
+// Both jobs are told that there is a core for each process: jobs without replicas that share
+// cores broadcast from the root to all.
 func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error) {
 	procs := b.Ranks * b.Replicas
 	if procs <= uncorrected {
@@ -79,7 +81,8 @@ func (b *Bench) broadcaster() []string {
 	return append(append([]string{"env", env.Entry(env.Cores, b.Ranks*b.Replicas)}, b.Role...), roleBroadcast)
 }
 
-// broadcastRole broadcasts from each rank in turn: who is next has the broadcast before.
+// broadcastRole broadcasts from each rank in turn: the next rank begins when it has the broadcast
+// before.
 func broadcastRole(w *mpi.Comm, dir string, size, turns int) error {
 	data := make([]byte, size)
 	return tellTime(w, dir, func(n int) error {

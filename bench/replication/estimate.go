@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// Estimate is a ratio with where it lies with a confidence of 95 %; From and To are NaN where there
-// are too few values to say.
+// Estimate is a ratio with its interval of 95 % confidence; From and To are NaN where there are
+// too few values for one.
 type Estimate struct{ Ratio, From, To float64 }
 
-// estimate is that of Hodges and Lehmann, with the interval that belongs to Wilcoxon's signed-rank test: of the
-// logarithms of the values, all means of two, each with itself too, sorted; the median of these, and those so
-// far from the ends that the test just doesn't reject them.
+// estimate is that of Hodges and Lehmann, with the interval that belongs to Wilcoxon's
+// signed-rank test: of the logarithms of the values, all means of two, each with itself too,
+// sorted; the median of these, and those so far from the ends that the test just doesn't reject
+// them.
 //
-// It supposes that the logarithms lie symmetrically about that of the ratio. Where two settings are compared in the
-// order AB, BA, AB, BA, a machine that gets steadily slower or faster raises one value as much as it lowers
-// the next: what remains is symmetric. A value that is far off moves an estimate no further than any other on its
-// side. The median and its order statistics suppose less, but want half as many rounds again for the same
-// interval (TestEstimateWithDrift).
+// It supposes that the logarithms lie symmetrically about that of the ratio. Where two settings
+// are compared in the order AB, BA, AB, BA, a machine that gets steadily slower or faster raises
+// one value as much as it lowers the next: what remains is symmetric. A value that is far off
+// moves an estimate no further than any other on its side. The median and its order statistics
+// suppose less, but need half as many rounds again for the same interval (TestEstimateWithDrift).
 func estimate(ratios []float64) Estimate {
 	n := len(ratios)
 	if n == 0 {
@@ -38,9 +39,11 @@ func estimate(ratios []float64) Estimate {
 	return e
 }
 
-// rejected is how many sums of signed ranks of n values, beginning with 0, are as improbable as 2.5 % together.
+// rejected is how many sums of signed ranks of n values, beginning with 0, are as improbable as
+// 2.5 % together.
 func rejected(n int) int {
-	// chance[s] is that of the sum s if each rank so far is in it or isn't, as by a coin.
+	// chance[s] is the probability of the sum s if a coin decides for each rank so far whether it
+	// is in the sum.
 	chance := make([]float64, n*(n+1)/2+1)
 	chance[0] = 1
 	for rank := 1; rank <= n; rank++ {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The figures are those of tables of Wilcoxon's test for two sides and 5 %: a sum is rejected up to 0, 3, 8, 52, 137 and
-// 264, and none for 5 values.
+// The figures are those of tables of Wilcoxon's test for two sides and 5 %: a sum is rejected up
+// to 0, 3, 8, 52, 137 and 264, and none for 5 values.
 func TestRejected(t *testing.T) {
 	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 4, 10: 9, 20: 53, 30: 138, 40: 265} {
 		if got := rejected(n); got != want {
@@ -31,7 +31,7 @@ func TestEstimate(t *testing.T) {
 	if e := estimate([]float64{16, 1, 32, 2, 8, 4}); !near(e.From, 1) || !near(e.To, 32) || !near(e.Ratio, math.Sqrt(32)) {
 		t.Errorf("of the powers of two up to 32: %v", e)
 	}
-	// What is far off counts as the largest, not as how large it is.
+	// A value that is far off counts as the largest, however large it is.
 	values := []float64{.97, .98, .99, 1, 1.01, 1.02, 1.03, 1.04}
 	before := estimate(values)
 	values[7] = 50
@@ -40,14 +40,16 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// weather is what a machine does beside the work: gets slower with each run, its speed walks, or jumps and stays for some
-// runs, or single runs are far off (Student's t with 2 degrees of freedom in place of a normal error).
+// weather is what a machine does beside the work: gets slower with each run, its speed walks, or
+// jumps and stays for some runs, or single runs are far off (Student's t with 2 degrees of
+// freedom in place of a normal error).
 type weather struct {
 	slower, walks, jumps float64
 	far                  bool
 }
 
-// drawn are ratios as of a benchmark's rounds, AB, BA, AB, BA…: the second takes 5 % longer. Each run is off by some 5 %.
+// drawn are ratios as of a benchmark's rounds, AB, BA, AB, BA…: the second takes 5 % longer. Each
+// run is off by some 5 %.
 func drawn(r *rand.Rand, rounds int, w weather) []float64 {
 	speed, level := 0.0, 0.0
 	run := func() float64 {
@@ -84,8 +86,8 @@ func orderStatistics(values []float64) (from, to float64) {
 	return sorted[i-1], sorted[n-i]
 }
 
-// The interval has the truth in 95 of 100 cases, however the machine's speed changes, and is narrower than the
-// median's, or no wider where single runs are far off.
+// The interval has the truth in 95 of 100 cases, however the machine's speed changes, and is
+// narrower than the median's, or no wider where single runs are far off.
 func TestEstimateWithDrift(t *testing.T) {
 	const draws, rounds = 2000, 20
 	for _, c := range []struct {

@@ -21,12 +21,12 @@ const (
 	streamInterval = 200 * time.Microsecond
 	streamNumbers  = 1500
 	streamLead     = 20 * time.Millisecond // from the word to go to the first number
-	// The kill falls between these, after the word.
+	// The kill falls between these, after the word to go.
 	earliestKill = streamLead + 50*time.Millisecond
 	latestKill   = streamLead + 250*time.Millisecond
 )
 
-// Pause is how long a death held up the receivers of the dead.
+// Pause is how long a death held up the receivers of the dead process.
 type Pause struct {
 	Protocol, Transport string
 	Kills               int
@@ -35,8 +35,8 @@ type Pause struct {
 	Longest      float64
 }
 
-// Pauses kills so many senders, one a job, for each protocol over each transport. The seed draws which
-// replica, and when.
+// Pauses kills so many senders, one a job, for each protocol over each transport. The seed draws
+// which replica, and when.
 func (b *Bench) Pauses(ctx context.Context, transports []string, kills int, seed uint64) ([]Pause, error) {
 	var rows []Pause
 	for _, t := range transports {
@@ -94,8 +94,8 @@ var (
 	errFalse = errors.New("a substitute sent before the kill")
 )
 
-// nextFrom is the time from a kill to the next message of another replica than the victim. Alone says
-// that before nobody but the victim sends.
+// nextFrom is the time from a kill to the next message of another replica than the victim. Alone
+// says that only the victim sends before the kill.
 func nextFrom(list []arrival, victim int, killed int64, alone bool) (time.Duration, error) {
 	for _, a := range list {
 		switch {

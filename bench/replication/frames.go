@@ -19,16 +19,17 @@ type Frames struct {
 	Partial bool // only rank 0 has replicas
 	// Data are the first frames of messages, Acknowledgements those that carry nothing else.
 	Data, Acknowledgements int
-	// Shareable are the acknowledgements from a process to one that it sends messages, or data of
-	// messages, too: what piggybacking could save at most.
+	// Shareable are the acknowledgements from a process to one to which it also sends messages,
+	// or data of messages: piggybacking could save at most these.
 	Shareable int
 }
 
-// framesTurns are those of the ping-pong.
+// framesTurns is how often the ping-pong's message goes to and fro.
 const framesTurns = 2000
 
-// Frames counts those of a ping-pong of 8 bytes and of applications, with the same number of replicas for
-// every rank, and with replicas of rank 0 only. Every frame is recorded (banyan run --trace), which slows a job down.
+// Frames counts the frames of a ping-pong of 8 bytes and of applications, with the same number of
+// replicas for every rank, and with replicas of rank 0 only. Every frame is recorded (banyan run
+// --trace), which slows a job down.
 func (b *Bench) Frames(ctx context.Context, applications []Application) ([]Frames, error) {
 	dir, err := os.MkdirTemp(b.Dir, "frames-")
 	if err != nil {

@@ -15,25 +15,26 @@ import (
 	"banyan/mpi"
 )
 
-// A healed stream is as that of the failover, slower, with safe points and a state at rank 0. It
-// has so many numbers that healing surely ends within it.
+// A healed stream is that of the failover, slower, with safe points and a state at rank 0. It has
+// so many numbers that healing surely ends within it.
 const (
 	healInterval = time.Millisecond
 	healLead     = 100 * time.Millisecond // from the word to go to the first number
 	earliestHeal = healLead + 200*time.Millisecond
 	latestHeal   = healLead + 400*time.Millisecond
-	// leastHealRate is what is transferred at least in a healInterval, in bytes.
+	// leastHealRate is how many bytes are transferred at least in a healInterval.
 	leastHealRate = 100_000
 )
 
 func healNumbers(state int) int { return 3000 + state/leastHealRate }
 
-// Healing is how long filling a dead slot anew took, and how long it held up the others.
+// Healing is how long it took to replace a dead replica, and how long that held up the others.
 type Healing struct {
 	State int // bytes
 	Heals int
-	// Milliseconds that the receivers of the rank waited for its next message at most, between
-	// the failover and the replacement's first message; and from the kill to that.
+	// Times are milliseconds. Pause is the longest time that the receivers of the rank waited for
+	// its next message between the failover and the replacement's first message; Until is the
+	// time from the kill to that message.
 	Pause, Until peers.Spread
 }
 
@@ -114,8 +115,8 @@ func (r *running) kill(dir string, replicas, victim int, lead, after time.Durati
 
 var errNotHealed = errors.New("the replacement has sent nothing before the end of the job")
 
-// nextOf is the time from a kill to the first message of the victim's slot that follows one of
-// a substitute.
+// nextOf is the time from a kill to the first message of the victim's replica slot that follows
+// one of a substitute.
 func nextOf(list []arrival, victim int, killed int64) (time.Duration, error) {
 	substituted := false
 	for _, a := range list {
@@ -128,8 +129,8 @@ func nextOf(list []arrival, victim int, killed int64) (time.Duration, error) {
 	return 0, errNotHealed
 }
 
-// longestGap is the longest time between two messages of which the first came after a kill, so that what the
-// failover took is before it, and not after the replacement's first.
+// longestGap is the longest time between two messages. The first of them came after a kill, so
+// the failover's pause isn't in it, and not after the replacement's first.
 func longestGap(list []arrival, killed, healed int64) (gap time.Duration) {
 	for i := 1; i < len(list); i++ {
 		if at := list[i-1].At; at > killed && at <= healed {

@@ -15,7 +15,7 @@ type running struct {
 	outs     []*bytes.Buffer
 	errs     []*bytes.Buffer
 	ended    chan error // of each
-	left     int        // that haven't said so
+	left     int        // that haven't ended
 }
 
 // start starts jobs, given as the command lines of their launchers. They end with the context.
@@ -44,7 +44,7 @@ func start(ctx context.Context, jobs [][]string) (*running, error) {
 	return r, nil
 }
 
-// wait waits for the end of all, and stops the rest if one fails.
+// wait waits for the end of all jobs, and stops the rest if one fails.
 func (r *running) wait() error {
 	for r.left > 0 {
 		r.left--
@@ -56,7 +56,7 @@ func (r *running) wait() error {
 	return nil
 }
 
-// cpu is the time of processors that jobs which have ended took: launchers, and the processes that they
+// cpu is the processor time of jobs that have ended: of launchers, and of the processes that they
 // waited for.
 func (r *running) cpu() (sum time.Duration) {
 	for _, c := range r.commands {

@@ -8,18 +8,19 @@ import (
 	"banyan/bench/peers"
 )
 
-// Messages are the instructions that a message sent and one received take together at one process
-// (see package instructions).
+// Messages are the instructions that sending one message and receiving one take together at one
+// process (see package instructions).
 type Messages struct {
 	Bytes int
 	Alone int // without replicas
-	// With the parallel protocol: at a replica that is behind the others of its rank, and at
-	// one that is ahead and keeps what it sends for them.
+	// Behind and Ahead are with the parallel protocol: at a replica that is behind the others of
+	// its rank, and at one that is ahead and keeps what it sends for them.
 	Behind, Ahead int
 	Mirror        int
 }
 
-// Instructions counts those of messages of some sizes by the C library, whose programs are in bin.
+// Instructions counts the instructions of messages of some sizes in the C library, whose programs
+// are in bin.
 func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Messages, error) {
 	ours := peers.Libraries(bin)[0]
 	mirror := ours

@@ -12,8 +12,8 @@ import (
 	"banyan/bench/processes"
 )
 
-// Processes and the bench speak by files in a directory of the job's own: note-PROCESS-PID. C programs do
-// the same (programs/pingpong.c).
+// Processes and the bench talk through files in a directory of the job's own: note-PROCESS-PID. C
+// programs do the same (programs/pingpong.c).
 
 // startLimit is how long jobs may take until their processes are ready.
 const startLimit = 30 * time.Second
@@ -63,7 +63,7 @@ func said(dir, what string) ([]note, error) {
 	return all, nil
 }
 
-// ready says that this process is, and waits for the word to go. It returns what that says.
+// ready says that this process is ready, and waits for the word to go. It returns what that says.
 func ready(dir string) (at int64, err error) {
 	if err := say(dir, "ready", 0, 0); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func ready(dir string) (at int64, err error) {
 }
 
 // letGo waits until so many processes are ready, and tells them to go at a time of the monotonic
-// clock. It returns who they are.
+// clock. It returns their notes.
 func (r *running) letGo(dir string, processCount int, at func() int64) ([]note, error) {
 	var all []note
 	var err error

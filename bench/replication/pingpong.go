@@ -11,7 +11,7 @@ import (
 	"banyan/mpi"
 )
 
-// Sizes are those of figure 7 in bytes, to both sides of the eager limit.
+// Sizes are those of figure 7 in bytes, on both sides of the eager limit.
 func Sizes() []int {
 	return []int{1, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 1 << 20, 4 << 20}
 }
@@ -57,17 +57,17 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 	return rows, nil
 }
 
-// pingPong measures the nanoseconds of one way: of all jobs' or replicas' messages, until the last
-// of them is through.
+// pingPong measures the nanoseconds of one way, until the last of all jobs' or replicas' messages
+// has arrived.
 func (b *Bench) pingPong(ctx context.Context, s Setting, l Language, size int) (float64, error) {
 	turns := Turns(size)
 	ns, err := b.timed(ctx, s, 2, nil, l.Program, size, turns)
 	return ns / float64(2*turns), err
 }
 
-// timed runs a program that takes the arguments DIR SIZE TURNS, in which rank 0 waits to be told to go,
-// and says when it began and ended (programs/pingpong.c). It measures the nanoseconds from the first begin to
-// the last end.
+// timed runs a program that takes the arguments DIR SIZE TURNS, in which rank 0 waits to be told
+// to go, and says when it began and ended (programs/pingpong.c). It measures the nanoseconds from
+// the first begin to the last end.
 func (b *Bench) timed(ctx context.Context, s Setting, ranks int, flags, program []string, size, turns int) (float64, error) {
 	dir, err := os.MkdirTemp(b.Dir, "timed-")
 	if err != nil {
@@ -127,7 +127,7 @@ func pingPongRole(w *mpi.Comm, dir string, size, turns int) error {
 	return tellTime(w, dir, play, turns)
 }
 
-// tellTime takes the time of a play of so many turns, after a tenth of them.
+// tellTime measures so many turns, after a tenth of them as a warm-up.
 func tellTime(w *mpi.Comm, dir string, play func(turns int) error, turns int) error {
 	if w.Rank() == 0 {
 		if _, err := ready(dir); err != nil {

@@ -96,7 +96,7 @@ func TestRuns(t *testing.T) {
 	if err != nil || len(broadcasts) != 1 || broadcasts[0].Procs != 6 || !(broadcasts[0].Ratio.Median > 0) {
 		t.Fatal(broadcasts, err)
 	}
-	// What is measured is what is said.
+	// The measured numbers are those that the processes report.
 	traced := filepath.Join(t.TempDir(), "trace")
 	for s, ranks := range map[Setting]int{Alone: 6, Parallel: 3} {
 		if _, err := b.timed(ctx, s, ranks, []string{"--trace", traced}, b.broadcaster(), BroadcastSizes()[3], 10); err != nil {
@@ -178,7 +178,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// A program that prints something else with replicas is found out, and so is one that fails.
+// A program that prints something else with replicas is detected, and so is one that fails.
 func TestFaultyApplications(t *testing.T) {
 	b, bin := tools(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -275,7 +275,7 @@ func TestPlacement(t *testing.T) {
 	is(b.jobs(Beside, 4, nil, "program"), "--bind-to 0,1,0,1 env BANYAN_CORES=1 program", "--bind-to 1,0,1,0 env BANYAN_CORES=1 program")
 }
 
-// Who verifies runs the parallel protocol.
+// A job that verifies runs the parallel protocol.
 func TestVerified(t *testing.T) {
 	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0}}
 	if got := strings.Join(b.jobs(Verified, 2, nil, "program")[0], " "); !strings.HasSuffix(got, "-n 2 --verify --bind-to core --replicas 2 --protocol parallel program") {

@@ -7,7 +7,7 @@ import (
 	"banyan/mpi"
 )
 
-// Roles that Perform has.
+// Roles of Perform.
 const (
 	rolePingPong  = "pingpong"  // DIR BYTES TURNS
 	roleBroadcast = "broadcast" // DIR BYTES TURNS
@@ -17,8 +17,8 @@ const (
 
 var errRole = errors.New("want pingpong or broadcast DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
 
-// Perform is what the bench's jobs run: the end of a command line that [Bench.Role] begins. It doesn't
-// return but with an error in the command line.
+// Perform is what the bench's jobs run. args is the rest of a command line that [Bench.Role]
+// begins. It returns only for an error in the command line.
 func Perform(args []string) error {
 	switch {
 	case len(args) == 4 && (args[0] == rolePingPong || args[0] == roleBroadcast):

@@ -36,8 +36,8 @@ func (s *series) estimates() (all [settings]Estimate) {
 	return all
 }
 
-// inTurn is the order of a round: every second one has the other way round. So of any two
-// settings each is the first as often as the other, as far apart.
+// inTurn is the order of a round, reversed in every second one. So of any two settings each comes
+// first as often as the other, at the same distance.
 func inTurn[T any](list []T, round int) []T {
 	list = slices.Clone(list)
 	if round%2 == 1 {

@@ -52,8 +52,9 @@ func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []
 		run = append(run, "--bind-to", launcher.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", protocol.String())
 		return [][]string{append(run, program...)}
 	}
-	// Who believes that all cores are its own gives them up later than it should. So these jobs are told
-	// what their share is; otherwise they would be slower, and replication look better than it is.
+	// A process that believes that all cores are its own gives them up later than it should. So
+	// these jobs are told what their share is; otherwise they would be slower, and replication
+	// would look better than it is.
 	share := env.Entry(env.Cores, max(1, len(b.cores)/b.Replicas))
 	places := launcher.InTurn(b.cores, layout.Uniform(ranks, b.Replicas), true)
 	var all [][]string

@@ -3,16 +3,16 @@
 //
 // # Method
 //
-// The time of a start goes from the moment before the launcher is started until the last rank is past
-// MPI_Init and a barrier. Then all ranks sleep for 0.3 s, and each reads in
-// /proc/self/smaps_rollup its resident size (Rss), which counts what it shares with others whole, and
-// its proportional one (Pss), of which each sharer counts its part: the sizes of n processes add up to
-// n times the mean Pss.
+// The time of a start goes from the moment before the launcher is started until the last rank is
+// past MPI_Init and a barrier. Then all ranks sleep for 0.3 s, and each reads in
+// /proc/self/smaps_rollup its resident size (Rss), which counts what it shares with others whole,
+// and its proportional one (Pss), of which each sharer counts its part: the sizes of n processes
+// add up to n times the mean Pss.
 //
 // # Limits
 //
-// One machine; the times are the scheduler's as well where there are more processes than cores. What a
-// launcher itself takes isn't counted, nor shared memory that nobody has touched.
+// One machine; with more processes than cores the times contain the scheduler's work. The
+// launcher's own memory isn't counted, nor shared memory that no process has touched.
 package startup
 
 import (

@@ -11,8 +11,8 @@ import (
 	"banyan/bench/peers"
 )
 
-// A job of one process that isn't started by any launcher, of a compiler that isn't one:
-// what is printed is read, and what can't be is refused.
+// A job of one process without a launcher, and a compiler that is a script: plausible output is
+// read, impossible output refused.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	script := func(name, text string) string {

@@ -9,9 +9,9 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// board is the table in which members write down what they see: a row for each, which it alone
-// writes. Times are processes.Monotonic's.
-type board struct {
+// scoreboard is the table in which members write down what they see. Each member alone writes its
+// row. Times are those of processes.Monotonic.
+type scoreboard struct {
 	*processes.Table
 	rows int
 }
@@ -35,7 +35,7 @@ const (
 	wordBegan     // when it first proposed or collected for a view after the base; 0: not yet
 	wordAgreement // messages sent: proposals, acknowledgements, reports and what asks for them
 	wordCommits   // and commits
-	wordOthers    // and all others: what is told of deaths, and to those who join
+	wordOthers    // and all others: news of deaths, and what joining members are told
 	rowWords
 )
 
@@ -46,35 +46,37 @@ const (
 	over     // has ended, by itself or not
 )
 
-func boardWords(rows int) int { return boardHead + rows*rowWords }
+func scoreboardWords(rows int) int { return boardHead + rows*rowWords }
 
-func newBoard(rows int) (*board, error) {
-	t, err := processes.NewTable("banyan bench membership", boardWords(rows))
-	return &board{t, rows}, err
+func newScoreboard(rows int) (*scoreboard, error) {
+	t, err := processes.NewTable("banyan bench membership", scoreboardWords(rows))
+	return &scoreboard{t, rows}, err
 }
 
-func openBoard(path string, rows int) (*board, error) {
-	t, err := processes.OpenTable(path, boardWords(rows))
-	return &board{t, rows}, err
+func openScoreboard(path string, rows int) (*scoreboard, error) {
+	t, err := processes.OpenTable(path, scoreboardWords(rows))
+	return &scoreboard{t, rows}, err
 }
 
-func (b *board) base() *atomic.Int64 { return b.Word(wordBase) }
+func (b *scoreboard) base() *atomic.Int64 { return b.Word(wordBase) }
 
-// word is a word of a row.
-func (b *board) word(row, word int) *atomic.Int64 { return b.Word(boardHead + row*rowWords + word) }
+// word returns a word of a row.
+func (b *scoreboard) word(row, word int) *atomic.Int64 {
+	return b.Word(boardHead + row*rowWords + word)
+}
 
 // address is where a member listens.
-func (b *board) address(row int) string {
+func (b *scoreboard) address(row int) string {
 	return fmt.Sprintf("127.0.0.1:%d", b.word(row, wordPort).Load())
 }
 
-// recorder writes into a row what a member does.
+// recorder writes what a member does into its row.
 type recorder struct {
-	board *board
-	row   int
+	scoreboard *scoreboard
+	row        int
 }
 
-func (r recorder) word(word int) *atomic.Int64 { return r.board.word(r.row, word) }
+func (r recorder) word(word int) *atomic.Int64 { return r.scoreboard.word(r.row, word) }
 
 // Installed notes a view.
 func (r recorder) Installed(v *membership.View, _ func(membership.Member) groupnode.Card, stable bool) {
@@ -85,14 +87,14 @@ func (r recorder) Installed(v *membership.View, _ func(membership.Member) groupn
 	}
 	r.word(wordMembers).Store(int64(len(v.Members)))
 	r.word(wordInstalled).Store(now)
-	r.word(wordNumber).Store(int64(v.Number)) // last: who waits looks at it
+	r.word(wordNumber).Store(int64(v.Number)) // last: a bench that waits looks at it
 }
 
 // Sent notes a message.
 func (r recorder) Sent(_ membership.Member, x *membership.Message) {
 	switch x.Kind {
 	case membership.Propose, membership.Collect:
-		if began := r.word(wordBegan); began.Load() == 0 && int64(x.Number) > r.board.base().Load() {
+		if began := r.word(wordBegan); began.Load() == 0 && int64(x.Number) > r.scoreboard.base().Load() {
 			began.Store(processes.Monotonic())
 		}
 		r.word(wordAgreement).Add(1)
@@ -105,7 +107,7 @@ func (r recorder) Sent(_ membership.Member, x *membership.Message) {
 	}
 }
 
-// isUp notes that the member can be dealt with.
+// isUp notes that the member has started.
 func (r recorder) isUp() { r.word(wordState).CompareAndSwap(starting, up) }
 
 // Ended notes the member's end.
