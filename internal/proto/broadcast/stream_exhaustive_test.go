@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/queue"
+	"banyan/internal/testing/explore"
 	"banyan/internal/testing/network"
 )
 
@@ -33,8 +34,8 @@ func TestStreamExhaustive(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if c.plain && testing.Short() {
-				t.Skip("takes some 10 s")
+			if c.plain && !explore.Long() {
+				t.Skip("takes some 40 s of processor time: make soak runs it")
 			}
 			e := &streamExplorer{
 				roots: c.roots, deaths: c.deaths,

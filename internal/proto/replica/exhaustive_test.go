@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -162,7 +161,6 @@ const (
 const all = 40_000_000
 
 // long says that a test may take minutes.
-func long() bool { return os.Getenv("BANYAN_EXPLORE") == "long" }
 
 // TestExhaustive visits every state of small jobs, but for what can't show anything new
 // (reduced_test.go), and a part of those of larger ones. BANYAN_EXPLORE=long visits all of
@@ -172,7 +170,7 @@ func TestExhaustive(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			limit, order := all, (*rand.Rand)(nil)
-			if s.long && !long() {
+			if s.long && !explore.Long() {
 				limit, order = 20_000, rand.New(rand.NewPCG(uint64(i), 0))
 			}
 			states, err := exploreAll(s.world(t), limit, order)

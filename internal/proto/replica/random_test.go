@@ -2,6 +2,7 @@ package replica
 
 import (
 	"banyan/internal/layout"
+	"banyan/internal/testing/explore"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -141,7 +142,7 @@ func TestRandomSchedules(t *testing.T) {
 		return
 	}
 	seeds := uint64(6_000)
-	if long() {
+	if explore.Long() {
 		seeds = 500_000
 	}
 	for seed := range seeds {

@@ -118,12 +118,12 @@ func TestReduction(t *testing.T) {
 		scenario{layout.Partial([]int{3, 1}), "r / o", unquiet(0b1000), true},
 	)
 	limit := 25_000
-	if long() {
+	if explore.Long() {
 		limit = 2_000_000
 	}
 	compared := 0
 	for _, s := range few {
-		if s.long && !long() {
+		if s.long && !explore.Long() {
 			continue
 		}
 		full, reduced := s.world(t), s.world(t)

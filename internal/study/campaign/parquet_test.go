@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"banyan/internal/testing/explore"
 )
 
 // withParquet runs a spec, or what is missing of it, and makes the Parquet file.
@@ -172,7 +174,7 @@ func TestParquetAfterAKill(t *testing.T) {
 	unfinished := filepath.Join(filepath.Dir(path), ".results.parquet.unfinished")
 	random := rand.New(rand.NewPCG(1, 1))
 	runs := 20
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		runs = 2000
 	}
 	for run := range runs {

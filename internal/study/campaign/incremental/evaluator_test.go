@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 	"banyan/internal/trace"
 )
@@ -49,7 +49,7 @@ func randomCase(seed uint64) logp.Case {
 // 100,000 with BANYAN_EXPLORE=long; one of them can be run again by its seed.
 func TestEqualsEngine(t *testing.T) {
 	cases := uint64(4000)
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		cases = 100_000
 	}
 	var engine logp.Simulator
@@ -100,7 +100,7 @@ func compareSteps(a, b step) int {
 // BANYAN_EXPLORE=long.
 func TestEqualsEngineMessageForMessage(t *testing.T) {
 	cases := uint64(500)
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		cases = 20_000
 	}
 	var engine logp.Simulator

@@ -2,10 +2,10 @@ package incremental
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // TestLemma3 at the paper's size, L = 2 and o = 1, for its trees and its failure rates:
@@ -14,7 +14,7 @@ import (
 // systems and other networks are in logp, whose engine runs the machines.
 func TestLemma3(t *testing.T) {
 	runs := 20
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		runs = 1000
 	}
 	if testing.Short() {

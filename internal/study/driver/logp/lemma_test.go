@@ -2,11 +2,11 @@ package logp
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
 
@@ -112,7 +112,7 @@ func randomLemmaCase(random *rand.Rand) Case {
 func TestLemma3(t *testing.T) {
 	var s Simulator
 	cases := uint64(3000)
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		cases = 300_000
 	}
 	if testing.Short() {

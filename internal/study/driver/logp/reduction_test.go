@@ -3,12 +3,12 @@ package logp
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"banyan/internal/fault"
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
 
@@ -101,7 +101,7 @@ func checkSafety(r *reduce, c *Reduction, o ReductionOutcome) error {
 // distances, sums and maxima; of up to 8 processes, or 10 with BANYAN_EXPLORE=long.
 func TestReductionEveryFailedSet(t *testing.T) {
 	largest := 8
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		largest = 10
 	}
 	var s Simulator
@@ -235,7 +235,7 @@ func checkCrashes(s *Simulator, c *Reduction) (ReductionOutcome, error) {
 func TestReductionEveryCrashPoint(t *testing.T) {
 	const largest = 5
 	slice := map[int]int{4: 5, 5: 61} // one of so many
-	if os.Getenv("BANYAN_EXPLORE") == "long" {
+	if explore.Long() {
 		slice = nil
 	}
 	turn := 0
