@@ -39,7 +39,7 @@ func traceHas(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: tracehas FILE KIND…")
 	}
-	line, err := timeline.Read(strings.NewReader(ts.ReadFile(args[0])))
+	line, err := timeline.Read(strings.NewReader(ts.ReadFile(args[0])), timeline.Part{})
 	ts.Check(err)
 	ended := map[string]int{}
 	for _, m := range line.Messages {

@@ -300,3 +300,12 @@ func FuzzParse(f *testing.F) {
 		p.Resolve(3, 2)
 	})
 }
+
+// String is a plan that Parse reads as the same Plan.
+func (p Plan) String() string {
+	s := make([]string, len(p.entries))
+	for i, e := range p.entries {
+		s[i] = e.String()
+	}
+	return strings.Join(s, "; ")
+}

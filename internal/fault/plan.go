@@ -120,15 +120,6 @@ func (e entry) String() string {
 	return e.event.String()
 }
 
-// String is a plan that Parse reads as the same Plan.
-func (p Plan) String() string {
-	s := make([]string, len(p.entries))
-	for i, e := range p.entries {
-		s[i] = e.String()
-	}
-	return strings.Join(s, "; ")
-}
-
 // Parse reads a plan. Its error says which entry is wrong and why.
 func Parse(s string) (Plan, error) {
 	var p Plan

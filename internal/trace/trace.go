@@ -110,12 +110,10 @@ type line struct {
 	Kind  string      `json:"kind"`
 }
 
-// Writer writes a trace. The first error sticks; Flush returns it. The zero Writer
-// writes nothing, for who only wants to watch.
+// Writer writes a trace. It keeps its first error, and Flush returns that.
 type Writer struct {
-	out   *bufio.Writer
-	buf   []byte
-	watch func(Event)
+	out *bufio.Writer
+	buf []byte
 }
 
 // NewWriter writes the header. Its Banyan and Version are filled in.
@@ -127,17 +125,8 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	return t
 }
 
-// Watch has a function called for every event from now on, before it is written.
-func (t *Writer) Watch(watch func(Event)) { t.watch = watch }
-
 // Write writes an event. It doesn't allocate.
 func (t *Writer) Write(e Event) {
-	if t.watch != nil {
-		t.watch(e)
-	}
-	if t.out == nil {
-		return
-	}
 	b := append(t.buf[:0], `{"t":`...)
 	b = strconv.AppendInt(b, int64(e.Time), 10)
 	b = append(b, `,"proc":`...)
@@ -153,16 +142,11 @@ func (t *Writer) Write(e Event) {
 		b = strconv.AppendQuote(b, e.Kind)
 	}
 	t.buf = append(b, "}\n"...)
-	_, _ = t.out.Write(t.buf) // the error sticks
+	_, _ = t.out.Write(t.buf) // out keeps the error
 }
 
 // Flush writes what is buffered, and returns the first error of all writing.
-func (t *Writer) Flush() error {
-	if t.out == nil {
-		return nil
-	}
-	return t.out.Flush()
-}
+func (t *Writer) Flush() error { return t.out.Flush() }
 
 // maxLine bounds the length of a line that Read accepts.
 const maxLine = 1 << 20

@@ -74,22 +74,6 @@ func TestReadLongLine(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
-	var zero Writer
-	var b bytes.Buffer
-	for _, w := range []*Writer{&zero, NewWriter(&b, Header{})} {
-		var seen []Event
-		w.Watch(func(e Event) { seen = append(seen, e) })
-		w.Write(Event{Time: 7, Event: Coloured})
-		if err := w.Flush(); err != nil || len(seen) != 1 || seen[0].Time != 7 {
-			t.Errorf("saw %v, error %v", seen, err)
-		}
-	}
-	if !strings.Contains(b.String(), `"t":7`) {
-		t.Error("what is watched isn't written")
-	}
-}
-
 func TestParam(t *testing.T) {
 	h := Header{About: "broadcast L=2 o=1 tree=lame k=3"}
 	for name, want := range map[string]string{"L": "2", "o": "1", "k": "3", "tree": "lame", "broadcast": "", "ee": ""} {

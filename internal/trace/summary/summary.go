@@ -1,10 +1,9 @@
-// Package summary says in a few lines of text what happened in one traced broadcast:
-// messages, latencies, gaps, and a histogram of when processes were coloured.
+// Package summary says in a few lines of text what happened in a simulated broadcast: messages,
+// latencies, gaps, and a histogram of when processes were coloured.
 //
-// It counts events as they come ([Summary.Add], which a [trace.Writer] or
-// [trace.Read] can call), or is a logp.Listener, which is far cheaper: it is told at the
-// end. It keeps eleven bytes a process, none a message; so it serves millions of
-// processes. The numbers are those of logp.Outcome, which a test compares.
+// A Summary is a logp.Listener: the simulator tells it the numbers at the end. It keeps eleven bytes a
+// process and none a message, so it serves millions of processes. A test compares its numbers with
+// those of logp.Outcome and with a count of the events.
 package summary
 
 import (
@@ -12,7 +11,7 @@ import (
 	"banyan/internal/trace"
 )
 
-// A Summary is what is known of a broadcast.
+// Summary is what is known of a broadcast.
 type Summary struct {
 	Messages   [trace.Purposes]int // sent
 	Coloured   [trace.Purposes]int // processes, by what coloured them; the root by dissemination
@@ -38,35 +37,6 @@ func New(procs int) *Summary {
 		s.at[p] = proto.Never
 	}
 	return s
-}
-
-// Add counts an event. Its process must be in range, its time not negative.
-func (s *Summary) Add(e trace.Event) {
-	p := &s.state[e.Proc]
-	switch e.Event {
-	case trace.Send:
-		s.Messages[trace.PurposeOf(e.Kind)]++
-	case trace.Receive:
-		p.last = trace.PurposeOf(e.Kind)
-		p.reached = p.reached || p.last == trace.Dissemination
-		s.Quiescence = max(s.Quiescence, e.Time)
-	case trace.Drop:
-		s.lost++
-		s.Quiescence = max(s.Quiescence, e.Time)
-	case trace.Coloured:
-		if s.at[e.Proc] != proto.Never {
-			return
-		}
-		s.at[e.Proc] = e.Time
-		s.Coloured[p.last]++
-		// The root has received nothing: its last is Dissemination, the zero.
-		p.reached = p.reached || p.last == trace.Dissemination
-	case trace.Dead:
-		if !p.dead {
-			p.dead = true
-			s.Dead++
-		}
-	}
 }
 
 // Sent, with the next three, makes a Summary a logp.Listener.

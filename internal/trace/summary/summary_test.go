@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
@@ -19,13 +21,45 @@ import (
 func simulate(t *testing.T, c *logp.Case) (*Summary, logp.Outcome) {
 	t.Helper()
 	s := New(c.Procs)
-	var w trace.Writer
-	w.Watch(s.Add)
-	outcome, err := new(logp.Simulator).Run(c, &w)
-	if err != nil {
+	var b bytes.Buffer
+	w := trace.NewWriter(&b, trace.Header{Procs: c.Procs})
+	outcome, err := new(logp.Simulator).Run(c, w)
+	if err = errors.Join(err, w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trace.Read(&b, func(e trace.Event) error { s.add(e); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return s, outcome
+}
+
+// add counts an event. It is the reference for what the simulator tells a Listener.
+func (s *Summary) add(e trace.Event) {
+	p := &s.state[e.Proc]
+	switch e.Event {
+	case trace.Send:
+		s.Messages[trace.PurposeOf(e.Kind)]++
+	case trace.Receive:
+		p.last = trace.PurposeOf(e.Kind)
+		p.reached = p.reached || p.last == trace.Dissemination
+		s.Quiescence = max(s.Quiescence, e.Time)
+	case trace.Drop:
+		s.lost++
+		s.Quiescence = max(s.Quiescence, e.Time)
+	case trace.Coloured:
+		if s.at[e.Proc] != proto.Never {
+			return
+		}
+		s.at[e.Proc] = e.Time
+		s.Coloured[p.last]++
+		// The root has received nothing: its last is Dissemination, the zero.
+		p.reached = p.reached || p.last == trace.Dissemination
+	case trace.Dead:
+		if !p.dead {
+			p.dead = true
+			s.Dead++
+		}
+	}
 }
 
 func compare(t *testing.T, c *logp.Case) {

@@ -28,7 +28,7 @@ func TestReadPart(t *testing.T) {
 		{Part{Kinds: []string{"tree"}}, 2, 1000},
 		{Part{From: 1200, To: 2200, Kinds: []string{"heartbeat"}}, 1, 2200},
 	} {
-		line, err := ReadPart(strings.NewReader(long), c.part)
+		line, err := Read(strings.NewReader(long), c.part)
 		if err != nil {
 			t.Errorf("%+v: %v", c.part, err)
 			continue
@@ -40,7 +40,7 @@ func TestReadPart(t *testing.T) {
 			t.Errorf("%+v: coloured at %d, dead at %d", c.part, line.Coloured[0], line.Dead[2])
 		}
 	}
-	if _, err := ReadPart(strings.NewReader(long), Part{From: 9000}); err == nil || !strings.Contains(err.Error(), "no messages") {
+	if _, err := Read(strings.NewReader(long), Part{From: 9000}); err == nil || !strings.Contains(err.Error(), "no messages") {
 		t.Error(err)
 	}
 }
@@ -52,7 +52,7 @@ func TestReadPartOfSimulated(t *testing.T) {
 {"t":4,"proc":1,"event":"receive","peer":0,"kind":"tree"}
 `
 	for _, part := range []Part{{From: 2}, {To: 2}} {
-		if line, err := ReadPart(strings.NewReader(text), part); err != nil || len(line.Messages) != 1 {
+		if line, err := Read(strings.NewReader(text), part); err != nil || len(line.Messages) != 1 {
 			t.Errorf("%+v: %v", part, err)
 		}
 	}

@@ -28,7 +28,7 @@
 // # Limits
 //
 // [MaxProcs] processes and [MaxMessages] messages, which is far more than can be
-// seen at once: of a longer run [ReadPart] takes a [Part]. Memory and time are linear in both.
+// seen at once: of a longer run [Read] takes a [Part]. Memory and time are linear in both.
 package timeline
 
 import (
@@ -69,11 +69,8 @@ type Timeline struct {
 	End      proto.Time   // of all events and sends
 }
 
-// Read reads a trace. Errors name the line.
-func Read(r io.Reader) (*Timeline, error) { return ReadPart(r, Part{}) }
-
-// ReadPart reads a part of a trace.
-func ReadPart(r io.Reader, part Part) (*Timeline, error) {
+// Read reads a part of a trace. Errors name the line.
+func Read(r io.Reader, part Part) (*Timeline, error) {
 	b := builder{open: map[channel][]int{}, line: 1, part: part}
 	if _, err := trace.ReadFrom(r, b.start, b.event); err != nil {
 		return nil, err

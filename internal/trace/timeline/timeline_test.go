@@ -36,7 +36,7 @@ const rescue = header +
 
 func read(t *testing.T, text string) *Timeline {
 	t.Helper()
-	line, err := Read(strings.NewReader(text))
+	line, err := Read(strings.NewReader(text), Part{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestReadErrors(t *testing.T) {
 		header + `{"t":2,"proc":0,"event":"dead"}` + "\n" + send:            "line 3: t: 0 comes after 2",
 		realHeader + strings.Repeat(send, MaxMessages+1):                    "line 50002: more than 50000 messages",
 	} {
-		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(strings.NewReader(text), Part{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.120q: error %v, want one with %q", text, err, want)
 		}
 	}
@@ -130,7 +130,7 @@ func FuzzDraw(f *testing.F) {
 	f.Add([]byte(`{"banyan":"trace","version":1,"procs":1,"about":"L=1099511627776 o=1099511627776"}` + "\n" +
 		`{"t":4611686018427387904,"proc":0,"event":"send","peer":0}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		line, err := Read(bytes.NewReader(data))
+		line, err := Read(bytes.NewReader(data), Part{})
 		if err != nil {
 			return
 		}

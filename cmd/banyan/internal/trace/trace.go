@@ -107,7 +107,7 @@ func drawTrace(stdin io.Reader, stdout io.Writer, in, out string, part timeline.
 		}
 		from = file
 	}
-	t, err := timeline.ReadPart(from, part)
+	t, err := timeline.Read(from, part)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
