@@ -48,7 +48,7 @@ const (
 
 // Values of Protocol and Transport.
 const (
-	ProtocolParallel = "parallel" // each replica sends to one, and keeps messages for the others until these have them
+	ProtocolParallel = "parallel" // each replica sends to one, and keeps copies for the others
 	ProtocolMirror   = "mirror"   // each replica sends to all
 
 	TransportAuto   = "auto"   // shared memory within a host, TCP between hosts

@@ -35,7 +35,7 @@ func TestOutward(t *testing.T) {
 
 func TestListenAddress(t *testing.T) {
 	t.Setenv(env.Address, "")
-	// Nobody from outside is to reach a job of one host.
+	// Processes of other hosts must not reach a job of one host.
 	if got, err := listenAddress([]int32{3, 3, 3}); got != "127.0.0.1" || err != nil {
 		t.Errorf("one host: %s, %v", got, err)
 	}

@@ -7,10 +7,10 @@
 //  1. PMI and the environment say which process this is (identity.go), and how the job runs
 //     (settings.go).
 //  2. Wire-up (wireup.go): every process puts random bytes under a key of its own and passes a
-//     barrier. The job's secret is the entry of the lowest process that has one. All find the same,
-//     since a process that dies before the barrier either has put its entry or never will. PMI also
-//     says which processes share a host: where all do, they listen at the loopback address only
-//     (address.go).
+//     barrier. The job's secret is the entry of the lowest process that has one. All find the
+//     same, since a process that dies before the barrier either has put its entry or never will.
+//     PMI also says which processes share a host: where all do, they listen at the loopback
+//     address only (address.go).
 //  3. A spare process (package spares) waits until it is given a replica slot. If the job ends
 //     first, the process ends within Join. Otherwise it goes on as the replacement in that slot
 //     (spare.go).

@@ -17,8 +17,8 @@ import (
 	"banyan/mpi"
 )
 
-// The test binary is also the program of the jobs that the tests start, without
-// banyan run: over PMI alone, as another launcher would.
+// The test binary is also the program of the jobs that the tests start. They have only PMI, as
+// under another launcher than "banyan run".
 func TestMain(m *testing.M) {
 	switch os.Getenv("JOB_TEST_PROGRAM") {
 	case "":
@@ -61,7 +61,7 @@ func result(rank, size int) string {
 	return fmt.Sprintf("rank %d of %d: %d\n", rank, size, total)
 }
 
-// start starts ranks × replicas processes that know each other by PMI only, and waits until all
+// start starts ranks × replicas processes that find each other by PMI only, and waits until all
 // take part.
 func start(t *testing.T, ranks, replicas int, set ...string) []*member {
 	t.Helper()
@@ -87,7 +87,7 @@ func startAll(t *testing.T, n int, set ...string) []*member {
 	return startEach(t, n, func(int) []string { return set })
 }
 
-// startEach starts n processes that are told different things.
+// startEach starts n processes, each with environment variables of its own.
 func startEach(t *testing.T, n int, set func(i int) []string) []*member {
 	t.Helper()
 	var members []*member
@@ -126,7 +126,7 @@ func TestAlone(t *testing.T) {
 	m.expect(t, 0, 1)
 }
 
-// Without a launcher's word, the end of a connection and the kernel's word tell of a death.
+// Without a lifeline a death is detected by the end of a connection and the kernel's answer.
 func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 	members := start(t, 2, 2)
 	members[3].Cmd.Process.Kill()
@@ -135,8 +135,8 @@ func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 	}
 }
 
-// A process that stops is found silent and left behind. When it wakes it is told
-// so, and stops for good.
+// A process that is stopped counts as dead because of its silence. When it wakes it is told so,
+// and ends.
 func TestFencedProcessStops(t *testing.T) {
 	members := start(t, 2, 2)
 	stopped := members[3]
@@ -165,7 +165,7 @@ func TestLostRankEndsTheJob(t *testing.T) {
 		named = named || strings.Contains(m.Stderr.String(), "rank 1 is lost")
 	}
 	if !named {
-		t.Error("nobody names the rank that was lost first")
+		t.Error("no process names the rank that was lost first")
 	}
 }
 

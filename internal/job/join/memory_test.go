@@ -8,7 +8,7 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// The memory for buffers is there, of the size that is of use.
+// The memory for buffers has the size that a process can use.
 func TestBuffersMemory(t *testing.T) {
 	memory := buffersMemory()
 	if len(memory) != process.MemorySize {

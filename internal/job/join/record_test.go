@@ -16,8 +16,8 @@ import (
 	"banyan/internal/trace"
 )
 
-// TestRecorder: what is recorded can be read at once, with times from the launcher's
-// beginning; recording allocates nothing.
+// Each event can be read at once. Its time counts from the launcher's beginning. Recording
+// allocates nothing.
 func TestRecorder(t *testing.T) {
 	dir := t.TempDir()
 	var now unix.Timespec

@@ -16,7 +16,7 @@ import (
 
 func TestSparesThatNobodyNeeds(t *testing.T) {
 	w := startWalk(t, 2)
-	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: nobody, 5: nobody})
+	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: noResult, 5: noResult})
 	w.says(4, "^$")
 }
 
@@ -40,7 +40,7 @@ func TestNoSpareIsLeft(t *testing.T) {
 	w.says(4, "is back")
 }
 
-// A replacement has died: its successor is the third in the place.
+// A replacement dies: its successor is the third process in the slot.
 func TestSpareForASpare(t *testing.T) {
 	w := startWalk(t, 2)
 	w.kill(2)
@@ -50,7 +50,7 @@ func TestSpareForASpare(t *testing.T) {
 	w.says(4, "rank 0: replica 1 is back(.|\n)*rank 0: replica 1 is back")
 }
 
-// The spare leader dies: the next one has heard nothing of what was before.
+// The spare leader dies: the next one doesn't know what happened before.
 func TestSpareLeaderDies(t *testing.T) {
 	w := startWalk(t, 3)
 	w.kill(1)
@@ -63,8 +63,8 @@ func TestSpareLeaderDies(t *testing.T) {
 	w.says(5, "^banyan: rank 1: replica 1 is back .* replica 0\n$")
 }
 
-// The spare leader dies when it isn't needed any more. Who was told of an earlier replacement
-// knows that it is one of them.
+// The spare leader dies when it isn't needed any more. The processes that were told of an earlier
+// replacement know that it is one of them.
 func TestSpareLeaderDiesAtLast(t *testing.T) {
 	w := startWalk(t, 3)
 	w.kill(1)
@@ -87,12 +87,12 @@ func TestSpareDiesWaiting(t *testing.T) {
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 }
 
-// All replicas of a rank die at once: the job can't go on, and nobody stays.
+// All replicas of a rank die at once: the job can't go on, and no process stays.
 func TestSparesEndWithALostRank(t *testing.T) {
 	t.Parallel()
 	for reads, want := range map[string]map[int]int{
-		"at once": nil,         // nobody can be a donor: the spares only wait
-		"":        {5: anyEnd}, // it may be on its way to the place of the first, and be given up, which ends it with 0
+		"at once": nil,         // no process can be a donor: the spares only wait
+		"":        {5: anyEnd}, // it may be a replacement, given up with code 0
 	} {
 		t.Run(reads, func(t *testing.T) {
 			w := startWalk(t, 2, "STROLL_READS="+reads)
@@ -114,7 +114,7 @@ func TestSparesEndWithEverybody(t *testing.T) {
 	w.says(5, "banyan: spare process 5: no process of the job is there")
 }
 
-// Nobody but the process itself can know that it has read input.
+// Only the process itself can know that it has read input.
 func TestInputIsNotForSpares(t *testing.T) {
 	t.Parallel()
 	for reads, says := range map[string]string{
@@ -134,14 +134,14 @@ func TestInputIsNotForSpares(t *testing.T) {
 				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 			} else {
 				w.awaitSays(4, says)
-				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: nobody})
+				w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: noResult})
 			}
 			w.says(4, says)
 		})
 	}
 }
 
-// A replacement dies before it has come far, and another spare is tried.
+// A replacement dies early, and another spare is tried.
 func TestSpareDiesHealing(t *testing.T) {
 	t.Parallel()
 	for name, meddle := range map[string]func(w *walk){
@@ -164,8 +164,8 @@ func TestSpareDiesHealing(t *testing.T) {
 	}
 }
 
-// Who is silent is replaced once the others agree that it is out. When it wakes it is told so,
-// and doesn't live beside its successor.
+// A silent process is replaced once the others agree that it is excluded. When it wakes it is
+// told so, and doesn't go on beside its successor.
 func TestStoppedProcessIsReplaced(t *testing.T) {
 	w := startWalk(t, 1, quick)
 	w.signal(1, syscall.SIGSTOP)
@@ -177,8 +177,8 @@ func TestStoppedProcessIsReplaced(t *testing.T) {
 	w.finish(map[int]int{0: 0, 2: 0, 3: 1, 4: 1})
 }
 
-// A spare leader is stopped, and another takes the office. When the first wakes it is a spare
-// like others.
+// A spare leader is stopped, and another spare leads. When the first wakes it is an ordinary
+// spare.
 func TestSpareLeaderIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
 	w.signal(4, syscall.SIGSTOP)
@@ -191,9 +191,9 @@ func TestSpareLeaderIsStopped(t *testing.T) {
 	w.says(5, "rank 1: replica 0 is back(.|\n)*rank 1: replica 1 is back")
 }
 
-// The spare leader is stopped when the others leave. They tell the next one, and those who wait
-// end in order. The first ends when it wakes: in order if the others left it no earlier than the
-// job.
+// The spare leader is stopped when the others leave. They tell the next one, and the waiting
+// spares end in order. The first spare leader ends when it wakes: in order if the others didn't
+// go on to the next one before they left the job.
 func TestSpareLeaderIsStoppedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, spares := range []int{1, 3} {
@@ -207,12 +207,12 @@ func TestSpareLeaderIsStoppedAtTheEnd(t *testing.T) {
 				}
 			}
 			w.signal(4, syscall.SIGCONT)
-			w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: anyEnd, 5: nobody, 6: nobody})
+			w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1, 4: anyEnd, 5: noResult, 6: noResult})
 		})
 	}
 }
 
-// Nobody is left to be told of the end.
+// No process is left to be told of the end.
 func TestSparesAllDie(t *testing.T) {
 	w := startWalk(t, 2)
 	w.signal(4, syscall.SIGKILL)
@@ -221,8 +221,8 @@ func TestSparesAllDie(t *testing.T) {
 	w.finish(map[int]int{0: 0, 1: 1, 2: 0, 3: 1})
 }
 
-// The replacement under way ends with a stopped spare leader's office, and the next spare leader
-// has another.
+// A replacement that isn't known to all ends with the term of a stopped spare leader, and the
+// next one takes another spare.
 func TestSpareLeaderIsStoppedHealing(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, 10 * time.Millisecond, 25 * time.Millisecond} {
@@ -240,7 +240,7 @@ func TestSpareLeaderIsStoppedHealing(t *testing.T) {
 	}
 }
 
-// A replacement that is stopped halfway is given up after δ, and another takes the place.
+// A replacement that is stopped halfway is given up after δ, and another one fills the slot.
 func TestReplacementIsStopped(t *testing.T) {
 	w := startWalk(t, 2, quick)
 	w.signal(5, syscall.SIGSTOP)
@@ -280,14 +280,15 @@ func TestSparesUnderHydra(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=stroll", "STROLL_DIR="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it ends its processes then
+	// Hydra ends its processes then.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	killed := map[int]bool{}
-	// strollers are those that take part, as the files that they write say. One that is killed
-	// may just have written.
+	// strollers are the processes that take part, by the files that they write. One that is
+	// killed may have written just before.
 	strollers := func(n int) (pids []int) {
 		for len(pids) < n && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)

@@ -61,8 +61,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 const endless = "while :; do :; done"
 
-// computing starts an endless program, and returns once it is in its loop: until then it may
-// well wait for a page of its own.
+// computing starts an endless program, and returns once it is in its loop. Until then it may wait
+// for a page of its own.
 func computing(t *testing.T) *exec.Cmd {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -79,7 +79,7 @@ func computing(t *testing.T) *exec.Cmd {
 	return c
 }
 
-// One that computes is believed to live at every look, however little of a core it gets.
+// A process that computes is starved at every look, even if it gets little of a core.
 func TestStarvedProcess(t *testing.T) {
 	hungry := computing(t)
 	if err := unix.Setpriority(unix.PRIO_PROCESS, hungry.Process.Pid, 19); err != nil {
@@ -110,7 +110,7 @@ func TestStarvedProcess(t *testing.T) {
 	}
 }
 
-// One that sleeps has no excuse, and one that sleeps and runs in turns has.
+// A process that only sleeps isn't starved. One that sleeps and runs by turns is.
 func TestSleepingProcess(t *testing.T) {
 	q := seen(t, child(t, "exec sleep 100").Process.Pid)
 	eventually(t, "it sleeps", func() bool { return !q.wants() })
@@ -124,7 +124,7 @@ func TestSleepingProcess(t *testing.T) {
 	}
 }
 
-// Nor has one that is stopped, or is no more.
+// A process that is stopped or has ended isn't starved.
 func TestStoppedProcess(t *testing.T) {
 	c := computing(t)
 	q := seen(t, c.Process.Pid)
@@ -144,7 +144,8 @@ func TestStoppedProcess(t *testing.T) {
 	eventually(t, "it is dead", func() bool { return !q.wants() })
 }
 
-// Processes are found by their cards, once; while that takes time they are believed.
+// The process id of each process is looked up once, by its card. Until it is known the process
+// counts as starved.
 func TestNeighboursAreFound(t *testing.T) {
 	here := mesh.Card{Host: "here/1", Pid: os.Getpid()}
 	own, err := stat(here.Pid, "stat")

@@ -17,11 +17,11 @@ import (
 
 const strides = 2000
 
-// stroll is a program with safe points. Each process writes how far it has come to a file
-// in the directory STROLL_DIR. It goes slowly until there is a file "go".
+// stroll is a program with safe points. Each process writes how far it has come to a file in the
+// directory STROLL_DIR. It goes slowly until there is a file "go".
 func stroll(world *mpi.Comm) error {
 	dir := os.Getenv("STROLL_DIR")
-	fmt.Println("here") // a replacement's is for nobody
+	fmt.Println("here") // a replacement writes this to /dev/null
 	if os.Getenv("STROLL_READS") == "at once" {
 		os.Stdin.Read(make([]byte, 1))
 	}
@@ -53,7 +53,7 @@ func stroll(world *mpi.Comm) error {
 	return nil
 }
 
-// giveInput gives a stroller that is to read something to read.
+// giveInput gives a stroller something to read, if it is to read.
 func giveInput() {
 	if os.Getenv("STROLL_READS") == "" {
 		return
@@ -80,12 +80,13 @@ type walk struct {
 	ranks   int
 }
 
-// quick is a δ for those who are stopped. Others have time: on a busy machine nobody should be
-// held for dead who isn't.
+// quick is δ in tests that stop processes. In others it is longer, so that no live process counts
+// as dead on a busy machine.
 const quick = env.HeartbeatTimeout + "=1500ms"
 
-// startWalk starts a job of two ranks of two replicas, and some spares, and waits until all have
-// walked for a while: by then they and the spares have met the spare leader.
+// startWalk starts a job of two ranks of two replicas, with some spares, and waits until all
+// processes have walked for a while. By then they and the spares are connected to the spare
+// leader.
 func startWalk(t *testing.T, spares int, set ...string) *walk {
 	t.Helper()
 	t.Parallel()
@@ -111,7 +112,7 @@ func (w *walk) strides(i int) int {
 	return n
 }
 
-// until waits for something, whose absence is said otherwise.
+// until waits for a condition. otherwise says what is wrong if it doesn't come true.
 func (w *walk) until(is func() bool, otherwise string, args ...any) {
 	w.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -150,7 +151,7 @@ func (w *walk) awaitOne(i, k int) (one int) {
 
 func (w *walk) signal(i int, s syscall.Signal) { w.members[i].Cmd.Process.Signal(s) }
 
-// kill kills a process once that takes part.
+// kill kills a process once it takes part.
 func (w *walk) kill(i int) {
 	w.t.Helper()
 	w.await(i)
@@ -165,9 +166,9 @@ func (w *walk) stderr() string {
 	return b.String()
 }
 
-// finish lets the program end, and expects of each process its exit code, and of those that end
-// with 0 the result of a rank (-1: none). Those that began with the job also say that they are
-// here.
+// finish lets the program end. It checks the exit code of each process, and the result of those
+// that end with 0: the result of a rank, or none (-1). Those that began with the job also say
+// that they are here.
 func (w *walk) finish(want map[int]int) {
 	w.t.Helper()
 	leaveNote(w.dir, "go", "")
@@ -197,7 +198,7 @@ func (w *walk) finish(want map[int]int) {
 	}
 }
 
-// says expects what the user is told, as a regular expression, by a spare.
+// says checks, by a regular expression, what a spare tells the user.
 func (w *walk) says(i int, want string) {
 	w.t.Helper()
 	if !regexp.MustCompile(want).MatchString(w.members[i].Stderr.String()) {
@@ -205,13 +206,13 @@ func (w *walk) says(i int, want string) {
 	}
 }
 
-// awaitSays waits until it is told.
+// awaitSays waits until the spare tells it.
 func (w *walk) awaitSays(i int, want string) {
 	w.t.Helper()
 	w.until(func() bool { return regexp.MustCompile(want).MatchString(w.members[i].Stderr.String()) }, "process %d doesn't say %q", i, want)
 }
 
 const (
-	nobody = -1
-	anyEnd = -2 // it may have been a replacement that was given up, or not have heard of the end
+	noResult = -1
+	anyEnd   = -2 // it may have been a replacement that was given up, or not have heard of the end
 )

@@ -66,7 +66,7 @@ func Run(c Config) (*Report, error) {
 	j.server = pmi.NewServer(p.size, fmt.Sprintf("banyan-%d", os.Getpid()), func(rank, code int, text string) {
 		j.post(func() { j.abort(j.procs[rank], code, text) })
 	})
-	j.server.Divide(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
+	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
 	signals := catchSignals()
 	defer signals.release()
 	release := make(chan struct{})

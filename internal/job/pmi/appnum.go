@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Divide tells the server of several programs in the job: of(rank) is which of them a
-// process runs, from 0. It is called before the first Serve.
-func (s *Server) Divide(of func(rank int) int) { s.program = of }
+// SetPrograms says that the job has several programs: of(rank) is which of them a process runs,
+// from 0. It must be called before the first Serve.
+func (s *Server) SetPrograms(of func(rank int) int) { s.program = of }
 
-// appnum answers which program a process runs.
+// appnum is the answer to the question which program a process runs.
 func (s *Server) appnum(rank int) line {
 	program := 0
 	if s.program != nil {
@@ -18,8 +18,8 @@ func (s *Server) appnum(rank int) line {
 	return newLine("appnum", "appnum", strconv.Itoa(program))
 }
 
-// Program is which of the job's programs this process runs, from 0. A launcher
-// that doesn't know says -1.
+// Program is which of the job's programs this process runs, from 0. A launcher that doesn't know
+// says -1.
 func (c *Client) Program() (int, error) {
 	answer, err := c.ask(newLine("get_appnum"), "appnum")
 	if err != nil {

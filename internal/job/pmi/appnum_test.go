@@ -6,7 +6,7 @@ func TestProgram(t *testing.T) {
 	for divided, want := range map[bool][]int{false: {0, 0}, true: {0, 7}} {
 		s := NewServer(2, "job", nil)
 		if divided {
-			s.Divide(func(rank int) int { return 7 * rank })
+			s.SetPrograms(func(rank int) int { return 7 * rank })
 		}
 		for rank := range 2 {
 			if got, err := dial(t, s, rank, 2).Program(); err != nil || got != want[rank] {

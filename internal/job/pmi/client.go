@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// Client is a process's connection to the PMI server of its job. Its methods may be called from several
-// goroutines. A nil Client is that of a process that no launcher has started: Rank and Size are 0, and
-// Finalize and Abort do nothing.
+// Client is a process's connection to the PMI server of its job. Its methods may be called from
+// several goroutines. A nil Client is that of a process that no launcher has started: Rank and
+// Size are 0, and Finalize and Abort do nothing.
 type Client struct {
 	rank, size int
 	name       string // of the key-value space
@@ -27,9 +27,9 @@ type Client struct {
 	stream stream
 }
 
-// FromEnv connects to the server that the environment names, or returns nil
-// and no error if it names none: then the process is a job of one. It takes the
-// descriptor over, so that programs which this process starts don't inherit it.
+// FromEnv connects to the server that the environment names. If it names none, it returns nil and
+// no error: the process is a job of one. It takes the descriptor over, so that programs which
+// this process starts don't inherit it.
 func FromEnv() (*Client, error) {
 	fd, port := os.Getenv("PMI_FD"), os.Getenv("PMI_PORT")
 	switch {
@@ -79,8 +79,8 @@ func numbering() (rank, size int, err error) {
 	return rank, size, nil
 }
 
-// introduce tells a server behind a port who is calling, and learns rank and
-// size from it.
+// introduce tells a server behind a port which process is calling, and learns rank and size from
+// it.
 func introduce(conn io.ReadWriteCloser, id string) (*Client, error) {
 	s := newStream(conn)
 	fail := func(err error) (*Client, error) {
@@ -112,8 +112,8 @@ func introduce(conn io.ReadWriteCloser, id string) (*Client, error) {
 	return start(conn, s, rank, size)
 }
 
-// NewClient greets the server behind conn as process rank of size. The client
-// owns conn from now on.
+// NewClient makes the client of process rank of size, and greets the server behind conn. The
+// client owns conn from now on.
 func NewClient(conn io.ReadWriteCloser, rank, size int) (*Client, error) {
 	return start(conn, newStream(conn), rank, size)
 }
@@ -147,8 +147,8 @@ func (c *Client) greet() error {
 	return err
 }
 
-// ask sends a question and returns the answer, which must be the command want
-// and must not say failure.
+// ask sends a question and returns the answer. It is an error if the answer isn't the command
+// want, or says failure.
 func (c *Client) ask(question line, want string) (line, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,8 +195,8 @@ func (c *Client) Size() int {
 	return c.size
 }
 
-// Put publishes a value for the others. Who Gets it must have passed a Barrier
-// after the Put.
+// Put publishes a value for the other processes. They can Get it after a Barrier that follows the
+// Put.
 func (c *Client) Put(key, value string) error {
 	if err := checkWord("key", key, c.maxKey); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (c *Client) Put(key, value string) error {
 	return err
 }
 
-// Get returns what somebody has put, or an error that is ErrNoKey.
+// Get returns the value that a process has put. The error is ErrNoKey if none has.
 func (c *Client) Get(key string) (string, error) {
 	if err := checkWord("key", key, c.maxKey); err != nil {
 		return "", err
@@ -221,13 +221,13 @@ func (c *Client) Get(key string) (string, error) {
 	return value, err
 }
 
-// Barrier waits until every process that lives is in it.
+// Barrier waits until every live process is in it.
 func (c *Client) Barrier() error {
 	_, err := c.ask(newLine("barrier_in"), "barrier_out")
 	return err
 }
 
-// Finalize takes leave of the server and closes the connection.
+// Finalize tells the server that this process leaves, and closes the connection.
 func (c *Client) Finalize() error {
 	if c == nil {
 		return nil
@@ -236,14 +236,14 @@ func (c *Client) Finalize() error {
 	return errors.Join(err, c.conn.Close())
 }
 
-// Abort asks the server to end the whole job with an exit code. It doesn't wait
-// for the end, which is going to hit the caller too.
+// Abort asks the server to end the whole job with an exit code. It doesn't wait for the end,
+// which concerns the caller, too.
 func (c *Client) Abort(code int, message string) error {
 	if c == nil {
 		return nil
 	}
-	// No lock: a question that waits for its answer must not hold it up. A
-	// line is one write, so lines don't mix.
+	// There is no lock, since a question that waits for its answer must not hold this up. A line
+	// is one write, so that lines don't mix.
 	l := newLine("abort", "exitcode", strconv.Itoa(code))
 	if message = strings.Join(strings.Fields(message), "_"); message != "" {
 		l.fields = append(l.fields, field{"error_msg", message[:min(len(message), maxValue)]})

@@ -1,12 +1,11 @@
-// Package pmi speaks the PMI-1 wire protocol, by which the processes of a job
-// find each other: the client that runs in every process, and the server that
-// "banyan run" offers them. Hydra's mpiexec and Slurm offer the same protocol, so
-// the client works under them too.
+// Package pmi speaks the PMI-1 wire protocol, with which the processes of a job find each other:
+// the client that runs in every process, and the server that "banyan run" offers them. Hydra's
+// mpiexec and Slurm offer the same protocol, so the client works under them, too.
 //
 // # The protocol
 //
-// A conversation is lines of "key=value" fields, the first of them "cmd=…". The
-// client asks, the server answers, one question at a time:
+// A conversation consists of lines. A line has fields "key=value", the first of them "cmd=…".
+// The client asks and the server answers, one question at a time:
 //
 //	cmd=init pmi_version=1 pmi_subversion=1
 //	cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1
@@ -19,35 +18,34 @@
 //	cmd=finalize
 //	cmd=finalize_ack
 //
-// The environment says where the server is: PMI_FD is an inherited descriptor;
-// PMI_PORT is host:port to connect to, where PMI_ID names the process. PMI_RANK
-// and PMI_SIZE number the processes; with PMI_PORT the server tells them.
+// The environment says where the server is. PMI_FD is an inherited descriptor, and PMI_RANK and
+// PMI_SIZE number the processes. Or PMI_PORT is the host:port to connect to, and PMI_ID names the
+// process; then the server tells rank and size.
 //
 // # Death
 //
-// PMI-1 knows no death: a barrier waits for everybody. The server here is told
-// of the dead (Server.Gone), and its barriers count the living only. So a Get
-// after a barrier may find no key (ErrNoKey): its owner died before it could
-// put one.
+// PMI-1 knows no death: a barrier waits for all processes. This package's server is told which
+// processes are dead (Server.Gone), and its barriers count only live ones. So a Get after a
+// barrier may find no key (ErrNoKey): the process that should have put it died before.
 //
 // # Limits
 //
-// Keys and values are printable ASCII without blanks, keys without "=" too.
-// Spawning and name publishing are refused.
+// Keys and values are printable ASCII without blanks, and keys have no "=" either. The server
+// refuses spawning and name publishing.
 package pmi
 
 import "errors"
 
-// ErrNoKey says that nobody has put the key a Get asked for.
+// ErrNoKey says that no process has put the key that a Get asked for.
 var ErrNoKey = errors.New("no such key")
 
-// Bounds that the server tells its clients, in bytes.
+// Limits that the server tells its clients, in bytes.
 const (
 	maxName  = 256
 	maxKey   = 64
 	maxValue = 1024
 )
 
-// maxLine bounds a line of either side, in bytes without the line end. It has
-// room for every valid question and for what other servers add to answers.
+// maxLine bounds a line of either side, in bytes without the line end. It has room for every
+// valid question, and for what other servers add to answers.
 const maxLine = 8192

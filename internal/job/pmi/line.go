@@ -27,8 +27,8 @@ func newLine(cmd string, keyValues ...string) line {
 	return l
 }
 
-// parseLine reads a line without its end. A word without "=" is a field
-// without value, as some servers write such.
+// parseLine parses a line without its end. A word without "=" is a field without a value: some
+// servers write such.
 func parseLine(s string) (line, error) {
 	var l line
 	for i, word := range strings.Fields(s) {
@@ -39,9 +39,9 @@ func parseLine(s string) (line, error) {
 		case key == "cmd" && value != "":
 			l.cmd = value
 		case key == "mcmd":
-			return line{}, fmt.Errorf("%q: commands of several lines are not spoken here", word)
+			return line{}, fmt.Errorf("%q: commands of several lines are not supported", word)
 		default:
-			return line{}, fmt.Errorf("%q: a line starts with cmd=", word)
+			return line{}, fmt.Errorf("%q: a line must start with cmd=", word)
 		}
 	}
 	if l.cmd == "" {
@@ -110,7 +110,7 @@ func (s stream) write(l line) error {
 	return err
 }
 
-// checkWord says why s can't travel as a key or value, or returns nil.
+// checkWord says why s can't be sent as a key or value, or returns nil.
 func checkWord(what, s string, limit int) error {
 	switch {
 	case s == "":
@@ -125,5 +125,5 @@ func checkWord(what, s string, limit int) error {
 	return nil
 }
 
-// isBlank matches what would end a word, here or in another implementation.
+// isBlank matches what ends a word, here or in another implementation.
 func isBlank(r rune) bool { return r <= ' ' || r >= 0x7f }

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// mappingKey is where launchers (Hydra, Slurm, Flux and this package's Server)
-// say which processes run on which host. The value is a list of blocks,
+// mappingKey is the key with which launchers (Hydra, Slurm, Flux and this package's Server) say
+// which processes run on which host. The value is a list of blocks,
 //
 //	(vector,(FIRST,HOSTS,PROCS),…)
 //
-// each of which has PROCS processes in a row on each of HOSTS hosts, numbered
-// from FIRST on. The list is repeated until all processes have a host.
+// Each block has PROCS processes in a row on each of HOSTS hosts, which are numbered from FIRST
+// on. The list is repeated until all processes have a host.
 const mappingKey = "PMI_process_mapping"
 
-// Hosts tells which processes share a host: the number of the host of each
-// process. It is nil, without an error, where the server doesn't say.
+// Hosts returns the number of the host of each process. It is nil, without an error, if the
+// server doesn't say.
 func (c *Client) Hosts() ([]int32, error) {
 	s, err := c.Get(mappingKey)
 	switch {
@@ -33,15 +33,15 @@ func (c *Client) Hosts() ([]int32, error) {
 	return hosts, nil
 }
 
-// Place tells the processes which host each of them runs on; without it they
-// all share one. It must be called before they ask.
-func (s *Server) Place(hosts []int32) {
+// SetHosts says on which host each process runs. Without it they all share one. It must be called
+// before the first process asks.
+func (s *Server) SetHosts(hosts []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := formatMapping(hosts); len(m) <= maxValue {
 		s.space[mappingKey] = m
 	} else {
-		delete(s.space, mappingKey) // to say nothing is allowed
+		delete(s.space, mappingKey) // a server may say nothing
 	}
 }
 
@@ -61,7 +61,7 @@ func parseMapping(s string, size int) ([]int32, error) {
 		}
 		var b [3]int32
 		for i, f := range fields {
-			n, err := strconv.ParseUint(f, 10, 20) // a million hosts
+			n, err := strconv.ParseUint(f, 10, 20) // up to a million hosts
 			if err != nil || i > 0 && n == 0 {
 				return nil, fmt.Errorf("%.100q: %q is no valid number", s, f)
 			}
@@ -88,7 +88,7 @@ func parseMapping(s string, size int) ([]int32, error) {
 	}
 }
 
-// formatMapping is the value for these hosts: parseMapping gives them back.
+// formatMapping is the value for these hosts. parseMapping is its inverse.
 func formatMapping(hosts []int32) string {
 	var b strings.Builder
 	b.WriteString("(vector")
@@ -104,7 +104,7 @@ func formatMapping(hosts []int32) string {
 	return b.String()
 }
 
-// run is how many processes at the beginning of the list share a host.
+// run is how many processes at the beginning of the list are on the same host.
 func run(hosts []int32) int {
 	n := 1
 	for n < len(hosts) && hosts[n] == hosts[0] {

@@ -33,22 +33,22 @@ func TestMappingFromServer(t *testing.T) {
 		s := NewServer(3, "job", nil)
 		want := hosts
 		if hosts != nil {
-			s.Place(hosts)
+			s.SetHosts(hosts)
 		} else {
-			want = []int32{0, 0, 0} // one host, unless something else is said
+			want = []int32{0, 0, 0} // one host, unless SetHosts says something else
 		}
 		got, err := dial(t, s, 0, 3).Hosts()
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: got %v, %v", hosts, got, err)
 		}
 	}
-	// A mapping that doesn't fit is not told.
+	// The server doesn't tell a mapping that is too long.
 	s := NewServer(2000, "job", nil)
 	hosts := make([]int32, 2000)
 	for i := range hosts {
 		hosts[i] = int32(i % 3)
 	}
-	s.Place(hosts)
+	s.SetHosts(hosts)
 	if got, err := dial(t, s, 0, 2000).Hosts(); got != nil || err != nil {
 		t.Errorf("got %d hosts, %v", len(got), err)
 	}

@@ -100,8 +100,7 @@ func TestBarrierCountsTheLiving(t *testing.T) {
 	}
 }
 
-// A process that dies inside the barrier is counted neither as there nor as
-// missing.
+// A process that dies inside the barrier counts neither as in it nor as missing.
 func TestDeathInsideBarrier(t *testing.T) {
 	s := NewServer(3, "job", noAbort)
 	a, b, c := dial(t, s, 0, 3), dial(t, s, 1, 3), dial(t, s, 2, 3)
@@ -270,7 +269,7 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// FuzzServe throws bytes at a server: it must neither panic nor hang.
+// FuzzServe sends bytes to a server, which must neither panic nor hang.
 func FuzzServe(f *testing.F) {
 	f.Add("cmd=init\ncmd=put key=a value=b\ncmd=get key=a\ncmd=abort exitcode=x\ncmd=finalize\n")
 	f.Add("cmd=barrier_in\ncmd=barrier_in\n")

@@ -14,27 +14,27 @@ type Server struct {
 	size  int
 	name  string
 	abort func(rank, code int, message string)
-	// program is which program a process runs, nil if there is only one.
+	// program says which program a process runs. It is nil if there is only one.
 	program func(rank int) int
 
 	mu      sync.Mutex
 	space   map[string]string
 	state   []memberState
-	release chan struct{} // closed when the barrier of now is complete
+	release chan struct{} // closed when the present barrier is complete
 }
 
-// memberState is what a process does, as far as barriers are concerned.
+// memberState is whether barriers wait for a process.
 type memberState uint8
 
 const (
-	memberBusy    memberState = iota // lives, outside the barrier
+	memberBusy    memberState = iota // alive, outside the barrier
 	memberWaiting                    // in the barrier
-	memberGone                       // never comes again
+	memberGone                       // it has left or is dead
 )
 
-// NewServer makes a server for size processes, all on one host unless Place says
-// otherwise. The name names the job. A process that aborts is reported to abort,
-// which may be called several times and at once.
+// NewServer makes the server of a job of size processes with this name. They all share one host
+// unless SetHosts says otherwise. abort is called for each process that aborts, perhaps by
+// several goroutines at the same time.
 func NewServer(size int, name string, abort func(rank, code int, message string)) *Server {
 	s := &Server{
 		size: size, name: name, abort: abort,
@@ -42,13 +42,13 @@ func NewServer(size int, name string, abort func(rank, code int, message string)
 		state:   make([]memberState, size),
 		release: make(chan struct{}),
 	}
-	s.Place(make([]int32, size))
+	s.SetHosts(make([]int32, size))
 	return s
 }
 
-// Serve answers process rank until it takes leave or breaks off, and closes
-// conn. Who breaks off isn't dead by that: only Gone says so. The error is nil
-// after a leave in order.
+// Serve answers process rank until it leaves or the connection ends, and closes conn. The end of
+// the connection alone is no death: only Gone says that a process is dead. The error is nil if
+// the process left in order.
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
 	defer conn.Close()
 	stream := newStream(conn)
@@ -79,7 +79,7 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
 	}
 }
 
-// enter puts a process into the barrier and returns what is closed when it
+// enter puts a process into the barrier. It returns a channel that is closed when the barrier
 // opens.
 func (s *Server) enter(rank int) <-chan struct{} {
 	s.mu.Lock()
@@ -92,8 +92,7 @@ func (s *Server) enter(rank int) <-chan struct{} {
 	return release
 }
 
-// Gone says that a process has ended or left: no barrier waits for it any
-// more.
+// Gone says that a process has ended or left. No barrier waits for it any more.
 func (s *Server) Gone(rank int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +113,7 @@ func (s *Server) Waiting() int {
 	return n
 }
 
-// open opens the barrier if everybody who lives is in it. The lock is held.
+// open opens the barrier if all live processes are in it. The lock is held.
 func (s *Server) open() {
 	for _, st := range s.state {
 		if st == memberBusy {
@@ -130,7 +129,7 @@ func (s *Server) open() {
 	s.release = make(chan struct{})
 }
 
-// answer is what a question of a process gets, barriers having been waited for.
+// answer is the answer to a question of a process. A barrier has been waited for by then.
 func (s *Server) answer(rank int, q line) line {
 	switch q.cmd {
 	case "init":

@@ -162,7 +162,7 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 	server := pmi.NewServer(len(s.place), "test", func(rank, code int, message string) {
 		t.Errorf("process %d ends the whole job: %s", rank, message)
 	})
-	server.Place(s.place)
+	server.SetHosts(s.place)
 	for i, host := range s.place {
 		m := &member{proc: i, end: make(chan int, 1), round: -1, deaths: map[int]time.Time{}, causes: map[int]string{}}
 		cmd := exec.Command("/proc/self/exe")

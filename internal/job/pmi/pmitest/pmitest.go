@@ -1,7 +1,7 @@
-// Package pmitest starts programs, for tests, as another launcher than "banyan run" would: they are told of each other by
-// PMI only (package pmi), and nobody tells them of deaths.
+// Package pmitest starts programs, for tests, as another launcher than "banyan run" would. They
+// find each other by PMI only (package pmi), and no launcher tells them of deaths.
 //
-// Every process ends with its test at the latest, and with the test's own process.
+// Every process ends when its test ends, or the process of the test, if not before.
 package pmitest
 
 import (
@@ -21,7 +21,7 @@ import (
 type Process struct {
 	*exec.Cmd
 	Stdout, Stderr Output
-	ended          chan struct{} // closed when it has
+	ended          chan struct{} // closed when the process has ended
 }
 
 // Output is what a process has written so far.
@@ -30,7 +30,7 @@ type Output struct {
 	b  bytes.Buffer
 }
 
-// Write adds to it.
+// Write adds to the output.
 func (o *Output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +43,7 @@ func (o *Output) String() string {
 	return o.b.String()
 }
 
-// Start starts a job of n processes; command makes those, with an environment.
+// Start starts a job of n processes. command makes the command of each, with its environment.
 func Start(t testing.TB, n int, command func(i int) *exec.Cmd) []*Process {
 	t.Helper()
 	server := pmi.NewServer(n, "test", func(int, int, string) {})
@@ -61,7 +61,8 @@ func Start(t testing.TB, n int, command func(i int) *exec.Cmd) []*Process {
 	return all
 }
 
-// Attach makes a program that is about to be started process i of a server's n. attached must be called once it has been.
+// Attach makes a program that is about to be started process i of the n processes of a server.
+// attached must be called when the program has been started.
 func Attach(t testing.TB, server *pmi.Server, cmd *exec.Cmd, i, n int) (attached func()) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -77,7 +78,7 @@ func Attach(t testing.TB, server *pmi.Server, cmd *exec.Cmd, i, n int) (attached
 	}
 }
 
-// Alone starts a program that nobody is told of.
+// Alone starts a program that isn't part of a job.
 func Alone(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{Cmd: cmd, ended: make(chan struct{})}
@@ -89,7 +90,7 @@ func Alone(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Cleanup(func() { cmd.Process.Kill() })
 	go func() {
 		defer close(p.ended)
-		cmd.Wait() // the exit code is asked for
+		cmd.Wait() // ProcessState has the exit code
 	}()
 	return p
 }
@@ -97,7 +98,8 @@ func Alone(t testing.TB, cmd *exec.Cmd) *Process {
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Await waits for its end, and returns the exit code, -1 after a signal. The test fails if that takes longer than the limit.
+// Await waits for the end of the process and returns its exit code, -1 after a signal. The test
+// fails if that takes longer than the limit.
 func (p *Process) Await(t testing.TB, limit time.Duration) int {
 	t.Helper()
 	select {
