@@ -6,7 +6,7 @@ import (
 )
 
 // An acknowledgement lets other replicas drop their copy of a message, but nothing waits for
-// it, and a replica that is told of few messages at a time is woken again and again. So a
+// it, and acknowledging few messages at a time wakes the replica again and again. So a
 // process collects what it owes, up to these bounds: how many arrivals, how many bytes, for how
 // long. More had better not wait: what isn't acknowledged is kept by other replicas, in memory
 // that should stay in their caches.

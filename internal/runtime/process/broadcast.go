@@ -6,18 +6,18 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// SegmentLimit is the largest broadcast in bytes; longer ones are sent as
-// several, which follow each other down the tree.
+// SegmentLimit is the largest broadcast in bytes. Longer ones are sent as several, which follow
+// each other down the tree.
 const SegmentLimit = 64 << 10
 
-// pullDelay is how long a member waits for a broadcast that a death may have
-// interrupted before it asks for it.
+// pullDelay is how long a member waits for a broadcast that a death may have interrupted before
+// it asks for it.
 const pullDelay = proto.Time(5e6) // 5 ms
 
-// correctAfter is how long a member waits before it corrects its neighbours: longer than
-// a broadcast and a barrier take, in which it mostly learns that they need
-// nothing, and far less than it takes to find out about a death. It is chosen by
-// that reasoning; nobody has searched for a better one.
+// correctAfter is how long a member waits before it corrects its neighbours. It is longer than a
+// broadcast and a barrier take, in which the member mostly learns that its neighbours need
+// nothing, and far shorter than it takes to find out about a death. It is chosen by that
+// reasoning: no search for a better value was made.
 const correctAfter = proto.Time(50e3) // 50 µs
 
 // Shape is the tree of a broadcast; see package broadcast.
@@ -30,8 +30,8 @@ const (
 	Star    = broadcast.Star
 )
 
-// OpenContext makes a context known: its members as world ranks in the order of
-// their ranks in the communicator, and whether collectives use it.
+// OpenContext makes a context known: its members as world ranks in the order of their ranks in
+// the communicator, and whether collectives use it.
 func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
 	if p.contexts.byID[id] != nil {
 		return ErrContext
@@ -96,7 +96,7 @@ func (p *Process) Broadcast(id uint64, root int, shape Shape, buffer []byte) Han
 	return h
 }
 
-// startBroadcasts starts those of the waiting broadcasts that may.
+// startBroadcasts starts those of the waiting broadcasts that may start.
 func (p *Process) startBroadcasts(c *context) {
 	for _, h := range c.waiting {
 		r := p.requests.get(h)
@@ -145,8 +145,8 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 }
 
-// noteCompleted takes what a message of a context says its sender has completed of
-// the broadcasts there.
+// noteCompleted takes from a message of a context how many broadcasts its sender has completed
+// there.
 func (p *Process) noteCompleted(id uint64, src proto.Rank, number uint64) {
 	c := p.contexts.find(id)
 	if c == nil || c.stream == nil {
@@ -176,8 +176,8 @@ func (p *Process) pumpStreams() bool {
 	return sent
 }
 
-// runStream carries out what a stream asked for, and ends the broadcasts of
-// the program that are through.
+// runStream carries out what a stream asked for, and ends the broadcasts of the program that are
+// through.
 func (p *Process) runStream(c *context) {
 	p.carryOut(c)
 	if len(c.waiting) > 0 {
@@ -224,8 +224,8 @@ func (p *Process) coloured(c *context, number uint64, payload []byte) {
 		r.coloured = true
 		if int(r.peer) != c.self {
 			if len(payload) != len(r.buffer) {
-				// What this member takes for the next broadcast may be more of
-				// this one: there is no way back into step.
+				// What this member takes for the next broadcast may be more of this one: it
+				// can't get back into step.
 				r.err = &SizeError{c.members[r.peer], 0, len(payload), len(r.buffer), ErrMismatch}
 				c.broken = true
 			}
@@ -234,7 +234,7 @@ func (p *Process) coloured(c *context, number uint64, payload []byte) {
 	}
 }
 
-// broadcastFailed ends a broadcast whose root died before anyone alive had it.
+// broadcastFailed ends a broadcast whose root died before any live member had it.
 func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
 	for _, h := range c.waiting {
 		if r := p.requests.get(h); r != nil && r.number == number {
@@ -243,8 +243,8 @@ func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
 	}
 }
 
-// endBroadcasts starts those of the program's broadcasts that there is room for, and ends
-// those that are here.
+// endBroadcasts starts the program's broadcasts for which there is room, and ends those whose
+// data is here.
 func (p *Process) endBroadcasts(c *context) {
 	p.startBroadcasts(c)
 	p.carryOut(c)

@@ -6,9 +6,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// brokenConnection is one that broke without proof of a death. The peer's death may be about
-// to be proved. If nobody proves it within δ the peer is taken for dead: what was in the
-// connection is lost, so no other connection can take its place.
+// brokenConnection is one that broke without proof of a death. The peer's death may be about to
+// be proved. If it isn't within δ the peer is taken for dead: what was in the connection is
+// lost, so another connection couldn't replace it.
 type brokenConnection struct {
 	proc  proto.Proc
 	until proto.Time
@@ -30,8 +30,8 @@ func (b brokenConnections) deadline() proto.Time {
 	return d
 }
 
-// expire drops those whose peer is gone, and those that are over: of the latter suspect is
-// told.
+// expire drops those whose peer is gone, and those whose time is over. It calls suspect for the
+// peers of the latter.
 func (b *brokenConnections) expire(now proto.Time, present func(q proto.Proc) bool, suspect func(q proto.Proc)) {
 	for i := 0; i < len(*b); {
 		c := (*b)[i]

@@ -2,10 +2,10 @@ package process
 
 import "math/bits"
 
-// buffers recycles byte slices of sizes from 64 bytes to 1 MiB: bodies
-// of unexpected, retained and broadcast messages.
+// buffers recycles byte slices of sizes from 64 bytes to 1 MiB: bodies of unexpected, retained
+// and broadcast messages.
 type buffers struct {
-	memory []byte // Config.Memory, as far as nothing was made of it yet
+	memory []byte // what is left of Config.Memory
 	free   [classes][][]byte
 }
 
@@ -17,11 +17,11 @@ const (
 	keepPerClass = MemorySize
 )
 
-// MemorySize is how many bytes of Config.Memory are of use.
+// MemorySize is how many bytes of Config.Memory are used at most.
 const MemorySize = 32 << 20
 
-// capacity is the size of the slices of a class: a power of two, and a bit for the stamp of a
-// message, whose size is so often a power of two.
+// capacity is the size of the slices of a class: a power of two, and some more for the stamp of
+// a message, since sizes of messages are often powers of two.
 func capacity(class int) int {
 	n := 1 << (class + smallestClass)
 	return n + max(stampRoom, n>>4)
@@ -36,7 +36,7 @@ const (
 // class is the lowest whose slices have room for so many bytes.
 func class(size int) int {
 	if size <= smallest {
-		return 0 // as for most messages
+		return 0 // most messages
 	}
 	c := bits.Len(uint(size-1)) - smallestClass
 	if size <= capacity(c-1) {

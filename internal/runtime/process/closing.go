@@ -6,17 +6,16 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A member that has closed a context has completed all its broadcasts. It may be
-// asked for them yet, by one that a death has cut off from the tree. So it keeps
-// the context's stream, which answers, until all live members have closed it
-// too. Each tells the others so by the report that it has completed every number
-// there will ever be.
+// A member that has closed a context has completed all its broadcasts. Another one that a death
+// has cut off from the tree may still ask it for them. So it keeps the context's stream, which
+// answers, until all live members have closed the context, too. Each tells the others so by the
+// report that it has completed every number there will ever be.
 
 // everyNumber in a report says that its sender has closed the context.
 const everyNumber = math.MaxUint64
 
-// CloseContext forgets a context and what arrived in it. Receives and
-// broadcasts that are under way in it end with ErrFreed.
+// CloseContext forgets a context and what arrived in it. Receives and broadcasts that are under
+// way in it end with ErrFreed.
 func (p *Process) CloseContext(id uint64) {
 	c := p.contexts.find(id)
 	if c == nil || c.closed {

@@ -2,13 +2,13 @@ package process
 
 import "banyan/internal/proto/causal"
 
-// A composite is an operation made of others, as a collective is. It ends when its
-// driver says so. Deaths and closed contexts end its parts, from which the driver
-// learns of them, and never the composite itself: memory that the parts use isn't
-// the program's before all of them have ended.
+// A composite is an operation made of others, as a collective is. It ends when its driver says
+// so. Deaths and closed contexts end its parts, and the driver learns from these. They never end
+// the composite itself: memory that the parts use isn't the program's again before all parts
+// have ended.
 //
-// In replicated jobs a composite has a clock of its own (causal.Clock.Fork): what
-// is sent and taken between Resume and Suspend is part of it.
+// In replicated jobs a composite has a clock of its own (causal.Clock.Fork). What is sent and
+// taken between Resume and Suspend is part of it.
 type composites struct {
 	current *causal.Clock // that of the resumed composite, or nil
 	free    []*causal.Clock
@@ -27,11 +27,11 @@ func (p *Process) Open() Handle {
 		r.fork = causal.New(p.rank, p.cfg.Layout.Ranks())
 	}
 	p.clock.Fork(r.fork)
-	p.deliverEarly() // the beginning counts
+	p.deliverEarly() // the clock has moved on
 	return h
 }
 
-// Resume says that what is sent and taken from here on is part of a composite.
+// Resume says that what follows is part of a composite.
 func (p *Process) Resume(h Handle) {
 	if p.clock != nil {
 		p.composites.current = p.requests.get(h).fork
@@ -56,7 +56,7 @@ func (p *Process) activeClock() *causal.Clock {
 	return p.clock
 }
 
-// join tells the program's clock of a composite of whose end it learns.
+// join tells the program's clock of a composite when the program learns of its end.
 func (p *Process) join(fork *causal.Clock) {
 	p.clock.Join(fork)
 	p.composites.free = append(p.composites.free, fork)

@@ -8,21 +8,21 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// Evidence says that a process has certainly died, in its incarnations up to one.
+// Evidence says that a process has certainly died, in its incarnations up to this one.
 func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	if incarnation > p.peers[q].incarnation {
 		p.Admit(q, incarnation)
 	}
 	if incarnation < p.peers[q].incarnation || q == p.cfg.Self {
-		return // another one has its place
+		return // a later incarnation has replaced it
 	}
 	if p.peers[q].state != peerLeft {
-		p.gone(q, membership.Died) // even if its death was only feared before
+		p.gone(q, membership.Died) // even if it was only suspected before
 	}
 	p.suspect(q)
 }
 
-// suspect says that a process is to be taken for dead.
+// suspect has a process taken for dead.
 func (p *Process) suspect(q proto.Proc) {
 	p.liveness.detector.Evidence(p.now, q, p.peers[q].incarnation, &p.liveness.detectorOut)
 	p.runDetector()
@@ -41,7 +41,7 @@ func (p *Process) Left(q proto.Proc) {
 	p.runDetector()
 }
 
-// departed carries the end of a process that left in order to all it concerns.
+// departed carries the departure of a process that left in order to every part that it concerns.
 func (p *Process) departed(q proto.Proc) {
 	if !p.peers[q].become(peerLeft) {
 		return
@@ -62,13 +62,14 @@ func (p *Process) departed(q proto.Proc) {
 	p.forgetClosed()
 }
 
+// connectionLost notes a connection that broke without proof of a death.
 func (p *Process) connectionLost(q proto.Proc) {
 	if p.Alive(q) {
 		p.liveness.broken = append(p.liveness.broken, brokenConnection{q, p.now + p.cfg.Timeout})
 	}
 }
 
-// died carries a death to everyone it concerns.
+// died carries a death to every part that it concerns.
 func (p *Process) died(r detector.Report) {
 	q := r.Proc
 	if r.Incarnation < p.peers[q].incarnation || !p.peers[q].become(peerDead) {
@@ -78,12 +79,12 @@ func (p *Process) died(r detector.Report) {
 		p.cfg.Recorder.Died(q)
 	}
 	if r.Cause == detector.CauseSilence {
-		// It may be stopped, not dead: what it says when it wakes is not heard.
+		// It may be stopped rather than dead: what it says when it wakes isn't heard.
 		p.sendEviction(q, r.Incarnation)
 	}
 	p.net.Fence(q)
 	p.voidTransfers(q)
-	p.revoke() // what only waited for q becomes the program's again, and q may live
+	p.revoke() // buffers that only waited for q become the program's again, and q may live
 	p.host.Died(r)
 
 	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
@@ -131,7 +132,7 @@ func (p *Process) rankLost(rank proto.Rank) {
 	p.host.RankLost(rank)
 }
 
-// receiveError is why nothing that hasn't arrived yet can end a receive well.
+// receiveError is why no message that hasn't arrived yet can end a receive well, or nil.
 func (p *Process) receiveError(context uint64, src proto.Rank) error {
 	if p.healing.replay != nil && p.healing.replay.failed != nil {
 		return p.healing.replay.failed
@@ -155,8 +156,8 @@ func (p *Process) receiveError(context uint64, src proto.Rank) error {
 	return nil
 }
 
-// collectiveError is the error of a point-to-point step of a collective that
-// has lost a member: those who have noticed have left it, so the others must.
+// collectiveError is the error of a point-to-point step of a collective that has lost a member.
+// The members that have noticed have left the collective, so the others must leave it, too.
 func (p *Process) collectiveError(context uint64) error {
 	if c := p.contexts.find(context); c != nil && c.collective && c.lost != proto.AnyRank {
 		return &LostError{c.lost}
@@ -175,8 +176,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 		if a != nil {
-			// To other replicas of the sender it is as good as received: else
-			// they would keep it, and offer it again, for ever.
+			// To the other replicas of its sender the message counts as received. Else they
+			// would keep it, and offer it again, for ever.
 			p.finishRendezvous(a, err)
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/topology"
 )
 
-// ringOf is the ring that a job starts with, of all its processes.
+// ringOf is the ring of heartbeats that a job starts with, of all its processes.
 func ringOf(cfg *Config) *topology.Ring {
 	n := cfg.Layout.Procs()
 	if len(cfg.Hosts) == n {
@@ -16,24 +16,24 @@ func ringOf(cfg *Config) *topology.Ring {
 	return topology.IdentityRing(n)
 }
 
-// Excuse says that a process is known to be stopped, as by a debugger, or no
-// longer: its silence is not taken for death.
+// Excuse says that a process is known to be stopped, as by a debugger, or isn't any more. While
+// it is, its silence isn't taken for death.
 func (p *Process) Excuse(q proto.Proc, excused bool) {
 	p.liveness.detector.Excuse(p.now, q, excused)
 }
 
-// Doubtful is the process that the next Tick takes for dead because of its silence,
-// NoProc if there is none.
+// Doubtful is the process that the next Tick takes for dead because of its silence; NoProc if
+// there is none.
 func (p *Process) Doubtful() proto.Proc { return p.liveness.detector.Doubtful(p.now) }
 
-// Bear says that a silent process is starved of its core rather than dead: its
-// silence is borne for another η, up to 10δ in all.
+// Bear says that a silent process lacks a core rather than being dead. Its silence is tolerated
+// for another η, up to 10δ in all.
 func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q) }
 
 // runDetector carries out what the detector asked for.
 func (p *Process) runDetector() {
-	// A reported death is handled after the frames: whoever else must be told
-	// is told first. Handling one never calls the detector.
+	// Deaths that are reported are handled after the frames have left, so that other processes
+	// hear of them first. Handling one never calls the detector.
 	for i := range p.liveness.detectorOut {
 		a := &p.liveness.detectorOut[i]
 		switch a.Kind {
@@ -68,8 +68,8 @@ func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
 }
 
 // introduce sends one more heartbeat along with each of the first few, to the process at
-// distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours,
-// and to connect only then would take longer than all the rest.
+// distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours. To connect
+// only then would take longer than all the rest.
 func (p *Process) introduce(b detector.Beat) {
 	if p.lifecycle.finishing {
 		return
@@ -108,7 +108,7 @@ func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
 // detectorArrived routes the frames of the detector.
 func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	if p.healing.joining != nil && !p.liveness.installed {
-		return // a replacement has no view yet, so it knows of nobody's place on the ring
+		return // a replacement without a view doesn't know the ring
 	}
 	switch h.Kind {
 	case wire.KindHeartbeat:
@@ -135,7 +135,7 @@ func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byt
 	p.runDetector()
 }
 
-// decodeGone makes a list of its own for each bulletin: the detector may keep it.
+// decodeGone makes a new list for each bulletin: the detector may keep it.
 func decodeGone(payload []byte) []detector.Entry {
 	gone := make([]detector.Entry, len(payload)/wire.GoneSize)
 	for i := range gone {

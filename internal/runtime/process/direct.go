@@ -1,14 +1,15 @@
 package process
 
-// The data of a large message needn't travel in frames where its receiver can read
-// the sender's memory (transport.DirectReader): the offer says where the data is, the receiver
-// reads it straight into the program's buffer and then lets the sender go, by a
-// pull that asks for no data. Whatever goes wrong, it asks for fragments instead,
-// as if it couldn't read at all. So a sender that dies meanwhile has the ordinary
-// outcome: a substitute offers again, or the receive ends with an error.
+// The data of a large message needn't travel in frames if its receiver can read the sender's
+// memory (transport.DirectReader). The offer says where the data is. The receiver reads it
+// straight into the program's buffer, and then releases the sender by a pull that asks for no
+// data. If anything goes wrong the receiver asks for fragments instead, as if it couldn't read
+// at all. So a sender that dies meanwhile has the ordinary outcome: a substitute offers the
+// message again, or the receive ends with an error.
 //
-// A sender whose buffer becomes the program's again before every receiver has let it go,
-// since one of them or a whole rank is lost, revokes what it has offered first.
+// A sender's buffer may become the program's again before every receiver has released the
+// sender, since a receiver or its whole rank is lost. Then the sender first revokes what it has
+// offered.
 
 const (
 	// directMin is the least that is worth a system call.
@@ -17,7 +18,7 @@ const (
 	directPiece = 1 << 20
 )
 
-// expose is what an offer says of the place of its data, 0 for nothing.
+// expose gives what an offer says about where its data is; 0: nothing.
 func (p *Process) expose(body []byte) uint64 {
 	if p.direct == nil || len(body) < directMin {
 		return 0
@@ -25,14 +26,14 @@ func (p *Process) expose(body []byte) uint64 {
 	return p.direct.Expose(body)
 }
 
-// revoke makes the offers made so far no good for reading any more.
+// revoke makes the offers made so far useless for reading.
 func (p *Process) revoke() {
 	if p.direct != nil {
 		p.direct.Revoke()
 	}
 }
 
-// read begins to read the data of an offer, and says whether that goes well.
+// read begins to read the data of an offer, and tells whether that goes well.
 func (p *Process) read(a *arrival, r *request) bool {
 	if p.direct == nil || a.offer.Memory == 0 || a.wanted < directMin || !p.readPiece(a, r) {
 		return false
@@ -58,8 +59,8 @@ func (p *Process) readPiece(a *arrival, r *request) bool {
 	return true
 }
 
-// readOn reads the next piece of each message that is being read, and reports
-// whether there was one.
+// readOn reads the next piece of each message that is being read, and reports whether there was
+// one.
 func (p *Process) readOn() bool {
 	if len(p.receives.reading) == 0 {
 		return false

@@ -6,23 +6,26 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// early is a message that came before its cause, out of a world that is ahead
-// (see package causal). It waits until this process has made the sends that
-// precede it, and those that precede an earlier message of its channel: their copies may come from different
+// early is a message that came before its cause, from a replica layer that is ahead (see package
+// causal). It waits until this process has made the sends that precede it, and those that
+// precede an earlier message of its channel: the copies of the two may come from different
 // replicas, which have heard different things before.
 //
-// Where several threads of the program wait at a time (Concurrent), their messages precede each other differently in different
-// worlds, and two of them, from two worlds, could wait for each other's sends for ever. So there a message that a receive
-// awaits which names its source doesn't wait: no other can be meant. In a program of one thread it must:
-// who waits for one of several receives would see them end in an order that can't be.
+// If several threads of the program wait at a time (Concurrent), their messages precede each
+// other differently in different replica layers. Two messages from two layers could wait for
+// each other's sends for ever. So there a message doesn't wait if a receive awaits it that names
+// its source: no other message can be meant. In a program of one thread it must wait. Such a
+// program may wait for one of several receives, and would see them end in an order that is
+// impossible.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
 	payload []byte     // pooled
-	until   proto.Time // of those that are late on purpose
+	until   proto.Time // of messages that are late on purpose (perturb.go)
 }
 
-// postponed keeps a message that is the next of its channel for later, or doesn't and says so.
+// postponed keeps a message for later that is the next of its channel, or tells that it needn't
+// wait.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
 	if p.due(h, f.bytes) && !precededIn(h, p.receives.early) {
 		return false
@@ -72,7 +75,8 @@ func precededIn(h *wire.Header, waiting []early) bool {
 	return false
 }
 
-// deliverEarly delivers what has got ready, by a send or by another copy, each channel in its order.
+// deliverEarly delivers messages that a send or another copy has made ready, each channel's in
+// their order.
 func (p *Process) deliverEarly() {
 	kept := p.receives.early[:0]
 	for i := range p.receives.early {
@@ -89,7 +93,8 @@ func (p *Process) deliverEarly() {
 	p.receives.early = kept
 }
 
-// duplicateArrived takes in another copy of a message, which may have a lesser cause than one that waits.
+// duplicateArrived takes another copy of a message. Its cause may be less than that of the copy
+// that waits.
 func (p *Process) duplicateArrived(h *wire.Header, payload []byte) {
 	if p.perturb != nil {
 		p.lowerCause(p.perturb.late, h, payload)
@@ -99,6 +104,7 @@ func (p *Process) duplicateArrived(h *wire.Header, payload []byte) {
 	}
 }
 
+// lowerCause gives a waiting message the stamp of another copy if that asks for less.
 func (p *Process) lowerCause(waiting []early, h *wire.Header, payload []byte) (lowered bool) {
 	for i := range waiting {
 		m := &waiting[i]
@@ -122,6 +128,7 @@ func (p *Process) reofferedEarly(from proto.Proc, h *wire.Header) {
 	}
 }
 
+// redirectOffer gives a waiting offer its new sender.
 func redirectOffer(waiting []early, from proto.Proc, h *wire.Header) {
 	for i := range waiting {
 		m := &waiting[i]

@@ -13,14 +13,14 @@ func (p *Process) Frame(from proto.Proc, h *wire.Header, b []byte) {
 	p.route(from, h, &payload{bytes: b})
 }
 
-// Dest implements transport.Sink: the data of a rendezvous, or of a message that is awaited,
-// goes straight into the program's buffer, anything else into one from the pool.
+// Dest implements transport.Sink. The data of a rendezvous, or of a message that a receive
+// awaits, goes straight into the program's buffer, anything else into one from the pool.
 func (p *Process) Dest(from proto.Proc, h *wire.Header) []byte {
 	if h.Kind == wire.KindData {
 		return p.fragmentDest(from, h)
 	}
-	if place := p.zeroCopyDest(from, h); place != nil {
-		return place
+	if dest := p.zeroCopyDest(from, h); dest != nil {
+		return dest
 	}
 	b := p.buffers.get(int(h.Length))
 	p.peers[from].staging = b
@@ -99,7 +99,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 // Closed implements transport.Sink.
 func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 	p.dropStaging(peer)
-	p.peers[peer].zeroCopy = Handle{} // its receive ends when it is known that the peer is dead
+	p.peers[peer].zeroCopy = Handle{} // its receive ends when the peer is known to be dead
 	p.voidTransfers(peer)
 	switch {
 	case p.peers[peer].state == peerLeft || p.lifecycle.finished:

@@ -9,49 +9,49 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A dead replica's place is filled by a replacement, with the help of a donor, a live replica
-// of the same rank. Package replica has the conversation with all the others; here are
-// the streams between the two, and the ties to the program's safe points.
+// A dead replica is replaced with the help of a donor, a live replica of the same rank. Package
+// replica has the conversation with all other processes. Here are the streams between donor and
+// replacement, and what happens at the program's safe points.
 //
-//  1. Somebody who sees the replacement, the launcher, tells all of it (Admit) and the donor
-//     that it is to help (Help). The donor streams its log, on which the replacement's
-//     program comes to its first safe point (replay.go).
-//  2. The replacement is ready (KindReady). At its next safe point the donor's program
-//     is paused (Donate), all prepare, and the donor streams its state.
-//  3. The replacement restores that, is a replica from there on, and says so to all. When
-//     all have welcomed it the donor's program goes on (KindHealed).
+//   1. The launcher starts the replacement, tells all processes of it (Admit), and tells the
+//      donor to help (Help). The donor streams its log, on which the replacement's program comes
+//      to its first safe point (replay.go).
+//   2. The replacement is ready (KindReady). At its next safe point the donor's program is
+//      paused (Donate), all processes prepare, and the donor streams its state.
+//   3. The replacement restores that state, is a replica from then on, and tells all. When all
+//      have welcomed it, the donor's program goes on (KindHealed).
 //
-// A death of either ends it. What the replacement had got is worth something from the moment
-// when it has said that it is a replica.
+// A death of either ends the healing. What the replacement has got counts from the moment when
+// it has said that it is a replica.
 
-// ErrDonor is what ends a replacement whose donor has died.
+// ErrDonor ends a replacement whose donor has died.
 var ErrDonor = errors.New("the replica whose state this process was to take over has died")
 
-// Hopeless tells whether what has ended a replacement would end any other, too: the same
-// program would again register something else than the donor has.
+// Hopeless tells whether what has ended a replacement would end any other, too: the same program
+// would register a state again that differs from the donor's.
 func Hopeless(err error) bool { return errors.Is(err, state.ErrDiffers) }
 
 const (
-	// pieceSize is how much of a stream one frame carries, and piecesQueued how many
-	// bytes may wait in the transport.
+	// pieceSize is how much of a stream one frame carries, and piecesQueued how many bytes may
+	// wait in the transport.
 	pieceSize    = 256 << 10
 	piecesQueued = 2 * pieceSize
 )
 
-// HealStep is a step of a healing that the launcher is told of.
+// HealStep is a step of a healing of which the launcher is told.
 type HealStep uint8
 
 // Steps.
 const (
-	// StepHealable: this process has come to its first safe point, and its rank can be
-	// healed from here.
+	// StepHealable: this process has come to its first safe point, and its rank can be healed
+	// from here.
 	StepHealable HealStep = iota
-	// StepMark, at the donor of its Replacement: what the program has written is all out, and it writes
-	// nothing more until somebody, if there is a witness, says Marked.
+	// StepMark, at the donor: the program has written out everything. It writes nothing more
+	// until Marked is called, if there is a witness.
 	StepMark
 	// StepCommitted, at a replacement: it is a replica from here on.
 	StepCommitted
-	// StepHealed, at a replacement: everybody knows it, and its program goes on.
+	// StepHealed, at a replacement: all processes know it, and its program goes on.
 	StepHealed
 )
 
@@ -84,11 +84,11 @@ type donation struct {
 	handover bool // all have prepared
 	// abandoned says that they won't: the replacement, if it lives, can't join.
 	abandoned bool
-	marked    bool // the program's output is
-	healed    bool // everybody knows the replacement
+	marked    bool // the launcher knows how far the program's output goes
+	healed    bool // all processes know the replacement
 }
 
-// joining is a replacement's part.
+// joining is a replacement's part in its own healing.
 type joining struct {
 	donor     proto.Proc // NoProc until its log comes
 	decoder   *state.Decoder
@@ -97,22 +97,21 @@ type joining struct {
 	healed    bool
 }
 
-// ReachedSafepoint says that the program is at its first safe point, with nothing that
-// keeps its rank from being healed from here.
+// ReachedSafepoint says that the program is at its first safe point, and that its rank can be
+// healed from here.
 func (p *Process) ReachedSafepoint() {
 	p.healing.healable = true
 	p.host.Heals(StepHealable)
 }
 
-// Noted says that the launcher knows of the first safe point, before which the process has read so many bytes
-// of input.
+// Noted says that the launcher knows of the first safe point, before which the process has read
+// so many bytes of input.
 func (p *Process) Noted(input int64) { p.healing.inputKnown, p.healing.input = true, input }
 
 // IsNoted tells whether the program may go on from its first safe point.
 func (p *Process) IsNoted() bool { return p.healing.inputKnown || !p.cfg.Witness }
 
-// Help says that this process is the donor of a replacement. Without a word nothing
-// happens if it can't be.
+// Help asks this process to be the donor of a replacement. If it can't be, it ignores that.
 func (p *Process) Help(q proto.Proc, incarnation proto.Incarnation) {
 	if !p.healing.healable || p.healing.donation != nil || p.lifecycle.finishing || p.peers[q].incarnation != incarnation || p.peers[q].state == peerDead ||
 		p.cfg.Layout.Rank(q) != p.rank || q == p.cfg.Self {
@@ -129,13 +128,13 @@ func (p *Process) SafepointWanted() bool {
 }
 
 // Donate begins to give this process's state to the replacement that waits for it, at a safe
-// point of the program. encode is called once all the others are prepared, under the
-// same lock as all calls; it takes the Snapshot and returns the stream. The program is paused
-// as long as it is Donating.
+// point of the program. encode is called once all other processes are prepared, under the same
+// lock as all calls. It takes the Snapshot and returns the stream. The program is paused as long
+// as the process is Donating.
 func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	d := p.healing.donation
 	if d == nil || !d.ready || d.begun || !p.replica.Donate(d.replacement, d.incarnation, &p.replicaOut) {
-		return // the replacement has died, or this must wait for the next safe point
+		return // the replacement has died, or it has to wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
 	p.healing.preparedFor = d.replacement
@@ -145,17 +144,19 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	p.runReplica()
 }
 
-// InputRead is how many bytes of input the process had read at its first safe point, when that IsNoted, and
-// at the one of the present donation, when its state is asked for. known is false where there is no launcher to say so.
+// InputRead is how many bytes of input the process had read at its first safe point, once that
+// IsNoted; and at the safe point of the present donation, when its state is asked for. known is
+// false where there is no launcher to say so.
 func (p *Process) InputRead() (n int64, known bool) { return p.healing.input, p.cfg.Witness }
 
-// Replacement is the one that this process is the donor of.
+// Replacement is the process of which this one is the donor.
 func (p *Process) Replacement() (q proto.Proc, incarnation proto.Incarnation) {
 	return p.healing.donation.replacement, p.healing.donation.incarnation
 }
 
-// Marked says, in a donation to a replacement, that the launcher knows how far the output of this process goes, and that it
-// has read so many bytes of input. Word of an earlier donation may come late.
+// Marked says, in a donation to a replacement, that the launcher knows how far the output of
+// this process goes, and that the process has read so many bytes of input. One of an earlier
+// donation may come late, and changes nothing.
 func (p *Process) Marked(q proto.Proc, incarnation proto.Incarnation, input int64) {
 	if d := p.healing.donation; d != nil && d.begun && d.replacement == q && d.incarnation == incarnation {
 		d.marked, p.healing.input = true, input
@@ -166,7 +167,7 @@ func (p *Process) Marked(q proto.Proc, incarnation proto.Incarnation, input int6
 // Donating tells whether the program has to stay where it is.
 func (p *Process) Donating() bool { return p.healing.donation != nil && p.healing.donation.begun }
 
-// endDonation ends a donation when everybody knows the replacement, and the program's output
+// endDonation ends a donation when all processes know the replacement, and the program's output
 // is marked.
 func (p *Process) endDonation() {
 	if d := p.healing.donation; d.healed && d.marked {
@@ -180,8 +181,8 @@ func (p *Process) stopDonating() {
 	p.host.SafepointWanted(false)
 }
 
-// pumpDonation hands the transport the next bytes of what is on its way to a replacement, and
-// reports whether there were any.
+// pumpDonation hands the transport the next bytes for a replacement, and reports whether there
+// were any.
 func (p *Process) pumpDonation() (sent bool) {
 	d := p.healing.donation
 	if d == nil {
@@ -191,7 +192,7 @@ func (p *Process) pumpDonation() (sent bool) {
 		p.giveUpReplacement(d)
 		return false
 	}
-	if d.handover && d.marked { // else what the replacement writes could be taken for what precedes the mark
+	if d.handover && d.marked { // earlier, the replacement's output could be taken for what precedes the mark
 		d.handover = false
 		encoder, err := d.encode()
 		if err != nil {
@@ -214,8 +215,9 @@ func (p *Process) pumpDonation() (sent bool) {
 	return sent
 }
 
-// dropReplacement ends a replacement for which too much would have to be kept: rather none than a job that waits for it. If it is the
-// last of its rank, whose donor has died, it is waited for: it is one of the job now, or it ends by itself.
+// dropReplacement ends a replacement for which too much would have to be kept: the job does
+// without it rather than wait. A replacement that is the last of its rank, since its donor has
+// died, isn't dropped: it is one of the job already, or it ends by itself.
 func (p *Process) dropReplacement(q proto.Proc) {
 	rank := p.cfg.Layout.Rank(q)
 	for k := range p.cfg.Layout.Degree(rank) {
@@ -226,26 +228,26 @@ func (p *Process) dropReplacement(q proto.Proc) {
 	}
 }
 
-// giveUpReplacement ends a replacement that can't have this process's state after all: it counts as
-// dead, and is made dead.
+// giveUpReplacement ends a replacement that can't have this process's state after all: it is
+// taken for dead, and the launcher kills it.
 func (p *Process) giveUpReplacement(d *donation) { p.Evidence(d.replacement, d.incarnation) }
 
 // AwaitState says that this replacement's program is at its first safe point. The donor's state
-// goes to the decoder, and once it is whole, restored is called, under the same lock as
-// all calls: it must Restore the library's part.
+// goes to the decoder. Once it is whole, restored is called, under the same lock as all calls:
+// it must Restore the library's part.
 func (p *Process) AwaitState(decoder *state.Decoder, restored func() error) {
 	j := p.healing.joining
 	j.decoder, j.restored = decoder, restored
 	p.send(j.donor, p.nextHeader(wire.KindReady), nil, 0)
 }
 
-// Joined tells whether this process, if it was started to take a dead one's place, has
-// done so, or never will.
+// Joined tells whether this process, if it was started as a replacement, has joined or never
+// will.
 func (p *Process) Joined() bool {
 	return p.healing.joining == nil || p.healing.joining.healed || p.lifecycle.fenced
 }
 
-// HealFailed says that this replacement can't take the place of a dead process: it must stop.
+// HealFailed says that this replacement can't join: it must stop.
 func (p *Process) HealFailed(err error) { p.host.HealFailed(err) }
 
 // failJoining ends a replacement.
@@ -342,7 +344,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // somebody may have finished already
+	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // some processes may have finished already
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()
@@ -353,9 +355,9 @@ func (p *Process) healingStep(a *replica.Action) {
 	switch a.Kind {
 	case replica.Handover:
 		if d := p.healing.donation; d != nil && d.begun {
-			d.handover = true // in Work: this may be in the middle of something
+			d.handover = true // Work goes on with it: this may be in the middle of something
 		}
-	case replica.Abandoned: // the replacement has died, or somebody has left
+	case replica.Abandoned: // the replacement has died, or a process has left
 		if d := p.healing.donation; d != nil && d.begun {
 			d.handover, d.abandoned = false, true
 		}
@@ -367,11 +369,11 @@ func (p *Process) healingStep(a *replica.Action) {
 			p.send(j.donor, p.nextHeader(wire.KindHealed), nil, 0)
 		}
 		p.host.Heals(StepHealed)
-		p.ReachedSafepoint() // with the log that it was given
+		p.ReachedSafepoint() // this process can be a donor, too: it has the log that it was given
 	}
 }
 
-// healingDied is what a death means for a healing that this process has a part in.
+// healingDied ends a healing of which this process is a part, if the death concerns it.
 func (p *Process) healingDied(q proto.Proc) {
 	if p.healing.preparedFor == q {
 		p.healing.preparedFor = proto.NoProc

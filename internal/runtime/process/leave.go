@@ -18,8 +18,8 @@ type lifecycle struct {
 // running tells whether no rank is lost and this process may send.
 func (l *lifecycle) running() bool { return !l.anyRankLost && !l.fenced && !l.closed }
 
-// Finish says that the program is through. From then on nobody receives here.
-// When Flushed, the process may call Depart.
+// Finish says that the program is through. From then on nothing is received here. When Flushed,
+// the process may call Depart.
 func (p *Process) Finish() {
 	p.lifecycle.finishing = true
 	if p.healing.replay == nil {
@@ -36,13 +36,12 @@ func (p *Process) Finish() {
 	})
 }
 
-// Flushed tells whether nothing that this process sent can be needed from it
-// any more.
+// Flushed tells whether no other process can need anything any more that this one sent.
 func (p *Process) Flushed() bool {
 	p.flushAcks()
-	// Where a rank is lost, replicas of another may have left the program at
-	// different places: some of what is retained nobody will ever ask for. Who
-	// still needs any of it hasn't finished, and is served until all have.
+	// Where a rank is lost, replicas of another may have left the program at different places,
+	// so some of what is retained is never asked for. A process that still needs any of it
+	// hasn't finished, and is served until all have.
 	if !p.replica.Idle() && !p.lifecycle.anyRankLost || len(p.sends.throttled) > 0 || p.condemned() {
 		return false
 	}
@@ -54,9 +53,9 @@ func (p *Process) Flushed() bool {
 	return true
 }
 
-// Diverged returns a DivergedError if the program, which is through, has sent fewer
-// messages than another replica of its rank did. That one waits for ever, in its
-// shutdown barrier, for somebody to receive them. Where a rank is lost replicas may well differ.
+// Diverged returns a DivergedError if the program, which is through, has sent fewer messages
+// than another replica of its rank did. That replica would wait for ever, in its shutdown
+// barrier, for a receive of its messages. Where a rank is lost, replicas may well differ.
 func (p *Process) Diverged() error {
 	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && !p.lifecycle.anyRankLost && !p.condemned() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
@@ -64,43 +63,42 @@ func (p *Process) Diverged() error {
 	return nil
 }
 
-// Depart tells the others that this process is ready to leave. It may go when
-// Departed.
+// Depart tells the other processes that this one is ready to leave. It may go when Departed.
 func (p *Process) Depart() {
 	p.shutdown.Finish(&p.shutdownOut)
 	p.runShutdown()
 }
 
-// Fenced tells whether the job holds this process for dead.
+// Fenced tells whether the job takes this process for dead.
 func (p *Process) Fenced() bool { return p.lifecycle.fenced }
 
 // Departed tells whether every live process is ready to leave.
 func (p *Process) Departed() bool { return p.lifecycle.finished || p.lifecycle.fenced }
 
-// Goodbye is the last thing that a process sends: to those that it has ever
-// exchanged a frame with, who would take the end of the connection for a death.
-// The others hear of it from the launcher. Under one that doesn't tell, and if the
-// coordinator of the shutdown barrier dies in the middle of it, they take the leavers'
-// silence for death.
+// Goodbye is the last thing that a process sends. It goes to the processes with which this one
+// has ever exchanged a frame: they would take the end of the connection for a death. The other
+// processes hear of the departure from the launcher. If the launcher doesn't tell, and the
+// coordinator of the shutdown barrier dies in the middle of it, they take the silence of those
+// that left for death.
 func (p *Process) Goodbye() {
 	p.toAll(wire.Header{Kind: wire.KindGoodbye}, func(q proto.Proc) bool { return p.peers[q].contacted })
 }
 
-// Close says that the transport is about to go. What is under way never ends, and
-// what is started from here on ends with ErrClosed.
+// Close says that the transport is about to go. What is under way never ends, and what is
+// started from here on ends with ErrClosed.
 func (p *Process) Close() {
 	p.lifecycle.closed = true
 	p.revoke()
 }
 
-// Abort tells the others to end with an exit code.
+// Abort tells the other processes to end with an exit code.
 func (p *Process) Abort(code int) {
 	var h wire.Header
 	wire.Abort{Code: int32(code)}.Put(&h)
 	p.toAll(h, func(proto.Proc) bool { return true })
 }
 
-// toAll sends a frame without a payload to all that are wanted of those present.
+// toAll sends a frame without a payload to those present that are wanted.
 func (p *Process) toAll(h wire.Header, wanted func(proto.Proc) bool) {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
 		if q != p.cfg.Self && p.present(q) && wanted(q) {

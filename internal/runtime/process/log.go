@@ -10,24 +10,22 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// A process that fills the place of a dead one begins in main, as every process does.
-// What MPI told its rank until its first safe point it must hear as well: so each
-// replica keeps what it has received until then, its log, and the replacement runs on
-// that of one of them (replay.go).
+// A replacement begins in main, as every process does. So it must receive again what its rank
+// received until its first safe point. Each replica keeps that, as its log, and the replacement
+// runs on the log of one of them (replay.go).
 //
-// Matching a receive with a message depends on the order of the messages and on that of
-// the receives, and not on how the two orders interleave. (Where the earliest receive
-// takes the earliest message that fits, that message takes the earliest receive that
-// fits; take both away, and the same holds of the rest.) So the log is a list of
-// messages in the order in which they came to matching. Those of the rank to
-// itself the replacement makes itself; the log says only where in the list they belong.
+// Which receive gets which message depends on the order of the messages and on the order of the
+// receives, but not on how the two orders interleave. (Where the earliest receive takes the
+// earliest message that fits, that message takes the earliest receive that fits. Take both away,
+// and the same holds of the rest.) So the log is a list of messages in the order in which they
+// came to matching. The replacement makes the messages of the rank to itself itself; the log
+// only says where in the list they belong.
 
-// LogLimit bounds the log of a process in bytes, with what each message costs
-// beyond its data. A process that receives more before its first safe point can't be
-// healed from.
+// LogLimit bounds the log of a process in bytes, with what each message costs beyond its data. A
+// process that receives more before its first safe point can't be a donor.
 const LogLimit = 64 << 20
 
-// ErrLog says that the log is no log.
+// ErrLog says that bytes aren't a valid log.
 var ErrLog = errors.New("the log of what was received before the first safe point is damaged")
 
 // logRegion is the name of the log in its stream.
@@ -42,8 +40,8 @@ const (
 	atLogHave    = 24 // how much of it the donor received
 	logHead      = 32
 
-	// What a record's have says beyond a length: that the message was the rank's own, or
-	// that its data hadn't come yet.
+	// Values of a record's have that are no length: the message was the rank's own, or its data
+	// hadn't come yet.
 	ownMessage = 1<<64 - 1
 	unreceived = 1<<64 - 2
 )
@@ -51,16 +49,16 @@ const (
 // recordCost is what a record takes beyond its bytes.
 const recordCost = 64
 
-// history is what a process has received before its first safe point, and a summary
-// of what it has sent.
+// history is what a process has received before its first safe point, and a summary of what it
+// has sent.
 type history struct {
 	records []record
 	arena   []byte // where heads, stamps and small messages go
 	bytes   int    // in all
 	sent    account
-	over    bool // the bound was passed: it's good for nothing
+	over    bool // the bound was passed: the log is useless
 	frozen  bool
-	whole   []byte // of a replacement: the log that it was given, in place of records
+	whole   []byte // of a replacement: the log that it was given, instead of records
 }
 
 type record struct {
@@ -70,7 +68,7 @@ type record struct {
 
 const arenaSize = 64 << 10
 
-// add begins a record and returns the place of its head and what follows, n bytes.
+// add begins a record and returns the memory for what follows its head, n bytes.
 func (l *history) add(e match.Envelope, total, have uint64, n int) []byte {
 	if l.frozen || l.over {
 		return nil
@@ -106,7 +104,7 @@ func (l *history) eager(e match.Envelope, stamp, body []byte) {
 	}
 }
 
-// offer notes a message whose data is yet to come, and returns its number for received:
+// offer notes a message whose data is yet to come. It returns the message's number for received:
 // from 1 on, 0 if nothing was noted.
 func (l *history) offer(e match.Envelope, total uint64, stamp []byte) int {
 	b := l.add(e, total, unreceived, len(stamp))
@@ -143,7 +141,7 @@ func (l *history) freeze() {
 	l.arena = nil
 }
 
-// noteSend takes a send of the program into the account.
+// noteSend counts a send of the program in the account.
 func (p *Process) noteSend(context uint64, dst proto.Rank, tag int32, length int) {
 	switch l := p.healing.history; {
 	case l.frozen || l.over:
@@ -173,16 +171,16 @@ func (l *history) encoder() *state.Encoder {
 	return state.NewEncoder(state.Region{Name: logRegion, Parts: parts})
 }
 
-// account sums up the messages that a process has sent: how many, and a number that
-// depends on where each went, in which order within its channel, and how long it was. At
-// replicas of one rank it is the same at the same place in the program.
+// account sums up the messages that a process has sent: how many, and a number that depends on
+// where each went, on its order within its channel, and on its length. At the same point of the
+// program it is the same at all replicas of a rank.
 type account struct {
 	channels map[channel]uint64
 	messages uint64
 	sum      uint64
 }
 
-// channel is what numbers messages.
+// channel is what messages are numbered within.
 type channel struct {
 	context uint64
 	dst     proto.Rank

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/runtime/wire/views"
 )
 
-// View is the view in force here, nil at a replacement that is in none yet.
+// View is the view in force here; nil at a replacement that is in none yet.
 func (p *Process) View() *membership.View {
 	if p.liveness.members == nil {
 		return nil
@@ -15,22 +15,22 @@ func (p *Process) View() *membership.View {
 	return p.liveness.members.View()
 }
 
-// gone tells the membership of a death. That somebody leaves in order is no change
-// of view: all do, once shutdown barrier has found that all are through.
+// gone tells the membership of a death. A departure in order changes no view: all processes
+// leave once the shutdown barrier has found that all programs are through.
 func (p *Process) gone(q proto.Proc, why membership.Why) {
 	if p.lifecycle.finished || p.lifecycle.fenced {
 		return
 	}
 	p.peers[q].why = max(p.peers[q].why, why)
 	if p.liveness.members == nil {
-		return // adopt tells it
+		return // adopt tells the membership later
 	}
 	p.liveness.members.Departed(p.now, p.peers.member(q), why, &p.liveness.membersOut)
 	p.runMembership()
 }
 
-// membershipArrived takes a message about views. One that an honest process
-// can't have sent is dropped.
+// membershipArrived takes a message about views. It drops one that an honest process can't have
+// sent.
 func (p *Process) membershipArrived(from proto.Proc, payload []byte) {
 	x, err := views.Decode(payload)
 	if err != nil || x.From != p.peers.member(from) || p.lifecycle.finished || p.lifecycle.fenced || p.liveness.members == nil {
@@ -47,7 +47,7 @@ func (p *Process) runMembership() {
 		switch a := &p.liveness.membersOut[i]; a.Kind {
 		case membership.Send:
 			if a.To != p.peers.member(a.To.Proc) {
-				break // that life is over
+				break // that incarnation is over
 			}
 			p.scratch = views.Append(p.scratch[:0], a.Message)
 			p.send(a.To.Proc, p.nextHeader(wire.KindMembership), p.scratch, 0)

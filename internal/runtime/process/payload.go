@@ -1,6 +1,7 @@
 package process
 
-// payload is what a frame carries, on its way through the process, and who owns its memory.
+// payload is what a frame carries, on its way through the process, and says what owns the
+// memory.
 type payload struct {
 	bytes []byte
 	owner payloadOwner
@@ -11,8 +12,8 @@ type payloadOwner uint8
 const (
 	// ownedByTransport: the memory is good until the Sink's method returns.
 	ownedByTransport payloadOwner = iota
-	// ownedByFrame: it is a buffer of the pool. It goes back there with the frame, unless
-	// somebody keeps it.
+	// ownedByFrame: it is a buffer of the pool. It goes back there with the frame, unless keep
+	// takes it.
 	ownedByFrame
 	// ownedByKeeper: what called keep owns the buffer, and puts it back to the pool.
 	ownedByKeeper

@@ -7,24 +7,23 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Perturbed timing lets a program see messages, and the ends of requests, in orders that
-// are possible but seldom: "banyan check" looks whether what it sends depends on
-// them. Messages that have arrived are held back for a while, those of one source in
-// their order, and of requests that have ended the program is told late. All this is
-// as if the network were slower, so no correct program breaks.
+// Perturbed timing shows a program messages, and the ends of requests, in orders that are
+// possible but rare. "banyan check" finds out whether what the program sends depends on them.
+// Messages that have arrived are held back for a while, those of one source in their order. The
+// program learns of the ends of some requests late. All this is as if the network were slower, so no correct
+// program breaks.
 //
-// The messages of which collectives are made are left alone: no order of theirs can be
-// seen.
+// The messages of which collectives are made are left alone: programs can't see their order.
 type perturbation struct {
 	rng     *rand.Rand
 	longest proto.Time
-	one     int // of how many messages one is delayed
+	one     int // one of so many messages is delayed
 	late    []early
 	hidden  []proto.Time // when ends of requests may be shown
 }
 
-// newPerturbation draws how rough the timing is, for the delays that matter are other
-// ones in each program. It is nil for seed 0.
+// newPerturbation draws how long and how frequent the delays are: which delays matter differs
+// from program to program. It is nil for seed 0.
 func newPerturbation(seed uint64) *perturbation {
 	if seed == 0 {
 		return nil
@@ -34,7 +33,7 @@ func newPerturbation(seed uint64) *perturbation {
 	return &perturbation{rng: rng, longest: longest[rng.IntN(len(longest))], one: 1 + rng.IntN(6)}
 }
 
-// delay draws for how long something is held back, mostly not at all.
+// delay draws for how long something is held back. Mostly that is 0.
 func (d *perturbation) delay() proto.Time {
 	if d.rng.IntN(d.one) > 0 {
 		return 0
@@ -54,7 +53,7 @@ func (d *perturbation) deadline() proto.Time {
 	return next
 }
 
-// delayed holds a message back, or doesn't and says so.
+// delayed holds a message back, or tells that it doesn't.
 func (p *Process) delayed(from proto.Proc, h *wire.Header, f *payload) bool {
 	if c := p.contexts.find(h.Context); c != nil && c.collective {
 		return false

@@ -32,8 +32,8 @@ func (s *receives) forgetSender(q proto.Proc) {
 	s.alternatives.dropFrom(q)
 }
 
-// arrival is a message that has come (its body or its offer) and is not yet in
-// a buffer of the program.
+// arrival is a message that has come (its body or its offer) and isn't in a buffer of the
+// program yet.
 type arrival struct {
 	envelope match.Envelope
 	total    uint64
@@ -45,18 +45,18 @@ type arrival struct {
 	zeroCopy bool   // eager, in the buffer of its request (zerocopy.go); from is the sender
 	// A rendezvous:
 	offered  bool
-	from     proto.Proc // who offers it now
+	from     proto.Proc // its present sender; NoProc: none yet
 	offer    wire.Offer // its Memory is 0 where the data has to be asked for
 	seq      uint64
-	request  Handle // what it is bound to; zero while unexpected
+	request  Handle // the receive that it is bound to; zero while unexpected
 	logged   int    // its number in the log, or 0
 	wanted   uint64 // how much of it fits the buffer
 	received uint64
 }
 
-// Receive posts a receive. src and tag may be wildcards. The buffer stays
-// borrowed until the request has ended. Of a message that is larger the buffer
-// gets what fits, and the request ends with ErrTruncated.
+// Receive posts a receive. src and tag may be wildcards. The buffer stays borrowed until the
+// request has ended. Of a message that is larger the buffer gets what fits, and the request ends
+// with ErrTruncated.
 func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	h, r := p.newRequest(receiving)
 	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
@@ -75,8 +75,8 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 	return h
 }
 
-// Probe looks for a message that has arrived and fits, without taking it. The
-// error says why none can come any more.
+// Probe looks for a message that has arrived and fits, without taking it. The error says why
+// none can come any more.
 func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	token, ok := p.match.Probe(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
@@ -86,8 +86,8 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 	return a.status(), true, nil
 }
 
-// MatchedProbe is a Probe that takes the message: nobody else finds it. The
-// Handle is for ReceiveMatched.
+// MatchedProbe is a Probe that takes the message: no other probe or receive finds it. The Handle
+// is for ReceiveMatched.
 func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
 	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
@@ -122,8 +122,8 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	p.matched(a)
 	if a.offered {
 		a.request, r.arrival = h, ah
-		if a.from == proto.NoProc { // nobody offers it yet
-			if p.healing.replay != nil && p.healing.replay.failed != nil { // nor ever will
+		if a.from == proto.NoProc { // no sender offers it yet
+			if p.healing.replay != nil && p.healing.replay.failed != nil { // and none ever will
 				p.finishRendezvous(a, p.healing.replay.failed)
 			}
 			return
@@ -148,8 +148,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	p.dropArrival(ah, a)
 }
 
-// matched ends the synchronous send of this process to itself that an arrival
-// comes from.
+// matched ends the synchronous send of this process to itself that an arrival comes from.
 func (p *Process) matched(a *arrival) {
 	if a.sender == (Handle{}) {
 		return
@@ -176,7 +175,7 @@ func (p *Process) dropArrival(ah Handle, a *arrival) {
 	}
 	if a.sender != (Handle{}) {
 		if r := p.requests.get(a.sender); r != nil {
-			p.complete(a.sender, r, ErrFreed) // nobody will take it any more
+			p.complete(a.sender, r, ErrFreed) // no receive can take it any more
 		}
 	}
 	p.receives.arrivals.put(ah)
@@ -289,9 +288,8 @@ func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
 	return ah, a
 }
 
-// sendSelf brings a message of this rank to itself, as a copy unless a receive
-// waits for it. Every replica does so on its own; neither replication nor causality
-// has a part in it.
+// sendSelf brings a message of this rank to itself, as a copy unless a receive waits for it.
+// Every replica does so on its own: neither replication nor causality is involved.
 func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Handle {
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)

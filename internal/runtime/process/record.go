@@ -5,14 +5,14 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Recorder hears what happens in a process, for a trace: it has the clock. Its methods are
+// Recorder hears what happens in a process, for a trace. It has the clock. Its methods are
 // called from within the Process's and must not call back.
 type Recorder interface {
 	// Sent is called when a frame is handed to the network.
 	Sent(to proto.Proc, k wire.Kind)
 	// Received is called when a frame has come, before anything is done with it.
 	Received(from proto.Proc, k wire.Kind)
-	// Coloured is called when a broadcast has reached this process, or begins at it.
+	// Coloured is called when a broadcast has reached this process, or begins here.
 	Coloured()
 	// Died is called when this process learns of a death.
 	Died(q proto.Proc)

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A large message is offered. Its receiver pulls the data when there is a buffer for it: it reads
-// the sender's memory (direct.go), or asks for fragments (transfer.go).
+// A large message is offered. Its receiver pulls the data when there is a buffer for it: it
+// reads the sender's memory (direct.go), or asks for fragments (transfer.go).
 
 // deliverOffer matches an offer new to this process.
 func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
@@ -32,8 +32,8 @@ func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope
 	p.Changes++
 }
 
-// pull gets as much of the data of an offered message as the buffer holds, from
-// its present sender.
+// pull gets as much of the data of an offered message as the buffer holds, from its present
+// sender.
 func (p *Process) pull(a *arrival, r *request) {
 	a.received, a.wanted = 0, min(a.total, uint64(len(r.buffer)))
 	switch {
@@ -55,14 +55,13 @@ func (p *Process) ask(a *arrival) {
 // releaseSender tells the sender that no data is wanted, or none any more.
 func (p *Process) releaseSender(a *arrival) {
 	if a.from == proto.NoProc {
-		return // whoever offers it hears by an acknowledgement
+		return // an acknowledgement tells any sender that offers it later
 	}
 	wire.Pull{Sender: a.offer.Sender, Receiver: a.self.bits(), Wanted: a.wanted, Discard: true}.Put(&p.header)
 	p.send(a.from, &p.header, nil, 0)
 }
 
-// endRendezvous ends a rendezvous of which all is here that the receive has room
-// for.
+// endRendezvous ends a rendezvous when all has come that the receive has room for.
 func (p *Process) endRendezvous(a *arrival) {
 	if r := p.requests.get(a.request); r != nil && a.wanted < a.total {
 		p.finishRendezvous(a, truncated(r.status, r.buffer))
@@ -71,13 +70,14 @@ func (p *Process) endRendezvous(a *arrival) {
 	p.finishRendezvous(a, nil)
 }
 
-// refuse lets the sender of an offer go that nobody will receive.
+// refuse releases the sender of an offer that no receive will take.
 func (p *Process) refuse(a *arrival) {
 	p.releaseSender(a)
 	p.finishRendezvous(a, nil)
 }
 
-// finishRendezvous acknowledges a rendezvous and ends its receive. A message that lands ends alike.
+// finishRendezvous acknowledges a rendezvous and ends its receive. A zero-copy receive ends
+// alike.
 func (p *Process) finishRendezvous(a *arrival, err error) {
 	if a.zeroCopy {
 		p.endZeroCopy(a, err)
@@ -105,8 +105,8 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	p.dropArrival(a.self, a)
 }
 
-// fragmentDest is where a fragment belongs; nil if its receive has ended meanwhile, or
-// if the fragment isn't wanted at all.
+// fragmentDest is where a fragment belongs; nil if its receive has ended meanwhile, or if the
+// fragment isn't wanted at all.
 func (p *Process) fragmentDest(from proto.Proc, h *wire.Header) []byte {
 	a := p.wanted(from, h)
 	if a == nil {
@@ -131,7 +131,7 @@ func (p *Process) wanted(from proto.Proc, h *wire.Header) *arrival {
 	return a
 }
 
-// fragment counts a fragment that is in its place.
+// fragment counts a fragment whose bytes are in the buffer.
 func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 	a := p.wanted(from, h)
 	if a == nil {

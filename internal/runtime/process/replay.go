@@ -9,32 +9,32 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// A replacement runs the program from main to its first safe point on the log of a donor:
-// its receives find the donor's messages, in the donor's order, and its sends go
-// nowhere, since other replicas have made them. Everything above is the ordinary
-// library; so communicators and what else a program sets up come out the same.
+// A replacement runs the program from main to its first safe point on the log of a donor. Its
+// receives find the donor's messages, in the donor's order. Its sends go nowhere, since other
+// replicas have made them. Everything above is the ordinary library, so communicators and
+// whatever else a program sets up come out the same.
 
 // ErrReplay is wrapped by what ends a replacement that doesn't do what its donor did.
-var ErrReplay = errors.New("this process can't take the place of a dead replica: up to its first safe point it doesn't do what the other replicas did")
+var ErrReplay = errors.New("this process can't replace a dead replica: up to its first safe point it doesn't do what the other replicas did")
 
-// replayTimeout is how long a replacement's program may wait for a message in vain. All that
-// its rank ever received is there: only another of its threads could still send it one.
+// replayTimeout is how long a replacement's program may wait for a message in vain. Everything
+// that its rank received is there: only another of its threads could still send it a message.
 const replayTimeout = proto.Time(10e9)
 
-// replay is a replacement's, until its first safe point.
+// replay is a replacement's state until its first safe point.
 type replay struct {
 	decoder *state.Decoder
-	log     []byte // what is to be brought in yet
+	log     []byte // the part that matching hasn't got yet
 	whole   []byte
 	begun   bool // the log is here
-	own     int  // messages to itself that the program has sent ahead of their place
+	own     int  // messages to itself that the program has sent before the log has come to them
 	failed  error
 
-	moves, seen uint64     // what the program has done, and when somebody last waited
+	moves, seen uint64     // what the program has done, now and at the last wait
 	since       proto.Time // of seen
 }
 
-// newReplay makes the replay of a process that was started to fill a place.
+// newReplay makes the replay of a replacement.
 func newReplay() *replay {
 	r := &replay{}
 	r.decoder = state.NewDecoder(state.Sink{Name: logRegion, Limit: 2 * LogLimit, Load: func(log []byte) error {
@@ -50,15 +50,14 @@ func newReplay() *replay {
 // Replaying tells whether this process is a replacement on its way to its first safe point.
 func (p *Process) Replaying() bool { return p.healing.replay != nil }
 
-// LogWhole tells whether the donor's log is here: the program of a replacement must not
-// start before.
+// LogWhole tells whether the donor's log is here. A replacement's program must not start before.
 func (p *Process) LogWhole() bool { return p.healing.replay == nil || p.healing.replay.begun }
 
 // FeedLog takes the next bytes of the donor's log.
 func (p *Process) FeedLog(chunk []byte) error {
 	r := p.healing.replay
 	if r == nil {
-		return fmt.Errorf("%w: nobody waits for it", ErrLog)
+		return fmt.Errorf("%w: this process doesn't wait for one", ErrLog)
 	}
 	if err := r.decoder.Write(chunk); err != nil {
 		return err
@@ -70,8 +69,7 @@ func (p *Process) FeedLog(chunk []byte) error {
 	return nil
 }
 
-// replayLog brings messages of the log to matching, up to one that the program must send
-// itself.
+// replayLog brings messages of the log to matching, up to one that the program must send itself.
 func (p *Process) replayLog() {
 	r := p.healing.replay
 	if !r.begun || r.failed != nil {
@@ -109,7 +107,7 @@ func (p *Process) deliverLogged(l *logged) {
 	ah, a := p.newArrival(l.envelope, l.total)
 	a.stamp = append(a.stamp, l.stamp...)
 	if l.have == unreceived {
-		// The donor didn't receive it either. It is there to be probed.
+		// The donor didn't receive it either. A probe may find it.
 		a.offered, a.from = true, proto.NoProc
 	} else {
 		a.body = p.buffers.copyOf(l.body)
@@ -118,7 +116,7 @@ func (p *Process) deliverLogged(l *logged) {
 	p.Changes++
 }
 
-// fillLogged is fill for a message of which the log may have a part only.
+// fillLogged is fill for a message of which the log may have only a part.
 func (p *Process) fillLogged(h Handle, r *request, body []byte, total uint64) {
 	copy(r.buffer, body)
 	switch {
@@ -156,8 +154,8 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 	return Handle{}
 }
 
-// Stalled says that somebody waits, and that there is nothing to do. A replacement that
-// waits for what its donor never received would wait for ever.
+// Stalled says that the program waits, and that there is nothing to do. A replacement that waits
+// for what its donor never received would wait for ever.
 func (p *Process) Stalled() {
 	r := p.healing.replay
 	if r == nil || !r.begun || r.failed != nil {
@@ -191,8 +189,8 @@ func (p *Process) failReplay(err error) {
 	p.host.HealFailed(err)
 }
 
-// EndReplay ends the replay, at the replacement's first safe point. The error says that
-// the program has come there on another way than its donor.
+// EndReplay ends the replay, at the replacement's first safe point. The error says that the
+// program has come there in another way than its donor.
 func (p *Process) EndReplay() error {
 	r := p.healing.replay
 	switch {
@@ -211,8 +209,8 @@ func (p *Process) EndReplay() error {
 	return nil
 }
 
-// FreezeLog ends the log of a process that has come to its first safe point, and tells
-// whether the rank can be healed from here.
+// FreezeLog ends the log of a process that has come to its first safe point. The error says why
+// the rank can't be healed from here.
 func (p *Process) FreezeLog() error {
 	switch {
 	case p.healing.history == nil:

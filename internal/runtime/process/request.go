@@ -8,7 +8,7 @@ import (
 	"banyan/internal/proto/causal"
 )
 
-// Status is what a completed receive tells.
+// Status describes the message of a completed receive.
 type Status struct {
 	Source proto.Rank // world rank
 	Tag    int32
@@ -20,7 +20,7 @@ var (
 	ErrRankLost  = errors.New("every replica of the rank is dead")
 	ErrTruncated = errors.New("the message is larger than the receive buffer")
 	ErrMismatch  = errors.New("the broadcast differs in size from what this rank expects")
-	ErrFenced    = errors.New("the job holds this process for dead")
+	ErrFenced    = errors.New("the job takes this process for dead")
 	ErrCancelled = errors.New("the receive was cancelled")
 	ErrClosed    = errors.New("this process has left the job")
 	ErrFreed     = errors.New("the communicator has been freed")
@@ -28,14 +28,14 @@ var (
 	ErrContext   = errors.New("two communicators have got the same context")
 )
 
-// DivergedError says that replicas of a rank haven't sent the same messages, which
-// breaks what replication relies on.
+// DivergedError says that replicas of a rank haven't sent the same messages. Replication relies
+// on that they do.
 type DivergedError struct {
 	Rank, To proto.Rank // in the world
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the replicas of %v have sent different numbers of messages to %v: replicas must send the same messages, whoever comes first (send-determinism)", e.Rank, e.To)
+	return fmt.Sprintf("the replicas of %v have sent different numbers of messages to %v: replicas must send the same messages, in whatever order messages reach them (send-determinism)", e.Rank, e.To)
 }
 
 // LostError says that an operation can't complete because a rank is lost.
@@ -69,7 +69,7 @@ type request struct {
 	peer    proto.Rank // sending: destination; receiving: source, or any; broadcasting: root's index
 	context uint64     // of the operation
 	tag     int32      // of a send or receive
-	posted  uint32     // receiving: its place among the posted
+	posted  uint32     // receiving: its token among the posted
 	message Handle     // sending, rendezvous: the retained message
 	arrival Handle     // receiving, rendezvous: what it is bound to
 	stamp   []byte     // receiving, with replicas: of what was received; its memory stays with the entry
@@ -80,7 +80,7 @@ type request struct {
 
 	fork *causal.Clock // composite, with replicas
 
-	shown proto.Time // with perturbed timing: until then its end is kept from the program
+	shown proto.Time // with perturbed timing: from then on the program may see its end
 }
 
 func (p *Process) newRequest(kind requestKind) (Handle, *request) {
@@ -89,7 +89,7 @@ func (p *Process) newRequest(kind requestKind) (Handle, *request) {
 	return h, r
 }
 
-// complete ends a request; the first end counts.
+// complete ends a request. The first end counts.
 func (p *Process) complete(h Handle, r *request, err error) {
 	if r.done {
 		return
@@ -101,7 +101,7 @@ func (p *Process) complete(h Handle, r *request, err error) {
 	}
 }
 
-// Done tells whether a request has ended. A Handle that names nothing has.
+// Done tells whether a request has ended. The zero Handle, or an old one, counts as ended.
 func (p *Process) Done(h Handle) bool {
 	r := p.requests.get(h)
 	return r == nil || r.done && (p.perturb == nil || p.now >= r.shown)
@@ -126,7 +126,7 @@ func (p *Process) Take(h Handle) (Status, error) {
 	return s, err
 }
 
-// Cancel withdraws a receive that has not been matched.
+// Cancel withdraws a receive that no message has matched.
 func (p *Process) Cancel(h Handle) bool {
 	r := p.requests.get(h)
 	if r == nil || r.done || r.kind != receiving || r.arrival != (Handle{}) {

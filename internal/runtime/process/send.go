@@ -31,8 +31,8 @@ type sends struct {
 	frame       []byte   // of a message that isn't retained; reused
 }
 
-// message is a logical message from Send until no replica of its destination
-// needs it any more. One that is free is zero, but for what each send sets (settle).
+// message is a logical message from Send until no replica of its destination needs it any more.
+// A free one is zero, except for what each send sets (settle).
 type message struct {
 	replica.Message
 	request   Handle     // the program's, which a rendezvous completes
@@ -40,19 +40,18 @@ type message struct {
 	pooled    bool       // wire goes back to the pool
 	released  bool       // replication is done with it
 	transfers int        // its data under way
-	lost      proto.Rank // a rendezvous given up: for whose sake
+	lost      proto.Rank // a rendezvous given up: which rank was lost
 }
 
-// Send starts sending data to a rank. The data of a message above EagerLimit
-// stays borrowed until the request has ended; that of others is free at the
-// return. The zero Handle says that all is done.
+// Send starts sending data to a rank. The data of a message above EagerLimit stays borrowed
+// until the request has ended; that of others is free when Send returns. The zero Handle says
+// that the send is complete.
 func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	return p.start(context, dst, tag, data, len(data) > EagerLimit, false)
 }
 
-// SendSynchronous starts sending data to a rank. The request ends when a receive
-// has taken the message, at every replica of the rank that lives; until then the
-// data stays borrowed.
+// SendSynchronous starts sending data to a rank. The request ends when a receive has taken the
+// message, at every live replica of the rank. Until then the data stays borrowed.
 func (p *Process) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	return p.start(context, dst, tag, data, true, true)
 }
@@ -95,7 +94,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	return h
 }
 
-// sendOffer offers a message, whose data travels when the receiver asks for it.
+// sendOffer offers a message. Its data travels when the receiver asks for it.
 func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	h, r := p.newRequest(sending)
 	mh, m := p.sends.messages.take()
@@ -105,8 +104,8 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 	return h
 }
 
-// sendRetained sends a message whole, and keeps a copy for the other replicas of
-// its receiver, if they may need it. It reports whether there is room for more.
+// sendRetained sends a message whole, and keeps a copy for the other replicas of its receiver,
+// if they may need it. It reports whether there is room for more.
 func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) (room bool) {
 	var s replica.Sent
 	ok := p.clock != nil
@@ -146,8 +145,8 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	return p.retainsLittle() && p.net.Queued(s.To) <= queueLimit && !p.replica.Throttled()
 }
 
-// replicate hands a message to replication. Its first frame carries body and, with
-// replicas, the stamp.
+// replicate hands a message to replication. Its first frame carries body and, with replicas, the
+// stamp.
 func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Rank, tag int32, total int, body []byte) {
 	m.Context, m.Dst, m.Tag = context, dst, tag
 	m.Total, m.User = uint64(total), mh.bits()
@@ -186,8 +185,8 @@ func (p *Process) sendError(context uint64, dst proto.Rank) error {
 	return p.collectiveError(context)
 }
 
-// inOrder tells whether a context is in order and no rank is lost: then no
-// operation is hopeless.
+// inOrder tells whether a context is in order and no rank is lost: then no operation is
+// hopeless.
 func (p *Process) inOrder(context uint64) bool {
 	c := p.contexts.find(context)
 	return c != nil && !c.closed && p.lifecycle.running()
@@ -215,7 +214,7 @@ func (p *Process) retainsLittle() bool {
 	return uint64(n)*retainCost+bytes <= p.sends.retainLimit
 }
 
-// releaseThrottled completes the sends for which there is room again.
+// releaseThrottled completes the throttled sends for which there is room again.
 func (p *Process) releaseThrottled() {
 	if len(p.sends.throttled) == 0 {
 		return
@@ -237,8 +236,7 @@ func (p *Process) releaseThrottled() {
 
 // runReplica carries out what replication asked for.
 func (p *Process) runReplica() {
-	// Carrying out an action never calls replication, so that the list is
-	// complete when this starts.
+	// Carrying out an action never calls replication, so the list is complete when this starts.
 	for i := range p.replicaOut {
 		a := &p.replicaOut[i]
 		switch a.Kind {
@@ -278,6 +276,7 @@ func (p *Process) runReplica() {
 	}
 }
 
+// transmit sends the first frame of a message, or of its offer.
 func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h := p.nextHeader(wire.KindEager)
 	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
@@ -288,6 +287,7 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	p.send(to, h, p.sends.messages.get(handleOf(m.User)).wire, 0)
 }
 
+// release notes that replication is done with a message.
 func (p *Process) release(mh Handle) {
 	if m := p.sends.messages.get(mh); m != nil {
 		m.released = true

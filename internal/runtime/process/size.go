@@ -6,13 +6,13 @@ import (
 	"banyan/internal/proto"
 )
 
-// SizeError says that a message hasn't the size that its receiver has room for
+// SizeError says that a message doesn't have the size that its receiver has room for
 // (ErrTruncated), or that it expects (ErrMismatch).
 type SizeError struct {
-	Source   proto.Rank // who sent it, or began to broadcast it, in the world
+	Source   proto.Rank // the sender, or the root of the broadcast, in the world
 	Tag      int32
-	Has, Fit int   // bytes: of the message, and those there is room for or that are expected
-	Err      error // ErrTruncated, or what says that the two should agree
+	Has, Fit int   // bytes: of the message; those that there is room for, or that are expected
+	Err      error // ErrTruncated, or an error that says that the two should agree
 }
 
 func (e *SizeError) Error() string {

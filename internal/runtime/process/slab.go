@@ -1,12 +1,12 @@
 package process
 
-// Handle names an entry of a slab: its index, and a generation that tells it
-// from earlier users of the same place. The zero Handle names nothing.
+// Handle names an entry of a slab: its index, and a generation that tells it from earlier users
+// of the same entry. The zero Handle names nothing.
 type Handle struct {
 	index, generation uint32
 }
 
-// Bits packs a Handle to travel in a frame or a token.
+// bits packs a Handle to travel in a frame or a token.
 func (h Handle) bits() uint64 { return uint64(h.generation)<<32 | uint64(h.index) }
 
 func handleOf(bits uint64) Handle {
@@ -24,7 +24,7 @@ type entry[T any] struct {
 	generation uint32 // odd while in use
 }
 
-// take gives an entry; its value is what its last user left.
+// take gives an entry. Its value is what its last user left.
 func (s *slab[T]) take() (Handle, *T) {
 	if n := len(s.free); n > 0 {
 		i := s.free[n-1]
@@ -71,7 +71,7 @@ func (s *slab[T]) put(h Handle) {
 	s.free = append(s.free, h.index)
 }
 
-// each visits the entries in use, in the order of their places.
+// each visits the entries in use, in the order of their indices.
 func (s *slab[T]) each(visit func(Handle, *T)) {
 	for i, e := range s.entries {
 		if e.generation&1 == 1 {

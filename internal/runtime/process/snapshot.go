@@ -11,20 +11,19 @@ import (
 	"banyan/internal/varint"
 )
 
-// A replacement that has come to its first safe point takes over what its donor's
-// library has come to: the state of replication with the messages that are
-// kept, the clock, what is compared, and what has arrived and nobody has received. Nothing else is left at a
-// safe point where nothing is pending. An offer is taken over without its sender:
-// one offers it again.
+// A replacement that has come to its first safe point takes over the state of its donor's
+// library: the state of replication with the messages that are kept, the clock, the digests to
+// compare, and the messages that have arrived and weren't received. At a safe point where
+// nothing is pending there is nothing else. An offer is taken over without its sender: a sender
+// offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
 const snapshotVersion = 4
 
-// ErrSnapshot says that bytes are no snapshot of a replica of this process.
+// ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
 
-// Pending says what the program has under way, or nil: then a safe point may be
-// used.
+// Pending says what the program has under way; nil: this may be a safe point.
 func (p *Process) Pending() error {
 	requests, taken := 0, 0
 	p.requests.each(func(Handle, *request) { requests++ })
@@ -37,19 +36,19 @@ func (p *Process) Pending() error {
 	case requests > 0:
 		return fmt.Errorf("operations that have been started, and not completed: %d", requests)
 	case taken > 0:
-		return fmt.Errorf("messages that a matched probe has taken, and nobody received: %d", taken)
+		return fmt.Errorf("messages that a matched probe has taken, and that weren't received: %d", taken)
 	}
 	return nil
 }
 
-// Snapshot is the donor's part of a transfer, when replication says so (Handover).
+// Snapshot is the donor's part of a transfer. Replication says when it is time (Handover).
 func (p *Process) Snapshot() ([]byte, error) {
 	if err := p.Pending(); err != nil {
 		return nil, err
 	}
 	b := []byte{snapshotVersion}
 	kept := varint.Append(nil, uint64(countKept(p.replica)))
-	for m := range p.replica.Kept() { // before anything of it may be released
+	for m := range p.replica.Kept() { // before replication releases any of it
 		kept = varint.AppendBytes(kept, p.sends.messages.get(handleOf(m.User)).wire)
 	}
 	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
@@ -70,7 +69,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 		wire.EncodeHeader(header[:], &m.header)
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
-	p.runReplica() // what replication put off for the sake of this
+	p.runReplica() // what AppendState asked for
 	return b, nil
 }
 
@@ -81,7 +80,7 @@ func countKept(m *replica.Machine) (n int) {
 	return n
 }
 
-// appendTo appends a message that nobody has received.
+// appendTo appends a message that wasn't received.
 func (a *arrival) appendTo(b []byte) []byte {
 	seq := uint64(0)
 	if a.offered {
@@ -95,8 +94,8 @@ func (a *arrival) appendTo(b []byte) []byte {
 	return append(b, a.body...)
 }
 
-// Restore makes a replacement what the process is that made the snapshot. After an
-// error the process is good for nothing.
+// Restore makes a replacement what its donor was at the snapshot. After an error the process is
+// useless.
 func (p *Process) Restore(snapshot []byte) error {
 	if len(snapshot) == 0 || snapshot[0] != snapshotVersion {
 		return ErrSnapshot
@@ -130,8 +129,7 @@ func (p *Process) Restore(snapshot []byte) error {
 	return nil
 }
 
-// restoreMessage makes a message that the donor keeps for other replicas one of this
-// process.
+// restoreMessage makes a message that the donor keeps for other replicas one of this process.
 func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
 	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
 		r.Fail()
@@ -143,7 +141,7 @@ func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reade
 }
 
 func (p *Process) restoreUnexpected(r *varint.Reader) {
-	p.match = match.New() // what the log has brought in is all received, or in the snapshot
+	p.match = match.New() // every message of the log was received, or is in the snapshot
 	p.receives.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
 	for range r.Count() {
 		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}

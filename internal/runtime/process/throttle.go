@@ -2,18 +2,20 @@ package process
 
 import "banyan/internal/proto"
 
-// With mirror, replicas get messages from whichever world is ahead. One that lags keeps them
-// until its program comes to receive them. So that these don't get ever more, a replica
-// whose program has received much more than a sibling's is held back: what it sends isn't
-// complete, as where much is retained. See package replica.
+// With mirror, replicas get messages from whichever replica layer is ahead. A replica that lags
+// keeps them until its program receives them. To bound how many it keeps, a replica is throttled
+// whose program has received much more than a sibling's: its sends don't complete, as where much
+// is retained. See package replica.
 
 // skewLimit is how many bytes the program may have received, in messages that are sent unasked,
-// before its sends wait for the other replicas' programs to receive them, too. It is what a core's own cache holds
-// rather than what memory would: what comes to a laggard early is read when it has been driven out of there.
+// before its sends wait until the programs of the other replicas have received them, too. It is
+// about a core's own cache rather than memory: what reaches a lagging replica too early is read
+// after it has been evicted from there.
 const skewLimit = 1 << 20
 
-// noteTaken notes that such a message has found its receive. Those of a rank to itself every replica
-// has on its own; and a replacement gets the count with its donor's state.
+// noteTaken notes that such a message has found its receive. Messages of a rank to itself don't
+// count, since every replica makes them itself. A replacement gets the count with its donor's
+// state.
 func (p *Process) noteTaken(src proto.Rank, bytes int) {
 	if src != p.rank && p.healing.replay == nil && p.replica.Received(uint64(bytes)+retainCost) {
 		p.replica.Report(&p.replicaOut)

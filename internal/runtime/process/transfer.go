@@ -22,7 +22,7 @@ type transfer struct {
 	end      uint64 // how much is wanted
 	inFlight int    // fragments the transport holds
 	handed   bool   // the transport has all of it
-	void     bool   // the receiver is gone: only the fragments are awaited
+	void     bool   // the receiver is gone: only the end of the fragments is awaited
 }
 
 // pulled answers a receiver that wants the data of an offer.
@@ -60,8 +60,8 @@ func (p *Process) feed(th Handle, t *transfer) {
 		p.send(t.to, &p.header, part, th.bits())
 	}
 	if t.next == t.end && !t.handed {
-		// Now, and not when the transport has let go of it: its receiver may have it by
-		// then, and be a donor in whose state it is.
+		// Now, and not when the transport has let go of it: by then its receiver may have it,
+		// and be a donor with the message in its state.
 		t.handed = true
 		p.replica.Delivered(&m.Message, t.to, &p.replicaOut)
 		p.runReplica()
@@ -92,7 +92,7 @@ func (p *Process) endTransfer(th Handle, t *transfer) {
 	p.sends.transfers.put(th)
 	m.transfers--
 	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {
-		// A loss that came meanwhile has spared it.
+		// The request wasn't ended by a loss that came meanwhile.
 		if err := p.sendError(r.context, r.peer); err != nil {
 			p.fail(m.request, r, err)
 		}
@@ -100,8 +100,8 @@ func (p *Process) endTransfer(th Handle, t *transfer) {
 	p.settle(mh, m)
 }
 
-// voidTransfers gives up what is under way to a process that is gone. What the
-// transport has borrowed it still gives back.
+// voidTransfers gives up what is under way to a process that is gone. The transport still gives
+// back what it has borrowed.
 func (p *Process) voidTransfers(to proto.Proc) {
 	p.sends.transfers.each(func(th Handle, t *transfer) {
 		if t.to != to || t.void {

@@ -9,13 +9,13 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// With --verify, acknowledgements carry digests of what has arrived, and the other
-// replicas of the sender compare (package verify). A message is digested at its sender when it
-// has left, and at its receiver before the program gets it. Messages of a rank to itself
-// aren't compared. A replacement that takes the place of a dead replica gets the digests of its
-// donor with the rest of the state (snapshot.go); from when it has joined it compares, and has a vote.
+// With --verify, acknowledgements carry digests of what has arrived, and the other replicas of
+// the sender compare them (package verify). A message is digested at its sender when it has
+// left, and at its receiver before the program gets it. Messages of a rank to itself aren't
+// compared. A replacement gets the digests of its donor with the rest of the state
+// (snapshot.go). From when it has joined it compares, and has a vote.
 
-// Corruption is a silent corruption that was found, and who has to stop for it.
+// Corruption is a silent corruption that was found, and the processes that have to stop for it.
 type Corruption struct {
 	verify.Verdict
 	Rank proto.Rank // whose replicas differ
@@ -40,18 +40,19 @@ func (c Corruption) String() string {
 	case verify.Outnumbered:
 		return fmt.Sprintf("silent corruption: this replica's data of %s is of no majority: it stops", which)
 	}
-	return fmt.Sprintf("silent corruption: the replicas' data of %s differs, and too few are left to say whose is right", which)
+	return fmt.Sprintf("silent corruption: the replicas' data of %s differs, and too few replicas are left to say which data is right", which)
 }
 
 // verifying is a process's part in the comparison.
 type verifying struct {
 	machine *verify.Machine
 	out     verify.Verdicts
-	// singles are digests for acknowledgements that are owed, also to a replacement that is joining.
+	// singles are digests for acknowledgements that are owed, also to a replacement that is
+	// joining.
 	singles []completed
 }
 
-// completed is a rendezvous that is here.
+// completed is a rendezvous whose data is here.
 type completed struct {
 	context uint64
 	src     proto.Rank
@@ -81,8 +82,8 @@ func (p *Process) verifyArrived(h *wire.Header, payload []byte) {
 	p.verifying.machine.Arrived(h.Context, h.Src, h.Seq, verify.Sum(h.Tag, payload[:h.Total]))
 }
 
-// verifyCompleted notes a rendezvous that is all here. Of one that the program has taken a
-// part of, or nobody, nothing can be said.
+// verifyCompleted notes a rendezvous whose data is all here. If the program has received only a
+// part of it, or has given up the receive, there is nothing to compare.
 func (p *Process) verifyCompleted(a *arrival) {
 	if r := p.requests.get(a.request); r != nil && a.received == a.total && a.wanted == a.total {
 		e := a.envelope
@@ -112,14 +113,14 @@ func (p *Process) verifyAcked(from proto.Proc, a wire.Ack) {
 	p.runVerify()
 }
 
-// verifyGone does without one that has died or left.
+// verifyGone stops waiting for a process that has died or left.
 func (p *Process) verifyGone(q proto.Proc) {
 	v, l := p.verifying, p.cfg.Layout
 	v.machine.Gone(l.Rank(q), l.Replica(q), &v.out)
 	p.runVerify()
 }
 
-// verifyJoined takes in that a replacement is about to be a replica like any other.
+// verifyJoined notes that a replacement is about to be a replica like any other.
 func (p *Process) verifyJoined(q proto.Proc) {
 	v, l := p.verifying, p.cfg.Layout
 	rank, k := l.Rank(q), l.Replica(q)
@@ -127,9 +128,10 @@ func (p *Process) verifyJoined(q proto.Proc) {
 	p.runVerify()
 }
 
-// verifyAckAgain tells all replicas of a rank, to which a replacement has come, what has arrived from it. The
-// replacement has yet to hear of its donor's messages, of which the donor itself wasn't told; and whoever has sent in the
-// replacement's place, of those.
+// verifyAckAgain tells all replicas of a rank, which a replacement has joined, again what has
+// arrived from the rank. The replacement has yet to hear of its donor's messages, of which the
+// donor itself wasn't told. The replica that has sent instead of the replacement has yet to hear
+// of those messages.
 func (p *Process) verifyAckAgain(src proto.Rank) {
 	l := p.cfg.Layout
 	for k := range l.Degree(src) {
@@ -149,7 +151,7 @@ func (p *Process) verifyState() []byte {
 	return p.verifying.machine.AppendState(nil)
 }
 
-// restoreVerifying takes that over.
+// restoreVerifying takes over the donor's part.
 func (p *Process) restoreVerifying(state []byte) error {
 	switch {
 	case p.verifying == nil && len(state) == 0:
@@ -168,7 +170,7 @@ func (p *Process) restoreVerifying(state []byte) error {
 	return nil
 }
 
-// runVerify tells the verdicts.
+// runVerify reports the verdicts.
 func (p *Process) runVerify() {
 	v, l := p.verifying, p.cfg.Layout
 	for _, d := range v.out {
@@ -191,5 +193,5 @@ func (p *Process) runVerify() {
 	v.out = v.out[:0]
 }
 
-// condemned tells whether this process must not go on as if all were well.
+// condemned tells whether this process was found to be corrupted: it must not go on.
 func (p *Process) condemned() bool { return p.verifying != nil && p.verifying.machine.Condemned() }

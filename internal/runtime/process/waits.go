@@ -14,8 +14,8 @@ type Wait struct {
 	Tag        int32      // AnyTag: any; 0 of what is part of a collective
 	Bytes      int        // of the message, or the room for it
 	Collective bool       // it is part of a collective
-	Matched    bool       // the message is there, its data on the way
-	Ahead      bool       // it has been sent: this process waits until another replica of its rank has come further
+	Matched    bool       // the message is here, its data is on the way
+	Ahead      bool       // it has been sent: this process is throttled until another replica of its rank has caught up
 }
 
 // String says what is waited for.
@@ -54,7 +54,7 @@ func (p *Process) Waits() (all []Wait) {
 				w.Peer = c.members[r.peer]
 			}
 			if w.Peer == p.rank {
-				return // it waits for nobody in particular
+				return // it waits for no rank in particular
 			}
 		default:
 			w.Collective = c != nil && c.collective
@@ -69,5 +69,5 @@ func (p *Process) Waits() (all []Wait) {
 	return all
 }
 
-// Finishing says that the program is through, and waits for the others to be.
+// Finishing says that the program is through, and waits for the other processes to be.
 func (p *Process) Finishing() bool { return p.lifecycle.finishing }

@@ -6,15 +6,16 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A message that is larger than a transport's frame buffer (transport.DirectSize) and sent whole lands in the buffer of its
-// receive, if that is posted when its header comes: the transport puts it there, and nothing is copied but from the medium.
-// From then on the two belong together, as with the data of a rendezvous: who waits goes on
-// waiting while the sender lives, whatever else fails, since the transport writes to the program's buffer.
+// A message that is larger than a transport's frame buffer (transport.DirectSize) and sent whole
+// is received without a copy if its receive is posted when its header comes: the transport reads
+// it straight into the buffer of the receive. From then on message and receive belong together,
+// as with the data of a rendezvous. The receive goes on while the sender is alive, whatever else
+// fails, since the transport writes to the program's buffer.
 //
-// With replicas a message is kept until its cause has been here, so there is nothing of the kind.
+// With replicas a message is kept until its cause has been here, so it is always copied.
 
-// zeroCopyDest gives the place of an eager message whose header has come, nil if no receive waits for it
-// that has room for it all.
+// zeroCopyDest gives the buffer for an eager message whose header has come; nil if no receive
+// waits for it that has room for all of it.
 func (p *Process) zeroCopyDest(from proto.Proc, h *wire.Header) []byte {
 	if p.replicated || h.Kind != wire.KindEager || h.Src != proto.Rank(from) || h.Dst != p.rank || h.Total != uint64(h.Length) ||
 		!p.Alive(from) {
@@ -37,7 +38,7 @@ func (p *Process) zeroCopyDest(from proto.Proc, h *wire.Header) []byte {
 	return r.buffer[:h.Length:h.Length]
 }
 
-// zeroCopyArrived ends the receive in whose buffer a message has come to its end.
+// zeroCopyArrived ends the receive whose buffer a message has filled.
 func (p *Process) zeroCopyArrived(from proto.Proc, h *wire.Header) bool {
 	ah := p.peers[from].zeroCopy
 	if ah == (Handle{}) {
@@ -55,7 +56,7 @@ func (p *Process) zeroCopyArrived(from proto.Proc, h *wire.Header) bool {
 	return true
 }
 
-// endZeroCopy ends the receive of a message that lands, and forgets the message.
+// endZeroCopy ends a zero-copy receive, and forgets the message.
 func (p *Process) endZeroCopy(a *arrival, err error) {
 	if p.peers[a.from].zeroCopy == a.self {
 		p.peers[a.from].zeroCopy = Handle{}

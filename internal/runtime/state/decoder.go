@@ -10,35 +10,35 @@ import (
 // ErrCorrupt is wrapped by every error about a stream that no Encoder made.
 var ErrCorrupt = errors.New("the transferred state is damaged")
 
-// ErrDiffers is wrapped by every error about regions that aren't those of the reader.
+// ErrDiffers is wrapped by every error about regions that differ from the reader's.
 var ErrDiffers = errors.New("the state is not that of this program")
 
-// Sink is where the bytes of a region of the same name go.
+// Sink is where the bytes of the region of the same name go.
 type Sink struct {
 	Name string
-	// Memory is filled by a region of just its length, unless Load is set.
+	// Memory is filled by a region of exactly its length, unless Load is set.
 	Memory []byte
-	// Load takes a region of at most Limit bytes whole, and owns them. It is called
-	// when the region's last byte has come, before the stream's checksum is known.
+	// Load takes a region of at most Limit bytes as a whole, and owns them. It is called when
+	// the region's last byte has come, before the stream's checksum is known.
 	Load  func(data []byte) error
 	Limit uint64
 }
 
-// Decoder takes a stream apart. The regions may come in any order; each sink needs one.
+// Decoder takes a stream apart. The regions may come in any order. Each sink needs one.
 type Decoder struct {
 	sinks map[string]Sink
-	small []byte // the start of something of a known length that isn't here as a whole
+	small []byte // the start of something of a known length that isn't complete
 	need  int    // that length
 	step  func(d *Decoder, b []byte) error
-	sink  Sink   // whose bytes are coming
-	data  []byte // of which these are the ones to come
-	whole []byte // and these all, where Load wants them
+	sink  Sink   // the one whose bytes are coming
+	data  []byte // the part of its memory that isn't filled yet
+	whole []byte // all of its memory, if Load wants it
 	sum   uint32
 	err   error
 	done  bool
 }
 
-// NewDecoder makes a Decoder. Two sinks of one name make it panic.
+// NewDecoder makes a Decoder. It panics if two sinks have one name.
 func NewDecoder(sinks ...Sink) *Decoder {
 	d := &Decoder{sinks: make(map[string]Sink, len(sinks))}
 	for _, s := range sinks {
@@ -54,8 +54,8 @@ func NewDecoder(sinks ...Sink) *Decoder {
 // Whole tells whether the stream has come to its end, with the right checksum.
 func (d *Decoder) Whole() bool { return d.done }
 
-// Write takes the next bytes of the stream, divided in any way. It keeps none of
-// them. After an error nothing more is taken.
+// Write takes the next bytes of the stream, divided in any way. It keeps none of them. After an
+// error it takes nothing more.
 func (d *Decoder) Write(b []byte) error {
 	for len(b) > 0 && d.err == nil {
 		switch {
@@ -79,7 +79,7 @@ func (d *Decoder) Write(b []byte) error {
 	return d.err
 }
 
-// expect says what follows: so many bytes, and what to do with them.
+// expect says what follows: how many bytes, and what to do with them.
 func (d *Decoder) expect(n int, step func(*Decoder, []byte) error) {
 	d.small, d.need, d.step = d.small[:0], n, step
 }
@@ -158,11 +158,11 @@ func (d *Decoder) end(b []byte) error {
 	return nil
 }
 
-// lacking is the first name, by the alphabet, of those that nothing has come for.
+// lacking is the first name, in alphabetical order, for which no region has come.
 func (d *Decoder) lacking() (first string) {
 	for name := range d.sinks {
 		if first == "" || name < first {
-			first = name //banyan:maporder the first by the alphabet
+			first = name //banyan:maporder the first in alphabetical order
 		}
 	}
 	return first

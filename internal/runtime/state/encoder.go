@@ -19,8 +19,8 @@ var head = [headLength]byte{'b', 'a', 'n', 'y', 'a', 'n', 0, version}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Region is a part of a state, to be encoded. Its bytes are those of the parts, one
-// after another.
+// Region is a part of a state, to be encoded. Its bytes are those of the parts, one after
+// another.
 type Region struct {
 	Name  string // 1 to 255 bytes
 	Parts [][]byte
@@ -37,17 +37,17 @@ func (r *Region) length() (n uint64) {
 	return n
 }
 
-// Encoder hands out the stream of some regions. It copies none of their bytes: they
-// must stay as they are until the stream has been used.
+// Encoder hands out the stream of some regions. It copies none of their bytes: they must not
+// change until the stream has been used.
 type Encoder struct {
-	pieces [][]byte // in the order of the stream, but for the end
+	pieces [][]byte // in the order of the stream, except for the end
 	length uint64   // of the whole stream
-	sum    uint32   // of what was handed out
+	sum    uint32   // of what has been handed out
 	ended  bool
 }
 
-// NewEncoder makes the stream of regions. A name that is too long or empty makes it
-// panic: names of programs are checked when they are registered.
+// NewEncoder makes the stream of regions. It panics if a name is empty or too long: names of
+// programs are checked when they are registered.
 func NewEncoder(regions ...Region) *Encoder {
 	e := &Encoder{pieces: [][]byte{head[:]}}
 	for i := range regions {
@@ -70,8 +70,8 @@ func NewEncoder(regions ...Region) *Encoder {
 // Len is the length of the whole stream in bytes.
 func (e *Encoder) Len() uint64 { return e.length }
 
-// Next is what comes next of the stream: at least one byte and at most limit, or nil at
-// the end. It is memory of a region, or other memory that nobody changes.
+// Next is the next part of the stream: at least one byte and at most limit; nil at the end. It
+// is memory of a region, or other memory that doesn't change.
 func (e *Encoder) Next(limit int) []byte {
 	for len(e.pieces) > 0 && len(e.pieces[0]) == 0 {
 		e.pieces = e.pieces[1:]

@@ -1,9 +1,9 @@
 // Package views turns messages of package membership into bytes and back.
 //
-// A message is a fixed part and then lists, each after its length. All numbers
-// are little-endian. What comes from outside is checked here for its form and
-// by [membership.Message.Validate] for its sense, so a machine is handed only
-// messages that an honest process could have sent.
+// A message is a fixed part and then lists, each after its length. All numbers are little
+// endian. This package checks the form of what comes from outside, and
+// [membership.Message.Validate] its meaning. So a machine gets only messages that an honest
+// process could have sent.
 package views
 
 import (
@@ -15,7 +15,7 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// maxMembers bounds a list in a message: that of the largest view.
+// maxMembers bounds a list in a message by the size of the largest view.
 const maxMembers = 1 << 24
 
 const (
@@ -115,7 +115,7 @@ func Decode(b []byte) (*membership.Message, error) {
 	return x, x.Validate()
 }
 
-// decoder takes a message apart. After an error all it gives is zero.
+// decoder takes a message apart. After an error it only gives zeros.
 type decoder struct {
 	rest []byte
 	err  error
@@ -143,8 +143,8 @@ func (d *decoder) ballot() membership.Ballot {
 	return membership.Ballot{Takeover: d.uint32(), Position: d.uint32(), Attempt: d.uint32()}
 }
 
-// length is that of a list of entries of a size, all of which must be there: no
-// message makes room for more than it brings.
+// length is that of a list of entries of a size. All entries must be there, so no message makes
+// room for more than it brings.
 func (d *decoder) length(size int) int {
 	n := int(d.uint32())
 	if n > maxMembers || n*size > len(d.rest) {
