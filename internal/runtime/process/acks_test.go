@@ -17,8 +17,8 @@ func arriveFrom(p *Process, from proto.Proc, first, last uint64, bytes int) {
 	}
 }
 
-// Arrivals are acknowledged together: when there are many, when they are large, or after some time; not
-// each by itself, nor because the process has nothing else to do.
+// Arrivals are acknowledged together: when there are many, when they are large, or after some
+// time. They aren't acknowledged one by one, nor because the process has nothing else to do.
 func TestAcknowledgementsWait(t *testing.T) {
 	layout := layout.Uniform(2, 2)
 	p, w := single(t, layout) // replica 0 of rank 0

@@ -9,10 +9,10 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// The first sender of a large message stops in the middle of a fragment, and its
-// substitute offers the message before this process has heard of the death. Once it
-// has, it pulls from the substitute; when that one's data is here the program may reuse
-// its buffer, so nothing may be read into it any more should the first sender wake.
+// The first sender of a large message stops in the middle of a fragment, and its substitute
+// offers the message before this process has heard of the death. Once it has heard, it pulls
+// from the substitute. When the substitute's data is here the program may reuse its buffer, so
+// the transport must not read into it any more, even if the first sender wakes.
 func TestReofferCutsOffTheFirstSender(t *testing.T) {
 	p, w := single(t, layout.Uniform(2, 2))
 	buffer := make([]byte, fragmentSize)

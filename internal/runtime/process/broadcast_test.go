@@ -18,7 +18,7 @@ type casts struct {
 	at          int
 	open        []posted
 	outcome     []error // of each broadcast
-	err         error   // what must not be
+	err         error   // set where a broadcast brought wrong data
 }
 
 func (c *casts) root(i int) int { return c.roots[i%len(c.roots)] }
@@ -55,9 +55,9 @@ func (c *casts) step(p *Process) bool {
 	return c.at == c.total && len(c.open) == 0
 }
 
-func runCasts(t *testing.T, seed uint64, ranks, total, crashes int, roots []int, victim func(w *world) proto.Proc) (*world, []*casts) {
+func runCasts(t *testing.T, seed uint64, ranks, total, crashes int, roots []int, victim func(w *testJob) proto.Proc) (*testJob, []*casts) {
 	programs := make([]*casts, ranks)
-	w := newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+	w := newTestJob(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 		programs[r] = &casts{rank: int(r), ranks: ranks, total: total, roots: roots}
 		return programs[r]
 	})
@@ -75,7 +75,7 @@ func runCasts(t *testing.T, seed uint64, ranks, total, crashes int, roots []int,
 	return w, programs
 }
 
-// Whoever dies, whenever, but the roots: all that live get every broadcast.
+// Any process but the roots may die at any time: every live process gets every broadcast.
 func TestBroadcastsSurviveCrashes(t *testing.T) {
 	for _, c := range []struct{ ranks, crashes int }{{2, 0}, {2, 1}, {5, 2}, {8, 3}, {13, 4}} {
 		t.Run(fmt.Sprintf("%d/%d", c.ranks, c.crashes), func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestBroadcastsSurviveCrashes(t *testing.T) {
 				if c.ranks > 4 {
 					roots = []int{0, 0, 1, 0}
 				}
-				w, programs := runCasts(t, seed, c.ranks, 40, c.crashes, roots, func(w *world) proto.Proc {
+				w, programs := runCasts(t, seed, c.ranks, 40, c.crashes, roots, func(w *testJob) proto.Proc {
 					safe := len(roots) / 2 // ranks below it aren't killed
 					return proto.Proc(max(1, safe) + w.rng.IntN(c.ranks-max(1, safe)))
 				})
@@ -103,12 +103,12 @@ func TestBroadcastsSurviveCrashes(t *testing.T) {
 	}
 }
 
-// A root dies: each of its broadcasts reaches all that live, or fails at all of
-// them with an error that names it.
+// A root dies: each of its broadcasts reaches all live processes, or fails at all of them with
+// an error that names the root.
 func TestBroadcastOfADeadRootIsAllOrNothing(t *testing.T) {
 	seeds(t, func(t *testing.T, seed uint64) {
 		const ranks = 6
-		w, programs := runCasts(t, seed, ranks, 30, 2, []int{1, 0, 2}, func(w *world) proto.Proc {
+		w, programs := runCasts(t, seed, ranks, 30, 2, []int{1, 0, 2}, func(w *testJob) proto.Proc {
 			return proto.Proc(1 + w.rng.IntN(2)) // 1 or 2
 		})
 		for i := range 30 {

@@ -8,7 +8,7 @@ import (
 	"banyan/internal/layout"
 )
 
-// Every slice is of the smallest class that has room for it, and comes back to it.
+// Every slice is of the smallest class that has room for it, and goes back to that class.
 func TestBuffersFit(t *testing.T) {
 	var b buffers
 	for size := range 1<<largestClass + 100 {
@@ -29,7 +29,7 @@ func TestBuffersFit(t *testing.T) {
 	}
 }
 
-// Buffers are made of Config.Memory, next to each other and never overlapping, before
+// Buffers are taken from Config.Memory, next to each other and never overlapping, before
 // anything is allocated.
 func TestBuffersOfGivenMemory(t *testing.T) {
 	memory := make([]byte, 1<<20)
@@ -61,7 +61,8 @@ func TestBuffersOfGivenMemory(t *testing.T) {
 	}
 }
 
-// What is kept for a replica that lags behind doesn't grow the heap: the collector would run for it.
+// What is kept for a replica that lags behind doesn't grow the heap: else the garbage collector
+// would run for it.
 func TestRetainedIsNotOnTheHeap(t *testing.T) {
 	p, w := single(t, layout.Uniform(2, 2))
 	p.buffers.memory = make([]byte, MemorySize)

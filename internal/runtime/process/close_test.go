@@ -7,8 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// shortLived is a program that broadcasts from rank 0 over one communicator after
-// another, and frees each as soon as its own part is done.
+// shortLived is a program that broadcasts from rank 0 over one communicator after another, and
+// frees each as soon as its own part is done.
 type shortLived struct {
 	rank, ranks int
 	context     uint64
@@ -66,8 +66,8 @@ func (s *shortLived) step(p *Process) bool {
 	return false
 }
 
-// meet waits until all others have come here or have died: the frames that they
-// sent before have come then too.
+// meet waits until all others have come here or have died. The frames that they sent before have
+// come then, too.
 func (s *shortLived) meet(p *Process) bool {
 	if s.met == nil {
 		for r := range s.ranks {
@@ -84,14 +84,14 @@ func (s *shortLived) meet(p *Process) bool {
 	return len(s.met) == 0
 }
 
-// Whoever dies but the root: all who live get every broadcast, though others have
-// freed the communicator; and nothing of it stays behind.
+// Any process but the root may die. All live processes get every broadcast, although others have
+// freed the communicator, and nothing of it stays behind.
 func TestBroadcastsOutliveTheirCommunicator(t *testing.T) {
 	for _, crashes := range []int{0, 2} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			const ranks = 6
 			programs := make([]*shortLived, ranks)
-			w := newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+			w := newTestJob(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 				programs[r] = &shortLived{rank: int(r), ranks: ranks, left: 8}
 				return programs[r]
 			})

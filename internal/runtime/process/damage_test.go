@@ -9,9 +9,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A log or a state that arrives with a wrong byte makes no replica: its replacement fails, the job goes
-// on, and another replacement takes the place. (One to which more was promised than comes is ended by
-// the launcher's patience.)
+// A log or a state that arrives with a wrong byte makes no replica: its replacement fails, the
+// job goes on, and another replacement joins. (A replacement to which more was promised than
+// comes is ended by a timeout of the launcher.)
 func TestDamagedTransfers(t *testing.T) {
 	seeds := 60
 	if testing.Short() {
@@ -22,7 +22,7 @@ func TestDamagedTransfers(t *testing.T) {
 	for seed := range uint64(seeds) {
 		layout := layout.Uniform(2, 2+int(seed%2))
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
+			w := newHealingJob(t, seed, layout, false, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: 2, rounds: 40, setUp: 2, value: uint64(r)}
 			})
 			hurt := map[*healingNode]bool{}

@@ -9,7 +9,7 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// payloads is a frameLog that keeps the lists of those gone, too.
+// payloads is a frameLog that also keeps the lists of the processes that are gone.
 type payloads struct {
 	frameLog
 	lists [][]wire.Gone
@@ -53,8 +53,8 @@ func TestRingInterleavedByHost(t *testing.T) {
 	}
 }
 
-// With each of its first heartbeats a process meets one more of those to whom
-// it would pass on news; then it sends heartbeats only to its observer.
+// With each of its first heartbeats a process introduces itself to one more of those to which it
+// would pass on news. Then it sends heartbeats only to its observer.
 func TestIntroductions(t *testing.T) {
 	p, w := eight()
 	for now := proto.Time(100e6); now <= 500e6; now += 100e6 {
@@ -66,7 +66,7 @@ func TestIntroductions(t *testing.T) {
 	}
 }
 
-// A broadcast's copy makes a death known and goes on as it came, but for the sender.
+// A copy of a broadcast makes a death known, and goes on as it came, except to the sender.
 func TestNewsArePassedOn(t *testing.T) {
 	p, w := eight()
 	p.Frame(6, &wire.Header{Kind: wire.KindNews, Src: 6, Tag: 0, Flags: 0}, gonePayload(wire.Gone{Proc: 4}, wire.Gone{Proc: 3, Left: true}))
@@ -76,8 +76,8 @@ func TestNewsArePassedOn(t *testing.T) {
 	if len(w.fenced) != 1 || w.fenced[0] != 4 {
 		t.Errorf("fenced %v", w.fenced)
 	}
-	// Those that live are labelled from the source: 6 1 5 7 0 2. Label 4 isn't
-	// in cube 0, and is vertex 2 of cube 1, next to vertex 3, label 3.
+	// The live processes are labelled from the source: 6 1 5 7 0 2. Label 4 isn't in cube 0, and
+	// is vertex 2 of cube 1, next to vertex 3, label 3.
 	if h := w.last(wire.KindNews); h != nil {
 		t.Errorf("a copy of cube 0 goes on: %+v", h)
 	}
@@ -148,8 +148,8 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-// A process that is said to be starved each time it is doubtful isn't taken for dead
-// before ten times δ.
+// A process that is said to lack a core each time it is doubtful isn't taken for dead before ten
+// times δ.
 func TestStarvationIsBorne(t *testing.T) {
 	p, _ := eight()
 	for now := proto.Time(0); ; now += 10e6 {

@@ -14,7 +14,7 @@ import (
 // reading is a frameLog whose peers' memory can be read.
 type reading struct {
 	*frameLog
-	memory  map[proto.Proc][]byte // what they expose, at place 1
+	memory  map[proto.Proc][]byte // what they expose, at address 1
 	revoked int
 	before  func(piece int) // called before each read
 	pieces  int
@@ -54,8 +54,8 @@ func offerFrom(p *Process, from proto.Proc, id, place uint64) {
 	}, stamp)
 }
 
-// A large message is read from its sender's memory, piece by piece, straight into
-// the program's buffer; the sender is let go when all is read.
+// A large message is read from its sender's memory, piece by piece, straight into the program's
+// buffer. The sender is released when all is read.
 func TestDirectRead(t *testing.T) {
 	p, w := singleReader(t, layout.Uniform(2, 1))
 	w.memory[1] = large
@@ -75,7 +75,7 @@ func TestDirectRead(t *testing.T) {
 	}
 }
 
-// An offer that can't be read, or no longer in the middle of it, is asked for.
+// Fragments are asked for if an offer can't be read, or can't be read to its end.
 func TestDirectReadFails(t *testing.T) {
 	for _, last := range []int{0, 1, 2} {
 		p, w := singleReader(t, layout.Uniform(2, 1))
@@ -103,7 +103,7 @@ func TestDirectReadFails(t *testing.T) {
 	}
 }
 
-// The sender dies while it's being read: its substitute's offer is read from the
+// The sender dies while it is being read: the offer of its substitute is read from the
 // beginning.
 func TestSenderDiesWhileRead(t *testing.T) {
 	p, w := singleReader(t, layout.Uniform(2, 2))
@@ -130,7 +130,7 @@ func TestSenderDiesWhileRead(t *testing.T) {
 	}
 }
 
-// Nobody may read on in a buffer that is the program's again.
+// No peer may go on reading a buffer that is the program's again.
 func TestRevokedBeforeReuse(t *testing.T) {
 	p, w := singleReader(t, layout.Uniform(3, 1))
 	h := p.Send(3, 1, 0, large)

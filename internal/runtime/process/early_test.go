@@ -10,9 +10,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// phases is a program that tells its phases apart by causality alone: in each,
-// every rank sends the phase's number to all others and receives theirs from any
-// source, all with one tag; then rank 0 waits for everybody and lets them go on.
+// phases is a program that tells its phases apart by causality alone. In each, every rank sends
+// the phase's number to all others and receives theirs from any source, all with one tag. Then
+// rank 0 waits for all ranks and lets them go on.
 type phases struct {
 	rank, ranks, total int
 	phase, at          int // at: operations of the phase begun
@@ -39,9 +39,9 @@ func (f *phases) step(p *Process) bool {
 	others := f.ranks - 1
 	peer := proto.Rank((f.rank + 1 + f.at%others) % f.ranks)
 	switch {
-	case f.at < others: // to everybody else
+	case f.at < others: // to every other rank
 		f.send(p, 2, peer)
-	case f.at < 2*others: // from anybody else
+	case f.at < 2*others: // from any other rank
 		f.receive(p, 2, proto.AnyRank)
 	case f.rank > 0 && f.at == 2*others:
 		f.send(p, 3, 0)
@@ -73,7 +73,7 @@ func (f *phases) receive(p *Process, context uint64, from proto.Rank) {
 // runPhases returns the first thing that went wrong at a live process.
 func runPhases(t *testing.T, seed uint64, layout layout.Layout, mirror bool, crashes int, prepare func(p *Process)) error {
 	programs := map[proto.Proc]*phases{}
-	w := newWorldOf(t, seed, Config{Layout: layout, Mirror: mirror, Period: 100e6, Timeout: 1e9}, func(r proto.Rank, k int) program {
+	w := newTestJobOf(t, seed, Config{Layout: layout, Mirror: mirror, Period: 100e6, Timeout: 1e9}, func(r proto.Rank, k int) program {
 		f := &phases{rank: int(r), ranks: layout.Ranks(), total: 12}
 		programs[layout.Proc(r, k)] = f
 		return f
@@ -114,14 +114,15 @@ func TestCanaryWithoutClocks(t *testing.T) {
 	t.Error("messages from the future go unnoticed")
 }
 
-// comes brings p a message of rank 1, from one of its replicas, that follows so many sends of p's rank.
+// comes brings p a message of rank 1, from one of its replicas, that follows so many sends of
+// p's rank.
 func comes(p *Process, from proto.Proc, seq uint64, sends uint32) {
 	payload := append([]byte{byte(seq)}, make([]byte, p.clock.StampSize())...)
 	binary.LittleEndian.PutUint32(payload[1+4*p.rank:], sends)
 	p.Frame(from, &wire.Header{Kind: wire.KindEager, Context: 2, Src: 1, Dst: p.rank, Seq: seq, Total: 1}, payload)
 }
 
-// wants receives, and tells which message that is; 0: none is there yet.
+// wants receives, and returns which message that is; 0: none is there yet.
 func wants(t *testing.T, p *Process) byte {
 	t.Helper()
 	var b [1]byte
@@ -135,12 +136,13 @@ func wants(t *testing.T, p *Process) byte {
 	return b[0]
 }
 
-// Replicas of a sender may have heard different things before the same message. Where copies come from
-// several, a later message can be ready before an earlier one; it waits for that.
+// Replicas of a sender may have heard different things before the same message. If copies come
+// from several replicas, a later message can be ready before an earlier one. It waits for the
+// earlier one.
 func TestEarlyMessagesKeepTheirOrder(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 2))
 	comes(p, 1, 1, 1) // the sender has heard of this rank's first send
-	comes(p, 4, 2, 0) // the sender's twin hasn't
+	comes(p, 4, 2, 0) // the sender's other replica hasn't
 	comes(p, 4, 3, 2)
 	comes(p, 4, 4, 1)
 	if got := wants(t, p); got != 0 {
@@ -160,7 +162,7 @@ func TestEarlyMessagesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// Nor does a message wait for what its sender's twin hasn't needed for it.
+// A message doesn't wait for a send that another replica of its sender hasn't needed for it.
 func TestTheLeastCauseCounts(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 2))
 	comes(p, 1, 1, 2)
@@ -185,9 +187,9 @@ func TestTheLeastCauseCounts(t *testing.T) {
 	}
 }
 
-// Where several threads wait, a receive that names its source gets its message, whatever is said to precede it: two threads
-// whose messages come from two worlds would else wait for each other's sends, for ever. One from any source that was posted
-// earlier goes first.
+// If several threads wait, a receive that names its source gets its message, whatever is said to
+// precede it. Else two threads whose messages come from two replica layers would wait for each
+// other's sends for ever. A receive from any source that was posted earlier goes first.
 func TestThreadsDontWaitForEachOther(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 2))
 	var b [4][1]byte

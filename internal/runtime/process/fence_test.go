@@ -12,8 +12,7 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// frameLog is a Net that keeps the headers of what is sent, and a Host that
-// doesn't mind.
+// frameLog is a Net that keeps the headers of what is sent, and a Host that ignores everything.
 type frameLog struct {
 	headers []wire.Header
 	tokens  []uint64
@@ -48,8 +47,8 @@ func (w *frameLog) last(k wire.Kind) *wire.Header {
 	return nil
 }
 
-// single is a process whose peers are played by the test, with the contexts 2
-// (point-to-point) and 3 (collective) of the world.
+// single is a process whose peers are played by the test, with the contexts 2 (point-to-point)
+// and 3 (collective) of the world.
 func single(t *testing.T, layout layout.Layout) (*Process, *frameLog) {
 	w := &frameLog{}
 	p := New(Config{Layout: layout, Period: 100e6, Timeout: 1e9}, 0, w, w)
@@ -65,8 +64,8 @@ func single(t *testing.T, layout layout.Layout) (*Process, *frameLog) {
 	return p, w
 }
 
-// A process that is fenced in the middle of a transfer ends it: the program gets
-// an error, but only when the transport has given its buffer back.
+// A process that is fenced in the middle of a transfer ends it: the program gets an error, but
+// only when the transport has given its buffer back.
 func TestFencedInATransfer(t *testing.T) {
 	p, w := single(t, layout.Uniform(2, 1))
 	h := p.Send(2, 1, 0, make([]byte, 10*fragmentSize))
@@ -92,9 +91,8 @@ func TestFencedInATransfer(t *testing.T) {
 	}
 }
 
-// A fenced process says nothing any more. Those who haven't heard of it yet would
-// take a withdrawn message or a goodbye for the truth, while a substitute has
-// what they need.
+// A fenced process sends nothing any more. Processes that haven't heard of its eviction yet
+// would believe a withdrawn message or a goodbye, while a substitute has what they need.
 func TestFencedProcessIsSilent(t *testing.T) {
 	p, w := single(t, layout.Uniform(2, 2))
 	p.Send(2, 1, 0, make([]byte, 10*fragmentSize))

@@ -61,18 +61,18 @@ func TestFramesAreTheSameBytes(t *testing.T) {
 			crashes int
 		}{{layout.Uniform(4, 1), false, 0}, {layout.Uniform(3, 2), false, 3}, {layout.Partial([]int{1, 3, 2}), true, 3}} {
 			cfg := Config{Layout: c.layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, skewLimit: 6000}
-			w := newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program { return newExchange(int(r), c.layout.Ranks(), 4) })
+			w := newTestJobOf(t, seed, cfg, func(r proto.Rank, k int) program { return newExchange(int(r), c.layout.Ranks(), 4) })
 			w.sent = sums
 			w.run(c.crashes, func() proto.Proc { return w.expendable() })
 		}
 
-		w := newWorld(t, seed, layout.Uniform(8, 1), func(r proto.Rank, _ int) program {
+		w := newTestJob(t, seed, layout.Uniform(8, 1), func(r proto.Rank, _ int) program {
 			return &casts{rank: int(r), ranks: 8, total: 40, roots: []int{1, 0, 2}}
 		})
 		w.sent = sums
 		w.run(3, func() proto.Proc { return proto.Proc(1 + w.rng.IntN(4)) })
 
-		h := newVerifiedHealingWorld(t, seed, layout.Uniform(2, 3), false, func(r proto.Rank) *courier {
+		h := newVerifiedHealingJob(t, seed, layout.Uniform(2, 3), false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: 2, rounds: 30, setUp: 2, value: uint64(r)}
 		}, func(*healingNode, Corruption) {})
 		h.sent = sums
@@ -80,7 +80,7 @@ func TestFramesAreTheSameBytes(t *testing.T) {
 	}
 
 	// Frames that those runs lack.
-	w := newWorld(t, 1, layout.Uniform(4, 1), func(proto.Rank, int) program { return nil })
+	w := newTestJob(t, 1, layout.Uniform(4, 1), func(proto.Rank, int) program { return nil })
 	w.sent = sums
 	p := w.nodes[0].p
 	for now := proto.Time(1e9); now < 5e9; now += 100e6 { // one after another is silent for too long

@@ -16,28 +16,28 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// healingWorld is a world whose dead are replaced: it is the launcher, too. What that says to
-// a process comes in order, but independently of all frames.
-type healingWorld struct {
+// healingJob is a job whose dead processes are replaced, and its launcher. What the launcher
+// says to a process comes in order, but independently of all frames.
+type healingJob struct {
 	t            *testing.T
 	rng          *rand.Rand
 	layout       layout.Layout
 	mirror       bool
-	nodes        []*healingNode // by process: the last life
-	all          []*healingNode // every life
-	links        []*link        // by pair of lives
+	nodes        []*healingNode // by process: the last incarnation
+	all          []*healingNode // every incarnation
+	links        []*link        // by pair of incarnations
 	now          proto.Time
 	incarnations []proto.Incarnation
-	waiting      []proto.Proc // places to be filled
-	fresh        *healingNode // the replacement of now, until it is healed
+	waiting      []proto.Proc // slots to be filled
+	fresh        *healingNode // the present replacement, until it is healed
 	donor        *healingNode
-	over         bool // somebody has left: nobody is replaced any more
+	over         bool // a process has left: no other is replaced any more
 	make         func(r proto.Rank) *courier
 	limit        uint64 // of what is kept for others
 	healed       int
 	failed       int
-	givenUp      int // replacements, for too much was kept for them
-	// corrupted, if set, has what is sent compared, and is told.
+	givenUp      int // replacements for which too much was kept
+	// corrupted, if set, has what is sent compared, and hears of differences.
 	corrupted func(by *healingNode, c Corruption)
 	tainted   bool        // a value may be wrong
 	stop      func() bool // if set, ends the run
@@ -46,7 +46,7 @@ type healingWorld struct {
 	sent   *frameSums // of what is sent, if set
 }
 
-// link is what is on its way from one life to another, or, from nobody, the launcher's
+// link is what is on its way from one incarnation to another, or, with no sender, the launcher's
 // words.
 type link struct {
 	from, to *healingNode
@@ -54,14 +54,14 @@ type link struct {
 	words    []func()
 }
 
-// healingNode is one life of a process.
+// healingNode is one incarnation of a process.
 type healingNode struct {
-	w           *healingWorld
+	w           *healingJob
 	self        proto.Proc
 	incarnation proto.Incarnation
 	p           *Process
 	program     *courier
-	admitted    []proto.Incarnation // by process: whose frames come and go
+	admitted    []proto.Incarnation // by process: the one whose frames come and go
 	fenced      []bool
 	dead        bool
 	gone        bool // left in order
@@ -72,12 +72,12 @@ type healingNode struct {
 	wrong       bool // its program ended with a wrong value
 }
 
-func newHealingWorld(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *healingWorld {
-	return newVerifiedHealingWorld(t, seed, layout, mirror, make, nil)
+func newHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *healingJob {
+	return newVerifiedHealingJob(t, seed, layout, mirror, make, nil)
 }
 
-func newVerifiedHealingWorld(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingWorld {
-	w := &healingWorld{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
+func newVerifiedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingJob {
+	w := &healingJob{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
 		incarnations: slices.Repeat([]proto.Incarnation{0}, layout.Procs())}
 	for q := range proto.Proc(layout.Procs()) {
 		w.nodes = append(w.nodes, w.newNode(q))
@@ -92,13 +92,14 @@ func newVerifiedHealingWorld(t *testing.T, seed uint64, layout layout.Layout, mi
 	return w
 }
 
-func (w *healingWorld) newNode(q proto.Proc) *healingNode {
+func (w *healingJob) newNode(q proto.Proc) *healingNode {
 	n := &healingNode{w: w, self: q, incarnation: w.incarnations[q], admitted: slices.Clone(w.incarnations), fenced: make([]bool, len(w.incarnations))}
 	w.all = append(w.all, n)
 	return n
 }
 
-// start starts a life, the first one of a process if there are no lives of the others.
+// start starts an incarnation; the first one of a process if no incarnations of the others are
+// given.
 func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	w, q := n.w, n.self
 	var corrupted func(Corruption)
@@ -185,7 +186,7 @@ func (n *healingNode) Heals(step HealStep) {
 
 func (n *healingNode) String() string { return fmt.Sprintf("%v.%d", n.self, n.incarnation) }
 
-func (w *healingWorld) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *healingNode {
+func (w *healingJob) incarnationOf(q proto.Proc, incarnation proto.Incarnation) *healingNode {
 	for _, n := range w.all {
 		if n.self == q && n.incarnation == incarnation {
 			return n
@@ -195,7 +196,7 @@ func (w *healingWorld) incarnationOf(q proto.Proc, incarnation proto.Incarnation
 	return nil
 }
 
-func (w *healingWorld) link(from, to *healingNode) *link {
+func (w *healingJob) link(from, to *healingNode) *link {
 	for _, f := range w.links {
 		if f.from == from && f.to == to {
 			return f
@@ -216,12 +217,12 @@ func (f *link) giveBack(pk packet) {
 func (f *link) push(pk packet) { f.packets = append(f.packets, pk) }
 
 // say is the launcher's word to a process.
-func (w *healingWorld) say(to *healingNode, word func()) {
+func (w *healingJob) say(to *healingNode, word func()) {
 	f := w.link(nil, to)
 	f.words = append(f.words, word)
 }
 
-func (w *healingWorld) sayToAll(about *healingNode, word func(p *Process)) {
+func (w *healingJob) sayToAll(about *healingNode, word func(p *Process)) {
 	for _, n := range w.nodes {
 		if n != about && !n.dead && !n.gone {
 			w.say(n, func() { word(n.p) })
@@ -233,8 +234,8 @@ func (w *healingWorld) sayToAll(about *healingNode, word func(p *Process)) {
 	}
 }
 
-// deliver hands over the oldest of a link, and says whether there was anything to do.
-func (w *healingWorld) deliver(f *link) bool {
+// deliver hands over the oldest of a link, and tells whether there was anything to do.
+func (w *healingJob) deliver(f *link) bool {
 	to := f.to
 	if to.dead || to.gone {
 		done := len(f.packets)+len(f.words) > 0
@@ -275,8 +276,8 @@ func (w *healingWorld) deliver(f *link) bool {
 	return true
 }
 
-// crash ends a life: of what it has sent to each other, any prefix arrives.
-func (w *healingWorld) crash(n *healingNode) {
+// crash ends an incarnation. Of what it has sent to each other process, any prefix arrives.
+func (w *healingJob) crash(n *healingNode) {
 	if n.dead || n.gone {
 		return
 	}
@@ -297,8 +298,8 @@ func (w *healingWorld) crash(n *healingNode) {
 	}
 }
 
-// replace starts the next replacement, if that can be now.
-func (w *healingWorld) replace() {
+// replace starts the next replacement, if it can be now.
+func (w *healingJob) replace() {
 	if w.fresh != nil || w.over || len(w.waiting) == 0 {
 		return
 	}
@@ -327,8 +328,8 @@ func (w *healingWorld) replace() {
 	w.say(donor, func() { donor.p.Help(slot, n.incarnation) })
 }
 
-// victim is a life that may end: each rank keeps one that is a replica.
-func (w *healingWorld) victim() *healingNode {
+// victim is an incarnation that may end: each rank keeps one that is a replica.
+func (w *healingJob) victim() *healingNode {
 	candidates := []*healingNode{}
 	for _, n := range w.all {
 		if n.dead || n.gone {
@@ -342,7 +343,7 @@ func (w *healingWorld) victim() *healingNode {
 		}
 		if others > 0 {
 			candidates = append(candidates, n)
-			if n == w.fresh || n == w.donor && w.fresh != nil { // they are what this is about
+			if n == w.fresh || n == w.donor && w.fresh != nil { // this test is about them
 				candidates = append(candidates, n, n, n)
 			}
 		}
@@ -353,8 +354,8 @@ func (w *healingWorld) victim() *healingNode {
 	return candidates[w.rng.IntN(len(candidates))]
 }
 
-// run goes on until all have left, and so many have died.
-func (w *healingWorld) run(crashes, every int) {
+// run goes on until all have left. So many crashes happen meanwhile.
+func (w *healingJob) run(crashes, every int) {
 	for steps := 0; ; steps++ {
 		if steps > 3_000_000 {
 			w.t.Fatalf("no end in sight: %s", w.state())
@@ -392,7 +393,7 @@ func (w *healingWorld) run(crashes, every int) {
 }
 
 // pick delivers something, if there is anything.
-func (w *healingWorld) pick() bool {
+func (w *healingJob) pick() bool {
 	if len(w.links) == 0 {
 		return false
 	}
@@ -405,7 +406,7 @@ func (w *healingWorld) pick() bool {
 	return false
 }
 
-func (w *healingWorld) advance(n *healingNode) {
+func (w *healingJob) advance(n *healingNode) {
 	n.p.At(w.now)
 	for len(n.owed) > 0 {
 		b := n.owed[0]
@@ -416,7 +417,7 @@ func (w *healingWorld) advance(n *healingNode) {
 	if w.rng.IntN(3) == 0 {
 		n.p.flushAcks()
 	}
-	if w.rng.IntN(20) == 0 { // time passes, too slowly for anybody to be suspected
+	if w.rng.IntN(20) == 0 { // time passes, too slowly for a suspicion
 		w.now += 1e5
 		for _, m := range w.all {
 			if !m.dead && !m.gone && w.now >= m.p.Deadline() {
@@ -458,7 +459,7 @@ func (w *healingWorld) advance(n *healingNode) {
 	}
 }
 
-func (w *healingWorld) state() string {
+func (w *healingJob) state() string {
 	s := ""
 	for _, n := range w.all {
 		m, _ := n.p.replica.Retained()
@@ -471,8 +472,9 @@ func (w *healingWorld) state() string {
 	return s
 }
 
-// courier is a program with safe points: in each round it sends its value to the next rank, a
-// large message now and then, and adds what comes from the one before, from any source.
+// courier is a program with safe points. In each round it sends its value to the next rank,
+// sometimes in a large message, and adds what comes from the rank before, received from any
+// source.
 type courier struct {
 	rank, ranks, rounds int
 	setUp               int // rounds before the first safe point
@@ -486,7 +488,7 @@ type courier struct {
 	room  []byte
 }
 
-// step does one thing, as progress.Engine.Safepoint and its callers would.
+// step does one thing, as engine.Engine.Safepoint and its callers would.
 func (c *courier) step(p *Process) (finished bool) {
 	switch {
 	case !p.LogWhole():
@@ -569,8 +571,8 @@ func expected(c *courier) uint64 {
 	return values[c.rank]
 }
 
-// Whoever dies and whenever, replacements and donors at every point of a healing above
-// all, as long as each rank keeps a replica: all that are left come to the same end.
+// Processes die at any time, replacements and donors at every point of a healing above all, as
+// long as each rank keeps a replica. All that are left come to the same end.
 func TestHealing(t *testing.T) {
 	seeds := 300
 	if testing.Short() {
@@ -581,7 +583,7 @@ func TestHealing(t *testing.T) {
 		layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 2), layout.Uniform(2, 3), layout.Partial([]int{2, 1, 3})}
 		layout := layouts[seed%4]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newHealingWorld(t, seed, layout, seed%5 == 4, func(r proto.Rank) *courier {
+			w := newHealingJob(t, seed, layout, seed%5 == 4, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 12, setUp: int(seed % 3), value: uint64(r)}
 			})
 			if seed%2 == 0 {

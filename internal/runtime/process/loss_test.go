@@ -10,9 +10,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// stubborn is a program that goes on when a rank is lost: rounds of an exchange
-// around the ring, in the collective context, of small and large messages. When
-// a step fails it gives up that round and all others.
+// stubborn is a program that goes on when a rank is lost: rounds of an exchange around the ring,
+// in the collective context, of small and large messages. When a step fails it gives up that
+// round and all others.
 type stubborn struct {
 	rank, ranks, rounds int
 	open                []Handle
@@ -39,13 +39,13 @@ func (s *stubborn) step(p *Process) bool {
 	return false
 }
 
-// All replicas of a rank die, at different moments, and perhaps others. The
-// replicas of a surviving rank then hear of the loss at different places of the
-// program. Nothing hangs: no operation, and not the shutdown barrier.
+// All replicas of a rank die, at different moments, and perhaps others. The replicas of a
+// surviving rank then hear of the loss at different points of the program. Nothing hangs: no
+// operation, and not the shutdown barrier.
 func TestLostRankOfAReplicatedJob(t *testing.T) {
 	for _, layout := range []layout.Layout{layout.Uniform(3, 2), layout.Uniform(4, 2), layout.Uniform(3, 3)} {
 		seeds(t, func(t *testing.T, seed uint64) {
-			w := newWorld(t, seed, layout, func(r proto.Rank, _ int) program {
+			w := newTestJob(t, seed, layout, func(r proto.Rank, _ int) program {
 				return &stubborn{rank: int(r), ranks: layout.Ranks(), rounds: 9}
 			})
 			at := 0
@@ -60,8 +60,7 @@ func TestLostRankOfAReplicatedJob(t *testing.T) {
 	}
 }
 
-// A large message of a rank that died before anyone asked for its data can't be
-// received any more.
+// A large message of a rank that died before its data was asked for can't be received any more.
 func TestUnexpectedOfferOfALostRank(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	p.Frame(1, &wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: 100_000, ID: 1 << 32}, nil)

@@ -114,7 +114,7 @@ func (m *modes) stepReceive(p *Process) bool {
 		}
 	case m.at == m.total:
 		return true
-	case m.taken != Handle{}: // nobody else finds it
+	case m.taken != Handle{}: // no other receive finds it
 		if s, ok, _ := p.Probe(2, src, tag); ok && s == m.probed && m.total-m.at == 1 {
 			return m.failed("a message that was taken is found by a probe")
 		}
@@ -151,7 +151,7 @@ func TestModesSurviveCrashes(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
 				layout := layout.Uniform(c.ranks, c.degree)
 				programs := map[proto.Proc]*modes{}
-				w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+				w := newTestJob(t, seed, layout, func(r proto.Rank, k int) program {
 					m := &modes{rank: int(r), total: 15}
 					programs[layout.Proc(r, k)] = m
 					return m
@@ -171,8 +171,8 @@ func TestModesSurviveCrashes(t *testing.T) {
 	}
 }
 
-// A synchronous send waits for its receive, however small the message, and ends with an
-// error should the receiver die first.
+// A synchronous send waits for its receive, however small the message, and ends with an error if
+// the receiver dies first.
 func TestSynchronousSend(t *testing.T) {
 	for _, size := range []int{0, 1, EagerLimit + 1} {
 		p, w := single(t, layout.Uniform(3, 1))
@@ -205,7 +205,7 @@ func TestSynchronousSend(t *testing.T) {
 	}
 }
 
-// A message that was taken by a probe, but not received, when its sender dies.
+// A probe has taken a message whose sender dies before it is received.
 func TestTakenMessageOfALostRank(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	p.Frame(1, &wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: 100_000, ID: 1 << 32}, nil)
@@ -231,7 +231,7 @@ func TestTakenMessageOfALostRank(t *testing.T) {
 	}
 }
 
-// Messages of more than 2^32 bytes have their length. No byte of this one is moved.
+// A message of more than 2^32 bytes has the right length. No byte of this one is moved.
 func TestHugeMessage(t *testing.T) {
 	const total = 5 << 30
 	p, w := single(t, layout.Uniform(2, 1))

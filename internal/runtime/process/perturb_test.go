@@ -42,13 +42,13 @@ func (c *collector) step(p *Process) bool {
 	return len(*c.order) == c.each*(c.ranks-1)
 }
 
-// With perturbed timing each channel's messages stay in their order, and nothing is
-// lost, whoever dies meanwhile.
+// With perturbed timing each channel's messages stay in their order, and nothing is lost,
+// whichever processes die meanwhile.
 func TestPerturbedChannelsKeepTheirOrder(t *testing.T) {
 	layout := layout.Uniform(3, 2)
 	for seed := range uint64(60) {
 		orders := make([][]proto.Rank, 2)
-		w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+		w := newTestJob(t, seed, layout, func(r proto.Rank, k int) program {
 			return &collector{rank: int(r), ranks: 3, each: 12, buffer: make([]byte, 1), order: &orders[k], last: map[proto.Rank]byte{}, t: t}
 		})
 		for i, n := range w.nodes {
@@ -58,8 +58,8 @@ func TestPerturbedChannelsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// Messages of different sources that come at the same moment are seen in both orders,
-// and so are the ends of their receives; those of collectives are never late.
+// Messages of different sources that come at the same moment are seen in both orders, and so are
+// the ends of their receives. Those of collectives are never late.
 func TestPerturbedOrders(t *testing.T) {
 	swapped, late := 0, 0
 	for seed := range uint64(200) {

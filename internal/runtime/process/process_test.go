@@ -11,10 +11,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// exchange is a program: every rank sends a number of messages of various
-// sizes to every other rank, nonblocking, and receives them; from odd ranks by
-// name and in order, from even ones by AnyRank. Each payload tells its sender,
-// number and length.
+// exchange is a program. Every rank sends a number of messages of various sizes to every other
+// rank, nonblocking, and receives them: from odd ranks by name and in order, from even ones by
+// AnyRank. Each payload says its sender, number and length.
 type exchange struct {
 	rank, ranks int
 	rounds      int
@@ -26,7 +25,7 @@ type exchange struct {
 	spare       [][]byte
 }
 
-// buffer is one that has been used, if there is one: large ones take long to make.
+// buffer is one that has been used, if there is one: it takes long to make large ones.
 func (e *exchange) buffer(size int) []byte {
 	if len(e.spare) == 0 {
 		return make([]byte, size, slices.Max(sizes))
@@ -217,7 +216,7 @@ func TestExchangeSurvivesCrashes(t *testing.T) {
 				layout := c.layout
 				programs := map[proto.Proc]*exchange{}
 				cfg := Config{Layout: layout, Mirror: c.mirror, Period: 100e6, Timeout: 1e9, skewLimit: 6000}
-				w := newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+				w := newTestJobOf(t, seed, cfg, func(r proto.Rank, k int) program {
 					e := newExchange(int(r), layout.Ranks(), 4)
 					programs[layout.Proc(r, k)] = e
 					return e
@@ -238,7 +237,7 @@ func TestExchangeSurvivesCrashes(t *testing.T) {
 }
 
 // expendable picks a live process whose rank has another one.
-func (w *world) expendable() proto.Proc {
+func (w *testJob) expendable() proto.Proc {
 	for {
 		q := proto.Proc(w.rng.IntN(len(w.nodes)))
 		alive := 0
@@ -256,7 +255,7 @@ func (w *world) expendable() proto.Proc {
 	}
 }
 
-func (w *world) anyExpendable() bool {
+func (w *testJob) anyExpendable() bool {
 	for r := range proto.Rank(w.layout.Ranks()) {
 		alive := 0
 		for k := range w.layout.Degree(r) {
@@ -271,7 +270,7 @@ func (w *world) anyExpendable() bool {
 	return false
 }
 
-// checkEmpty says that nothing is left behind in the tables, nor in messages that are free.
+// checkEmpty fails if something is left behind in the tables, or in messages that are free.
 func (n *node) checkEmpty(t *testing.T, seed uint64) {
 	count := 0
 	n.p.requests.each(func(Handle, *request) { count++ })

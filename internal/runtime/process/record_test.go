@@ -27,8 +27,9 @@ func (r *traceLog) Received(from proto.Proc, k wire.Kind) { r.received[frameOf{f
 func (r *traceLog) Coloured()                             { r.coloured++ }
 func (r *traceLog) Died(q proto.Proc)                     { r.deaths = append(r.deaths, q) }
 
-// dying is a program that dies in the middle of its broadcasts: before it has said shutdown barrier, so
-// nobody can leave without having learnt of it, and after some that reached it along a tree.
+// dying is a program that dies in the middle of its broadcasts. That is before it has entered
+// the shutdown barrier, so no process can leave without having learnt of it; and some broadcasts
+// have reached it along a tree.
 type dying struct {
 	*casts
 	die func()
@@ -42,15 +43,15 @@ func (d *dying) step(p *Process) bool {
 	return false
 }
 
-// TestRecorder: every frame that leaves is recorded, and whatever is received has been
-// sent; broadcasts colour once each; every survivor records the death.
+// Every frame that leaves is recorded, and every received one has been sent. Broadcasts colour
+// once each. Every survivor records the death.
 func TestRecorder(t *testing.T) {
 	const ranks, total, victim = 5, 20, 3
 	for seed := uint64(1); seed <= 10; seed++ {
 		tapes := make([]*traceLog, ranks)
 		before := make([]uint64, ranks)
-		var w *world
-		w = newWorld(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
+		var w *testJob
+		w = newTestJob(t, seed, layout.Uniform(ranks, 1), func(r proto.Rank, _ int) program {
 			c := &casts{rank: int(r), ranks: ranks, total: total, roots: []int{0}}
 			if r == victim {
 				return &dying{c, func() { w.crash(victim) }}

@@ -7,8 +7,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A frame without data may come as an empty part of the transport's own buffer,
-// which must not get among those that the process gives to its messages.
+// A frame without data may come as an empty part of the transport's own buffer, which must not
+// get among those that the process gives to its messages.
 func TestEmptyPayloadIsNotRecycled(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	theirs := make([]byte, 4096)

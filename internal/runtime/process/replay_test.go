@@ -15,9 +15,9 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// randomProgram is a program that sends messages of all sizes to everybody, itself too, and
-// receives them by name, from any source, into buffers that are too small, after
-// probes. It writes down all that the calls tell it. What it sends depends on the seed.
+// randomProgram is a program that sends messages of all sizes to all ranks, itself included, and
+// receives them by name, from any source, into buffers that are too small, and after probes. It
+// writes down everything that the calls tell it. What it sends depends on the seed.
 type randomProgram struct {
 	rank, ranks int
 	rng         *rand.Rand
@@ -95,9 +95,9 @@ func (c *randomProgram) step(p *Process) bool {
 	return false
 }
 
-// alone is the world of a replacement in its replay: it talks to nobody.
+// alone is a replacement in its replay, and its transport: it talks to no other process.
 func alone(t *testing.T, layout layout.Layout, self proto.Proc) (*node, *Process) {
-	n := &node{w: &world{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
+	n := &node{w: &testJob{t: t, links: map[[2]proto.Proc][]packet{}}, self: self, fenced: map[proto.Proc]bool{}}
 	n.p = New(Config{Self: self, Layout: layout, Period: 100e6, Timeout: 1e9, Replacement: true}, 0, n, n)
 	var all []proto.Rank
 	for r := range proto.Rank(layout.Ranks()) {
@@ -127,7 +127,7 @@ func drain(e *state.Encoder) (b []byte) {
 // process that lived to the end.
 func randomPrograms(t *testing.T, seed uint64, layout layout.Layout, rounds, crashes int) (programs map[proto.Proc]*randomProgram, logs map[proto.Proc][]byte, pasts map[proto.Proc]string) {
 	programs, logs, pasts = map[proto.Proc]*randomProgram{}, map[proto.Proc][]byte{}, map[proto.Proc]string{}
-	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+	w := newTestJob(t, seed, layout, func(r proto.Rank, k int) program {
 		q := layout.Proc(r, k)
 		c := newRandomProgram(int(r), layout.Ranks(), rounds, seed)
 		c.end = func(p *Process) { logs[q], pasts[q] = logOf(t, p), fmt.Sprint(*p.clock) }
@@ -149,8 +149,7 @@ func randomPrograms(t *testing.T, seed uint64, layout layout.Layout, rounds, cra
 	return programs, logs, pasts
 }
 
-// run goes through a replacement's program, which nobody talks to. It fails if that
-// takes for ever.
+// run goes through a replacement's program without any peers. It fails if that takes for ever.
 func (c *randomProgram) run(t *testing.T, p *Process) {
 	for range 1_000_000 {
 		if len(c.steps) == 0 {
@@ -166,9 +165,9 @@ func (c *randomProgram) run(t *testing.T, p *Process) {
 	t.Fatalf("the replay hangs: %v", p.host.(*node).healFailed)
 }
 
-// TestReplay: a replacement of any replica that runs on a log hears just what the donor
-// heard, call by call, sends as many messages, and has the same clock in the end; and
-// its own log is good for the next.
+// A replacement of any replica that runs on a log hears exactly what the donor heard, call by
+// call, sends as many messages, and has the same clock in the end. Its own log is good for the
+// next replacement.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(18) {
 		layout := layout.Uniform(2+int(seed%3), 2+int(seed/3%2))
@@ -209,8 +208,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayDiffers: a program that does something else than its donor ends with an
-// error, wherever it leaves the way, and never hangs.
+// A program that does something else than its donor ends with an error, wherever the two part,
+// and never hangs.
 func TestReplayDiffers(t *testing.T) {
 	for _, seed := range []uint64{5, 6} {
 		replayDiffers(t, seed)
@@ -245,7 +244,7 @@ func replayDiffers(t *testing.T, seed uint64) {
 			}
 		}
 		n, p, c := begin()
-		c.steps = slices.Delete(c.steps, at, at+1) // what it omits may be a send, a receive or a wait
+		c.steps = slices.Delete(c.steps, at, at+1) // the omitted step may be a send, a receive or a wait
 		c.run(t, p)
 		if err := p.EndReplay(); err != nil && !errors.Is(err, ErrReplay) || n.healFailed != nil && !errors.Is(n.healFailed, ErrReplay) {
 			t.Errorf("omitting step %d: %v", at, err)
@@ -253,8 +252,8 @@ func replayDiffers(t *testing.T, seed uint64) {
 	}
 }
 
-// TestFailedReplay: whatever a program still asks for when its replay has failed ends with the
-// error, also what the log says was on its way when the donor came to its safe point.
+// Whatever a program still asks for when its replay has failed ends with the error, even what
+// the log says was on its way when the donor came to its safe point.
 func TestFailedReplay(t *testing.T) {
 	_, p := alone(t, layout.Uniform(2, 2), 0)
 	l := &history{}
@@ -275,8 +274,7 @@ func TestFailedReplay(t *testing.T) {
 	}
 }
 
-// TestLogLimit: a process that has received too much says that nobody can be healed
-// from it, and keeps nothing.
+// A process that has received too much says that it can't be a donor, and keeps nothing.
 func TestLogLimit(t *testing.T) {
 	l := &history{}
 	body := make([]byte, EagerLimit)
@@ -309,7 +307,7 @@ func TestLogLimit(t *testing.T) {
 	}
 }
 
-// FuzzLog: no log breaks a replacement.
+// No log breaks a replacement.
 func FuzzLog(f *testing.F) {
 	l := &history{}
 	l.eager(envelope(1), make([]byte, 8), []byte("data"))

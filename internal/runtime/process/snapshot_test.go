@@ -10,7 +10,7 @@ import (
 	"banyan/internal/proto/replica"
 )
 
-// contents tells all that a snapshot is to bring over.
+// contents lists everything that a snapshot has to bring over.
 func contents(p *Process) (s []string) {
 	for m := range p.replica.Kept() {
 		s = append(s, fmt.Sprintf("kept %d %v %d %d %d %x", m.Context, m.Dst, m.Tag, m.Total, m.Seq, p.sends.messages.get(handleOf(m.User)).wire))
@@ -25,13 +25,13 @@ func contents(p *Process) (s []string) {
 	return append(s, fmt.Sprint(*p.clock))
 }
 
-// middle runs the program of TestReplay in a world, with every process but one as slow as
-// chance wills, until that one has nothing under way in the middle of it, and takes its
-// snapshot for the slot of its dead twin.
+// middle runs the program of TestReplay, with every process but one as slow as chance has it,
+// until that one has nothing under way in the middle of it. Then it takes that one's snapshot
+// for the slot of a dead replica of the same rank.
 func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, snapshot []byte, before []string) {
 	layout := layout.Uniform(3, 3)
 	twin := proto.Proc(4)
-	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+	w := newTestJob(t, seed, layout, func(r proto.Rank, k int) program {
 		c := newRandomProgram(int(r), layout.Ranks(), 6, seed)
 		c.end = func(*Process) {}
 		return c
@@ -49,7 +49,7 @@ func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, 
 		}
 		c, running := n.program.(*randomProgram)
 		if n == d && running && len(c.open) == 0 && d.p.Pending() == nil && !d.p.liveness.detector.Alive(twin) &&
-			(d.p.receives.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // rather with more to take
+			(d.p.receives.early != nil || countKept(d.p.replica) > 0 || w.rng.IntN(8) == 0) { // preferably with more to take
 			break
 		}
 		if n == d && !running {
@@ -77,8 +77,8 @@ func middle(t *testing.T, seed uint64) (donor *Process, replacement proto.Proc, 
 	return p, twin, snapshot, before
 }
 
-// TestSnapshot: a replacement has what its donor had: what is kept for others, what
-// nobody has received, what came before its cause, the clock.
+// A replacement has what its donor had: messages kept for others, unreceived messages, messages
+// that came before their cause, the clock.
 func TestSnapshot(t *testing.T) {
 	kept, unexpected := 0, 0
 	for seed := range uint64(30) {
@@ -118,7 +118,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestPending: a safe point with something under way can't be used.
+// A safe point with something under way can't be used.
 func TestPending(t *testing.T) {
 	_, p := alone(t, layout.Uniform(2, 2), 0)
 	p.healing.replay = nil
@@ -145,7 +145,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// FuzzRestore: no snapshot breaks a replacement.
+// No snapshot breaks a replacement.
 func FuzzRestore(f *testing.F) {
 	f.Add([]byte{snapshotVersion, 0, 0})
 	for seed := range uint64(3) {

@@ -78,7 +78,7 @@ func unexpected(p *Process) (messages, bytes int) {
 }
 
 // settle runs a world until nothing happens any more.
-func (w *world) settle() {
+func (w *testJob) settle() {
 	for still := 0; still < 3; {
 		if key, ok := w.pick(); ok {
 			w.deliver(key)
@@ -97,7 +97,7 @@ func (w *world) settle() {
 	}
 }
 
-func (w *world) progress() (steps int) {
+func (w *testJob) progress() (steps int) {
 	for _, n := range w.nodes {
 		if s, ok := n.program.(*script); ok {
 			steps += s.at
@@ -106,12 +106,12 @@ func (w *world) progress() (steps int) {
 	return steps
 }
 
-// laggard is a job of two ranks that talk, in which one replica gets no time.
-func laggard(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64) (w *world, frozen *bool) {
+// slowReplica is a job of two ranks that talk, in which one replica gets no time.
+func slowReplica(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64) (w *testJob, frozen *bool) {
 	frozen = new(bool)
 	*frozen = true
 	cfg := Config{Layout: layout.Uniform(2, degree), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
-	return newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+	return newTestJobOf(t, seed, cfg, func(r proto.Rank, k int) program {
 		s := dialogue(r, rounds, bytes)
 		if r == 1 && k == 1 {
 			s.frozen = frozen
@@ -121,7 +121,7 @@ func laggard(t *testing.T, seed uint64, degree, rounds, bytes int, limit uint64)
 }
 
 // finish runs a world to its end, and checks what the programs have received.
-func finish(t *testing.T, w *world, seed uint64) {
+func finish(t *testing.T, w *testJob, seed uint64) {
 	t.Helper()
 	var scripts []*script
 	for _, n := range w.nodes {
@@ -142,17 +142,18 @@ func finish(t *testing.T, w *world, seed uint64) {
 	}
 }
 
-// A program that gets no time holds up the job when its siblings have received so much more than it that
-// the limit is exceeded, no sooner; what waits for it is that, and what was sent before they were held.
-func TestLaggardIsWaitedFor(t *testing.T) {
+// A program that gets no time holds up the job when its siblings have received so much more than
+// it that the limit is exceeded, no sooner. That much waits for it, and what was sent before
+// they were throttled.
+func TestSlowReplicaIsWaitedFor(t *testing.T) {
 	const bytes, limit = 1000, 20_000
 	const each = bytes + retainCost
 	for _, degree := range []int{2, 3} {
 		seeds(t, func(t *testing.T, seed uint64) {
-			w, frozen := laggard(t, seed, degree, 60, bytes, limit)
+			w, frozen := slowReplica(t, seed, degree, 60, bytes, limit)
 			w.settle()
 			slow := w.nodes[w.layout.Proc(1, 1)].p
-			ahead := limit/each + 1 // messages received by who is held
+			ahead := limit/each + 1 // messages that the throttled replica has received
 			messages, waiting := unexpected(slow)
 			if messages != ahead+1 || waiting != messages*bytes {
 				t.Fatalf("seed %d: %d bytes in %d messages wait for the slow one, want %d messages", seed, waiting, messages, ahead+1)
@@ -168,20 +169,20 @@ func TestLaggardIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Without the bound all that there is would wait: the test above tests something.
-func TestLaggardWithoutBound(t *testing.T) {
-	w, _ := laggard(t, 1, 2, 60, 1000, 1<<40)
+// Without the bound all messages would wait: the test above tests something.
+func TestSlowReplicaWithoutBound(t *testing.T) {
+	w, _ := slowReplica(t, 1, 2, 60, 1000, 1<<40)
 	w.settle()
 	if messages, _ := unexpected(w.nodes[w.layout.Proc(1, 1)].p); messages != 60 {
 		t.Errorf("%d messages wait, want all 60", messages)
 	}
 }
 
-// Whoever dies while a replica is held, nobody is held for ever.
+// Processes die while a replica is throttled: none is throttled for ever.
 func TestDeathsWhileThrottled(t *testing.T) {
 	for victim := range proto.Proc(4) {
 		seeds(t, func(t *testing.T, seed uint64) {
-			w, frozen := laggard(t, seed, 2, 60, 1000, 20_000)
+			w, frozen := slowReplica(t, seed, 2, 60, 1000, 20_000)
 			w.settle()
 			w.crash(victim)
 			if victim != w.layout.Proc(1, 1) {
@@ -193,12 +194,13 @@ func TestDeathsWhileThrottled(t *testing.T) {
 	}
 }
 
-// Reports are few: four for as much as one may be ahead, to each sibling, and one at the end.
+// Reports are few: four for as much as one replica may be ahead, to each sibling, and one at the
+// end.
 func TestReportsAreFew(t *testing.T) {
 	const limit, rounds, each = 20_000, 64, 1000 + retainCost
 	cfg := Config{Layout: layout.Uniform(2, 3), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
 	recorders := map[proto.Proc]*counter{}
-	w := newWorldOf(t, 1, cfg, func(r proto.Rank, _ int) program { return dialogue(r, rounds, 1000) })
+	w := newTestJobOf(t, 1, cfg, func(r proto.Rank, _ int) program { return dialogue(r, rounds, 1000) })
 	for _, n := range w.nodes {
 		recorders[n.self] = &counter{}
 		n.p.cfg.Recorder = recorders[n.self]
@@ -226,15 +228,16 @@ func (c *counter) Sent(_ proto.Proc, kind wire.Kind) {
 func (*counter) Received(proto.Proc, wire.Kind) {}
 func (*counter) Died(proto.Proc)                {}
 
-// Rank 1 serves ranks 0 and 2, whoever comes first, and that differs between its replicas. Rank 0 has a large
-// message for it, and so waits for both; one of them is held by then, for the sake of the other, which
-// waits for rank 0. So who is offered a message isn't held.
+// Rank 1 serves ranks 0 and 2 in the order in which their messages come, which differs between
+// its replicas. Rank 0 has a large message for rank 1, and so waits for both replicas. One of
+// them is throttled by then because of the other, which waits for rank 0. So a replica isn't
+// throttled that was offered a message.
 func TestReceiverOfAnOfferIsNotThrottled(t *testing.T) {
 	const bulk, limit = 30, 20_000
 	large, small := make([]byte, 2*EagerLimit), make([]byte, 1000)
 	cfg := Config{Layout: layout.Uniform(3, 2), Mirror: true, Period: 100e6, Timeout: 1e9, skewLimit: limit}
 	seeds(t, func(t *testing.T, seed uint64) {
-		finish(t, newWorldOf(t, seed, cfg, func(r proto.Rank, k int) program {
+		finish(t, newTestJobOf(t, seed, cfg, func(r proto.Rank, k int) program {
 			s := &script{}
 			switch r {
 			case 0:

@@ -57,10 +57,10 @@ func (r *relay) step(p *Process) bool {
 	return false
 }
 
-// relays makes a world of them in which one process is wrong in a round, -1 for none, and
-// calls found for each corruption that is found.
-func relays(t *testing.T, seed uint64, layout layout.Layout, wrong proto.Proc, round, rounds int, found func(w *world, by proto.Proc, c Corruption)) *world {
-	w := newWorld(t, seed, layout, func(r proto.Rank, k int) program {
+// relays makes a job of them in which one process is wrong in a round (-1: none is), and calls
+// found for each corruption that is found.
+func relays(t *testing.T, seed uint64, layout layout.Layout, wrong proto.Proc, round, rounds int, found func(w *testJob, by proto.Proc, c Corruption)) *testJob {
+	w := newTestJob(t, seed, layout, func(r proto.Rank, k int) program {
 		f := &relay{rank: int(r), ranks: layout.Ranks(), rounds: rounds, wrong: -1}
 		if layout.Proc(r, k) == wrong {
 			f.wrong = round
@@ -74,15 +74,15 @@ func relays(t *testing.T, seed uint64, layout layout.Layout, wrong proto.Proc, r
 	return w
 }
 
-// One of three replicas sends a wrong bit: it is outvoted, as is every other process that
-// its error reaches, and whoever gets to the end has seen right data only.
+// One of three replicas sends a wrong bit. It is outvoted, as is every other process that its
+// error reaches. A process that gets to the end has seen right data only.
 func TestCorruptionIsOutvoted(t *testing.T) {
 	layout := layout.Uniform(3, 3)
 	const rounds = 12
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, round := proto.Proc(seed%9), int(seed/9%rounds)
 		stop := map[proto.Proc]bool{}
-		w := relays(t, seed, layout, wrong, round, rounds, func(w *world, by proto.Proc, c Corruption) {
+		w := relays(t, seed, layout, wrong, round, rounds, func(w *testJob, by proto.Proc, c Corruption) {
 			if c.Kind == verify.Undecided {
 				t.Fatalf("%v: %v", by, c)
 			}
@@ -119,14 +119,14 @@ func TestCorruptionIsOutvoted(t *testing.T) {
 	})
 }
 
-// With two replicas a difference can't be decided, and nobody leaves as if all were well.
+// With two replicas a difference can't be decided, and no process leaves as if all were well.
 func TestCorruptionStopsTwo(t *testing.T) {
 	layout := layout.Uniform(3, 2)
 	const rounds = 12
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, round := proto.Proc(seed%6), int(seed/6%rounds)
 		stopped := false
-		w := relays(t, seed, layout, wrong, round, rounds, func(w *world, by proto.Proc, c Corruption) {
+		w := relays(t, seed, layout, wrong, round, rounds, func(w *testJob, by proto.Proc, c Corruption) {
 			if c.Kind != verify.Undecided || len(c.Procs) > 0 {
 				t.Fatalf("%v: %v", by, c)
 			}
@@ -142,7 +142,7 @@ func TestCorruptionStopsTwo(t *testing.T) {
 }
 
 // once delivers a packet, or lets a process go on.
-func (w *world) once() {
+func (w *testJob) once() {
 	if w.rng.IntN(3) > 0 {
 		if key, ok := w.pick(); ok {
 			w.deliver(key)
@@ -154,11 +154,11 @@ func (w *world) once() {
 	}
 }
 
-// Replicas that send the same aren't accused, whoever dies when.
+// Replicas that send the same aren't accused, whichever die when.
 func TestNoCorruption(t *testing.T) {
 	for _, layout := range []layout.Layout{layout.Uniform(3, 2), layout.Uniform(3, 3), layout.Partial([]int{3, 1, 2})} {
 		seeds(t, func(t *testing.T, seed uint64) {
-			w := relays(t, seed, layout, proto.NoProc, 0, 12, func(w *world, by proto.Proc, c Corruption) {
+			w := relays(t, seed, layout, proto.NoProc, 0, 12, func(w *testJob, by proto.Proc, c Corruption) {
 				t.Fatalf("%v: %v", by, c)
 			})
 			next := int(seed % 3)
@@ -185,7 +185,7 @@ func (w *ackTap) Send(_ proto.Proc, h *wire.Header, payload []byte, _ uint64) {
 	}
 }
 
-// Acknowledgements say nothing of data unless that is asked for.
+// Acknowledgements say nothing of data unless verification is asked for.
 func TestAcksWithoutDigests(t *testing.T) {
 	for _, verified := range []bool{false, true} {
 		p, _ := single(t, layout.Uniform(2, 2))
@@ -205,7 +205,7 @@ func TestAcksWithoutDigests(t *testing.T) {
 	}
 }
 
-// What is told of a corruption names the message and who stops.
+// The message about a corruption names the message and the processes that stop.
 func TestCorruptionInWords(t *testing.T) {
 	v := verify.Verdict{Kind: verify.Outvoted, Replica: 1, Dst: 2, First: 41, Last: 41, Tag: 7}
 	for want, c := range map[string]Corruption{
@@ -219,13 +219,14 @@ func TestCorruptionInWords(t *testing.T) {
 	}
 }
 
-// Replacements compare too, and are compared, whoever dies when, and nobody is accused who is right.
+// Replacements compare, too, and are compared, whichever die when. No process is accused that is
+// right.
 func TestNoCorruptionWhereReplicasAreHealed(t *testing.T) {
 	healed := 0
 	layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 3), layout.Partial([]int{3, 1, 2}), layout.Partial([]int{2, 3})}
 	seeds(t, func(t *testing.T, seed uint64) {
 		layout := layouts[seed%4]
-		w := newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
+		w := newVerifiedHealingJob(t, seed, layout, false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 16, setUp: int(seed % 3), value: uint64(r)}
 		}, func(by *healingNode, c Corruption) { t.Errorf("%v: %v", by, c) })
 		w.run(3+int(seed%7), 100+100*int(seed%3))
@@ -250,7 +251,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 		seeds(t, func(t *testing.T, seed uint64) {
 			wrong := proto.Proc(seed % uint64(layout.Procs()))
 			var found []Corruption
-			w := newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
+			w := newVerifiedHealingJob(t, seed, layout, false, func(r proto.Rank) *courier {
 				return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 400, value: uint64(r)}
 			}, func(by *healingNode, c Corruption) { found = append(found, c) })
 			next := proto.Proc(0)
@@ -291,15 +292,15 @@ func TestCorruptionAfterHealing(t *testing.T) {
 	}
 }
 
-// Who is outvoted is replaced, with what the majority has: all that leave have the right result. A replacement may be
-// stopped in its turn, as the stream's other end, but not for long.
+// An outvoted process is replaced, with the majority's state: all that leave have the right
+// result. A replacement may itself be stopped, as the stream's other end, but not for long.
 func TestOutvotedAreReplaced(t *testing.T) {
 	layout, healed := layout.Uniform(2, 3), 0
 	seeds(t, func(t *testing.T, seed uint64) {
 		wrong, stopped := proto.Proc(seed%6), 0
-		var w *healingWorld
+		var w *healingJob
 		stop := map[*healingNode]bool{}
-		w = newVerifiedHealingWorld(t, seed, layout, false, func(r proto.Rank) *courier {
+		w = newVerifiedHealingJob(t, seed, layout, false, func(r proto.Rank) *courier {
 			return &courier{rank: int(r), ranks: layout.Ranks(), rounds: 60, value: uint64(r)}
 		}, func(by *healingNode, c Corruption) {
 			if c.Kind == verify.Undecided {

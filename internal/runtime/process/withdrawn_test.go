@@ -28,8 +28,8 @@ func TestWithdrawnAfterFree(t *testing.T) {
 	}
 }
 
-// A large message that waits for its receiver borrows memory, and uses none: it
-// holds up no small ones. Here the receiver wants the small one first.
+// A large message that waits for its receiver borrows memory, and uses none: it holds up no
+// small ones. Here the receiver wants the small one first.
 func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 	for _, degree := range []int{1, 2} {
 		p, _ := single(t, layout.Uniform(2, degree))
@@ -40,7 +40,8 @@ func TestRendezvousDoesntHoldUpEager(t *testing.T) {
 	}
 }
 
-// Who asks what a job waits for hears of a send that is held because another replica is behind.
+// The answer to what a job waits for includes a send that is throttled because another replica
+// is behind.
 func TestWaitsForAReplica(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 2))
 	p.sends.retainLimit = 1000

@@ -16,10 +16,10 @@ func eagerHeader(context uint64, from proto.Rank, size uint32) *wire.Header {
 	return &wire.Header{Kind: wire.KindEager, Context: context, Src: from, Tag: 5, Total: uint64(size), Length: size}
 }
 
-// within tells whether a place is the beginning of a buffer.
+// within tells whether a slice begins where a buffer begins.
 func within(place, buffer []byte) bool { return len(place) > 0 && &place[0] == &buffer[0] }
 
-// A message for which a receive waits lands in its buffer, whatever the receive names.
+// A message for which a receive waits goes straight to its buffer, whatever the receive names.
 func TestZeroCopyReceive(t *testing.T) {
 	for _, r := range []struct {
 		src proto.Rank
@@ -51,8 +51,8 @@ func TestZeroCopyReceive(t *testing.T) {
 	}
 }
 
-// A message that no receive waits for, or that is larger than the buffer, is kept and copied;
-// one that comes later takes the later receive.
+// A message that no receive waits for, or that is larger than the buffer, is kept and copied. A
+// receive that is posted later takes it.
 func TestNoZeroCopyReceive(t *testing.T) {
 	p, _ := single(t, layout.Uniform(2, 1))
 	small := make([]byte, landingSize-1)
@@ -81,8 +81,8 @@ func TestNoZeroCopyReceive(t *testing.T) {
 	}
 }
 
-// The sender dies while its message lands: the receive ends, but not before the transport
-// has been told to leave the buffer alone.
+// The sender of a zero-copy receive dies: the receive ends, but not before the transport has
+// been told to leave the buffer alone.
 func TestSenderOfAZeroCopyReceiveDies(t *testing.T) {
 	for _, src := range []proto.Rank{1, proto.AnyRank} {
 		for _, lost := range []bool{false, true} { // the connection ends first
@@ -106,8 +106,8 @@ func TestSenderOfAZeroCopyReceiveDies(t *testing.T) {
 	}
 }
 
-// What breaks a collective off doesn't end the receive of a message that lands: the
-// transport writes to its buffer.
+// What breaks a collective off doesn't end a zero-copy receive: the transport writes to its
+// buffer.
 func TestAnotherDiesDuringAZeroCopyReceive(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 1))
 	waits := p.Receive(3, 1, 6, make([]byte, landingSize))

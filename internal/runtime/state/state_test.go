@@ -20,7 +20,7 @@ func stream(e *Encoder, limit int) (b []byte) {
 	return b
 }
 
-// TestRoundTrip: regions in any division arrive as they were, whatever their order.
+// Regions arrive as they were, divided in any way, in any order.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringN(1, -1, maxName), 0, 5, rapid.ID[string]).Draw(t, "names")
@@ -70,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestDamage: every byte that changes is noticed, and every one that is missing.
+// Every byte that changes is noticed, and every one that is missing.
 func TestDamage(t *testing.T) {
 	regions := []Region{Bytes("a", []byte("some bytes")), Bytes("b", []byte{1, 2, 3})}
 	decode := func(b []byte) (*Decoder, error) {
@@ -98,7 +98,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDifferent: a state of other regions is refused, in words that name the region.
+// A state of other regions is refused, in words that name the region.
 func TestDifferent(t *testing.T) {
 	sinks := []Sink{{Name: "field", Memory: make([]byte, 8)}, {Name: "value", Load: func([]byte) error { return nil }, Limit: 4}}
 	field, value := Bytes("field", make([]byte, 8)), Bytes("value", make([]byte, 4))
@@ -129,7 +129,7 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// TestNothingIsCopied: what an encoder hands out of a region is the region's memory.
+// An encoder hands out the region's own memory.
 func TestNothingIsCopied(t *testing.T) {
 	data := make([]byte, 1000)
 	e := NewEncoder(Bytes("data", data))
@@ -146,8 +146,7 @@ func TestNothingIsCopied(t *testing.T) {
 	}
 }
 
-// FuzzDecoder: no stream breaks a Decoder, and one that it takes is what an Encoder
-// would have made.
+// No stream breaks a Decoder. One that it takes is what an Encoder would have made.
 func FuzzDecoder(f *testing.F) {
 	f.Add(stream(NewEncoder(Bytes("a", []byte{1, 2, 3}), Bytes("b", []byte("bytes"))), 1000))
 	f.Add(stream(NewEncoder(), 1000))

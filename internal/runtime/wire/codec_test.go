@@ -56,7 +56,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 	})
 }
 
-// The layout is a promise to other versions of the program: it is written down here.
+// The layout is a promise to other versions of the program. It is written down here.
 func TestHeaderLayout(t *testing.T) {
 	h := Header{Kind: KindData, Flags: 2, Length: 3, Context: 4, Seq: 5, Src: 6, Dst: 7, Tag: -8, Aux: 9, Total: 10 << 32, Offset: 11, ID: 12}
 	var got [HeaderSize]byte

@@ -6,14 +6,14 @@ import (
 	"banyan/internal/proto"
 )
 
-// Which fields of the header each kind of frame uses for what is a promise to other versions
-// of the program: it is written down here, apart from the code that does it.
+// The use of the header's fields by each kind of frame is a promise to other versions of the
+// program. It is written down here, apart from the code that fills them.
 func TestFramesUseTheirFields(t *testing.T) {
 	var got Header
 	for name, c := range map[string]struct {
 		put  func(h *Header)
 		want Header
-		read func(h *Header) bool // what was put comes back
+		read func(h *Header) bool // tells whether it reads as what was put
 	}{
 		"offer": {
 			func(h *Header) {

@@ -13,9 +13,9 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// world is the third driver: whole processes over a network in memory, with
-// every choice taken by a seeded source. A failing run is repeated by its seed.
-type world struct {
+// testJob is the third driver: whole processes over a network in memory, with every choice taken
+// by a seeded source. A failing run is repeated by its seed.
+type testJob struct {
 	t      testing.TB
 	rng    *rand.Rand
 	layout layout.Layout
@@ -36,7 +36,7 @@ type packet struct {
 
 type node struct {
 	turns   int // of advance
-	w       *world
+	w       *testJob
 	self    proto.Proc
 	p       *Process
 	dead    bool
@@ -57,20 +57,20 @@ type borrowed struct {
 	token uint64
 }
 
-// program is what a rank does: step is called again and again, does one thing
-// at most, and says whether the program is through.
+// program is what a rank does. step is called again and again, does at most one thing, and tells
+// whether the program is through.
 type program interface {
 	step(p *Process) (finished bool)
 }
 
-func newWorld(t testing.TB, seed uint64, layout layout.Layout, make func(rank proto.Rank, replica int) program) *world {
-	return newWorldOf(t, seed, Config{Layout: layout, Period: 100e6, Timeout: 1e9}, make)
+func newTestJob(t testing.TB, seed uint64, layout layout.Layout, make func(rank proto.Rank, replica int) program) *testJob {
+	return newTestJobOf(t, seed, Config{Layout: layout, Period: 100e6, Timeout: 1e9}, make)
 }
 
-// newWorldOf makes a world of processes that differ in Self only.
-func newWorldOf(t testing.TB, seed uint64, cfg Config, make func(rank proto.Rank, replica int) program) *world {
+// newTestJobOf makes a job of processes that differ in Self only.
+func newTestJobOf(t testing.TB, seed uint64, cfg Config, make func(rank proto.Rank, replica int) program) *testJob {
 	layout := cfg.Layout
-	w := &world{
+	w := &testJob{
 		t: t, rng: rand.New(rand.NewPCG(seed, 1)), layout: layout,
 		links: map[[2]proto.Proc][]packet{},
 	}
@@ -140,7 +140,7 @@ func (n *node) Fenced(by proto.Proc) {
 	n.w.t.Fatalf("%v was fenced by %v although it lives", n.self, by)
 }
 func (n *node) Aborted(by proto.Proc, _ int) { n.aborted = true }
-func (w *world) push(from, to proto.Proc, pk packet) {
+func (w *testJob) push(from, to proto.Proc, pk packet) {
 	key := [2]proto.Proc{from, to}
 	if _, ok := w.links[key]; !ok {
 		w.pairs = append(w.pairs, key)
@@ -148,8 +148,8 @@ func (w *world) push(from, to proto.Proc, pk packet) {
 	w.links[key] = append(w.links[key], pk)
 }
 
-// crash kills a process: of what it has sent to each other, any prefix arrives.
-func (w *world) crash(q proto.Proc) {
+// crash kills a process. Of what it has sent to each other process, any prefix arrives.
+func (w *testJob) crash(q proto.Proc) {
 	if q == proto.NoProc {
 		return
 	}
@@ -172,7 +172,7 @@ func (w *world) crash(q proto.Proc) {
 }
 
 // deliver hands over the oldest packet of a link.
-func (w *world) deliver(key [2]proto.Proc) {
+func (w *testJob) deliver(key [2]proto.Proc) {
 	l := w.links[key]
 	pk := l[0]
 	w.links[key] = l[1:]
@@ -199,9 +199,9 @@ func (w *world) deliver(key [2]proto.Proc) {
 	}
 }
 
-// run goes on until all live processes have left. crashes is how many strike,
-// each at a random moment; strike chooses the victim.
-func (w *world) run(crashes int, victim func() proto.Proc) {
+// run goes on until all live processes have left. So many crashes happen, each at a random
+// moment. victim chooses the process.
+func (w *testJob) run(crashes int, victim func() proto.Proc) {
 	for steps := 0; ; steps++ {
 		if steps > 2_000_000 {
 			w.t.Fatalf("no end in sight: %s", w.state())
@@ -227,7 +227,7 @@ func (w *world) run(crashes int, victim func() proto.Proc) {
 	}
 }
 
-func (w *world) advance(n *node) {
+func (w *testJob) advance(n *node) {
 	n.p.At(w.now)
 	for len(n.owed) > 0 {
 		b := n.owed[0]
@@ -235,7 +235,7 @@ func (w *world) advance(n *node) {
 		n.p.Sent(b.to, b.token)
 	}
 	n.p.Work()
-	if n.turns++; n.turns%3 == 0 { // rather sooner than after acksOwedTime
+	if n.turns++; n.turns%3 == 0 { // sooner than after acksOwedTime
 		n.p.flushAcks()
 	}
 	w.pass()
@@ -263,9 +263,9 @@ func (w *world) advance(n *node) {
 	}
 }
 
-// pass lets a little time pass now and then. It passes slowly: nobody may be
-// suspected of silence here.
-func (w *world) pass() {
+// pass lets a little time pass now and then. It passes slowly: no process may be suspected of
+// silence here.
+func (w *testJob) pass() {
 	if w.rng.IntN(20) > 0 {
 		return
 	}
@@ -278,7 +278,7 @@ func (w *world) pass() {
 	}
 }
 
-func (w *world) pick() ([2]proto.Proc, bool) {
+func (w *testJob) pick() ([2]proto.Proc, bool) {
 	if len(w.pairs) == 0 {
 		return [2]proto.Proc{}, false
 	}
@@ -292,7 +292,7 @@ func (w *world) pick() ([2]proto.Proc, bool) {
 	return [2]proto.Proc{}, false
 }
 
-func (w *world) allGone() bool {
+func (w *testJob) allGone() bool {
 	for _, n := range w.nodes {
 		if !n.dead && !n.gone {
 			return false
@@ -301,7 +301,7 @@ func (w *world) allGone() bool {
 	return true
 }
 
-func (w *world) state() string {
+func (w *testJob) state() string {
 	s := ""
 	for _, n := range w.nodes {
 		s += fmt.Sprintf("\n%v: dead %v, left %v, program through %v", n.self, n.dead, n.gone, n.program == nil)
