@@ -20,7 +20,7 @@ func TestReofferCutsOffTheFirstSender(t *testing.T) {
 	offer := wire.Header{Kind: wire.KindOffer, Context: 2, Src: 1, Seq: 1, Total: fragmentSize, ID: 1 << 32}
 	p.Frame(1, &offer, make([]byte, p.clock.StampSize()))
 	data := wire.Header{Kind: wire.KindData, ID: w.last(wire.KindPull).Offset, Total: fragmentSize, Length: fragmentSize}
-	if place := p.Dest(1, &data); &place[0] != &buffer[0] {
+	if dest := p.Dest(1, &data); &dest[0] != &buffer[0] {
 		t.Fatal("the data doesn't go to the program's buffer")
 	}
 	p.Frame(3, &offer, make([]byte, p.clock.StampSize()))

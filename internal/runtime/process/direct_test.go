@@ -22,10 +22,10 @@ type reading struct {
 
 func (r *reading) Expose([]byte) uint64 { return 7 }
 func (r *reading) Revoke()              { r.revoked++ }
-func (r *reading) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
+func (r *reading) Read(from proto.Proc, dst []byte, address, offset uint64) bool {
 	r.before(r.pieces)
 	r.pieces++
-	if r.memory[from] == nil || place != 1 {
+	if r.memory[from] == nil || address != 1 {
 		return false
 	}
 	copy(dst, r.memory[from][offset:])
@@ -43,14 +43,14 @@ func singleReader(t *testing.T, layout layout.Layout) (*Process, *reading) {
 // large is a message of several pieces.
 var large = bytes.Repeat([]byte("banyan"), directPiece/2)
 
-func offerFrom(p *Process, from proto.Proc, id, place uint64) {
+func offerFrom(p *Process, from proto.Proc, id, address uint64) {
 	var stamp []byte
 	if p.clock != nil {
 		stamp = make([]byte, p.clock.StampSize())
 	}
 	p.Frame(from, &wire.Header{
 		Kind: wire.KindOffer, Context: 2, Src: p.cfg.Layout.Rank(from), Dst: p.rank, Seq: 1,
-		Total: uint64(len(large)), ID: id, Offset: place,
+		Total: uint64(len(large)), ID: id, Offset: address,
 	}, stamp)
 }
 
@@ -135,7 +135,7 @@ func TestRevokedBeforeReuse(t *testing.T) {
 	p, w := singleReader(t, layout.Uniform(3, 1))
 	h := p.Send(3, 1, 0, large)
 	if offer := w.last(wire.KindOffer); offer.Offset != 7 {
-		t.Fatalf("offered at place %d", offer.Offset)
+		t.Fatalf("offered at address %d", offer.Offset)
 	}
 	p.Closed(2, transport.EvidenceExited)
 	if !p.Done(h) || w.revoked == 0 {

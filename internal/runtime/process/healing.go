@@ -57,7 +57,7 @@ const (
 
 // healing is this process's part in the replacement of dead replicas.
 type healing struct {
-	history *history // what was received before the first safe point; replicated jobs with healing only
+	history *history // until the first safe point; replicated jobs with healing only
 	replay  *replay  // replacements before their first safe point only
 	// preparedFor is the replacement for which messages are kept that it doesn't get yet;
 	// NoProc if there is none.
@@ -192,7 +192,7 @@ func (p *Process) pumpDonation() (sent bool) {
 		p.giveUpReplacement(d)
 		return false
 	}
-	if d.handover && d.marked { // earlier, the replacement's output could be taken for what precedes the mark
+	if d.handover && d.marked { // earlier, the replacement's output could seem to precede the mark
 		d.handover = false
 		encoder, err := d.encode()
 		if err != nil {
@@ -344,7 +344,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // some processes may have finished already
+	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // some may have finished
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()

@@ -108,7 +108,7 @@ func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	}
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Corrupted: corrupted, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, skewLimit: 6000, // one message of 5000 bytes, not two
+		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, skewLimit: 6000, // one of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {
@@ -192,7 +192,7 @@ func (w *healingJob) incarnationOf(q proto.Proc, incarnation proto.Incarnation) 
 			return n
 		}
 	}
-	w.t.Fatalf("there is no life %d of %v", incarnation, q)
+	w.t.Fatalf("there is no incarnation %d of %v", incarnation, q)
 	return nil
 }
 

@@ -118,12 +118,12 @@ func (n *node) Expose(data []byte) uint64 {
 	return uint64(len(n.exposed)) | n.revoked<<32
 }
 func (n *node) Revoke() { n.revoked++ }
-func (n *node) Read(from proto.Proc, dst []byte, place, offset uint64) bool {
+func (n *node) Read(from proto.Proc, dst []byte, address, offset uint64) bool {
 	m := n.w.nodes[from]
-	if m.dead || n.fenced[from] || place>>32 != m.revoked || n.w.rng.IntN(4) == 0 {
+	if m.dead || n.fenced[from] || address>>32 != m.revoked || n.w.rng.IntN(4) == 0 {
 		return false
 	}
-	copy(dst, m.exposed[uint32(place)-1][offset:])
+	copy(dst, m.exposed[uint32(address)-1][offset:])
 	return true
 }
 

@@ -249,8 +249,8 @@ func TestHugeMessage(t *testing.T) {
 	}
 	for at := uint64(0); at < total; at += wire.MaxPayload {
 		data := wire.Header{Kind: wire.KindData, ID: pull.Offset, Offset: at, Total: total, Length: wire.MaxPayload}
-		if place := p.Dest(1, &data); &place[0] != &buffer[at] || len(place) != wire.MaxPayload {
-			t.Fatalf("the fragment at %d has a wrong place", at)
+		if dest := p.Dest(1, &data); &dest[0] != &buffer[at] || len(dest) != wire.MaxPayload {
+			t.Fatalf("the fragment at %d goes to a wrong address", at)
 		}
 		p.Arrived(1, &data)
 	}

@@ -10,8 +10,8 @@ import (
 // Perturbed timing shows a program messages, and the ends of requests, in orders that are
 // possible but rare. "banyan check" finds out whether what the program sends depends on them.
 // Messages that have arrived are held back for a while, those of one source in their order. The
-// program learns of the ends of some requests late. All this is as if the network were slower, so no correct
-// program breaks.
+// program learns of the ends of some requests late. All this is as if the network were slower,
+// so no correct program breaks.
 //
 // The messages of which collectives are made are left alone: programs can't see their order.
 type perturbation struct {

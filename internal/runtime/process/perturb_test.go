@@ -34,7 +34,7 @@ func (c *collector) step(p *Process) bool {
 	}
 	s, err := p.Take(c.open)
 	if err != nil || c.buffer[0] != c.last[s.Source] {
-		c.t.Errorf("%v's message %d came in the place of %d, %v", s.Source, c.buffer[0], c.last[s.Source], err)
+		c.t.Errorf("%v's message %d came instead of %d, %v", s.Source, c.buffer[0], c.last[s.Source], err)
 	}
 	c.last[s.Source]++
 	*c.order = append(*c.order, s.Source)

@@ -72,7 +72,7 @@ type request struct {
 	posted  uint32     // receiving: its token among the posted
 	message Handle     // sending, rendezvous: the retained message
 	arrival Handle     // receiving, rendezvous: what it is bound to
-	stamp   []byte     // receiving, with replicas: of what was received; its memory stays with the entry
+	stamp   []byte     // receiving, with replicas: the message's; its memory stays with the entry
 
 	number   uint64 // broadcasting
 	shape    Shape  // broadcasting

@@ -36,7 +36,7 @@ type sends struct {
 type message struct {
 	replica.Message
 	request   Handle     // the program's, which a rendezvous completes
-	wire      []byte     // what goes with the first frame: the whole message or nothing, then the stamp
+	wire      []byte     // the first frame's payload: the whole message or nothing, then the stamp
 	pooled    bool       // wire goes back to the pool
 	released  bool       // replication is done with it
 	transfers int        // its data under way

@@ -12,7 +12,7 @@ func TestSlabForgetsOldHandles(t *testing.T) {
 		t.Error("a freed handle still names something")
 	}
 	if b.index != a.index || s.get(b) == nil {
-		t.Errorf("place %d was not reused: got %d", a.index, b.index)
+		t.Errorf("index %d was not reused: got %d", a.index, b.index)
 	}
 	if got := handleOf(b.bits()); got != b {
 		t.Errorf("%+v travels as %+v", b, got)

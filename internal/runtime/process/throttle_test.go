@@ -160,7 +160,7 @@ func TestSlowReplicaIsWaitedFor(t *testing.T) {
 			}
 			for _, n := range w.nodes {
 				if n.p != slow && len(n.p.sends.throttled) == 0 && n.p.rank == 1 {
-					t.Errorf("seed %d: %v isn't held", seed, n.self)
+					t.Errorf("seed %d: %v isn't throttled", seed, n.self)
 				}
 			}
 			*frozen = false

@@ -15,7 +15,7 @@ type Wait struct {
 	Bytes      int        // of the message, or the room for it
 	Collective bool       // it is part of a collective
 	Matched    bool       // the message is here, its data is on the way
-	Ahead      bool       // it has been sent: this process is throttled until another replica of its rank has caught up
+	Ahead      bool       // it has been sent: this process is throttled until another replica catches up
 }
 
 // String says what is waited for.
