@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -19,8 +20,8 @@ import (
 //   - paths that begin in a directory of the module's root exist, and so do Go files that code
 //     spans name by the end of their path (path);
 //   - Go symbols in code spans exist: pkg.Name and pkg.Type.Member where pkg is the name of a
-//     package of the module, Type.Member where Type is one of its types, and tests by the
-//     beginning of their name (symbol);
+//     package of the module, Type.Member where Type is one of its types, camelCase names that
+//     stand alone, and tests by the beginning of their name (symbol);
 //   - "make target" names a target of the Makefile, and BANYAN_NAME a variable that a source
 //     file or script reads (command).
 //
@@ -65,6 +66,7 @@ type facts struct {
 	goFiles   []string                   // paths
 	packages  map[string][]*declarations // by the package's name
 	types     map[string][]*declarations // by the name of an exported type: where it is declared
+	inner     map[string]bool            // unexported names of functions, methods, types and fields
 	tests     []string                   // names of tests, fuzz targets and benchmarks
 	targets   map[string]bool            // of the Makefile
 	variables map[string]bool            // BANYAN_… that a file other than a document names
@@ -86,7 +88,7 @@ var (
 func (m *module) facts() (*facts, error) {
 	f := &facts{
 		root: m.root, places: map[string]bool{}, packages: map[string][]*declarations{}, types: map[string][]*declarations{},
-		targets: map[string]bool{}, variables: map[string]bool{},
+		inner: map[string]bool{}, targets: map[string]bool{}, variables: map[string]bool{},
 	}
 	for _, p := range m.packages {
 		f.add(p)
@@ -153,6 +155,10 @@ func (f *facts) add(p *pack) {
 				}
 			}
 		}
+	}
+	maps.Copy(f.inner, d.names)
+	for _, members := range d.members {
+		maps.Copy(f.inner, members)
 	}
 	if name == "" || name == "main" {
 		return
@@ -222,7 +228,7 @@ func (d *declarations) membersOf(t string) map[string]bool {
 }
 
 func (d *declarations) has(t, member string) bool {
-	return d.open[t] || d.members[t][member] ||
+	return d.members[t][member] ||
 		slices.ContainsFunc(d.embeds[t], func(e string) bool { return e == member || d.has(e, member) })
 }
 

@@ -84,6 +84,7 @@ func alternatives(name string) []string {
 
 var (
 	symbol   = regexp.MustCompile(`(?:^|[^\w./-])([A-Za-z]\w*)\.([A-Z]\w*)(?:\.([A-Za-z]\w*))?`)
+	inner    = regexp.MustCompile(`^[a-z]+[A-Z][A-Za-z0-9]*$`)
 	testName = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
 	making   = regexp.MustCompile(`^(?:\$ )?make ([a-zA-Z0-9= -]*)`)
 )
@@ -110,6 +111,9 @@ func (f *facts) checkCode(c Code, report reporter) {
 	if c.Block {
 		return
 	}
+	if inner.MatchString(c.Text) && !f.inner[c.Text] {
+		report(c.Line, "symbol", "nothing is called %s", c.Text)
+	}
 	for _, match := range goFile.FindAllStringSubmatch(c.Text, -1) {
 		if !slices.ContainsFunc(f.goFiles, func(p string) bool { return p == match[1] || strings.HasSuffix(p, "/"+match[1]) }) {
 			report(c.Line, "path", "there is no file …/%s", match[1])
@@ -127,9 +131,15 @@ func (f *facts) checkCode(c Code, report reporter) {
 func (f *facts) known(first, second, third string) bool {
 	packages := f.packages[first]
 	inPackage := slices.ContainsFunc(packages, func(d *declarations) bool {
-		return d.names[second] && (third == "" || !ast.IsExported(third) || d.has(second, third))
+		return d.names[second] && (third == "" || !ast.IsExported(third) || anyHas([]*declarations{d}, second, third))
 	})
 	types := f.types[first]
-	inType := slices.ContainsFunc(types, func(d *declarations) bool { return d.has(first, second) })
-	return inPackage || inType || len(packages) == 0 && len(types) == 0
+	return inPackage || len(types) > 0 && anyHas(types, first, second) || len(packages) == 0 && len(types) == 0
+}
+
+// anyHas says whether one of the types of a name has a member. A type that embeds another module's
+// may have any; it counts only where there is no other type of the name.
+func anyHas(all []*declarations, t, member string) bool {
+	open := !slices.ContainsFunc(all, func(d *declarations) bool { return !d.open[t] })
+	return open || slices.ContainsFunc(all, func(d *declarations) bool { return d.has(t, member) })
 }

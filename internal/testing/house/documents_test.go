@@ -23,7 +23,7 @@ func TestDocuments(t *testing.T) {
 func TestDocumentRulesBite(t *testing.T) {
 	files := map[string]string{
 		"Makefile":                    "test: lint ## check\n\techo\n\nbench-mpi:\n",
-		"internal/runtime/wire/a.go":  "package wire\n\ntype Header struct{ Kind int }\n\nfunc (h *Header) Encode() {}\n\nfunc Decode() {}\n",
+		"internal/runtime/wire/a.go":  "package wire\n\ntype Header struct{ Kind int }\n\nfunc (h *Header) Encode() {}\n\nfunc Decode() {}\n\nfunc getAll() {}\n",
 		"internal/runtime/wire/b.go":  "package wire\n\ntype Long struct{ Header }\n\nvar _ = get(\"BANYAN_SPARES\")\n",
 		"internal/runtime/a_test.go":  "package runtime\n\nimport \"testing\"\n\nfunc TestTurns(t *testing.T) {}\n",
 		"docs/other.md":               "# A heading, with `code`\n\n## Twice\n\n## Twice\n",
@@ -53,6 +53,8 @@ func TestDocumentRulesBite(t *testing.T) {
 		{"dead method", "`wire.Header.Decode`", "symbol", "wire.Header.Decode"},
 		{"dead member of a type", "`Header.Length`", "symbol", "Header.Length"},
 		{"dead symbol over the end of a line", "`go doc\nwire.Encode`", "symbol", "wire.Encode"},
+		{"inner name", "`getAll` is called, `eager`, `mpi_send`", "", ""},
+		{"dead inner name", "`getNone` is called", "symbol", "getNone"},
 		{"symbol in prose", "wire.Encode was once there", "", ""},
 		{"test", "`TestTurns`, `go test -run 'TestTur|TestTurns'`", "", ""},
 		{"dead test", "`TestNothing`", "symbol", "TestNothing"},
