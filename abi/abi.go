@@ -1,7 +1,6 @@
-// Package abi is the C interface of MPI-5.0 as a table: its constants, types and
-// functions. The table, mpi-abi.json, is the only place where they are written
-// down. Made from it, by abi/generate, are mpi.h, the C entry points and their Go
-// side in capi, and the constants of internal/mpi/binding.
+// Package abi is the C interface of MPI-5.0 as a table: its constants, types and functions. The
+// table, mpi-abi.json, is their only definition. From it abi/generate writes mpi.h, the C entry
+// points and their Go side in capi, and the constants of internal/mpi/binding.
 //
 //go:generate go run ./generate
 package abi
@@ -21,17 +20,17 @@ var source []byte
 // Table is the whole interface, in the order of the file.
 type Table struct {
 	Constants []Constant
-	Types     []string // as in a typedef, without the word
+	Types     []string // as in a typedef, without the keyword
 	Functions []Function
 }
 
 // Constant is a macro of mpi.h.
 type Constant struct {
 	Name  string
-	Value string // as C has it
+	Value string // in C
 }
 
-// Function is one function. Params is its parameter list as C has it.
+// Function is one function. Params is its parameter list in C.
 type Function struct {
 	Name    string
 	Returns string
@@ -55,7 +54,7 @@ func Load() (*Table, error) {
 
 var paramPattern = regexp.MustCompile(`^(.*?)\s*(\w+)((?:\[\d*\])*)$`)
 
-// List is the parameters of a function, but for a final "...".
+// List is the parameters of a function, without a final "...".
 func (f Function) List() ([]Param, error) {
 	if f.Params == "void" {
 		return nil, nil
@@ -74,7 +73,7 @@ func (f Function) List() ([]Param, error) {
 	return list, nil
 }
 
-// String is the parameter as C has it.
+// String is the parameter in C.
 func (p Param) String() string {
 	space := " "
 	if strings.HasSuffix(p.Type, "*") {
@@ -85,8 +84,8 @@ func (p Param) String() string {
 
 var castPattern = regexp.MustCompile(`^\(\((.*)\)\s*(-?\w+)\)$`)
 
-// Number is the constant's value and the type that it is cast to ("" for int). ok
-// is false for the name of another constant.
+// Number is the constant's value, and the type that it is cast to ("" for int). ok is false if
+// the value is the name of another constant.
 func (c Constant) Number() (value int64, cast string, ok bool) {
 	s := c.Value
 	if m := castPattern.FindStringSubmatch(s); m != nil {

@@ -14,7 +14,7 @@ func load(t *testing.T) *Table {
 	return table
 }
 
-// The table is whole, and every line of it can be read.
+// The table is complete, and each entry of it can be parsed.
 func TestTable(t *testing.T) {
 	table := load(t)
 	if len(table.Functions) != 664 || len(table.Constants) != 364 || len(table.Types) != 48 {

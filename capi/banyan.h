@@ -1,5 +1,5 @@
-// banyan.h is what the generated entry points (entry.c) and the handwritten C of
-// the library share.
+// banyan.h: macros and functions of the generated entry points (entry.c) and of the handwritten
+// C of the library.
 #ifndef BANYAN_H
 #define BANYAN_H
 
@@ -13,15 +13,16 @@
 // MPI_X is a weak alias of PMPI_X.
 #define ALIAS(type, name, params) type name params __attribute__((weak, alias("P" #name)))
 
-// What follows is nobody's business outside: calls of it need no detour by the linker's
+// The names below are the library's own. Hidden names are called directly, without the linker's
 // tables.
 #pragma GCC visibility push(hidden)
 
-// What a function has to do before its work, where something is unusual: bits of banyan_unusual.
+// Two unusual situations need work before each function. They are bits of banyan_unusual, and
+// banyan_detour does the work.
 //
-// A child of fork has the memory of the Go runtime, but not its threads: a call into Go
-// might never return. fork.c sets BANYAN_FORKED in the child; there banyan_detour returns an error.
-// In a job that is checked (banyan check), place.c notes where the program is.
+// A child of fork has the memory of the Go runtime but not its threads, so a call into Go might
+// never return. fork.c sets BANYAN_FORKED in the child, and banyan_detour returns an error.
+// In a job that is checked (banyan check), callsite.c records the callers.
 #define BANYAN_FORKED 1
 #define BANYAN_CHECKED 2
 extern int banyan_unusual;
@@ -34,8 +35,8 @@ int banyan_detour(const char *function);
 			return code;                                              \
 	} while (0)
 
-// A function that does its work in Go. Where something is unusual it goes on in a copy of its own: a call in
-// the middle would have it save its parameters, every time.
+// ENTRY is a function that does its work in Go. In an unusual situation it goes on in a second
+// copy of itself: a call in the middle of the first would make it save its parameters always.
 #define ENTRY(name, params, arguments, work)                             \
 	static __attribute__((cold, noinline)) int unusual_##name params \
 	{                                                                \
@@ -50,13 +51,13 @@ int banyan_detour(const char *function);
 	}                                                                \
 	ALIAS(int, name, params)
 
-// banyan_note_callers keeps who has called a function of MPI; see place.h.
+// banyan_note_callers records the callers of a function of MPI; see callsite.h.
 void banyan_note_callers(void);
 
 #define HANDLE(h) ((uintptr_t)(h))
 
-// Go may not hold a pointer to the first page, where MPI_IN_PLACE and its like are: they
-// go to the last page of the address space. See binding.InPlace.
+// A Go pointer may not point into the first page, where MPI_IN_PLACE and similar constants are.
+// banyan_pointer moves them to the last page of the address space. See binding.InPlace.
 static inline void *banyan_pointer(const void *p)
 {
 	uintptr_t u = (uintptr_t)p;
@@ -64,7 +65,7 @@ static inline void *banyan_pointer(const void *p)
 }
 #define POINTER(p) banyan_pointer((const void *)(p))
 
-// Codes from here on ask for a call of the program's error handler first.
+// A code from here on asks for a call of the program's error handler first.
 #define BANYAN_RAISED (1 << 24)
 int banyan_raise(int code);
 
@@ -74,7 +75,7 @@ static inline int banyan_result(int code)
 }
 #define RESULT(code) banyan_result(code)
 
-// Functions that aren't implemented say so once.
+// A function that isn't implemented prints that once.
 #define NO_OBJECT 0
 int banyan_missing(int *said, const char *function, uintptr_t comm);
 int banyan_missing_quiet(int *said, const char *function, int code);
@@ -87,8 +88,7 @@ int banyan_missing_quiet(int *said, const char *function, int code);
 		GUARD(function);                                      \
 		return banyan_missing(&said, #function, comm);        \
 	} while (0)
-// The error handler of files returns, unless the program changes that; of the tool
-// interface, there is none.
+// By default the error handler of files returns. The tool interface has no error handler.
 #define MISSING_FILE(function)                                        \
 	do {                                                          \
 		static int said;                                      \

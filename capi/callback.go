@@ -1,6 +1,6 @@
 package main
 
-// The functions of the program that Go calls, through C.
+// Go calls the functions of the program through C.
 
 /*
 #include <stdint.h>
@@ -18,7 +18,7 @@ static void reduce_c(uintptr_t fn, void *in, void *inout, MPI_Count count, uintp
 	((MPI_User_function_c *)fn)(in, inout, &count, &d);
 }
 
-// The objects of attributes are handles; as all are pointers, one type does for all.
+// The objects of attributes are handles. All handles are pointers, so one type serves all.
 static int copy_attribute(uintptr_t fn, uintptr_t object, int keyval, uintptr_t extra, uintptr_t value, uintptr_t *copied, int *keep)
 {
 	return ((MPI_Comm_copy_attr_function *)fn)((MPI_Comm)object, keyval, (void *)extra, (void *)value, copied, keep);

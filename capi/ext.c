@@ -1,21 +1,14 @@
-// ext.c is the entry points of mpi-ext.h.
-
-#include <stdio.h>
+// The entry points of mpi-ext.h.
 
 #include "banyan.h"
-#include "guest.h"
+#include "ext.h"
 
-// Whether a safe point is to be looked at: the first one always is. Go sets it.
+// Whether the next safe point has anything to do. The first one always has. Go sets it.
 static int due = 1;
 
 void banyan_due(int is)
 {
 	__atomic_store_n(&due, is, __ATOMIC_RELAXED);
-}
-
-void banyan_flush_all(void)
-{
-	fflush(NULL);
 }
 
 int PMPIX_State_register(const char *name, void *address, MPI_Count count, MPI_Datatype datatype)
@@ -32,7 +25,7 @@ int PMPIX_State_unregister(const char *name)
 }
 ALIAS(int, MPIX_State_unregister, (const char *name));
 
-// Mostly there is nothing to do, which takes no call into Go.
+// Most safe points have nothing to do, and then make no call into Go.
 int PMPIX_Safepoint(int *restored)
 {
 	if (restored)

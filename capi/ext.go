@@ -1,10 +1,10 @@
 package main
 
-// The functions of mpi-ext.h. They aren't in the table of the standard, so their
-// exports are written by hand.
+// The functions of mpi-ext.h. The standard's table doesn't have them, so their exports are
+// written by hand.
 
 /*
-#include "guest.h"
+#include "ext.h"
 */
 import "C"
 
@@ -30,10 +30,7 @@ func banyan_Safepoint(restored *int32) int32 {
 	return int32(process.Safepoint(restored))
 }
 
-// flush writes out what the program's streams hold.
-func flush() { C.banyan_flush_all() }
-
-// watchSafepoints has C know when a safe point is worth a call.
+// watchSafepoints tells C when a safe point has anything to do.
 func watchSafepoints(e *engine.Engine) {
 	e.Wanted(func(due bool) {
 		is := C.int(0)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "banyan.h"
-#include "guest.h"
+#include "signals.h"
 
 int banyan_unusual;
 
@@ -21,9 +21,9 @@ __attribute__((constructor)) static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-// orphan is what a function does in a child: it says so, once, and returns an
-// error. The error handler isn't called: most would end the job, of which the child is
-// no part. MPI_Abort ends the child.
+// orphan is the body of a function in a child of fork. It prints a message, once, and returns
+// an error. It doesn't call the error handler: most handlers would end the job, and the child
+// isn't part of the job. MPI_Abort ends the child.
 static int orphan(const char *function)
 {
 	static int said;

@@ -7,13 +7,15 @@
 //	exports.go (generated)  banyan_Send, the Go function that C calls
 //	package binding         what the function does, in Go without cgo
 //
-// Functions that need no Go are in native.h. The rest of the C here is what makes
-// the Go runtime a polite guest in a C program: see docs/design/decisions/0017-c-library.md.
+// Functions that need no Go are in native.h. The rest of the C here lets the Go runtime share a
+// process with a C program, which keeps its signals, its children of fork and its
+// streams: see docs/design/decisions/0017-c-library.md.
 package main
 
 /*
 #cgo CFLAGS: -fexceptions -Wall -Wextra -Wno-unused-parameter -Wno-parentheses
-#include "guest.h"
+#include "signals.h"
+#include "streams.h"
 */
 import "C"
 
@@ -27,7 +29,7 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// process is the one of this operating-system process.
+// process is the library's state in this operating-system process.
 var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}})
 
 func joinJob() (binding.Job, error) {
@@ -42,12 +44,12 @@ func joinJob() (binding.Job, error) {
 	knowTypes()
 	watchSafepoints(j.Engine)
 	j.Engine.SetInput(stdio{})
-	watchPlaces(j)
+	watchCallSites(j)
 	return member{j}, nil
 }
 
-// adoptEvery bounds how long a handler of the program may be without an
-// alternative stack where the library can't see it come.
+// adoptEvery is how long a new handler of the program may run without the alternative stack,
+// where the library can't see the program install it.
 const adoptEvery = 50 * time.Millisecond
 
 func adoptHandlers() {
@@ -57,7 +59,7 @@ func adoptHandlers() {
 	}
 }
 
-// member is the job's face towards binding.
+// member is a job as binding.Job.
 type member struct{ *join.Job }
 
 func (m member) Engine() *engine.Engine { return m.Job.Engine }

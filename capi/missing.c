@@ -1,10 +1,9 @@
-// What isn't there, and what the program would miss at its end.
+// Functions that Banyan doesn't implement.
 
 #include <stdio.h>
 #include <string.h>
 
 #include "banyan.h"
-#include "guest.h"
 
 // first says whether this is the first time.
 static int first(int *said)
@@ -23,12 +22,4 @@ int banyan_missing(int *said, const char *function, uintptr_t comm)
 {
 	banyan_missing_quiet(said, function, 0);
 	return RESULT(banyan_unsupported((char *)function, (int)strlen(function), comm));
-}
-
-void banyan_flush(void)
-{
-	if (ftrylockfile(stdout) == 0) {
-		fflush(stdout);
-		funlockfile(stdout);
-	}
 }

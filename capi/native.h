@@ -1,5 +1,5 @@
-// native.h has the functions that need no Go, or seldom. The generator finds them here, by the
-// name native_X for MPI_X.
+// native.h: the functions that need Go never, or seldom. The generator finds them here: native_X
+// is MPI_X.
 #ifndef BANYAN_NATIVE_H
 #define BANYAN_NATIVE_H
 
@@ -53,7 +53,7 @@ static inline int native_Abi_get_version(int *abi_major, int *abi_minor)
 
 static inline int native_Pcontrol(const int level, ...)
 {
-	(void)level; // for profiling libraries, which have their own
+	(void)level; // profiling libraries have an MPI_Pcontrol of their own
 	return MPI_SUCCESS;
 }
 
@@ -93,14 +93,14 @@ static inline int native_Status_set_error(MPI_Status *status, int error)
 	return MPI_SUCCESS;
 }
 
-// The first of the internal words is binding.Status.cancelled.
+// The first internal word is binding.Status's field cancelled.
 static inline int native_Status_set_cancelled(MPI_Status *status, int flag)
 {
 	status->MPI_internal[0] = flag != 0;
 	return MPI_SUCCESS;
 }
 
-// banyan_size is the size of a predefined type, 0 for what only Go knows.
+// banyan_size is the size of a predefined type, and 0 for types that only Go knows.
 static inline int64_t banyan_size(MPI_Datatype datatype)
 {
 	uintptr_t i = (uintptr_t)datatype - (uintptr_t)MPI_DATATYPE_NULL;
@@ -125,7 +125,7 @@ static inline int native_Get_count_c(const MPI_Status *status, MPI_Datatype data
 		GUARD(MPI_Get_count_c);
 		return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 1));
 	}
-	// The second and third of the internal words are binding.Status.bytes.
+	// The second and third internal words are binding.Status's field bytes.
 	bytes = (int64_t)status->MPI_internal[2] << 32 | (uint32_t)status->MPI_internal[1];
 	*count = bytes % size == 0 ? bytes / size : MPI_UNDEFINED;
 	return MPI_SUCCESS;

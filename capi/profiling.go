@@ -11,11 +11,11 @@ import (
 	"banyan/internal/job/env"
 )
 
-// profileFor is how long a process is profiled, from the start on.
+// profileFor is how long a process is profiled, from its start.
 const profileFor = 3 * time.Second
 
-// A library that is built with the tag profiling writes a profile of each process to the file
-// that BANYAN_CPUPROFILE names, with its process number. See scripts/profile.sh.
+// A library that is built with the tag profiling writes a profile of each process to a file. Its
+// name is that in BANYAN_CPUPROFILE with the process number. See scripts/profile.sh.
 func init() {
 	name := os.Getenv(env.CPUProfile)
 	if name == "" {

@@ -1,5 +1,5 @@
-// Error handlers of the program are called from C, with no Go function under way: they
-// may jump, throw or exit.
+// Error handlers of the program are called from C while no Go function is on the stack, so
+// that they may jump, throw or exit.
 
 #include "banyan.h"
 
@@ -8,7 +8,7 @@ int banyan_raise(int code)
 	uintptr_t function, object;
 	int error, after;
 	banyan_raised(code, &function, &object, &error, &after);
-	// The object is a handle of whatever kind the handler is for; all are pointers.
+	// The object is a handle of the handler's kind. Handles of all kinds are pointers.
 	MPI_Comm handle = (MPI_Comm)object;
 	((MPI_Comm_errhandler_function *)function)(&handle, &error);
 	return after;

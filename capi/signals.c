@@ -1,22 +1,22 @@
-// Signals. A Go runtime installs handlers when it is loaded, and its code runs on small
-// stacks that no foreign handler fits on. Here is what makes the program see neither:
+// Signals. The Go runtime installs handlers when it is loaded, and Go code runs on small stacks
+// that a handler of the program doesn't fit on. This file hides both from the program:
 //
-//   - Crashes are the program's own. SEGV, BUS, FPE and ABRT are handled as before
-//     the library was loaded, by default with a core and the signal as the cause of death.
+//   - Crashes are the program's own. SEGV, BUS, FPE and ABRT are handled as they were before the
+//     library was loaded: by default, with a core and the signal as the cause of death.
 //     (Go uses SEGV for nil pointers that it recovers from; this library doesn't.)
-//   - A handler of the program always runs on the alternative stack. Those that are there
-//     are changed when the library is loaded and initialised, those that come later when they
-//     are installed: sigaction and signal of this library come before libc's.
-//   - Signals to the process come to the program's threads. Those of the library block all
-//     that can be blocked, as it does while the runtime begins: else a program that
-//     blocks a signal, to wait for it by sigwait, would lose it to one of them.
-//   - SIGPIPE and SIGURG are shared. Go needs to know of its own broken connections, and
-//     of its threads to be preempted. The kernel's handler stays Go's, and the program's
-//     action is done by this file for those that aren't Go's.
+//   - A handler of the program always runs on the alternative stack. Handlers that exist when
+//     the library is loaded or initialised are changed then. Later ones are changed when the
+//     program installs them: this library's sigaction and signal come before libc's.
+//   - Signals to the process go to the program's threads. The library's threads block all
+//     signals that can be blocked, because the runtime starts with them blocked. Otherwise a
+//     program that blocks a signal, to wait for it by sigwait, could lose it to such a thread.
+//   - SIGPIPE and SIGURG are shared. Go needs the first for its own broken connections and the
+//     second to preempt its threads. The kernel's handler stays Go's, and this file does the
+//     program's action for the signals that aren't Go's.
 //
-// Where the library is loaded with RTLD_LOCAL, as Python does, sigaction isn't ours. Then the
-// library looks for handlers without the alternative stack again and again
-// (banyan_adopt_handlers), and SIGPIPE and SIGURG belong to who installed a handler last.
+// Where the library is loaded with RTLD_LOCAL, as Python does, the program's sigaction is libc's.
+// Then the library looks for handlers without the alternative stack periodically
+// (banyan_adopt_handlers), and SIGPIPE and SIGURG go to the handler that was installed last.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,11 +28,11 @@
 #include <unistd.h>
 
 #include "banyan.h"
-#include "guest.h"
+#include "signals.h"
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 
-// libc is the sigaction that comes after ours.
+// libc is the sigaction that comes after ours in the order of libraries.
 static int libc(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	static sigaction_function *next;
@@ -51,22 +51,22 @@ static int is_function(const struct sigaction *a)
 	return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
 }
 
-// Signals that kill a program by its own fault. They are never Go's.
+// Signals of the program's own faults. They are never Go's.
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
 enum { n_crashes = sizeof crashes / sizeof crashes[0] };
 
-static struct sigaction before[NSIG]; // the library was loaded
+static struct sigaction before[NSIG]; // the actions before the library was loaded
 static int loaded;
 
 // A signal that Go and the program share.
 static struct shared {
 	struct sigaction go;      // Go's
-	struct sigaction program; // what the program wants, and believes to be in force
+	struct sigaction program; // the program's, which it believes to be in force
 } pipe_signal, urgent_signal;
 
 static int lock;
 
-// enter and leave guard the two against other threads and against handlers of this one.
+// enter and leave guard the two against other threads, and against handlers on this thread.
 static void enter(sigset_t *mask)
 {
 	sigset_t all;
@@ -82,7 +82,7 @@ static void leave(const sigset_t *mask)
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
-// act does what the program wants for a signal that isn't Go's.
+// act does the program's action for a signal that isn't Go's.
 static void act(struct shared *s, int sig, siginfo_t *info, void *context)
 {
 	struct sigaction a;
@@ -111,14 +111,14 @@ static void act(struct shared *s, int sig, siginfo_t *info, void *context)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-// forwarded is what Go calls for a SIGPIPE that no write of Go's has caused: it takes it for
-// the handler that was there before.
+// forwarded gets each SIGPIPE that no write of Go's has caused: Go takes it for the handler
+// from before, and calls it.
 static void forwarded(int sig, siginfo_t *info, void *context)
 {
 	act(&pipe_signal, sig, info, context);
 }
 
-// urgent is the kernel's handler of SIGURG once the program has one. Go's are
+// urgent is the kernel's handler of SIGURG once the program has a handler. Go's signals are
 // those that the process sends to its own threads.
 static void urgent(int sig, siginfo_t *info, void *context)
 {
@@ -135,14 +135,14 @@ static int share(struct shared *s, int sig, const struct sigaction *wanted, stru
 	sigset_t mask;
 	int code = 0;
 	if (wanted)
-		a = *wanted; // which may be where old is
+		a = *wanted; // wanted and old may be the same
 	enter(&mask);
 	was = s->program;
 	if (wanted) {
 		s->program = a;
 		struct sigaction kernel = s->go;
 		if (a.sa_handler == SIG_IGN)
-			kernel = a; // Go can live with that, and a program that is executed inherits it
+			kernel = a; // Go works without SIGPIPE and SIGURG; exec inherits SIG_IGN
 		else if (sig == SIGURG && is_function(&a))
 			kernel.sa_sigaction = urgent;
 		code = libc(sig, &kernel, NULL);
@@ -153,7 +153,7 @@ static int share(struct shared *s, int sig, const struct sigaction *wanted, stru
 	return code;
 }
 
-// own is our sigaction. The name may be another's, where the library is loaded late.
+// own is our sigaction. The name sigaction may be another library's, if ours is loaded late.
 static int own(int sig, const struct sigaction *restrict wanted, struct sigaction *restrict old)
 {
 	if (loaded && sig == SIGPIPE)
@@ -170,7 +170,7 @@ static int own(int sig, const struct sigaction *restrict wanted, struct sigactio
 int sigaction(int sig, const struct sigaction *restrict wanted, struct sigaction *restrict old)
 	__attribute__((alias("own")));
 
-// install is signal in one of its two traditions.
+// install is signal, with BSD's or System V's semantics.
 static sighandler_t install(int sig, sighandler_t handler, int flags, int block)
 {
 	struct sigaction a = {.sa_handler = handler, .sa_flags = flags}, old;
@@ -199,7 +199,7 @@ sighandler_t sysv_signal(int sig, sighandler_t handler)
 	return install(sig, handler, SA_RESETHAND | SA_NODEFER, 0);
 }
 
-// What signal is where _XOPEN_SOURCE asks for the older tradition.
+// glibc's signal where _XOPEN_SOURCE asks for System V's semantics.
 sighandler_t __sysv_signal(int sig, sighandler_t handler)
 {
 	return install(sig, handler, SA_RESETHAND | SA_NODEFER, 0);
@@ -212,7 +212,7 @@ void banyan_adopt_handlers(void)
 		if (libc(sig, NULL, &a) != 0 || !is_function(&a) || a.sa_flags & SA_ONSTACK)
 			continue;
 		a.sa_flags |= SA_ONSTACK;
-		// Another thread may install one just now: it wins.
+		// Another thread may install a handler meanwhile: that one counts.
 		if (libc(sig, &a, &found) == 0 && found.sa_handler != a.sa_handler)
 			own(sig, &found, NULL);
 	}
@@ -220,15 +220,15 @@ void banyan_adopt_handlers(void)
 
 int banyan_sigaction_is_ours(void)
 {
-	void *program = dlopen(NULL, RTLD_LAZY); // what it sees; RTLD_DEFAULT is what we see
+	void *program = dlopen(NULL, RTLD_LAZY); // the program's names; RTLD_DEFAULT is ours
 	int ours = program && dlsym(program, "sigaction") == (void *)own;
 	if (program)
 		dlclose(program);
 	return ours;
 }
 
-// Handlers of the program have this much room at least on the thread that loads the library;
-// Go's own alternative stacks are of 32 KiB.
+// The program's handlers have at least this much stack on the thread that loads the library. Go's
+// own alternative stacks have 32 KiB.
 enum { stack_size = 256 << 10, guard_size = 64 << 10 };
 
 static void provide_stack(void)
@@ -244,14 +244,14 @@ static void provide_stack(void)
 	sigaltstack(&s, NULL);
 }
 
-// The runtime installs its handlers in a constructor without a priority, which comes after
-// those that have one and, because Go links its own object first, before others.
+// The runtime installs its handlers in a constructor without a priority. It runs after those
+// with a priority, and before others without, because Go links its own object first.
 
 static sigset_t loader_mask;
 
 __attribute__((constructor(101))) static void before_go(void)
 {
-	// The runtime's threads inherit this.
+	// The runtime's threads inherit this mask.
 	sigset_t all;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &loader_mask);
@@ -286,7 +286,7 @@ __attribute__((constructor)) static void after_go(void)
 
 void banyan_signals_in_child(void)
 {
-	// Go is no more: the program has its signals to itself.
+	// Go doesn't run in the child: the signals are the program's alone.
 	libc(SIGPIPE, &pipe_signal.program, NULL);
 	libc(SIGURG, &urgent_signal.program, NULL);
 	loaded = 0;

@@ -1,9 +1,9 @@
-/* Attributes from Fortran: values are integers, stored as they are where C stores
-   pointers, and callbacks take everything by reference. */
+/* Attributes of Fortran programs. Values are integers, and are stored where C stores pointers.
+   Callbacks take all arguments by reference. */
 #include "support.h"
 
-/* A fortran_keyval is what C's callbacks get as their extra state, to call those of
-   Fortran. It lives as long as the program, for attributes may. */
+/* C's callbacks get a fortran_keyval as their extra state, and call Fortran's callbacks with it.
+   It is never freed, because attributes may live as long as the program. */
 struct fortran_keyval {
 	void (*copy)(MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *in, MPI_Aint *out, MPI_Fint *flag, MPI_Fint *ierror);
 	void (*erase)(MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *value, MPI_Aint *extra, MPI_Fint *ierror);
@@ -20,7 +20,7 @@ struct fortran_keyval {
 		MPI_Aint from = (MPI_Aint)in, to = 0;                                                       \
 		k->copy(&number, &id, &k->extra, &from, &to, flag, &error);                                 \
 		if (k->narrow)                                                                              \
-			to = (int)to; /* it has written only half */                                        \
+			to = (int)to; /* it wrote 4 bytes */                                           \
 		*(void **)out = (void *)to;                                                                 \
 		return error;                                                                               \
 	}                                                                                                   \
@@ -49,8 +49,8 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 	return k;
 }
 
-/* KEYVAL makes the procedures of one kind of object. An attribute that C has set is
-   a pointer; the predefined ones point to an int, which is what Fortran gets. */
+/* KEYVAL makes the procedures of one kind of object. An attribute that C has set is a pointer.
+   Predefined attributes point to an int, and Fortran gets this int. */
 #define KEYVAL(type, name, Name, predefined)                                                                         \
 	ENTRY(void, mpi_##name##_create_keyval_,                                                                     \
 		(void (*copy)(void), void (*erase)(void), MPI_Fint *keyval, MPI_Aint *extra, MPI_Fint *ierror))      \
@@ -72,7 +72,7 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 
 static int of_comm(int keyval) { return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE; }
 static int of_type(int keyval) { (void)keyval; return 0; }
-/* The base and the size of a window aren't ints, but windows aren't there yet. */
+/* The base and the size of a window aren't ints, but there are no windows yet. */
 static int of_win(int keyval) { return keyval > MPI_WIN_BASE && keyval <= MPI_WIN_MODEL; }
 
 KEYVAL(MPI_Comm, comm, Comm, of_comm)
@@ -98,7 +98,7 @@ ENTRY(void, mpi_attr_get_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, M
 		*value = of_comm(*keyval) ? *(int *)found : (MPI_Fint)(MPI_Aint)found;
 }
 
-/* The predefined callbacks, by all their names. Those of MPI-1 have narrow values. */
+/* The predefined callbacks, under all their names. Those of MPI-1 have narrow values. */
 #define PREDEFINED(name, value)                                                                                        \
 	void mpi_##name##null_copy_fn_(MPI_Fint *object, MPI_Fint *keyval, void *extra, void *in, void *out, MPI_Fint *flag, MPI_Fint *ierror) \
 	{                                                                                                              \

@@ -1,6 +1,6 @@
-/* mpi-ext.c: mpi-ext.h for Fortran programs; see mpif-ext.h. Banyan's library for Fortran has
-   it. Under another MPI it is compiled with the program, by that MPI's mpicc, and its
-   procedures do nothing. */
+/* mpi-ext.c: mpi-ext.h for Fortran programs; see mpif-ext.h. It is part of Banyan's Fortran
+   library. Under another MPI, compile it with the program, by that MPI's mpicc: its
+   procedures do nothing then. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define TYPE(number) MPI_Type_f2c(number)
 #endif
 
-/* The name without the blanks at its end. A name that there is no memory for isn't. */
+/* The name without the blanks at its end, or NULL if there is no memory. */
 static char *name_of(const char *name, size_t length)
 {
 	while (length > 0 && name[length - 1] == ' ')

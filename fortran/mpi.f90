@@ -1,5 +1,5 @@
-! The module mpi: the constants of mpif.h. Procedures have no interface, so that
-! one name takes buffers of any type (-fallow-argument-mismatch).
+! The module mpi: the constants of mpif.h. Procedures have no interfaces, so that each takes
+! buffers of any type (-fallow-argument-mismatch).
 module mpi
    implicit none
    include 'mpif.h'

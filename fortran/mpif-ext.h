@@ -1,8 +1,8 @@
-! mpif-ext.h: mpi-ext.h for Fortran, right in fixed and in free form;
-! include it where mpif.h is included, or mpi is used. RESTORED is 1 in
-! the first call of a process that takes a dead one's place, else 0.
-! ADDRESS is a target, so that compilers know that a safe point may change it.
-! Under another MPI compile Banyan's mpi-ext.c with the program.
+! mpif-ext.h: mpi-ext.h for Fortran, valid in fixed and in free form.
+! Include it where mpif.h is included or mpi is used. RESTORED is 1 in
+! the first call of a process that replaces a dead one, else 0.
+! ADDRESS is a target: compilers then know that a safe point may
+! change it. Under another MPI, compile Banyan's mpi-ext.c with the program.
       interface
         subroutine MPIX_STATE_REGISTER(NAME, ADDRESS, COUNT,            &
      &      DATATYPE, IERROR)

@@ -1,9 +1,9 @@
-/* The Fortran side of the library, as far as it isn't generated: see generate/main.go. */
+/* The handwritten part of the library's Fortran side: see generate/main.go. */
 #include "support.h"
 
 #include <string.h>
 
-/* The variables of mpif.h. A program has them, too: as common blocks they are one. */
+/* The variables of mpif.h. They are common blocks, so the program's are the same variables. */
 MPI_Fint banyan_mpi_bottom_;
 MPI_Fint banyan_mpi_in_place_;
 MPI_Fint banyan_mpi_buffer_automatic_;
@@ -126,7 +126,7 @@ ENTRY(void, mpi_pcontrol_, (MPI_Fint *level)) { PMPI_Pcontrol(*level); }
 ENTRY(double, mpi_wtime_, (void)) { return PMPI_Wtime(); }
 ENTRY(double, mpi_wtick_, (void)) { return PMPI_Wtick(); }
 
-/* Where the buffer was is of no use in Fortran. */
+/* Fortran has no use for the address of the buffer, so it isn't returned. */
 ENTRY(void, mpi_buffer_detach_, (void *buffer, MPI_Fint *size, MPI_Fint *ierror))
 {
 	void *address;
@@ -134,6 +134,6 @@ ENTRY(void, mpi_buffer_detach_, (void *buffer, MPI_Fint *size, MPI_Fint *ierror)
 	*ierror = PMPI_Buffer_detach(&address, size);
 }
 
-/* An old name, for what keeps a buffer from being moved around by the compiler: the
-   call itself does. */
+/* Programs call this so that the compiler doesn't move accesses to a buffer across it. The call
+   itself is enough. */
 ENTRY(void, mpi_f_sync_reg_, (void *buffer)) { (void)buffer; }

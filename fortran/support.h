@@ -1,5 +1,5 @@
-/* What the Fortran entries have in common: see generate/main.go for what Fortran
-   wants, and support.c. */
+/* Declarations for the Fortran entries: see generate/main.go for Fortran's conventions, and
+   support.c. */
 #ifndef BANYAN_FORTRAN_SUPPORT_H
 #define BANYAN_FORTRAN_SUPPORT_H
 
@@ -15,8 +15,8 @@ typedef int MPI_Fint;
 #define HANDLE(type, number) ((type)(intptr_t)(number))
 #define NUMBER(handle) ((MPI_Fint)(intptr_t)(handle))
 
-/* ENTRY begins the entry of a procedure: pmpi_x_ is the real one, and mpi_x_ a weak
-   name for it, so that a profiling library can put its own in front. */
+/* ENTRY begins the entry of a procedure. pmpi_x_ is the procedure and mpi_x_ a weak alias, so
+   that a profiling library can have its own mpi_x_. */
 #define ENTRY(result, name, params) \
 	result p##name params;      \
 	result name params __attribute__((weak, alias("p" #name))); \
@@ -33,13 +33,13 @@ int *banyan_weights(MPI_Fint *p);
 void *banyan_handles(int n, const MPI_Fint *numbers);
 void banyan_numbers(int n, void *handles, MPI_Fint *numbers);
 
-/* banyan_string makes a C string of a Fortran one, without leading and trailing
-   blanks, to be freed. banyan_blank does the reverse, and pads with blanks. */
+/* banyan_string makes a C string of a Fortran string, without leading and trailing blanks. The
+   caller frees it. banyan_blank does the reverse and pads with blanks. */
 char *banyan_string(const char *s, size_t length);
 void banyan_blank(char *s, size_t length, const char *from);
 
-/* banyan_peers is how many processes an all-to-all has to do with, and
-   banyan_neighbours how many one among neighbours has, as destinations or sources. */
+/* banyan_peers is the number of processes in an all-to-all. banyan_neighbours is the number of
+   this process's neighbours, as destinations or as sources. */
 int banyan_peers(MPI_Fint comm);
 int banyan_neighbours(MPI_Fint comm, int destinations);
 

@@ -48,8 +48,8 @@ type param struct {
 	Go   string // type in package binding
 }
 
-// group finds the forms that share a method: those whose parameters differ only
-// in the width of counts.
+// group finds the forms that share a method: their parameters differ only in the width of
+// counts.
 func group(table *abi.Table) ([]*call, error) {
 	var calls []*call
 	byName := map[string]*call{}
@@ -102,8 +102,8 @@ func collectives(calls []*call) {
 	}
 }
 
-// arguments are the parameters that the method of a collective's variant shares with the
-// others, and those of any other call.
+// arguments are the parameters that go to the method: for a collective, those that its
+// variants have in common.
 func (c *call) arguments() []param {
 	switch c.Variant {
 	case "Nonblocking":
@@ -114,8 +114,8 @@ func (c *call) arguments() []param {
 	return c.Params
 }
 
-// separate are the large-count forms that leave a trace: MPI_Type_get_envelope tells
-// them from the plain ones, and they have no array that would.
+// separate are large-count forms with a method of their own: MPI_Type_get_envelope tells them from
+// the plain forms, and they have no array parameter, by which the method could.
 var separate = []string{
 	"MPI_Type_contiguous_c", "MPI_Type_vector_c", "MPI_Type_create_hvector_c",
 	"MPI_Type_create_hindexed_block_c", "MPI_Type_create_resized_c",
@@ -128,8 +128,8 @@ func shareable(a, b []abi.Param) bool {
 	})
 }
 
-// width is 4 or 8 for types of integers, and pointers to them, that may differ
-// between forms, otherwise 0.
+// width is 4 or 8 for types of integers that may differ between forms, and for pointers to
+// them. It is 0 for other types.
 func width(ctype string) int {
 	switch strings.TrimSuffix(strings.TrimPrefix(ctype, "const "), " *") {
 	case "int":
@@ -152,7 +152,7 @@ func method(name string) string {
 
 var reserved = []string{"len", "type", "func", "range", "map", "select", "string", "copy", "clear"}
 
-// translate gives the method's parameters and result.
+// translate sets the method's parameters and result.
 func (c *call) translate() error {
 	plain := c.Forms[0]
 	for i, p := range plain.List {
@@ -172,13 +172,13 @@ func (c *call) translate() error {
 	}
 	c.Result = "Code"
 	if plain.Returns != "int" {
-		c.Result = plain.Returns // native ones only: exports would say so
+		c.Result = plain.Returns // of native functions only: exports checks it
 	}
 	return nil
 }
 
-// isWord says that a void * is the program's own word, which need not be an
-// address: the values of attributes and the state that goes to callbacks.
+// isWord says that a void * is a word of the program that need not be an address: the value of
+// an attribute, or the state for callbacks.
 func isWord(function string, p abi.Param) bool {
 	value := p.Name == "attribute_val" && (strings.HasSuffix(function, "_set_attr") || function == "MPI_Attr_put")
 	return p.Type == "void *" && (value || p.Name == "extra_state" || p.Name == "user_data")
@@ -186,8 +186,7 @@ func isWord(function string, p abi.Param) bool {
 
 var handles = []string{"Comm", "Group", "Datatype", "Op", "Request", "Info", "Errhandler", "Message", "Win", "File", "Session"}
 
-// translate gives a parameter's Go type. varies says that its width depends on
-// the form.
+// translate is a parameter in Go. varies says that its width depends on the form.
 func translate(p abi.Param, varies bool) (param, error) {
 	q := param{Name: goName(p.Name)}
 	base := strings.TrimPrefix(p.Type, "const ")
@@ -243,7 +242,7 @@ func goName(name string) string {
 	return name
 }
 
-// signature is the method's as it must be in package binding.
+// signature is the method's required signature in package binding.
 func (c *call) signature() string {
 	var list []string
 	if c.Variant != "" {
@@ -260,8 +259,8 @@ func (c *call) signature() string {
 	return fmt.Sprintf("func (p *Process) %s(%s) %s", c.Method, strings.Join(list, ", "), c.Result)
 }
 
-// SignatureOf is the method for a C function, with a comment that names all that
-// it serves.
+// SignatureOf is the method for a C function, with a comment that names all functions that it
+// serves.
 func SignatureOf(table *abi.Table, name string) (string, error) {
 	calls, err := group(table)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"banyan/abi"
 )
 
-// constants writes the constants that package binding needs: handles, error
-// classes and plain numbers. Pointers are left out.
+// constants writes the constants for package binding: handles, error classes and plain
+// numbers, but no pointers.
 func constants(table *abi.Table) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(notice + "\npackage binding\n\n// The constants of the C interface, under Go names.\nconst (\n")
@@ -22,7 +22,7 @@ func constants(table *abi.Table) ([]byte, error) {
 		if !ok {
 			other, known := names[c.Value]
 			if !known {
-				return nil, fmt.Errorf("%s is %s, which comes later or never", c.Name, c.Value)
+				return nil, fmt.Errorf("%s is %s, which is no earlier constant", c.Name, c.Value)
 			}
 			names[c.Name] = name
 			fmt.Fprintf(&b, "\t%s = %s\n", name, other)
@@ -45,7 +45,7 @@ func constants(table *abi.Table) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-// predefinedKeys are the attributes that MPI_COMM_WORLD has.
+// predefinedKeys are the attributes of MPI_COMM_WORLD.
 var predefinedKeys = []string{"TAG_UB", "IO", "HOST", "WTIME_IS_GLOBAL", "APPNUM", "LASTUSEDCODE", "UNIVERSE_SIZE"}
 
 // constantName gives MPI_ERR_RANK the name ErrRank and the type Code, MPI_INT the

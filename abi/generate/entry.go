@@ -13,8 +13,8 @@ func entries(calls []*call) []byte {
 	var b bytes.Buffer
 	b.WriteString(notice)
 	b.WriteString(`//
-// Each function is PMPI_X, with MPI_X as a weak alias, so that a profiling library may
-// have its own MPI_X. banyan.h says what the macros do.
+// Each function is PMPI_X, with MPI_X as a weak alias, so that a profiling library may have its
+// own MPI_X. banyan.h explains the macros.
 
 #include "banyan.h"
 #include "native.h"
@@ -35,7 +35,7 @@ func entries(calls []*call) []byte {
 
 var conversion = regexp.MustCompile(`^MPI_\w+_(toint|fromint)$`)
 
-// names are those of the parameters.
+// names are the parameters' names.
 func (f *form) names() (names []string) {
 	for _, p := range f.List {
 		names = append(names, p.Name)
@@ -43,7 +43,7 @@ func (f *form) names() (names []string) {
 	return names
 }
 
-// body is the body of a C function that doesn't go into Go.
+// body is the body of a C function that doesn't enter Go.
 func (f *form) body() string {
 	args := f.names()
 	switch m := conversion.FindStringSubmatch(f.Name); {
@@ -149,7 +149,7 @@ import (
 				args = append(args, "binding."+p.Go+"{P: "+name+", Wide: "+name+"Wide != 0}")
 			}
 		}
-		if shared := len(c.arguments()); shared < len(c.Params) { // the others are in the Variant
+		if shared := len(c.arguments()); shared < len(c.Params) { // the rest is in the Variant
 			args = args[:1+shared]
 		}
 		fmt.Fprintf(&b, "//export banyan_%s\nfunc banyan_%s(%s) int32 {\n\treturn int32(process.%s(%s))\n}\n\n",

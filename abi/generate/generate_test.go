@@ -19,7 +19,7 @@ func table(t *testing.T) *abi.Table {
 	return table
 }
 
-// TestCurrent says whether "go generate ./abi" would change anything.
+// TestCurrent fails if "go generate ./abi" would change anything.
 func TestCurrent(t *testing.T) {
 	const root = "../.."
 	files, err := Generate(table(t), root)
@@ -91,8 +91,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A method with a wrong signature, and a native function of a wrong name, are
-// noticed.
+// A method with a wrong signature is an error, and so is a native function of a wrong name.
 func TestWrongSignature(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, content string) {

@@ -8,8 +8,7 @@ import (
 	"banyan/abi"
 )
 
-// enums are the types whose constants are enumerators, with the beginnings of
-// their names.
+// enums are the types whose constants are enumerators, with the prefixes of their names.
 var enums = []struct{ name, prefix string }{
 	{"MPI_T_cb_safety", "MPI_T_CB_"},
 	{"MPI_T_source_order", "MPI_T_SOURCE_"},
@@ -18,7 +17,7 @@ var enums = []struct{ name, prefix string }{
 // header writes mpi.h.
 func header(table *abi.Table) ([]byte, error) {
 	var b bytes.Buffer
-	// Comments as in C89: some programs ask for it.
+	// Comments are C89's, because some programs are compiled so.
 	b.WriteString("/* " + strings.TrimSuffix(strings.TrimPrefix(notice, "// "), "\n") + " */\n")
 	b.WriteString(`/* mpi.h is the interface of libmpi_abi.so.1: the standard ABI of MPI-5.0. */
 #ifndef MPI_H_INCLUDED
@@ -79,14 +78,14 @@ func enumerator(name string) bool {
 	return false
 }
 
-// declaration is a C function's, with a prefix to its name.
+// declaration declares a C function, with a prefix to its name.
 func declaration(prefix string, f abi.Function) string {
 	return fmt.Sprintf("%s %s%s(%s)", f.Returns, prefix, f.Name, f.Params)
 }
 
-// conversions writes what C programs use that have Fortran parts. It belongs to the
-// standard, but not to its ABI: what a Fortran INTEGER is depends on the compiler. It is an
-// int here, as the compilers have it by default.
+// conversions writes the declarations for C programs with Fortran parts. They belong to the
+// standard but not to its ABI, because the size of a Fortran INTEGER depends on the compiler.
+// Here it is an int, the compilers' default.
 func conversions(b *bytes.Buffer, table *abi.Table) {
 	b.WriteString("typedef int MPI_Fint;\n\n")
 	for _, f := range table.Functions {

@@ -1,13 +1,13 @@
-// Command generate writes what is made of the table in package abi:
+// Command generate writes these files from the table in package abi:
 //
 //	abi/mpi.h                      the header
 //	capi/entry.c                   the C entry points, MPI_ and PMPI_
 //	capi/exports.go                the Go functions that they call
 //	internal/mpi/binding/constants.go  the constants
 //
-// Which functions there are in Go it reads off package binding: a method of
-// *binding.Process for each, with the signature that Signature gives. Those that
-// capi/native.h has in C need no Go. The rest become stubs that say so.
+// It reads package binding to see which functions exist in Go: each is a method of
+// *binding.Process, with the signature that SignatureOf gives. Functions that
+// capi/native.h implements in C need no Go. All others become stubs that report an error.
 //
 //	go generate ./abi                            writes the files
 //	go run ./abi/generate -signature MPI_Send    prints the method to write
@@ -46,7 +46,7 @@ func main() {
 	}
 	for name, content := range files {
 		if old, err := os.ReadFile(filepath.Join(*root, name)); err == nil && string(old) == string(content) {
-			continue // leave its time alone
+			continue // keep its time, for make
 		}
 		if err := os.WriteFile(filepath.Join(*root, name), content, 0o644); err != nil {
 			log.Fatal(err)
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// Generate makes all files, by path relative to root.
+// Generate is the content of all files, by path relative to root.
 func Generate(table *abi.Table, root string) (map[string][]byte, error) {
 	calls, err := group(table)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// implement finds what is implemented, in Go or in C, and checks signatures.
+// implement finds the functions that are implemented, in Go or in C, and checks signatures.
 func implement(calls []*call, root string) error {
 	methods, err := scanBinding(filepath.Join(root, "internal/mpi/binding"))
 	if err != nil {
@@ -49,7 +49,7 @@ func implement(calls []*call, root string) error {
 	return errors.Join(problems...)
 }
 
-// scanBinding gives the types of every exported method of *Process, by name.
+// scanBinding is the types of each exported method of *Process, by name.
 func scanBinding(dir string) (map[string]string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -89,7 +89,7 @@ func typesOf(fields *ast.FieldList) (list []string) {
 
 var nativePattern = regexp.MustCompile(`(?m)^static inline .*\bnative_(\w+)\(`)
 
-// scanNative gives the functions that are written in C.
+// scanNative is the functions that are written in C.
 func scanNative(name string) (map[string]bool, error) {
 	source, err := os.ReadFile(name)
 	if err != nil {

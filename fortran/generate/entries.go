@@ -9,8 +9,8 @@ import (
 	"banyan/abi"
 )
 
-// byHand are the functions whose entries are in support.c, for they differ in more
-// than the form of their arguments.
+// byHand are the functions whose entries are in support.c and attributes.c, because they differ
+// in more than the form of their arguments.
 var byHand = []string{
 	"MPI_Init", "MPI_Init_thread", "MPI_Pcontrol", "MPI_Buffer_detach",
 	"MPI_Comm_create_keyval", "MPI_Type_create_keyval", "MPI_Win_create_keyval", "MPI_Keyval_create",
@@ -18,8 +18,8 @@ var byHand = []string{
 	"MPI_Attr_get", "MPI_Attr_put", "MPI_Wtime", "MPI_Wtick",
 }
 
-// missing are functions that Fortran programs can't call yet: they take procedures
-// or lists of strings in ways of their own.
+// missing are functions that Fortran programs can't call yet: each takes procedures or lists of
+// strings in a way of its own.
 var missing = []string{
 	"MPI_Grequest_start", "MPI_Info_create_env", "MPI_Register_datarep", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
 }
@@ -38,8 +38,8 @@ func cOnly(name string) bool {
 var handles = []string{"MPI_Comm", "MPI_Group", "MPI_Datatype", "MPI_Op", "MPI_Request", "MPI_Info", "MPI_Errhandler",
 	"MPI_Message", "MPI_Win", "MPI_File", "MPI_Session"}
 
-// lengths are the C expressions for how many handles an array has, by function
-// and parameter, or by function, or by parameter.
+// lengths are the C expressions for the number of handles in an array, by function and parameter,
+// or by function, or by parameter.
 var lengths = map[string]string{
 	"MPI_Type_create_struct":                "*count",
 	"MPI_Type_get_contents":                 "*max_datatypes",
@@ -58,7 +58,7 @@ var lengths = map[string]string{
 	"MPI_Request_get_status_some":           "*incount",
 }
 
-// An entry is the Fortran entry of a function.
+// entry is the Fortran entry of a function.
 type entry struct {
 	name     string
 	params   []string // of the entry
@@ -155,8 +155,7 @@ func (e *entry) add(p abi.Param) error {
 	return nil
 }
 
-// addHandles translates one or several handles that the function changes, or
-// takes as an array.
+// addHandles translates a handle that the function changes, or an array of handles.
 func (e *entry) addHandles(base string, p abi.Param, constant bool) error {
 	name := p.Name
 	e.params = append(e.params, "MPI_Fint *"+name)
@@ -173,7 +172,7 @@ func (e *entry) addHandles(base string, p abi.Param, constant bool) error {
 		}
 	}
 	if length == "" {
-		return fmt.Errorf("how long %v is isn't known", p)
+		return fmt.Errorf("the length of %v is unknown", p)
 	}
 	e.prepare = append(e.prepare,
 		fmt.Sprintf("int n_%s = %s;", name, length),
@@ -187,7 +186,7 @@ func (e *entry) addHandles(base string, p abi.Param, constant bool) error {
 	return nil
 }
 
-// addString translates a string that the function reads, or one that it writes.
+// addString translates a string that the function reads (constant) or writes.
 func (e *entry) addString(name string, constant bool) {
 	e.params = append(e.params, "char *"+name)
 	e.hidden = append(e.hidden, "size_t l_"+name)
@@ -201,7 +200,7 @@ func (e *entry) addString(name string, constant bool) {
 	e.conclude = append(e.conclude, fmt.Sprintf("banyan_blank(%s, l_%s, c_%s);", name, name, name))
 }
 
-// shift makes an index that counts from 1 of one that counts from 0.
+// shift turns indices from 0 into indices from 1.
 func (e *entry) shift(name string) {
 	switch {
 	case name == "indx" && strings.HasSuffix(e.name, "any"):

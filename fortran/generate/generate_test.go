@@ -19,7 +19,7 @@ func TestFilesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("fortran/%s isn't what the generator makes: run go generate ./fortran/...", name)
+			t.Errorf("fortran/%s isn't current: run go generate ./fortran/...", name)
 		}
 	}
 }

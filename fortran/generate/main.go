@@ -1,13 +1,12 @@
 // Command generate makes the Fortran side of the library from the table in
 // package abi: mpif.h and entries.c. Run it with go generate.
 //
-// # What Fortran wants
+// # Fortran's conventions
 //
-// Every argument comes by reference, handles are INTEGERs (the library's own
-// handles fit), strings have a length at the end of the argument list and
-// no end of their own, and the error code is the last argument. A name is in lower case,
-// with an underscore behind it, as gfortran has it. .true. is 1 there, as in C, so that logicals need no
-// translation.
+// All arguments are passed by reference. Handles are INTEGERs (the library's own handles fit).
+// Strings have no final zero; their lengths follow at the end of the argument list. The last
+// argument before them is the error code. Names are in lower case with an underscore behind, as
+// in gfortran. Its .true. is 1, as in C, so logicals need no translation.
 //
 //go:generate go run . ..
 package main
@@ -32,7 +31,7 @@ func main() {
 	}
 }
 
-// write makes the files in a directory.
+// write writes the files into a directory.
 func write(dir string) error {
 	files, err := generate()
 	if err != nil {

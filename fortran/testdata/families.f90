@@ -1,6 +1,6 @@
-! Calls each family of procedures from Fortran, by "use mpi", and checks what comes
-! back: handles, statuses, logicals, strings, special values, indices from 1, attributes
-! and callbacks. For any number of ranks from 2.
+! Calls each family of procedures from Fortran, by "use mpi", and checks the results:
+! handles, statuses, logicals, strings, special values, indices from 1, attributes
+! and callbacks. It runs with any number of ranks from 2.
 program families
    use mpi
    implicit none

@@ -1,4 +1,4 @@
-! Rank 0 answers whoever comes first, which replicas of it see differently.
+! Rank 0 answers the first rank that asks. Its replicas see this order differently.
 program farm
   use mpi
   implicit none

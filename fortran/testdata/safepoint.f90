@@ -1,4 +1,4 @@
-! A program with safe points, as any MPI compiles it.
+! A program with safe points that any MPI can compile.
 program safepoint
   implicit none
   include 'mpif.h'

@@ -1,13 +1,16 @@
 package main
 
 /*
-#include "guest.h"
+#include "streams.h"
 */
 import "C"
 
 import "fmt"
 
-// stdio is how C programs read their standard input: a progress.Input.
+// flush writes out the buffers of the program's streams.
+func flush() { C.banyan_flush_all() }
+
+// stdio is the standard input of a C program: an engine.Input.
 type stdio struct{}
 
 func (stdio) Unread() (n int64, ok bool) {

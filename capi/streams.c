@@ -1,4 +1,6 @@
-// input.c looks into stdio's buffer of the standard input, so that a replacement can go on where its donor is.
+// The program's streams. A process that ends writes out what the program has printed. A
+// replacement goes on in the standard input where its donor is: for this, Go looks into stdio's
+// buffer of it.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,16 +10,29 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "guest.h"
+#include "streams.h"
 
-// set says whether a variable of the environment is switched on, as libgfortran has it.
+void banyan_flush(void)
+{
+	if (ftrylockfile(stdout) == 0) {
+		fflush(stdout);
+		funlockfile(stdout);
+	}
+}
+
+void banyan_flush_all(void)
+{
+	fflush(NULL);
+}
+
+// set says whether a variable of the environment is switched on, by libgfortran's rules.
 static int set(const char *variable)
 {
 	const char *value = getenv(variable);
 	return value != NULL && (*value == 'y' || *value == 'Y' || *value == '1');
 }
 
-// Fortran's units have buffers that nobody can look into.
+// The buffers of Fortran's units can't be read from outside.
 static int read_by_fortran(void)
 {
 	if (dlsym(RTLD_DEFAULT, "_FortranAioBeginExternalListInput") != NULL)
@@ -28,7 +43,8 @@ static int read_by_fortran(void)
 
 #ifdef __GLIBC__
 
-enum { pushed_back = 0x100 }; // glibc's _IO_IN_BACKUP: ungetc has put it on a buffer of its own
+// glibc's _IO_IN_BACKUP: ungetc has switched the stream to a buffer of its own.
+enum { pushed_back = 0x100 };
 
 long long banyan_unread(void)
 {
@@ -53,8 +69,8 @@ long long banyan_unread(void)
 
 long long banyan_skip(long long bytes)
 {
-	// What stdio has already must come from there, the rest must not get into its buffer: the
-	// program may read the descriptor.
+	// Take the bytes that stdio has from its buffer. The others must not get into the buffer,
+	// because the program may read the descriptor itself.
 	for (long long ahead = banyan_unread(); ahead > 0 && bytes > 0; ahead--, bytes--)
 		getc(stdin);
 	while (bytes > 0) {

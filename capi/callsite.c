@@ -1,5 +1,5 @@
-// Where a program calls from, for banyan check. The Go runtime can't see the C stack, so
-// each call looks at it before it goes into Go.
+// Where the program calls MPI, for banyan check. The Go runtime can't see the C stack, so
+// each call records its callers before it enters Go.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "banyan.h"
-#include "place.h"
+#include "callsite.h"
 
 static __thread uintptr_t callers[BANYAN_CALLERS + 1];
 
 void banyan_watch_callers(void)
 {
 	void *one[1];
-	backtrace(one, 1); // loads what it needs at its first call
+	backtrace(one, 1); // the first call loads what backtrace needs
 	banyan_unusual |= BANYAN_CHECKED;
 }
 

@@ -1,0 +1,21 @@
+// callsite.h: where in a C or Fortran program a function of MPI is called.
+#ifndef BANYAN_CALLSITE_H
+#define BANYAN_CALLSITE_H
+
+#include <stdint.h>
+
+#define BANYAN_CALLERS 8
+
+// banyan_watch_callers makes each call from now on record its callers.
+void banyan_watch_callers(void);
+
+// banyan_callers are the return addresses of the thread's present call, innermost
+// first, with 0 behind the last.
+const uintptr_t *banyan_callers(void);
+
+// banyan_locate finds the file that an address belongs to ("": the program's own), and the
+// address within it, as the linker assigned it. It returns 0 for addresses in MPI's own
+// libraries and in no file.
+int banyan_locate(uintptr_t address, const char **file, uintptr_t *linked);
+
+#endif
