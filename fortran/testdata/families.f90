@@ -50,7 +50,7 @@ contains
       call check(n == 3, 'get_count')
       call MPI_Sendrecv(out, 3, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 5, in, 3, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 5, &
          MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
-      call check(all(in == left), 'sendrecv with nobody')
+      call check(all(in == left), 'sendrecv with MPI_PROC_NULL')
       call MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE, ierr)
       call check(.not. flag, 'iprobe of nothing')
    end subroutine
@@ -89,7 +89,7 @@ contains
 
    subroutine collectives
       integer :: x, sum, i, op
-      integer :: each(size), counts(size), places(size)
+      integer :: each(size), counts(size), displs(size)
       integer :: requests(1)
       x = -1
       if (rank == 1) x = 11
@@ -101,9 +101,9 @@ contains
       call MPI_Allgather(rank, 1, MPI_INTEGER, each, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
       call check(all(each == [(i, i=0, size - 1)]), 'allgather')
       counts = 1
-      places = [(size - 1 - i, i=0, size - 1)]
-      call MPI_Allgatherv(rank, 1, MPI_INTEGER, each, counts, places, MPI_INTEGER, MPI_COMM_WORLD, ierr)
-      call check(all(each == places), 'allgatherv')
+      displs = [(size - 1 - i, i=0, size - 1)]
+      call MPI_Allgatherv(rank, 1, MPI_INTEGER, each, counts, displs, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call check(all(each == displs), 'allgatherv')
       call MPI_Op_create(larger, .true., op, ierr)
       call MPI_Allreduce(rank, x, 1, MPI_INTEGER, op, MPI_COMM_WORLD, ierr)
       call check(x == size - 1, 'an operation of the program')
@@ -124,7 +124,7 @@ contains
 
    subroutine types
       integer :: row, part, pair, bytes, i, j
-      integer(MPI_ADDRESS_KIND) :: lb, extent, places(2)
+      integer(MPI_ADDRESS_KIND) :: lb, extent, displs(2)
       integer :: matrix(4, 4), got(4), lengths(2), kinds(2), position
       character(64) :: buffer
       matrix = reshape([((10*i + j, i=1, 4), j=1, 4)], [4, 4])
@@ -142,8 +142,8 @@ contains
       call check(all(got == [22, 32, 23, 33]), 'a part of a matrix')
       lengths = 1
       kinds = [MPI_DOUBLE_PRECISION, MPI_INTEGER]
-      places = [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND]
-      call MPI_Type_create_struct(2, lengths, places, kinds, pair, ierr)
+      displs = [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND]
+      call MPI_Type_create_struct(2, lengths, displs, kinds, pair, ierr)
       call MPI_Type_size(pair, bytes, ierr)
       call check(bytes == 12 .and. kinds(2) == MPI_INTEGER, 'type_create_struct')
       position = 0
@@ -244,7 +244,7 @@ contains
    end subroutine
 
    subroutine topologies
-      integer :: ring, dims(1), place(1), left, right
+      integer :: ring, dims(1), coords(1), left, right
       logical :: periods(1)
       dims = 0
       call MPI_Dims_create(size, 1, dims, ierr)
@@ -253,8 +253,8 @@ contains
       call MPI_Cart_shift(ring, 0, 1, left, right, ierr)
       call check(right == mod(rank + 1, size) .and. left == mod(rank + size - 1, size), 'cart_shift')
       periods = .false.
-      call MPI_Cart_get(ring, 1, dims, periods, place, ierr)
-      call check(periods(1) .and. place(1) == rank .and. dims(1) == size, 'cart_get')
+      call MPI_Cart_get(ring, 1, dims, periods, coords, ierr)
+      call check(periods(1) .and. coords(1) == rank .and. dims(1) == size, 'cart_get')
       call MPI_Comm_free(ring, ierr)
    end subroutine
 

@@ -37,7 +37,7 @@ func TestBufferedSends(t *testing.T) {
 		var flag int32
 		ok(t, "BufferIflush", p.BufferIflush(&flush))
 		if ok(t, "Test", p.Test(&flush, &flag, nil)); flag != 0 {
-			t.Error("the buffer is flushed although nobody has received")
+			t.Error("the buffer is flushed although no rank has received")
 		}
 		ok(t, "Send", p.Send(ints(data), 1, TypeInt, 1, 2, CommWorld))
 		ok(t, "Wait", p.Wait(&flush, nil))

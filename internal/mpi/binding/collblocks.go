@@ -133,8 +133,8 @@ func (k *collective) block(all []byte) []byte {
 	return all[k.rank()*each : (k.rank()+1)*each]
 }
 
-// own is this rank's contribution with MPI_IN_PLACE: it is sent from the place in the receive
-// buffer where it belongs.
+// own is this rank's contribution with MPI_IN_PLACE. It is sent from its position in the receive
+// buffer.
 func (k *collective) own(recv []byte, buf unsafe.Pointer, count int64, datatype Datatype) []byte {
 	if !k.good() {
 		return nil

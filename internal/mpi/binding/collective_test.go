@@ -9,9 +9,9 @@ import (
 
 func TestGatherAndScatter(t *testing.T) {
 	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
-		var everyone []int32
+		var total []int32
 		for r := range n {
-			everyone = append(everyone, given(r, 0, block)...)
+			total = append(total, given(r, 0, block)...)
 		}
 		for root := range int32(n) {
 			for _, inPlace := range []bool{false, true} {
@@ -33,13 +33,13 @@ func TestGatherAndScatter(t *testing.T) {
 					}
 				}, func(how string) {
 					if isRoot {
-						wants(t, how, in.values(t, recv, n*block), everyone)
+						wants(t, how, in.values(t, recv, n*block), total)
 					}
 				}, func(v Variant) Code {
 					return p.Gather(v, sendbuf, block, out.datatype, ints(recv), block, in.datatype, root, CommWorld)
 				})
 
-				all := out.memory(everyone, n*block)
+				all := out.memory(total, n*block)
 				recv = in.memory(nil, block)
 				recvbuf := ints(recv)
 				if inPlace && isRoot {
@@ -121,13 +121,13 @@ func TestRaggedBlocks(t *testing.T) {
 
 func TestAllgatherAndBcast(t *testing.T) {
 	everyForm(t, func(t *testing.T, p *Process, n, me int, out, in form) {
-		var everyone []int32
+		var total []int32
 		for r := range n {
-			everyone = append(everyone, given(r, 0, block)...)
+			total = append(total, given(r, 0, block)...)
 		}
 		send, recv := out.memory(given(me, 0, block), block), in.memory(nil, n*block)
 		name := fmt.Sprintf("%d ranks, %s to %s", n, out.name, in.name)
-		check := func(how string) { wants(t, how, in.values(t, recv, n*block), everyone) }
+		check := func(how string) { wants(t, how, in.values(t, recv, n*block), total) }
 		allVariants(t, p, "allgather, "+name, func() { copy(recv, in.memory(nil, n*block)) }, check, func(v Variant) Code {
 			return p.Allgather(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 		})

@@ -6,7 +6,8 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// NeighborAllgather is MPI_Neighbor_allgather, MPI_Ineighbor_allgather and MPI_Neighbor_allgather_init.
+// NeighborAllgather is MPI_Neighbor_allgather, MPI_Ineighbor_allgather
+// and MPI_Neighbor_allgather_init.
 func (p *Process) NeighborAllgather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
@@ -21,7 +22,8 @@ func (p *Process) NeighborAllgather(v Variant, sendbuf unsafe.Pointer, sendcount
 	return k.end(k.c.comm.NeighbourAllgather(send, recv, to))
 }
 
-// NeighborAllgatherv is MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv and MPI_Neighbor_allgatherv_init.
+// NeighborAllgatherv is MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv
+// and MPI_Neighbor_allgatherv_init.
 func (p *Process) NeighborAllgatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, displs Counts, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
@@ -36,7 +38,8 @@ func (p *Process) NeighborAllgatherv(v Variant, sendbuf unsafe.Pointer, sendcoun
 	return k.end(k.c.comm.NeighbourAllgather(send, recv, to))
 }
 
-// NeighborAlltoall is MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall and MPI_Neighbor_alltoall_init.
+// NeighborAlltoall is MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall
+// and MPI_Neighbor_alltoall_init.
 func (p *Process) NeighborAlltoall(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
@@ -46,7 +49,8 @@ func (p *Process) NeighborAlltoall(v Variant, sendbuf unsafe.Pointer, sendcount 
 	return k.neighbourAlltoall(to, k.strided(sendbuf, sendcount, sendtype), k.strided(recvbuf, recvcount, recvtype))
 }
 
-// NeighborAlltoallv is MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv and MPI_Neighbor_alltoallv_init.
+// NeighborAlltoallv is MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv
+// and MPI_Neighbor_alltoallv_init.
 func (p *Process) NeighborAlltoallv(v Variant, sendbuf unsafe.Pointer, sendcounts, sdispls Counts, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, rdispls Counts, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
@@ -56,7 +60,8 @@ func (p *Process) NeighborAlltoallv(v Variant, sendbuf unsafe.Pointer, sendcount
 	return k.neighbourAlltoall(to, k.displaced(sendbuf, sendcounts, sdispls, sendtype), k.displaced(recvbuf, recvcounts, rdispls, recvtype))
 }
 
-// NeighborAlltoallw is MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw and MPI_Neighbor_alltoallw_init.
+// NeighborAlltoallw is MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw
+// and MPI_Neighbor_alltoallw_init.
 func (p *Process) NeighborAlltoallw(v Variant, sendbuf unsafe.Pointer, sendcounts Counts, sdispls *int64, sendtypes *Datatype, recvbuf unsafe.Pointer, recvcounts Counts, rdispls *int64, recvtypes *Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {

@@ -53,7 +53,7 @@ func TestNeighbourhoods(t *testing.T) {
 				same = append(same, given(from, 0, block)...)
 			}
 			exchanged := func(how string) { wants(t, how, in.values(t, recv, 2*block), each) }
-			told := func(how string) { wants(t, how, in.values(t, recv, 2*block), same) }
+			gathered := func(how string) { wants(t, how, in.values(t, recv, 2*block), same) }
 			allVariants(t, p, "neighbor_alltoall, "+name, fresh, exchanged, func(v Variant) Code {
 				return p.NeighborAlltoall(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 			})
@@ -66,10 +66,10 @@ func TestNeighbourhoods(t *testing.T) {
 			allVariants(t, p, "neighbor_alltoallw, "+name, fresh, exchanged, func(v Variant) Code {
 				return p.NeighborAlltoallw(v, ints(send), counts, at(outAt), at(outTypes), ints(recv), counts, at(inAt), at(inTypes), CommWorld)
 			})
-			allVariants(t, p, "neighbor_allgather, "+name, fresh, told, func(v Variant) Code {
+			allVariants(t, p, "neighbor_allgather, "+name, fresh, gathered, func(v Variant) Code {
 				return p.NeighborAllgather(v, ints(send), block, out.datatype, ints(recv), block, in.datatype, CommWorld)
 			})
-			allVariants(t, p, "neighbor_allgatherv, "+name, fresh, told, func(v Variant) Code {
+			allVariants(t, p, "neighbor_allgatherv, "+name, fresh, gathered, func(v Variant) Code {
 				return p.NeighborAllgatherv(v, ints(send), block, out.datatype, ints(recv), counts, displs, in.datatype, CommWorld)
 			})
 		}

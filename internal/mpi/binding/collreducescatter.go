@@ -27,7 +27,8 @@ func (p *Process) ReduceScatter(v Variant, sendbuf, recvbuf unsafe.Pointer, recv
 	return k.reduceScatter(sendbuf, recvbuf, whole, own, counts, datatype, op)
 }
 
-// ReduceScatterBlock is MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block and MPI_Reduce_scatter_block_init.
+// ReduceScatterBlock is MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block
+// and MPI_Reduce_scatter_block_init.
 func (p *Process) ReduceScatterBlock(v Variant, sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {

@@ -139,7 +139,7 @@ func TestConstructors(t *testing.T) {
 			}
 		}
 		if p.datatypes.made.used > 8 {
-			t.Errorf("%d places are in use, though each type was freed", p.datatypes.made.used)
+			t.Errorf("%d entries are in use, though each type was freed", p.datatypes.made.used)
 		}
 	})
 }

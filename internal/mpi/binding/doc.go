@@ -38,7 +38,7 @@
 // unless it may be called at any time. For a wrong argument it returns p.fail, which does as
 // the error handler says:
 //
-//	return p.fail(c, "MPI_Send", ErrRank, "the destination is %d, and the communicator has %d ranks", dest, n)
+//	return p.fail(c, "MPI_Send", ErrRank, "the destination is %d, of %d ranks", dest, n)
 //
 // and for an error of internal/mpi/comm it returns p.failWith(c, "MPI_Send", err). A family's
 // state is a field of Process; objects with handles have a table (table.go).

@@ -76,14 +76,14 @@ func TestGroupModel(t *testing.T) {
 			check("intersection", p.GroupIntersection(ga, gb, &got), only(a, true, b))
 			check("difference", p.GroupDifference(ga, gb, &got), only(a, false, b))
 			if k := len(a); k > 0 {
-				places := random.Perm(k)[:random.IntN(k+1)]
-				chosen, in, out := make([]int32, len(places)), []int32(nil), []int32(nil)
-				for i, at := range places {
+				indices := random.Perm(k)[:random.IntN(k+1)]
+				chosen, in, out := make([]int32, len(indices)), []int32(nil), []int32(nil)
+				for i, at := range indices {
 					chosen[i] = int32(at)
 					in = append(in, a[at])
 				}
 				for i, r := range a {
-					if !slices.Contains(places, i) {
+					if !slices.Contains(indices, i) {
 						out = append(out, r)
 					}
 				}

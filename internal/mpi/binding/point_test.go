@@ -177,7 +177,7 @@ func TestSynchronous(t *testing.T) {
 			for range 100 {
 				var flag int32
 				if ok(t, "Test", p.Test(&r, &flag, nil)); flag != 0 {
-					t.Fatal("a synchronous send ends although nobody receives")
+					t.Fatal("a synchronous send ends although no rank receives")
 				}
 			}
 			ok(t, "Send", p.Send(unsafe.Pointer(&x), 1, TypeInt, 1, 2, CommWorld))
@@ -187,7 +187,7 @@ func TestSynchronous(t *testing.T) {
 			ok(t, "Issend", p.Issend(unsafe.Pointer(&x), 1, TypeInt, 0, 3, CommWorld, &r))
 			var flag int32
 			if ok(t, "Test", p.Test(&r, &flag, nil)); flag != 0 {
-				t.Fatal("a synchronous send to itself ends although nobody receives")
+				t.Fatal("a synchronous send to itself ends although no rank receives")
 			}
 			var y int32
 			ok(t, "Recv", p.Recv(unsafe.Pointer(&y), 1, TypeInt, 0, 3, CommWorld, nil))

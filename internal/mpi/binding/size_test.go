@@ -43,7 +43,7 @@ func TestSizesAreTold(t *testing.T) {
 			func(t *testing.T, p *Process) { p.Bcast(Blocking("MPI_Bcast"), buf(), 10, TypeInt, 0, CommWorld) },
 			"MPI_Bcast on MPI_COMM_WORLD, rank 1: the ranks disagree about the size of the data: rank 0 has sent 80 bytes where 40 are expected (MPI_ERR_TRUNCATE)",
 		},
-		"a gathering of too little": {
+		"a gather of too little": {
 			func(t *testing.T, p *Process) {
 				p.Gather(Blocking("MPI_Gather"), buf(), 3, TypeByte, nil, 0, TypeByte, 1, CommWorld)
 			},

@@ -49,7 +49,7 @@ func TestStateRegister(t *testing.T) {
 		}
 		restored := int32(7)
 		if code := p.Safepoint(&restored); code != Success || restored != 0 {
-			t.Errorf("a safe point without healing: %v, restored %d", className(code), restored)
+			t.Errorf("a safe point without replacement: %v, restored %d", className(code), restored)
 		}
 		if n := testing.AllocsPerRun(100, func() { p.Safepoint(&restored) }); n != 0 {
 			t.Errorf("%v allocations", n)

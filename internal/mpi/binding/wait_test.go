@@ -146,7 +146,7 @@ func TestCompletion(t *testing.T) {
 				for len(none(rs)) > 0 {
 					for k, i := range end(t, p, rs, ss) {
 						if seen[i] || rs[i] != RequestNull {
-							t.Fatalf("request %d is told twice, or isn't null", i)
+							t.Fatalf("request %d is reported twice, or isn't null", i)
 						}
 						seen[i] = true
 						if i%2 == 0 {
@@ -158,11 +158,11 @@ func TestCompletion(t *testing.T) {
 				}
 				for i := range int32(n) {
 					if got[i] != i*i || !seen[2*i] {
-						t.Errorf("message %d is %d, told: %v", i, got[i], seen[2*i])
+						t.Errorf("message %d is %d, reported: %v", i, got[i], seen[2*i])
 					}
 				}
 				if is := end(t, p, rs, ss); name != "Waitall" && name != "Testall" && len(is) > 0 {
-					t.Errorf("of nothing %v is told", is)
+					t.Errorf("without requests %v is reported", is)
 				}
 			})
 		})

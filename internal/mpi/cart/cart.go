@@ -1,10 +1,10 @@
-// Package cart is the arithmetic of Cartesian topologies: ranks and coordinates, in
-// row-major order, and dimensions as equal as can be.
+// Package cart is the arithmetic of Cartesian topologies: ranks and coordinates in row-major
+// order, and a balanced choice of dimensions (MPI_Dims_create).
 package cart
 
 import "errors"
 
-// Grid is a Cartesian arrangement of ranks 0 to Size-1. The last dimension varies
+// Grid is a Cartesian arrangement of the ranks from 0 to Size-1. The last dimension varies
 // fastest.
 type Grid struct {
 	Dims     []int
@@ -30,8 +30,8 @@ func (g Grid) Coordinates(rank int) []int {
 	return c
 }
 
-// Rank is the rank at some coordinates. Those of a periodic dimension may be any;
-// outside another dimension is nobody: ok is false.
+// Rank is the rank at some coordinates. In a periodic dimension, any coordinate is valid. In
+// another, ok is false for a coordinate outside the grid.
 func (g Grid) Rank(coordinates []int) (rank int, ok bool) {
 	for i, c := range coordinates {
 		d := g.Dims[i]
@@ -46,8 +46,7 @@ func (g Grid) Rank(coordinates []int) (rank int, ok bool) {
 	return rank, true
 }
 
-// Shift is the rank that is some steps away in a dimension; ok is false if there is
-// none.
+// Shift is the rank some steps away in a dimension. ok is false if there is none.
 func (g Grid) Shift(rank, dimension, steps int) (there int, ok bool) {
 	c := g.Coordinates(rank)
 	d := g.Dims[dimension]
@@ -60,8 +59,8 @@ func (g Grid) Shift(rank, dimension, steps int) (there int, ok bool) {
 	return g.Rank(c)
 }
 
-// Sub is the grid of the dimensions that are kept, and its number among those that the
-// others make: ranks with the same number are in one grid, in their order.
+// Sub is the grid of the dimensions that are kept, and the number of the subgrid that a rank is
+// in. Ranks with the same number form one subgrid, in their order.
 func (g Grid) Sub(rank int, keep []bool) (sub Grid, number int) {
 	for i, c := range g.Coordinates(rank) {
 		if keep[i] {
@@ -74,11 +73,11 @@ func (g Grid) Sub(rank int, keep []bool) (sub Grid, number int) {
 	return sub, number
 }
 
-// ErrDims says that dimensions that are given don't divide the number of ranks.
+// ErrDims says that the given dimensions don't divide the number of ranks.
 var ErrDims = errors.New("the dimensions that are given don't divide the number of ranks")
 
-// Balance fills the dimensions that are 0, so that all multiply to n: as close to each
-// other as possible, the largest first.
+// Balance fills in the dimensions that are 0, so that the product of all is n. They are as
+// close to each other as possible, the largest first.
 func Balance(n int, dims []int) error {
 	free := 0
 	for _, d := range dims {
@@ -105,8 +104,8 @@ func Balance(n int, dims []int) error {
 	return nil
 }
 
-// factor writes n as k factors of at most limit, in descending order: the first is as
-// small as possible, then the second, and so on.
+// factor writes n as a product of k factors of at most limit, in descending order. The first is
+// as small as possible, then the second, and so on.
 func factor(n, k, limit int) ([]int, bool) {
 	if k == 1 {
 		return []int{n}, n <= limit

@@ -35,7 +35,7 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// No other factors have a smaller first, and the product is right.
+// No other factors have a smaller largest one, and the product is n.
 func TestBalanceIsBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, k := rapid.IntRange(1, 2000).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "k")
@@ -52,7 +52,7 @@ func TestBalanceIsBest(t *testing.T) {
 	})
 }
 
-// smallest is the least possible largest factor, by trying all.
+// smallest is the least possible largest factor. It tries all.
 func smallest(n, k int) int {
 	if k == 1 {
 		return n

@@ -2,7 +2,7 @@ package datatype
 
 import "fmt"
 
-// Order is how an array of several dimensions lies in memory. The values are the ABI's.
+// Order is the order of an array's elements in memory. The values are the ABI's.
 type Order int32
 
 // The orders: the last index runs fastest, or the first.
@@ -11,8 +11,8 @@ const (
 	OrderFortran Order = 0xF
 )
 
-// Distribution is how a dimension of an array is dealt out to processes. The values
-// are the ABI's MPI_DISTRIBUTE_.
+// Distribution is the way in which a dimension of an array is distributed to processes. The
+// values are the ABI's MPI_DISTRIBUTE_.
 type Distribution int32
 
 // The distributions, and the argument that leaves the size of blocks to MPI.
@@ -38,7 +38,7 @@ func (o Order) dimension(i, n int) int {
 	return i
 }
 
-// Subarray is the part of an array that begins at starts and has subsizes, with the extent
+// Subarray is the part of an array that begins at starts and has subsizes. Its extent is that
 // of the whole array, which has sizes.
 func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, error) {
 	if err := order.check(); err != nil {
@@ -77,9 +77,9 @@ func (s shape) between(lb, ub int64) shape {
 	return s
 }
 
-// Grid is an array dealt out to a grid of processes.
+// Grid is an array that is distributed to a grid of processes.
 type Grid struct {
-	Size, Rank    int64 // how many processes, and which of them; ranks are in C order
+	Size, Rank    int64 // the number of processes, and one of them; ranks are in C order
 	Sizes         []int64
 	Distributions []Distribution
 	Arguments     []int64 // the size of blocks, or DefaultArgument
@@ -87,7 +87,7 @@ type Grid struct {
 	Order         Order
 }
 
-// Darray is the part of an array that one process of a grid has, with the extent of
+// Darray is one process's part of an array that is distributed to a grid. Its extent is that of
 // the whole array.
 func Darray(g Grid, old *Type) (*Type, error) {
 	if err := g.check(); err != nil {
@@ -129,14 +129,13 @@ func (g *Grid) blockOf(d int) int64 {
 	return 1
 }
 
-// dealt is what the process at a coordinate has of a dimension: every processes-th
-// block.
+// dealt is the part of a dimension for the process at a coordinate: every processes-th block.
 func (s shape) dealt(size, block, processes, coordinate, extent int64, a *arith) shape {
 	first, period := a.mul(coordinate, block), a.mul(processes, block)
 	if a.over || first >= size {
 		return shape{align: 1}
 	}
-	whole := (size - first) / period // periods that are there in full, then up to a block more
+	whole := (size - first) / period // whole periods; up to a block follows
 	blocks := s.repeated(block, extent, a).repeated(whole, a.mul(period, extent), a)
 	rest := s.repeated(min(block, size-first-whole*period), extent, a).moved(a.mul(whole*period, extent), a)
 	return joined([]shape{blocks, rest}, a).moved(a.mul(first, extent), a)

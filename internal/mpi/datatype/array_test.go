@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// cells are the positions in memory of an array's elements, in the order of memory, for which
-// mine holds; mine gets an element's index in each dimension.
+// cells are the positions in memory of those elements of an array for which mine is true, in
+// the order of memory. mine gets an element's index in each dimension.
 func cells(sizes []int64, order Order, mine func(index []int64) bool) (found []int64) {
 	total := int64(1)
 	for _, s := range sizes {
@@ -83,7 +83,7 @@ func TestSubarray(t *testing.T) {
 	})
 }
 
-// TestDarray deals arrays out and looks, element by element, who must have it. The
+// TestDarray distributes arrays, and checks for each element that the right rank has it. The
 // ranks' parts make up the array.
 func TestDarray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

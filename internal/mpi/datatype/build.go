@@ -2,7 +2,7 @@ package datatype
 
 import "fmt"
 
-// negative says which count isn't one.
+// negative is the error of a negative count.
 func negative(what string, n int64) error {
 	if n < 0 {
 		return fmt.Errorf("%w: %s is %d", ErrCount, what, n)
@@ -47,8 +47,8 @@ func vector(count, blocklength, stride, bytes int64, old *Type, c Combiner, a *a
 	return finish(s, a, Contents{Combiner: c, args: []int64{count, blocklength, stride}, Types: []*Type{old}})
 }
 
-// Indexed is blocks of instances of old: blocklengths[i] of them displacements[i] instances from the
-// origin.
+// Indexed is blocks of instances of old: blocklengths[i] of them, displacements[i] instances
+// from the origin.
 func Indexed(blocklengths, displacements []int64, old *Type) (*Type, error) {
 	return indexed(blocklengths, displacements, old.ub-old.lb, old, CombinerIndexed)
 }
@@ -66,7 +66,7 @@ func indexed(blocklengths, displacements []int64, unit int64, old *Type, c Combi
 			return nil, err
 		}
 		if i > 0 && n == blocklengths[i-1] {
-			shapes[i] = shapes[i-1] // the same nodes: cheaper, and seen to be regular
+			shapes[i] = shapes[i-1] // the same nodes: cheaper, and join finds them regular
 		} else {
 			shapes[i] = old.block(n, &a)
 		}
@@ -74,15 +74,15 @@ func indexed(blocklengths, displacements []int64, unit int64, old *Type, c Combi
 	if a.over {
 		return nil, a.err("the datatype")
 	}
-	place(shapes, displacements, unit, &a)
+	displace(shapes, displacements, unit, &a)
 	args := append([]int64{int64(len(displacements))}, blocklengths...)
 	args = append(args, displacements...)
 	return finish(joined(shapes, &a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
 }
 
-// place moves each shape, which is at the origin, to its displacement. That of an
-// empty block doesn't matter, and may be anything.
-func place(shapes []shape, displacements []int64, unit int64, a *arith) {
+// displace moves each shape from the origin to its displacement. The displacement of an empty
+// block has no effect, and may be anything.
+func displace(shapes []shape, displacements []int64, unit int64, a *arith) {
 	for i, d := range displacements {
 		if shapes[i].elements > 0 || shapes[i].marked {
 			shapes[i] = shapes[i].moved(a.mul(d, unit), a)
@@ -120,7 +120,7 @@ func indexedBlock(blocklength int64, displacements []int64, unit int64, old *Typ
 	for i := range shapes {
 		shapes[i] = one
 	}
-	place(shapes, displacements, unit, &a)
+	displace(shapes, displacements, unit, &a)
 	args := append([]int64{int64(len(displacements)), blocklength}, displacements...)
 	return finish(joined(shapes, &a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
 }
@@ -139,13 +139,13 @@ func Struct(blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	if a.over {
 		return nil, a.err("the datatype")
 	}
-	place(shapes, displacements, 1, &a)
+	displace(shapes, displacements, 1, &a)
 	args := append([]int64{int64(len(types))}, blocklengths...)
 	args = append(args, displacements...)
 	return finish(joined(shapes, &a), &a, Contents{Combiner: CombinerStruct, args: args, Types: append([]*Type(nil), types...)})
 }
 
-// Resized is old with another lower bound and extent, whatever its data.
+// Resized is old with another lower bound and extent. Its data doesn't matter.
 func Resized(old *Type, lb, extent int64) (*Type, error) {
 	var a arith
 	s := old.shape
@@ -153,7 +153,7 @@ func Resized(old *Type, lb, extent int64) (*Type, error) {
 	return finish(s, &a, Contents{Combiner: CombinerResized, args: []int64{lb, extent}, Types: []*Type{old}})
 }
 
-// Dup is old again.
+// Dup is a duplicate of old.
 func Dup(old *Type) *Type {
 	t := *old
 	t.made = Contents{Combiner: CombinerDup, Types: []*Type{old}}

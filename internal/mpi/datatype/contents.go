@@ -1,6 +1,6 @@
 package datatype
 
-// Combiner is the call that has made a type. The values are the ABI's MPI_COMBINER_.
+// Combiner is the call that made a type. The values are the ABI's MPI_COMBINER_.
 type Combiner int32
 
 // The combiners.
@@ -24,14 +24,14 @@ const (
 	CombinerValueIndex
 )
 
-// Contents says how a type was made.
+// Contents is the call that made a type, with its arguments.
 type Contents struct {
 	Combiner Combiner
 	Types    []*Type
-	args     []int64 // the other arguments, in the order of the call, with the lengths of its lists
+	args     []int64 // the other arguments in the call's order, with the lengths of its lists
 }
 
-// class says in which list of MPI_Type_get_contents an argument is.
+// class is the list of MPI_Type_get_contents that an argument is in.
 type class uint8
 
 const (
@@ -40,8 +40,8 @@ const (
 	largeCount
 )
 
-// segment is neighbouring arguments that are in one list; which one depends on the form of
-// the call.
+// segment is neighbouring arguments that are in one list. The list depends on the form of the
+// call.
 type segment struct {
 	n            int64
 	small, large class
@@ -73,18 +73,17 @@ func (c Contents) segments() []segment {
 	return nil // named, dup, value_index: types only
 }
 
-// Made says how the type was made.
+// Made is the call that made the type.
 func (t *Type) Made() Contents { return t.made }
 
-// AsLargeCount is the type as made by the large-count form of the same call.
+// AsLargeCount is the same type, made by the large-count form of its call.
 func (t *Type) AsLargeCount() *Type {
 	l := *t
 	l.large = true
 	return &l
 }
 
-// Arguments are the lists that MPI_Type_get_contents gives: integers, addresses and
-// large counts.
+// Arguments are the lists of MPI_Type_get_contents: integers, addresses and large counts.
 func (t *Type) Arguments() (integers, addresses, counts []int64) {
 	rest := t.made.args
 	for _, s := range t.made.segments() {

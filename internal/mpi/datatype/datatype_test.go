@@ -30,8 +30,8 @@ var (
 	theChar   = Predefined(0x243)
 )
 
-// TestPredefined holds the table against the ABI's: names, handles, and the size that the ABI
-// puts into the handles of types that have one size everywhere.
+// TestPredefined compares the table with the ABI's: names, handles, and the size that the ABI
+// encodes in the handles of types with a fixed size.
 func TestPredefined(t *testing.T) {
 	table, err := abi.Load()
 	if err != nil {
@@ -71,7 +71,7 @@ func TestPredefined(t *testing.T) {
 	}
 }
 
-// TestLayoutAsC compares sizes and extents with what C's sizeof says on x86-64.
+// TestLayoutAsC compares sizes and extents with C's sizeof on x86-64.
 func TestLayoutAsC(t *testing.T) {
 	for _, w := range []struct {
 		handle       uintptr
@@ -91,7 +91,7 @@ func TestLayoutAsC(t *testing.T) {
 	}
 }
 
-// TestNormalForms says which types are as fast as simpler ones.
+// TestNormalForms checks which types are as fast as simpler ones.
 func TestNormalForms(t *testing.T) {
 	column := must(Vector(10, 1, 10, theDouble))
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func describe(p placed) string {
 	return s
 }
 
-// TestSharedNodesStay says that making a type doesn't change those it is made of.
+// TestSharedNodesStay checks that making a type doesn't change the types that it is made of.
 func TestSharedNodesStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, 3)
@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestHugeTypes says that a type needs memory for its description only.
+// TestHugeTypes checks that a type needs memory for its description only.
 func TestHugeTypes(t *testing.T) {
 	row := must(Vector(1<<30, 1, 2, theInt))
 	plane := must(Vector(1<<20, 1, 3, row))
@@ -204,7 +204,7 @@ func TestHugeTypes(t *testing.T) {
 	}
 }
 
-// TestEmptyBlocks says that the displacement of an empty block may be anything.
+// TestEmptyBlocks checks that the displacement of an empty block may be anything.
 func TestEmptyBlocks(t *testing.T) {
 	lengths, at := []int64{0, 4, 0}, []int64{math.MaxInt64, 8, math.MinInt64}
 	for _, typ := range []*Type{
@@ -297,7 +297,7 @@ func TestMatchSize(t *testing.T) {
 	}
 }
 
-// TestExternal32 compares with the bytes that the standard's rules give.
+// TestExternal32 compares with the bytes of the standard's rules.
 func TestExternal32(t *testing.T) {
 	for _, c := range []struct{ handle, native, external string }{
 		{"MPI_INT", "04030201", "01020304"},
@@ -332,8 +332,8 @@ func TestExternal32(t *testing.T) {
 	}
 }
 
-// TestExternal32RoundTrip takes random types there and back; their integers are kept small
-// enough, their long doubles numbers.
+// TestExternal32RoundTrip converts random types there and back. Their integers are small
+// enough, and their long doubles are numbers.
 func TestExternal32RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, 3)
@@ -347,7 +347,7 @@ func TestExternal32RoundTrip(t *testing.T) {
 				at := unsafe.Slice((*byte)(unsafe.Add(buf, i*d.n.extent()+e.disp)), e.kind.Size())
 				switch e.kind {
 				case Long, UnsignedLong, WideChar, LongDouble, LongComplex:
-					clear(at) // may overlap another element, which is no harm
+					clear(at) // may overlap another element, which doesn't matter
 				}
 			}
 		}

@@ -1,7 +1,7 @@
 package datatype
 
-// Count is how many whole instances of t have bytes of data, and false if that
-// isn't a whole number: what MPI_Get_count gives.
+// Count is the number of instances of t in bytes of data, and false if that isn't a whole
+// number: MPI_Get_count.
 func (t *Type) Count(bytes int64) (int64, bool) {
 	if t.size == 0 {
 		return 0, bytes == 0
@@ -9,9 +9,8 @@ func (t *Type) Count(bytes int64) (int64, bool) {
 	return bytes / t.size, bytes%t.size == 0
 }
 
-// ElementsIn is how many elements are in bytes of data that fill instances of t one
-// after another, and false if the last element is incomplete: what MPI_Get_elements
-// gives.
+// ElementsIn is the number of elements in bytes of data that fill instances of t one after
+// another, and false if the last element is incomplete: MPI_Get_elements.
 func (t *Type) ElementsIn(bytes int64) (int64, bool) {
 	if t.size == 0 {
 		return 0, bytes == 0
@@ -39,7 +38,7 @@ func (t *Type) ElementsIn(bytes int64) (int64, bool) {
 	return elements, true
 }
 
-// BytesOf is how many bytes the first elements of instances of t, one after another, have:
+// BytesOf is the number of bytes of the first elements of instances of t, one after another:
 // the converse of ElementsIn. It is false if that is too large.
 func (t *Type) BytesOf(elements int64) (int64, bool) {
 	if t.elements == 0 {
@@ -69,8 +68,8 @@ func (t *Type) BytesOf(elements int64) (int64, bool) {
 	return bytes, !a.over
 }
 
-// elements is how many elements a node of a type map has. That takes a walk, but
-// it is only needed where a message ends within an instance.
+// elements is the number of elements of a node. It walks the tree, but is only needed if a
+// message ends within an instance.
 func (n *node) elements() (sum int64) {
 	switch n.form {
 	case run:
@@ -84,8 +83,8 @@ func (n *node) elements() (sum int64) {
 	return sum
 }
 
-// Bytes is how many bytes of data count instances have, and false if that, or the
-// memory they span, is too large.
+// Bytes is the number of bytes of data in count instances. It is false if that number, or the
+// memory that they span, is too large.
 func (t *Type) Bytes(count int64) (int64, bool) {
 	if count == 1 {
 		return t.size, true
@@ -96,8 +95,8 @@ func (t *Type) Bytes(count int64) (int64, bool) {
 	return n, !a.over
 }
 
-// ExternalBytes is how many bytes count instances have in external32, and false if that
-// is too large.
+// ExternalBytes is the number of bytes of count instances in external32, and false if that is
+// too large.
 func (t *Type) ExternalBytes(count int64) (int64, bool) {
 	var a arith
 	n := a.mul(t.external, count)

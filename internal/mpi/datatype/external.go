@@ -13,11 +13,10 @@ import (
 var ErrShort = errors.New("buffer too small")
 
 // PackExternal writes count instances of t at buf to dst in external32: big-endian, with the
-// sizes of Kind's table. It returns how many bytes it wrote.
+// sizes of Kind's table. It returns the number of bytes that it wrote.
 //
-// As MPI says, an integer that has fewer bytes in external32 (C's long and wchar_t)
-// loses its upper ones. A long double becomes a binary128, exactly; on the way back
-// it is rounded.
+// As MPI says, an integer that has fewer bytes in external32 (C's long and wchar_t) loses its
+// upper bytes. A long double becomes a binary128 exactly, and is rounded on the way back.
 func (t *Type) PackExternal(dst []byte, buf unsafe.Pointer, count int64) (int, error) {
 	return t.convert(dst, buf, count, gather)
 }
@@ -40,8 +39,8 @@ func (t *Type) convert(msg []byte, buf unsafe.Pointer, count int64, w way) (int,
 	return len(msg) - len(rest), nil
 }
 
-// exchange converts a node's elements, whose origin is off bytes from base, and
-// returns what is left of the message.
+// exchange converts the elements of a node whose origin is off bytes from base. It returns the
+// rest of the message.
 func exchange(n *node, base unsafe.Pointer, off int64, msg []byte, w way) []byte {
 	switch n.form {
 	case run:
@@ -115,7 +114,7 @@ func reverse(dst, src []byte) {
 	}
 }
 
-// widen fills the upper bytes of a little-endian integer that has n.
+// widen fills the upper bytes of a little-endian integer of which n bytes are there.
 func widen(m []byte, n int, signed bool) {
 	fill := byte(0)
 	if signed && m[n-1]&0x80 != 0 {

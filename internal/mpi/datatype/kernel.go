@@ -46,7 +46,7 @@ func strided(base unsafe.Pointer, off, stride, count, size int64, msg unsafe.Poi
 	}
 }
 
-// words is strided for runs that the machine copies in a few moves.
+// words is strided for runs that the machine copies in a few instructions.
 func words[T any](base unsafe.Pointer, off, stride, count int64, msg unsafe.Pointer, w way) {
 	dense := unsafe.Slice((*T)(msg), count)
 	if w == gather {
@@ -62,7 +62,7 @@ func words[T any](base unsafe.Pointer, off, stride, count int64, msg unsafe.Poin
 	}
 }
 
-// scattered copies items i up to j, runs, of a list at off.
+// scattered copies items i up to j of a list at off. The items are runs.
 func scattered(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
 	switch n.width {
 	case 4:

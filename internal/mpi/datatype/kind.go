@@ -1,7 +1,7 @@
 package datatype
 
-// Kind is what an element is: how its bytes are to be understood. Types of different
-// names may have one kind, such as MPI_INT, MPI_INT32_T and MPI_INTEGER.
+// Kind is the meaning of an element's bytes. Types of different names may have one kind, such
+// as MPI_INT, MPI_INT32_T and MPI_INTEGER.
 type Kind uint8
 
 // The kinds. Integers are named by bits, logicals by bytes (as in Fortran), complex
@@ -45,8 +45,8 @@ const (
 	LongComplex // two LongDouble
 	Complex256
 
-	// Pairs, for MPI_MINLOC and MPI_MAXLOC: a value, then an index. They are kinds of
-	// predefined types, whose type maps have two elements of the kinds that parts names.
+	// Pairs, for MPI_MINLOC and MPI_MAXLOC: a value, then an index. The type map of such a
+	// predefined type has two elements, of the kinds in parts.
 	FloatInt
 	DoubleInt
 	LongInt
@@ -56,14 +56,14 @@ const (
 	FloatFloat
 	DoubleDouble
 
-	Kinds // how many there are, the others' upper bound
+	Kinds // the number of kinds
 )
 
-// kindTraits says how elements of a kind lie in memory and in external32.
+// kindTraits are the sizes of a kind's elements in memory and in external32.
 type kindTraits struct {
 	name     string
 	size     int64 // bytes of data
-	align    int64 // C and Fortran compilers place it at multiples
+	align    int64 // C and Fortran compilers align it to multiples
 	external int64 // bytes in external32
 }
 
@@ -111,7 +111,7 @@ var traits = [Kinds]kindTraits{
 	DoubleDouble:  {name: "double, double"},
 }
 
-// parts are the value's and the index's kinds of each pair.
+// parts are the kinds of the value and of the index of each pair.
 var parts = map[Kind][2]Kind{
 	FloatInt:      {Float32, Int32},
 	DoubleInt:     {Float64, Int32},
@@ -126,13 +126,14 @@ var parts = map[Kind][2]Kind{
 // String is a short description, for messages.
 func (k Kind) String() string { return traits[k].name }
 
-// Pair tells whether k is a value with an index, and of which kinds these are.
+// Pair tells whether k is a value with an index, and the kinds of both.
 func (k Kind) Pair() (value, index Kind, ok bool) {
 	p, ok := parts[k]
 	return p[0], p[1], ok
 }
 
-// Size is how many bytes an element has in a message; a pair's are its parts' without the gap.
+// Size is the number of bytes of an element in a message. A pair has those of its parts,
+// without the gap.
 func (k Kind) Size() int64 {
 	if value, index, ok := k.Pair(); ok {
 		return traits[value].size + traits[index].size

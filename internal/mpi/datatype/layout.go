@@ -2,23 +2,23 @@ package datatype
 
 import "sort"
 
-// A node is a piece of a type map: where its bytes lie, relative to an origin of its
-// own, and in which order they are packed. Nodes never change; trees share them.
+// node is a piece of a type map: the positions of its bytes, relative to an origin of its own,
+// in the order of packing. Nodes never change, and trees share them.
 type node struct {
 	form form
-	kind Kind  // of a run: what its bytes are; Mixed once kinds are forgotten
+	kind Kind  // of a run: its bytes' kind; Mixed once kinds are forgotten
 	size int64 // bytes packed
 
-	count, stride int64 // of a loop: how often child comes, and how far apart
+	count, stride int64 // of a loop: the number of children, and their distance
 	child         *node
 
 	items []item  // of a list, in order; the first is at 0
 	flat  bool    // of a list: all items are runs
-	width int64   // of such a list: the runs' size, if it is the same; else 0
-	disps []int64 // then: the items' displacements
+	width int64   // of such a list: the runs' common size, or 0
+	disps []int64 // if width isn't 0: the items' displacements
 }
 
-// form is how a node is made of others.
+// form is the structure of a node.
 type form uint8
 
 const (
@@ -35,14 +35,14 @@ type item struct {
 	node *node
 }
 
-// placed is a node somewhere. No node means no bytes.
+// placed is a node at a displacement. No node means no bytes.
 type placed struct {
 	disp int64
 	node *node
 }
 
-// spliced is up to how many items of a list are taken into the list around it.
-// More would make trees larger than what the program has described.
+// spliced is the largest number of items of a list that join copies into the list around it.
+// With more, trees could be larger than the program's description.
 const spliced = 32
 
 // runOf is size bytes of one kind.
@@ -53,8 +53,8 @@ func runOf(k Kind, size int64) placed {
 	return placed{node: &node{form: run, kind: k, size: size}}
 }
 
-// repeatNode is count times child, each stride after the one before: at most a run or
-// one loop over child or over child's own child. count isn't 0.
+// repeatNode is count times child, each stride after the one before. It is a run, or one loop
+// over child or over child's own child. count isn't 0.
 func repeatNode(count, stride int64, child *node) node {
 	switch {
 	case count == 1:
@@ -79,7 +79,7 @@ func repeat(count, stride int64, p placed) placed {
 	return placed{p.disp, &n}
 }
 
-// join is the parts one after another. With forget, runs of different kinds that touch become
+// join is the parts one after another. With forget, adjacent runs of different kinds become
 // one.
 func join(ps []placed, forget bool) placed {
 	items := make([]item, 0, len(ps))
@@ -135,7 +135,7 @@ func add(items []item, disp int64, n *node, forget bool) []item {
 	if k := len(items); k > 0 && n.form == run {
 		last := &items[k-1]
 		if l := last.node; l.form == run && last.disp+l.size == disp && (forget || l.kind == n.kind) {
-			if last.size == 0 { // others may share the node; size says that it is this list's own
+			if last.size == 0 { // other trees may share the node; size marks this list's own
 				last.node = &node{form: run, kind: l.kind}
 				last.size = l.size
 			}
@@ -150,7 +150,7 @@ func add(items []item, disp int64, n *node, forget bool) []item {
 	return append(items, item{disp: disp, node: n})
 }
 
-// regular tells whether the items are one node again and again, and how far apart.
+// regular tells whether all items are the same node at equal distances, and the distance.
 func regular(items []item) (stride int64, ok bool) {
 	stride = items[1].disp - items[0].disp
 	for i := 1; i < len(items); i++ {
@@ -161,12 +161,12 @@ func regular(items []item) (stride int64, ok bool) {
 	return stride, true
 }
 
-// same tells whether two nodes are known to be alike.
+// same tells whether two nodes are known to be equal.
 func same(a, b *node) bool {
 	return a == b || a.form == run && b.form == run && a.size == b.size && a.kind == b.kind
 }
 
-// find is the item that holds packed byte at, which is less than n.size.
+// find is the index of the item that holds packed byte at. at is less than n.size.
 func (n *node) find(at int64) int {
 	return sort.Search(len(n.items), func(i int) bool { return n.items[i].from > at }) - 1
 }

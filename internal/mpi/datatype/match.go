@@ -37,7 +37,7 @@ func MatchSize(c Class, size int64) (*Type, error) {
 	return nil, fmt.Errorf("%w: no type of this class has %d bytes", ErrArgument, size)
 }
 
-// Undefined, as a precision or range, says that any will do. The value is the ABI's.
+// Undefined, as a precision or range, means any. The value is the ABI's.
 const Undefined = -32766
 
 // realRanges are the decimal precisions and exponent ranges of gfortran's real
@@ -93,7 +93,7 @@ func F90Integer(r int64) (*Type, error) {
 	return nil, fmt.Errorf("%w: no integer kind has %d digits", ErrArgument, r)
 }
 
-// selected is the predefined type as one chosen by precision.
+// selected is a predefined type that was chosen by precision.
 func selected(handle uintptr, c Combiner, args ...int64) *Type {
 	t := *Predefined(handle)
 	t.made = Contents{Combiner: c, args: args}

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is a type map written out, and the rules of the standard applied to it literally.
-// The tests hold the types against it.
+// naive is a type map that is written out, with the standard's rules applied literally. The
+// tests compare the types with it.
 type naive struct {
 	entries []entry
 	marked  bool
@@ -68,7 +68,7 @@ func (n naive) extent() int64 {
 	return ub - lb
 }
 
-// at appends a copy of m, disp bytes further.
+// at appends a copy of m, disp bytes further on.
 func (n *naive) at(m naive, disp int64) {
 	for _, e := range m.entries {
 		n.entries = append(n.entries, entry{e.kind, e.disp + disp})
@@ -98,7 +98,7 @@ func (n naive) pack(buf unsafe.Pointer, count int64) (msg []byte) {
 	return msg
 }
 
-// drawn is a random type, both ways.
+// drawn is a random type in both representations.
 type drawn struct {
 	t *Type
 	n naive
@@ -141,7 +141,7 @@ func draw(t *rapid.T, depth int) drawn {
 		}
 	case "indexed", "hindexed", "indexed_block", "hindexed_block":
 		disps := rapid.SliceOfN(disp, 0, 5).Draw(t, "displacements")
-		if rapid.Bool().Draw(t, "even") { // seen to be regular?
+		if rapid.Bool().Draw(t, "even") { // does join find it regular?
 			for i := range disps {
 				disps[i] = disps[0] + int64(i)*2
 			}
@@ -205,11 +205,11 @@ func draw(t *rapid.T, depth int) drawn {
 	return drawn{typ, n}
 }
 
-// arena is how many bytes the tests' memory has.
+// arena is the number of bytes of the tests' memory.
 const arena = 1 << 20
 
-// ground is memory outside Go's heap, as a C program's is: an address before or
-// behind the data is nothing to the garbage collector.
+// ground is memory outside Go's heap, like a C program's: the garbage collector ignores
+// addresses before or behind the data.
 var ground = func() []byte {
 	mem, err := syscall.Mmap(-1, 0, arena, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -218,8 +218,8 @@ var ground = func() []byte {
 	return mem
 }()
 
-// memory is random bytes around all that count instances touch, and the address to give
-// for them.
+// memory is random bytes around all the bytes that count instances touch, and the instances'
+// address.
 func memory(d *Type, count int64, seed uint64) (mem []byte, buf unsafe.Pointer) {
 	first, length := d.Span(count)
 	const margin = 64
@@ -265,7 +265,7 @@ func TestAgainstTypeMaps(t *testing.T) {
 			}
 		}
 
-		// In pieces, each with room for too much at the end.
+		// In pieces; each has too much room at the end.
 		var pieces []byte
 		for len(pieces) < len(want) {
 			piece := make([]byte, rapid.IntRange(1, len(want)).Draw(t, "piece"))
@@ -280,7 +280,8 @@ func TestAgainstTypeMaps(t *testing.T) {
 	})
 }
 
-// checkUnpack unpacks another message and expects it in its places, and all other bytes untouched.
+// checkUnpack unpacks another message. It expects its bytes at their positions, and all other
+// bytes unchanged.
 func checkUnpack(t *rapid.T, typ *Type, n naive, count int64, mem []byte, buf unsafe.Pointer) {
 	before := slices.Clone(mem)
 	base := uintptr(unsafe.Pointer(&mem[0]))
@@ -296,7 +297,7 @@ func checkUnpack(t *rapid.T, typ *Type, n naive, count int64, mem []byte, buf un
 			at := int64(uintptr(buf)-base) + i*n.extent() + e.disp
 			for j := range e.kind.Size() {
 				if overlap[at+j] {
-					return // such types may not be received into
+					return // a program may not receive into such types
 				}
 				overlap[at+j] = true
 			}
@@ -305,7 +306,7 @@ func checkUnpack(t *rapid.T, typ *Type, n naive, count int64, mem []byte, buf un
 	}
 	whole := slices.Clone(mem)
 	if got := typ.Unpack(msg, buf, count, 0); got != len(msg) || !slices.Equal(mem, want) {
-		t.Fatalf("unpacked %d bytes of %d, or to a wrong place", got, len(msg))
+		t.Fatalf("unpacked %d bytes of %d, or to a wrong address", got, len(msg))
 	}
 	copy(mem, whole)
 	for at := 0; at < len(msg); {

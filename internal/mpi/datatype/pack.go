@@ -2,17 +2,16 @@ package datatype
 
 import "unsafe"
 
-// Pack copies data of count instances of t at buf to dst, in the order of the type map,
-// from packed byte skip on: as much as there is and dst holds. It returns how much that was.
+// Pack copies data of count instances of t at buf to dst, in the order of the type map, from
+// packed byte skip on, up to the end of the data or of dst. It returns the number of bytes.
 //
-// buf is the program's address; it is nil for MPI_BOTTOM, where displacements are
-// addresses.
+// buf is the program's address. It is nil for MPI_BOTTOM: then displacements are addresses.
 func (t *Type) Pack(dst []byte, buf unsafe.Pointer, count, skip int64) int {
 	return t.move(dst, buf, count, skip, gather)
 }
 
-// Unpack copies src to where Pack, with the same skip, would take it from. It returns how
-// much of src there was room for.
+// Unpack copies src to the memory that Pack with the same skip would read. It returns the
+// number of bytes that fit.
 func (t *Type) Unpack(src []byte, buf unsafe.Pointer, count, skip int64) int {
 	return t.move(src, buf, count, skip, scatter)
 }
@@ -30,8 +29,8 @@ func (t *Type) move(msg []byte, buf unsafe.Pointer, count, skip int64, w way) in
 	return int(n)
 }
 
-// whole moves all of a node whose origin is off bytes from base. Addresses are made
-// only of bytes that are there, so that no pointer leaves the program's memory.
+// whole copies all of a node whose origin is off bytes from base. It computes only addresses of
+// existing bytes, so that no pointer leaves the program's memory.
 func whole(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
 	switch n.form {
 	case run:
@@ -43,7 +42,7 @@ func whole(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
 	}
 }
 
-// rounds moves count rounds of a loop, from round i on.
+// rounds copies count rounds of a loop, from round i on.
 func rounds(n *node, i, count int64, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
 	if count == 0 {
 		return
@@ -64,7 +63,7 @@ func rounds(n *node, i, count int64, base unsafe.Pointer, off int64, msg unsafe.
 	}
 }
 
-// listWhole moves items i up to j of a list.
+// listWhole copies items i up to j of a list.
 func listWhole(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
 	if i >= j {
 		return
@@ -81,7 +80,7 @@ func listWhole(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Poi
 	}
 }
 
-// some moves packed bytes skip up to skip+size of a node.
+// some copies packed bytes skip up to skip+size of a node.
 func some(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, skip, size int64, w way) {
 	if size == n.size {
 		whole(n, base, off, msg, w)
@@ -97,7 +96,7 @@ func some(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, skip, siz
 	}
 }
 
-// someRounds moves the end of one round, whole rounds, and the beginning of another.
+// someRounds copies the end of one round, whole rounds, and the beginning of another.
 func someRounds(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, skip, size int64, w way) {
 	each := n.child.size
 	i, into := skip/each, skip%each
@@ -117,7 +116,7 @@ func someRounds(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, ski
 	}
 }
 
-// someItems does the same for the items of a list.
+// someItems is someRounds for the items of a list.
 func someItems(n *node, base unsafe.Pointer, off int64, msg unsafe.Pointer, skip, size int64, w way) {
 	i := n.find(skip)
 	if it := &n.items[i]; it.from != skip {

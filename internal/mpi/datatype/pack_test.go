@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// cases are types that programs use: what a benchmark moves 1 MiB of data with.
+// cases are types that programs use. A benchmark copies 1 MiB of data with each.
 func cases() []struct {
 	name  string
 	t     *Type
@@ -39,10 +39,10 @@ func cases() []struct {
 	}
 }
 
-// TestKernels compares what every kernel packs and unpacks with the elements one by one.
+// TestKernels compares each kernel's packing and unpacking with copies of single elements.
 func TestKernels(t *testing.T) {
 	for _, c := range cases() {
-		// As the naive type map: where each element of an instance is.
+		// As in the naive type map: the position of each element of an instance.
 		var disps []int64
 		var sizes []int64
 		walk(c.t.typed.node, c.t.typed.disp, func(k Kind, disp int64) {
@@ -92,7 +92,7 @@ func walk(n *node, disp int64, visit func(k Kind, disp int64)) {
 	}
 }
 
-// TestNoAllocation covers every kernel, whole and in pieces.
+// TestNoAllocation covers each kernel, whole and in pieces.
 func TestNoAllocation(t *testing.T) {
 	for _, c := range cases() {
 		size, _ := c.t.Bytes(c.count)
@@ -128,8 +128,8 @@ func benchmark(b *testing.B, move func(*Type, []byte, unsafe.Pointer, int64, int
 	}
 }
 
-// BenchmarkLoop is the loop that a Go programmer would write for the same data: the
-// measure for BenchmarkPack.
+// BenchmarkLoop is the loop that a Go programmer would write for the same data, to compare with
+// BenchmarkPack.
 func BenchmarkLoop(b *testing.B) {
 	const n = 1 << 17
 	mem, msg := make([]float64, 4*n), make([]float64, n)

@@ -98,7 +98,7 @@ func makePredefined() (all [lastHandle - firstHandle + 1]*Type) {
 	return all
 }
 
-// ofPredefined is one element, or a pair laid out as a C struct.
+// ofPredefined is one element, or a pair with the layout of a C struct.
 func ofPredefined(k Kind) shape {
 	value, index, pair := k.Pair()
 	if !pair {
@@ -114,7 +114,7 @@ func ofPredefined(k Kind) shape {
 	return s
 }
 
-// Predefined is the type of one of the ABI's handles, or nil if there is none.
+// Predefined is the type of a handle of the ABI, or nil if there is none.
 func Predefined(handle uintptr) *Type {
 	if handle < firstHandle || handle > lastHandle {
 		return nil

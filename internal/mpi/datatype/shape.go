@@ -6,18 +6,17 @@ import (
 	"math/bits"
 )
 
-// What constructors refuse, to be found with errors.Is.
+// The errors of constructors, for errors.Is.
 var (
 	ErrCount    = errors.New("negative count")
 	ErrArgument = errors.New("invalid argument")
 	ErrTooLarge = errors.New("too large")
 )
 
-// limit is what no size, bound or displacement passes, in either direction.
+// limit is the largest magnitude of sizes, bounds and displacements.
 const limit = 1 << 62
 
-// shape is what a type map has, as far as it can be found from the shapes of its
-// parts.
+// shape is the properties of a type map that follow from the shapes of its parts.
 type shape struct {
 	size     int64 // bytes of data
 	elements int64 // entries of the type map
@@ -26,14 +25,14 @@ type shape struct {
 	trueLB, trueUB int64 // around the data; both 0 if there is none
 	markLB, markUB int64 // the lowest and highest marker that Resized has put
 	marked         bool  // whether there are any
-	align          int64 // what compilers align elements to, at most
+	align          int64 // the largest alignment of the elements
 	kind           Kind  // of all elements, or Mixed
 
 	typed placed // the type map
 	bytes placed // the same with kinds forgotten: typed itself where they don't matter
 }
 
-// arith checks a calculation for what passes the limit.
+// arith calculates and notes whether a result is beyond the limit.
 type arith struct{ over bool }
 
 func (a *arith) mul(x, y int64) int64 {
@@ -46,7 +45,7 @@ func (a *arith) mul(x, y int64) int64 {
 }
 
 func (a *arith) add(x, y int64) int64 {
-	return a.in(a.in(x) + a.in(y)) // neither passes the limit, so the sum doesn't wrap
+	return a.in(a.in(x) + a.in(y)) // both are within the limit, so the sum doesn't wrap
 }
 
 func (a *arith) in(x int64) int64 {
@@ -81,7 +80,7 @@ func ofKind(k Kind) shape {
 	}
 }
 
-// moved is the shape disp bytes further.
+// moved is the shape disp bytes further on.
 func (s shape) moved(disp int64, a *arith) shape {
 	if s.elements > 0 {
 		s.trueLB, s.trueUB = a.add(s.trueLB, disp), a.add(s.trueUB, disp)
@@ -168,8 +167,8 @@ func joined(shapes []shape, a *arith) shape {
 	return j
 }
 
-// bounds are the lower and upper bound: the markers', or else the data's, with the
-// padding that makes arrays of the type aligned.
+// bounds are the lower and upper bound: those of the markers, or else of the data, with the
+// padding that aligns arrays of the type.
 func (s *shape) bounds() (lb, ub int64) {
 	if s.marked {
 		return s.markLB, s.markUB

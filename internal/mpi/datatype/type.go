@@ -10,7 +10,7 @@ type Type struct {
 	handle uintptr
 }
 
-// finish makes a type of a shape, unless something was too large.
+// finish makes a type of a shape, or returns an error if a number was too large.
 func finish(s shape, a *arith, made Contents) (*Type, error) {
 	if err := a.err("the datatype"); err != nil {
 		return nil, err
@@ -24,20 +24,20 @@ func finish(s shape, a *arith, made Contents) (*Type, error) {
 	return t, nil
 }
 
-// Size is how many bytes of data an instance has.
+// Size is the number of bytes of data in an instance.
 func (t *Type) Size() int64 { return t.size }
 
-// Extent is the lower bound, and how far apart the instances of an array lie.
+// Extent is the lower bound, and the distance between the instances of an array.
 func (t *Type) Extent() (lb, extent int64) { return t.lb, t.ub - t.lb }
 
-// TrueExtent is where the data begins, and how far it reaches from there.
+// TrueExtent is the beginning and the length of the memory around the data.
 func (t *Type) TrueExtent() (lb, extent int64) { return t.trueLB, t.trueUB - t.trueLB }
 
 // Kind is the kind of all the elements (or of all the pairs), or Mixed.
 func (t *Type) Kind() Kind { return t.kind }
 
-// Basic tells whether the predefined reductions take the type: it is predefined,
-// by name or by a Fortran precision, or a duplicate of such a type.
+// Basic tells whether the predefined reductions accept the type: it is predefined, by name or
+// by a Fortran precision, or a duplicate of such a type.
 func (t *Type) Basic() bool {
 	switch t.made.Combiner {
 	case CombinerNamed, CombinerF90Real, CombinerF90Complex, CombinerF90Integer, CombinerValueIndex:
@@ -48,14 +48,14 @@ func (t *Type) Basic() bool {
 	return false
 }
 
-// Name is the name of a predefined type, as MPI spells it, and empty for others.
+// Name is the MPI name of a predefined type, and empty for others.
 func (t *Type) Name() string { return t.name }
 
 // Handle is the ABI's constant for a predefined type, and 0 for others.
 func (t *Type) Handle() uintptr { return t.handle }
 
-// Span is where count instances lie, relative to the program's address: from first,
-// over length bytes. Both are 0 if there is no data.
+// Span is the memory of count instances, relative to the program's address: length bytes from
+// first. Both are 0 if there is no data.
 func (t *Type) Span(count int64) (first, length int64) {
 	if count == 0 || t.size == 0 {
 		return 0, 0
@@ -64,8 +64,8 @@ func (t *Type) Span(count int64) (first, length int64) {
 	return t.trueLB + min(last, 0), t.trueUB - t.trueLB + max(last, -last)
 }
 
-// Contiguous tells whether the data of count instances lies in memory as it does in a
-// message, so that it needn't be packed: Size·count bytes from first.
+// Contiguous tells whether the data of count instances has the same layout in memory as in a
+// message, and so needs no packing. Then it is Size·count bytes from first.
 func (t *Type) Contiguous(count int64) (first int64, ok bool) {
 	n := t.bytes.node
 	if n == nil || count == 0 {

@@ -14,8 +14,7 @@ type reals interface{ float32 | float64 }
 
 type complexes interface{ complex64 | complex128 }
 
-// pair is operands as elements. That they may not be aligned is no matter to the
-// machines that Go is for here.
+// pair is two operands as slices of elements. They may be unaligned, which x86-64 allows.
 func pair[T any](left, right []byte) (l, r []T) {
 	if len(left) == 0 {
 		return nil, nil
@@ -27,7 +26,7 @@ func pair[T any](left, right []byte) (l, r []T) {
 	return l, r
 }
 
-// number is what all numbers have.
+// number is the operations of all numbers.
 func number[T integers | reals | complexes]() operations {
 	return operations{
 		Sum: func(left, right []byte) {
@@ -57,7 +56,7 @@ func number[T integers | reals | complexes]() operations {
 	}
 }
 
-// ordered is what numbers have that can be compared.
+// ordered is the operations of numbers that can be compared.
 func ordered[T integers | reals]() operations {
 	return also(number[T](), operations{
 		Min: func(left, right []byte) {
@@ -75,7 +74,7 @@ func ordered[T integers | reals]() operations {
 	})
 }
 
-// bitwise is what bytes and integers have: the same for all sizes.
+// bitwise is the operations of bytes and integers. They are the same for all sizes.
 var bitwise = operations{
 	Band: func(left, right []byte) {
 		l, r := words(left, right)
@@ -106,13 +105,13 @@ var bitwise = operations{
 	},
 }
 
-// words is operands as words of eight bytes, without what is left over.
+// words is operands as words of eight bytes, without the remaining bytes.
 func words(left, right []byte) (l, r []uint64) {
 	n := len(left) &^ 7
 	return pair[uint64](left[:n], right[:n])
 }
 
-// logical is what truth values have.
+// logical is the operations of truth values.
 func logical[T integers]() operations {
 	return operations{
 		Land: func(left, right []byte) {
@@ -143,12 +142,12 @@ func truth[T integers](is bool) T {
 	return 0
 }
 
-// integer is all that integers have.
+// integer is all operations of integers.
 func integer[T integers]() operations {
 	return also(ordered[T](), logical[T](), bitwise)
 }
 
-// also is several groups of operations together.
+// also joins several groups of operations.
 func also(groups ...operations) operations {
 	all := operations{}
 	for _, g := range groups {

@@ -9,7 +9,7 @@ import (
 	"banyan/internal/mpi/datatype"
 )
 
-// reals are how kinds of reals are written and read for the tests.
+// realKinds are the kinds of reals under test, and the pair of each.
 var realKinds = []struct {
 	k    datatype.Kind
 	pair datatype.Kind // with an int, or Mixed
@@ -46,7 +46,7 @@ func put(k datatype.Kind, x float64) []byte {
 	return b
 }
 
-// special is the exponent as stored.
+// special is the stored exponent.
 func special(e int, x float64, bias int) int {
 	switch {
 	case x == 0:

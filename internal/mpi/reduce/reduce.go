@@ -1,8 +1,8 @@
-// Package reduce is MPI's predefined reductions: MPI_SUM and its like over the elements
-// of predefined datatypes, as loops over bytes (MPI-5.0, section 6.9.2).
+// Package reduce is MPI's predefined reductions, such as MPI_SUM, over the elements of
+// predefined datatypes (MPI-5.0, section 6.9.2). They are loops over bytes.
 //
-// Elements lie as in a message: packed, one after another, at any address. A pair
-// (MPI_DOUBLE_INT, …) has no gap between value and index, nor behind.
+// Elements have the layout of a message: packed, one after another, at any address. A pair
+// (MPI_DOUBLE_INT, …) has no gap between its value and its index, and none behind it.
 //
 // # Which operation takes which kind
 //
@@ -13,26 +13,26 @@
 //	MINLOC, MAXLOC      pairs
 //	REPLACE, NO_OP      all
 //
-// These are the standard's groups, with two liberties that other implementations take as
-// well, so that programs rely on them: MPI_CHAR is an integer (of 8 bits, signed), and
-// the logical operations take Fortran's integers, which are the same kinds as C's.
+// These are the standard's groups, with two extensions that other implementations have too and
+// that programs rely on: MPI_CHAR is an integer (of 8 bits, signed), and the logical operations
+// accept Fortran's integers, which are the same kinds as C's.
 //
 // # Rules
 //
-//   - A reduction is a function of its operands' bits: the same on every rank and replica, whatever the
-//     blocks that a message is cut into.
-//   - Integers wrap around. Logical results are 1 and 0; every value but 0 is true.
-//   - MIN and MAX of a NaN and a number are the NaN, and -0 is less than +0: so the
-//     result doesn't depend on the order. MINLOC and MAXLOC likewise; equal
-//     values (NaNs too, and zeros) have the lower index.
-//   - Reals of 16 bits, long double and binary128 are added and multiplied as the hardware would, rounded to the
-//     nearest (package softfloat).
+//   - A reduction is a function of its operands' bits. It is the same on each rank and replica,
+//     and doesn't depend on how a message is cut into blocks.
+//   - Integers wrap around. Logical results are 1 and 0; each value but 0 is true.
+//   - MIN and MAX of a NaN and a number are the NaN, and -0 is less than +0, so the result
+//     doesn't depend on the order. The same holds for MINLOC and MAXLOC; of equal values (also
+//     NaNs and zeros) they take the lower index.
+//   - Reals of 16 bits, long double and binary128 are added and multiplied as by hardware,
+//     rounded to the nearest (package softfloat).
 //
 // # Limits
 //
-// A product of complex numbers is the four products and two sums of the textbook; C's
-// special cases for infinities aren't made. long double is computed in software, at some
-// 20 million elements a second.
+// A product of complex numbers is the four products and two sums of the textbook, without C's
+// special cases for infinities. long double is computed in software, at some 20 million
+// elements a second.
 package reduce
 
 import "banyan/internal/mpi/datatype"
@@ -61,14 +61,15 @@ const (
 // All are the operations by handle.
 var All = []Op{Sum, Min, Max, Prod, Band, Bor, Bxor, Land, Lor, Lxor, Minloc, Maxloc, Replace, NoOp}
 
-// Commutative tells whether operands may change places. Only REPLACE and NO_OP aren't.
+// Commutative tells whether the operands may be exchanged. Only REPLACE and NO_OP aren't
+// commutative.
 func (o Op) Commutative() bool { return o != Replace && o != NoOp }
 
-// Func combines two operands, element by element: left[i] = left[i] op right[i]. They have
-// the same length, whole elements.
+// Func combines two operands, element by element: left[i] = left[i] op right[i]. Both have the
+// same length, in whole elements.
 type Func func(left, right []byte)
 
-// For is the operation on elements of a kind, nil if it isn't defined there.
+// For is the operation on elements of a kind, or nil if it isn't defined for the kind.
 func For(op Op, k datatype.Kind) Func {
 	switch op {
 	case Replace:

@@ -15,7 +15,7 @@ import (
 	"banyan/internal/mpi/datatype"
 )
 
-// TestHandles holds the operations against the ABI's.
+// TestHandles compares the operations with the ABI's.
 func TestHandles(t *testing.T) {
 	table, err := abi.Load()
 	if err != nil {
@@ -50,7 +50,7 @@ var (
 	location   = []Op{Minloc, Maxloc}
 )
 
-// TestGroups says which operation is defined on which kind.
+// TestGroups checks on which kinds each operation is defined.
 func TestGroups(t *testing.T) {
 	ints := join(arithmetic, extrema, logic, bitops)
 	reals := join(arithmetic, extrema)
@@ -205,7 +205,7 @@ func reference(op Op, l, r *big.Int) *big.Int {
 	return is((l.Sign() != 0) != (r.Sign() != 0))
 }
 
-// TestLogicals says that any value but 0 is true, and truth is 1.
+// TestLogicals checks that each value but 0 is true, and that true results are 1.
 func TestLogicals(t *testing.T) {
 	for _, k := range []datatype.Kind{datatype.Bool, datatype.Logical1, datatype.Logical2, datatype.Logical4, datatype.Logical8, datatype.Logical16} {
 		size := int(k.Size())
@@ -225,8 +225,8 @@ func TestLogicals(t *testing.T) {
 	}
 }
 
-// TestLocation checks MINLOC and MAXLOC: the value decides, then the lower index; a NaN comes
-// before all.
+// TestLocation checks MINLOC and MAXLOC: the value decides, then the lower index. A NaN comes
+// before all numbers.
 func TestLocation(t *testing.T) {
 	index := func(i int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 	for _, c := range realKinds {
@@ -236,7 +236,7 @@ func TestLocation(t *testing.T) {
 		for _, x := range samples {
 			for _, y := range samples {
 				for _, op := range location {
-					first := -1 // of x and y, which comes first
+					first := -1 // the one of x and y that comes first
 					switch {
 					case x == y || x != x && y != y:
 						first = 0
@@ -249,11 +249,11 @@ func TestLocation(t *testing.T) {
 							want = append(put(c.k, y), index(i)...)
 						}
 						got := append(put(c.k, x), index(5)...)
-						// A second pair, which stays, shows where the first ends.
+						// A second pair, which must not change, shows where the first ends.
 						got = append(got, got...)
-						stay := bytes.Clone(got[len(got)/2:])
-						For(op, c.pair)(got, append(append(put(c.k, y), index(i)...), stay...))
-						if !bytes.Equal(got, append(want, stay...)) {
+						after := bytes.Clone(got[len(got)/2:])
+						For(op, c.pair)(got, append(append(put(c.k, y), index(i)...), after...))
+						if !bytes.Equal(got, append(want, after...)) {
 							t.Errorf("%#x on %v of (%v, 5), (%v, %d): %x, want %x", op, c.pair, x, y, i, got, want)
 						}
 					}

@@ -7,8 +7,8 @@ import (
 	"banyan/internal/mpi/softfloat"
 )
 
-// Elements that Go has no type for: integers of 128 bits, and the reals of package
-// softfloat.
+// Operations on elements for which Go has no type: integers of 128 bits, and the reals of
+// package softfloat.
 
 // each applies f to elements of size bytes.
 func each(size int, f func(l, r []byte)) Func {
@@ -75,7 +75,7 @@ var wide = also(operations{
 	}),
 }, bitwise, wideLogical)
 
-// format is softfloat's, with its size.
+// format is a format of softfloat, with its size.
 type format struct {
 	*softfloat.Format
 	size int
@@ -101,8 +101,8 @@ func soft(f *format) operations {
 	return operations{Sum: calculated(softfloat.Add), Prod: calculated(softfloat.Mul), Min: chosen(1), Max: chosen(-1)}
 }
 
-// order is positive if y comes before x and negative if x comes before y, where the
-// least comes first (or the greatest, if sign is -1) and NaNs come before all, -0 before +0.
+// order is positive if y comes before x, and negative if x comes before y. The least comes
+// first, or with sign -1 the greatest. NaNs come before all numbers, and -0 before +0.
 func order(x, y softfloat.Float, sign int) int {
 	switch nx, ny := x.IsNaN(), y.IsNaN(); {
 	case nx && ny:

@@ -2,7 +2,7 @@ package softfloat
 
 import "encoding/binary"
 
-// Format is how floating-point numbers are stored.
+// Format is a storage format of floating-point numbers.
 type Format struct {
 	name      string
 	size      int  // bytes, of which the format may use fewer
@@ -18,13 +18,13 @@ var (
 	Binary128 = Format{"binary128", 16, 15, 113, false}
 )
 
-// Size is how many bytes a number takes.
+// Size is the number of bytes of a stored number.
 func (f *Format) Size() int { return f.size }
 
 // bias is added to exponents; the largest normal one is bias, the smallest 1 - bias.
 func (f *Format) bias() int32 { return 1<<(f.exponent-1) - 1 }
 
-// fraction is how many bits are stored below the exponent.
+// fraction is the number of bits that are stored below the exponent.
 func (f *Format) fraction() uint {
 	if f.explicit {
 		return f.precision
@@ -62,7 +62,7 @@ func (f *Format) Decode(b []byte) Float {
 	case e == 0:
 		x.class, x.exponent = finite, 1-f.bias()
 		return x.normalised()
-	case !leading: // no number to an x87 either
+	case !leading: // the x87 doesn't take it as a number either
 		return notANumber
 	}
 	x.class, x.exponent = finite, int32(e)-f.bias()
@@ -97,7 +97,7 @@ func (f *Format) Encode(b []byte, x Float) {
 func (f *Format) round(x Float) (e uint64, s u128) {
 	biased := x.exponent + f.bias()
 	s = x.significand
-	if biased < 1 { // subnormal, or about to be
+	if biased < 1 { // subnormal, or rounded up from it
 		s = s.shiftRight(uint(1 - biased))
 		biased = 1
 	}
@@ -121,14 +121,14 @@ func (f *Format) round(x Float) (e uint64, s u128) {
 	return uint64(biased), s
 }
 
-// Round is x as f stores it.
+// Round is x rounded to the format f.
 func (f *Format) Round(x Float) Float {
 	var b [16]byte
 	f.Encode(b[:], x)
 	return f.Decode(b[:])
 }
 
-// shiftDown is a / 2^n; what is lost is lost.
+// shiftDown is a / 2^n, rounded down.
 func (a u128) shiftDown(n uint) u128 {
 	if n >= 64 {
 		return u128{0, a.hi >> (n - 64)}
@@ -136,7 +136,8 @@ func (a u128) shiftDown(n uint) u128 {
 	return u128{a.hi >> n, a.hi<<(64-n) | a.lo>>n}
 }
 
-// load reads the bits of a number. Of an extended one, those above its 80 are padding.
+// load reads the bits of a number. In the extended format, bits above the lowest 80 are
+// padding.
 func load(b []byte, size int) u128 {
 	if size == 2 {
 		return u128{0, uint64(binary.LittleEndian.Uint16(b))}

@@ -1,25 +1,27 @@
-// Package softfloat is arithmetic in the floating-point formats that C and Fortran have
-// and Go doesn't: x87's 80 bits (C's long double), IEEE 754's binary128 and binary16. It is what
-// reductions need (add, multiply, compare) and conversion between the formats.
+// Package softfloat is arithmetic in the floating-point formats that C and Fortran have and Go
+// lacks: x87's 80 bits (C's long double), and IEEE 754's binary128 and binary16. It can do what
+// reductions need (add, multiply, compare), and converts between the formats.
 //
-// Formats are decoded into a Float, which has 128 bits of significand; a result is
-// rounded when it is encoded, to the nearest, ties to even, as the hardware does by default.
+// All formats are decoded into a Float, which has 128 bits of significand. A result is rounded
+// when it is encoded: to the nearest, ties to even, the hardware's default.
 //
 // # Invariants
 //
-//   - Encode(Decode(b)) is b, for every b that the hardware would make (a signalling NaN becomes quiet).
-//   - Add and Mul of decoded operands, once encoded, are correctly rounded, subnormal
-//     results, overflow and signed zeros included.
+//   - Encode(Decode(b)) is b, for each b that the hardware can produce (a signalling NaN
+//     becomes quiet).
+//   - Add and Mul of decoded operands, once encoded, are correctly rounded. This includes
+//     subnormal results, overflow and signed zeros.
 //
 // # Limits
 //
-// No exceptions, flags or other roundings. Results of Add and Mul mustn't be
-// operands before they have been rounded: Format.Round. Not a number: the first operand's payload is kept.
+// There are no exceptions, flags or other rounding modes. Round a result of Add or Mul
+// (Format.Round) before it becomes an operand. If both operands are NaNs, the result has the
+// first one's payload.
 package softfloat
 
 import "math/bits"
 
-// class is what a Float is, beside its sign.
+// class is the class of a Float, without its sign.
 type class uint8
 
 const (
@@ -80,8 +82,8 @@ func Add(x, y Float) Float {
 	if x.exponent < y.exponent || x.exponent == y.exponent && x.significand.less(y.significand) {
 		x, y = y, x
 	}
-	// The lowest bit of the shifted operand stands for all those lost. Operands have 113
-	// bits at most, so it is far below the last one that counts.
+	// The lowest bit of the shifted operand stands for all lost bits. Operands have at most 113
+	// bits, so it is far below the last significant one.
 	small := y.significand.shiftRight(uint(x.exponent - y.exponent))
 	if x.negative == y.negative {
 		sum, carry := x.significand.add(small)
@@ -97,8 +99,8 @@ func Add(x, y Float) Float {
 	return x.normalised()
 }
 
-// normalised moves the highest bit of a finite number's significand up. An exact
-// difference of nothing is +0.
+// normalised shifts a finite number's significand until its highest bit is set. If it is 0, the
+// number is +0.
 func (x Float) normalised() Float {
 	if x.significand == (u128{}) {
 		return Float{}
@@ -133,8 +135,8 @@ func Mul(x, y Float) Float {
 	return Float{class: finite, negative: negative, exponent: e, significand: p}
 }
 
-// Compare is -1, 0 or 1 as x is less than, equal to or greater than y; neither is
-// a NaN. Zeros are equal.
+// Compare is -1, 0 or 1 if x is less than, equal to or greater than y. Neither may be a NaN.
+// Zeros are equal.
 func Compare(x, y Float) int {
 	switch {
 	case x.class == zero && y.class == zero:
@@ -179,8 +181,8 @@ func (a u128) sub(b u128) u128 {
 	return u128{hi, lo}
 }
 
-// mul is the upper half of the product of two numbers whose highest bits are set, moved
-// up if its own isn't; its lowest bit stands for the lower half as well.
+// mul is the upper half of the product of two numbers whose highest bits are set. It is shifted
+// left if its own highest bit isn't set. Its lowest bit stands for the lower half as well.
 func (a u128) mul(b u128) (p u128, shifted bool) {
 	h3, h2 := bits.Mul64(a.hi, b.hi)
 	m2, m1 := bits.Mul64(a.hi, b.lo)
@@ -209,7 +211,7 @@ func (a u128) shiftLeft(n uint) u128 {
 	return u128{a.hi<<n | a.lo>>(64-n), a.lo << n}
 }
 
-// shiftRight is a / 2^n; its lowest bit is set if any bit was lost.
+// shiftRight is a / 2^n. Its lowest bit is set if any bit was lost.
 func (a u128) shiftRight(n uint) u128 {
 	switch {
 	case n == 0:
@@ -220,7 +222,7 @@ func (a u128) shiftRight(n uint) u128 {
 		}
 		return a
 	case n >= 64:
-		lost := a.lo | a.hi<<(128-n) // of n = 64, nothing of hi is lost: a shift by 64 is 0
+		lost := a.lo | a.hi<<(128-n) // for n = 64 nothing of hi is lost: in Go a shift by 64 gives 0
 		return u128{0, a.hi>>(n-64) | bit(lost != 0)}
 	}
 	return u128{a.hi >> n, a.hi<<(64-n) | a.lo>>n | bit(a.lo<<(64-n) != 0)}

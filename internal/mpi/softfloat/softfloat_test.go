@@ -18,8 +18,8 @@ var formats = []struct {
 	used   int    // bytes
 }{{&Binary16, "h", 2}, {&Extended, "x", 10}, {&Binary128, "q", 16}}
 
-// operand draws a number with a liking for what is difficult: few bits, exponents that
-// are near each other or at the ends, infinities, zeros, NaNs.
+// operand draws a number. It prefers difficult ones: few bits, exponents that are near each
+// other or at the limits, infinities, zeros, NaNs.
 func operand(r *rand.Rand, f *Format, near int32) (x Float) {
 	switch r.IntN(16) {
 	case 0:
@@ -52,7 +52,7 @@ func operand(r *rand.Rand, f *Format, near int32) (x Float) {
 	return x
 }
 
-// TestAsTheCompiler compares with what gcc computes.
+// TestAsTheCompiler compares with gcc's results.
 func TestAsTheCompiler(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
@@ -103,8 +103,7 @@ func TestAsTheCompiler(t *testing.T) {
 	}
 }
 
-// compare holds x, rounded, against what the compiler made. Of NaNs, that they are is
-// enough.
+// compare compares x, rounded, with the compiler's result. Any two NaNs are equal here.
 func (f *Format) compare(t *testing.T, what string, a, b []byte, x Float, want []byte) {
 	t.Helper()
 	var got [16]byte
@@ -118,8 +117,8 @@ func (f *Format) compare(t *testing.T, what string, a, b []byte, x Float, want [
 	}
 }
 
-// TestRoundTrip says that storing what was loaded changes nothing, for all patterns but those
-// that no hardware makes.
+// TestRoundTrip checks that loading and storing changes nothing, for all patterns that hardware
+// can produce.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := formats[rapid.IntRange(0, len(formats)-1).Draw(t, "format")]
@@ -127,7 +126,7 @@ func TestRoundTrip(t *testing.T) {
 		binary.LittleEndian.PutUint64(b, rapid.Uint64().Draw(t, "low"))
 		binary.LittleEndian.PutUint64(b[8:], rapid.Uint64().Draw(t, "high"))
 		clear(b[f.used:])
-		if f.Format == &Extended { // the hardware makes no others
+		if f.Format == &Extended { // the hardware produces no others
 			if b[7] |= 0x80; binary.LittleEndian.Uint16(b[8:])&0x7fff == 0 {
 				b[7] &^= 0x80 // subnormal
 			}
