@@ -98,7 +98,7 @@ func TestGateIsBounded(t *testing.T) {
 	}
 }
 
-// The end of the context ends what is being greeted, and those that wait for a place.
+// The end of the context closes the connections that are being greeted, and ends Serve.
 func TestGateEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -332,9 +332,9 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// A stranger accepts a dial of a process, and sends what that says to the same process as an
-// acceptor. It can pass the handshake on unchanged: so it is for payloads to say for whom they
-// are. It gets nothing from playing the acceptor's part with the dialler's words.
+// A stranger that a process dials sends that process's words back to the process itself, as another
+// dialler. The handshake doesn't notice, because both sides know the secret. So a payload has to
+// name its receiver, and Suspect refuses it.
 func TestReflection(t *testing.T) {
 	both(t, func(t *testing.T, p *Protocol) {
 		elsewhere := errors.New("its own hello")

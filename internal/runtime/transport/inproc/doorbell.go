@@ -8,12 +8,12 @@ import (
 	"banyan/internal/proto"
 )
 
-// doorbell is how an endpoint's peers tell it to look at them, and wake it.
+// doorbell lets an endpoint's peers ask it to look at their pipes, and wakes it.
 //
-// No ring is missed: a peer changes the pipe, sets its bit, then looks whether
-// the endpoint waits; the endpoint says that it waits, then looks at the bits;
-// and it clears a bit before it looks at the pipe. The atomics of Go are
-// sequentially consistent, so at least one of two sees the other.
+// No ring is missed. A peer changes the pipe, sets its bit, then checks whether the endpoint
+// waits. The endpoint announces that it waits, then checks the bits; and it clears a bit before
+// it looks at the pipe. Go's atomics are sequentially consistent, so at least one of the two sees
+// the other.
 type doorbell struct {
 	bits  []atomic.Uint64 // one per peer
 	alarm chan struct{}
@@ -22,7 +22,7 @@ type doorbell struct {
 	_       cacheLine
 	waiting atomic.Bool // read by every sender
 	_       cacheLine
-	woken   atomic.Bool // Wake was called, no Wait has ended by it yet
+	woken   atomic.Bool // Wake was called, and no Wait has ended by it yet
 }
 
 func newDoorbell(n int) doorbell {
@@ -76,7 +76,7 @@ func (d *doorbell) rung() bool {
 	return false
 }
 
-// wait blocks until the bell rings, wake, or the limit.
+// wait blocks until the doorbell rings, wake is called, or the limit is over.
 func (d *doorbell) wait(limit time.Duration) {
 	d.waiting.Store(true)
 	if !d.woken.Load() && !d.rung() {

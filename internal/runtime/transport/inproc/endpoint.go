@@ -22,9 +22,9 @@ type Endpoint struct {
 	ended atomic.Bool // closed or killed
 	_     cacheLine
 
-	// The owner's.
-	hot    proto.Proc // who sent last, NoProc: nobody yet
-	reads  int        // of the hot peer since the bell was answered
+	// Only the owner uses the fields below.
+	hot    proto.Proc // the peer that sent last; NoProc: none yet
+	reads  int        // of the hot peer since the doorbell was answered
 	peers  []*peer    // nil until used
 	pool   stream.Pool
 	buffer *stream.Buffer
@@ -47,7 +47,7 @@ type peer struct {
 	in, out *pipe // nil until used
 	inbox   stream.Inbox
 	outbox  stream.Outbox
-	gone    bool // told Closed
+	gone    bool // Closed was called
 	fenced  bool
 }
 
@@ -95,7 +95,7 @@ func (e *Endpoint) Send(to proto.Proc, h *wire.Header, payload []byte, token uin
 	e.flush(to, p)
 }
 
-// giveBack has the next Poll give a payload back, if it was borrowed.
+// giveBack makes the next Poll give a payload back, if it was borrowed.
 func (e *Endpoint) giveBack(to proto.Proc, token uint64) {
 	if token != 0 {
 		e.given = append(e.given, loan{to, token})
@@ -103,12 +103,12 @@ func (e *Endpoint) giveBack(to proto.Proc, token uint64) {
 	}
 }
 
-// flush moves what waits for a peer into its pipe. If some has to wait on, the
-// peer rings when there is room.
+// flush moves what waits for a peer into its pipe. If some bytes still have to wait, the peer
+// rings when there is room.
 func (e *Endpoint) flush(to proto.Proc, p *peer) {
 	for p.outbox.Len() > 0 {
-		// Hunger is told before the look at the room, so that room made
-		// after the look is told of.
+		// hungry is set before the look at the room, so that the reader rings for room made after
+		// the look.
 		p.out.hungry.Store(true)
 		n := 0
 		e.runs = p.outbox.Bytes(e.runs[:0], 8)
@@ -155,13 +155,11 @@ func (e *Endpoint) Poll(sink transport.Sink) int {
 	return e.moved
 }
 
-// maxReads is how often the peer that sent last is looked at before the others.
-// Its bit in the doorbell then stays set, and spares both sides the exchange of
-// a cache line.
+// maxReads is how many Polls in a row look only at the peer that sent last. Its bit in the
+// doorbell then stays set, which spares both sides the exchange of a cache line.
 const maxReads = 16
 
-// pollHot looks at the peer that sent last, and says whether that does for this
-// time.
+// pollHot looks at the peer that sent last, and says whether that is enough for this Poll.
 func (e *Endpoint) pollHot() bool {
 	if e.hot == proto.NoProc {
 		return false
@@ -176,8 +174,8 @@ func (e *Endpoint) pollHot() bool {
 	return e.reads < maxReads
 }
 
-// settle gives back what is due. What the sink's own sends make due meanwhile
-// waits for the next Poll, so that this one ends.
+// settle gives back the payloads that are due. If the sink's own sends make more payloads due
+// meanwhile, these wait for the next Poll, so that this one ends.
 func (e *Endpoint) settle() {
 	due := len(e.given)
 	if due == 0 {
@@ -196,8 +194,7 @@ func (e *Endpoint) look(from proto.Proc) {
 	if p.gone || p.fenced || e.ended.Load() {
 		return
 	}
-	// The end is looked for before the bytes: all that was written before it
-	// is then seen.
+	// Look for the end before the bytes: then all that was written before the end is seen.
 	ended := e.net.endpoints[from].ended.Load()
 	if p.in == nil {
 		p.in = e.net.pipeIfUsed(from, e.self)
@@ -207,7 +204,7 @@ func (e *Endpoint) look(from proto.Proc) {
 	}
 	refused := p.out != nil && p.out.refused.Load()
 	if p.in != nil && !e.receive(from, p) {
-		e.bell.ring(from) // there is more: others first
+		e.bell.ring(from) // there is more, but other peers come first
 		return
 	}
 	switch {
@@ -221,8 +218,8 @@ func (e *Endpoint) look(from proto.Proc) {
 	}
 }
 
-// receive takes in at most one buffer of what a peer has written, and says
-// whether that was all.
+// receive takes in at most one buffer of the bytes that a peer has written, and says whether that
+// was all.
 func (e *Endpoint) receive(from proto.Proc, p *peer) (all bool) {
 	if p.in.empty() {
 		return true
@@ -238,13 +235,13 @@ func (e *Endpoint) receive(from proto.Proc, p *peer) (all bool) {
 	e.hot = from
 	frames, err := p.inbox.Take(from, e.buffer, n, e.sink)
 	if err != nil {
-		panic(err) // one program wrote and read it
+		panic(err) // this program wrote what it reads
 	}
 	e.moved += max(frames, 1)
 	return p.fenced || p.in.empty()
 }
 
-// leave ends a peer: what was borrowed is given back, then Closed.
+// leave reports a peer's end: it gives back what was borrowed, then calls Closed.
 func (e *Endpoint) leave(from proto.Proc, p *peer, why transport.Evidence) {
 	e.cut(from, p)
 	p.gone = true
@@ -297,14 +294,13 @@ func (e *Endpoint) Drain(limit time.Duration) {
 	}
 }
 
-// Close implements transport.Transport. Peers see the end after the last whole
-// frame.
+// Close implements transport.Transport. Peers see the end after the last whole frame.
 func (e *Endpoint) Close() error {
 	e.end()
 	return nil
 }
 
-// end marks the end of this Proc, and tells everybody.
+// end marks the end of this Proc, and rings at all others.
 func (e *Endpoint) end() {
 	if e.ended.Swap(true) {
 		return

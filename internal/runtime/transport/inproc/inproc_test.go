@@ -52,7 +52,7 @@ func (w *watcher) Closed(_ proto.Proc, why transport.Evidence) {
 	}
 }
 
-// A Proc may be killed from outside, while its goroutine is in any call.
+// A Proc may be killed from outside while its goroutine is in any call.
 func TestKillAtAnyInstant(t *testing.T) {
 	for round := range 50 {
 		net := NewNetwork(2)
@@ -96,8 +96,9 @@ func TestKillAtAnyInstant(t *testing.T) {
 	}
 }
 
-// The network knows every end, so all are told, also who never met the dead.
-func TestEndIsToldToStrangers(t *testing.T) {
+// The network knows every end, so all Procs are told, even those that never had contact with the
+// dead one.
+func TestEndIsToldToAll(t *testing.T) {
 	const n = 70 // more than a word of the doorbell
 	net := NewNetwork(n)
 	net.Endpoint(69).Close()

@@ -2,23 +2,22 @@ package inproc
 
 import "sync/atomic"
 
-// pipeSize is how many bytes wait in a pipe before the writer has to queue them
-// itself. A power of two.
+// pipeSize is how many bytes a pipe takes before the writer has to queue them itself. It is a
+// power of two.
 const pipeSize = 64 << 10
 
-// cacheLine keeps apart what two threads write.
+// cacheLine separates variables that two threads write.
 type cacheLine [64]byte
 
-// pipe is a ring of bytes with one writer and one reader, who share no lock: the
-// writer owns tail, the reader head, and what lies between is whole. Both only
-// grow.
+// pipe is a ring of bytes with one writer and one reader, which share no lock. The writer owns
+// tail, the reader owns head, and all bytes between them are written. Both only grow.
 type pipe struct {
 	tail     atomic.Uint64 // written up to here
 	headSeen uint64        // the writer's last look at head
 	_        cacheLine
 	head     atomic.Uint64 // read up to here
 	_        cacheLine
-	hungry   atomic.Bool // the writer has more, and wants to know of room
+	hungry   atomic.Bool // the writer has more, and waits for room
 	refused  atomic.Bool // the reader has fenced the writer
 	_        cacheLine
 	ring     [pipeSize]byte
@@ -40,7 +39,7 @@ func (p *pipe) write(a, b []byte) int {
 	return n
 }
 
-// put copies b into the ring at a position, around its end if need be.
+// put copies b into the ring at a position, around the end of the ring if necessary.
 func (p *pipe) put(at uint64, b []byte) int {
 	n := copy(p.ring[at%pipeSize:], b)
 	copy(p.ring[:], b[n:])
@@ -67,5 +66,5 @@ func (p *pipe) get(at uint64, b []byte) int {
 
 func (p *pipe) empty() bool { return p.head.Load() == p.tail.Load() }
 
-// roomy says whether it's worth telling a hungry writer: not for every byte.
+// roomy says whether there is enough room to tell a hungry writer.
 func (p *pipe) roomy() bool { return p.tail.Load()-p.head.Load() <= pipeSize/2 }

@@ -29,7 +29,7 @@ type Card struct {
 	Host        string // which kernel and process namespace: name/digest
 	Addr        string // host:port of the listener
 	Pid         int    // in Host's namespace
-	Start       uint64 // when the process started, clock ticks since boot, against reuse of the pid
+	Start       uint64 // in clock ticks since boot; tells the process from others with its pid
 	Incarnation proto.Incarnation
 	// Local is where processes that can share memory connect: the network namespace and the name
 	// of a unix socket in it. It is empty if this process can't share memory.

@@ -60,11 +60,11 @@ func child(role string) {
 	}
 	fmt.Println(tr.Card())
 
-	s := &childSink{tr: tr, echo: role == roleEcho || role == roleQuiet, place: make([]byte, wire.MaxPayload)}
+	s := &childSink{tr: tr, echo: role == roleEcho || role == roleQuiet, dest: make([]byte, wire.MaxPayload)}
 	number := uint64(0)
 	send := func(size int) {
 		number++
-		tr.Send(0, &wire.Header{Kind: wire.KindEager, Seq: number, Total: uint64(size)}, s.place[:size], 0)
+		tr.Send(0, &wire.Header{Kind: wire.KindEager, Seq: number, Total: uint64(size)}, s.dest[:size], 0)
 		tr.Poll(s)
 	}
 	switch role {
@@ -96,7 +96,7 @@ func child(role string) {
 		for i := range leaveFrames {
 			send(i * 997)
 		}
-		for tr.peer(0).state == notConnected { // Drain doesn't wait for peers that aren't connected
+		for tr.peer(0).state == notConnected { // Drain wouldn't wait for it
 			tr.Poll(s)
 		}
 		tr.Drain(time.Minute)
@@ -131,7 +131,7 @@ func pin(core int) {
 type childSink struct {
 	tr     *Transport
 	echo   bool
-	place  []byte
+	dest   []byte
 	closed bool
 }
 
@@ -140,10 +140,10 @@ func (s *childSink) Frame(from proto.Proc, h *wire.Header, payload []byte) {
 		s.tr.Send(from, h, payload, 0)
 	}
 }
-func (s *childSink) Dest(_ proto.Proc, h *wire.Header) []byte { return s.place[:h.Length] }
+func (s *childSink) Dest(_ proto.Proc, h *wire.Header) []byte { return s.dest[:h.Length] }
 func (s *childSink) Arrived(from proto.Proc, h *wire.Header) {
 	if s.echo {
-		s.tr.Send(from, h, s.place[:h.Length], 1)
+		s.tr.Send(from, h, s.dest[:h.Length], 1)
 	}
 }
 func (s *childSink) Sent(proto.Proc, uint64)               {}
@@ -189,7 +189,7 @@ func startChild(t testing.TB, role string, media Media) (*Transport, *exec.Cmd, 
 type witness struct {
 	t      *testing.T
 	frames uint64
-	place  []byte
+	dest   []byte
 	closed int
 	why    transport.Evidence
 }
@@ -201,8 +201,8 @@ func (w *witness) Frame(_ proto.Proc, h *wire.Header, _ []byte) {
 	}
 }
 func (w *witness) Dest(_ proto.Proc, h *wire.Header) []byte {
-	w.place = make([]byte, h.Length)
-	return w.place
+	w.dest = make([]byte, h.Length)
+	return w.dest
 }
 func (w *witness) Arrived(p proto.Proc, h *wire.Header) { w.Frame(p, h, nil) }
 func (w *witness) Sent(proto.Proc, uint64)              {}

@@ -23,23 +23,23 @@ func TestDirectRead(t *testing.T) {
 	from, to := readers(t)
 	data := make([]byte, 3<<20)
 	rand.NewChaCha8([32]byte{2}).Read(data)
-	place := from.Expose(data)
+	exposed := from.Expose(data)
 	got := make([]byte, 1<<20)
 	for _, offset := range []int{0, 1, 4097, 2 << 20} {
 		clear(got)
-		if !to.Read(0, got, place, uint64(offset)) || !bytes.Equal(got, data[offset:offset+len(got)]) {
+		if !to.Read(0, got, exposed, uint64(offset)) || !bytes.Equal(got, data[offset:offset+len(got)]) {
 			t.Fatalf("at %d: not read, or other bytes", offset)
 		}
 	}
 	from.Revoke()
-	if to.Read(0, got, place, 0) {
+	if to.Read(0, got, exposed, 0) {
 		t.Error("what was revoked can be read")
 	}
 	if !to.Read(0, got, from.Expose(data), 0) {
 		t.Error("what is exposed anew can't be read")
 	}
 	if from.Expose(nil) != 0 || to.Read(0, got, 0, 0) {
-		t.Error("nothing has a place")
+		t.Error("nothing is exposed")
 	}
 }
 
@@ -47,14 +47,14 @@ func TestDirectRead(t *testing.T) {
 func TestRevokedWhileRead(t *testing.T) {
 	from, to := readers(t)
 	data := make([]byte, 1<<20)
-	place := from.Expose(data)
+	exposed := from.Expose(data)
 	read := to.readMemory
 	to.readMemory = func(pid int, dst []byte, address uint64) (int, unix.Errno) {
 		n, errno := read(pid, dst, address)
 		from.Revoke()
 		return n, errno
 	}
-	if to.Read(0, make([]byte, len(data)), place, 0) {
+	if to.Read(0, make([]byte, len(data)), exposed, 0) {
 		t.Error("it counts")
 	}
 }
@@ -99,12 +99,12 @@ func TestReadOfTheDead(t *testing.T) {
 	if !lines.Scan() {
 		t.Fatal("the child exposes nothing")
 	}
-	var place uint64
-	fmt.Sscan(strings.TrimSpace(lines.Text()), &place)
+	var exposed uint64
+	fmt.Sscan(strings.TrimSpace(lines.Text()), &exposed)
 	w := &witness{t: t}
 	watch(t, tr, w, "they are connected", func() bool { return w.frames == 1 })
 	got := make([]byte, 1<<16)
-	if !tr.Read(1, got, place, 0) || bytes.Count(got, []byte("x")) != len(got) {
+	if !tr.Read(1, got, exposed, 0) || bytes.Count(got, []byte("x")) != len(got) {
 		t.Fatal("the child can't be read")
 	}
 	read := tr.readMemory
@@ -115,11 +115,11 @@ func TestReadOfTheDead(t *testing.T) {
 		}
 		return len(dst), 0 // as if another process had the pid
 	}
-	if tr.Read(1, got, place, 0) {
+	if tr.Read(1, got, exposed, 0) {
 		t.Error("a dead process is read")
 	}
 	tr.readMemory = read
-	if tr.Read(1, got, place, 0) {
+	if tr.Read(1, got, exposed, 0) {
 		t.Error("a dead process is read")
 	}
 	watch(t, tr, w, "the end is told", func() bool { return w.closed > 0 })

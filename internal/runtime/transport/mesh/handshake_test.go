@@ -84,8 +84,8 @@ func TestHandshakeRefuses(t *testing.T) {
 	}
 }
 
-// A stranger accepts the dial of a process, and passes that process's words on to the process
-// itself, as an acceptor. It gets nothing: the hello says for whom it is.
+// A stranger that a process dials sends that process's words back to the process itself, as another
+// dialler. It gets nothing: the hello names its receiver.
 func TestReflectionFails(t *testing.T) {
 	b := testParty(2)
 	b.standing = func() standing { t.Error("b answers itself"); return standing{} }

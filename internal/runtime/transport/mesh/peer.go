@@ -31,7 +31,7 @@ type peer struct {
 	state       peerState
 	asked       bool      // notConnected: a connection is on its way
 	fd          int       // live: the socket
-	link        *shm.Link // live: carries the frames instead of the socket, if there is shared memory
+	link        *shm.Link // live: carries the frames, if there is shared memory
 	active      bool      // every Poll looks at the link
 	idle        int       // active: how many Polls in a row found nothing
 	pidfd       int       // -1: the process isn't watched (any more)

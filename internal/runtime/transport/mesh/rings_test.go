@@ -208,7 +208,7 @@ func TestKilledWhileAsleep(t *testing.T) {
 		for start := time.Now(); w.closed == 0; {
 			if tr.Poll(w) == 0 {
 				if w.frames == 0 {
-					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may die before contact
+					tr.Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0) // it may die first
 				}
 				tr.Wait(20 * time.Second)
 			}

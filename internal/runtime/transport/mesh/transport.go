@@ -41,7 +41,7 @@ type Config struct {
 	Self        proto.Proc
 	N           int               // Procs in the job
 	Job         [16]byte          // names the job
-	Secret      []byte            // random, at least handshake.MinSecret bytes; only the job knows it
+	Secret      []byte            // of the job; random, at least handshake.MinSecret bytes
 	Incarnation proto.Incarnation // of Self
 	// Incarnations has the incarnation of each Proc that is admitted at first (see
 	// Transport.Admit). nil: all are 0.

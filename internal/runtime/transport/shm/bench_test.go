@@ -13,8 +13,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// bothThreads runs two functions on threads of their own, each on its core, until
-// both have ended. The threads end with them.
+// bothThreads runs two functions on threads of their own, each on its core, until both have
+// ended. The threads end with them.
 func bothThreads(here, there func()) {
 	var both sync.WaitGroup
 	for core, run := range []func(){here, there} {
@@ -32,8 +32,8 @@ func onCore(core int, run func()) {
 	run()
 }
 
-// BenchmarkCacheLine is the machine's floor: a word that two threads hand to and
-// fro in one cache line each. An op is one way.
+// BenchmarkCacheLine measures the machine's lower bound: two threads hand a word to and fro, in
+// one cache line each. An op is one way.
 func BenchmarkCacheLine(b *testing.B) {
 	var there, back struct {
 		_    [64]byte
@@ -57,7 +57,7 @@ func BenchmarkCacheLine(b *testing.B) {
 	})
 }
 
-// BenchmarkRing is the same with 8-byte frames over a pair of rings, no doorbells.
+// BenchmarkRing measures the same with 8-byte frames over a pair of rings, without doorbells.
 func BenchmarkRing(b *testing.B) {
 	zero, one := newPair(b)
 	h := wire.Header{Kind: wire.KindEager, Length: 8, Total: 8}
@@ -87,7 +87,7 @@ func BenchmarkRing(b *testing.B) {
 	})
 }
 
-// BenchmarkWriteRead is what a frame costs one core, both ends together.
+// BenchmarkWriteRead measures what a frame costs one core, both ends together.
 func BenchmarkWriteRead(b *testing.B) {
 	zero, one := newPair(b)
 	h := wire.Header{Kind: wire.KindEager, Length: 8, Total: 8}
@@ -102,8 +102,8 @@ func BenchmarkWriteRead(b *testing.B) {
 	}
 }
 
-// BenchmarkWake is what it takes from one sleeper that is woken to the next, by each
-// way to sleep, with both on one core or on two. An op is one way.
+// BenchmarkWake measures the time from one sleeper's wake-up to that of the other, which it
+// wakes, with each way to sleep, and with both on one core or on two. An op is one way.
 func BenchmarkWake(b *testing.B) {
 	for _, way := range []struct {
 		name string

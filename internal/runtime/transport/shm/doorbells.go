@@ -9,17 +9,16 @@ import (
 	"banyan/internal/proto"
 )
 
-// Doorbells are a process's page of memory that all its peers see. They tell it by
-// doorbells whose ring has something in it, and learn whether it sleeps.
+// Doorbells are a process's page of memory that all its peers map. By ringing its doorbell a peer
+// tells the owner that its ring has something, and there it sees whether the owner sleeps.
 //
-// No ring is missed. A peer changes the memory, rings, and then looks whether the
-// owner sleeps; the owner stops a bell before it looks at the peer's ring, and
-// says that it sleeps before it looks at the doorbells for the last time. The atomics of Go are
-// sequentially consistent, so at least one of two sees the other.
+// No ring is missed. A peer changes the memory, rings, and then checks whether the owner sleeps.
+// The owner stops a doorbell before it looks at the peer's ring, and announces that it sleeps
+// before it looks at the doorbells for the last time. Go's atomics are sequentially consistent,
+// so at least one of the two sees the other.
 //
-// Of the peers that see the owner asleep one wakes it: who takes the word back
-// that it sleeps. Should that one die before it has done so, its end wakes the
-// owner just as well.
+// Of the peers that see the owner asleep, only the one that clears the word asleep wakes the
+// owner. If that peer dies before it has done so, its end wakes the owner.
 type Doorbells struct {
 	page  *page
 	words []atomic.Uint64 // a bit per Proc
@@ -35,7 +34,7 @@ type page struct {
 	_       [2*lineSize - 8]byte
 }
 
-// doorbellsSize is the memory of a process in a job of so many.
+// doorbellsSize is the size in bytes of the page of a process in a job of so many.
 func doorbellsSize(procs int) int {
 	size := int(unsafe.Sizeof(page{})) + bellWords(procs)*8
 	return (size + pageSize - 1) / pageSize * pageSize
@@ -86,7 +85,7 @@ func (b *Doorbells) Close() {
 	}
 }
 
-// Any says whether a bell rings.
+// Any says whether a doorbell rings.
 func (b *Doorbells) Any() bool {
 	for i := range b.words {
 		if b.words[i].Load() != 0 {
@@ -96,13 +95,13 @@ func (b *Doorbells) Any() bool {
 	return false
 }
 
-// Word says which doorbells ring, a bit each, of the Procs from 64·i on.
+// Word says which doorbells of the 64 Procs from 64·i on ring, a bit each.
 func (b *Doorbells) Word(i int) uint64 { return b.words[i].Load() }
 
-// Stop stops a Proc's bell.
+// Stop stops a Proc's doorbell.
 func (b *Doorbells) Stop(p proto.Proc) { b.words[p/64].And(^(uint64(1) << (p % 64))) }
 
-// Ring rings a Proc's bell.
+// Ring rings a Proc's doorbell.
 func (b *Doorbells) Ring(p proto.Proc) {
 	word, bit := &b.words[p/64], uint64(1)<<(p%64)
 	if word.Load()&bit == 0 {
@@ -110,7 +109,7 @@ func (b *Doorbells) Ring(p proto.Proc) {
 	}
 }
 
-// Sleep says whether the owner sleeps.
+// Sleep announces whether the owner sleeps.
 func (b *Doorbells) Sleep(asleep bool) {
 	if asleep {
 		b.page.asleep.Store(1)
@@ -119,14 +118,13 @@ func (b *Doorbells) Sleep(asleep bool) {
 	b.page.asleep.Store(0)
 }
 
-// Rouse says whether the owner has to be woken by the caller.
+// Rouse says whether the caller has to wake the owner.
 func (b *Doorbells) Rouse() bool {
 	return b.page.asleep.Load() != 0 && b.page.asleep.CompareAndSwap(1, 0)
 }
 
-// Revoke says that what the owner let its peers read in its memory isn't what it
-// was; Revoked is how often it did. Who reads there looks at the number before
-// and after.
+// Revoke announces that data that the owner has exposed to its peers may change. Revoked is how
+// often it did: a peer that reads exposed data compares the number before and after.
 func (b *Doorbells) Revoke() { b.page.revoked.Add(1) }
 
 // Revoked counts Revoke.

@@ -12,12 +12,12 @@ import (
 	"banyan/internal/proto"
 )
 
-// Own is what a process hands to each peer.
+// Own is what a process shares with each peer.
 type Own struct {
 	Self      proto.Proc
 	Procs     int // in the job
 	Doorbells *Doorbells
-	Alarm     int // an eventfd that ends the process's sleep
+	Alarm     int // an eventfd that ends the process's wait
 }
 
 // Link is what a process shares with one peer.
@@ -28,8 +28,8 @@ type Link struct {
 	self      proto.Proc
 }
 
-// Offer makes the rings and exchanges descriptors with the peer at the other end of
-// a connection, who calls Accept.
+// Offer makes the rings, and exchanges descriptors with the peer at the other end of a
+// connection, which calls Accept.
 func Offer(conn *net.UnixConn, own Own) (*Link, error) {
 	pair, fd, err := NewPair(RingSize(own.Procs))
 	if err != nil {
@@ -90,7 +90,7 @@ func nonBlocking(fd int) bool {
 	return err == nil && flags&unix.O_NONBLOCK != 0
 }
 
-// Ring lets the peer know that there is something for it, and wakes it if it sleeps.
+// Ring tells the peer that there is something for it, and wakes the peer if it waits.
 func (l *Link) Ring() {
 	l.doorbells.Ring(l.self)
 	if l.doorbells.Rouse() {
@@ -99,10 +99,10 @@ func (l *Link) Ring() {
 	}
 }
 
-// Revoked is the peer's.
+// Revoked is how often the peer has called Revoke.
 func (l *Link) Revoked() uint64 { return l.doorbells.Revoked() }
 
-// Close ends this side of a link. What is in the rings stays there for the peer.
+// Close ends this side of a link. The peer can still read what is in the rings.
 func (l *Link) Close() {
 	l.Pair.Close()
 	l.doorbells.Close()
@@ -118,7 +118,7 @@ func closeAll(fds ...int) {
 	}
 }
 
-// sendDescriptors hands over descriptors, with a byte to go with.
+// sendDescriptors hands over descriptors, with one byte, because a message must have a byte.
 func sendDescriptors(conn *net.UnixConn, fds ...int) error {
 	_, _, err := conn.WriteMsgUnix([]byte{byte(len(fds))}, unix.UnixRights(fds...), nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func sendDescriptors(conn *net.UnixConn, fds ...int) error {
 	return nil
 }
 
-// receiveDescriptors takes just so many descriptors.
+// receiveDescriptors takes over exactly count descriptors.
 func receiveDescriptors(conn *net.UnixConn, count int) ([]int, error) {
 	var text [1]byte
 	control := make([]byte, unix.CmsgSpace(4*8))

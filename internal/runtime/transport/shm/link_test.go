@@ -14,7 +14,7 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// newOwn makes what a process hands over.
+// newOwn makes a process's Own.
 func newOwn(t *testing.T, self proto.Proc, procs int) Own {
 	t.Helper()
 	doorbells, err := NewDoorbells(procs)
@@ -32,7 +32,7 @@ func newOwn(t *testing.T, self proto.Proc, procs int) Own {
 	return Own{Self: self, Procs: procs, Doorbells: doorbells, Alarm: alarm}
 }
 
-// sockets is a connected pair.
+// sockets is a connected pair of sockets.
 func sockets(t *testing.T) (a, b *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -84,7 +84,7 @@ func TestLink(t *testing.T) {
 	}
 	far.Doorbells.Stop(2)
 	if far.Doorbells.Any() {
-		t.Error("a bell that was stopped rings")
+		t.Error("a doorbell that was stopped rings")
 	}
 	near.Doorbells.Revoke()
 	if accepted.Revoked() != 1 || offered.Revoked() != 0 {
@@ -97,7 +97,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Descriptors that aren't what they should be are refused, and closed.
+// Wrong descriptors are refused, and closed.
 func TestForeignDescriptors(t *testing.T) {
 	memory := func(size int, sealed bool) int {
 		fd, err := unix.MemfdCreate("x", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -124,7 +124,7 @@ func TestForeignDescriptors(t *testing.T) {
 		"not a power":        {memory(pageSize+3*minRing, true), page, event},
 		"other doorbells":    {good, memory(2*pageSize, true), event},
 		"unsealed doorbells": {good, memory(pageSize, false), event},
-		"a blocking bell":    {good, page, null},
+		"a blocking alarm":   {good, page, null},
 	} {
 		own := newOwn(t, 0, 2)
 		a, b := sockets(t)
@@ -149,7 +149,7 @@ func TestForeignDescriptors(t *testing.T) {
 	closeAll(null, event, good, page)
 }
 
-// Nobody can take the memory from under the others.
+// No process can shrink memory that others have mapped.
 func TestSealed(t *testing.T) {
 	p, fd, err := NewPair(RingSize(2))
 	if err != nil {

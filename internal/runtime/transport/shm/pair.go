@@ -4,14 +4,14 @@ import (
 	"unsafe"
 )
 
-// The rings of a pair are in one memory: a page with what both sides write to, then
-// the data of each ring. A ring's data is mapped twice in a row, so that what
-// goes over its end is in one piece all the same.
+// The rings of a pair are in one memory: a page of control words, then the data of each ring. A
+// ring's data is mapped twice in a row, so that a record that goes over the end of the ring is in
+// one piece.
 
 const (
 	minRing = 32 << 10
 	maxRing = 256 << 10
-	// ringBudget is how much all rings to one process may take.
+	// ringBudget is how many bytes all rings to one process may take.
 	ringBudget = 8 << 20
 )
 
@@ -33,10 +33,10 @@ type Pair struct {
 	area area
 }
 
-// controlSize is the distance of two rings' control.
+// controlSize is the distance in bytes between the control words of two rings.
 const controlSize = 512
 
-// NewPair makes the rings and returns the descriptor to hand over.
+// NewPair makes the rings, and returns the descriptor to hand over.
 func NewPair(ring int) (*Pair, int, error) {
 	fd, err := newMemory("banyan-rings", pageSize+2*ring)
 	if err != nil {
@@ -50,8 +50,7 @@ func NewPair(ring int) (*Pair, int, error) {
 	return p, fd, nil
 }
 
-// OpenPair takes part in rings that another process has made. The descriptor
-// stays the caller's.
+// OpenPair opens rings that another process has made. The descriptor stays the caller's.
 func OpenPair(fd int) (*Pair, error) {
 	size, err := memorySize(fd)
 	if err != nil {
@@ -68,7 +67,7 @@ func OpenPair(fd int) (*Pair, error) {
 	return p, nil
 }
 
-// mapRings maps both rings, of which the one with number out is written to.
+// mapRings maps both rings. This process writes to the ring with the number out.
 func (p *Pair) mapRings(fd, ring, out int) (err error) {
 	first, second := pageSize, pageSize+2*ring
 	p.area, err = mapArea(fd, pageSize+4*ring,

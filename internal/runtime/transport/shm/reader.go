@@ -9,16 +9,15 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Reader is the reading end of a ring. It takes nothing for granted of what is in
-// the memory: the writer may be out of its mind.
+// Reader is the reading end of a ring. It trusts nothing in the memory: the writer may be faulty.
 type Reader struct {
 	half
 	head uint64 // the next record
-	told uint64 // head, as the writer knows it
+	told uint64 // the head that the writer knows
 }
 
-// Inbound is what a Reader has found, copied out of the memory: nobody can change
-// it any more. It needs not be cleared.
+// Inbound is a frame that a Reader has found, copied out of the memory: the writer can't change
+// it any more. It need not be cleared.
 type Inbound struct {
 	Header  wire.Header
 	length  int
@@ -26,13 +25,13 @@ type Inbound struct {
 	raw     [wire.HeaderSize]byte
 }
 
-// Payload is the frame's.
+// Payload is the frame's payload.
 func (in *Inbound) Payload() []byte { return in.payload[:in.length] }
 
-// Found says what a Reader has come upon.
+// Found says what a Reader has found.
 type Found uint8
 
-// What there may be.
+// Values of Found.
 const (
 	Nothing Found = iota
 	Frame         // a whole frame: it is in the Inbound, and read
@@ -42,8 +41,8 @@ const (
 // Ready says whether there is something to read.
 func (r *Reader) Ready() bool { return r.word(r.head).Load() != 0 }
 
-// Next looks at the next record. An error wraps wire.ErrCorrupt; the ring is of no
-// more use then.
+// Next looks at the next record. After an error, which wraps wire.ErrCorrupt, the ring must not
+// be used.
 func (r *Reader) Next(in *Inbound) (Found, error) {
 	word := r.word(r.head).Load()
 	n := word >> 32
@@ -102,11 +101,10 @@ func (r *Reader) Next(in *Inbound) (Found, error) {
 	return Nothing, fmt.Errorf("%w: the ring has a record %#x", wire.ErrCorrupt, word)
 }
 
-// Take reads the bytes of the stream that Next has found, first into direct, until
-// it is full, and then into rest, which takes what is left. It returns how many
-// bytes there were.
+// Take reads the bytes of the stream that Next has found: first into direct, until that is full,
+// and then into rest, which takes all others. It returns how many bytes there were.
 func (r *Reader) Take(direct, rest []byte) int {
-	// Looked at again: what Next saw may be something else by now.
+	// The word is read again: it may differ by now from what Next saw.
 	n := min(r.word(r.head).Load()>>32, chunkSize, uint64(len(direct)+len(rest)))
 	body := unsafe.Slice((*byte)(unsafe.Add(r.at(r.head), streamSize)), n)
 	copy(rest, body[copy(direct, body):])
@@ -114,13 +112,13 @@ func (r *Reader) Take(direct, rest []byte) int {
 	return int(n)
 }
 
-// TellShare of a ring is how much is read before the writer is told, if it isn't
-// waiting for it.
+// tellShare is the part of a ring, an eighth, that is read before the writer is told, unless the
+// writer waits for room.
 const tellShare = 8
 
-// Tell lets the writer use again what was read, if that is much, or if it's waiting
-// and there is nothing more to read. It says whether the writer waits: then its
-// bell is to be rung.
+// Tell gives the room that was read back to the writer, if it is much, or if the writer waits and
+// there is nothing more to read. It says whether the writer waits: then the caller has to ring
+// its doorbell.
 func (r *Reader) Tell() (ring bool) {
 	read := r.head - r.told
 	if read == 0 {

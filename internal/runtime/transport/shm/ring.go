@@ -7,39 +7,39 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A ring has one writer and one reader. Positions count bytes from the beginning
-// of time; a record starts at a multiple of lineSize with its word, which says
-// what it is. The writer fills in everything else, sees to it that the word
-// after the record is 0, and then stores the word: with that the record is there,
-// as a whole or not at all. A reader that finds 0 has read everything.
+// A ring has one writer and one reader. Positions count all bytes that were ever written. A
+// record starts at a multiple of lineSize with its word, which says what the record is. The
+// writer fills in all else, makes sure that the word after the record is 0, and then stores the
+// word: so a record is there as a whole or not at all. A reader that finds the word 0 has read
+// all records.
 //
 //	frame, short   word, Context, Seq, Src, Dst, Tag, Total     40 bytes, payload
 //	frame, middle  word, Context, Seq, Offset, Src, Dst, Aux, Total   48 bytes, payload
 //	frame, full    word, header as on a wire                    72 bytes, payload
 //	stream         word, nothing                                64 bytes, bytes
 //
-// A short or middle frame is one whose other fields are zero. With a payload of up to 24 or
-// 16 bytes it is a single line: messages are short frames, broadcasts middle ones. Stream records carry bytes of package stream: frames
-// with large payloads, and what had to wait in an Outbox.
+// A short or middle frame is one whose other fields are zero. With a payload of up to 24 or 16
+// bytes it is a single line: messages are short frames, broadcasts middle ones. Stream records
+// carry bytes of package stream: frames with large payloads, and frames that had to wait in an
+// Outbox.
 //
-// The reader tells by head how far the writer may go. It does so now and then:
-// each exchange of a line between two cores costs as much as a small message.
-// The writer, which knows by then that it has the line for itself, zeroes the
-// word of a line that it will use soon.
+// The reader says by head how far the writer may go. It does so only now and then, because each
+// exchange of a line between two cores costs as much as a small message. By then the writer has
+// the line for itself, so it zeroes the words of the lines that it will use soon.
 type half struct {
 	data    unsafe.Pointer // size bytes, and the same once more
 	size    uint64         // a power of two
 	control *control
 }
 
-// control is what writer and reader both look at, besides the records.
+// control has the words that writer and reader both use, besides the records.
 type control struct {
-	head   atomic.Uint64 // records before it have been read; the reader's
+	head   atomic.Uint64 // the reader sets it: it has read all records before this position
 	_      [120]byte
-	hungry atomic.Uint32 // 1: the writer waits for room. It sets it, the reader clears it
+	hungry atomic.Uint32 // 1: the writer, which sets it, waits for room; the reader clears it
 }
 
-// at is where a position is.
+// at is the address of a position.
 func (h *half) at(position uint64) unsafe.Pointer {
 	return unsafe.Add(h.data, position&(h.size-1))
 }
@@ -58,7 +58,7 @@ const (
 	formMiddle = 4
 )
 
-// What comes before the payload, in bytes.
+// These are the bytes before the payload in each form.
 const (
 	shortSize  = 40
 	middleSize = 48
@@ -87,5 +87,5 @@ type middle struct {
 // lines rounds up to whole lines.
 func lines(bytes uint64) uint64 { return (bytes + lineSize - 1) &^ (lineSize - 1) }
 
-// MaxRecords is how many records a ring can hold, at most.
+// MaxRecords is the most records that a ring can hold.
 const MaxRecords = maxRing / lineSize

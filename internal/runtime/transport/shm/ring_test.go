@@ -58,9 +58,8 @@ func randomFrame(rng *rand.Rand) (wire.Header, []byte) {
 	return h, payload
 }
 
-// What goes in comes out, in order, whatever its form and wherever it lies: the
-// ring goes round many times. A writer that finds no room finds it again once
-// it was told.
+// All frames that go in come out in order, whatever their form and position: the ring goes round
+// many times. A writer that finds no room finds it after the reader has told it.
 func TestFramesAndStreams(t *testing.T) {
 	zero, one := newPair(t)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -113,7 +112,7 @@ func TestFramesAndStreams(t *testing.T) {
 				read()
 			}
 			if len(under) > 0 && !zero.Out.room(streamSize+lineSize) {
-				t.Fatal("the bell rang for nothing")
+				t.Fatal("the reader rang for nothing")
 			}
 		}
 		for len(under) > 0 && rng.IntN(3) == 0 {
@@ -129,8 +128,8 @@ func TestFramesAndStreams(t *testing.T) {
 	}
 }
 
-// A reader that has read everything and a writer that finds no room don't wait for
-// each other, whatever was written before.
+// A reader that has read everything and a writer that finds no room don't wait for each other,
+// whatever was written before.
 func TestNobodyWaitsForEver(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 200 {
@@ -156,13 +155,13 @@ func TestNobodyWaitsForEver(t *testing.T) {
 	}
 }
 
-// A writer that dies after any number of bytes of a record, but before the last
-// store, has written nothing; what lay there a lap ago, however much it looks like
-// records, is no record.
+// A writer that dies after any number of bytes of a record, but before the last store, has
+// written nothing. Bytes that were there a lap ago are no record, however much they look like
+// one.
 func TestUnpublishedIsNothing(t *testing.T) {
 	zero, one := newPair(t)
 	var in Inbound
-	payload := bytes.Repeat([]byte{formShort, 0, 0, 0, 0, 0, 0, 0}, transport.DirectSize/8) // words, each
+	payload := bytes.Repeat([]byte{formShort, 0, 0, 0, 0, 0, 0, 0}, transport.DirectSize/8)
 	h := wire.Header{Kind: wire.KindEager, Length: uint32(len(payload)), ID: 1}
 	for n := range 2 * len(payload) {
 		w := &zero.Out
@@ -181,7 +180,7 @@ func TestUnpublishedIsNothing(t *testing.T) {
 	}
 }
 
-// fill puts bytes into a ring from where the reader is, and words into the control.
+// fill puts bytes into a ring, beginning where the reader is, and words into the control.
 func fill(p *Pair, garbage []byte) {
 	ring := unsafe.Slice((*byte)(p.In.data), p.In.size)
 	for i := range ring {
@@ -194,7 +193,7 @@ func fill(p *Pair, garbage []byte) {
 	p.Out.control.hungry.Store(binary.LittleEndian.Uint32(words[8:]))
 }
 
-// endure reads a ring full of garbage to its end, and writes to the other.
+// endure reads a ring full of garbage to its end, and writes to the other ring.
 func endure(t *testing.T, p *Pair) {
 	var in Inbound
 	buffer := make([]byte, chunkSize)
@@ -221,13 +220,13 @@ func endure(t *testing.T, p *Pair) {
 		p.Out.Stream(buffer)
 		p.Out.Hunger()
 	}
-	// Who claims to have read more than there was is not believed.
+	// A reader that claims to have read more than there was isn't believed.
 	if claimed := p.Out.control.head.Load(); p.Out.tail > p.Out.size && p.Out.tail-claimed > p.Out.size {
 		t.Fatalf("written up to %d, read up to %d, in a ring of %d", p.Out.tail, claimed, p.Out.size)
 	}
 }
 
-// A peer that is out of its mind does no harm but to its link.
+// A faulty peer does harm only to its own link.
 func TestGarbage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 300 {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lineSize is the unit in which cores exchange memory, and records are laid out.
+// lineSize is the unit in which cores exchange memory, and in which records are laid out.
 const lineSize = 64
 
-// seals keep a descriptor's holder from changing the size of the memory, which
-// would make the others' next look at it a SIGBUS.
+// seals keep a process with the descriptor from changing the size of the memory: that would raise
+// SIGBUS in the others.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 // newMemory makes memory without a name, all zero, and returns its descriptor.
@@ -38,11 +38,10 @@ func newMemory(name string, size int) (int, error) {
 	return fd, nil
 }
 
-// errForeign is about a descriptor that isn't what a peer should have sent.
+// errForeign is about a descriptor that isn't the one that a peer should have sent.
 var errForeign = errors.New("shm: the descriptor isn't that of sealed memory of the expected size")
 
-// memorySize is the size of memory that a peer has sent the descriptor of. It
-// won't change.
+// memorySize is the size of the memory whose descriptor a peer has sent. It won't change.
 func memorySize(fd int) (int, error) {
 	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil || got&seals != seals {
@@ -62,8 +61,8 @@ type area struct {
 	size int
 }
 
-// piece is a part of a memory and its place in an area.
-type piece struct{ place, offset, size int }
+// piece is a part of a memory, and where in an area it is mapped.
+type piece struct{ at, offset, size int }
 
 // mapArea maps pieces of a memory into a new area.
 func mapArea(fd, size int, pieces ...piece) (area, error) {
@@ -73,7 +72,7 @@ func mapArea(fd, size int, pieces ...piece) (area, error) {
 	}
 	a := area{base, size}
 	for _, p := range pieces {
-		if _, err = unix.MmapPtr(fd, int64(p.offset), unsafe.Add(base, p.place), uintptr(p.size),
+		if _, err = unix.MmapPtr(fd, int64(p.offset), unsafe.Add(base, p.at), uintptr(p.size),
 			unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
 			break
 		}
@@ -91,7 +90,7 @@ func mapArea(fd, size int, pieces ...piece) (area, error) {
 // unmap ends the use of an area; a second time does nothing.
 func (a *area) unmap() {
 	if a.base != nil {
-		// It can only fail for what isn't mapped.
+		// It can only fail for memory that isn't mapped.
 		_ = unix.MunmapPtr(a.base, uintptr(a.size))
 		*a = area{}
 	}

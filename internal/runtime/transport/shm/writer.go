@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// window is how far beyond a record words are zeroed in advance.
+	// window is how many bytes beyond a record have their words zeroed in advance.
 	window = 4 * lineSize
-	// chunkSize is the most that a stream record carries: the reader copies it
-	// while the writer fills the next one.
+	// chunkSize is the most bytes that a stream record carries: the reader copies one record
+	// while the writer fills the next.
 	chunkSize = 8 << 10
 )
 
@@ -19,11 +19,11 @@ const (
 type Writer struct {
 	half
 	tail  uint64 // where the next record goes
-	limit uint64 // records must end here: what the reader has left free
-	clear uint64 // from tail up to here, the word of every line is 0
+	limit uint64 // the end of the room that the reader has freed: records must end here
+	clear uint64 // from tail up to here the word of every line is 0
 }
 
-// room says whether a record of so many bytes fits, and the window after it.
+// room says whether a record of so many bytes, and the window after it, fit.
 func (w *Writer) room(bytes uint64) bool {
 	end := w.tail + lines(bytes) + window
 	if end > w.limit {
@@ -32,7 +32,7 @@ func (w *Writer) room(bytes uint64) bool {
 	return end <= w.limit
 }
 
-// look asks how far the reader is. What it says counts only if it can be true.
+// look asks how far the reader is. An impossible answer is ignored.
 func (w *Writer) look() {
 	head := w.control.head.Load()
 	if head <= w.tail && w.tail-head <= w.size && head%lineSize == 0 && head+w.size > w.limit {
@@ -40,7 +40,7 @@ func (w *Writer) look() {
 	}
 }
 
-// publish makes the record at tail visible, all of which but its word is there.
+// publish makes the record at tail visible. All of the record but its word must be there.
 func (w *Writer) publish(word, bytes uint64) {
 	next := w.tail + lines(bytes)
 	if w.clear <= next {
@@ -57,8 +57,8 @@ func (w *Writer) publish(word, bytes uint64) {
 
 func (w *Writer) zero(position uint64) { *(*uint64)(w.at(position)) = 0 }
 
-// Frame writes a whole frame with at most transport.DirectSize bytes of payload,
-// or, if there is no room, nothing.
+// Frame writes a whole frame with at most transport.DirectSize bytes of payload. If there is no
+// room it writes nothing.
 func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
 	n := uint64(len(payload))
 	switch {
@@ -110,8 +110,8 @@ func (w *Writer) full(h *wire.Header, payload []byte) bool {
 	return true
 }
 
-// Stream writes bytes of a stream, as many as there is room for but not more than
-// one record takes, and returns how many.
+// Stream writes bytes of a stream, as many as there is room for, but at most one record. It
+// returns how many it has written.
 func (w *Writer) Stream(runs ...[]byte) int {
 	if !w.room(streamSize+chunkSize) && !w.room(streamSize+lineSize) {
 		return 0
@@ -128,9 +128,9 @@ func (w *Writer) Stream(runs ...[]byte) int {
 	return n
 }
 
-// Hunger says that the writer waits for room. It has to look once more then: the
-// bell rings for room that is made from now on.
+// Hunger announces that the writer waits for room. The writer then has to look once more: the
+// doorbell rings only for room that is made from now on.
 func (w *Writer) Hunger() { w.control.hungry.Store(1) }
 
-// Fed says that the writer waits no more.
+// Fed announces that the writer doesn't wait for room any more.
 func (w *Writer) Fed() { w.control.hungry.Store(0) }

@@ -6,11 +6,11 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// maxStash is the most that an Inbox keeps between two reads: a header and a
+// maxStash is more than an Inbox ever keeps between two reads, which is at most a header and a
 // small payload, less one byte.
 const maxStash = wire.HeaderSize + transport.DirectSize
 
-// Buffer is where bytes are read to before they are taken apart. One serves all
+// Buffer takes the bytes that are read before an Inbox takes them apart. One Buffer serves all
 // Inboxes of a transport, one after the other.
 type Buffer struct{ mem []byte }
 
@@ -19,36 +19,34 @@ func NewBuffer(size int) *Buffer { return &Buffer{make([]byte, maxStash+size)} }
 
 // Inbox takes one peer's stream apart. The zero value is ready.
 type Inbox struct {
-	header  wire.Header // of the frame that is being handed on
+	header  wire.Header // of the present frame
 	large   bool        // a payload above DirectSize is arriving
-	missing int         // how many of its bytes haven't
-	place   []byte      // where they go, nil to drop them
+	missing int         // how many of its bytes haven't arrived
+	dest    []byte      // where they go; nil: they are dropped
 	stash   []byte      // the beginning of a frame whose end hasn't arrived
 	stopped bool
 }
 
-// Space returns where the next bytes of the stream go: first into direct, until
-// it is full, then into rest. The next call on any Inbox of this Buffer must be
-// Take.
+// Space returns where the next bytes of the stream go: first into direct, until that is full,
+// then into rest. The next call on any Inbox of this Buffer must be Take.
 func (in *Inbox) Space(b *Buffer) (direct, rest []byte) {
 	copy(b.mem[maxStash-len(in.stash):], in.stash)
-	if in.large && in.place != nil {
-		return in.place, b.mem[maxStash:]
+	if in.large && in.dest != nil {
+		return in.dest, b.mem[maxStash:]
 	}
 	return nil, b.mem[maxStash:]
 }
 
-// Large tells whether a large payload is arriving.
+// Large says whether a large payload is arriving.
 func (in *Inbox) Large() bool { return in.large }
 
-// Take says that n bytes have been read to where Space said, hands the frames
-// that they complete to sink, and returns how many there were. An error wraps
-// wire.ErrCorrupt; the stream is of no more use then. Sink's methods may Stop
-// the Inbox.
+// Take takes in n bytes that were read to where Space said. It hands the frames that they
+// complete to sink, and returns how many there were. After an error, which wraps wire.ErrCorrupt,
+// the stream can't be used any more. Sink's methods may Stop the Inbox.
 func (in *Inbox) Take(from proto.Proc, b *Buffer, n int, sink transport.Sink) (frames int, err error) {
-	if in.large && in.place != nil {
-		d := min(n, len(in.place))
-		in.place = in.place[d:]
+	if in.large && in.dest != nil {
+		d := min(n, len(in.dest))
+		in.dest = in.dest[d:]
 		in.missing -= d
 		n -= d
 		if in.missing > 0 {
@@ -62,9 +60,9 @@ func (in *Inbox) Take(from proto.Proc, b *Buffer, n int, sink transport.Sink) (f
 	for len(bytes) > 0 && !in.stopped {
 		if in.large {
 			d := min(in.missing, len(bytes))
-			if in.place != nil {
-				copy(in.place, bytes[:d])
-				in.place = in.place[d:]
+			if in.dest != nil {
+				copy(in.dest, bytes[:d])
+				in.dest = in.dest[d:]
 			}
 			in.missing -= d
 			bytes = bytes[d:]
@@ -86,8 +84,8 @@ func (in *Inbox) Take(from proto.Proc, b *Buffer, n int, sink transport.Sink) (f
 		if length > transport.DirectSize {
 			bytes = bytes[wire.HeaderSize:]
 			in.large, in.missing = true, length
-			if place := sink.Dest(from, &in.header); place != nil && !in.stopped {
-				in.place = place[:length]
+			if dest := sink.Dest(from, &in.header); dest != nil && !in.stopped {
+				in.dest = dest[:length]
 			}
 			continue
 		}
@@ -109,10 +107,10 @@ func (in *Inbox) Take(from proto.Proc, b *Buffer, n int, sink transport.Sink) (f
 }
 
 func (in *Inbox) arrived(from proto.Proc, sink transport.Sink) {
-	in.large, in.place = false, nil
+	in.large, in.dest = false, nil
 	sink.Arrived(from, &in.header)
 }
 
-// Stop ends the stream: nothing more is handed on, nothing more is written to
-// where Dest said.
+// Stop ends the stream: the Inbox hands nothing more on, and writes nothing more to where Dest
+// said.
 func (in *Inbox) Stop() { *in = Inbox{stopped: true} }

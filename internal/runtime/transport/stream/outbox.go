@@ -1,23 +1,22 @@
-// Package stream turns the frames between two Procs into a stream of bytes and
-// back, for transports whose medium is a byte stream: a socket (tcp), a ring in
-// memory (inproc).
+// Package stream turns the frames between two Procs into a stream of bytes and back, for
+// transports whose medium is a byte stream: a socket (tcp), or a ring in memory (inproc).
 //
-//   - Outbox holds what waits for one peer.
+//   - Outbox has the frames that wait for one peer.
 //   - Inbox takes a peer's bytes apart, however they were cut.
 //
-// Both are passive: they do no I/O, know no time and take no lock. Their owner
-// moves the bytes. A writer that dies leaves a prefix of its stream; Inbox
-// hands on the whole frames in it and forgets the rest.
+// Both are passive: they do no I/O, know no time and take no lock. Their owner moves the bytes. A
+// writer that dies leaves a prefix of its stream; Inbox hands on the whole frames in it and drops
+// the rest.
 //
-// In a steady flow of small frames nothing here allocates.
+// In a steady flow of small frames this package allocates nothing.
 package stream
 
 import (
 	"banyan/internal/runtime/wire"
 )
 
-// chunkSize is the size of the blocks in which copied bytes wait. A backlogged
-// peer wastes less than one of them.
+// chunkSize is the size of the blocks in which copied bytes wait. A peer with a backlog wastes
+// less than one block.
 const chunkSize = 32 << 10
 
 // maxIdleChunks bounds how many blocks a Pool keeps for later (1 MiB).
@@ -42,18 +41,16 @@ func (p *Pool) put(c []byte) {
 	}
 }
 
-// span is a run of bytes on their way: either copied into a block, or a
-// borrowed payload.
+// span is a run of bytes that wait: either copied into a block, or a borrowed payload.
 type span struct {
-	data  []byte // what has yet to leave
+	data  []byte // has yet to leave
 	chunk []byte // the block that data lies in, nil if borrowed
 	token uint64 // to give back when data has left, if borrowed
 }
 
-// Outbox is the frames that wait for one peer, as the bytes that they will be.
-// The zero value is empty and ready.
+// Outbox has the frames that wait for one peer, as bytes. The zero value is empty and ready.
 type Outbox struct {
-	spans []span // waiting from head on
+	spans []span // those from head on wait
 	head  int
 	bytes int
 }
@@ -61,9 +58,9 @@ type Outbox struct {
 // Len is how many bytes wait.
 func (o *Outbox) Len() int { return o.bytes }
 
-// Add puts a frame at the end: the encoded header, of which the first gone
-// bytes of the whole frame have left already. With a token the payload is
-// borrowed until Advance or Drop returns the token; without it is copied.
+// Add puts a frame, with an encoded header, at the end. The first gone bytes of the frame have
+// left already. With a token the payload is borrowed until Advance or Drop returns the token;
+// without one it is copied.
 func (o *Outbox) Add(pool *Pool, header, payload []byte, token uint64, gone int) {
 	if gone < wire.HeaderSize {
 		o.copyIn(pool, header[gone:wire.HeaderSize])
@@ -78,7 +75,7 @@ func (o *Outbox) Add(pool *Pool, header, payload []byte, token uint64, gone int)
 	o.push(span{data: rest, token: token})
 }
 
-// copyIn appends a copy of b, filling the last block before it takes another.
+// copyIn appends a copy of b. It fills the last block before it takes another.
 func (o *Outbox) copyIn(pool *Pool, b []byte) {
 	o.bytes += len(b)
 	for len(b) > 0 {
@@ -98,8 +95,8 @@ func (o *Outbox) copyIn(pool *Pool, b []byte) {
 	}
 }
 
-// push appends a span, moving the waiting ones to the front first where that
-// saves growing the slice.
+// push appends a span. It first moves the waiting ones to the front where that avoids growing the
+// slice.
 func (o *Outbox) push(s span) {
 	if len(o.spans) == cap(o.spans) && o.head > len(o.spans)/2 {
 		n := copy(o.spans, o.spans[o.head:])
@@ -109,8 +106,8 @@ func (o *Outbox) push(s span) {
 	o.spans = append(o.spans, s)
 }
 
-// Bytes appends the first runs of waiting bytes to dst, at most limit of them.
-// They stay valid until the next call that changes the Outbox.
+// Bytes appends at most limit runs of waiting bytes, the first ones, to dst. They stay valid
+// until the next call that changes the Outbox.
 func (o *Outbox) Bytes(dst [][]byte, limit int) [][]byte {
 	for i := o.head; i < len(o.spans) && limit > 0; i++ {
 		if len(o.spans[i].data) > 0 {
@@ -121,8 +118,8 @@ func (o *Outbox) Bytes(dst [][]byte, limit int) [][]byte {
 	return dst
 }
 
-// Advance says that the first n bytes have left, and appends the tokens of the
-// borrowed payloads that have left with them to done.
+// Advance notes that the first n bytes have left. It appends to done the tokens of the borrowed
+// payloads that have left with them.
 func (o *Outbox) Advance(pool *Pool, n int, done []uint64) []uint64 {
 	o.bytes -= n
 	for o.head < len(o.spans) {
@@ -146,8 +143,7 @@ func (o *Outbox) Advance(pool *Pool, n int, done []uint64) []uint64 {
 	return done
 }
 
-// Drop forgets everything, and appends the tokens of all borrowed payloads to
-// done.
+// Drop drops all waiting bytes, and appends the tokens of all borrowed payloads to done.
 func (o *Outbox) Drop(pool *Pool, done []uint64) []uint64 {
 	done = o.Advance(pool, o.bytes, done)
 	o.spans = nil

@@ -18,11 +18,10 @@ type frame struct {
 	payload []byte
 }
 
-// collector is a Sink that keeps what it's given; every third large payload is
-// dropped where drop is set.
+// collector is a Sink that keeps all frames. If drop is set it drops every third large payload.
 type collector struct {
 	frames []frame
-	place  []byte
+	dest   []byte
 	drop   bool
 	onSeq  func(seq uint64)
 }
@@ -35,15 +34,15 @@ func (c *collector) Frame(_ proto.Proc, h *wire.Header, payload []byte) {
 }
 
 func (c *collector) Dest(_ proto.Proc, h *wire.Header) []byte {
-	c.place = nil
+	c.dest = nil
 	if !c.drop || h.Seq%3 != 0 {
-		c.place = make([]byte, h.Length)
+		c.dest = make([]byte, h.Length)
 	}
-	return c.place
+	return c.dest
 }
 
 func (c *collector) Arrived(_ proto.Proc, h *wire.Header) {
-	c.frames = append(c.frames, frame{h.Seq, c.place})
+	c.frames = append(c.frames, frame{h.Seq, c.dest})
 }
 func (c *collector) Sent(proto.Proc, uint64)               {}
 func (c *collector) Closed(proto.Proc, transport.Evidence) {}
@@ -66,8 +65,8 @@ func encode(f frame) (header [wire.HeaderSize]byte) {
 	return header
 }
 
-// transfer moves what waits in out to in, in pieces of the lengths that piece
-// draws, until limit bytes have moved.
+// transfer moves waiting bytes from out to in, in pieces of the lengths that piece draws, until
+// limit bytes have moved.
 func transfer(t *rapid.T, out *Outbox, pool *Pool, in *Inbox, sink transport.Sink, limit int) (done []uint64) {
 	buffer := NewBuffer(1 << 12)
 	for out.Len() > 0 && limit > 0 {
@@ -88,8 +87,8 @@ func transfer(t *rapid.T, out *Outbox, pool *Pool, in *Inbox, sink transport.Sin
 	return done
 }
 
-// However the stream is cut, and wherever it ends, the whole frames in it
-// arrive, in order, and each borrowed payload is given back once.
+// The whole frames in a stream arrive in order, wherever it is cut and wherever it ends, and each
+// borrowed payload is given back once.
 func TestFramesSurviveAnyCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		frames := drawFrames(t)
@@ -146,7 +145,7 @@ func TestFramesSurviveAnyCut(t *testing.T) {
 	})
 }
 
-// What had left before a frame was queued isn't sent twice.
+// Bytes that had left before a frame was queued aren't sent twice.
 func TestAddTheRestOfAFrame(t *testing.T) {
 	f := frame{1, []byte("payload")}
 	header := encode(f)
@@ -196,7 +195,7 @@ func TestCorruptStreamEnds(t *testing.T) {
 	}
 }
 
-// A peer that is backlogged for long keeps no more memory than its bytes need.
+// A peer with a long backlog keeps no more memory than its bytes need.
 func TestBacklogMemoryIsBounded(t *testing.T) {
 	var out Outbox
 	var pool Pool

@@ -1,14 +1,14 @@
-// Package tcp is the medium between hosts: the sockets of TCP connections, polled
-// from the thread that calls. Package mesh makes the connections.
+// Package tcp is the medium between hosts: the sockets of TCP connections, which the calling
+// thread polls. Package mesh makes the connections.
 //
-// The calls that move data don't tell Go's scheduler (RawSyscall): they never
-// block, and telling costs more than most of them. A send takes any number of
-// runs of bytes in one call, a header and its payload or all of a backlog; a
-// receive fills the place of a large payload and then the common buffer.
+// The calls that move data don't tell Go's scheduler (RawSyscall): they never block, and telling
+// the scheduler costs more than most of them. One send takes up to MaxRuns runs of bytes, such as
+// a header and its payload, or a backlog. One receive fills the destination of a large payload
+// and then the common buffer.
 //
 // # Limits
 //
-// Linux. The traffic isn't encrypted.
+// The package needs Linux. The traffic isn't encrypted.
 package tcp
 
 import (
@@ -22,16 +22,16 @@ import (
 // MaxRuns bounds the runs of bytes in one call.
 const MaxRuns = 32
 
-// Vector is room for the arguments of one send or receive. It stays with its
-// owner, so that a call allocates nothing.
+// Vector is room for the arguments of one send or receive. Its owner keeps it, so that a call
+// allocates nothing.
 type Vector struct {
 	iov  [MaxRuns]unix.Iovec
 	msg  unix.Msghdr
 	flat [512]byte
 }
 
-// Send writes runs of bytes, at most MaxRuns of them, and returns how many bytes
-// went. It raises no SIGPIPE: the program may have a use of its own for that.
+// Send writes at most MaxRuns runs of bytes, and returns how many bytes went. It raises no
+// SIGPIPE: the program may use that signal itself.
 func (v *Vector) Send(fd int, runs ...[]byte) (int, unix.Errno) {
 	size := 0
 	for _, run := range runs {
@@ -60,10 +60,10 @@ func (v *Vector) Send(fd int, runs ...[]byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
-// Receive reads into direct, until it's full, and then into rest.
+// Receive reads into direct, until that is full, and then into rest.
 func (v *Vector) Receive(fd int, direct, rest []byte) (int, unix.Errno) {
 	if len(direct) == 0 {
-		// Past the layer of files, which read would go through.
+		// recvfrom is cheaper than read, which goes through the layer of files.
 		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(rest))), uintptr(len(rest)), unix.MSG_DONTWAIT, 0, 0)
 		return int(n), errno
 	}
@@ -76,15 +76,14 @@ func (v *Vector) Receive(fd int, direct, rest []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
-// forget lets go of what the runs pointed to.
+// forget clears the pointers to the runs.
 func (v *Vector) forget(count int) {
 	for i := range count {
 		v.iov[i].Base = nil
 	}
 }
 
-// TakeOver takes a connection's socket out of the hands of package net. The
-// caller closes c.
+// TakeOver takes a connection's socket away from package net. The caller closes c.
 func TakeOver(c syscall.Conn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -93,7 +92,7 @@ func TakeOver(c syscall.Conn) (int, error) {
 	var fd int
 	var dupErr error
 	err = raw.Control(func(held uintptr) {
-		// Not below 3, should the program have closed its standard files.
+		// The descriptor is at least 3, in case the program has closed its standard files.
 		fd, dupErr = unix.FcntlInt(held, unix.F_DUPFD_CLOEXEC, 3)
 	})
 	if err == nil {

@@ -18,8 +18,8 @@ func (c *counter) Arrived(proto.Proc, *wire.Header)            { *c++ }
 func (c *counter) Sent(proto.Proc, uint64)                     {}
 func (c *counter) Closed(p proto.Proc, why transport.Evidence) { panic(fmt.Sprint(p, why)) }
 
-// Small frames in a steady flow cost no allocation, whether they leave at once
-// or wait in the queue.
+// Small frames in a steady flow cost no allocation, whether they leave at once or wait in the
+// queue.
 func testNoAllocation(t *testing.T, factory Factory) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -14,22 +14,21 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// tally is a sink that counts frames and gives every large payload the same
-// place.
+// tally is a sink that counts frames, and puts every large payload into the same buffer.
 type tally struct {
 	frames int
 	back   int // payloads given back
-	place  []byte
+	buffer []byte
 }
 
 func (s *tally) Frame(proto.Proc, *wire.Header, []byte)      { s.frames++ }
-func (s *tally) Dest(_ proto.Proc, h *wire.Header) []byte    { return s.place[:h.Length] }
+func (s *tally) Dest(_ proto.Proc, h *wire.Header) []byte    { return s.buffer[:h.Length] }
 func (s *tally) Arrived(proto.Proc, *wire.Header)            { s.frames++ }
 func (s *tally) Sent(proto.Proc, uint64)                     { s.back++ }
 func (s *tally) Closed(p proto.Proc, why transport.Evidence) { panic(fmt.Sprint(p, " ", why)) }
 
-// Bench measures two Procs, 0 and 1, on two threads that spin: ping-pong (an
-// op is one way) and a one-way flow.
+// Bench measures two Procs, 0 and 1, on two threads that spin: ping-pong (an op is one way) and a
+// one-way flow.
 func Bench(b *testing.B, zero, one transport.Transport) {
 	for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
 		b.Run(fmt.Sprintf("pingpong/%d", size), func(b *testing.B) { benchPingPong(b, zero, one, size) })
@@ -39,7 +38,7 @@ func Bench(b *testing.B, zero, one transport.Transport) {
 	}
 }
 
-// loan is the token for a payload: small ones are copied, as a program would.
+// loan is the token for a payload. Small payloads have none and are copied, as in a program.
 func loan(size int) uint64 {
 	if size > transport.DirectSize {
 		return 1
@@ -47,13 +46,12 @@ func loan(size int) uint64 {
 	return 0
 }
 
-// PingPong returns n times a payload of size bytes that peer sends, or, to
-// begin with, sends it. It returns the best time for one way that a batch of
-// messages took: other processes on the machine don't show in it, unless they
-// never leave a moment.
+// PingPong sends a payload of size bytes back n times after the peer has sent it, or sends it
+// first. It returns the best time of a batch of messages for one way. Other processes on the
+// machine don't affect the best batch, unless they are always busy.
 func PingPong(tr transport.Transport, peer proto.Proc, n, size int, begin bool) (best time.Duration) {
 	batch := max(1, min(200, (256<<10)/(size+1)))
-	sink := &tally{place: make([]byte, wire.MaxPayload)}
+	sink := &tally{buffer: make([]byte, wire.MaxPayload)}
 	payload := make([]byte, size)
 	h := wire.Header{Kind: wire.KindEager, Total: uint64(size)}
 	token := loan(size)
@@ -110,7 +108,7 @@ func benchOneWay(b *testing.B, zero, one transport.Transport, size int) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		runtime.LockOSThread()
-		sink := &tally{place: make([]byte, wire.MaxPayload)}
+		sink := &tally{buffer: make([]byte, wire.MaxPayload)}
 		for sink.frames < b.N {
 			one.Poll(sink)
 		}

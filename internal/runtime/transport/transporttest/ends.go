@@ -12,8 +12,8 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// A Proc that crashes at any point of its stream leaves a prefix of whole
-// frames and one Closed, and everything sent to it vanishes.
+// A Proc that crashes at any point of its stream leaves a prefix of whole frames and one Closed,
+// and all frames to it vanish.
 func testCrash(t *testing.T, factory Factory) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -29,7 +29,7 @@ func testCrash(t *testing.T, factory Factory) {
 					nodes[rng.IntN(3)].poll()
 				}
 			}
-			// Contact, so that there's something to be told the end of.
+			// There is contact, so that there is an end to report.
 			dying.send(1, 1, false)
 			dying.send(2, 1, false)
 			until(t, "all have met", nodes, func() bool {
@@ -58,7 +58,7 @@ func testCrash(t *testing.T, factory Factory) {
 	}
 }
 
-// A crash gives back what was borrowed for the dead.
+// A crash gives back the payloads that were borrowed for the dead Proc.
 func testCrashWhileQueued(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	nodes[1].send(0, 1, false)
@@ -124,7 +124,7 @@ func testFenceBeforeContact(t *testing.T, factory Factory) {
 	}
 }
 
-// A sink that fences the sender of a frame hears nothing more of it.
+// A sink that fences the sender of a frame gets nothing more from it.
 func testFenceInsideSink(t *testing.T, factory Factory) {
 	_, nodes := start(t, factory, 2)
 	nodes[0].onFrame = func(from proto.Proc, h *wire.Header) {
@@ -141,8 +141,8 @@ func testFenceInsideSink(t *testing.T, factory Factory) {
 	}
 }
 
-// What was drained arrives, although its sender is gone, with input unread, and
-// although it was slow to be read.
+// Drained frames arrive, even if their sender has ended with unread input, and the receiver is
+// slow.
 func testDrain(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	from, to := nodes[0], nodes[1]

@@ -12,10 +12,10 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// patience bounds every wait of the suite. It only guards against hanging.
+// patience bounds every wait of the suite, so that no test hangs.
 const patience = 30 * time.Second
 
-// pattern is what payloads are cut from.
+// pattern has the bytes of all payloads.
 var pattern = func() []byte {
 	b := make([]byte, wire.MaxPayload+256)
 	rand.NewChaCha8([32]byte{1}).Read(b)
@@ -28,9 +28,8 @@ func payload(seq uint64, size int) []byte {
 	return pattern[start : start+size]
 }
 
-// node is one Proc: its transport, and a sink that checks that each channel's
-// frames arrive numbered 1, 2, 3…, whole, and that each Dest, loan and Closed has
-// the outcome it should.
+// node is one Proc: its transport, and a sink that checks that each channel's frames arrive whole
+// and numbered 1, 2, 3…, and that each Dest, loan and Closed has the right outcome.
 type node struct {
 	t    *testing.T
 	self proto.Proc
@@ -42,12 +41,12 @@ type node struct {
 	evidence []transport.Evidence
 	loans    map[uint64]proto.Proc // borrowed payloads by token
 	tokens   uint64
-	dest     []place // per peer: the outstanding Dest
-	refuse   bool    // answer Dest with nil
+	dest     []destination // per peer: the outstanding Dest
+	refuse   bool          // answer Dest with nil
 	onFrame  func(from proto.Proc, h *wire.Header)
 }
 
-type place struct {
+type destination struct {
 	bytes   []byte
 	pending bool
 }
@@ -56,7 +55,7 @@ func newNode(t *testing.T, self proto.Proc, n int, tr transport.Transport) *node
 	return &node{
 		t: t, self: self, tr: tr,
 		sent: make([]uint64, n), received: make([]uint64, n), closed: make([]int, n),
-		evidence: make([]transport.Evidence, n), dest: make([]place, n),
+		evidence: make([]transport.Evidence, n), dest: make([]destination, n),
 		loans: map[uint64]proto.Proc{},
 	}
 }
@@ -113,7 +112,7 @@ func (n *node) Dest(from proto.Proc, h *wire.Header) []byte {
 	if h.Length <= transport.DirectSize || n.dest[from].pending {
 		n.t.Errorf("%v: Dest for %d bytes of %v, outstanding: %v", n.self, h.Length, from, n.dest[from].pending)
 	}
-	n.dest[from] = place{pending: true}
+	n.dest[from] = destination{pending: true}
 	if !n.refuse {
 		n.dest[from].bytes = make([]byte, h.Length)
 	}
@@ -122,7 +121,7 @@ func (n *node) Dest(from proto.Proc, h *wire.Header) []byte {
 
 func (n *node) Arrived(from proto.Proc, h *wire.Header) {
 	d := n.dest[from]
-	n.dest[from] = place{}
+	n.dest[from] = destination{}
 	if !d.pending {
 		n.t.Errorf("%v: Arrived from %v without Dest", n.self, from)
 	}
@@ -142,7 +141,7 @@ func (n *node) Sent(to proto.Proc, token uint64) {
 func (n *node) Closed(peer proto.Proc, why transport.Evidence) {
 	n.closed[peer]++
 	n.evidence[peer] = why
-	n.dest[peer] = place{}
+	n.dest[peer] = destination{}
 	if n.closed[peer] > 1 {
 		n.t.Errorf("%v: %v closed %d times", n.self, peer, n.closed[peer])
 	}
@@ -153,7 +152,7 @@ func (n *node) Closed(peer proto.Proc, why transport.Evidence) {
 	}
 }
 
-// until polls the nodes in turn until done.
+// until polls the nodes in turn until done says yes.
 func until(t *testing.T, what string, nodes []*node, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); {
@@ -170,7 +169,7 @@ func until(t *testing.T, what string, nodes []*node, done func() bool) {
 	}
 }
 
-// settle polls for a while in which nothing more ought to happen.
+// settle polls for a while in which nothing more should happen.
 func settle(nodes []*node) {
 	for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); runtime.Gosched() {
 		for _, n := range nodes {

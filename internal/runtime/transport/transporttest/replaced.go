@@ -9,29 +9,28 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// replace puts a replacement in the place of a Proc. Those who are to admit it do so by
-// admit, later.
+// replace replaces a Proc. The other Procs admit the replacement later, by admit.
 func replace(job *Job, nodes []*node, p proto.Proc) (fresh *node, incarnation proto.Incarnation) {
 	tr, incarnation := job.Replace(p)
 	nodes[p] = newNode(nodes[p].t, p, len(nodes), tr)
 	return nodes[p], incarnation
 }
 
-// admit has a Proc let the replacement in, whose frames are numbered anew.
+// admit makes a Proc let the replacement in, whose frames are numbered from 1 again.
 func (n *node) admit(p proto.Proc, incarnation proto.Incarnation) {
 	n.tr.(transport.Admitter).Admit(p, incarnation)
-	n.sent[p], n.received[p], n.closed[p], n.dest[p] = 0, 0, 0, place{}
+	n.sent[p], n.received[p], n.closed[p], n.dest[p] = 0, 0, 0, destination{}
 }
 
-// Where a Proc has died another process takes its place, again and again: it exchanges
-// frames with all, and nothing of the former one comes through, whatever the former one
-// had on its way, and whenever it is admitted.
+// Dead Procs are replaced again and again. Each replacement exchanges frames with all others, and
+// nothing of the former process comes through, whatever that had on its way, and whenever the
+// replacement is admitted.
 func testReplaced(t *testing.T, factory Factory) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(17, seed))
 		job, nodes := start(t, factory, 3)
 		if job.Replace == nil {
-			t.Skip("nobody takes another's place here")
+			t.Skip("this transport replaces no process")
 		}
 		nodes[1].send(0, 1, false)
 		until(t, "two have met", nodes, func() bool { return nodes[0].received[1] == 1 })
@@ -82,24 +81,24 @@ func testReplaced(t *testing.T, factory Factory) {
 		settle(nodes)
 		for _, n := range []*node{nodes[0], nodes[2]} {
 			if n.closed[1] != 0 {
-				t.Errorf("%v: the last one's end is told, who lives", n.self)
+				t.Errorf("%v: the end of the last one is told, which lives", n.self)
 			}
 		}
 	}
 }
 
-// Who is held for dead, but lives, hears so when another has its place, and nothing that
-// it says comes through: whether it had met its peer or not.
+// A process that is taken for dead, but lives, gets an eviction notice when it is replaced, and
+// none of its frames comes through, whether it had contact with its peer or not.
 func testReplacedAlive(t *testing.T, factory Factory) {
-	for _, met := range []bool{true, false} {
+	for _, contacted := range []bool{true, false} {
 		job, nodes := start(t, factory, 2)
 		if job.Replace == nil {
-			t.Skip("nobody takes another's place here")
+			t.Skip("this transport replaces no process")
 		}
 		former := nodes[1]
-		if met {
+		if contacted {
 			former.send(0, 1, false)
-			until(t, "they have met", nodes, func() bool { return nodes[0].received[1] == 1 })
+			until(t, "they are in contact", nodes, func() bool { return nodes[0].received[1] == 1 })
 		}
 		former.send(0, wire.MaxPayload, true)
 		nodes[0].tr.Fence(1)
@@ -120,11 +119,12 @@ func testReplacedAlive(t *testing.T, factory Factory) {
 	}
 }
 
-// A replacement that dies at any point is told of once it was met, and the next one takes its place.
+// A replacement may die at any point: its end is reported once there was contact, and it is
+// replaced in turn.
 func testReplacedDies(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	if job.Replace == nil {
-		t.Skip("nobody takes another's place here")
+		t.Skip("this transport replaces no process")
 	}
 	job.Crash(1)
 	for steps := 0; steps < 40; steps += 3 {
@@ -141,23 +141,23 @@ func testReplacedDies(t *testing.T, factory Factory) {
 		job.Crash(1)
 	}
 	fresh, incarnation := replace(job, nodes, 1)
-	nodes[0].tr.(transport.Admitter).Admit(1, incarnation-1) // no news
+	nodes[0].tr.(transport.Admitter).Admit(1, incarnation-1) // changes nothing
 	nodes[0].admit(1, incarnation)
 	nodes[0].send(1, 10, true)
 	fresh.send(0, 10, true)
-	until(t, "the last one is met", nodes, func() bool {
+	until(t, "the last one is in contact", nodes, func() bool {
 		return nodes[0].received[1] == 1 && fresh.received[0] == 1 && len(nodes[0].loans) == 0
 	})
 	job.Crash(1)
 	until(t, "its end is told", nodes[:1], func() bool { return nodes[0].closed[1] == 1 })
 }
 
-// A sink that admits a replacement hears nothing more of the former one, whose frame it is
-// called with.
+// A sink that admits a replacement while it takes a frame of the former process gets nothing more
+// from that process.
 func testReplacedInsideSink(t *testing.T, factory Factory) {
 	job, nodes := start(t, factory, 2)
 	if job.Replace == nil {
-		t.Skip("nobody takes another's place here")
+		t.Skip("this transport replaces no process")
 	}
 	former, me := nodes[1], nodes[0]
 	heard := uint64(0)

@@ -1,5 +1,5 @@
-// Package transporttest is the conformance suite that every transport passes:
-// what package transport promises, and nothing that only one of them does.
+// Package transporttest is the conformance suite that every transport passes. It tests what
+// package transport promises, and nothing that only one transport does.
 package transporttest
 
 import (
@@ -11,16 +11,16 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// Job is the transports of a job's Procs, not yet used.
+// Job has the unused transports of a job's Procs.
 type Job struct {
 	Procs []transport.Transport
-	// Crash ends a Proc without notice, called by its owner between two calls.
-	// What it had queued is lost.
+	// Crash ends a Proc without notice. The owner calls it between two calls. Frames that the
+	// Proc had queued are lost.
 	Crash func(p proto.Proc)
-	// Replace opens a process that takes the place of a Proc, under the next
-	// incarnation; nil where the transport is no transport.Admitter.
+	// Replace opens a process that replaces a Proc, under the next incarnation. It is nil if the
+	// transport is no transport.Admitter.
 	Replace func(p proto.Proc) (tr transport.Transport, incarnation proto.Incarnation)
-	// Ended is what its peers are told of a Proc that crashed or was closed.
+	// Ended is the evidence that peers get of a Proc that crashed or was closed.
 	Ended transport.Evidence
 }
 
@@ -70,7 +70,7 @@ func start(t *testing.T, factory Factory, n int) (*Job, []*node) {
 
 var sizes = []int{0, 1, 8, 63, 64, 65, transport.DirectSize - 1, transport.DirectSize, transport.DirectSize + 1, 64 << 10, wire.MaxPayload - 1, wire.MaxPayload}
 
-// randomSize draws from small frames mostly, large ones now and then.
+// randomSize draws mostly small sizes, and large ones now and then.
 func randomSize(rng *rand.Rand) int {
 	switch rng.IntN(20) {
 	case 0:

@@ -27,7 +27,7 @@ func testSizes(t *testing.T, factory Factory) {
 	}
 }
 
-// A payload that nobody wants is dropped, and nothing else with it.
+// A payload for which Dest returns nil is dropped, and nothing else is.
 func testRefused(t *testing.T, factory Factory) {
 	_, nodes := start(t, factory, 2)
 	nodes[1].refuse = true
@@ -37,7 +37,7 @@ func testRefused(t *testing.T, factory Factory) {
 	until(t, "all sizes have arrived", nodes, func() bool { return nodes[1].received[0] == uint64(len(sizes)) })
 }
 
-// Everybody sends to everybody, each on a goroutine of its own.
+// All Procs send to all others, each on a goroutine of its own.
 func testMix(t *testing.T, factory Factory) {
 	const n, frames = 5, 150
 	_, nodes := start(t, factory, n)
@@ -62,7 +62,7 @@ func testMix(t *testing.T, factory Factory) {
 				return whole()
 			})
 			finished.Done()
-			// Who has all may still owe others what waits in its queues.
+			// A Proc that has received all may still have queued frames for others.
 			for p := range n {
 				until(t, "the queue is empty", []*node{me}, func() bool { return me.tr.Queued(proto.Proc(p)) == 0 })
 			}
@@ -121,7 +121,7 @@ func testCrossing(t *testing.T, factory Factory) {
 	}
 }
 
-// A peer that takes nothing holds up nobody but itself.
+// A peer that takes nothing doesn't delay the others.
 func testSlowPeer(t *testing.T, factory Factory) {
 	_, nodes := start(t, factory, 3)
 	sender, quick, slow := nodes[0], nodes[1], nodes[2]
@@ -147,7 +147,7 @@ func testSlowPeer(t *testing.T, factory Factory) {
 	})
 }
 
-// A frame that can't be is refused where it's made.
+// Send refuses an invalid header.
 func testInvalidHeader(t *testing.T, factory Factory) {
 	_, nodes := start(t, factory, 2)
 	defer func() {

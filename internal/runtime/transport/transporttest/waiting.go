@@ -12,7 +12,7 @@ func testWait(t *testing.T, factory Factory) {
 	settle(nodes)
 
 	me.tr.Wake()
-	me.tr.Wait(-1) // the Wake before it ends it
+	me.tr.Wait(-1) // the Wake before it ends this Wait
 
 	woken := make(chan struct{})
 	go func() {
@@ -46,7 +46,7 @@ func testWait(t *testing.T, factory Factory) {
 	}
 	<-done
 
-	me.send(1, 10, true) // a loan that is due ends a Wait, too
+	me.send(1, 10, true) // a borrowed payload that is due ends a Wait, too
 	for len(me.loans) > 0 {
 		me.tr.Wait(patience)
 		me.poll()
