@@ -8,8 +8,8 @@ import (
 	"banyan/mpi"
 )
 
-// checked is programs for the scripts, of which some aren't send-deterministic: "checked
-// NAME".
+// checked is several programs for the scripts, "checked NAME". Some of them aren't
+// send-deterministic.
 func checked() {
 	program := map[string]func(*mpi.Comm) error{
 		"alike": alike, "farm": farm(1), "large-farm": farm(100_000), "sums": sums, "map": mapOrder, "clock": clocked,
@@ -42,7 +42,7 @@ func alike(world *mpi.Comm) error {
 	return nil
 }
 
-// farm gives work, messages of so many numbers, to whoever has done some.
+// farm gives work, messages of so many numbers, to the worker that has just done some.
 func farm(size int) func(*mpi.Comm) error {
 	return func(world *mpi.Comm) error {
 		const tasks = 50
@@ -119,7 +119,7 @@ func mapOrder(world *mpi.Comm) error {
 	return nil
 }
 
-// clocked has rank 2 send what a clock says as a tag.
+// clocked has rank 2 send the time of a clock as a tag.
 func clocked(world *mpi.Comm) error {
 	switch world.Rank() {
 	case 2:
@@ -131,7 +131,7 @@ func clocked(world *mpi.Comm) error {
 	return nil
 }
 
-// pid has a length depend on the process.
+// pid sends a length that depends on the process.
 func pid(world *mpi.Comm) error {
 	if world.Rank() == 1 {
 		return mpi.Send(world, make([]byte, os.Getpid()), 0, 1)
@@ -176,7 +176,7 @@ func anyDone(world *mpi.Comm) error {
 	return nil
 }
 
-// impatient has rank 1 send something more for each time that a probe finds nothing.
+// impatient has rank 1 send one message more for each time that a probe finds nothing.
 func impatient(world *mpi.Comm) error {
 	switch world.Rank() {
 	case 0:

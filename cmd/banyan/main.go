@@ -1,9 +1,9 @@
 // Command banyan runs message-passing programs that outlive the death of
 // processes.
 //
-// This package and those under internal only wire: they read the command line, call the packages that
-// do the work, and print. There is a package for each group of commands; internal/cli is what they
-// share.
+// This package and those under internal only wire: they read the command line, call the packages
+// that do the work, and print. There is a package for each group of commands; internal/cli is
+// what they share.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"banyan/internal/job/compiler"
 )
 
-// This command has other names, as links to it: mpiexec and mpirun are banyan
-// run; mpicc, mpicxx, mpifort and what else they are called by are compilers.
+// This command has other names, as links to it: mpiexec and mpirun are banyan run; mpicc, mpicxx,
+// mpifort and their other names are compilers.
 
 // isLauncher says whether a name is one of banyan run.
 func isLauncher(name string) bool { return name == "mpiexec" || name == "mpirun" }
@@ -26,7 +26,7 @@ func launcherArgs(args []string) []string {
 	return append([]string{"run"}, args...)
 }
 
-// compile calls the real compiler, or tells its flags. It returns an exit code.
+// compile calls the real compiler, or prints its flags. It returns an exit code.
 func compile(language compiler.Language, args []string) int {
 	argv, err := compileCommand(language, args)
 	if err == nil && argv == nil {
@@ -39,8 +39,8 @@ func compile(language compiler.Language, args []string) int {
 	return 1
 }
 
-// compileCommand is the path of the compiler and its arguments from 0 on, or nil
-// if a question has been answered.
+// compileCommand returns the path of the compiler and its arguments from 0 on, or nil if it has
+// answered a question.
 func compileCommand(language compiler.Language, args []string) ([]string, error) {
 	self, err := os.Executable() // the kernel has followed links
 	if err != nil {

@@ -48,9 +48,10 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong]]". It tells nobody when it has
-// been restored: its output is that of ring. Rank 0 reads its input before or after its first safe point, or a line in
-// each round, which it prints. "wrong", it is wrong 20 rounds before the end, in rank 1's replica 0.
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong]]". It doesn't
+// show that it has been restored: its output is that of ring. Rank 0 reads its input before or
+// after its first safe point, or a line in each round, which it prints. "wrong", it is wrong 20
+// rounds before the end, in rank 1's replica 0.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -114,8 +115,8 @@ func healer() {
 	})
 }
 
-// survivor is a program that goes on when a rank is lost: "survivor". Rank 2 dies
-// while all wait for each other; rank 0 then broadcasts to whoever is left.
+// survivor is a program that goes on when a rank is lost: "survivor". Rank 2 dies while all wait
+// for each other; rank 0 then broadcasts to the ranks that are left.
 func survivor() {
 	mpi.Main(func(world *mpi.Comm) error {
 		if world.Rank() == 2 {

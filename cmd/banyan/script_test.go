@@ -32,9 +32,9 @@ func TestScripts(t *testing.T) {
 	}})
 }
 
-// traceHas is the scripts' "tracehas FILE KIND…": the trace of a real run has messages of these kinds,
-// with a sender and, but where somebody is dead, a receiver; none is received that
-// wasn't sent, nor before it was.
+// traceHas is the scripts' "tracehas FILE KIND…": the trace of a real run has messages of these
+// kinds, with a sender and, unless that is dead, a receiver; none is received that wasn't sent,
+// nor before it was.
 func traceHas(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: tracehas FILE KIND…")

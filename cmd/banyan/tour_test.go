@@ -32,10 +32,9 @@ func fences(lines []string) (blocks []fence) {
 	return blocks
 }
 
-// TestTours runs the commands of documents, one block after the other. A block of
-// text that follows is what they print: BANYAN_UPDATE=docs writes it anew. Blocks of
-// "console", a command after "$ " and what it prints, take long, and run only with
-// BANYAN_TOUR=long.
+// TestTours runs the commands of documents, one block after the other. A block of text that
+// follows is their output: BANYAN_UPDATE=docs writes it anew. Blocks of "console", a command
+// after "$ " and what it prints, take long, and run only with BANYAN_TOUR=long.
 func TestTours(t *testing.T) {
 	for _, d := range []struct {
 		name            string

@@ -21,24 +21,24 @@ const detectorLong = `Detector starts so many members, each a process of its own
 one of them, and measures when the first and the last of the others know.
 
 Faults:
-  kill       SIGKILL; known by evidence
-  stop       SIGSTOP; known by silence, δ after the last heartbeat
+  kill       SIGKILL; detected by evidence
+  stop       SIGSTOP; detected when its heartbeats stop, δ after the last one
   partition  the member's link is cut while it lives (needs root and the command ip)
-  none       only what a quiet system costs, and whether it errs
+  none       only the cost of a quiet system, and its false suspicions
 
 Before the fault the members are left alone for --duration. Messages, processor time and
 false suspicions are counted then; with --load, while so many other processes
-compute. A false suspicion is a live member that another takes for dead, once a run.
+compute. A live member that another takes for dead is a false suspicion, once a run.
 
 Peers are hashicorp/memberlist, every member a process as well, with its LAN
 configuration at the period η:
   memberlist          shipped ratios: probes each η, probe time-out η/2, gossip each η/5
-  memberlist-matched  as long to object for a suspect as makes δ with the probe
-  memberlist-floor    as short as memberlist can be set at this period
+  memberlist-matched  a suspect may object for as long as makes δ together with the probe
+  memberlist-floor    the shortest times that memberlist can be set to at this period
 
 Several --timeout give the curve of detection time against false suspicions: table shows the
-rate for each member-hour with its interval. How it measures, and what is fair about
-it, is in docs/results/detector-bench.md.`
+rate for each member-hour with its interval. docs/results/detector-bench.md describes
+the method, and why it is fair.`
 
 const detectorExample = `  banyan bench detector -n 8,32,64 --fault kill
   banyan bench detector -n 64 --period 10ms --timeout 100ms --fault stop --runs 30 --peer none
@@ -59,7 +59,7 @@ func detectorCommand() *cobra.Command {
 	var f detectorFlags
 	cmd := &cobra.Command{
 		Use:     "detector",
-		Short:   "How fast the living learn of a death, and how often wrongly",
+		Short:   "How fast live members learn of a death, and how often they are wrong",
 		Long:    detectorLong,
 		Example: detectorExample,
 		Args:    cobra.NoArgs,
@@ -68,11 +68,11 @@ func detectorCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.IntSliceVarP(&f.plan.N, "members", "n", []int{8, 32}, "numbers of members")
-	flags.DurationVar(&f.plan.Period, "period", 10*time.Millisecond, "η: how often members show that they live; the peer's probe interval")
-	flags.DurationSliceVar(&f.plan.Timeouts, "timeout", []time.Duration{100 * time.Millisecond}, "δ: how long a silent member is held for alive")
+	flags.DurationVar(&f.plan.Period, "period", 10*time.Millisecond, "η: how often members send heartbeats; the peer's probe interval")
+	flags.DurationSliceVar(&f.plan.Timeouts, "timeout", []time.Duration{100 * time.Millisecond}, "δ: silence after which a member is taken for dead")
 	flags.StringVar(&f.fault, "fault", string(detection.Kill), "kill, stop, partition or none")
 	flags.StringSliceVar(&f.peers, "peer", []string{string(detection.Memberlist)}, "memberlist, memberlist-matched, memberlist-floor, or none")
-	flags.BoolVar(&f.bare, "bare", false, "start Banyan's members without a launcher that could tell of deaths")
+	flags.BoolVar(&f.bare, "bare", false, "start Banyan's members without a launcher, which could report deaths")
 	flags.IntVar(&f.plan.Runs, "runs", 10, "runs of each setting")
 	flags.DurationVar(&f.plan.Quiet, "duration", 2*time.Second, "quiet time before each fault")
 	flags.IntVar(&f.plan.Load, "load", 0, "processes that compute beside the members")
@@ -136,13 +136,13 @@ func (f *detectorFlags) run(ctx context.Context, out io.Writer) (err error) {
 	})
 	progress.Clear()
 	if f.format == table.Text && len(rows) > 0 {
-		// What has been measured is worth seeing even if the rest failed.
+		// The measured rows are worth seeing even if the rest failed.
 		err = errors.Join(detection.WriteTable(out, detection.Summarise(rows)), err)
 	}
 	return unmeasured(ctx, err)
 }
 
-// detectorRole is the hidden subcommand that bench detector starts.
+// detectorRole names the hidden subcommand that bench detector starts.
 const detectorRole = "detector-role"
 
 func detectorRoleCommand() *cobra.Command {

@@ -28,8 +28,8 @@ func instructionsCommand() *cobra.Command {
 		Short: "Count the instructions of a message and of small collectives, beside Open MPI and MPICH",
 		Long: `Instructions steps one process of a job through operations of the program that
 "banyan bench mpi" times, instruction by instruction, and counts. The others run meanwhile, so
-nothing is waited for: it is the way of a message through the library, and depends neither on
-the machine's load nor on its speed. What the kernel does in system calls isn't counted.
+the process waits for none of them: the count is a message's path through the library, and depends
+neither on the machine's load nor on its speed. The kernel's work in system calls isn't counted.
 
 Latency is one message sent and one received. Rows with replicas are Banyan's only: a process
 that is ahead of the other replicas of its rank keeps what it sends for them, one behind needn't.
@@ -58,7 +58,8 @@ type counted struct {
 	counts []*instructions.Count // by library; nil: it has no such row
 }
 
-// place is where the counted process is among the replicas of its rank, nil if it is alone.
+// place says whether the counted process is ahead of the other replicas of its rank or behind;
+// nil if it is alone.
 func (r *counted) place() any {
 	switch {
 	case r.Ahead:
@@ -71,7 +72,7 @@ func (r *counted) place() any {
 
 func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	if f.path && f.profile == "" {
-		return errors.New("--path: of which library? --profile says it")
+		return errors.New("--path: name the library with --profile")
 	}
 	var rows []counted
 	for _, r := range instructions.Rows() {

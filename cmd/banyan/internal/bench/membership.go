@@ -15,7 +15,7 @@ import (
 	"banyan/internal/study/table"
 )
 
-const membershipLong = `Membership starts a group of so many members (-n, before the change), has something happen to it,
+const membershipLong = `Membership starts a group of so many members (-n, before the change), causes a change,
 and measures how long the others take to agree:
 
   --fault node       a member other than the most senior one, the coordinator, is killed
@@ -26,16 +26,17 @@ and measures how long the others take to agree:
   stabilise_us   as the paper defines it (Varma et al., 2006): from the coordinator's first step, after
                  detection, until it has all acknowledgements. It doesn't wait for more deaths.
   commit_us      from then until the last member has installed the view
-  messages       that all members sent for it: for n who live 2(n-1) to agree and n-1 to commit
+  messages       that all members sent for it: with n live members 2(n-1) to agree and n-1 to commit
 
 Members are those of package group, over loopback TCP. Each is a process of its own in groups of up to
 --processes members; in larger ones they are goroutines, up to 128 in a process, which the table shows
 and a line on stderr says.
 
-Beside the measurement is what the models of "banyan plan membership" say of this machine, for those who
-agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp, a member's
-computation, both measured first; contention_model_us with a factor c fitted to the medians of all
---fault node, one for processes and one for goroutines. All members share one machine: whatever else it does is in the figures.
+Beside the measurement are the times of the models of "banyan plan membership" for this machine and the
+members that agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp,
+a member's computation, both measured first; contention_model_us with a factor c fitted to the medians of
+all --fault node, one for processes and one for goroutines. All members share one machine: the figures
+contain its other work.
 
 table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
 membership --measured" read the CSV.
@@ -76,7 +77,7 @@ func membershipCommand() *cobra.Command {
 	flags.StringSliceVar(&f.faults, "fault", []string{"node"}, "node, root, several, several:K or join, or several of them")
 	flags.IntVar(&f.plan.Runs, "runs", 5, "runs of each")
 	flags.IntVar(&f.plan.Apart, "processes", 64, "up to how many members each is a process; more are goroutines")
-	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws who is killed")
+	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
 	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
@@ -100,7 +101,7 @@ func (f *membershipFlags) run(ctx context.Context, out, notes io.Writer) (err er
 		return err
 	}
 	var picture *os.File
-	if f.svg != "" { // better refused now than when all has been measured
+	if f.svg != "" { // refuse a bad name before measuring
 		if picture, err = os.Create(f.svg); err != nil {
 			return fmt.Errorf("--svg: %w", err)
 		}
@@ -136,8 +137,8 @@ func MembershipAgain() ([]string, error) {
 	return []string{program, "bench", membershipRole}, err
 }
 
-// measureMembership carries a plan out with a progress bar. What was measured comes back beside the
-// errors of what couldn't be.
+// measureMembership carries a plan out with a progress bar. It returns what was measured, and the
+// errors of the rest.
 func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -147,7 +148,7 @@ func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Res
 	return result, unmeasured(ctx, err)
 }
 
-// note says what isn't in the rows.
+// note prints what isn't in the rows.
 func (f *membershipFlags) note(w io.Writer, r *membership.Result) {
 	say := func(format string, args ...any) { fmt.Fprintf(w, "banyan: "+format+"\n", args...) }
 	for _, n := range f.plan.N {
@@ -193,7 +194,7 @@ func (f *membershipFlags) write(w io.Writer, r *membership.Result) error {
 
 func inMicroseconds(s risk.Seconds) any { return float64(s) * 1e6 }
 
-// roundedMicroseconds are for people.
+// roundedMicroseconds is for people.
 func roundedMicroseconds(s risk.Seconds) any { return fmt.Sprintf("%.0f", float64(s)*1e6) }
 
 // membershipRunColumns are those of the CSV.
@@ -228,7 +229,7 @@ var membershipSummaryColumns = []table.Column[membership.Summary]{
 	table.Col("contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }),
 }
 
-// membershipRole is the hidden subcommand that bench membership starts.
+// membershipRole names the hidden subcommand that bench membership starts.
 const membershipRole = "membership-role"
 
 func membershipRoleCommand() *cobra.Command {

@@ -19,7 +19,7 @@ import (
 	"banyan/mpi"
 )
 
-// transportLocal is all processes, replicas too, as goroutines of one.
+// transportLocal runs all processes, replicas too, as goroutines of one.
 const transportLocal = "inproc"
 
 type messagesFlags struct {
@@ -38,8 +38,8 @@ func messagesCommand() *cobra.Command {
 over each transport, with each number of replicas. A round is one job of every
 configuration; the figures are medians of the rounds, with quartiles. Broadcast and
 reduction are timed with a barrier after each. The ping-pong over plain net.Conns of Go is
-measured beside them, as a peer, and so is the machine's floor: a word that two threads
-hand to and fro in two cache lines.
+measured beside them, as a peer, and so is the machine's floor: two threads hand a word
+to and fro in two cache lines.
 
 Processes beyond the machine's cores share them: compare ratios rather than figures.`,
 		Example: `  banyan bench messages
@@ -129,7 +129,7 @@ func benchJob(s bench.Setting, ranks int) ([]bench.Sample, error) {
 	return samples, json.Unmarshal(stdout.Bytes(), &samples)
 }
 
-// workerCommand is what the jobs of banyan bench run.
+// workerCommand returns the program that the jobs of banyan bench messages run.
 func workerCommand() *cobra.Command {
 	var local, replicas int
 	var echo string
@@ -152,7 +152,7 @@ func workerCommand() *cobra.Command {
 					return json.NewEncoder(out).Encode(samples)
 				})
 			}
-			var once sync.Once // one of rank 0's replicas speaks
+			var once sync.Once // one of rank 0's replicas writes
 			return mpi.Local(local, func(w *mpi.Comm) error {
 				samples, err := bench.Measure(w)
 				if err == nil && w.Rank() == 0 {

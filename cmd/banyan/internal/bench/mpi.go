@@ -28,7 +28,7 @@ them), and measures all in turn, round after round: ping-pong (one way), streams
 broadcast, reduction to all, all-to-all; the collectives as loops with a barrier inside.
 
 The ratio is that of Banyan to the better peer within each round: median and quartiles.
-The floor is a cache line that two processes hand to and fro on this machine.
+The floor is the time in which two processes of this machine hand a cache line over.
 
 "make bench-mpi" installs the peers and runs this.`,
 		Example: `  banyan bench mpi

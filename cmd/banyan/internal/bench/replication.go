@@ -21,13 +21,14 @@ import (
 
 const replicationLong = `Replication compares a job whose ranks have several replicas with as many jobs without
 replicas, side by side: started at once, as many processes on the same cores. So the machine
-needn't have a core for each process. The overhead is the ratio of the times until all is done, less 1: the
-median of the rounds, and the quartiles; of applications an estimate, and where it lies with 95 % confidence, from six
-rounds on. Applications have it twice: by the time that passed, and (cpu) by that of all processors. The fewer
---settings, the more rounds in the same time, and the nearer to each other what is compared.
+needn't have a core for each process. The overhead is the ratio of the times until all is done, less 1:
+the median of the rounds, and the quartiles; for applications an estimate with its interval of 95 %
+confidence, from six rounds on. Applications have two: by the time that passed, and (cpu) by the time of
+all processors. With fewer --settings there are more rounds in the same time, and the compared runs are
+nearer to each other.
 
-With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and nothing else is measured; not with
---verify either, for many programs sum up times, which differ.
+With a program of yours, "-- PROGRAM ARGUMENTS", only that is measured, as an application; not with
+--verify, since many programs sum up times, which differ.
 
   pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
                 both protocols. "alone" is one job without replicas that has the machine for itself,
@@ -43,7 +44,7 @@ With a program of yours, "-- PROGRAM ARGUMENTS", that is the application, and no
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
                 that rank 1 waits for a message meanwhile, and from the kill to the first of the replacement
 
-How it measures, and what the figures mean, is in docs/results/replication-bench.md.`
+docs/results/replication-bench.md describes the method, and what the figures mean.`
 
 const replicationExample = `  banyan bench replication
   banyan bench replication --only applications --rounds 20 --format csv
@@ -85,7 +86,7 @@ func replicationCommand() *cobra.Command {
 	var f replicationFlags
 	cmd := &cobra.Command{
 		Use:     "replication [flags] [-- PROGRAM [ARGUMENT]...]",
-		Short:   "What replication costs, and how long a death holds up",
+		Short:   "The cost of replication, and how long a death holds a job up",
 		Long:    replicationLong,
 		Example: replicationExample,
 		Args:    cobra.ArbitraryArgs,
@@ -108,7 +109,7 @@ func replicationCommand() *cobra.Command {
 	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP}, "transports of the failover: shm, tcp")
 	flags.IntSliceVar(&f.states, "state", []int{1 << 20, 64 << 20, 1 << 30}, "bytes of the state that is healed; the machine needs four times that")
 	flags.IntVar(&f.heals, "heals", 3, "heals of each state, one a job")
-	flags.Uint64Var(&f.seed, "seed", 1, "draws whom to kill, and when")
+	flags.Uint64Var(&f.seed, "seed", 1, "draws the victims, and when they are killed")
 	flags.StringVar(&f.chart, "chart", "", "also draw the ping-pong: `NAME`-latency.svg and NAME-throughput.svg")
 	cli.FormatFlag(flags, &f.format)
 	flags.Lookup("format").Usage = "table, or with one part csv or json"
@@ -123,7 +124,7 @@ func replicatedNames() (names []string) {
 	return names
 }
 
-// check refuses what can't be measured, and fills in what is left out.
+// check refuses what can't be measured, and fills in defaults.
 func (f *replicationFlags) check() error {
 	for _, part := range f.only {
 		if !slices.Contains(replicationParts, part) {
@@ -223,7 +224,7 @@ func (f *replicationFlags) run(ctx context.Context, out io.Writer) (err error) {
 	return unmeasured(ctx, err)
 }
 
-// applications are the user's program, or the project's own, in a directory.
+// applications returns the user's program, or the project's own programs in a directory.
 func (f *replicationFlags) applications(bin string) ([]replication.Application, error) {
 	if len(f.program) > 0 {
 		if _, err := exec.LookPath(f.program[0]); err != nil {
@@ -246,7 +247,7 @@ func (f *replicationFlags) applications(bin string) ([]replication.Application, 
 // countedSizes are those of messages whose instructions are counted.
 var countedSizes = []int{8, 1024}
 
-// part measures a part and writes its table.
+// part measures one part and writes its table.
 func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin string, applications []replication.Application) error {
 	begin := func(total int, what string) (end func()) {
 		bar := cli.NewLongProgress(total, what)
@@ -328,7 +329,8 @@ func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin st
 	}
 }
 
-// mpicc is the compiler beside the command, "" if the library isn't built: the consequence is told.
+// mpicc returns the compiler beside the command, or "" if the library isn't built; then it prints
+// the consequence.
 func (f *replicationFlags) mpicc(bin, consequence string) string {
 	mpicc := filepath.Join(bin, "mpicc")
 	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
@@ -352,7 +354,7 @@ func drawPingPongs(name, language string, rows []replication.PingPong) error {
 	return nil
 }
 
-// replicationRole is the hidden subcommand that the jobs of bench replication run.
+// replicationRole names the hidden subcommand that the jobs of bench replication run.
 const replicationRole = "replication-role"
 
 func replicationRoleCommand() *cobra.Command {

@@ -8,10 +8,10 @@ import (
 	"banyan/internal/study/table"
 )
 
-// overhead is a ratio in percent above 1; nothing if there is none.
+// overhead is a ratio in percent above 1, nil if there is none.
 func overhead(ratio float64) any { return known(100 * (ratio - 1)) }
 
-// known is a value; nothing if there is none.
+// known is a value, nil if there is none.
 func known(value float64) any {
 	if math.IsNaN(value) {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // What the commands under "banyan bench" have in common.
 
-// unmeasured is the error of a bench that has failed, or was interrupted.
+// unmeasured returns the error of a bench that has failed, or was interrupted.
 func unmeasured(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -23,9 +23,9 @@ func unmeasured(ctx context.Context, err error) error {
 	return cli.Failed(err)
 }
 
-// workshop is where programs are built that are measured.
+// workshop is where the measured programs are built.
 type workshop struct {
-	bin string // where Banyan's commands are: the mpicc beside this one is its
+	bin string // where Banyan's commands are, mpicc too
 	dir string // for the programs
 }
 
@@ -41,7 +41,8 @@ func openWorkshop() (w workshop, err error) {
 
 func (w workshop) close() { os.RemoveAll(w.dir) }
 
-// lacks says that a library isn't there. That is no error of a peer that nobody asked for.
+// lacks reports that a library is missing. That is an error only for Banyan, or for a peer that
+// the user asked for.
 func (w workshop) lacks(name string, wanted bool) error {
 	switch {
 	case name == "banyan":
@@ -49,6 +50,6 @@ func (w workshop) lacks(name string, wanted bool) error {
 	case wanted:
 		return cli.Failedf("there is no mpicc of %s (make bench-mpi installs it)", name)
 	}
-	fmt.Fprintf(os.Stderr, "banyan: %s isn't installed, and left out\n", name)
+	fmt.Fprintf(os.Stderr, "banyan: %s isn't installed and is left out\n", name)
 	return nil
 }

@@ -34,8 +34,8 @@ func Failed(err error) error { return &ExitError{1, err} }
 // Failedf is Failed with a formatted text.
 func Failedf(format string, args ...any) error { return Failed(fmt.Errorf(format, args...)) }
 
-// Stopped returns the error of a command that ran with a context of [Interruptible]: "interrupted",
-// with exit code 1, if the context ended it.
+// Stopped returns the error of a command that ran with a context of [Interruptible]:
+// "interrupted", with exit code 1, if the context ended it.
 func Stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return Failed(errors.New("interrupted"))
@@ -43,8 +43,8 @@ func Stopped(err error) error {
 	return err
 }
 
-// FlagError returns an error that names the flag where err is about a field. Flags have the names of
-// fields, with hyphens for underscores, but for those in renamed.
+// FlagError returns an error that names the flag where err is about a field. Flags have the names
+// of fields, with hyphens for underscores, but for those in renamed.
 func FlagError(err error, renamed map[string]string) error {
 	var wrong *field.Error
 	if !errors.As(err, &wrong) {

@@ -46,8 +46,8 @@ func (c *count) Set(text string) error {
 	return nil
 }
 
-// Given returns the flags that were given, as a command line. It leaves out --workers and --format,
-// which make no difference to a page.
+// Given returns the flags that were given, as a command line. It leaves out --workers and
+// --format, which make no difference to a page.
 func Given(flags *pflag.FlagSet) string {
 	var text strings.Builder
 	flags.Visit(func(flag *pflag.Flag) {

@@ -20,14 +20,14 @@ type Progress struct {
 	off   bool
 }
 
-// NewProgress returns a bar that is shown if the command takes longer than two seconds. It counts up
-// to total; -1 stands for an unknown one.
+// NewProgress returns a bar that is shown if the command takes longer than two seconds. It counts
+// up to total; -1 stands for an unknown one.
 func NewProgress(total int, what string) *Progress {
 	return &Progress{total: total, what: what, began: time.Now(), off: !IsTerminal(os.Stderr)}
 }
 
-// NewLongProgress returns a bar for what takes long in any case. It is shown at once, with the time
-// that is left.
+// NewLongProgress returns a bar for what takes long in any case. It is shown at once, with the
+// time that is left.
 func NewLongProgress(total int, what string) *Progress {
 	p := NewProgress(total, what)
 	if !p.off {

@@ -15,28 +15,28 @@ import (
 	"banyan/internal/job/launcher"
 )
 
-const checkLong = `Check runs PROGRAM several times with every rank replicated and its timing
-perturbed, another way for each replica and each run, and compares what the replicas of
-each rank send, call by call. Replication masks deaths only if they send the same
-messages in the same order, whoever comes first: send-determinism.
+const checkLong = `Check runs PROGRAM several times with every rank replicated. It perturbs the timing
+in another way for each replica and each run, and compares what the replicas of each
+rank send, call by call. Replication masks deaths only if they send the same messages in
+the same order, whatever the timing: send-determinism.
 
 It reports the first call that differs in control (function, destination or root, tag,
 communicator, length), in both replicas, and the receive before it that is most
 likely the cause. Calls in which only the data differs are counted apart, by function
-and place: that is harmless where a program sums up timers, and not where what is sent
-later depends on it. --strict makes it a failure, as CI wants it for programs that have no such
-timers. The gaps of derived datatypes don't count.
+and line. Such a difference is harmless where a program sums up timers, but not where
+later messages depend on it. With --strict it is a failure, for the CI of programs
+without such timers. The gaps of derived datatypes don't count.
 
 Messages of different sources, and the ends of requests, come in other orders than
-usual; those of one source stay in theirs, as MPI says. The program can't tell this
-from a slow network. The seeds make the delays repeatable, not the machine: a run that
-found something may have to be repeated a few times.
+usual; those of one source keep theirs, as MPI demands. For the program this looks like
+a slow network. The seeds repeat the delays, but not the machine: a run that found
+something may have to be repeated a few times.
 
-Exit code: 0 if nothing was found in any run, or nothing but data that differs; 1 if the
+Exit code: 0 if no run found a difference, or only differences in data; 1 if the
 replicas of a rank differ in control, or with --strict in data; 2 if the command line is
 wrong; 3 if the program failed, sent nothing, or nothing moved for --patience, and no
 difference shows why; 126 or 127 if the program can't be run or isn't there; 128 + signal
-number if banyan was told to end by a signal. docs/guide/check.md says what to do about what it finds.`
+number if a signal ended banyan. docs/guide/check.md says how to mend what it finds.`
 
 const checkExample = `  banyan check -n 4 ./program
   banyan check -n 8 --runs 20 --seed 7 ./program --its-own-flag
@@ -73,7 +73,7 @@ func CheckCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:     "check [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
-		Short:   "Find out whether a program's replicas send the same, whatever the timing",
+		Short:   "Check that a program's replicas send the same, whatever the timing",
 		Long:    checkLong,
 		Example: checkExample,
 		// Flags are read by parse, as those of banyan run.
@@ -96,7 +96,7 @@ func CheckCommand() *cobra.Command {
 	flags.IntVar(&f.replicas, "replicas", 2, "processes per rank")
 	flags.StringVar(&f.transport, "transport", launcher.TransportAuto, "how messages travel: auto, shm or tcp")
 	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
-	flags.StringVar(&f.stdin, "stdin", "", "give rank 0 what is in `FILE` as its input, in each run")
+	flags.StringVar(&f.stdin, "stdin", "", "rank 0 reads `FILE` as its input, in each run")
 	flags.BoolVar(&f.strict, "strict", false, "exit with 1 also if only data differs")
 	flags.BoolVar(&f.show, "show", false, "let the program's output through")
 	flags.StringVar(&f.format, "format", "table", "table or json")
@@ -118,7 +118,7 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	case f.runs < 1:
 		return fmt.Errorf("--runs is %d: want at least 1", f.runs)
 	case f.replicas < 2:
-		return fmt.Errorf("--replicas is %d: there is something to compare from 2 on", f.replicas)
+		return fmt.Errorf("--replicas is %d: want at least 2, to compare", f.replicas)
 	case f.transport == launcher.TransportInproc:
 		return errors.New("--transport inproc has no replicas")
 	case f.patience <= 0:

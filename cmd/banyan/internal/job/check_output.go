@@ -9,7 +9,7 @@ import (
 	"banyan/internal/job/check"
 )
 
-// write tells the verdict.
+// write writes the verdict.
 func (v *verdict) write(w io.Writer, f *checkFlags) error {
 	if f.format == "json" {
 		return v.writeJSON(w, f)
@@ -53,10 +53,10 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 	return err
 }
 
-// placesShown is how many places are told at most where data differs.
+// placesShown is how many places where data differs are listed at most.
 const placesShown = 10
 
-// writeData tells where data differs, and nothing else.
+// writeData lists where data differs, and nothing else.
 func (v *verdict) writeData(s *strings.Builder, f *checkFlags) {
 	word := "warning"
 	if f.strict {
@@ -83,7 +83,7 @@ func inWords(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Of the JSON.
+// The types of the JSON.
 type (
 	verdictJSON struct {
 		Diverged    bool             `json:"diverged"`

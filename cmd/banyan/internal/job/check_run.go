@@ -24,7 +24,7 @@ type verdict struct {
 	payload     *check.Difference // the first
 	payloadSeed uint64
 	failure     string // why a run came to nothing
-	output      string // what the job said last, then
+	output      string // the end of the job's output, then
 	code        int    // to exit with
 }
 
@@ -55,7 +55,7 @@ func (f *checkFlags) check(out io.Writer) error {
 }
 
 const (
-	// lookEvery is how often the records are looked at while the job runs.
+	// lookEvery is how often check reads the records while the job runs.
 	lookEvery = 20 * time.Millisecond
 	// afterwards is how long a job goes on after a difference, so that the other ranks'
 	// differences show which was the first.
@@ -93,7 +93,8 @@ func (f *checkFlags) runOnce(v *verdict) error {
 	return f.judge(v, c, report, stalled, said)
 }
 
-// follow compares while the job runs: to its end, to a difference, or to the end of patience.
+// follow compares while the job runs: to its end, to a difference, or until nothing has moved for
+// too long.
 func (f *checkFlags) follow(c *check.Comparison, ended <-chan struct{}) (stalled bool, err error) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -121,7 +122,7 @@ func (f *checkFlags) follow(c *check.Comparison, ended <-chan struct{}) (stalled
 	}
 }
 
-// procs are the processes of a rank, by replica.
+// procs returns the processes of a rank, by replica.
 func (f *checkFlags) procs(rank int) []proto.Proc {
 	procs := make([]proto.Proc, f.replicas)
 	for k := range procs {
@@ -130,7 +131,7 @@ func (f *checkFlags) procs(rank int) []proto.Proc {
 	return procs
 }
 
-// judge adds what a run that has ended shows.
+// judge adds the findings of a run that has ended.
 func (f *checkFlags) judge(v *verdict, c *check.Comparison, report *launcher.Report, stalled bool, said *tail) error {
 	if _, err := c.Advance(); err != nil {
 		return cli.Exit(checkFailed, err)

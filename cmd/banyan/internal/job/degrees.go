@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// degrees are the replicas of each of so many ranks, by --replicas and --replicate. nil
-// stands for the same number for all, which comes second.
+// degrees returns the replicas of each of so many ranks, by --replicas and --replicate. If all
+// ranks have the same number, each is nil and all is that number.
 func degrees(replicas, replicate string, ranks int) (each []int, all int, err error) {
 	if strings.ContainsAny(replicas, ":,") {
 		if replicate != "" {

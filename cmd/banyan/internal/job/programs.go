@@ -24,7 +24,7 @@ type partFlags struct {
 }
 
 func (f *partFlags) add(flags *pflag.FlagSet) {
-	flags.SetInterspersed(false) // what follows PROGRAM is the program's
+	flags.SetInterspersed(false) // flags after PROGRAM are the program's
 	flags.IntVarP(&f.ranks, "ranks", "n", 1, "number of ranks")
 	flags.StringArrayVar(&f.env, "env", nil, "set a variable in the program's environment: `NAME=VALUE`, or NAME to hand it on")
 	flags.StringVar(&f.wdir, "wdir", "", "start in `DIRECTORY`")
@@ -67,8 +67,8 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, e
 	return part, err
 }
 
-// parseAll reads the command line of a job, whose programs have ":" between them. The flags are
-// those of the command, which the first has with its own.
+// parseAll reads the command line of a job, whose programs have ":" between them. flags are the
+// command's; they stand with those of the first program.
 func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launcher.Part, err error) {
 	for i, segment := range mpiexec.Segments(args) {
 		part := f
@@ -96,8 +96,8 @@ func ranksOf(parts []launcher.Part) (n int) {
 	return n
 }
 
-// withLibrary lets programs find the library that belongs to this command by its name, as
-// Python does. What the user has set comes before.
+// withLibrary lets programs find this command's library by its name, as Python does. Directories
+// that the user has set come first.
 func withLibrary(env []string) []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -115,7 +115,7 @@ func withLibrary(env []string) []string {
 	return append(env, name+"="+path)
 }
 
-// slots counts the places on the hosts that are named, 0 if none are.
+// slots counts the slots on the named hosts, 0 without any.
 func (f *partFlags) slots() (int, error) {
 	here, err := os.Hostname()
 	if err != nil {

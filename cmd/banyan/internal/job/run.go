@@ -24,56 +24,56 @@ import (
 const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
 ends with its exit code.
 
-With --replicas, every rank runs as several processes. When one of them dies,
-another of the same rank goes on in its place, and neither the program nor its
-output shows it: stdout and stderr carry every byte of a rank just once. Each
-death is told in a line on stderr. The job ends early only if the last replica of
-a rank dies. With --replicate, only some ranks run as several processes: those whose
-loss would cost most, or whose hosts are the least reliable. With --heal, a replica that has
-died is replaced by a new process, if the program says where that can take over
-another replica's state; docs/guide/replication.md tells how.
+With --replicas, every rank runs as several processes, its replicas. When one of them
+dies, another takes over, and neither the program nor its output shows it: stdout and
+stderr carry every byte of a rank just once. A line on stderr reports each death. The
+job ends early only if the last replica of a rank dies. With --replicate, only some
+ranks run as several processes: those whose loss would cost most, or whose hosts are the
+least reliable. With --heal, a new process replaces a replica that has died, if the
+program says where it can take over another replica's state; docs/guide/replication.md
+says how.
 
-With --verify, the data that replicas send is compared. Where a fault of the hardware
-has changed some of it and nothing else shows that, a rank of 2 replicas ends the job;
-of 3, the replica that differs is killed, with the one that has got what it sent, and
-the job goes on. docs/guide/check.md tells more.
+With --verify, the data that replicas send is compared. It finds data that a fault of
+the hardware has changed and nothing else has noticed. If the rank has 2 replicas the
+job ends then; of 3, the replica that differs is killed, with the one that received its
+data, and the job goes on. docs/guide/check.md says more.
 
 Standard input goes to rank 0 (to all its replicas).
 
 Exit code: that of the program (128 + signal number if it died by a signal); 1 if
-a rank was lost whose replicas ended in different ways; 124 if it took longer than
+a rank was lost because its replicas ended in different ways; 124 if it took longer than
 --timeout; 125 if --verify found data that differs; 126 or 127 if the program
 can't be run or isn't there; 2 if the command line is wrong; 128 + signal number if
-banyan itself was told to end by a signal.
+a signal ended banyan itself.
 
-Fault plans try what happens when processes fail. A plan is entries, separated
+Fault plans make processes fail, to show what happens then. A plan is entries, separated
 by ";":
 
   kill rank=2 replica=1 at=300ms      kill a process 300 ms after the start
   kill rank=0 at=send:1000            just before its 1000th message (replica 0)
-  stop rank=1 replica=1 at=1s         freeze it: others must find out
-  flip rank=1 at=send:100             send a wrong bit, for --verify to find
+  stop rank=1 replica=1 at=1s         freeze it: the others must detect that
+  flip rank=1 at=send:100             send a wrong bit: --verify must find it
   random count=2 within=1s seed=7     two processes at random, so that every rank
                                       keeps a replica
 
-A process that is silent for the heartbeat timeout is held for dead, and killed.
-One that computes isn't silent, and one with a debugger attached is excused; --debug
-excuses all, however they are stopped. docs/guide/detector.md tells the rest.
+A process whose heartbeats stop for the heartbeat timeout is taken for dead, and killed.
+A process that computes goes on sending them. A process with a debugger attached is
+excepted; --debug excepts all, however they are stopped. See docs/guide/detector.md.
 
 Several programs share a job with ":" between them; the ranks are counted in their
-order. Each has -n, --env, --wdir, --host and --hostfile of its own, all other
+order. Each has -n, --env, --wdir, --host and --hostfile of its own; all other
 flags stand before the first.
 
-All processes run on this host, so --host and --hostfile may name no other: what
-they say is how many ranks there are, where -n doesn't. Under other launchers
-(mpiexec of MPICH, srun), start programs with those instead.
+All processes run on this host, so --host and --hostfile may name no other: they give
+the number of ranks where -n doesn't. Under other launchers (mpiexec of MPICH, srun),
+start programs with those instead.
 
-mpiexec and mpirun are this command under other names. What other MPIs' mpiexec
-calls -np, -genv, -x, -wd, -H or -machinefile is understood, with one dash or two;
-what has no meaning here (--mca, --map-by) is left out, with a remark.
+mpiexec and mpirun are this command under other names. It understands -np, -genv, -x,
+-wd, -H and -machinefile of other MPIs' mpiexec, with one dash or two; options that have
+no meaning here (--mca, --map-by) are left out, with a remark.
 
-The environment variable BANYAN_DEBUG=1 has the launcher tell what it does, and
-the processes which deaths they learn of, and how.`
+With the environment variable BANYAN_DEBUG=1 the launcher reports what it does, and the
+processes report which deaths they learn of, and how.`
 
 const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
@@ -120,7 +120,7 @@ func RunCommand() *cobra.Command {
 	flags.SortFlags = false
 	f.part.add(flags)
 	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
-	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas is about, as 0-3,7; others have one process")
+	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas applies to, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
 	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
@@ -134,10 +134,10 @@ func RunCommand() *cobra.Command {
 	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
 	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
-		fmt.Sprintf("how often processes show that they live (default %v, or a tenth of a shorter timeout)", launcher.DefaultHeartbeatPeriod))
+		fmt.Sprintf("how often processes send heartbeats (default %v, or a tenth of a shorter timeout)", launcher.DefaultHeartbeatPeriod))
 	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", 0,
-		fmt.Sprintf("how long a silent process is held for alive (default %v, or ten longer periods)", launcher.DefaultHeartbeatTimeout))
-	flags.BoolVar(&f.config.Debug, "debug", false, "hold no process for dead because it is silent")
+		fmt.Sprintf("silence after which a process is taken for dead (default %v, or ten longer periods)", launcher.DefaultHeartbeatTimeout))
+	flags.BoolVar(&f.config.Debug, "debug", false, "take no process for dead because it is silent")
 	return cmd
 }
 
@@ -157,7 +157,7 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 		return errors.New("no program is given (see banyan run --help)")
 	}
 	if f.replicate == "" && cmd.Flags().Changed("replicate") {
-		return errors.New("--replicate is empty: want ranks, such as 0-3,7, or do without it for all")
+		return errors.New("--replicate is empty: want ranks, such as 0-3,7; leave it out for all")
 	}
 	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launcher.MaxProcs)); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	return f.parseTimeout()
 }
 
-// parseTimeout reads --timeout, or what other launchers' users set for it.
+// parseTimeout reads --timeout, or the environment variable that users of other launchers set.
 func (f *runFlags) parseTimeout() error {
 	text, name := f.timeout, "--timeout"
 	if text == "" {
@@ -195,7 +195,7 @@ func (f *runFlags) run() (err error) {
 	}
 	var file *os.File
 	if f.report != "" {
-		// Before the job, so that a bad name doesn't cost its report.
+		// The file is opened before the job runs, so that a bad name doesn't lose its report.
 		if file, err = os.OpenFile(f.report, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 			return fmt.Errorf("the report: %w", err)
 		}
@@ -209,7 +209,7 @@ func (f *runFlags) run() (err error) {
 		return err
 	}
 	if file != nil {
-		file.Truncate(0) // a device can't be, and needn't
+		file.Truncate(0) // fails for a device, which needs none
 		if err := errors.Join(report.Write(file), file.Close()); err != nil {
 			return cli.Exit(max(report.ExitCode, 1), fmt.Errorf("the report: %w", err))
 		}
@@ -220,8 +220,8 @@ func (f *runFlags) run() (err error) {
 	return nil
 }
 
-// jobInput is the job's standard input: nothing if that is a terminal which
-// belongs to somebody else, for reading it would stop the launcher.
+// jobInput returns the job's standard input. It is empty if that is a terminal which another
+// process group has: reading it would stop the launcher.
 func jobInput() io.Reader {
 	foreground, err := unix.IoctlGetInt(int(os.Stdin.Fd()), unix.TIOCGPGRP)
 	if err == nil && foreground != unix.Getpgrp() {

@@ -37,13 +37,13 @@ recommends η and δ:
 
   η   as short as --rate allows, and at least 3τ;
   δ   10η, so that several heartbeats in a row may be missing; no less than
-      η + τ + jitter, lest a late heartbeat is taken for a death, and than 4η + 2τ,
-      which the detector needs to tell its own stall from another's silence; no
-      more than the risk allows.
+      η + τ + jitter, so that no late heartbeat is taken for a death, and no less than
+      4η + 2τ, which the detector needs to distinguish its own stall from another's
+      silence; no more than the risk allows.
 
 Spans are numbers with a unit: y (365.25 days), d, h, m, s, ms, us, ns. With several sizes
-the table has a row for each. Nodes are what fails and is watched alone: processes, for
-a job of banyan run.
+the table has a row for each. A node is a unit that fails alone and is watched alone: a
+process, for a job of banyan run.
 
 Exit codes: 0; 2 if the command line is wrong or no δ satisfies all of it.`,
 		Example: `  # 256,000 nodes that fail every 20 years each

@@ -38,7 +38,7 @@ acknowledged, along a tree of n nodes with a children each, by the models of Var
 "Scalable, Fault-Tolerant Membership for MPI Tasks on HPC Systems" (2006):
 
   base_us        2·L·(H−1) + Ocp·H, H being the levels of the tree (equations 1 and 2)
-  stabilise_us   the same, refined by what is given:
+  stabilise_us   the same, refined by these flags:
     --topology   a torus or a mesh: (H−1) becomes the sum over the levels of the most hops
                  between a parent and a child (column hops). The paper prints another factor
                  (H−1), which is a misprint and isn't here.
@@ -223,7 +223,7 @@ var membershipColumns = []table.Column[membershipRow]{
 	}),
 }
 
-// fitColumns say what was fitted, where programs read.
+// fitColumns say what was fitted, for programs.
 var fitColumns = []table.Column[membershipRow]{
 	table.Col("contention", func(r *membershipRow) any { return table.Optional(r.Contention, r.fit != nil) }),
 	table.Col("residual_us", func(r *membershipRow) any {

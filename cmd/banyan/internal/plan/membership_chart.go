@@ -13,7 +13,7 @@ import (
 const chartPoints = 300
 
 // viewChart draws the stabilisation time over the number of nodes, up to the largest of those
-// given: a curve for each arity, the base model where it is another one, and what was measured.
+// given: a curve for each arity, the base model where that differs, and the measurements.
 func viewChart(m *viewtime.Model, nodes, arities []int, measured []viewtime.Measurement, command string) *report.Report {
 	f := &report.Figure{
 		Name: "stabilisation", Title: "Stabilisation time of a view",
@@ -64,7 +64,7 @@ func viewSettings(m *viewtime.Model) []report.Setting {
 	}
 }
 
-// spaced are numbers of nodes from 1 to most, evenly on a logarithmic axis.
+// spaced returns numbers of nodes from 1 to most, evenly spaced on a logarithmic axis.
 func spaced(most int) []int {
 	list := []int{1}
 	for i := 1; i <= chartPoints; i++ {

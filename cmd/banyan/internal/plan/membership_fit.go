@@ -14,10 +14,10 @@ import (
 	"banyan/internal/study/planning/viewtime"
 )
 
-// readMeasurements reads stabilisation times from a CSV file: its columns n and
-// stabilise_us, and arity and fault if it has them. Without arity all are of the
-// given one, unless that is 0. With fault, n are the members before, and rows of other faults
-// than "node" are left out, as the model is for one death; the tree is that of those who are left.
+// readMeasurements reads stabilisation times from a CSV file: its columns n and stabilise_us, and
+// arity and fault if it has them. Without arity all are of the given one, unless that is 0. With
+// fault, n counts the members before, and rows of other faults than "node" are left out, as the
+// model is for one death; the tree is that of the members that are left.
 func readMeasurements(r io.Reader, arity int) ([]viewtime.Measurement, error) {
 	in := csv.NewReader(r)
 	heading, err := in.Read()

@@ -31,7 +31,7 @@ type replicationFlags struct {
 	chart   string // file
 }
 
-// What is simulated has at most so many nodes, and failures of one in a run.
+// Limits of what is simulated: nodes, and their failures in a run.
 const (
 	simulatedNodes    = 1 << 24
 	simulatedFailures = 1e8
@@ -44,7 +44,7 @@ func replicationCommand() *cobra.Command {
 		text string
 	}{{&f.job.MTBF, "5y"}, {&f.job.Work, "7d"}, {&f.job.Cost, "10m"}} {
 		if err := given.span.Set(given.text); err != nil {
-			panic(err) // of ours
+			panic(err) // the texts above are wrong
 		}
 	}
 	cmd := &cobra.Command{
@@ -199,7 +199,7 @@ func (f *replicationFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 		}
 	}
 	var picture *os.File
-	if f.chart != "" { // better refused now than when all has been simulated
+	if f.chart != "" { // refuse a bad name before simulating
 		if picture, err = os.Create(f.chart); err != nil {
 			return fmt.Errorf("--chart: %w", err)
 		}
@@ -255,7 +255,7 @@ func (f *replicationFlags) check() ([]resilience.Comparison, error) {
 	return comparisons, nil
 }
 
-// simulate runs the jobs, but those of which a single run would take too long.
+// simulate runs the jobs, except those whose single run would take too long.
 func (f *replicationFlags) simulate(rows []replicationRow) {
 	if f.runs == 0 {
 		return

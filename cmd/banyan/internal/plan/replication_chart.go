@@ -9,8 +9,8 @@ import (
 )
 
 // replicationChart draws the efficiency of each degree over the number of nodes, all of which are
-// used, between the smallest and the largest of those given, or over three decades if they are
-// one; and what was simulated of that.
+// used, and the simulated points. The axis goes from the smallest to the largest given number, or
+// over three decades if there is one number.
 func replicationChart(job *resilience.Job, sizes []int, degrees []float64, rows []replicationRow) *report.Figure {
 	f := &report.Figure{
 		Name: "efficiency", Title: fmt.Sprintf("Checkpoints and replication: node MTBF %v, checkpoint %v", job.MTBF, job.Cost),

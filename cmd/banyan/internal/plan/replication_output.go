@@ -36,7 +36,7 @@ func (f *replicationFlags) tell(w io.Writer, comparisons []resilience.Comparison
 	return err
 }
 
-// answer says from where the degrees pay.
+// answer says from how many nodes or ranks on the degrees pay.
 func (f *replicationFlags) answer(c resilience.Comparison, rows []replicationRow) string {
 	var text strings.Builder
 	text.WriteString("With the same nodes, degree r having 1/r of the ranks, each with r times the work:\n")
@@ -57,7 +57,7 @@ func (f *replicationFlags) answer(c resilience.Comparison, rows []replicationRow
 	return text.String()
 }
 
-// about is a number with three digits that count.
+// about returns a number with three significant digits.
 func about(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

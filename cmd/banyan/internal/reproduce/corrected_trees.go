@@ -70,7 +70,7 @@ wrong or a file can't be written.`,
 	return cmd
 }
 
-// roughly is a duration in words that don't promise much.
+// roughly is a duration in words, without false precision.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:

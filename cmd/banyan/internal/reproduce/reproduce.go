@@ -37,8 +37,8 @@ type commonFlags struct {
 	workers     int
 }
 
-// register adds the flags. quick and full say what these ask for, drawn what a seed draws, and workers
-// what they do.
+// register adds the flags. quick and full say what these ask for, drawn what a seed draws, and
+// workers what they do.
 func (f *commonFlags) register(flags *pflag.FlagSet, quick, full, drawn, workers string) {
 	flags.BoolVar(&f.quick, "quick", false, quick)
 	flags.BoolVar(&f.full, "full", false, full)
@@ -49,7 +49,7 @@ func (f *commonFlags) register(flags *pflag.FlagSet, quick, full, drawn, workers
 func (f *commonFlags) check() error {
 	switch {
 	case f.out == "":
-		return errors.New("--out: say where the report is to go: --out DIR")
+		return errors.New("--out: name a directory for the report: --out DIR")
 	case f.quick && f.full:
 		return errors.New("--quick and --full: choose one of them")
 	}

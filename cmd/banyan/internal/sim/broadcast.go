@@ -43,12 +43,12 @@ func broadcastCommand() *cobra.Command {
 Times are in steps. The root, process 0, has the message from the start; a process
 is coloured when it has received it.
 
-  messages    sent by all, also to dead processes: how many that is a process, and
-              what for: dissemination (along the tree, or gossip), correction (round
-              the ring), acknowledgement; how many were lost at dead processes
-  unreached   live processes that were never coloured; by what the others were
-  coloring    coloring latency: when the last live process was coloured; by when half,
-              90 % and 99 % of the coloured ones were
+  messages    sent by all, also to dead processes; for each process; by purpose:
+              dissemination (along the tree, or gossip), correction (round the ring),
+              acknowledgement; how many were lost at dead processes
+  unreached   live processes that were never coloured; what coloured the others
+  coloring    coloring latency: when the last live process was coloured; when half, 90 %
+              and 99 % of the coloured ones were
   quiescence  quiescence latency: when nothing was under way any more, the end of the
               last receive, or an arrival at a dead process
   max_gap     the longest run round the ring of processes that dissemination did not
@@ -77,7 +77,7 @@ table is wrong.`,
   banyan sim broadcast --procs 1024 --gossip-time 20
   banyan sim broadcast --procs 1024 --correction optimized --distance 0:3
 
-  # what it costs to reach everybody although processes may die meanwhile
+  # the cost of reaching every process although some may die meanwhile
   banyan sim broadcast --procs 1024 --correction failure-proof
 
   # nodes of 16 with neighbours on different ones, two nodes dead, a third process dying on the way
@@ -111,7 +111,7 @@ table is wrong.`,
 	flags.StringVar(&f.distance, "distance", "2", "neighbours on each side that opportunistic and optimized correction send to; `L:R` for\nothers on the left than on the right, as in 0:4 for one direction")
 	flags.IntVar(&f.delay, "delay", 0, "how long delayed correction waits for its right neighbour, in steps (default 2o + L, what a\nmessage takes)")
 	f.failed.register(flags)
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	flags.Var(&f.format, "format", "table, csv or json: a row of all parameters and results; without it one broadcast has a\nsummary, --cases a table")
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
 	flags.StringVar(&f.cases, "cases", "", "simulate every row of a table, `FILE`.csv")
@@ -181,7 +181,7 @@ func (f *broadcastFlags) theCase(flags *pflag.FlagSet) (logp.Case, error) {
 	if c.Tree == logp.Gossip {
 		c.Gossip.Seed = f.seed
 	}
-	// Defaults that fit only some trees and corrections are used by those only.
+	// Some defaults are used only with the trees and corrections that they fit.
 	if c.Tree.NeedsK() || flags.Changed("k") {
 		c.K = f.k
 	}

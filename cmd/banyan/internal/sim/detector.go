@@ -47,7 +47,7 @@ message at a time, and each takes a time drawn from (0, τ]. In each run one nod
   --host-failure            all nodes of one host, at once
 
 A run ends when the configuration is stable: every live node knows of every failure.
-Printed are the time until all know of the first failure and until all know of all, the
+The output is the time until all know of the first failure and until all know of all, the
 failures that had struck by then, broadcasts and messages (since the first failure), and
 theorem 1's bound T(f) (Bosilca et al., RR-9024).
 
@@ -87,7 +87,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.SortFlags = false
 	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{1024}, "number of nodes, or several")
 	flags.Var(&f.period, "period", "time between heartbeats, η")
-	flags.Var(&f.timeout, "timeout", "silence that is taken for a death, δ")
+	flags.Var(&f.timeout, "timeout", "silence after which a node is taken for dead, δ")
 	flags.Var(&f.tau, "tau", "longest time of a message, τ")
 	flags.BoolVar(&f.fixed, "fixed", false, "every message takes τ, not a time drawn from (0, τ]")
 	flags.StringVar(&f.failures, "failures", "1", "failures in each run, or max for the ⌊log2 n⌋ - 1 that theorem 1 covers")
@@ -102,14 +102,15 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.StringVar(&f.ring, "ring", "rank", "order of the ring: rank, or interleaved by host")
 	flags.StringVar(&f.engine, "engine", "abstract", "abstract or machine")
 	flags.IntVar(&f.runs, "runs", 1, "runs for each number of nodes")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is drawn")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")
 	cli.WorkersFlag(flags, &f.workers, "runs")
 	cli.FormatFlag(flags, &f.format)
 	flags.BoolVar(&f.each, "each", false, "print each run, not a summary")
 	return cmd
 }
 
-// nanoseconds are those of a span; too many give more than any setting may be.
+// nanoseconds returns those of a span; a span that is too long gives more than any setting may
+// be.
 func nanoseconds(s risk.Seconds) proto.Time {
 	if ns := float64(s) * 1e9; ns < float64(stabilisation.MaxTime) {
 		return proto.Time(ns + 0.5)

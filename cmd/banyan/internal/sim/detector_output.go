@@ -109,8 +109,8 @@ func explainStabilisation(w io.Writer, r *detectorRow) error {
 	return out.Flush()
 }
 
-// significant writes all of a number's whole part, and of its fraction so much that there are
-// five digits.
+// significant writes a number's whole part in full, and as much of its fraction as makes five
+// digits.
 func significant(v float64) string {
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64)

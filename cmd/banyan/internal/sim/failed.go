@@ -30,12 +30,12 @@ func (f *failedFlags) register(flags *pflag.FlagSet) {
 	flags.Var(&f.rate, "failed-rate", "such a part of all as more dead processes, chosen at random, as in `2%`")
 }
 
-// apply gives a valid case the dead, the same for the same seed.
+// apply gives a valid case its dead processes, the same ones for the same seed.
 func (f *failedFlags) apply(c *logp.Case, seed uint64) error {
 	if f.count != 0 && f.rate != 0 {
 		return errors.New("--failed-rate: --failed-count says it already")
 	}
-	c.Failed = slices.Compact(slices.Sorted(slices.Values(f.list))) // nobody dies twice
+	c.Failed = slices.Compact(slices.Sorted(slices.Values(f.list))) // a process dies once
 	if err := c.Validate(); err != nil {
 		return flagError(err)
 	}

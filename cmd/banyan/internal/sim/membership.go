@@ -38,9 +38,9 @@ func membershipCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "membership",
 		Short: "Simulate a change of view until all have installed it",
-		Long: `Simulates how processes agree on a new view after a fault, in LogP time: sending and
-receiving take a process the overhead o each, one after the other, and a message travels for the
-latency L; each further hop of a --topology adds L + 2o. The detector is perfect, and tells each
+		Long: `Simulates how processes agree on a new view after a fault, in LogP time: a process takes
+the overhead o for each send and each receive, one after the other, and a message travels for the
+latency L; each further hop of a --topology adds L + 2o. The detector is perfect, and informs each
 process of a death after --detection, or at a time drawn for each from there to --spread later.
 
   --fault node        a process other than the root dies
@@ -51,13 +51,13 @@ process of a death after --detection, or at a time drawn for each from there to 
 
 Printed are means over the runs that ended well (agreed), of: the time from the coordinator's first
 step until it has all acknowledgements (stable, the time of Varma et al.), until the last
-process has installed the view (installed), and the messages by kind. Beside them is what the
-models say: base, equations 1 and 2 with L + 2o for half a round trip, and fanout, with the time that
+process has installed the view (installed), and the messages by kind. Beside them are the times
+of the models: base, equations 1 and 2 with L + 2o for half a round trip, and fanout, with the time that
 sends one after the other take and the hops (see "banyan plan membership"). They are for one death;
 the other faults take several rounds.
 
 With --protocol paper the protocol runs as the paper prints it (internal/study/protocol/varma), where it may
-end in different views (agreed and collided tell) or with a root that waits for ever (waits). With
+end in different views (columns agreed and collided) or with a root that waits for ever (waits). With
 paper-lists a root spreads all deaths that it knows of with each, as the paper's text suggests.
 
 Spans are numbers with a unit: s, ms, us, ns.
@@ -72,7 +72,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   # BlueGene/L's torus: beside "banyan plan membership" with the same --topology
   banyan sim membership --nodes 64,256,1024 --arity 2,4 --topology torus:8x8x16
 
-  # the root dies while it tells of a death: this protocol, and the paper's
+  # the root dies while it spreads news of a death: this protocol, and the paper's
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000 --protocol paper`,
 		Args: cobra.NoArgs,
@@ -94,13 +94,13 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.Var(&f.overhead, "overhead", "time that a process takes to send, and to receive, o")
 	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ: how many hops a message takes")
 	flags.Var(&f.compute, "compute", "time that a process takes to compute a new view, Ocp")
-	flags.Var(&f.detection, "detection", "time from a death until all are told of it")
-	flags.Var(&f.spread, "spread", "each is told up to so much later")
+	flags.Var(&f.detection, "detection", "time from a death until all processes are informed of it")
+	flags.Var(&f.spread, "spread", "each is informed up to so much later")
 	flags.Var(&f.within, "within", "window in which several deaths strike (default as long as one view takes to stabilise)")
 	flags.Lookup("within").DefValue = "" // that of 0s says nothing
 	flags.Var(&f.gather, "gather", "time that a coordinator waits for more deaths before it begins")
 	flags.IntVar(&f.runs, "runs", 10, "runs of each size and arity")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is drawn")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")
 	cli.WorkersFlag(flags, &f.workers, "runs")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
@@ -201,8 +201,8 @@ func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns [
 	return table.Write(w, f.format, columns, rows)
 }
 
-// forPrograms are the columns that tables for people do without: what is the same in each row, and what
-// is of little use.
+// forPrograms are the columns that tables for people leave out: those that are the same in each
+// row, and those of little use.
 var forPrograms = []string{"fault", "protocol", "stable_max_us", "installed_max_us"}
 
 // microseconds are those of a time in nanoseconds, nil if there is none.

@@ -9,8 +9,8 @@ import (
 	"banyan/internal/study/driver/logp"
 )
 
-// modelFlags are the flags for what goes beyond plain LogP and processes that are
-// dead from the start.
+// modelFlags are the flags for what goes beyond plain LogP and beyond processes that are dead
+// from the start.
 type modelFlags struct {
 	crashes     string
 	model       logp.Model
@@ -35,7 +35,7 @@ func (m *modelFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&m.model.Noise, "noise", 0, "up to so many steps more for each message, chosen at random")
 }
 
-// apply gives a valid case what the flags say.
+// apply sets a valid case as the flags say.
 func (m *modelFlags) apply(c *logp.Case, seed uint64) error {
 	var err error
 	c.Model = m.model

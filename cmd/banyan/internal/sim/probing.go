@@ -25,7 +25,7 @@ func probingCommand() *cobra.Command {
 	var f probingFlags
 	cmd := &cobra.Command{
 		Use:   "probing",
-		Short: "How many rounds of random probes reach everybody, and how many hit one",
+		Short: "How many rounds of random probes reach every node, and how many hit one",
 		Long: `In a round of a randomised failure detector each node probes one other, chosen at
 random. This command simulates how many rounds pass until every node has been probed, and how
 many probes hit the most probed node in a round, which a time-out must allow for (Bosilca et al.,
@@ -34,7 +34,7 @@ round, and the rounds after which a given node (rounds_one), or any of them (rou
 been probed with a probability of no more than --risk.
 
 Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
-		Example: `  # the sizes of which the report's text speaks
+		Example: `  # the sizes that the report's text mentions
   banyan sim probing --nodes 20000,100000 --runs 1000
 
   # both figures, with 10,000 runs a point as in the report: some minutes
@@ -55,7 +55,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	return cmd
 }
 
-// probingRow is a size with what came of it.
+// probingRow is a size and its results.
 type probingRow struct {
 	nodes        int
 	risk         float64

@@ -48,17 +48,17 @@ it sends as many. For each detector, time-out and combination of conditions it m
   fatal        mistakes by which the ring lost a live node: it stops when it learns that it is
                excluded; SWIM's victims refute
 
-Times are in η. The systems are ring (datagrams: what is lost is lost), ring-stream (as
-real jobs run it, over TCP: what is lost comes late), swim (random targets) and swim-rr
-(every target in turn). Timeout is what is swept: δ in η for the ring, the time in which suspects may
-refute, in its own periods, for SWIM.
+Times are in η. The systems are ring (datagrams, which may be lost), ring-stream (as real jobs
+run it, over TCP: a lost message comes late), swim (random targets) and swim-rr (every target in
+turn). The column timeout is the parameter that is swept: δ in η for the ring; for SWIM the time in
+which suspects may refute, in its own periods.
 
 Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 		Example: `  # one in a hundred messages lost
   banyan sim quality --loss 0.01
 
-  # every node stands still for 200 ms every 10 s, on average: the fastest of each kind that is wrong
-  # about a node less than once in 5,000 periods
+  # every node stands still for 200 ms every 10 s, on average: the fastest detector of each kind that is
+  # wrong about a node less than once in 5,000 periods
   banyan sim quality --stall 200ms --within 2e-4
 
   # the curves of detection time against mistakes, as a page

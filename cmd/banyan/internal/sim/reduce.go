@@ -31,17 +31,18 @@ func reduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reduce",
 		Short: "Simulate a reduction along a corrected tree",
-		Long: `Simulates one reduction: contributions of all processes are combined at process 0,
-although some are dead, without a failure detector. Everyone first sends a copy of its
-contribution to its neighbours on the ring, then a tree is climbed; who is silent is given
-up at a time known in advance. A sum takes what the dead cut off from their neighbours' copies in a
-second climb, so that nothing is counted twice; with --idempotent (a maximum) all copies
-are combined in the first. See docs/design/reduction.md.
+		Long: `Simulates one reduction: the contributions of all processes are combined at process 0,
+although some are dead, without a failure detector. Each process first sends a copy of its
+contribution to its neighbours on the ring. Then the contributions go up a tree; a parent stops
+waiting for a silent child at a time known in advance. For a sum, contributions that dead processes
+cut off are taken from their neighbours' copies in a second pass up the tree, so that none is
+counted twice; with --idempotent (a maximum) all copies are combined in the first pass.
+See docs/design/reduction.md.
 
-Printed are the messages sent; the latency, after which the root has the result; the
-quiescence, after which nothing is under way; the live processes, the contributions included, the
-live ones missing, those of which the root knows by name that it hasn't them, and the longest list of
-silent processes in a message.`,
+The output is the messages sent; the latency, after which the root has the result; the
+quiescence, after which nothing is under way; the live processes; the contributions included; the
+live ones missing; those that the root knows by name to be missing; and the longest list of silent
+processes in a message.`,
 		Example: `  # a sum over 1,024 processes, and with ten of them dead
   banyan sim reduce --procs 1024
   banyan sim reduce --procs 1024 --failed-count 10 --seed 7
@@ -78,7 +79,7 @@ silent processes in a message.`,
 	flags.IntVar(&f.c.Distance, "distance", 2, "neighbours on each side that get a copy, 0 for a plain tree")
 	flags.BoolVar(&f.c.Idempotent, "idempotent", false, "the operation may count a contribution twice, as a maximum may")
 	f.failed.register(flags)
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of what is chosen at random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	cli.FormatFlag(flags, &f.format)
 	flags.StringVar(&f.trace, "trace", "", "write all events to `FILE` as JSON lines")
 	f.model.register(flags)
@@ -124,7 +125,7 @@ func (f *reduceFlags) simulate() (logp.ReductionOutcome, error) {
 	return o, flagError(err)
 }
 
-// reductionRow is a reduction and what came of it.
+// reductionRow is a reduction and its outcome.
 type reductionRow struct {
 	c *logp.Reduction
 	o logp.ReductionOutcome

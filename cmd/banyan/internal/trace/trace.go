@@ -27,22 +27,22 @@ func Command() *cobra.Command {
 it, as a timeline in LogP's manner: a row for each process, time across, a bar above the row's line for
 each send, one below it for each receive, and lines for the flights between. A
 row is tinted from the moment at which its process is coloured, and hatched from
-that at which it is dead.
+the moment at which it is dead.
 
 The picture is one file that any viewer shows. In a browser the wheel zooms,
-dragging moves, a double click shows all again, and what the mouse rests on says
-what it is. Up to 4,096 processes and 50,000 messages are drawn; up to a few hundred
+dragging moves, a double click shows all again, and a tooltip names what the mouse
+rests on. Up to 4,096 processes and 50,000 messages are drawn; up to a few hundred
 processes can be read without zooming.
 
-Of a longer run draw a part: --from and --to are times as the picture of the whole shows
-them, in steps, or as in 1.5ms; --kind is messages as they are named in the trace.
+Draw a part of a longer run: --from and --to are times as the picture of the whole shows
+them, in steps, or as in 1.5ms; --kind takes kinds of messages, as the trace names them.
 
 FILE and OUT may be "-", the standard input and output.`,
 		Example: `  # figure 5 of the corrected-trees paper: a Lamé tree
   banyan sim broadcast --procs 9 --tree lame --k 3 --latency 1 --overhead 1 --correction none --trace lame.jsonl
   banyan trace lame.jsonl --svg lame.svg
 
-  # how correction reaches those whom dead processes cut off
+  # how correction reaches the processes that dead ones cut off
   banyan sim broadcast --procs 16 --failed 1,6 --trace run.jsonl
   banyan trace run.jsonl --svg run.svg
 
@@ -52,7 +52,7 @@ FILE and OUT may be "-", the standard input and output.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if svg == "" {
-				return errors.New("--svg: where should the picture go?")
+				return errors.New("--svg: name a file for the picture")
 			}
 			var err error
 			if part.From, err = traceTime(from); err != nil {
@@ -70,8 +70,8 @@ FILE and OUT may be "-", the standard input and output.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&svg, "svg", "", "write the picture to `OUT`")
-	flags.StringVar(&from, "from", "", "draw what is later than a `TIME`")
-	flags.StringVar(&to, "to", "", "draw what is earlier than a `TIME`")
+	flags.StringVar(&from, "from", "", "draw the part after a `TIME`")
+	flags.StringVar(&to, "to", "", "draw the part before a `TIME`")
 	flags.StringSliceVar(&part.Kinds, "kind", nil, "draw messages of these kinds only")
 	return cmd
 }
