@@ -1,7 +1,7 @@
 // Package layout says which process is which replica of which rank, once for the whole module. A
 // process is a proto.Proc, what runs in it a proto.Rank; only a Layout maps one to the other. Each
-// pair of a rank and a replica's index is a replica slot: it keeps its Proc for the job's life, and
-// the processes that fill it one after the other are its incarnations.
+// pair of a rank and a replica's index is a replica slot. It keeps its Proc as long as the job
+// runs; the processes that fill it one after the other are its incarnations.
 //
 // It is arithmetic, immutable and without limits but MaxDegree.
 package layout

@@ -26,8 +26,8 @@
 //  5. It delivers the messages of one ordered pair of processes in the order
 //     in which they were sent, each at most once.
 //
-// Packages below proto never import each other: what connects them is routing,
-// and lives in internal/runtime/process.
+// Packages below proto never import each other: package internal/runtime/process connects them
+// by routing.
 package proto
 
 import "fmt"
@@ -39,7 +39,7 @@ type Proc int32
 
 // Rank is a logical MPI process, numbered 0…n-1 in the world. Collectives,
 // matching and the program speak of Ranks. With replication several Procs are
-// one Rank; only package replica maps one to the other.
+// one Rank; only package layout maps one to the other.
 type Rank int32
 
 // Incarnation numbers the processes that have had one Proc, in their order: the first one is 0,

@@ -1,5 +1,5 @@
 // Package topology computes the trees along which processes send to each other:
-// who is whose parent and child. It is arithmetic only: no communication, no
+// which process is parent and child of which. It is arithmetic only: no communication, no
 // state, no time. Beside the trees there are the failure detector's ring ([Ring])
 // and the ways of its reliable broadcast ([Hypercubes]).
 //

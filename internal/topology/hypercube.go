@@ -16,7 +16,7 @@ import "math/bits"
 // vertex along two trees meet nowhere in between: k-1 dead vertices can't
 // cut all k ways to it.
 //
-// Who receives a copy knows from (cube, tree) and its own label to whom it
+// The receiver of a copy knows from (cube, tree) and its own label to which processes it
 // goes next. It needs no memory of which broadcasts it has seen.
 type Hypercubes struct {
 	n, k int32

@@ -28,7 +28,7 @@ func (r *rounds) parent(process int32) int32 {
 	now := r.round(process)
 	i := process - r.list[now].first // the parent is the i-th sender of the round
 	if r.dense() {
-		return i // who sends in every step is who has been ready longest
+		return i // in every step the process sends that has been ready longest
 	}
 	// Those who send now were sent to a delay ago, or that and some steps.
 	for t := int64(r.list[now].time) - r.delay; t >= 0; t -= r.step {

@@ -12,7 +12,7 @@ import (
 // clockwise. A Ring never changes and may be shared.
 type Ring struct {
 	order    []proto.Proc // by position; nil if it is the identity
-	position []int32      // by Proc, -1 for who isn't in it; nil if it is the identity
+	position []int32      // by Proc, -1 for those that aren't in it; nil if it is the identity
 	n        int32
 }
 

@@ -24,7 +24,7 @@ func Lame(procs, k int, n Numbering) (Tree, error) {
 
 // Optimal returns the tree that reaches everyone earliest in the LogP model with
 // latency ≥ 0 and overhead ≥ 1, in the same unit of time: a process sends every
-// o, and who is sent a message is ready 2o + L after that began. Where o divides
+// o, and its receiver is ready 2o + L after the send began. Where o divides
 // L it is the Lamé tree of order 2 + L/o. Where it doesn't, interleaved
 // numbering is by time too, but see [Tree.Interleaved].
 func Optimal(procs, latency, overhead int, n Numbering) (Tree, error) {
@@ -82,7 +82,7 @@ type round struct {
 //
 //	S(t) = S(t-step) + S(t-delay), S(0) = 1,
 //
-// which is the paper's R(t) where the step is 1. Who was sent to at time u
+// which is the paper's R(t) where the step is 1. A process that was sent to at time u
 // sends first at f = u + delay, after S(f-step) others, and keeps that distance
 // to the first sender in each of its rounds, since those who join later are
 // numbered later.

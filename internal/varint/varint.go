@@ -5,8 +5,8 @@
 // # Invariants
 //
 //   - A Reader gives what was appended, in the same order.
-//   - It reads nothing beyond its bytes, and once it has failed it gives nothing but 0 and nil:
-//     who reads a record may look at Failed at its end, and loops over a Count end.
+//   - It reads nothing beyond its bytes, and once it has failed it gives nothing but 0 and nil. So
+//     it is enough to look at Failed at the end of a record, and loops over a Count end.
 //
 // # Limits
 //
@@ -40,7 +40,7 @@ func Read(b []byte) Reader { return Reader{rest: b} }
 // Failed says that something impossible was read, or that Fail was called.
 func (r *Reader) Failed() bool { return r.failed }
 
-// Fail is for who finds what was read impossible.
+// Fail is for callers that find what was read impossible.
 func (r *Reader) Fail() { r.failed = true }
 
 // Done says that all has been read, and that it was possible.

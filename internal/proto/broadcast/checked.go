@@ -2,12 +2,12 @@ package broadcast
 
 // Checked correction: a process that the tree has reached sends farther and
 // farther to both sides of the ring. It stops to one side when it has heard
-// from that side, and has sent to the nearest it has heard from: between the
-// two everyone has been sent to. Who is coloured by a correction sends none.
+// from that side, and has sent to the nearest process that it has heard from: then all
+// between the two have been sent to. A process that a correction colours sends none.
 //
-// Why everyone is reached: take two neighbours a, b among those who correct, with
-// only others between them. Whoever a hears from on b's side is b or beyond, so a
-// stops only after it has sent to all between them. Nobody needs more than P
+// Why every process is reached: let a and b correct, with no correcting process between them.
+// What a hears from b's side comes from b or beyond, so a
+// stops only after it has sent to all between them. No process needs more than P
 // corrections in all: those have gone round the whole ring.
 
 // checked returns how far the next correction would go on each side, 0 for a

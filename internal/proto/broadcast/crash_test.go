@@ -19,8 +19,8 @@ import (
 // every state, at any time, what has been sent must be enough as it is: if somebody
 // has finished, everyone has been sent to. Then all may crash who like.
 //
-// Three reductions: a run ends when everyone has been sent to; a message arrives when it matters to what its receiver sends
-// next (earlier it would make no difference, later it makes the same); of
+// Three reductions: a run ends when everyone has been sent to; a message arrives when it matters to
+// what its receiver sends next (earlier it would make no difference, later it makes the same); of
 // two that teach a receiver the same one is kept. It implements explore.World.
 type prefixes struct {
 	config  *Config

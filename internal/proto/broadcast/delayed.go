@@ -6,18 +6,18 @@ import "banyan/internal/proto"
 // A process that the tree has reached, whether or not a correction reached it
 // before, sends to its left neighbour and then waits: its right neighbour does the
 // same, so something should come from there. If nothing has come within the delay,
-// it sends farther and farther to the right, until something does. Who hears from
-// the left, and isn't heard there by its first message, answers.
+// it sends farther and farther to the right, until something does. A process that hears from
+// a sender on its left that its own first message didn't reach answers.
 //
-// Why everyone is reached: a stops only when b, who takes part, has answered what a
+// Why every process is reached: a stops only when b, which takes part, has answered what a
 // sent to it, or is its neighbour. Either way a has sent to all between them, and
-// b cares for what is beyond. Who doesn't take part doesn't answer, so a passes it.
-// If nobody else takes part a goes round the ring.
+// b takes care of what is beyond. A process that doesn't take part doesn't answer, so a goes on
+// beyond it. If no other process takes part a goes round the ring.
 //
 // Only the nearest sender is answered: one farther away has sent to the nearer one
-// before, who takes part as well, and is answered there.
+// before, which takes part as well and answers.
 //
-// The delay suspects nobody: if it is too short, more messages are sent.
+// The delay accuses no process: if it is too short, more messages are sent.
 
 // waits says whether a process still expects its right neighbour's correction.
 func (c *Config) waits(s *State) bool {

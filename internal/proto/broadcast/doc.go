@@ -1,7 +1,7 @@
 // Package broadcast is the corrected tree of Küttler et al. (PPoPP '19), section
 // 3: one message from a root reaches every live process, without a failure
-// detector. It is spread along a tree first (dissemination); whom the tree
-// misses, since somebody above is dead, is reached along the ring of positions
+// detector. It is spread along a tree first (dissemination). Processes that the tree
+// misses, because an ancestor is dead, are reached along the ring of positions
 // (correction).
 //
 // Processes are positions 0…P-1 with the root at 0. What all of them know in
@@ -24,19 +24,19 @@
 //
 //   - NoCorrection: dissemination alone.
 //   - Acknowledged (acknowledged.go): a plain tree whose processes tell their parent
-//     when everyone below has the message. The classical baseline: it finds that
-//     somebody is dead (the root never becomes done), but reaches nobody by it.
-//   - Checked (checked.go): along both sides of the ring until one meets another who
-//     corrects. Reaches every live process, whoever else was dead from the start.
+//     when all below have the message. The classical baseline: it finds that
+//     some process is dead (the root never becomes done), but reaches no other by it.
+//   - Checked (checked.go): along both sides of the ring until one meets another process that
+//     corrects. Reaches every live process, whatever others were dead from the start.
 //   - Opportunistic (opportunistic.go): to some neighbours on each side, or on one.
 //     Overlapped, it reaches every live process as long as no d neighbours in
 //     a row are dead, d being the larger of both distances; synchronised, as long as
 //     dissemination leaves no gap of more than their sum.
-//   - Optimised (optimised.go): the same, and it reaches the same, without those
-//     whom a neighbour is known to reach.
-//   - Delayed (delayed.go): one message each and an answer for those who miss it.
+//   - Optimised (optimised.go): the same, without messages to processes that
+//     a neighbour is known to reach.
+//   - Delayed (delayed.go): one message each and an answer for those that miss it.
 //     Reaches every live process, as checked correction does.
-//   - FailureProof (failureproof.go): until everybody is known to have been sent to.
+//   - FailureProof (failureproof.go): until all are known to have been sent to.
 //     Reaches every live process although others, at any point of the
 //     broadcast, die; if the root dies too, every one or none.
 //
@@ -54,8 +54,8 @@
 //
 // A process is coloured once and never loses its colour; it sends at most one
 // tree message to each child, at most P corrections (twice as many delayed or
-// failure-proof ones, with the answers) and at most one acknowledgement; only coloured processes send.
-// Every broadcast ends.
+// failure-proof ones, with the answers) and at most one acknowledgement. Only coloured
+// processes send. Every broadcast ends.
 //
 // # How the promises are checked
 //
@@ -67,7 +67,7 @@
 //
 // # Limits
 //
-// But for FailureProof, deaths are covered if they happen before a process's first
+// Except with FailureProof, deaths are covered if they happen before a process's first
 // message; a process that dies between two messages may leave others uncoloured
 // (Stream mends that, with a failure detector). Acknowledged trees with a dead
 // process never become quiet at the root. Overlapped delayed correction needs a

@@ -122,10 +122,10 @@ func deadSets(procs int) iter.Seq[uint] {
 	}
 }
 
-// TestEverything explores all broadcasts to up to 5 processes, with delayed
-// correction or gossip to 4. Of checked correction among 5, and these two among 4, it leaves out that
-// none is dead, some 10^7 states in which the tree reaches all; TestRandomSchedules
-// looks at that. TestCrashes is for failure-proof correction.
+// TestEverything explores all broadcasts to up to 5 processes, with delayed correction or gossip to
+// 4. Of checked correction among 5, and these two among 4, it leaves out that none is dead, some
+// 10^7 states in which the tree reaches all; TestRandomSchedules looks at that. TestCrashes is for
+// failure-proof correction.
 func TestEverything(t *testing.T) {
 	for _, v := range []variant{
 		{correction: NoCorrection}, {correction: Acknowledged},

@@ -2,37 +2,36 @@ package broadcast
 
 import "math/bits"
 
-// Failure-proof correction reaches everyone although processes die during the
-// broadcast, at any point, in any number, the root included: either all who
-// live are coloured in the end, or none.
+// Failure-proof correction reaches every process although processes die during the
+// broadcast, at any point, in any number, the root included: either all
+// live ones are coloured in the end, or none.
 //
 // Checked correction fails there, because a process that meets another relies on
-// it to care for what is beyond, and that other may die. Here nobody relies on
-// anybody's future. A process knows of a stretch of the ring around it, grown from
-// itself, to all of which the message has been sent: by itself, or by somebody who
+// it to take care of what is beyond, and that other may die. Here no process relies on
+// another's future. A process knows of a stretch of the ring around it, grown from
+// itself, to all of which the message has been sent: by itself, or by a process that
 // said so. It corrects, to its left and to its right in turn and always just
-// outside that stretch, until this is the whole ring. Everyone who is coloured does
-// so, by whatever it was coloured.
+// outside that stretch, until this is the whole ring. Every coloured process does
+// so, whatever coloured it.
 //
 // What a correction says: its sender, δ away, knows of the δ positions up to the
 // receiver, and of c beyond itself. So the receiver's stretch grows to at least δ + c
 // on that side. c is rounded down to 2^n - 1, of which n fits into the kind.
 //
-// Who has finished answers a correction: "everything". So one who comes late needn't
-// go round the ring alone. An answer isn't answered, and one of several that are
-// owed to one side may be left out: who doesn't get it goes on.
+// A process that has finished answers a correction: "everything". So a process that comes late
+// needn't go round the ring alone. An answer isn't answered, and one of several that are
+// owed to one side may be left out: a process that doesn't get it goes on.
 //
-// Why it holds. (1) "Somebody has sent to x" is true for ever: what was sent
-// arrives, though its sender dies thereafter. It is said only by those for whom it is
-// true, as each adds a position to its stretch in the step that sends there, and
-// the rest comes from others; by induction over the messages every stretch is true,
-// in any order of arrivals. (2) A process that is coloured and lives sends until
-// its stretch is the ring, at most P-1 times and the answers, whoever is silent. So if one who lives
-// is coloured, everybody has been sent to, and everyone who lives is coloured. (3) A
-// root that lives is one. No time, nor anyone's life, enters the argument.
+// Why it holds. (1) "Somebody has sent to x" is true for ever: what was sent arrives, though its
+// sender dies thereafter. A process says it only when it is true, because each adds a position to
+// its stretch in the step that sends there, and the rest comes from others; by induction over the
+// messages every stretch is true, in any order of arrivals. (2) A coloured live process sends until
+// its stretch is the ring, at most P-1 times and the answers, whatever other processes are silent.
+// So if a live process is coloured, all have been sent to, and every live process is coloured. (3)
+// A live root is coloured. The argument needs no time, and no process to stay alive.
 //
-// What it costs: as both neighbouring stretches are added to one's own, a stretch
-// that is answered from both sides grows exponentially: without failures everybody
+// What it costs: both neighbouring stretches are added to a process's own, so a stretch
+// that is answered from both sides grows exponentially: without failures each process
 // sends a multiple of log P corrections. After a gap of g it is up to g more.
 // What it needs: a network that delivers what a process sent before it died.
 

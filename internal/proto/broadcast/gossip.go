@@ -8,17 +8,17 @@ import (
 )
 
 // Gossip is dissemination without a tree (section 3.1, after Hoefler et al.):
-// whoever has the message sends it to others chosen at random, until a time, or for a
+// a process that has the message sends it to others chosen at random, until a time, or for a
 // number of rounds. The zero Gossip is none.
 //
-// The rounds are counted as in the MPI prototype: the root starts in round 0,
-// every message carries the number of its round, the sender's next, and who is reached
+// The rounds are counted as in the paper's MPI prototype: the root starts in round 0,
+// every message carries the number of its round, the sender's next, and a process that is reached
 // in round r sends in rounds r+1 to Rounds. Then it is ready to correct. A process
 // that a correction reaches first knows no round, and doesn't gossip before it has
 // heard one.
 //
-// Whom the n-th message of a process goes to depends on the seed, the process
-// and n only. Everybody else is equally likely each time.
+// The receiver of a process's n-th message depends on the seed, the process
+// and n only. All other processes are equally likely each time.
 type Gossip struct {
 	Until  proto.Time // when gossip ends, or
 	Rounds int        // how many rounds there are, up to MaxRounds

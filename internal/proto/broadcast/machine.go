@@ -88,7 +88,7 @@ func (c *Config) Receive(s *State, from int, kind Kind) bool {
 		return false
 	}
 	first := !s.is(flagColoured)
-	if first || kind.disseminates() { // a correction is no news to who is coloured
+	if first || kind.disseminates() { // a correction is no news to a coloured process
 		c.colour(s, kind)
 	}
 	return first
@@ -106,7 +106,7 @@ func (c *Config) colour(s *State, kind Kind) {
 	if !s.is(flagSpread) && (kind.disseminates() || !c.Synchronised) {
 		c.spread(s, kind)
 	}
-	// Delayed correction can wait for those whom dissemination reaches second.
+	// Delayed correction can wait for those that dissemination reaches second.
 	if (first || c.Correction == Delayed) && c.takesPart(kind) {
 		s.flags |= flagParticipant
 	}

@@ -1,13 +1,13 @@
 package broadcast
 
 // Opportunistic correction: a process sends to its neighbours on the ring, as
-// far as a distance for each side, whatever it hears (section 3.1). What is
-// different in optimised.go is only that it leaves some out.
+// far as a distance for each side, whatever it hears (section 3.1). Optimised correction
+// (optimised.go) differs only in that it leaves some messages out.
 //
-// Where it is synchronised, those who correct are those whom dissemination has
-// reached. Overlapped, it is everyone who is coloured, as there.
+// Where it is synchronised, the processes that dissemination has reached correct.
+// Where it is overlapped, all coloured processes do, as with optimised correction.
 //
-// No two sides meet: in a small ring somebody within the distance of both sides
+// The two sides never overlap: in a small ring a process within the distance of both sides
 // is reached from one. If both could reach half of the ring or more, the opposite
 // position of a ring of even size counts as left.
 

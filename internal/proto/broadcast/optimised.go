@@ -1,12 +1,12 @@
 package broadcast
 
 // Optimised opportunistic correction: a process sends to d neighbours on each
-// side of the ring, nearest first, except to those whom somebody else is known
-// to reach: a correction that came from the right, from δ away, was sent by one
-// who reaches d-δ positions to the left of here, itself or through others. So
+// side of the ring, nearest first, except to those that another process is known
+// to reach: the sender of a correction that came from the right, from δ away, reaches
+// d-δ positions to the left of here, itself or through others. So
 // only the farthest δ are left.
 //
-// Everyone who is coloured corrects, by whatever it was coloured. (Where
+// Every coloured process corrects, whatever coloured it. (Where
 // correction is overlapped nobody can tell an early correction from one that
 // mends a broken tree; and only so do the paper's results come out:
 // docs/design/papers.md.) So the colour spreads along the ring over any gap of fewer than

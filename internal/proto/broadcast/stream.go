@@ -21,55 +21,53 @@ import (
 //
 // # Colouring
 //
-// A coloured member passes the payload on along the tree at once, past those who are
-// known to be gone to whoever is below them. CorrectAfter later it corrects its
-// neighbours on the ring: not before, for until then it has mostly learnt that they
-// need no correction, from frames of the same broadcast or from what they said to have
-// completed (Heard). Corrections go to the left only: whoever is below a dead
-// member in the tree has a higher position, so one dead member never stands between
+// A coloured member passes the payload on along the tree at once. Members known to be gone are
+// skipped: their children get it instead. CorrectAfter later it corrects its
+// neighbours on the ring. It waits because by then it has mostly learnt that they
+// need no correction, from frames of the same broadcast or from what they have said that they
+// completed (Heard). Corrections go to the left only: the members below a dead
+// member in the tree have higher positions, so one dead member never stands between
 // them and the root, from which colour comes round the ring to the left.
 //
 // A payload larger than OfferAbove isn't worth sending where most have it, so along the
-// ring it is only offered. That colours nobody: who isn't coloured PullDelay later, or
-// knows that a member is gone, pulls it.
+// ring it is only offered. An offer colours no member: one that isn't coloured PullDelay later, or
+// knows that a member is gone, pulls the payload.
 //
 // When a member dies, its nearest live ancestor in the tree of each broadcast that isn't
-// stable yet sends to those below it, or offers what is large.
+// stable yet sends the payload to the members below it, or offers it if it is large.
 //
 // Every member keeps the payload until the broadcast is stable: all live members
-// have completed it. So whoever misses one can pull it. A pull is sent once,
-// over an ordered channel that loses nothing, and remembered by its receiver,
-// who answers as soon as it can; so nothing is ever repeated in vain.
+// have completed it. So a member that misses it can pull it. A pull is sent once,
+// over an ordered channel that loses nothing. Its receiver remembers it,
+// and answers as soon as it can; so nothing is ever repeated in vain.
 //
 // Live root: every live member that starts a broadcast gets coloured, whatever
 // other members die, whenever. If all its ancestors in the tree live on, the tree
 // brings the payload. If one dies, the member learns of it (the detector is
 // complete), and PullDelay later pulls: from one that offered and so has the
 // payload, or else from the root. If that one dies first, it turns to the next.
-// The root does not die, and answers when it has started, if not before.
+// The root does not die, and answers at the latest when it has started.
 //
-// Dead root: every live member that starts a broadcast gets coloured, or all fail
-// it. Members that miss the payload ask all others in turn. A member that has it
-// answers with it. One that hasn't answers Missing, but only if it knows exactly the
-// same members to be gone as the one who asks (the root among them), and it
-// drops frames of those from then on. Otherwise the answer waits; all learn of
-// all deaths in the end. When x learns of another death it asks all anew. So x
-// fails the broadcast when, for one set D of those gone, every member not in D
-// has answered Missing knowing D. Suppose one of them is coloured nevertheless,
-// and let z be the first, by a frame of w. Then w isn't in D, or z would have
-// dropped the frame. If w was coloured before it answered x, it answered with
-// the payload, and x did not fail. If after, z wasn't the first.
-// So if anyone fails it, nobody alive ever has it.
+// Dead root: every live member that starts a broadcast gets coloured, or all fail it. Members that
+// miss the payload ask all others in turn. A member that has it answers with it. One that hasn't
+// answers Missing, but only if it knows exactly the same members to be gone as the member that asks
+// (the root among them), and it drops frames of those from then on. Otherwise the answer waits; all
+// learn of all deaths in the end. Let x be a member that misses the payload. When x learns of
+// another death it asks all anew. So x fails the broadcast when, for one set D of those gone, every
+// member not in D has answered Missing knowing D. Suppose one of them is coloured nevertheless, and
+// let z be the first, by a frame of w. Then w isn't in D, or z would have dropped the frame. If w
+// was coloured before it answered x, it answered with the payload, and x did not fail. If after, z
+// wasn't the first. So if one member fails it, no live member ever has it.
 //
 // # Room
 //
 // A root starts number s only if all live members have completed s-Window: are
 // coloured and have started it, or failed it. It asks them when half of the
 // window is used up, and they answer when they get there. All frames carry the
-// newest number known to be stable, so the next root, if another, knows too. A dead
-// member is waited for no longer. So a member keeps at most Window payloads, and
-// 2·Window slots do for every number that any member can speak of: who starts a
-// number asks for s-2·Window to be stable first.
+// newest number known to be stable, so the next root, if another, knows it too. No member waits for
+// a dead one. So a member keeps at most Window payloads, and
+// 2·Window slots suffice for every number that any member can speak of: a member that starts
+// number s first asks for s-2·Window to be stable.
 //
 // # Invariants
 //
@@ -80,8 +78,8 @@ import (
 //
 // # Limits
 //
-// All of it rests on the detector: it tells every live member of every death, and
-// whom it calls dead is dead or heard no more (fenced).
+// All of it relies on the detector: it tells every live member of every death, and
+// a member that it calls dead is dead or heard no more (fenced).
 //
 // Colouring costs O(log Size) sends per member, a root's question for room
 // O(Size) once every Window/2 numbers. A broadcast that fails costs each member
@@ -89,7 +87,7 @@ import (
 type Stream struct {
 	cfg   StreamConfig
 	trees [shapes]Config // what all members know in advance
-	slots []slot         // 2·Window; number s lives in slots[s mod 2·Window]
+	slots []slot         // 2·Window; number s is in slots[s mod 2·Window]
 
 	started   uint64             // numbers that the program has asked for
 	completed uint64             // all numbers up to it are handed up
@@ -330,7 +328,7 @@ func (s *Stream) Idle() bool { return s.tasks.Len() == 0 && s.uncorrected.Len() 
 // needn't wait until what has arrived was received.
 func (s *Stream) Owes() bool { return s.tasks.Len() > 0 }
 
-// relayed notes a frame that brings or offers a payload: who sends it has it. Where
+// relayed notes a frame that brings or offers a payload: its sender has it. Where
 // it isn't the tree's, nor an answer to a pull, it was sent to this side of the ring.
 func (s *Stream) relayed(sl *slot, from int, f *Frame) {
 	if sl.state == waiting && sl.holders.none() {

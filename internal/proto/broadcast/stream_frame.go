@@ -12,7 +12,7 @@ const (
 	Chain
 	// Star lets the root send to all, for members that share cores: it takes one turn of all of
 	// them. Nobody is between the root and another, so nobody corrects; if the root
-	// dies, who has the payload is asked for it, as ever.
+	// dies, a member that has the payload is asked for it, as always.
 	Star
 
 	shapes = 3

@@ -23,7 +23,7 @@ func (s *Stream) offered(now proto.Time, sl *slot, from int) {
 	case sl.target != nobody && s.members[sl.root].gone:
 		s.ask(sl, from) // the search is over
 	case sl.target != nobody:
-		// The root was asked and lives.
+		// The root was asked and is live.
 	case s.gone > 0:
 		sl.pullAt = proto.Never
 		s.ask(sl, from)
@@ -70,7 +70,7 @@ func (s *Stream) pulled(sl *slot, from int) {
 	s.answer(sl)
 }
 
-// answer answers the askers whom the truth can be told: the payload, or that it is
+// answer answers the askers that can be told the truth: the payload, or that it is
 // missing, if they and this member know the same to be gone.
 func (s *Stream) answer(sl *slot) {
 	for to := range sl.askers.drain() {
@@ -86,8 +86,8 @@ func (s *Stream) canDeny(sl *slot, to int) bool {
 	return s.members[sl.root].gone && s.members[to].digest == s.digest
 }
 
-// drop takes a member out for good: what was expected of it is expected of
-// others.
+// drop takes a member out for good: this member then expects of others what it expected of that
+// one.
 func (s *Stream) drop(now proto.Time, member int, out *StreamActions) {
 	m := &s.members[member]
 	if m.gone || member == s.cfg.Self {
@@ -130,7 +130,7 @@ func (s *Stream) dropFrom(now proto.Time, sl *slot, member int, out *StreamActio
 			s.pullLater(now, sl)
 		}
 	case sl.target == sl.offerer:
-		// It has the payload and lives: no need to have it sent twice.
+		// It has the payload and is live: it needn't be sent twice.
 	case sl.target == member || rootGone:
 		// All that was denied was denied of a smaller set of those gone.
 		sl.turn = 0

@@ -43,9 +43,9 @@ func (s *Stream) wantStable(number uint64) {
 	s.askForRoom()
 }
 
-// askForRoom asks all members who haven't reported enough, unless a question is
-// open. It asks for half a window at a time: not less, so as not to ask often, and
-// not more, as whoever needs room knows that so many are under way, and so that
+// askForRoom asks all members that haven't reported enough, unless a question is
+// open. It asks for half a window at a time: not less, so that it asks seldom, and
+// not more, because a member that needs room knows that so many are under way, and so that
 // all will complete them. What lies beyond may have to wait for this member.
 func (s *Stream) askForRoom() {
 	if s.need > s.stable && s.asked <= s.stable {

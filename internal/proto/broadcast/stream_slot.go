@@ -65,7 +65,7 @@ func (s *Stream) known(number uint64) *slot {
 	return nil
 }
 
-// position is a member's place in the tree of a broadcast, the root's being 0.
+// position is a member's position in the tree of a broadcast; the root's is 0.
 func (s *Stream) position(sl *slot, member int) int {
 	if member < sl.root {
 		return member - sl.root + s.cfg.Size
@@ -73,7 +73,7 @@ func (s *Stream) position(sl *slot, member int) int {
 	return member - sl.root
 }
 
-// member is who has a place in the tree of a broadcast.
+// member is the member at a position in the tree of a broadcast.
 func (s *Stream) member(sl *slot, position int) int {
 	if m := position + sl.root; m < s.cfg.Size {
 		return m

@@ -200,7 +200,8 @@ func (w *streamWorld) start(m *streamMember) bool {
 	return true
 }
 
-// shape is the tree of a number: a chain for one in four of them, and a star for another, if some are.
+// shape is the tree of a number: a chain for one in four of them, and a star for another, if some
+// are.
 func (w *streamWorld) shape(number int) Shape {
 	switch {
 	case w.shaped && number%4 == 0:

@@ -2,13 +2,13 @@
 //
 // # Why
 //
-// Replicas with the same index form a world in which messages obey causality,
+// Replicas with the same index form a replica layer in which messages obey causality,
 // as in a job without replicas. When a process dies, its substitute sends into
-// the dead one's world out of its own, which may be ahead. What it sends may
-// depend on something that the receiver hasn't done yet in its own world: a
-// message from the future. A receive from any source would take it in place of
-// the one that belongs there. (Lefray et al. don't consider it: their argument
-// on anonymous receptions holds within one world.)
+// the dead one's layer from its own layer, which may be ahead. What it sends may
+// depend on something that the receiver hasn't done yet in its own layer: a
+// message from the future. A receive from any source would take it instead of
+// the right one. (Lefray et al. don't consider it: their argument
+// on anonymous receptions holds within one layer.)
 //
 // # How
 //
@@ -22,27 +22,28 @@
 // # Invariants
 //
 //   - Without substitution every message is Ready when it arrives: its cause is
-//     in the same world.
-//   - Along a channel the stamps of one sender grow, so its messages get ready in their order. Where
-//     several replicas of it send, a message may be ready before an earlier one, and two copies of one message at
-//     different times: the layer above keeps the order, and takes the stamp that asks for least.
+//     in the same layer.
+//   - Along a channel the stamps of one sender grow, so its messages get ready in their order.
+//     Where several replicas of it send, a message may be ready before an earlier one, and two
+//     copies of one message at different times. The driver keeps the order, and takes the stamp
+//     that asks for least.
 //   - A stamp counts what the program has received, not what has arrived: it
 //     is the program's causality. So what a receiver waits for gets ready:
-//     another replica got it with just as many sends behind it.
+//     another replica received it after just as many sends.
 //
 // # Limits
 //
-// Receives from any source may fall differently in different worlds, and so may
-// stamps. With two worlds ahead that took them in different orders, and two
-// substitutes of theirs in a third world (three replicas at least), a receiver there
+// Receives from any source may take messages in different orders in different layers, so stamps may
+// differ. With at least three replicas, two layers may be ahead that took them in different orders,
+// and each may have a substitute that sends into a third layer. A receiver there
 // could wait for a send of its own. No such program is known.
 //
 // Operations beside the program count as one event each, when they begin (Fork).
 //
 // A stamp has four bytes for each rank of the job. Goroutines that receive at
 // the same time share a clock: a message may then wait for a send of another
-// goroutine, that for a message of another world, and so on, for ever. The layer above has who names a source
-// wait for nothing then; a receive from any source may.
+// goroutine, that for a message of another layer, and so on, for ever. So then the driver doesn't
+// let receives that name a source wait for a cause; a receive from any source may wait.
 package causal
 
 import (

@@ -41,17 +41,17 @@ type Beat struct {
 // Bulletin is a copy of a broadcast, along one tree of one hypercube
 // ([banyan/internal/topology.Hypercubes]).
 //
-// Gone is shared by all who send, carry, have or had the bulletin, in a simulation even
-// by all processes: nobody ever changes it, and a machine may keep it. A driver that
+// All that send, carry, have or had the bulletin share Gone, in a simulation even
+// all processes. So it is never changed, and a machine may keep it. A driver that
 // decodes bulletins gives each a slice of its own.
 type Bulletin struct {
 	View        uint32            // whose members the labels count; the source's and the sender's
-	Incarnation proto.Incarnation // the sender's, who may have it from another
+	Incarnation proto.Incarnation // the sender's, which may not be the source
 	Source      proto.Proc
 	Cube, Tree  uint8
 	// Gone is everyone known to the source to be gone, sorted by position on
 	// the view's ring. The view's other members take part in the broadcast, whatever
-	// those who pass it on know.
+	// the processes that pass it on know.
 	Gone []Entry
 }
 

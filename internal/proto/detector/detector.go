@@ -6,7 +6,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Config says who the process is and how patient.
+// Config says which process it is and how patient.
 type Config struct {
 	Self        proto.Proc
 	Incarnation proto.Incarnation // of this process, as in the view
@@ -14,9 +14,9 @@ type Config struct {
 	// Period (η) is the time between heartbeats, Timeout (δ) the silence that
 	// is taken for a death.
 	Period, Timeout proto.Time
-	// Witness says that somebody, such as a launcher, sees every death, ends those
-	// that are silent, and tells all. Then nobody broadcasts a death before η
-	// has passed: what is told twice is told slower.
+	// Witness says that a witness, such as a launcher, sees every death, ends silent
+	// processes, and tells all. Then no process broadcasts a death before η
+	// has passed: news that is told twice arrives later.
 	Witness bool
 }
 
@@ -25,17 +25,17 @@ type Config struct {
 type Machine struct {
 	cfg Config
 
-	// gone is who is known to be gone. It is changed in place only while
-	// nobody else has it.
+	// gone are the members known to be gone. It is changed in place only while
+	// it isn't shared.
 	gone    roll
 	shared  bool
 	unheard bool   // no heartbeat of this emitter yet
 	hash    uint64 // of the digest
-	// tellers[i] is who is known to have told everyone of gone[i]: this
+	// tellers[i] is a process that is known to have told all of gone[i]: this
 	// process, or else the source of a broadcast with it that came by. NoProc if
-	// nobody.
+	// there is none.
 	tellers []proto.Proc
-	held    []holding // deaths to tell of unless somebody else does
+	held    []holding // deaths to tell of unless another process does
 
 	emitter  proto.Proc // NoProc if no other process is left
 	observer proto.Proc // NoProc too
@@ -59,7 +59,7 @@ func New(cfg Config, now proto.Time, out *Actions) *Machine {
 	return m
 }
 
-// Start is New in place, for those who keep many machines in one slice.
+// Start is New in place, for drivers that keep many machines in one slice.
 func (m *Machine) Start(cfg Config, now proto.Time, out *Actions) {
 	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, oweUntil: proto.Never}
 	if ring := cfg.View.Ring; ring.Len() > 1 {
@@ -80,8 +80,8 @@ func (m *Machine) Alive(p proto.Proc) bool {
 	return (!gone || e.Left) && m.cfg.View.Ring.Position(p) >= 0
 }
 
-// Gone gives the members known to be gone, by position on the ring. Nobody may
-// change the slice; it is valid until the next call.
+// Gone gives the members known to be gone, by position on the ring. The slice mustn't be
+// changed; it is valid until the next call.
 func (m *Machine) Gone() []Entry { return m.gone }
 
 // Observer is the process that gets this one's heartbeats, NoProc if there is none.
@@ -122,7 +122,7 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 }
 
 // Evidence takes certain knowledge of the death of a process in all incarnations
-// up to one. What is no news is ignored.
+// up to one. It ignores what it knows already.
 func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	e := Entry{Proc: p, Incarnation: incarnation}
@@ -132,8 +132,8 @@ func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation proto.Incar
 	}
 }
 
-// Left takes the goodbye of a process: it leaves the ring, and is not dead. Others may
-// hear of it from this one.
+// Left takes the goodbye of a process: it leaves the ring, and is not dead. This process may tell
+// others of it.
 func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	if p != m.cfg.Self && m.learn(Entry{p, incarnation, true}, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
@@ -142,15 +142,15 @@ func (m *Machine) Left(now proto.Time, p proto.Proc, incarnation proto.Incarnati
 }
 
 // Stranger answers a frame of any kind that came from an excluded incarnation: it
-// lives after all, or did when it sent, and must learn that it is excluded. The first
-// frame of a higher incarnation tells that the lower ones are dead.
+// is live after all, or was when it sent, and must learn that it is excluded. The first
+// frame of a higher incarnation proves that the lower ones are dead.
 func (m *Machine) Stranger(now proto.Time, from proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m.wake(now)
 	m.admits(now, from, m.cfg.View.Number, incarnation, out)
 }
 
-// Eviction notice takes another process's word that this one is dead, in its incarnations
-// up to one.
+// Eviction takes an eviction notice: another process's word that this one is dead, in its
+// incarnations up to one.
 func (m *Machine) Eviction(_ proto.Time, from proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	if incarnation >= m.cfg.Incarnation {
 		*out = append(*out, Action{Kind: ReportFenced, Report: Report{Proc: m.cfg.Self, By: from}})
@@ -190,10 +190,10 @@ func (m *Machine) live(p proto.Proc) bool {
 	return !gone
 }
 
-// admits tells whether a message is to be heard: its sender is a member in its present
-// incarnation and not known to have died. Who is excluded is told so, unless it has
-// a newer view, in which it may be a member. Those who left are heard: what they said
-// before they left may come after the news of it.
+// admits tells whether a message counts: its sender is a member in its present
+// incarnation and not known to have died. An excluded sender is told so, unless it has
+// a newer view, in which it may be a member. Messages of processes that have left count: they
+// may arrive after the news of the departure.
 func (m *Machine) admits(now proto.Time, from proto.Proc, view uint32, incarnation proto.Incarnation, out *Actions) bool {
 	position := m.cfg.View.Ring.Position(from)
 	if from == m.cfg.Self {
@@ -230,8 +230,8 @@ func (m *Machine) excludes(p proto.Proc, incarnation proto.Incarnation) (last pr
 	return e.Incarnation, gone && !e.Left && incarnation <= e.Incarnation
 }
 
-// learn notes and reports that a member is gone. It returns false if that is
-// no news.
+// learn notes and reports that a member is gone. It returns false if that was
+// known.
 func (m *Machine) learn(e Entry, r Report, out *Actions) bool {
 	ring := m.cfg.View.Ring
 	position := ring.Position(e.Proc)
@@ -266,8 +266,8 @@ func (m *Machine) report(e Entry, r Report, out *Actions) {
 	*out = append(*out, Action{Kind: kind, Report: r})
 }
 
-// settle follows every change of the set of those gone: it closes the ring and
-// does this process's duty of telling.
+// settle follows every change of the list of those gone: it closes the ring and
+// does this process's duty of broadcasting.
 func (m *Machine) settle(now proto.Time, out *Actions) {
 	m.reconnect(now, out)
 	switch {

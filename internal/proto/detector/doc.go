@@ -5,29 +5,29 @@
 //
 // Every process (the emitter) sends a heartbeat each η to the next live process
 // on the ring (its observer), which takes δ of silence for a death. A death may
-// also be known from certain evidence, such as the kernel's; that is always
-// first. Whoever learns of a death reports it at once; the observer of the dead
+// also be known from certain evidence, such as the kernel's, which always comes
+// first. A process that learns of a death reports it at once; the observer of the dead
 // process broadcasts it.
 //
 // # Where the paper, taken literally, breaks
 //
 // Its task T5 takes one death from a message that lists many, and leaves the
-// ring as it was. literal_test.go runs it so, and sees it fail. The rules here:
+// ring as it was. literal_test.go runs the paper's rules, and shows that they fail. The rules here:
 //
 //   - A broadcast carries the source's whole list of those gone, and all of it
 //     counts. The view's members that aren't in the list take part, labelled clockwise
 //     from the source: the same labels for all, whatever they know. A copy goes on by
 //     cube, tree and label alone (see [banyan/internal/topology.Hypercubes]), so
-//     nobody remembers broadcasts. It reaches all live participants if at most
+//     no process remembers broadcasts. It reaches all live participants if at most
 //     ⌊log2 n⌋-1 of n are dead.
-//   - Whoever learns of a death closes its part of the ring at once.
+//   - A process that learns of a death closes its part of the ring at once.
 //   - NEWOBSERVER is believed only if it comes from farther clockwise than the
 //     present observer.
 //   - Duty. Call the run of those gone directly before a live process on the ring
 //     its segment. A process broadcasts each death in its segment itself, however it
-//     learned of it, unless one that left in order has done so. Where a launcher sees
-//     every death and tells all (Config.Witness), it waits η, so as not to be in
-//     the way.
+//     learned of it, unless a process that left in order has done so. Where a launcher sees
+//     every death and tells all (Config.Witness), it waits η, so that the launcher's news comes
+//     first.
 //   - Any other death that it has heard of in no broadcast is held: it acts on it
 //     at once, but tells it only after a back-off of η for each live process
 //     between the dead one and itself (at most δ), unless a broadcast with it comes by.
@@ -37,17 +37,17 @@
 //
 // # Why everyone learns of every death
 //
-// Let d be dead, and r the nearest process after d that lives for good. All
-// between them are gone, so r finds out about them one by one, by silence if by
-// nothing else, until d is in its segment. Then it is r's duty to broadcast d, and no
-// death can cut that short, for r lives; and if at most k-1 participants die
-// meanwhile, it reaches all that live. A process between them that left in order had
-// done the same before it said goodbye. So the rules above need no
-// "broadcast on what the sender didn't know": that is the duty of somebody, or
-// held.
+// Let d be dead, and r the nearest process after d that never dies. All
+// between them are gone, so r finds out about them one by one, at the latest by silence,
+// until d is in its segment. Then it is r's duty to broadcast d, and no
+// death can cut that short, because r lives; and if at most k-1 participants die
+// meanwhile, it reaches all live ones. A process between them that left in order
+// did the same before it said goodbye. So the rules above need no
+// "broadcast on what the sender didn't know": for each death that is some process's duty, or the
+// death is held.
 //
-// Each death is broadcast by those who are its observer, one after the
-// other as they die: f(f+1)/2 broadcasts for f deaths (corollary 1), and one
+// The observers of a dead process, one after the other as they die, broadcast its
+// death: f(f+1)/2 broadcasts for f deaths (corollary 1), and one
 // for one death, even if all have evidence of it. Theorem 1 bounds the time until all
 // live processes know all f ≤ ⌊log2 n⌋-1 deaths:
 //
@@ -58,11 +58,11 @@
 //
 // # Views and incarnations
 //
-// A process is meant in one incarnation: who starts again after a death, or after
-// having been held for dead, is a new one. A view says who takes part, and in which
-// incarnation; membership decides on views, and [Machine.Install] makes one the base list. A
+// The detector watches a process in one incarnation: a process that starts again after a death, or
+// after it was taken for dead, is a new incarnation. A view says which processes take part, and in
+// which incarnation. Membership decides on views, and [Machine.Install] makes one the base list. A
 // message of another view counts for what it says of (process, incarnation), but its
-// labels mean nothing. A message from a higher incarnation tells that the lower
+// labels mean nothing. A message from a higher incarnation proves that the lower
 // ones are dead.
 //
 // # Invariants
@@ -76,7 +76,7 @@
 //   - Every death known here has been broadcast by this process, or come by in
 //     a broadcast, or is held.
 //   - A process whose own loop was stopped suspects nobody for what it missed,
-//     and nobody suspects one that is excused, or, for 10δ, one that is known to
+//     and none suspects one that is excused, or, for 10δ, one that is known to
 //     be starved.
 //   - A frame from an excluded incarnation is answered with an eviction notice; one that
 //     gets an eviction notice, or reads its own name in a list, reports that it is fenced.

@@ -2,16 +2,16 @@ package detector
 
 import "banyan/internal/proto"
 
-// holding is a death that this process knows of and may yet have to tell,
-// though that is first its observer's business.
+// holding is a death that this process knows of and may yet have to tell of. Its observer comes
+// first.
 type holding struct {
 	proc   proto.Proc
 	tellAt proto.Time
 }
 
 // hold keeps back the news of a death for η for each live process that is closer to the
-// dead one on the ring, at most δ, and for one more where there is a witness: the closest is
-// its observer, which tells first, and if that fails not all the others should speak up together.
+// dead one on the ring, at most δ, and for one η more where there is a witness. The closest is
+// its observer, which tells first. If it fails, the others shouldn't all tell at the same time.
 func (m *Machine) hold(now proto.Time, p proto.Proc) {
 	ring, self := m.cfg.View.Ring, m.cfg.Self
 	between := ring.Ahead(p, self) - 1

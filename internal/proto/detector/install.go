@@ -7,13 +7,13 @@ import (
 )
 
 // Install makes a view the base list from now on: membership has agreed on it. An
-// older one is ignored. Who is gone and no member of the new view in that
-// incarnation is forgotten; a member whose incarnation is higher than the one that died
-// is live, and its former one reported as dead if that isn't known yet.
+// older one is ignored. Processes that are gone and aren't members of the new view in that
+// incarnation are forgotten. A member whose incarnation is higher than the one that died
+// is live, and its former incarnation is reported as dead if that isn't known yet.
 //
-// Others install the view earlier or later. Until they do, two processes may count on this
-// one's heartbeats: its observer by the old ring and the one by the new. So the old
-// one gets them as a guest for 2δ more, and a process of a newer view that has
+// Others install the view earlier or later. Until they do, two processes may wait for this
+// one's heartbeats: its observer by the old ring and its observer by the new one. So the old
+// observer gets them for 2δ more, as an extra observer, and a process of a newer view that has
 // asked for them gets them until the view is installed here.
 func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
 	m.wake(now)
@@ -56,7 +56,7 @@ func (m *Machine) reportReplaced(next *View, out *Actions) {
 	}
 }
 
-// carryOver sorts those gone by the new ring, without those who are no members.
+// carryOver sorts those gone by the new ring, and leaves out those that aren't members.
 func (m *Machine) carryOver() {
 	ring := m.cfg.View.Ring
 	gone, tellers := make(roll, 0, len(m.gone)), make([]proto.Proc, 0, len(m.gone))

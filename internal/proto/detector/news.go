@@ -25,8 +25,8 @@ func (m *Machine) broadcast(out *Actions) {
 	m.held, m.oweUntil = m.held[:0], proto.Never
 }
 
-// pass sends a bulletin on from this process, which has the given label in it. Those
-// known to be gone can't pass it on, and are spared.
+// pass sends a bulletin on from this process, which has the given label in it. It sends nothing to
+// processes known to be gone, because they can't pass it on.
 func (m *Machine) pass(cubes topology.Hypercubes, b Bulletin, label int32, out *Actions) {
 	var room [32]int32
 	for _, l := range cubes.AppendChildren(room[:0], int(b.Cube), int(b.Tree), label) {
@@ -37,7 +37,7 @@ func (m *Machine) pass(cubes topology.Hypercubes, b Bulletin, label int32, out *
 }
 
 // News takes a copy of a broadcast (task T5). The whole list counts, and
-// the copy goes on to whom its own list says. The labels of another view's
+// the copy goes on to the processes that follow from its own list. The labels of another view's
 // bulletin mean nothing here: its list counts, but isn't passed on.
 func (m *Machine) News(now proto.Time, from proto.Proc, b Bulletin, out *Actions) {
 	m.wake(now)
@@ -126,8 +126,8 @@ func (m *Machine) within(list roll) bool {
 	return known == len(m.gone)
 }
 
-// hasTold notes that a process told everyone of a list, so that nobody else need
-// unless it is that one's duty.
+// hasTold notes that a process told all members of a list, so that no other need do so
+// unless it is its duty.
 func (m *Machine) hasTold(by proto.Proc, list roll) {
 	same := m.gone.same(list)
 	for i, e := range list {

@@ -22,8 +22,8 @@ func (m *Machine) Heartbeat(now proto.Time, from proto.Proc, b Beat, out *Action
 
 // Observe takes the news that a process observes this one (NEWOBSERVER, task
 // T4). It is believed if that process is farther clockwise than the present
-// observer: those between are gone, and a nearer one is late. Who has another view counts
-// by another ring, and is a guest until the views agree.
+// observer: those between are gone, and a nearer one is late. A process of another view counts
+// by another ring, and is an extra observer until the views agree.
 func (m *Machine) Observe(now proto.Time, from proto.Proc, b Beat, out *Actions) {
 	m.wake(now)
 	ring, self := m.cfg.View.Ring, m.cfg.Self
@@ -43,13 +43,14 @@ func (m *Machine) Observe(now proto.Time, from proto.Proc, b Beat, out *Actions)
 	}
 }
 
-// guest is a process of another view that counts on heartbeats of this one.
+// extraObserver is a process of another view. It observes this one by its own ring, beside the
+// observer of this view.
 type extraObserver struct {
 	proc  proto.Proc
 	until proto.Time
 }
 
-// invite makes a process a guest and sends it a first heartbeat.
+// addObserver makes a process an extra observer and sends it a first heartbeat.
 func (m *Machine) addObserver(now proto.Time, p proto.Proc, until proto.Time, out *Actions) {
 	m.extra = slices.DeleteFunc(m.extra, func(g extraObserver) bool { return g.proc == p })
 	m.extra = append(m.extra, extraObserver{p, until})
@@ -78,8 +79,8 @@ func (m *Machine) beat(now proto.Time, out *Actions) {
 	}
 }
 
-// observe begins the watch over a new emitter, which gets 2δ: it has to hear of
-// it first.
+// observe begins to watch a new emitter. It gets 2δ, because it first has to hear of its new
+// observer.
 func (m *Machine) observe(now proto.Time, emitter proto.Proc) {
 	m.emitter, m.heard, m.unheard, m.doubt = emitter, now, true, 0
 	m.expect(now)
@@ -118,9 +119,9 @@ func (m *Machine) Doubtful(now proto.Time) proto.Proc {
 	return m.emitter
 }
 
-// Bear says that a process is starved rather than dead: somebody on its host sees that it
-// wants to run, or does. Its silence is borne for another η; then it is asked for
-// again. After patience δ nobody believes it any more: who runs and still isn't heard of
+// Bear says that a process is starved rather than dead: a process on its host sees that it
+// is ready to run, or runs. Its silence is borne for another η; then it is Doubtful
+// again. After patience δ that no longer helps: a process that runs and still isn't heard of
 // is of no use to the others.
 func (m *Machine) Bear(now proto.Time, p proto.Proc) {
 	m.wake(now)

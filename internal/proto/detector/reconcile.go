@@ -6,8 +6,8 @@ import (
 )
 
 // compare looks at the emitter's digest. If it differs from the own one, news may
-// be on its way; if neither has changed by the next heartbeat, somebody has missed some,
-// and both tell each other all.
+// be on its way. If neither has changed by the next heartbeat, one of the two has missed some,
+// and they tell each other all.
 func (m *Machine) compare(from proto.Proc, theirs Digest, out *Actions) {
 	mine := m.digest()
 	if theirs == mine {
@@ -47,8 +47,8 @@ func (m *Machine) Reconcile(now proto.Time, from proto.Proc, b Bulletin, ask boo
 	}
 }
 
-// take learns a list of any view that came by no broadcast. Whom it concerns may not have
-// heard of it, so what is new is held.
+// take learns a list, of any view, that came by no broadcast. Others may not have heard of what is
+// new in it, so that is held.
 func (m *Machine) take(now proto.Time, from proto.Proc, list []Entry, out *Actions) {
 	learned := false
 	for _, e := range list {

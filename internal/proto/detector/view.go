@@ -8,8 +8,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// View is who takes part: the base list that labels of broadcasts and positions on the ring
-// come from. It never changes and is shared by all machines that have it.
+// View is the list of processes that take part: the base list that labels of broadcasts and
+// positions on the ring come from. It never changes and is shared by all machines that have it.
 type View struct {
 	Number uint32
 	Ring   *topology.Ring
@@ -42,8 +42,8 @@ type Digest struct {
 	Hash  uint64
 }
 
-// hash is the share of an entry in the digest. Whether one left or died doesn't
-// count: those who heard the one and those who heard the other both know that it is gone.
+// hash is the share of an entry in the digest. Whether a process left or died doesn't
+// count: processes that heard the one and processes that heard the other agree that it is gone.
 func (e Entry) hash() uint64 {
 	return splitmix.Mix(uint64(uint32(e.Proc))<<32 | uint64(e.Incarnation))
 }

@@ -14,13 +14,12 @@
 //
 // # Shape
 //
-// A lane holds what concerns one source in one context; the lane of AnyRank
-// holds what concerns the whole context. A posted receive is in the lane of the
-// source it names, perhaps AnyRank; an unexpected message is in the lane of its
-// source and in its context's. A message that arrives thus has two candidates, the first that fits in each of
-// its lanes, and the stamp says which was posted earlier. Where sources are
-// exact and tags come in order everything is O(1); otherwise the search passes
-// over the entries of the lane that don't fit.
+// A lane holds what concerns one source in one context; the lane of AnyRank holds what concerns the
+// whole context. A posted receive is in the lane of the source it names, perhaps AnyRank; an
+// unexpected message is in the lane of its source and in its context's. A message that arrives thus
+// has two candidates, the first that fits in each of its lanes, and the stamp says which was posted
+// earlier. Where sources are exact and tags come in order everything is O(1); otherwise the search
+// passes over the entries of the lane that don't fit.
 //
 // A receive that is posted where nothing else waits is alone: it is kept beside the lanes, and
 // goes into them when another is posted. A program that receives one message after another

@@ -6,7 +6,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// What every member does: it passes on what comes down the tree, promises and
+// This file is what every member does: it passes on what comes down the tree, promises and
 // accepts, and gathers the answers of its subtree on their way up. It waits for
 // its children without a time-out. If one dies the detector tells the
 // coordinator, which begins again without it.
@@ -69,8 +69,8 @@ func (m *Machine) promise(x *Message, out *Actions) bool {
 	return true
 }
 
-// takePart begins this member's part in a round: it accepts what is proposed, or recalls what it has
-// accepted, passes the order on, and waits for its children.
+// takePart begins this member's part in a round: it accepts what is proposed, or recalls what it
+// has accepted, passes the order on, and waits for its children.
 func (m *Machine) takePart(now proto.Time, x *Message, t *tree, index int, out *Actions) {
 	m.round = round{ballot: x.Ballot, kind: x.Kind, root: index == 0, awaiting: m.round.awaiting[:0]}
 	if index > 0 {
@@ -118,8 +118,8 @@ func (m *Machine) answer(now proto.Time, x *Message, out *Actions) {
 	m.complete(now, out)
 }
 
-// believes says whether what a child reports can have been accepted. A
-// coordinator looks at the view too, which everyone else only passes on.
+// believes says whether what a child reports can have been accepted. Only a
+// coordinator looks at the view; the others pass it on.
 func (m *Machine) believes(x *Message) bool {
 	r := &m.round
 	return r.kind == Collect && x.Accepted.Less(r.ballot) &&
@@ -164,13 +164,13 @@ func (m *Machine) commit(x *Message, out *Actions) {
 	case index < 0 || index > 0 && x.From != t.member(t.parent(index)):
 		return
 	case m.view != nil && (!m.view.Has(x.From) || !x.View.same(m.proposal)):
-		return // this process would have accepted what all have
+		return // a decision is on what all members have accepted, this one too
 	}
 	m.install(x.View, false, out)
 	m.forward(&t, index, x, out)
 }
 
-// bringUp sends the view in force to somebody who lags behind.
+// bringUp sends the view in force to a process that lags behind, or tells it that it is out.
 func (m *Machine) bringUp(to Member, out *Actions) {
 	switch {
 	case m.view.Has(to):
@@ -180,7 +180,7 @@ func (m *Machine) bringUp(to Member, out *Actions) {
 	}
 }
 
-// inquiry takes the coordinator's question who is certainly gone.
+// inquiry takes the coordinator's question which of the silent are gone for certain.
 func (m *Machine) inquiry(x *Message, out *Actions) {
 	t := m.tree(x.Base, x.Skip)
 	index := t.index(m.cfg.Self)
@@ -196,7 +196,7 @@ func (m *Machine) inquiry(x *Message, out *Actions) {
 	}
 }
 
-// halted: the coordinator has given up.
+// halted takes the news that the coordinator has given up.
 func (m *Machine) halted(x *Message, out *Actions) {
 	t := m.tree(x.Base, x.Skip)
 	index := t.index(m.cfg.Self)

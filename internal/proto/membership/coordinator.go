@@ -6,18 +6,18 @@ import (
 	"banyan/internal/proto"
 )
 
-// lead is what a coordinator knows of its work on the view after this one. A
+// lead is what a coordinator knows of its work on the next view. A
 // coordinator that follows another first collects what has been accepted, under
-// a takeover of its own; the first of a view needn't.
+// a takeover of its own; the first coordinator of a view needn't.
 type lead struct {
 	position  uint32
 	takeover  uint32
 	attempt   uint32
 	collected bool        // all have promised this takeover
 	adopted   *View       // what they had accepted, if anything: no other may be proposed
-	skip      []Departure // who was left out of the present round
-	busy      bool        // there is one
-	stalled   bool        // there can't be one
+	skip      []Departure // the members left out of the present round
+	busy      bool        // a round is under way
+	stalled   bool        // no round can be: there is no quorum
 	until     proto.Time  // when patience ends
 	beginAt   proto.Time  // when gathering ends
 }
@@ -53,7 +53,7 @@ func (m *Machine) ballot() Ballot {
 	return Ballot{m.lead.takeover, m.lead.position, m.lead.attempt}
 }
 
-// lost says whether somebody is gone who isn't in a list.
+// lost says whether a member is gone that isn't in a list.
 func (m *Machine) lost(list []Departure) bool {
 	for _, d := range m.gone {
 		if m.view.Has(d.Member) && departed(list, d.Member) < 0 {
@@ -68,7 +68,7 @@ func (m *Machine) changes() bool {
 	return m.lost(nil) || len(m.leaves) > 0 || slices.ContainsFunc(m.joins, m.welcome)
 }
 
-// welcome says of one who asked to be let in whether that still makes sense.
+// welcome says whether a joiner can still be let in: it isn't known to be gone.
 func (m *Machine) welcome(x Member) bool { return departed(m.gone, x) < 0 }
 
 // begin begins a round: it collects if it must, else it proposes.
@@ -88,7 +88,7 @@ func (m *Machine) begin(now proto.Time, out *Actions) {
 	}
 	l.stalled, l.until = false, proto.Never
 	if m.promised.Takeover > l.takeover || m.promised.Takeover == l.takeover && m.promised.Position > l.position {
-		// Another one has been at it.
+		// Another coordinator has begun meanwhile.
 		l.takeover, l.attempt, l.collected, l.adopted = m.promised.Takeover+1, 0, false, nil
 	} else if l.takeover == 0 && l.position > 0 {
 		l.takeover = 1
@@ -127,26 +127,26 @@ func (m *Machine) desired() *View {
 }
 
 // collected ends a Collect. What has the highest ballot may have been decided
-// on, so it must be proposed again; if there is nothing, this process is free.
+// on, so it must be proposed again. If nothing was accepted, this process may propose anything.
 func (m *Machine) collected(now proto.Time, out *Actions) {
 	m.lead.collected, m.lead.adopted = true, m.round.view
 	m.lead.busy = false
 	m.begin(now, out)
 }
 
-// decided ends a Propose: everybody who lives has accepted.
+// decided ends a Propose: all live members have accepted.
 func (m *Machine) decided(now proto.Time, out *Actions) {
 	base, next, skip := m.view, m.proposal, m.lead.skip
 	x := &Message{Kind: Commit, Number: next.Number, View: next, Skip: skip}
 	for _, y := range base.Members {
-		// Who is merely silent may live, and ought to know.
+		// A silent member may be live, and has to know.
 		if i := departed(skip, y); y != m.cfg.Self && !next.Has(y) && (i < 0 || skip[i].Why == Silent) {
 			m.send(y, &Message{Kind: Eviction, Number: next.Number}, out)
 		}
 	}
 	t := m.tree(next, skip)
 	if !next.Has(m.cfg.Self) {
-		// It leaves, or adopted what somebody proposed who held it for gone.
+		// It leaves, or adopted the proposal of a coordinator that took it for gone.
 		if t.size() > 0 {
 			m.send(t.member(0), x, out)
 		}
@@ -159,7 +159,7 @@ func (m *Machine) decided(now proto.Time, out *Actions) {
 	m.drive(now, out)
 }
 
-// rejected takes the word that a higher ballot is about.
+// rejected takes the word that a member has promised a higher ballot.
 func (m *Machine) rejected(now proto.Time, x *Message, out *Actions) {
 	l := &m.lead
 	if !m.hears(x.From) || x.Number != m.view.Number+1 || !l.busy || !m.ballot().Less(x.Accepted) {
@@ -169,8 +169,8 @@ func (m *Machine) rejected(now proto.Time, x *Message, out *Actions) {
 	m.drive(now, out)
 }
 
-// stall says that there is no quorum, asks who knows for certain of the silent,
-// and after a while gives up. More tells that somebody else is gone.
+// stall says that there is no quorum, asks which of the silent are gone for certain,
+// and after a while gives up. more says that another member is gone since it was last asked.
 func (m *Machine) stall(now proto.Time, more bool, out *Actions) {
 	l := &m.lead
 	if !l.stalled {
@@ -185,7 +185,7 @@ func (m *Machine) stall(now proto.Time, more bool, out *Actions) {
 	m.inquiry(&Message{Kind: Ask, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: l.skip}, out)
 }
 
-// halt gives up, with all who are on this side.
+// halt gives up, with all members on this side.
 func (m *Machine) halt(out *Actions) {
 	m.halted(&Message{Kind: Halt, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: m.lead.skip}, out)
 }

@@ -5,42 +5,40 @@
 // # A change
 //
 // The paper's root tells its children of a failure, they tell theirs, and
-// acknowledgements come back up. Taken literally that ends in different views when
-// the root dies on the way. So a change here is a decision on one number, made by the
-// members of the view before:
+// acknowledgements come back up. Taken literally that ends in different views if
+// the root dies meanwhile. So here the members of a view decide on the view of the next number:
 //
 //  1. The coordinator, the most senior member that isn't known to be gone,
-//     proposes the next view down the tree of the living (Propose).
-//  2. Whoever has an acknowledgement from each child, or has no children, sends
+//     proposes the next view down the tree of the live members (Propose).
+//  2. A member that has an acknowledgement from each child, or has no children, sends
 //     one up (Ack). When the coordinator has all, the tree is stable: the
 //     paper's stabilisation time ends here.
 //  3. The coordinator installs the view and tells the others, down the tree of
 //     the new view (Commit).
 //
-// For n members that live that is 2(n-1) messages to agree and n-1 to commit. If
-// somebody dies meanwhile the coordinator, told by the detector, proposes anew
-// without it. Nothing here has a time-out of its own that could declare
-// somebody dead.
+// n live members need 2(n-1) messages to agree and n-1 to commit. If a member
+// dies meanwhile the detector tells the coordinator, which proposes anew
+// without it. No time-out of this package declares a process dead.
 //
-// Whoever follows a dead coordinator first asks everyone what they have
+// A coordinator that follows a dead one first asks all members what they have
 // accepted (Collect, Report), under a ballot that lower ones give way to. It must
 // propose again what was accepted under the highest, since that may be in force
-// somewhere; only the first coordinator of a view needn't ask, for nobody can
+// somewhere; only the first coordinator of a view needn't ask, because no other can
 // have proposed before it. This is Paxos with the members of the view as acceptors,
-// in which all that live must answer, not only a majority.
+// in which all live members must answer, not only a majority.
 //
-// Every proposal carries the view before in full. So a member that missed a commit,
-// because the one that should have passed it on had died, catches up by the
-// next proposal; and there is one, since a death is a change.
+// Every proposal carries the previous view in full. So a member that missed a commit,
+// because the member that should have passed it on had died, catches up by the
+// next proposal. There is one, since that death is a change.
 //
 // # Who may decide
 //
 // [View.Quorum]: any number of members if all the others are gone for certain
-// (reaped, or left); else more than half of the view, or half of it with its most
+// (reaped, or left); otherwise more than half of the view, or half of it with its most
 // senior member. Where only silence tells of a death, two sides of a cut never
-// both go on; and of two replicas one goes on when the other is killed.
+// both go on. Of two members one goes on when the other is killed.
 //
-// One might leave certain deaths out of the count in general. That is wrong:
+// It would be wrong to leave certain deaths out of the count in general:
 // of five, 0, 3 and 4 agree to go on without the silent 1 and 2; then 3 and 4
 // die for certain. Counted without them, 1 and 2 would be two of three, and go on
 // with a second view of that number (TestLenientQuorum).
@@ -50,36 +48,36 @@
 //
 // # Coming and going
 //
-// Somebody who joins asks anyone, is redirected to the coordinator, and gets the
+// A joiner asks any member, is redirected to the coordinator, and gets the
 // view in which it is a member, as the youngest: seniority, not the number of a
-// process, says who coordinates. It is known by process and incarnation, so that
+// process, decides which member coordinates. A joiner is known by process and incarnation, so
 // it is admitted once however often it asks. A higher incarnation means that the
-// earlier life is over. Somebody who leaves asks too, takes part until a view
+// earlier one is over. A member that wants to leave asks too, takes part until a view
 // without it is agreed, and is released.
 //
 // # Invariants
 //
 //   - Views are installed in the order of their numbers, without a hole, and
 //     only with oneself as a member.
-//   - Two processes that live never have different views of one number.
+//   - Two live processes never have different views of one number.
 //   - A promise isn't broken: under a lower ballot nothing is accepted.
-//   - Nobody listens to a life that its view excludes, but for an eviction notice sent
-//     to it.
+//   - A process listens to no incarnation that its view excludes; it answers with an eviction
+//     notice.
 //
 // # What is believed
 //
-// The transport says truly who has sent a message. What comes from somebody who isn't a member
-// changes nothing, but that he may ask to be let in. Of a member is believed what its place
-// entitles it to: orders if it is the parent in the tree of a coordinator with a
-// quorum, each member's own vote once, a decision on what this process has accepted itself, a
-// view only if it follows by its own changes from the one in force. All else is
+// The transport names the sender of a message truly. A message from a process that isn't a member
+// changes nothing, except that the sender may ask to be let in. A member is believed what its
+// position entitles it to: an order, if it is the parent in the tree of a coordinator with a
+// quorum; its own vote, once; a decision, if it is on what this process has accepted itself; a
+// view, if it follows by its own changes from the one in force. All else is
 // refused without a trace.
 //
-// A member that lies where it is believed can split the others: by claiming to coordinate, by
-// twisting what it hands down, by its vote, by a false word of a death. It can't have one
-// of them install views out of order or without a number between
-// (TestForged, TestLiar). Somebody who isn't let in yet has nothing to compare with:
-// it takes its first view from any member of it.
+// A member that lies where it is believed can split the others: it can claim to coordinate,
+// change what it hands down, vote falsely, or report a death that didn't happen. It can't make one
+// of them install views out of order or skip a number
+// (TestForged, TestLiar). A joiner has nothing to compare with:
+// it takes its first view from any member of that view.
 //
 // # Limits
 //
@@ -88,8 +86,8 @@
 // views, so its size is linear in the members. docs/results/membership-bench.md weighs views of
 // constant size.
 //
-// While a network is cut, nobody should be let in on one side whose members may
-// all be reported dead to the other: those who joined would be unknown there, and
-// a few survivors would go on without them. Where the certain word comes from a
-// launcher that also starts those who join, this doesn't happen.
+// While a network is cut, no joiner should be let in on a side whose members may
+// all be reported dead to the other side: the joiners would be unknown there, and
+// a few survivors would go on without them. This doesn't happen where certain news of deaths comes
+// from a launcher that also starts the joiners.
 package membership

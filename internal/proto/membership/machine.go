@@ -7,19 +7,19 @@ import (
 	"banyan/internal/proto"
 )
 
-// Config says who the process is.
+// Config says which process it is, and its times.
 type Config struct {
 	Self Member
 	// Arity is how many children a member has in the tree, a power of two; 2
 	// if 0.
 	Arity int
-	// Gather is how long a coordinator waits, before it begins, for more that is
-	// to change: deaths seldom come alone.
+	// Gather is how long a coordinator waits for more changes before it begins: deaths
+	// seldom come alone.
 	Gather proto.Time
-	// Patience is how long a coordinator without a quorum waits for it to become
-	// certain that the silent are dead. Never if 0.
+	// Patience is how long a coordinator without a quorum waits for certain news
+	// that the silent are dead, before it stops its side. It never does if 0.
 	Patience proto.Time
-	// Retry is how long one who wants to join waits for an answer.
+	// Retry is how long a joiner waits for an answer.
 	Retry proto.Time
 
 	quorum func(*View, []Departure) bool // tests try others than View.Quorum
@@ -43,12 +43,12 @@ func (c *Config) Validate() error {
 // Machine is the membership of one process.
 type Machine struct {
 	cfg  Config
-	view *View // nil until somebody who joins is let in
+	view *View // nil until a joiner is let in
 	over bool  // excluded, released or halted
 
-	gone    []Departure // who is known to be gone and isn't excluded by view yet
-	joins   []Member    // who wants to join, and asked here
-	leaves  []Member    // who wants to leave, and asked here
+	gone    []Departure // members known to be gone and not excluded by view yet
+	joins   []Member    // processes that have asked here to join
+	leaves  []Member    // members that have asked here to leave
 	leaving bool        // this process does
 
 	// What follows concerns the view after this one. Once promised, no lower
@@ -79,8 +79,8 @@ type round struct {
 	certain  []Departure // known below
 }
 
-// New makes the machine of a member of a first view, which everybody makes for
-// himself. It panics if self isn't a member or the Config isn't valid.
+// New makes the machine of a member of a first view, which every process makes for
+// itself. It panics if self isn't a member or the Config isn't valid.
 func New(cfg Config, first *View) *Machine {
 	m := newMachine(cfg)
 	if !first.Has(cfg.Self) {
@@ -104,7 +104,7 @@ func newMachine(cfg Config) *Machine {
 	return &Machine{cfg: cfg, lead: lead{until: proto.Never, beginAt: proto.Never}, joiner: joiner{retryAt: proto.Never}}
 }
 
-// View is the view in force, nil before one who joins has been let in.
+// View is the view in force, nil before a joiner has been let in.
 func (m *Machine) View() *View { return m.view }
 
 // Over says that this process has been excluded or released, or has halted.
@@ -151,8 +151,8 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 	}
 }
 
-// Departed takes the word of the detector, or of who saw it, that somebody is
-// gone. What is certain replaces what was only feared.
+// Departed takes the word of the detector, or of a witness, that a process is
+// gone. Certain news replaces news of silence.
 func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 	if m.over || x == m.cfg.Self || !m.note(Departure{x, why}) {
 		return
@@ -167,9 +167,9 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 	m.drive(now, out)
 }
 
-// unbind tells a coordinator that this process has left its round for a higher ballot of
-// somebody who is gone now. It would wait for an answer for ever. This happens only if
-// one of the two held the other for gone and was wrong.
+// unbind tells a coordinator that this process has left its round for a higher ballot of a
+// coordinator that is gone now. It would wait for an answer for ever. This happens only if
+// one of the two took the other for gone and was wrong.
 func (m *Machine) unbind(x Member, out *Actions) {
 	if m.view == nil || !m.hasLeft || m.view.Members[m.promised.Position] != x {
 		return
@@ -241,7 +241,7 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 	m.drive(now, out)
 }
 
-// hears says whether somebody is a member, to whom a member listens.
+// hears says whether a process is a member; members listen to members.
 func (m *Machine) hears(x Member) bool { return m.view != nil && m.view.Has(x) }
 
 // learn takes certain departures that others know of.
@@ -253,7 +253,7 @@ func (m *Machine) learn(gone []Departure) {
 	}
 }
 
-// eviction notice: the sender has a view without this process.
+// eviction takes an eviction notice: the sender has a view without this process.
 func (m *Machine) eviction(x *Message, out *Actions) {
 	if !m.hears(x.From) || x.Number <= m.view.Number {
 		return // this process is in a later view
@@ -289,7 +289,7 @@ func (m *Machine) tree(view *View, skip []Departure) tree {
 	return tree{view, m.skipped, m.cfg.Arity}
 }
 
-// forward sends a message to the children of a place.
+// forward sends a message to the children of an index.
 func (m *Machine) forward(t *tree, index int, x *Message, out *Actions) {
 	first, end := t.children(index)
 	if first < end && x.From != m.cfg.Self {

@@ -170,9 +170,9 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestWhoHasLeftARound: 1 holds 0 for gone, wrongly, and draws 2 off the round of 0 before
+// TestMemberThatLeftARound: 1 holds 0 for gone, wrongly, and draws 2 off the round of 0 before
 // 5, below 2, has answered; then it ends itself. 0 must hear that it has to begin again.
-func TestWhoHasLeftARound(t *testing.T) {
+func TestMemberThatLeftARound(t *testing.T) {
 	v := FirstView(7)
 	a := v.Members
 	m := New(Config{Self: a[2]}, v)

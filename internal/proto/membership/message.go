@@ -19,11 +19,11 @@ const (
 	Ack
 	// Commit: View is the next one. Down the tree of View.
 	Commit
-	// Current: View is in force. To somebody who lags behind.
+	// Current: View is in force. To a process that lags behind.
 	Current
 	// Reject: a higher ballot, Accepted, is promised. To the coordinator.
 	Reject
-	// Ask: does anybody know for certain of those in Skip? Down the tree.
+	// Ask: which of those in Skip are gone for certain? Down the tree.
 	Ask
 	// Certain: these have gone for certain, Gone. To the coordinator.
 	Certain
@@ -65,7 +65,7 @@ func (b Ballot) Less(other Ballot) bool {
 func (b Ballot) String() string { return fmt.Sprintf("%d/%d/%d", b.Takeover, b.Position, b.Attempt) }
 
 // Message is from a process to another. It isn't changed once sent, nor are the
-// slices in it: whoever forwards one sends the same.
+// slices in it: a process that forwards one sends the same.
 type Message struct {
 	Kind Kind
 	From Member
@@ -73,7 +73,7 @@ type Message struct {
 	Number   uint64
 	Ballot   Ballot
 	Base     *View       // Collect, Propose, Ask, Halt: the view before
-	Skip     []Departure // the members of Base, or of View (Commit), who aren't in the tree
+	Skip     []Departure // the members of Base, or of View (Commit), that aren't in the tree
 	View     *View       // Propose, Commit, Report
 	Accepted Ballot      // Report, Reject
 	Gone     []Departure // Report, Ack, Certain: for certain
@@ -84,7 +84,7 @@ type Message struct {
 type ActionKind uint8
 
 const (
-	// Send Message to To, in that life only.
+	// Send Message to To, in that incarnation only.
 	Send ActionKind = iota
 	// Install: View is in force from now on.
 	Install
@@ -120,7 +120,7 @@ type Actions []Action
 const mostTakeovers = 1 << 31
 
 // Validate says what is wrong with a message that has come from outside. What
-// can be told only by who receives it is the machine's to refuse.
+// only its receiver can tell, the machine refuses.
 func (x *Message) Validate() error {
 	if x.Kind == 0 || int(x.Kind) >= len(kinds) {
 		return fmt.Errorf("a membership message of unknown kind %d", uint8(x.Kind))

@@ -10,8 +10,8 @@ type tree struct {
 	arity   int
 }
 
-// handsDown says whether somebody is who hands down the order of a coordinator to a index:
-// its parent in a tree whose root is the coordinator, or that itself.
+// handsDown says whether an order of a coordinator comes to an index from that process: from the
+// parent in a tree whose root is the coordinator, or to the root from the coordinator itself.
 func (t *tree) handsDown(from, coordinator Member, index int) bool {
 	switch {
 	case index < 0 || t.member(0) != coordinator:
@@ -22,10 +22,10 @@ func (t *tree) handsDown(from, coordinator Member, index int) bool {
 	return from == t.member(t.parent(index))
 }
 
-// size is how many are in the tree.
+// size is how many members are in the tree.
 func (t *tree) size() int { return len(t.view.Members) - len(t.skipped) }
 
-// member is who is at a index of the tree.
+// member is the member at an index of the tree.
 func (t *tree) member(index int) Member {
 	position := index
 	for _, s := range t.skipped {
@@ -37,7 +37,7 @@ func (t *tree) member(index int) Member {
 	return t.view.Members[position]
 }
 
-// index is where a member is in the tree, or -1.
+// index is a member's index in the tree, or -1.
 func (t *tree) index(m Member) int {
 	position := t.view.Position(m)
 	if position < 0 {
@@ -55,10 +55,10 @@ func (t *tree) index(m Member) int {
 	return index
 }
 
-// children is the range of places of somebody's children.
+// children is the range of the indexes of an index's children.
 func (t *tree) children(index int) (first, end int) {
 	return min(t.arity*index+1, t.size()), min(t.arity*(index+1)+1, t.size())
 }
 
-// parent is the index of somebody's parent; the root has none.
+// parent is the index of an index's parent; the root has none.
 func (t *tree) parent(index int) int { return (index - 1) / t.arity }

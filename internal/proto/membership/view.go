@@ -8,7 +8,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Member is one life of a process. A process that comes back keeps its Proc and
+// Member is one incarnation of a process. A process that comes back keeps its Proc and
 // gets a higher incarnation.
 type Member struct {
 	Proc        proto.Proc
@@ -47,12 +47,12 @@ type Departure struct {
 	Why Why
 }
 
-// View is who is in. Views are numbered without holes, and there is one of each
+// View is the list of members. Views are numbered without holes, and there is one of each
 // number. A View isn't changed once made, and is shared.
 type View struct {
 	Number uint64
-	// Members are in the order of seniority, those who came in first first. The
-	// place in it is a member's position; that of 0 is the coordinator's.
+	// Members are in the order of seniority: those that came in first stand first. A member's index
+	// is its position. The member at position 0 coordinates.
 	Members []Member
 	// Joined and Gone are the changes from the view before.
 	Joined []Member
@@ -125,9 +125,9 @@ func (v *View) index() {
 	slices.SortFunc(v.order, func(a, b int32) int { return cmp.Compare(v.Members[a].Proc, v.Members[b].Proc) })
 }
 
-// life is the position of the present life of a process, or -1.
+// incarnation is the position of the present incarnation of a process, or -1.
 func (v *View) incarnation(p proto.Proc) int {
-	// In a young view everybody is at the place of his number.
+	// In a young view every process is at the position of its number.
 	if p >= 0 && int(p) < len(v.Members) && v.Members[p].Proc == p {
 		return int(p)
 	}
@@ -138,7 +138,7 @@ func (v *View) incarnation(p proto.Proc) int {
 	return int(v.order[i])
 }
 
-// Position is a member's place in the order of seniority, -1 if it is no member.
+// Position is a member's index in the order of seniority, -1 if it is no member.
 func (v *View) Position(m Member) int {
 	if i := v.incarnation(m.Proc); i >= 0 && v.Members[i] == m {
 		return i
@@ -146,11 +146,11 @@ func (v *View) Position(m Member) int {
 	return -1
 }
 
-// Has says whether somebody is a member.
+// Has says whether m is a member.
 func (v *View) Has(m Member) bool { return v.Position(m) >= 0 }
 
-// Excludes says whether a life is over as far as the view knows: it was a member
-// once, or a later life of the same process was or is.
+// Excludes says whether an incarnation is over as far as the view knows: it was a member
+// once, or a later incarnation of the same process was or is.
 func (v *View) Excludes(m Member) bool {
 	if i := v.incarnation(m.Proc); i >= 0 {
 		return v.Members[i].Incarnation > m.Incarnation
@@ -159,8 +159,8 @@ func (v *View) Excludes(m Member) bool {
 	return found && v.Past[i].Incarnation >= m.Incarnation
 }
 
-// Next is the view after this one, without those who are gone and with those
-// who join, in their order. Somebody who joins under the name of a member
+// Next is the view after this one, without those that are gone and with the
+// joiners, in their order. A joiner with the name of a member
 // replaces it.
 func (v *View) Next(gone []Departure, joined []Member) *View {
 	w := &View{Number: v.Number + 1, Gone: slices.Clone(gone), Joined: slices.Clone(joined)}
@@ -191,20 +191,20 @@ func (v *View) Next(gone []Departure, joined []Member) *View {
 	return w
 }
 
-// follows returns an error if a view can't be the next one after another: who is in
-// must come of its own changes.
+// follows returns an error if a view can't be the next one after another: its own changes must
+// lead from that view's members to its own.
 func (v *View) follows(base *View) error {
 	if v.Number != base.Number+1 {
 		return fmt.Errorf("view %d after view %d", v.Number, base.Number)
 	}
 	for _, d := range v.Gone {
 		if !base.Has(d.Member) {
-			return fmt.Errorf("view %d: %v is gone, who was no member", v.Number, d.Member)
+			return fmt.Errorf("view %d: %v is gone, but was no member", v.Number, d.Member)
 		}
 	}
 	for _, m := range v.Joined {
 		if base.Excludes(m) {
-			return fmt.Errorf("view %d: %v has joined, whose life is over", v.Number, m)
+			return fmt.Errorf("view %d: %v has joined, but that incarnation is over", v.Number, m)
 		}
 	}
 	if !base.Next(v.Gone, v.Joined).same(v) {
@@ -219,15 +219,15 @@ func (v *View) same(other *View) bool {
 		slices.Equal(v.Members, other.Members) && slices.Equal(v.Past, other.Past)
 }
 
-// departed is where somebody is in a list of those gone, or -1.
+// departed is the index of a member in a list of those gone, or -1.
 func departed(gone []Departure, m Member) int {
 	return slices.IndexFunc(gone, func(d Departure) bool { return d.Member == m })
 }
 
 // Quorum says whether the members of a view that aren't gone may decide on the
-// next one: if all who are gone surely are, if the others are more than half
+// next one: if all departures are certain, if the others are more than half
 // of the view, or if they are half of it and the most senior member is one of
-// them. See package doc for why it is no more lenient.
+// them. The package's documentation says why it is no more lenient.
 func (v *View) Quorum(gone []Departure) bool {
 	here, silent, first := len(v.Members), false, true
 	for _, d := range gone {

@@ -7,7 +7,7 @@ type NoteKind uint8
 
 // Kinds of notes, in the order in which they travel.
 const (
-	// Prepare, from the donor to all: the slot is about to be filled.
+	// Prepare, from the donor to all: the slot is about to be refilled.
 	Prepare NoteKind = iota + 1
 	// Prepared is the answer.
 	Prepared
@@ -17,7 +17,7 @@ const (
 	Welcome
 )
 
-// Note is a part of the conversation by which a slot is filled anew. A driver
+// Note is a part of the conversation by which a slot is refilled. A driver
 // sends it in order with the messages and acknowledgements.
 type Note struct {
 	Kind        NoteKind
@@ -31,7 +31,7 @@ func (a *Action) NoteOf() Note {
 	return Note{Kind: a.Note, Replacement: a.Replacement, Incarnation: a.Incarnation, Covers: a.Context}
 }
 
-// healing is what a process remembers of a slot that is filled anew.
+// healing is what a process remembers of a slot that is being refilled.
 type healing struct {
 	joining int // slots that are joining, as far as is known here
 
@@ -39,7 +39,7 @@ type healing struct {
 	replacement proto.Proc
 	incarnation proto.Incarnation
 	phase       phase
-	awaited     []replicas // by rank: who hasn't answered
+	awaited     []replicas // by rank: those that haven't answered
 	missing     int        // of them
 }
 
@@ -57,8 +57,8 @@ const (
 func (h *healing) idle() bool { return h.joining == 0 && h.phase == noPhase }
 
 // holdsBack says whether this process mustn't substitute now: a donor whose state
-// is about to be taken transmits nothing, and a replacement first hears what the
-// others of its rank cover.
+// is about to be taken transmits nothing, and a replacement first hears what its
+// siblings cover.
 func (h *healing) holdsBack(own proto.Rank) bool {
 	return h.phase == preparing || h.phase == restored || h.phase == committed && h.awaited[own] != 0
 }
@@ -77,7 +77,7 @@ func (m *Machine) expect(n Note, phase phase, out *Actions) {
 	}
 }
 
-// answered notes that a process has answered, or needn't any more.
+// answered notes that a process has answered, or won't.
 func (m *Machine) answered(p proto.Proc) {
 	h := &m.healing
 	if h.missing == 0 {
@@ -92,9 +92,9 @@ func (m *Machine) answered(p proto.Proc) {
 // Donate begins to fill a dead slot of this process's rank with its own state,
 // at a safe point of its program. From here to AppendState the program is
 // paused: it sends nothing, and completes no rendezvous. Nothing happens, and the
-// result is false, if it can't be now: a rendezvous is being sent, another healing
-// isn't over, or somebody has left, for then the job is ending. (A donor that the
-// others taken for dead, by mistake, might take their leave for their answer.)
+// result is false, if a rendezvous is being sent, another healing
+// isn't over, or a process has left, because then the job is ending. (If the others took the donor
+// for dead, by mistake, it could mistake their leaving for their answer.)
 func (m *Machine) Donate(replacement proto.Proc, incarnation proto.Incarnation, out *Actions) bool {
 	if replacement == m.self || !m.layout.Holds(replacement) || m.layout.Rank(replacement) != m.rank ||
 		incarnation <= m.incarnation(replacement) || !m.healing.idle() {
@@ -126,8 +126,8 @@ func (m *Machine) handOver(out *Actions) {
 
 // Noted takes in a note. Those of an attempt that is over have no effect.
 //
-// A Prepare may come before the news of the slot's last death, and proves it. Where
-// the driver has something of its own to do then, such as to void transfers to the
+// A Prepare may come before the news of the slot's last death, and proves it. If
+// the driver has to do something of its own at a death, such as voiding transfers to the
 // dead, it does that first.
 func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
 	if !m.layout.Holds(from) || !m.layout.Holds(n.Replacement) {
@@ -160,9 +160,9 @@ func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
 	}
 }
 
-// Commit makes a replacement, which has Restored its donor's state, a replica: it
-// says so to all. From here on it lives, even if its donor dies. Deaths of which it
-// hears between the two it takes in by Dead, as ever.
+// Commit makes a replacement that has Restored its donor's state a replica, and tells all so.
+// From here on it stays, even if its donor dies. It takes in deaths that it hears of
+// between Restore and Commit by Dead, as always.
 func (m *Machine) Commit(out *Actions) {
 	m.expect(Note{Kind: Joined, Replacement: m.self, Incarnation: m.incarnation(m.self)}, committed, out)
 	for r := range m.peers {
@@ -194,7 +194,7 @@ func (m *Machine) welcomed(p proto.Proc, covers replicas, out *Actions) {
 	m.settled(out)
 }
 
-// settled says when a replacement is known to all.
+// settled says so when all know the replacement.
 func (m *Machine) settled(out *Actions) {
 	if h := &m.healing; h.phase == committed && h.missing == 0 {
 		h.phase = noPhase
@@ -210,7 +210,7 @@ func (m *Machine) abandon(out *Actions) {
 	m.substitute(out)
 }
 
-// excuse takes a process that is dead or has left out of a healing.
+// excuse stops a healing from waiting for a process that is dead or has left.
 func (m *Machine) excuse(p proto.Proc, out *Actions) {
 	h := &m.healing
 	if h.phase == preparing && p == h.replacement {

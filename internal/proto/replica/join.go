@@ -2,8 +2,8 @@ package replica
 
 import "banyan/internal/proto"
 
-// This file is what becomes of the marks, the acknowledgements and the covers when a
-// slot is joining and when it has joined. The conversation is in heal.go.
+// This file changes the marks, the acknowledgements and the covers when a
+// slot begins to join and when it has joined. The conversation is in heal.go.
 
 // admit makes a slot one that is joining.
 func (m *Machine) admit(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
@@ -19,7 +19,7 @@ func (m *Machine) admit(p proto.Proc, incarnation proto.Incarnation, out *Action
 	if rank != m.rank {
 		return
 	}
-	// Whoever said that it covers the slot may stop from now on, even if this
+	// A sibling that said that it covers the slot may stop from now on, even if this
 	// process never hears why; and what the slot itself said is void.
 	for i := range m.kept {
 		m.kept[i] &^= bit
@@ -28,7 +28,7 @@ func (m *Machine) admit(p proto.Proc, incarnation proto.Incarnation, out *Action
 }
 
 // inherit makes a slot that is joining need what its donor needs, and nothing
-// else: what was known of the slot before was of another incarnation.
+// else: what was known of the slot before concerned another incarnation.
 func (m *Machine) inherit(p, donor proto.Proc) {
 	rank := m.layout.Rank(p)
 	if rank == m.rank {
@@ -119,11 +119,12 @@ func (m *Machine) oweAnew(src proto.Rank) {
 	}
 }
 
-// Covers says whether this process sends to the receivers with a number.
+// Covers says whether this process sends to the receivers with a replica index.
 func (m *Machine) Covers(replica int) bool { return m.covers&only(replica) != 0 }
 
-// Lacks says whether a replica has yet to complete a rendezvous of this process's rank, sent here or not yet, as far
-// as is known here. What a replacement that has joined has completed, it has from its donor.
+// Lacks says whether a replica has yet to complete a rendezvous of this process's rank, sent here
+// or not yet, as far as this process knows. A replacement that has joined has its donor's completed
+// rendezvous.
 func (m *Machine) Lacks(context uint64, dst proto.Rank, seq uint64, replica int) bool {
 	c := m.sending.channels.Find(context, dst)
 	switch {

@@ -31,14 +31,14 @@ type Machine struct {
 	slots []layout.Slot // by process: the layout's
 	peers []peers       // by rank: what is known here of its replicas
 	// incarnations are by process the last one known here; nil while no slot
-	// has been filled anew.
+	// has been refilled.
 	incarnations []proto.Incarnation
 	// covers are the replica indexes of every destination that this process
 	// sends to: its own, and those it substitutes. An index goes only when
-	// its slot is filled anew (see heal.go).
+	// its slot is refilled (see heal.go).
 	covers replicas
-	// kept are, by replica of the own rank, the dead it said it covers. A
-	// replacement doesn't cover them too.
+	// kept are, by replica of the own rank, the dead that it said it covers. A
+	// replacement doesn't cover them as well.
 	kept [layout.MaxDegree]replicas
 
 	sending sendSide
@@ -49,13 +49,13 @@ type Machine struct {
 
 // peers are the replicas of one rank, as far as is known here.
 type peers struct {
-	present replicas // neither of the following
+	present replicas // none of the following
 	dead    replicas // or absent from the layout
 	left    replicas // finalised in order; may yet be reported dead
-	joining replicas // being filled anew (see heal.go)
-	// barred are replicas to which nothing is transmitted yet: the joining, and
-	// for a replacement those it replaces its rank's substitute for, until they
-	// have acknowledged what they got from that one.
+	joining replicas // being refilled (see heal.go)
+	// barred are replicas to which nothing is transmitted yet. They are the joining ones and, at a
+	// replacement, those that its rank's substitute covered, until they
+	// have acknowledged what that one sent them.
 	barred replicas
 }
 
@@ -93,8 +93,8 @@ func New(cfg Config) *Machine {
 }
 
 // Dead says that an incarnation of p has died, or is excluded, which is the same.
-// Telling it again changes nothing, and neither does telling it of an incarnation
-// before the last that is known here, or of this process itself.
+// It changes nothing if that is known, if a later incarnation is known, or if p is this process
+// itself.
 //
 // If p was a replica of this process's own rank, this process may become its
 // substitute: it then sends what the receivers of p haven't acknowledged. That
@@ -120,8 +120,8 @@ func (m *Machine) Dead(p proto.Proc, incarnation proto.Incarnation, out *Actions
 }
 
 // Left says that p finalised in order. It needs nothing more, and nothing more
-// is needed from its rank, for it was Idle: every message it sent, for itself or
-// for the dead it covered, has arrived or is on its way. So nobody substitutes
+// is needed from its rank, because it was Idle: every message that it sent, for itself or
+// for the dead that it covered, has arrived or is on its way. So no process substitutes
 // it, and its rank isn't lost.
 func (m *Machine) Left(p proto.Proc, out *Actions) {
 	if p == m.self || !m.layout.Holds(p) {
@@ -163,7 +163,7 @@ func (m *Machine) present(r proto.Rank) replicas { return m.peers[r].present }
 // bit is a process as a set of replicas of its rank.
 func (m *Machine) bit(p proto.Proc) replicas { return only(m.layout.Replica(p)) }
 
-// substitute covers the dead of the own rank, if it falls to this process.
+// substitute covers the dead of the own rank, if that is this process's duty.
 func (m *Machine) substitute(out *Actions) {
 	own := &m.peers[m.rank]
 	if own.present.lowest() != m.layout.Replica(m.self) || m.healing.holdsBack(m.rank) {

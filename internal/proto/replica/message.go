@@ -21,7 +21,7 @@ type Message struct {
 	// Release on.
 	channel *outgoing
 	// pending are the replicas of Dst that may not have the message yet:
-	// nobody has acknowledged for them, and this process hasn't sent it to
+	// they haven't acknowledged it, and this process hasn't sent it to
 	// them itself. Empty exactly when the message is released.
 	pending replicas
 }
@@ -57,12 +57,12 @@ const (
 	Tell
 	// Report sends Seq, how much the program has received, to the process To, a sibling.
 	Report
-	// Handover, at a donor: everybody has prepared. See AppendState.
+	// Handover, at a donor: all have prepared. See AppendState.
 	Handover
 	// Abandoned, at a donor: the replacement died before AppendState, or the job is
 	// ending. It must end if it hasn't.
 	Abandoned
-	// Healed, at a replacement: everybody who lives has welcomed it.
+	// Healed, at a replacement: all live processes have welcomed it.
 	Healed
 )
 
@@ -80,7 +80,7 @@ type Action struct {
 	Context uint64
 	Seq     uint64
 
-	// Of Tell, Handover, Abandoned and Healed: whom it is about. With Tell,
+	// Of Tell, Handover, Abandoned and Healed: the replacement. With Tell,
 	// Context is the Note's Covers.
 	Replacement proto.Proc
 	Incarnation proto.Incarnation

@@ -60,8 +60,8 @@ const (
 	Spare
 	// Reoffer: a rendezvous that is known but incomplete, and whose sender is
 	// dead, is offered by another. Abandon any data of the earlier sender, also
-	// what may still come, and pull from this one, now if the earlier had
-	// been pulled, else when it is matched.
+	// what may still come. Pull from this one, now if the earlier offer had
+	// been pulled, otherwise when it is matched.
 	Reoffer
 	// Excluded: the sender is known dead. Drop it and answer with an eviction notice.
 	Excluded
@@ -144,8 +144,8 @@ func (m *Machine) offeredAgain(c *incoming, from proto.Proc, seq uint64) Verdict
 	switch {
 	case o == nil:
 		// Complete, but the acknowledgement hadn't reached this sender when
-		// it offered. It would; told again, each offer has its answer, and
-		// a sender's progress doesn't hang on that reasoning.
+		// it offered. It will reach it. It is sent once more, so that each offer has its answer
+		// and a sender's progress doesn't depend on that reasoning.
 		m.oweSingle(c, seq, m.bit(from))
 		return Duplicate
 	case o.value.from == from:
@@ -160,7 +160,7 @@ func (m *Machine) offeredAgain(c *incoming, from proto.Proc, seq uint64) Verdict
 
 // redirect turns every rendezvous that is pulled from p, which is dead, to
 // another sender that has offered it: the one with the own index, or else the
-// lowest. Where none has, another will, for it is pending there.
+// lowest. If none has, another will, because it is pending there.
 func (m *Machine) redirect(p proto.Proc, out *Actions) {
 	src, bit := m.layout.Rank(p), m.bit(p)
 	for _, c := range m.arrival.channels.All() {

@@ -30,11 +30,11 @@ import (
 //     that point of the history. (It may be moved behind another death: each rank keeps
 //     a process that runs or has left, at all times, which allows both in either
 //     order. A replacement's death lets the next healing begin, so it isn't moved.)
-//   - Late deaths. A process dies only when it can do nothing else for the moment. If it
-//     could, let it, and then die: what it sends in that comes after all that it has
-//     sent, and a receiver never sees it that hears of the death first (with options.purge)
-//     or has heard; and what the dead knew is lost. (Where it did something to the whole world, such as
-//     to give up a replacement, that doesn't hold; then it may die before that too.)
+//   - Late deaths. A process dies only when it can do nothing else for the moment. If it could, let
+//     it, and then die: what it sends in that comes after all that it has sent, and a receiver
+//     never sees it that hears of the death first (with options.purge) or has heard; and what the
+//     dead knew is lost. (Where it did something to the whole world, such as to give up a
+//     replacement, that doesn't hold; then it may die before that too.)
 //   - Whoever can be suspected first doesn't die otherwise. It may die at once then.
 //
 // Nor does the digest of a process, unless it is exact, hold what makes no difference any more:

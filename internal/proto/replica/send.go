@@ -69,17 +69,18 @@ func (m *Machine) retain(c *outgoing, msg *Message) {
 // Sent is an eager message that SendOne has numbered.
 type Sent struct {
 	Seq uint64
-	To  proto.Proc // who it is for: to be transmitted at once
+	To  proto.Proc // the receiver: to be transmitted at once
 
 	channel *outgoing
 	pending replicas
 }
 
-// Pending says whether others may need the message: then it is to be Retained.
+// Pending says whether others may need the message: then it has to be Retained.
 func (s *Sent) Pending() bool { return s.pending != 0 }
 
-// SendOne is Send for the commonest message: eager, and transmitted to one process. It needs no Message
-// unless it has to be retained. If ok is false nothing has happened, and Send does it.
+// SendOne is Send for the most common message: eager, and transmitted to one process. It needs no
+// Message unless it has to be retained. If ok is false nothing has happened, and Send has to be
+// called.
 func (m *Machine) SendOne(context uint64, dst proto.Rank) (s Sent, ok bool) {
 	if dst == m.rank || m.healing.phase == preparing {
 		return s, false // Send says why
@@ -103,8 +104,8 @@ func (m *Machine) SendOne(context uint64, dst proto.Rank) (s Sent, ok bool) {
 	return s, true
 }
 
-// Retain keeps a message that was sent by SendOne and is Pending, before anything else is
-// asked of the machine. It will be Released.
+// Retain keeps a message that was sent by SendOne and is Pending. It has to be the next call. The
+// message will be Released.
 func (m *Machine) Retain(s *Sent, msg *Message) {
 	msg.Seq, msg.channel, msg.pending = s.Seq, s.channel, s.pending
 	m.retain(s.channel, msg)
@@ -245,7 +246,7 @@ func (m *Machine) resendChannel(c *outgoing, to replicas, out *Actions) {
 }
 
 // Behind says whether another replica of this rank has sent a message that this
-// one hasn't, and to whom: its receiver has acknowledged it here. While the program
+// one hasn't, and to which rank: the receiver has acknowledged it here. While the program
 // runs that is a lag. When it is through it proves that the replicas sent
 // different messages.
 func (m *Machine) Behind() (dst proto.Rank, behind bool) {

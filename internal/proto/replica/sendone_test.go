@@ -10,7 +10,8 @@ import (
 )
 
 // TestSendOne sends the same messages by Send at one machine and by SendOne, where that does it, at
-// another, between acknowledgements (early and late), rendezvous and deaths: both have to ask for the same.
+// another, between acknowledgements (early and late), rendezvous and deaths: both have to ask for
+// the same.
 func TestSendOne(t *testing.T) {
 	const contexts, steps = 2, 200
 	ones, retained := 0, 0

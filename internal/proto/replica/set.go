@@ -8,7 +8,8 @@ import (
 // replicas is a set of replicas of one rank, bit i for replica i.
 type replicas uint64
 
-// only is the set of one replica, 0 ≤ replica < MaxDegree: the mask spares the test whether it is more.
+// only is the set of one replica, 0 ≤ replica < MaxDegree. The mask saves the processor a test
+// whether it is more.
 func only(replica int) replicas { return 1 << (replica & (layout.MaxDegree - 1)) }
 
 // first is the set of the first replicas of a rank, as many as degree says.

@@ -10,11 +10,11 @@ import (
 // skew is how far this replica's program is ahead of its siblings', by what it has
 // received. See "How far a replica may be ahead" in the package's documentation.
 type skew struct {
-	limit    uint64 // by how much it may be, as counted by Received; 0: nothing is counted
+	limit    uint64 // by how much it may be ahead, as counted by Received; 0: no limit, no reports
 	received uint64 // by the program so far
 	due      uint64 // how much that is when the siblings are told next
 	horizon  uint64 // above it the program is ahead of some sibling by more than the limit
-	through  bool   // the program is
+	through  bool   // the program is through
 
 	reported [layout.MaxDegree]uint64 // by replica: how much it said it has received
 }
@@ -23,7 +23,7 @@ type skew struct {
 // receives as much as one may be ahead.
 const ReportsPerLimit = 4
 
-// everything is what a program has received that is through.
+// everything is what a program that is through counts as having received.
 const everything = math.MaxUint64
 
 func newSkew(limit uint64) skew {
@@ -37,7 +37,7 @@ func newSkew(limit uint64) skew {
 // step is how much is received from one report to the next.
 func (l *skew) step() uint64 { return max(1, l.limit/ReportsPerLimit) }
 
-// Received notes that the program has received an eager message of another rank: it
+// Received notes that the program has received an eager message of another rank, which
 // waits in no queue any more. The size is what it took there, the same at all replicas.
 // If the result is true a Report is due.
 func (m *Machine) Received(size uint64) (due bool) {
@@ -53,7 +53,7 @@ func (m *Machine) Report(out *Actions) {
 	}
 }
 
-// Through says that the program is, so that nobody may wait for it to receive more.
+// Through says that the program is through, so no sibling may wait for it to receive more.
 func (m *Machine) Through(out *Actions) {
 	m.skew.through = true
 	m.Report(out)
@@ -69,7 +69,7 @@ func (m *Machine) Reported(from proto.Proc, received uint64) {
 }
 
 // Throttled says whether the program should send nothing more for now: it is ahead of a sibling
-// by more than Config.MaxSkew, and nobody can be waiting for it. That may end with any
+// by more than Config.MaxSkew, and no process can be waiting for it. That may end with any
 // call but Received.
 func (m *Machine) Throttled() bool {
 	return m.skew.received > m.skew.horizon && m.arrival.offered == 0
@@ -102,8 +102,8 @@ func (m *Machine) measure() {
 	}
 }
 
-// welcome makes a sibling that has joined one to wait for: it says next how much it has
-// received, as this process tells it.
+// welcome makes this process wait for a sibling that has joined: the sibling says next how much it
+// has received, and this process tells it the same.
 func (m *Machine) welcome(sibling replicas, out *Actions) {
 	m.skew.reported[sibling.lowest()] = 0
 	m.measure()

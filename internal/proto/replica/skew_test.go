@@ -8,7 +8,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its siblings are 2 and 4.
+// aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its siblings
+// are 2 and 4.
 func aheadBy100() *Machine {
 	return New(Config{Layout: three, Self: 0, Mirror: true, MaxSkew: 100})
 }
@@ -23,9 +24,9 @@ func reports(out Actions) (s string) {
 	return s
 }
 
-// A replica is throttled from the first byte beyond the limit on, for the sake of the sibling that has
-// received least, until that has said that it has received enough.
-func TestHeld(t *testing.T) {
+// A replica is throttled from the first byte beyond the limit on, for the sake of the sibling that
+// has received least, until that has said that it has received enough.
+func TestThrottled(t *testing.T) {
 	m := aheadBy100()
 	throttled := func(want bool, when string) {
 		t.Helper()
@@ -55,8 +56,9 @@ func TestHeld(t *testing.T) {
 	throttled(false, "when the other is dead")
 }
 
-// Whom nobody of the rank may wait for isn't waited for: the dead, those who left, and those who are joining.
-func TestHeldForWhom(t *testing.T) {
+// Whom nobody of the rank may wait for isn't waited for: the dead, those who left, and those who
+// are joining.
+func TestSiblingsThatThrottle(t *testing.T) {
 	for name, end := range map[string]func(m *Machine, out *Actions){
 		"dead":    func(m *Machine, out *Actions) { m.Dead(2, 0, out) },
 		"left":    func(m *Machine, out *Actions) { m.Left(2, out) },
@@ -76,7 +78,8 @@ func TestHeldForWhom(t *testing.T) {
 			t.Errorf("%s: it is heard", name)
 		}
 	}
-	// Without a limit, with the parallel protocol, or as the only replica, nobody is throttled or reports.
+	// Without a limit, with the parallel protocol, or as the only replica, nobody is throttled or
+	// reports.
 	for name, m := range map[string]*Machine{
 		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
 		"parallel": New(Config{Layout: three, Self: 0, MaxSkew: 100}),
@@ -93,8 +96,9 @@ func TestHeldForWhom(t *testing.T) {
 	}
 }
 
-// Another rank may wait for a replica that is offered a message, so it isn't throttled until it has that.
-func TestOfferedIsNotHeld(t *testing.T) {
+// Another rank may wait for a replica that is offered a message, so it isn't throttled until it has
+// that.
+func TestOfferedIsNotThrottled(t *testing.T) {
 	m := aheadBy100()
 	var out Actions
 	m.Received(1000)
@@ -114,7 +118,8 @@ func TestOfferedIsNotHeld(t *testing.T) {
 	}
 }
 
-// A report goes to each sibling for each quarter of the limit, and not with every message; one at the end says all.
+// A report goes to each sibling for each quarter of the limit, and not with every message; one at
+// the end says all.
 func TestReports(t *testing.T) {
 	m := aheadBy100()
 	var out Actions
@@ -176,7 +181,7 @@ func TestReplacementReports(t *testing.T) {
 }
 
 // Nothing is allocated for a message that is received, nor for a report.
-func TestLeadNeedsNoMemory(t *testing.T) {
+func TestSkewNeedsNoMemory(t *testing.T) {
 	m := aheadBy100()
 	out := make(Actions, 0, 8)
 	if n := testing.AllocsPerRun(1000, func() {

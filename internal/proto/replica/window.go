@@ -2,9 +2,9 @@ package replica
 
 // window holds what is still open of a numbered sequence: values keyed by
 // sequence number, pushed in ascending order, removed in any. Finding one is
-// a binary search, everything else is amortised O(1). Removed entries keep
-// their place until those before them have gone too, or until they are more
-// half of a full buffer.
+// a binary search, everything else is amortised O(1). Removed entries stay
+// in the ring until those before them have gone too, or until they are
+// half of a full ring.
 type window[T any] struct {
 	ring []entry[T] // length a power of two, or none yet
 	head int        // index of the first entry in ring

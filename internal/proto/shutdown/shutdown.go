@@ -1,29 +1,30 @@
-// Package shutdown lets all processes of a job leave together: nobody may go
+// Package shutdown lets all processes of a job leave together: no process may leave
 // while another could still need what it holds (messages retained for a
 // substitute, payloads of broadcasts).
 //
 // It is a barrier that survives deaths. The first process that isn't gone
 // coordinates: it collects a Done of every live process and answers AllDone to
-// all. When it is gone, everybody turns to the next. Processes are in the order of
-// their incarnations, then of their numbers: one that takes the place of a dead
-// process (Admit) is behind all that were there from the start. No paper is behind it.
+// all. When it is gone, all turn to the next. Processes are in the order of
+// their incarnations, then of their numbers: a replacement of a dead
+// process (Admit) comes after all that were there from the start. The protocol is ours: it comes
+// from no paper.
 //
 // # Why it works
 //
-// "Every live process has finished" stays true once it is true, for finishing is
-// final and the set of the live only shrinks: a process is admitted only while some
-// live one that has admitted it won't finish before all live ones have. A coordinator says AllDone only
-// when each process either told it Done or is gone, so AllDone is true whenever
+// "Every live process has finished" stays true once it is true, because finishing is
+// final and the set of live processes only shrinks: a process is admitted only while some
+// live process that has admitted it won't finish before all live ones have. A coordinator says
+// AllDone only when each process either told it Done or is gone, so AllDone is true whenever
 // it is said, and stays so.
 //
 // If all live processes finish, let c be the first that stays. All before it are
-// gone in the end, so everyone who stays turns to c and tells it Done, also those who
-// have completed already. So c completes, and answers all of them.
+// gone in the end, so every process that stays turns to c and tells it Done, even if it
+// has completed already. So c completes, and answers all of them.
 //
 // # Invariants
 //
-//   - Nobody completes while a live process hasn't finished, as long as
-//     nobody is said to be gone who isn't.
+//   - No process completes while a live process hasn't finished, as long as
+//     no live process is said to be gone.
 //   - Complete comes once, and after Finish.
 //
 // # Limits
@@ -77,8 +78,8 @@ func New(self proto.Proc, n int) *Machine {
 	}
 }
 
-// Join makes the machine of a process that takes the place of a dead one: lives are the
-// incarnations of all, its own among them, and gone is who is known to be gone.
+// Join makes the machine of a process that replaces a dead one. It is given the incarnations of
+// all processes, its own among them, and those that are known to be gone.
 func Join(self proto.Proc, incarnations []proto.Incarnation, gone []bool) *Machine {
 	m := New(self, len(incarnations))
 	copy(m.incarnations, incarnations)
@@ -93,8 +94,8 @@ func Join(self proto.Proc, incarnations []proto.Incarnation, gone []bool) *Machi
 	return m
 }
 
-// Rejoin is Join for a process that has heard things since: who has finished has, unless another process is in its
-// place now.
+// Rejoin is Join for a process that has received messages since: a process that has finished still
+// has, unless it has been replaced.
 func (m *Machine) Rejoin(incarnations []proto.Incarnation, gone []bool) *Machine {
 	n := Join(m.self, incarnations, gone)
 	for p, done := range m.done {
@@ -116,11 +117,11 @@ func (m *Machine) Finish(out *Actions) {
 	}
 	m.done[m.self] = true
 	m.waiting--
-	m.turn(out)
+	m.report(out)
 }
 
-// Done takes the word of a process that it has finished, and so takes this one
-// for the coordinator.
+// Done takes the word of a process that it has finished. That process takes this one for the
+// coordinator.
 func (m *Machine) Done(from proto.Proc, out *Actions) {
 	if !m.done[from] {
 		m.done[from] = true
@@ -156,11 +157,11 @@ func (m *Machine) Gone(p proto.Proc, out *Actions) {
 		return
 	}
 	m.coordinator = m.first()
-	m.turn(out)
+	m.report(out)
 }
 
-// Admit takes the news that another process has taken the place of one that is gone, under a
-// higher incarnation. Nobody completes before it has finished, or is gone in turn.
+// Admit takes the news that a process that is gone has been replaced, under a higher incarnation.
+// No process completes before the replacement has finished, or is gone in turn.
 func (m *Machine) Admit(p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	if m.complete || p == m.self || incarnation <= m.incarnations[p] {
 		return
@@ -171,7 +172,7 @@ func (m *Machine) Admit(p proto.Proc, incarnation proto.Incarnation, out *Action
 	m.gone[p], m.done[p], m.incarnations[p] = false, false, incarnation
 	if c := m.first(); c != m.coordinator {
 		m.coordinator = c
-		m.turn(out)
+		m.report(out)
 	}
 }
 
@@ -186,9 +187,9 @@ func (m *Machine) first() proto.Proc {
 	return c
 }
 
-// turn tells the coordinator that this process has finished, if it has. It does
-// so too when it has completed, as others may not have.
-func (m *Machine) turn(out *Actions) {
+// report tells the coordinator that this process has finished, if it has. It does
+// so even if it has completed, because others may not have.
+func (m *Machine) report(out *Actions) {
 	if m.coordinator == m.self {
 		m.conclude(out)
 	} else if m.done[m.self] {
@@ -196,14 +197,14 @@ func (m *Machine) turn(out *Actions) {
 	}
 }
 
-// conclude lets the coordinator complete when nobody is left to wait for.
+// conclude lets the coordinator complete when it has no process left to wait for.
 func (m *Machine) conclude(out *Actions) {
 	if m.coordinator == m.self && m.waiting == 0 && !m.complete {
 		m.leaveTogether(out)
 	}
 }
 
-// leaveTogether answers all who took this process for the coordinator, and
+// leaveTogether answers all processes that took this one for the coordinator, and
 // completes.
 func (m *Machine) leaveTogether(out *Actions) {
 	m.complete = true

@@ -58,8 +58,8 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestExhaustiveWithReplacement lets another process take the place of one that has crashed, as healing
-// does: a donor, which doesn't finish meanwhile, has all that live admit it, one after the
+// TestExhaustiveWithReplacement lets another process take the place of one that has crashed, as
+// healing does: a donor, which doesn't finish meanwhile, has all that live admit it, one after the
 // other; then it is there. If the donor crashes first, it never is, which all are told.
 func TestExhaustiveWithReplacement(t *testing.T) {
 	for _, size := range []struct{ n, crashes int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 1}} {
@@ -382,7 +382,8 @@ func (c *channel) pop() ActionKind {
 	return k
 }
 
-// What a replacement has heard before it knows who is there counts, unless it is about a predecessor.
+// What a replacement has heard before it knows who is there counts, unless it is about a
+// predecessor.
 func TestRejoin(t *testing.T) {
 	var out Actions
 	m := Join(0, []proto.Incarnation{1, 1, 1, 1}, make([]bool, 4))

@@ -2,11 +2,11 @@ package verify
 
 import "banyan/internal/proto"
 
-// Came says that a replacement has taken the place of a replica that is Gone, with the state of a donor (see
-// Restore). It has a voice from here on; its predecessor's words are void.
+// Came says that a replacement has filled the slot of a replica that is Gone, with the state of a
+// donor (see Restore). It votes from here on; its predecessor's words are void.
 //
-// Of a receiver, lacks tells whether it has yet to complete a rendezvous that this process sends or has sent to it: of
-// those that it got from its donor it says nothing.
+// Of a receiver, lacks tells whether it has yet to complete a rendezvous that this process sends or
+// has sent to it. The replacement says nothing of those that it has from its donor.
 func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64) bool, out *Verdicts) {
 	if replica == m.cfg.Replica && r == m.cfg.Rank {
 		return
@@ -27,8 +27,8 @@ func (m *Machine) Came(r proto.Rank, replica int, lacks func(context, seq uint64
 	m.reconsider(r, out)
 }
 
-// receiverCame begins a stream whose receiver is a replacement. Its digest is its donor's, so that all of the
-// stream is compared when it first tells.
+// receiverCame begins a stream whose receiver is a replacement. Its digest is its donor's, so all
+// of the stream is compared when it first tells.
 func (c *outgoing) receiverCame(k int, lacks func(context, seq uint64) bool) {
 	c.streams[k] = stream{}
 	c.differ &^= only(k)
@@ -45,8 +45,8 @@ func (c *outgoing) receiverCame(k int, lacks func(context, seq uint64) bool) {
 	}
 }
 
-// senderCame continues a stream whose sender is a replacement. Its receiver, if it lives, is what it was. covered
-// says that it was this process that sent to it meanwhile.
+// senderCame continues a stream whose sender is a replacement. Its receiver, if live, is unchanged.
+// covered says that this process sent to the receiver meanwhile.
 func (c *outgoing) senderCame(k int, receives, covered bool) {
 	if !receives { // what was wrong, if anything was, is dead
 		c.streams[k] = stream{}
@@ -61,8 +61,8 @@ func (c *outgoing) senderCame(k int, receives, covered bool) {
 	}
 }
 
-// Inflows calls f for each channel from a rank with the number of the last eager message that has arrived, if one
-// has: when a replacement of that rank comes, all of its replicas are told anew.
+// Inflows calls f for each channel from a rank, with the number of the last eager message that has
+// arrived, if one has. When a replacement of that rank comes, all of its replicas are told anew.
 func (m *Machine) Inflows(src proto.Rank, f func(context, seq uint64)) {
 	for _, in := range m.arrival.All() {
 		if in.src == src && in.seq > 0 {

@@ -68,7 +68,8 @@ func (c *clinic) hearAll(from, to set) {
 	}
 }
 
-// heal fills a place with a donor's state. What precedes the state by package replica's rules happens before.
+// heal fills a place with a donor's state. What precedes the state by package replica's rules
+// happens before.
 func (c *clinic) heal(rank, k, donor int) {
 	c.dead[rank] &^= only(k)
 	degree := func(r proto.Rank) int { return c.layout[r] }
@@ -177,8 +178,9 @@ func (c *clinic) settle() {
 	c.model.settle()
 }
 
-// Whoever dies and is replaced, at either end: those who are right aren't accused, nothing is kept for ever, and a
-// sender that is wrong when all have been replaced is found as one is where nobody ever died.
+// Whoever dies and is replaced, at either end: those who are right aren't accused, nothing is kept
+// for ever, and a sender that is wrong when all have been replaced is found as one is where nobody
+// ever died.
 func TestHeals(t *testing.T) {
 	heals, found := 0, 0
 	for seed := range uint64(4000) {

@@ -123,7 +123,7 @@ func (m *Machine) Acked(from proto.Rank, replica int, context, seq uint64, rende
 	default:
 		c.compare(replica, w)
 	}
-	m.judge(c, out) // who agrees has a voice, too
+	m.judge(c, out) // a stream that agrees votes, too
 	m.trim(c)
 }
 

@@ -14,9 +14,10 @@ import (
 // the same rank.
 var ErrState = errors.New("verify: not the state of another replica of this process's rank")
 
-// AppendState appends what a replacement that takes over this process's state has to know: the digests of what both have
-// sent and got, and what was said of messages to come. It must come at a moment at which no rendezvous of this process is
-// under way (package replica sees to that): those sent have been told of.
+// AppendState appends what a replacement that takes over this process's state has to know: the
+// digests of what both have sent and received, and what was said of messages to come. It must be
+// called when no rendezvous of this process is under way (package replica makes sure of that), so
+// that the receivers have told of those that were sent.
 func (m *Machine) AppendState(b []byte) []byte {
 	b = varint.Append(b, uint64(m.cfg.Rank), uint64(m.cfg.Replica), uint64(m.senders))
 	for r := range proto.Rank(m.cfg.Ranks) {
@@ -62,9 +63,11 @@ func (c *outgoing) appendTo(b []byte) []byte {
 	return b
 }
 
-// Restore gives a replacement the state of its donor. It forgets all that it was: who is dead it is to be told again.
-// What the donor has been told of the replacement's own stream it keeps for replacements of its own, of rendezvous only: all else is told anew. A verdict of the donor about itself isn't
-// taken over: the replacement comes to its own. After an error the machine is good for nothing.
+// Restore gives a replacement the state of its donor. The machine forgets all that it knew, so the
+// driver has to tell it of the dead again. What the donor was told of the replacement's own stream
+// the replacement keeps, for replacements that it donates to, but only of rendezvous: the receivers
+// tell all else anew. A verdict of the donor about itself isn't taken over: the replacement comes
+// to its own. After an error the machine is good for nothing.
 func (m *Machine) Restore(state []byte) error {
 	*m = *New(m.cfg)
 	r := varint.Read(state)

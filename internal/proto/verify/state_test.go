@@ -13,7 +13,8 @@ func three(replica int) Config {
 	return Config{Rank: 1, Replica: replica, Ranks: 3, Degree: func(proto.Rank) int { return 3 }, Covers: func(j int) bool { return j == replica }}
 }
 
-// donor is a machine of replica 1 with digests, words and rendezvous that wait, and a sibling that is dead.
+// donor is a machine of replica 1 with digests, words and rendezvous that wait, and a sibling that
+// is dead.
 func donor() *Machine {
 	m := New(three(1))
 	var out Verdicts
@@ -31,8 +32,8 @@ func donor() *Machine {
 	return m
 }
 
-// A replacement goes on where its donor is: what that one finds it finds, but for its own stream, and it has to
-// hear of its donor's.
+// A replacement goes on where its donor is: what that one finds it finds, but for its own stream,
+// and it has to hear of its donor's.
 func TestRestore(t *testing.T) {
 	d, m := donor(), New(three(2))
 	m.Arrived(6, 2, 1, 1) // what it was is forgotten

@@ -5,11 +5,11 @@
 // # Use
 //
 // A test describes its system as a [World]: the machines, the messages under
-// way, who is dead. An event is one step that may happen next: a message
+// way, the dead processes. An event is one step that may happen next: a message
 // arrives, a process sends, a process dies. The world checks the protocol's
 // promises for every step in Apply (safety), and in End when nothing can happen
 // any more (liveness, for systems that come to an end). What ought to be tried
-// in the first place, such as who is dead from the start, is a world each.
+// in the first place, such as which processes are dead from the start, is a world each.
 //
 // All visits every state once: two sequences of events that lead to the same
 // state, by its Key, are followed only once. So a key must tell states apart

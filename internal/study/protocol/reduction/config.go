@@ -82,7 +82,7 @@ func (c *Config) reached(position int) proto.Time {
 }
 
 // childIndex is how many children a parent sends to before this one, in a broadcast;
-// -1 of who is none of its children.
+// -1 if it isn't one of its children.
 func (c *Config) childIndex(parent, position int) int {
 	children := c.Tree.Children(parent)
 	for i := 0; ; i++ {
@@ -105,7 +105,8 @@ func (c *Config) copied() proto.Time {
 	return n * c.Pace
 }
 
-// partDue is when a process that dissemination would reach at some time sends its part at the latest.
+// partDue is when a process sends its part at the latest, if dissemination would reach it at a
+// given time.
 func (c *Config) partDue(reached proto.Time) proto.Time { return c.copied() + c.span - reached }
 
 // restDue is the same for the second climb.

@@ -70,8 +70,8 @@ const (
 	impatient proto.Time = 1 << 40 // beyond all deadlines
 )
 
-// newUntimed begins when everyone has sent its copies: those that never were are among those that never
-// arrive.
+// newUntimed begins when everyone has sent its copies: those that never were are among those that
+// never arrive.
 func newUntimed(c *Config, m machine) *untimed {
 	procs := c.Tree.Procs()
 	w := &untimed{config: c, machine: m, states: make([]State, procs), parts: make([]value, procs), rests: make([]value, procs)}

@@ -12,9 +12,9 @@ type Kind uint8
 
 const (
 	KindCopy Kind = iota + 1 // to a neighbour: the sender's contribution
-	KindPart                 // to the parent: the sender's subtree, and who is silent there
+	KindPart                 // to the parent: the sender's subtree, and its silent processes
 	KindTorn                 // the same, and somebody silent there has others below
-	KindMend                 // to a child: who is silent, everywhere
+	KindMend                 // to a child: all silent processes
 	KindRest                 // to the parent: what has been taken from copies in the sender's subtree
 )
 
@@ -68,7 +68,7 @@ func (s *State) Done() bool { return s.is(flagDone) }
 // Closed says that the process's part is sent, or at the root that it will count no other one.
 func (s *State) Closed() bool { return s.is(flagClosed) }
 
-// Mending says that the process has the root's list, and so takes copies of who is cut off.
+// Mending says that the process has the root's list, and so takes copies of processes cut off.
 func (s *State) Mending() bool { return s.is(flagMending) }
 
 // Copies is the set of the i for which the contribution of the [Config.Origin] is here.
@@ -197,8 +197,8 @@ func (c *Config) leaf(position int) bool {
 	return !ok
 }
 
-// mend tells the children that were heard to mend, in the order of dissemination, waits for them, and
-// then tells the parent, or is done.
+// mend tells the children that were heard to mend, in the order of dissemination, waits for them,
+// and then tells the parent, or is done.
 func (c *Config) mend(s *State, now proto.Time) (to int, kind Kind, ok bool) {
 	children := c.Tree.Children(int(s.self))
 	for i := range s.kids {

@@ -7,15 +7,14 @@
 // wants an acknowledgement. After a time-out it asks k more members to ping the same
 // one and pass the acknowledgement on. If by the end of the period none has come, the
 // target is suspected; a suspect that doesn't refute that within another time-out is
-// declared dead. Members don't send news by messages of their own: what
-// they have learned lately rides on pings and acknowledgements, each item a bounded number of times,
-// the least told first.
+// declared dead. Members don't send news in messages of their own: pings and acknowledgements carry
+// what they have learned lately, each item a bounded number of times, the least told first.
 //
-// # Who is right
+// # Which opinion counts
 //
 // An opinion is (incarnation, state), where alive < suspect < dead, and the greater of
 // two, incarnation first, counts. Only a member itself starts a new incarnation: when
-// it hears that it is suspected or dead in the present one. So whoever lives and is
+// it hears that it is suspected or dead in the present one. So a live member that is
 // heard ends every wrong opinion about itself.
 //
 // # Invariants
@@ -29,11 +28,11 @@
 //
 // # Where it goes beyond the paper, and where not
 //
-// A message to somebody thought suspect or dead carries just that as its first item, so that
-// the refutation comes with the answer; a greater incarnation ends the state dead too, as in the
-// implementations in use (in the paper dead is for good). Both are to the peer's advantage. There is
-// nothing against its own stalls (the paper has nothing): a member that was stopped goes on
-// as if its clock alone had run, after what arrived meanwhile.
+// A message to a member thought suspect or dead carries that opinion as its first item, so that the
+// refutation comes with the answer. A greater incarnation ends the state dead too, as in the
+// implementations in use (in the paper dead is for good). Both help SWIM in the comparison. As in
+// the paper, a member does nothing about its own stalls: one that was stopped first takes what
+// arrived meanwhile, and then goes on as if only its clock had run.
 //
 // A machine holds an opinion about every member: 8 bytes for each, 12 with RoundRobin.
 package swim

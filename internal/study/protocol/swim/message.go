@@ -24,7 +24,7 @@ const (
 	Ping Kind = iota
 	// Ask wants its receiver to ping the target on behalf of the origin.
 	Ask
-	// Ack is the target's answer, to whoever pinged; a mediator passes it on
+	// Ack is the target's answer to the process that pinged; a mediator passes it on
 	// to the origin.
 	Ack
 )

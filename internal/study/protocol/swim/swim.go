@@ -16,7 +16,7 @@ type Config struct {
 	Period       proto.Time // T′: one probe each
 	ProbeTimeout proto.Time // silence after which mediators are asked, below Period
 	Indirect     int        // k: so many
-	// Suspicion is how long a suspect has to refute. 0: who doesn't answer a
+	// Suspicion is how long a suspect has to refute. 0: a member that doesn't answer a
 	// probe is dead at once.
 	Suspicion proto.Time
 	// RoundRobin probes all others in a random order, then in another, which bounds
@@ -78,7 +78,7 @@ type suspect struct {
 	deadAt proto.Time
 }
 
-// item is a member about whom there is news: the opinion held.
+// item is a member that there is news of: the opinion held.
 type item struct {
 	proc proto.Proc
 	told int

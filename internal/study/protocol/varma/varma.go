@@ -5,7 +5,7 @@
 //
 // A node that learns of a death tells the root, or, if it was the root, the node
 // with the next ID. The root takes the dead out of its view and tells its children
-// in the new tree, who do the same and tell theirs; leaves acknowledge, and so
+// in the new tree, which do the same and tell theirs; leaves acknowledge, and so
 // does everyone whose children have. A node that joins tells the root, which
 // spreads that likewise, and is welcomed when the tree is stable. Everyone counts
 // his views.
@@ -63,7 +63,7 @@ const (
 // Message is a message between nodes.
 type Message struct {
 	Kind   Kind
-	Nodes  []proto.Proc // whom it is about; the view, of JoinDetAck
+	Nodes  []proto.Proc // the nodes that it is about; the view, of JoinDetAck
 	Change int          // the sender's number of the change, in acknowledgements too
 	Number uint64       // of the view, of JoinDetAck
 }
@@ -89,10 +89,10 @@ type Node struct {
 	arity   int
 	members []proto.Proc // its view, ascending
 	number  uint64       // of its view, by its own count
-	dead    []proto.Proc // whom the detector told of
+	dead    []proto.Proc // those that the detector told of
 
 	change   int          // the change it waits for acknowledgements of
-	parent   proto.Proc   // whom it will acknowledge it to, or NoProc if it is the root
+	parent   proto.Proc   // the node that it will acknowledge it to, or NoProc if it is the root
 	awaiting []proto.Proc // children that haven't acknowledged
 	joiners  []proto.Proc // to be welcomed when the tree is stable
 }

@@ -6,10 +6,10 @@ import (
 	"banyan/internal/proto"
 )
 
-// joiner is how one who joins finds the coordinator: it asks those it knows of,
-// one after the other, follows a redirection, and asks again if nobody answers
-// in time, since it is no member yet whose death, or whose coordinator's, the
-// detector would tell of.
+// joiner is how a process that joins finds the coordinator: it asks the processes that it knows of,
+// one after the other, follows a redirection, and asks again if no answer comes in time. It needs
+// this time-out because the detector watches members only: it would tell neither of the joiner's
+// death nor, to the joiner, of the coordinator's.
 type joiner struct {
 	contacts []Member
 	asked    Member // last
@@ -22,7 +22,7 @@ type joiner struct {
 func NewJoiner(cfg Config, contacts []Member, now proto.Time, out *Actions) *Machine {
 	m := newMachine(cfg)
 	if len(contacts) == 0 {
-		panic("membership: nobody to ask to be let in")
+		panic("membership: a joiner needs a contact")
 	}
 	m.joiner.contacts = slices.Clone(contacts)
 	m.askNext(now, out)
@@ -45,7 +45,7 @@ func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
 	m.send(to, &Message{Kind: Join}, out)
 }
 
-// turnedAway takes the answer of somebody who can't or won't let this process in.
+// turnedAway takes the answer of a process that can't or won't let this one in.
 func (m *Machine) turnedAway(now proto.Time, x *Message, out *Actions) {
 	switch {
 	case m.view != nil || x.From != m.joiner.asked && !slices.Contains(m.joiner.contacts, x.From):
@@ -57,8 +57,8 @@ func (m *Machine) turnedAway(now proto.Time, x *Message, out *Actions) {
 	}
 }
 
-// admit takes somebody's wish to be let in. Whoever asks twice, here or there, is
-// let in once, for a life has one name.
+// admit takes a process's request to be let in. A process that asks twice, here or elsewhere, is
+// let in once, because an incarnation has one name.
 func (m *Machine) admit(x *Message, out *Actions) {
 	if m.view == nil {
 		return
@@ -67,7 +67,7 @@ func (m *Machine) admit(x *Message, out *Actions) {
 		m.bringUp(x.From, out) // the commit was lost
 		return
 	}
-	// A new life means that the one before is over, whoever may have noticed.
+	// A new incarnation means that the one before is over, even if nobody has noticed.
 	if p := x.From.Proc; p == m.cfg.Self.Proc {
 		m.exclude(out)
 		return
@@ -84,8 +84,7 @@ func (m *Machine) admit(x *Message, out *Actions) {
 	}
 }
 
-// Leave says goodbye. The process stays until it is released, and counts until
-// then.
+// Leave asks to leave. The process stays a member, and takes part, until it is released.
 func (m *Machine) Leave(now proto.Time, out *Actions) {
 	if m.over || m.leaving {
 		return
