@@ -6,12 +6,12 @@
 // A tree spans the positions 0…P-1, of which 0 is the root. It has a shape and a
 // numbering (Küttler et al., "Corrected Trees", section 3.2):
 //
-//   - k-ary: everyone has up to k children;
-//   - binomial: everyone who has been reached sends in every round;
+//   - k-ary: every process has up to k children;
+//   - binomial: every process that has been reached sends in every round;
 //   - Lamé(k): a process that is reached in a round first sends k rounds later;
 //     k = 1 is the binomial tree;
 //   - optimal(L, o): the shape with the least latency in the LogP model with
-//     latency L and overhead o: everyone sends all the time.
+//     latency L and overhead o: every process sends all the time.
 //
 // Interleaved numbering follows the order in which the processes are reached, so
 // that a subtree is spread round the ring of positions and a dead process leaves

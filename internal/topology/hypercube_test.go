@@ -13,7 +13,7 @@ type copyOf struct {
 }
 
 // spread lets a broadcast run with some labels dead and returns who gets it. The
-// rule says to whom a label passes on the copy it got.
+// rule says to which labels a label passes on the copy that it got.
 func spread(n int, dead uint32, rule func(dst []copyOf, c copyOf, first bool) []copyOf) (reached uint32) {
 	reached = 1
 	queue := rule(nil, copyOf{}, true)

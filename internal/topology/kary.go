@@ -2,7 +2,7 @@ package topology
 
 import "fmt"
 
-// KAry returns the tree in which everyone has up to k ≥ 1 children, filled level
+// KAry returns the tree in which every process has up to k ≥ 1 children, filled level
 // by level (interleaved) or depth first (in order; its height is the same). With
 // k = 1 it is a chain.
 func KAry(procs, k int, n Numbering) (Tree, error) {

@@ -22,7 +22,7 @@ func Lame(procs, k int, n Numbering) (Tree, error) {
 	return ofRounds(procs, 1, int64(k), n)
 }
 
-// Optimal returns the tree that reaches everyone earliest in the LogP model with
+// Optimal returns the tree that reaches all earliest in the LogP model with
 // latency ≥ 0 and overhead ≥ 1, in the same unit of time: a process sends every
 // o, and its receiver is ready 2o + L after the send began. Where o divides
 // L it is the Lamé tree of order 2 + L/o. Where it doesn't, interleaved
@@ -73,7 +73,7 @@ type round struct {
 }
 
 // rounds are those of a tree in order, each with at least one sender, up to the
-// first that would reach nobody within the tree. An index may equal their
+// first that would reach no process of the tree. An index may equal their
 // number: beyond the end.
 //
 // Processes are numbered in the order of their rounds, within a round in the
@@ -89,7 +89,7 @@ type round struct {
 type rounds struct {
 	step, delay int64 // between a process's sends; until one that is sent to sends
 	list        []round
-	end         int32 // the time by which everyone has been sent to; the root's horizon
+	end         int32 // the time by which all have been sent to; the root's horizon
 }
 
 func ofRounds(procs int, step, delay int64, n Numbering) (Tree, error) {

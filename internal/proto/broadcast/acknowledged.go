@@ -2,7 +2,7 @@ package broadcast
 
 // The acknowledged tree: a process that has sent to its children, and had an
 // acknowledgement from each, acknowledges to its parent; the root is done then.
-// A child that is dead never answers, and so nobody above it is ever done.
+// A child that is dead never answers, so no process above it is ever done.
 
 // acknowledge returns the acknowledgement, once.
 func (c *Config) acknowledge(s *State) (to int, kind Kind, ok bool) {

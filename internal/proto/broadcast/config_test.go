@@ -112,7 +112,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestDistances: who is sent to with which distances, also in a ring that is too
+// TestDistances: how far corrections reach with which distances, also in a ring that is too
 // small for both.
 func TestDistances(t *testing.T) {
 	for _, x := range []struct {

@@ -19,7 +19,7 @@ import (
 // every state, at any time, what has been sent must be enough as it is: if somebody
 // has finished, everyone has been sent to. Then all may crash who like.
 //
-// Three reductions: a run ends when everyone has been sent to; a message arrives when it matters to
+// Three reductions: a run ends when all have been sent to; a message arrives when it matters to
 // what its receiver sends next (earlier it would make no difference, later it makes the same); of
 // two that teach a receiver the same one is kept. It implements explore.World.
 type prefixes struct {
@@ -124,7 +124,7 @@ func (w *prefixes) forget(p int) {
 // missing is the first process that nothing has been sent to.
 func (w *prefixes) missing() int { return bits.TrailingZeros64(^w.sentTo) }
 
-// relied: who has finished relies on nobody's future.
+// relied: a process that has finished relies on no other's future.
 func (w *prefixes) relied(p int) error {
 	s := w.states[p]
 	if !s.Coloured() || !w.config.finished(&s) {

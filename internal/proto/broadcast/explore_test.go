@@ -111,7 +111,7 @@ func treeWorld(c *Config, m machine, dead uint, how mode) *world {
 	return w
 }
 
-// deadSets are all sets of dead processes; the root lives.
+// deadSets are all sets of dead processes; the root is live.
 func deadSets(procs int) iter.Seq[uint] {
 	return func(yield func(uint) bool) {
 		for dead := uint(0); dead < 1<<procs; dead += 2 {

@@ -22,7 +22,7 @@ import "math/bits"
 // needn't go round the ring alone. An answer isn't answered, and one of several that are
 // owed to one side may be left out: a process that doesn't get it goes on.
 //
-// Why it holds. (1) "Somebody has sent to x" is true for ever: what was sent arrives, though its
+// Why it holds. (1) "A process has sent to x" is true for ever: what was sent arrives, though its
 // sender dies thereafter. A process says it only when it is true, because each adds a position to
 // its stretch in the step that sends there, and the rest comes from others; by induction over the
 // messages every stretch is true, in any order of arrivals. (2) A coloured live process sends until

@@ -14,7 +14,7 @@ const (
 	KindTree   Kind = iota + 1
 	KindLeft        // a correction sent to a lower position (round the ring)
 	KindRight       // a correction sent to a higher position (round the ring)
-	KindAck         // everyone at and below the sender has the message
+	KindAck         // all at and below the sender have the message
 	KindGossip      // dissemination without a tree
 )
 

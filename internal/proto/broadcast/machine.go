@@ -14,8 +14,8 @@ type State struct {
 
 	// Corrections: how far they went to each side, and how far away is the nearest
 	// process on that side from which one came (0: none came). With FailureProof
-	// the first two say how far everyone is known to have been sent to, by whomever,
-	// the others how far away somebody is who is to be answered (0: nobody).
+	// the first two say how far all are known to have been sent to, by any process,
+	// the others how far away a process is that has to be answered (0: none).
 	sentLeft, sentRight   int32
 	heardLeft, heardRight int32
 
@@ -46,7 +46,7 @@ func (s *State) Coloured() bool { return s.is(flagColoured) }
 // got a message of a tree or of gossip.
 func (s *State) Reached() bool { return s.is(flagReached) }
 
-// Done says of an acknowledged tree whether the process knows that everyone at
+// Done says of an acknowledged tree whether the process knows that all at
 // and below it has the message.
 func (s *State) Done() bool { return s.is(flagAnswered) }
 

@@ -7,7 +7,7 @@ package broadcast
 // only the farthest δ are left.
 //
 // Every coloured process corrects, whatever coloured it. (Where
-// correction is overlapped nobody can tell an early correction from one that
+// correction is overlapped no process can tell an early correction from one that
 // mends a broken tree; and only so do the paper's results come out:
 // docs/design/papers.md.) So the colour spreads along the ring over any gap of fewer than
 // d dead.

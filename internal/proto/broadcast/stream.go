@@ -141,7 +141,7 @@ type StreamConfig struct {
 const (
 	DefaultWindow     = 64
 	DefaultOfferAbove = 2048
-	// DefaultDistance covers any two deaths that nobody knows of yet. More
+	// DefaultDistance covers any two deaths that no member knows of yet. More
 	// would cost a message per member and broadcast each; see docs/design/broadcast.md.
 	DefaultDistance = 2
 )

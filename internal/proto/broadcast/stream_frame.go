@@ -11,7 +11,7 @@ const (
 	// many payloads follow each other.
 	Chain
 	// Star lets the root send to all, for members that share cores: it takes one turn of all of
-	// them. Nobody is between the root and another, so nobody corrects; if the root
+	// them. No member is between the root and another, so none corrects; if the root
 	// dies, a member that has the payload is asked for it, as always.
 	Star
 

@@ -344,8 +344,8 @@ func (w *world) End() error {
 	return nil
 }
 
-// checkGaps: whoever is within reach of one who corrects has been reached. So is
-// everyone in a gap, a run of those who don't correct, of at most the sum of both
+// checkGaps: a process within reach of one that corrects has been reached. So is
+// every process in a gap, a run of those that don't correct, of at most the sum of both
 // distances.
 func (w *world) checkGaps() error {
 	left, right := w.config.reach()
@@ -364,8 +364,8 @@ func (w *world) checkGaps() error {
 	return nil
 }
 
-// AppendKey describes worlds of up to 255 processes. A process's place among
-// its children is what it has sent. In a lazy world the messages are what has
+// AppendKey describes worlds of up to 255 processes. What a process has sent says
+// which of its children comes next. In a lazy world the messages are what has
 // been sent, and to have heard of somebody means to have stopped.
 func (w *world) AppendKey(dst []byte) []byte {
 	dst = append(dst, byte(w.now), byte(w.crashed), byte(w.crashes))

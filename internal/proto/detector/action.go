@@ -49,7 +49,7 @@ type Bulletin struct {
 	Incarnation proto.Incarnation // the sender's, which may not be the source
 	Source      proto.Proc
 	Cube, Tree  uint8
-	// Gone is everyone known to the source to be gone, sorted by position on
+	// Gone are all that the source knows to be gone, sorted by position on
 	// the view's ring. The view's other members take part in the broadcast, whatever
 	// the processes that pass it on know.
 	Gone []Entry

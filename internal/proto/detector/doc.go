@@ -35,7 +35,7 @@
 //     observer's, and neither has changed by the next one, both send each
 //     other all they know. What is new is held.
 //
-// # Why everyone learns of every death
+// # Why every live process learns of every death
 //
 // Let d be dead, and r the nearest process after d that never dies. All
 // between them are gone, so r finds out about them one by one, at the latest by silence,
@@ -75,7 +75,7 @@
 //   - Every death is reported once, and so is every end in order.
 //   - Every death known here has been broadcast by this process, or come by in
 //     a broadcast, or is held.
-//   - A process whose own loop was stopped suspects nobody for what it missed,
+//   - A process whose own loop was stopped suspects no process for what it missed,
 //     and none suspects one that is excused, or, for 10δ, one that is known to
 //     be starved.
 //   - A frame from an excluded incarnation is answered with an eviction notice; one that

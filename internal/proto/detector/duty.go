@@ -32,7 +32,7 @@ func (m *Machine) hold(now proto.Time, p proto.Proc) {
 
 // owesNews tells whether there is a death in this process's segment, the run
 // of those gone directly before it, of which neither it nor a process that left in
-// order has told everyone. Others who have told may have died, or may yet die, before
+// order has told all. Others that have told of it may have died, or may yet die, before
 // they reached all.
 func (m *Machine) owesNews() bool {
 	ring := m.cfg.View.Ring

@@ -13,8 +13,8 @@ import (
 )
 
 // timeless is a system without clocks: whatever can happen may do so in any
-// order. Messages are as slow as can be, but in order for each pair; evidence comes to
-// whom the test says, sooner or later, as does the silence of a dead emitter to its
+// order. Messages are as slow as can be, but in order for each pair; evidence comes to the
+// processes that the test names, sooner or later, as does the silence of a dead emitter to its
 // observer; a back-off ends at any time; and a process dies between any two sends.
 type timeless struct {
 	machines []Machine

@@ -7,9 +7,9 @@ import (
 	"banyan/internal/topology"
 )
 
-// literal is algorithm 1 as the paper prints it, over the same broadcast, and with
-// parts of what has to be added. It shows what the additions are for. Who has evidence of a
-// death does as its observer would. There are no digests, eviction notices and no leaving.
+// literal is algorithm 1 as the paper prints it, over the same broadcast, and with parts of what
+// has to be added. It shows what the additions are for. A process that has evidence of a death does
+// as its observer would. There are no digests, eviction notices and no leaving.
 type literal struct {
 	cfg               Config
 	n                 proto.Proc

@@ -56,12 +56,12 @@ type world struct {
 	lost func(from proto.Proc, a *Action) bool
 	// deaf doesn't hear goodbyes.
 	deaf func(p proto.Proc) bool
-	// onReport takes reports in place of the world's own count.
+	// onReport takes reports instead of the world's own count.
 	onReport func(a *node, r Report)
 
 	next, prev []proto.Proc // the nearest that live
 	dead       int
-	unknown    int // pairs of one that lives and one that died of which it doesn't know
+	unknown    int // pairs of a live process and a death that it doesn't know of
 	wrong      int // processes that aren't connected
 
 	since   proto.Time   // when the configuration became unstable; Never: it is stable

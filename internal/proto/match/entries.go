@@ -3,13 +3,13 @@ package match
 // entry is a posted receive or an unexpected message, or a free slot.
 type entry struct {
 	envelope Envelope
-	stamp    uint64 // of a posted receive: its place among all posted
+	stamp    uint64 // of a posted receive: its number among all posted
 	links    [2]link
 	token    uint32
 	lane     int32
 }
 
-// link ties an entry into one list. 0 is nobody.
+// link ties an entry into one list. 0 is none.
 type link struct{ prev, next int32 }
 
 // list is a doubly linked list of entries. The zero list is empty.

@@ -1,4 +1,4 @@
-// Package match brings messages and receives together by MPI's rules: it keeps
+// Package match pairs messages with receives by MPI's rules: it keeps
 // the receives that wait for a message (posted) and the messages that wait for
 // a receive (unexpected).
 //
@@ -21,17 +21,17 @@
 // earlier. Where sources are exact and tags come in order everything is O(1); otherwise the search
 // passes over the entries of the lane that don't fit.
 //
-// A receive that is posted where nothing else waits is alone: it is kept beside the lanes, and
-// goes into them when another is posted. A program that receives one message after another
-// never gets there.
+// A receive that is posted while nothing else waits is alone: it is kept beside the lanes, and
+// moves into them when another is posted. A program that receives one message after another
+// never uses the lanes.
 //
-// Entries and lanes are in slabs and link by index (slot 0 is nobody), which
+// Entries and lanes are in slabs and link by index (slot 0 is none), which
 // the garbage collector needn't look into and which allocate nothing once
-// warm. Contexts come and go: before the slab of lanes grows, the lanes of
-// contexts in which nothing waits are taken back.
+// they have grown. Contexts come and go: before the slab of lanes grows, the lanes of
+// contexts in which nothing waits are freed.
 //
 // Tokens are the caller's names for its receives and messages. The packages
-// above see to it that self-sent messages arrive here too, and that duplicates
+// above make sure that messages to the own process arrive here too, and that duplicates
 // don't.
 package match
 

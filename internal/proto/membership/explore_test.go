@@ -54,7 +54,7 @@ func TestExhaustive(t *testing.T) {
 }
 
 // groups are those of 2 to 5 with up to so many faults: deaths, certain or merely
-// silent; members who leave; processes that join, new or after an earlier life; and a cut.
+// silent; members that leave; processes that join, new or after an earlier incarnation; and a cut.
 func groups(faults int) []rules {
 	var all []rules
 	for n := 2; n <= 5; n++ {

@@ -15,7 +15,7 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 	n -= random.IntN(n/2 + 1)
 	s := newSwarm(seed, n, b)
 	s.script = fmt.Sprintf("%d members, arity %d", n, s.arity)
-	// One lives on, so that somebody can let others in.
+	// One stays alive, so that it can let others in.
 	safe := random.IntN(n)
 	kill := func(at proto.Time, p int) {
 		if p != safe && p < n {
@@ -210,7 +210,7 @@ func playCut(seed uint64, b bug) (*swarm, error) {
 		}
 	}
 	if !s.lies && (s.far || random.IntN(3) == 0) {
-		// Who joins during a cut: see Limits. Deaths beyond it are never certain here.
+		// Joiners during a cut: see Limits. Deaths beyond it are never certain here.
 		s.far = true
 		at := proto.Time(random.IntN(2000))
 		s.script += fmt.Sprintf("; at %d: one joins", at)
@@ -254,7 +254,7 @@ func (s *swarm) cut(random *rand.Rand, n int) {
 	})
 }
 
-// TestCuts: two sides never both go on, whatever breaks when, and whoever the detector
+// TestCuts: two sides never both go on, whatever breaks when, and whatever process the detector
 // suspects; and where it suspects only who is beyond the cut, all who go on end in one view.
 func TestCuts(t *testing.T) {
 	seen := swarms(t, 3000, "TestCuts", func(seed uint64) (*swarm, error) { return playCut(seed, bug{}) })

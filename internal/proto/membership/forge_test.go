@@ -172,7 +172,7 @@ func TestAnswersCountOnce(t *testing.T) {
 	}
 }
 
-// TestJoinerBelieves: who isn't let in yet listens to those it has asked.
+// TestJoinerBelieves: a joiner listens to those that it has asked.
 func TestJoinerBelieves(t *testing.T) {
 	v := FirstView(3)
 	var out Actions
@@ -330,7 +330,7 @@ func TestForged(t *testing.T) {
 		who, z, may := "a stranger", stranger, func(_ *world, x *Message, _ int) bool { return x.Kind != Join }
 		switch seed % 3 {
 		case 1:
-			// A life that the members have seen the end of.
+			// An incarnation whose end the members have seen.
 			who, z = "an excluded life", Member{Proc: 0}
 			r.mayDie = []int{0, 1}
 			may = func(w *world, _ *Message, to int) bool { return w.states[0] == dead && w.machines[to].view.Excludes(z) }
@@ -395,7 +395,7 @@ func TestLiar(t *testing.T) {
 	t.Logf("%d of %d runs are spoilt by one who lies", split, seeds)
 }
 
-// TestSkippedTwice: who is skipped many times over is skipped.
+// TestSkippedTwice: a member that is skipped several times is skipped.
 func TestSkippedTwice(t *testing.T) {
 	v := FirstView(4)
 	m := New(Config{Self: v.Members[3]}, v)

@@ -75,7 +75,7 @@ type round struct {
 	root     bool
 	awaiting []Member // children that haven't answered
 	best     Ballot
-	view     *View       // accepted under best by somebody below
+	view     *View       // accepted under best by a member below
 	certain  []Departure // known below
 }
 

@@ -55,7 +55,7 @@ type neighbourhood struct {
 	Parent      Member
 	Children    [2]Member
 	Coordinator Member
-	Next        [2]Member // who coordinates after that
+	Next        [2]Member // those that coordinate after that
 }
 
 // TestLocalised evaluates views of constant size: what they would save, and what a death

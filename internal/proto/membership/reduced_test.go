@@ -149,7 +149,7 @@ func (w *world) idle(x *Message, q int) bool {
 	return false
 }
 
-// knows says that p needn't be told of q, whom its view excludes.
+// knows says that p needn't be told of q, because its view excludes q.
 func (w *world) knows(p, q int) bool {
 	v := w.machines[p].View()
 	return w.rules.reduced && v != nil && v.Excludes(w.members[q])

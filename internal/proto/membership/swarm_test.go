@@ -17,7 +17,7 @@ var (
 )
 
 // swarm is a group of any size in time: messages take a while, each its own, in order
-// between two; a death is told to each at a moment of his own; whoever crashes
+// between two; each process is told of a death at a time of its own; a process that crashes
 // has made some of the sends of its last step. What the protocol promises is checked at
 // every step, by name.
 type swarm struct {

@@ -23,7 +23,7 @@ type Why uint8
 const (
 	// Silent: it hasn't been heard of. It may live, beyond a cut.
 	Silent Why = iota
-	// Died: somebody saw it end.
+	// Died: a witness saw it end.
 	Died
 	// Left: it said goodbye.
 	Left
@@ -64,7 +64,7 @@ type View struct {
 	order []int32 // positions by Proc, ascending
 }
 
-// FirstView is the view with which a job of n processes begins. Everyone makes
+// FirstView is the view with which a job of n processes begins. Every process makes
 // it without a message.
 func FirstView(n int) *View {
 	v := &View{Number: 1, Members: make([]Member, n)}

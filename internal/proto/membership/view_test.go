@@ -60,7 +60,7 @@ func TestNext(t *testing.T) {
 			t.Errorf("%v is at %d, want %d", m, got, want)
 		}
 	}
-	// Who comes back is the youngest, and its earlier life excluded.
+	// A process that comes back is the youngest, and its earlier incarnation is excluded.
 	w := v.Next(nil, []Member{{1, 1}})
 	if got, want := show(w), "view 3 [0.0 2.0 3.0 7.2 1.1] +[1.1] -[] past []"; got != want {
 		t.Fatalf("%s, want %s", got, want)

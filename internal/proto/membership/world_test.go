@@ -10,8 +10,8 @@ import (
 
 // world is a few processes, their detector and a network of FIFO channels, for
 // package explore. A crash leaves any prefix of the sends of the process's last
-// step. The detector tells of a death whenever it likes, each process on its
-// own, and lies only where a test cuts the network, or lets it lie.
+// step. The detector tells each process of a death at any time,
+// and lies only where a test cuts the network, or lets it lie.
 //
 // # Fewer states
 //
@@ -23,7 +23,7 @@ import (
 //   - Of what was sent last, sends to the dead make no difference.
 //   - Where only deaths happen, a message that will never have an effect (of a view
 //     that is past, of a ballot that was given up) is delivered before all else.
-//   - Of whom its view excludes a process needn't be told.
+//   - A process needn't be told of those that its view excludes.
 //   - A view's history counts only as far as somebody may still install its number.
 //
 // TestReduction compares the ends with those of the full exploration.
@@ -34,11 +34,11 @@ type world struct {
 	states   []state
 	told     [][]word // told[p][q]: what p knows of q
 	network  network.Network[*Message]
-	last     [][]int    // to whom the process sent in its last step, in order
+	last     [][]int    // the receivers of what the process sent in its last step, in order
 	views    [][]viewID // what each process installed, by number
 	at       []uint64   // the number of the view in force, by process
 	crashes  int        // that may still happen
-	lies     int        // likewise: the word that somebody who lives is silent
+	lies     int        // likewise: the word that a live process is silent
 	begun    bool       // something other than a crash has happened
 	cut      bool       // the network between the sides is
 	healed   bool       // it was
@@ -130,10 +130,10 @@ type event struct {
 	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, x: cut, h: heal
 	p, q  int  // d: from p to q; t, s: to p of q; c: p loses its last q sends
 	extra string
-	// dies says that whoever takes the step crashes in it, after so many sends.
+	// dies says that the process that takes the step crashes in it, after so many sends.
 	dies  bool
 	after int
-	first uint32 // t, s, d: of whom p, or the receiver, is told before, a bit set
+	first uint32 // t, s, d: those that p, or the receiver, is told of before, a bit set
 }
 
 func (e event) String() string {
@@ -157,7 +157,7 @@ func (e event) String() string {
 	return s
 }
 
-// actor is who takes a step by an event, -1 if nobody does.
+// actor is the process that takes a step by an event, -1 if none does.
 func (e event) actor() int {
 	switch e.kind {
 	case 'd':
@@ -230,7 +230,7 @@ func (w *world) Events(dst []event) []event {
 	return dst
 }
 
-// free says whether an earlier life of a process, if there was one, is over.
+// free says whether an earlier incarnation of a process, if there was one, is over.
 func (w *world) free(p int) bool {
 	for q, m := range w.members {
 		if m.Proc == w.members[p].Proc && m.Incarnation < w.members[p].Incarnation && w.states[q] == living {
@@ -256,7 +256,7 @@ func (w *world) quiet() bool {
 	return true
 }
 
-// certain says whether p may be told for certain that q is gone. Whoever has left or been
+// certain says whether p may be told for certain that q is gone. A process that has left or been
 // excluded ends, and the detector tells of that as well.
 func (w *world) certain(p, q int) bool {
 	return w.ended(q) && w.rules.why != Silent && !(w.rules.far && w.cut && !w.together(p, q)) ||
@@ -463,7 +463,7 @@ func (w *world) installed(p int, v *View) error {
 		return fmt.Errorf("order: %d installs view %d after %d", p, v.Number, w.at[p])
 	}
 	w.at[p] = v.Number
-	// Whoever alone went on on the better side of a cut, and has surely ended
+	// A process that alone went on on the better side of a cut, and has surely ended
 	// since, may have had another view of this number: see Quorum.
 	id := identify(v)
 	for q := range w.views {
@@ -478,7 +478,7 @@ func (w *world) installed(p int, v *View) error {
 	return nil
 }
 
-// divided says whether somebody may be taken for silent who lives.
+// divided says whether a live process may be taken for silent.
 func (w *world) divided() bool { return w.rules.divided() }
 
 func (r rules) divided() bool { return r.cutoff || r.lies > 0 }
@@ -531,7 +531,7 @@ func (w *world) End() error {
 	return nil
 }
 
-// outcome is who lives, in which view.
+// outcome says which processes live, in which views.
 func (w *world) outcome() string {
 	s := ""
 	for p, m := range w.machines {
@@ -553,7 +553,7 @@ func (w *world) stalled() bool {
 	return false
 }
 
-// anyContact says whether one of those whom a joiner can ask is still there.
+// anyContact says whether one of those that a joiner can ask is still there.
 func (w *world) anyContact() bool {
 	for p := range w.rules.members {
 		if w.states[p] == living {

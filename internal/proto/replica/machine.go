@@ -59,7 +59,7 @@ type peers struct {
 	barred replicas
 }
 
-// New returns the machine of a process, with everybody alive.
+// New returns the machine of a process, with all alive.
 func New(cfg Config) *Machine {
 	l := cfg.Layout
 	if !l.Holds(cfg.Self) {

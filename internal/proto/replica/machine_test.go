@@ -162,7 +162,7 @@ func TestOfferedAgain(t *testing.T) {
 	offer(4, Reoffer)
 
 	// Once complete, it is acknowledged to all who live but the one it came from,
-	// and again to whoever offers it.
+	// and again to every process that offers it.
 	receiver.Completed(7, 0, 1)
 	receiver.Completed(7, 0, 1)
 	receiver.FlushAcks(&out)

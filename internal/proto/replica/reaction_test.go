@@ -20,13 +20,13 @@ type reaction struct {
 	goesOn    *progress  // how far it is, if a send is complete that might have been throttled
 }
 
-// progress is how much a process has received, and whom it mustn't be ahead of.
+// progress is how much a process has received, and which siblings it mustn't be ahead of.
 type progress struct {
 	received uint64
 	siblings replicas
 }
 
-// sending is a frame and who it is for.
+// sending is a frame and its receiver.
 type sending struct {
 	to          proto.Proc
 	incarnation proto.Incarnation // of to, as far as the sender knows
@@ -302,7 +302,7 @@ func (r *reaction) advance() error {
 			}
 			*got++
 			if i := n.inbox[i]; i.pulled {
-				// A rendezvous: who sent it waits.
+				// A rendezvous: its sender waits.
 			} else if n.m.Received(messageSize) {
 				if err := r.ask(n.m.Report); err != nil {
 					return err

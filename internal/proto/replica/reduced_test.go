@@ -35,7 +35,7 @@ import (
 //     never sees it that hears of the death first (with options.purge) or has heard; and what the
 //     dead knew is lost. (Where it did something to the whole world, such as to give up a
 //     replacement, that doesn't hold; then it may die before that too.)
-//   - Whoever can be suspected first doesn't die otherwise. It may die at once then.
+//   - A process that can be suspected first doesn't die otherwise. It may die at once then.
 //
 // Nor does the digest of a process, unless it is exact, hold what makes no difference any more:
 //
@@ -44,7 +44,7 @@ import (
 //     a replacement in its slot begins with the donor's;
 //   - what a sender is known to have below what has arrived, for the two are only compared, and
 //     what has arrived only grows; how many arrivals are to be acknowledged at once;
-//   - who has offered what is complete, and whom a process had its state from.
+//   - which process has offered what is complete, and which one gave a process its state.
 
 // reduce leaves out events of a state.
 func (w *world) reduce(events []event) []event {

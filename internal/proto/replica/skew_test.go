@@ -56,8 +56,7 @@ func TestThrottled(t *testing.T) {
 	throttled(false, "when the other is dead")
 }
 
-// Whom nobody of the rank may wait for isn't waited for: the dead, those who left, and those who
-// are joining.
+// A replica doesn't wait for siblings that are dead, have left or are joining.
 func TestSiblingsThatThrottle(t *testing.T) {
 	for name, end := range map[string]func(m *Machine, out *Actions){
 		"dead":    func(m *Machine, out *Actions) { m.Dead(2, 0, out) },
@@ -78,8 +77,8 @@ func TestSiblingsThatThrottle(t *testing.T) {
 			t.Errorf("%s: it is heard", name)
 		}
 	}
-	// Without a limit, with the parallel protocol, or as the only replica, nobody is throttled or
-	// reports.
+	// Without a limit, with the parallel protocol, or as the only replica, no replica is throttled
+	// or reports.
 	for name, m := range map[string]*Machine{
 		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
 		"parallel": New(Config{Layout: three, Self: 0, MaxSkew: 100}),

@@ -11,13 +11,13 @@ const messageSize = 2
 
 // This file is what the world does where replicas mustn't be far ahead of each other.
 
-// Mistakes about leads.
+// Mistakes about skews.
 const (
-	// Nobody hears how much its siblings have received.
+	// No replica hears how much its siblings have received.
 	neverReported bug = "never reported"
 	// A replacement doesn't.
 	replacementUninformed bug = "replacement uninformed"
-	// Nobody waits for a sibling.
+	// No replica waits for a sibling.
 	neverThrottled bug = "never throttled"
 	// The dead are waited for.
 	deadAwaited bug = "dead awaited"

@@ -103,15 +103,15 @@ type state struct {
 // options say what may happen in a world.
 type options struct {
 	crashes int    // at most, in the whole job; each rank keeps one replica
-	victims uint64 // who may crash
+	victims uint64 // those that may crash
 	suspect bool   // crashes may be suspected first
 	leave   bool   // idle processes leave on their own, some only to crash then
 	prompt  bool   // acknowledgements leave at once
 	mirror  bool
 	skew    uint64 // with mirror: Config.MaxSkew; see messageSize
-	dead    uint64 // who died before the job began, and all know it
+	dead    uint64 // those that died before the job began, and all know it
 	heals   int    // how often a slot may be filled anew
-	donors  uint64 // by whom
+	donors  uint64 // those that may be donors
 	purge   bool   // frames of a dead process vanish with the news of its death
 	bug     bug
 }
@@ -133,11 +133,11 @@ type world struct {
 	healing                proto.Proc // the replacement that isn't settled, or NoProc
 	healed                 bool       // some slot was
 	unsettled              bool       // some replacement died before all had welcomed it
-	unheard                proto.Proc // who died by the last event, or is suspected since, if no replacement; or NoProc
+	unheard                proto.Proc // died by the last event, or is suspected since, and is no replacement; or NoProc
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
 	// memo keeps nodes, channels and reactions for an exploration. Without it a world
-	// changes its nodes in place.
+	// changes its nodes themselves.
 	memo    *memo
 	reduced bool            // leave out what can't show anything new: see reduced_test.go
 	ends    map[string]bool // if not nil: the quiet worlds of an exploration
@@ -355,7 +355,7 @@ func (w *world) crash(p proto.Proc) {
 	}
 }
 
-// channel is the place of a channel.
+// channel is the queue of a channel.
 func (w *world) channel(from, to proto.Proc) **queue {
 	return &w.channels[int(from)*w.layout.Procs()+int(to)]
 }

@@ -93,10 +93,10 @@ type world struct {
 	procs    [most]actor
 	channels [most][most]channel
 
-	// Of the replacement: it takes the place of slot, with the help of donor.
+	// Of the replacement: it fills slot, with the help of donor.
 	slot, donor int8
 	heal        heal
-	admitted    [most]bool // by whom
+	admitted    [most]bool // by process: has admitted it
 }
 
 type heal uint8
@@ -172,7 +172,7 @@ func (e *explorer) expand(w world) bool {
 			down++
 		}
 	}
-	mayCrash := down+w.revived() < e.crashes
+	mayCrash := down+w.replaced() < e.crashes
 	if e.replacements {
 		bound = e.heal(w)
 	}
@@ -234,8 +234,8 @@ func (e *explorer) expand(w world) bool {
 	return bound
 }
 
-// revived is how many have crashed whose place is taken.
-func (w *world) revived() int {
+// replaced is how many have crashed and were replaced.
+func (w *world) replaced() int {
 	if w.heal == over && w.procs[w.slot].incarnations[w.slot] {
 		return 1
 	}
@@ -254,7 +254,7 @@ func (e *explorer) heal(w world) bool {
 	case w.heal != admitting:
 		return false
 	case donor.state >= left:
-		// The replacement ends, and whoever has admitted it hears so.
+		// The replacement ends, and those that have admitted it hear so.
 		for q := range e.n {
 			w.procs[slot].told[q] = w.procs[slot].told[q] && !w.admitted[q]
 		}

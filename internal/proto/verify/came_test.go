@@ -14,7 +14,7 @@ type clinic struct {
 	*model
 	rng     *rand.Rand
 	open    []map[uint64]bool // by receiver: the rendezvous that aren't complete
-	pending []func()          // who has yet to hear that a replacement of the senders has joined
+	pending []func()          // deliveries of the news that a replacement of the senders has joined
 	fresh   int               // that replacement, -1: none; it sends nothing until all have
 	limit   uint64            // nobody sends more messages
 }
@@ -68,7 +68,7 @@ func (c *clinic) hearAll(from, to set) {
 	}
 }
 
-// heal fills a place with a donor's state. What precedes the state by package replica's rules
+// heal fills a slot with a donor's state. What precedes the state by package replica's rules
 // happens before.
 func (c *clinic) heal(rank, k, donor int) {
 	c.dead[rank] &^= only(k)

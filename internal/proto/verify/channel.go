@@ -13,13 +13,13 @@ type outgoing struct {
 	context uint64
 	dst     proto.Rank
 	sent    uint64 // number of the last message, of whatever kind
-	// marks are the digests after the eager messages that somebody may yet ask about, and
+	// marks are the digests after the eager messages that an acknowledgement may yet ask about, and
 	// after the one before them: the first is the base, with number 0 at the beginning.
 	marks   []mark
 	streams []stream
 	differ  set        // streams whose eager messages do
 	spare   [][]uint32 // of singles that are over
-	singles []single   // rendezvous that not everybody has told of, in the order in which they were met
+	singles []single   // rendezvous that not all receivers have told of, in the order in which they were first mentioned
 }
 
 // mark is the digest after an eager message.
@@ -172,7 +172,7 @@ func (m *Machine) judge(c *outgoing, out *Verdicts) {
 	}
 }
 
-// trim forgets the digests that nobody will ask about.
+// trim forgets the digests that no acknowledgement will ask about.
 func (m *Machine) trim(c *outgoing) {
 	asked := c.sent
 	for rest := m.awaited(c.dst); rest != 0; rest &= rest - 1 {

@@ -70,7 +70,7 @@ func (s set) count() int     { return bits.OnesCount64(uint64(s)) }
 func (s set) has(i int) bool { return s&only(i) != 0 }
 func (s set) lowest() int    { return bits.TrailingZeros64(uint64(s)) }
 
-// New makes the machine of a process, with everybody alive.
+// New makes the machine of a process, with all alive.
 func New(cfg Config) *Machine {
 	return &Machine{
 		cfg: cfg, senders: first(cfg.Degree(cfg.Rank)), gone: make(map[proto.Rank]set),
@@ -112,7 +112,7 @@ func (m *Machine) Condemned() bool { return m.condemned }
 // receivers are the replicas of a rank that can tell what they get.
 func (m *Machine) receivers(dst proto.Rank) set { return first(m.cfg.Degree(dst)) &^ m.gone[dst] }
 
-// awaited are the streams of which somebody will tell this process.
+// awaited are the streams that a receiver will tell this process of.
 func (m *Machine) awaited(dst proto.Rank) set {
 	all := m.receivers(dst) &^ only(m.cfg.Replica)
 	for rest := all; rest != 0; rest &= rest - 1 {

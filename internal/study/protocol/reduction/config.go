@@ -15,7 +15,7 @@ const maxMask = 64
 type Config struct {
 	Tree topology.Tree
 	// Distance is how many neighbours on each side of the ring get a copy of a
-	// process's contribution, 0 for a plain tree. In a small ring nobody gets two.
+	// process's contribution, 0 for a plain tree. In a small ring no process gets two.
 	Distance int
 	// Idempotent says of the operation that x combined with x is x.
 	Idempotent bool
@@ -95,7 +95,7 @@ func (c *Config) childIndex(parent, position int) int {
 	}
 }
 
-// copied is the time at which everyone can begin to climb: its copies are sent, or,
+// copied is the time at which all can begin to climb: its copies are sent, or,
 // where it needs those of others, received.
 func (c *Config) copied() proto.Time {
 	n := proto.Time(c.neighbours)

@@ -16,13 +16,13 @@
 //
 // # Correction, then the tree
 //
-// First everyone sends a copy of its contribution to its neighbours on the ring, some on
+// First every process sends a copy of its contribution to its neighbours on the ring, some on
 // each side. Then the tree of a broadcast is climbed: a process combines what
 // its children send with its own contribution and sends one part to its parent.
 //
 // A dead child is silent. How long to wait for one is known in advance if there are bounds
 // on how long things take, as for synchronised correction: it is the broadcast played
-// backwards. If dissemination reaches p at the time t(p) and everyone by T, then p sends
+// backwards. If dissemination reaches p at the time t(p) and all by T, then p sends
 // its part at C + T - t(p) at the latest, C being the time that copies take; its
 // children's parts have come by then, the last one just in time. So a death costs no time in this
 // climb: a process that misses no child sends at once, and one that does sends on time.
@@ -38,7 +38,7 @@
 // where they left copies: with ring neighbours, which are in other subtrees because the tree is
 // interleaved.
 //
-// If the operation is idempotent (maximum, and, or), everyone just combines the copies it
+// If the operation is idempotent (maximum, and, or), every process just combines the copies it
 // holds with its own contribution before it sends its part. One climb is all.
 //
 // Otherwise (a sum) a contribution must come from one process only. When the root's list is

@@ -34,7 +34,7 @@ type untimed struct {
 	unread  []message // in ascending order
 }
 
-// value has a digit for each contribution, and the set of who is on the list.
+// value has a digit for each contribution, and the set of those on the list.
 type value struct {
 	sum    uint64
 	silent uint64

@@ -13,7 +13,7 @@ type Kind uint8
 const (
 	KindCopy Kind = iota + 1 // to a neighbour: the sender's contribution
 	KindPart                 // to the parent: the sender's subtree, and its silent processes
-	KindTorn                 // the same, and somebody silent there has others below
+	KindTorn                 // the same, and a silent process there has others below
 	KindMend                 // to a child: all silent processes
 	KindRest                 // to the parent: what has been taken from copies in the sender's subtree
 )
@@ -55,7 +55,7 @@ type flags uint8
 
 const (
 	flagClosed  flags = 1 << iota // the part is sent, or at the root final
-	flagTorn                      // somebody is silent in the subtree who has others below
+	flagTorn                      // a silent process in the subtree has others below
 	flagMending                   // knows the root's list
 	flagDone                      // the rest is sent, or at the root the result is final
 )
@@ -130,7 +130,7 @@ func (c *Config) copy(s *State, from int) Effect {
 	return Ignore
 }
 
-// childBit is the bit of a child, 0 of anybody else.
+// childBit is the bit of a child, 0 of any other process.
 func (c *Config) childBit(s *State, from int) uint64 {
 	if i := c.childIndex(int(s.self), from); i >= 0 {
 		return 1 << i

@@ -24,7 +24,7 @@ func (m *Machine) hear(now proto.Time, r Rumour, out *Actions) {
 	}
 }
 
-// silent is the end of a probe that nobody acknowledged.
+// silent is the end of a probe that no acknowledgement ended.
 func (m *Machine) silent(now proto.Time, p proto.Proc, out *Actions) {
 	held := m.members[p]
 	if held.state != Alive {

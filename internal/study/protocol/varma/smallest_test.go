@@ -179,7 +179,7 @@ func (g *group) waits() bool {
 	return false
 }
 
-// views is what everyone who lives has.
+// views are the views of all live nodes.
 func (g *group) views() string {
 	s := ""
 	for p, m := range g.nodes {

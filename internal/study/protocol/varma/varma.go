@@ -6,8 +6,8 @@
 // A node that learns of a death tells the root, or, if it was the root, the node
 // with the next ID. The root takes the dead out of its view and tells its children
 // in the new tree, which do the same and tell theirs; leaves acknowledge, and so
-// does everyone whose children have. A node that joins tells the root, which
-// spreads that likewise, and is welcomed when the tree is stable. Everyone counts
+// does every node whose children have. A node that joins tells the root, which
+// spreads that likewise, and is welcomed when the tree is stable. Every node counts
 // his views.
 //
 // # Where it breaks
@@ -18,9 +18,9 @@
 //   - The root dies while it spreads a death. Some have taken it in, the
 //     next root may not have, and spreads only the root's death: views of one number
 //     with different members, for good.
-//   - Two change the view at once under one number, since everyone counts for
+//   - Two change the view at once under one number, since every node counts for
 //     himself and each new root begins where it stands.
-//   - Somebody dies who has to acknowledge: the root waits for ever. (The paper
+//   - A node dies that has to acknowledge: the root waits for ever. (The paper
 //     times acknowledgements out. Then a parent's timer, which is first to run
 //     out, declares a living child dead.)
 //
