@@ -188,7 +188,7 @@ func (s *Stream) pass(sl *slot, kind FrameKind, to int, out *StreamActions) {
 	s.send(to, f, out)
 }
 
-// mendFor sends what is here to those below one who is gone now, if nobody nearer to them
+// mendFor sends what is here to those below a member that is gone now, if no member nearer to them
 // in the tree is alive.
 func (s *Stream) mendFor(sl *slot, member int) {
 	if sl.state != arrived || sl.root == member {

@@ -8,7 +8,7 @@
 // in the new tree, which do the same and tell theirs; leaves acknowledge, and so
 // does every node whose children have. A node that joins tells the root, which
 // spreads that likewise, and is welcomed when the tree is stable. Every node counts
-// his views.
+// its views.
 //
 // # Where it breaks
 //
@@ -19,7 +19,7 @@
 //     next root may not have, and spreads only the root's death: views of one number
 //     with different members, for good.
 //   - Two change the view at once under one number, since every node counts for
-//     himself and each new root begins where it stands.
+//     itself and each new root begins where it is.
 //   - A node dies that has to acknowledge: the root waits for ever. (The paper
 //     times acknowledgements out. Then a parent's timer, which is first to run
 //     out, declares a living child dead.)
