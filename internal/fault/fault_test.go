@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every error names the entry and what is wrong with it.
+// Every error names the entry and its mistake.
 func TestParseErrors(t *testing.T) {
 	for plan, want := range map[string]string{
 		"crash rank=1 at=1s":                              `"crash" is no action`,
@@ -99,7 +99,7 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// So it does where ranks have different numbers of replicas, and it can take all but one of each.
+// It also does so if ranks have different numbers of replicas, and it can hit all but one of each.
 func TestRandomOfDegrees(t *testing.T) {
 	degrees := []int{2, 1, 4, 1}
 	for seed := range 50 {
@@ -126,8 +126,8 @@ func TestRandomOfDegrees(t *testing.T) {
 	}
 }
 
-// A random plan leaves each rank a replica, hits nobody twice, keeps to its
-// bounds and draws the same again.
+// A random plan leaves each rank a replica, hits no process twice, keeps its bounds, and draws the
+// same again.
 func TestRandomLeavesEachRankAReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 9).Draw(t, "ranks")
@@ -233,7 +233,7 @@ func TestStrike(t *testing.T) {
 	}
 }
 
-// The process must not get past a Stop before somebody continues it, whatever its other threads do.
+// The process must not get past a Stop before it is continued, whatever its other threads do.
 func TestStrikeStops(t *testing.T) {
 	if os.Getenv("FAULT_TEST_STRIKE") != "" {
 		for range 4 {

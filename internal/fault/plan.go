@@ -1,10 +1,8 @@
-// Package fault is the language in which faults are planned, one for real and
-// simulated runs.
+// Package fault is the language of fault plans, the same for real and simulated runs.
 //
 // # The language
 //
-// A plan is entries, separated by ";" or line ends. An entry is an action and
-// its settings:
+// A plan has entries, separated by ";" or line ends. An entry is an action and its settings:
 //
 //	kill rank=2 replica=1 at=300ms
 //	stop rank=0 at=send:1000
@@ -12,27 +10,24 @@
 //	flip rank=1 replica=0 at=send:100
 //	random count=2 within=1s seed=7
 //
-// kill ends a process as kill -9 does, stop freezes it as kill -STOP does. flip changes a
-// bit of the data of a message, as a silent fault of the hardware might: of the N-th, or the
-// first after it that has any. It takes at=send:N only.
-// "replica" is 0 unless given. "at" is
+// kill ends a process as kill -9 does. stop freezes it as kill -STOP does. flip changes a bit of the
+// data of a message, as a silent hardware fault might: of the N-th message, or of the first one after
+// it that has data. It takes at=send:N only. "replica" is 0 unless given. "at" is
 //
 //   - a duration after the moment when all processes have been started,
 //   - send:N, just before the process sends its N-th message (N ≥ 1), or
 //   - step:N, a point of simulated time (N ≥ 0); simulated runs only.
 //
-// random draws "count" processes and a moment up to "within" (the same three
-// forms) for each, and kills or stops each ("action=kill" or "action=stop" to
-// have only one of them). The draw depends on "seed" (0 unless given), on the
-// numbers of ranks and replicas and on the plan's other entries, on nothing
-// else. It leaves each rank a replica that no entry hits, unless the other
-// entries hit them all.
+// random draws "count" processes, and for each a moment up to "within" (in the same three forms), and
+// kills or stops each ("action=kill" or "action=stop" allows only one of the two). The draw depends
+// only on "seed" (0 unless given), on the numbers of ranks and replicas, and on the plan's other
+// entries. It leaves each rank a replica that no entry hits, unless the other entries hit them all.
 //
 // # Use
 //
-// Parse checks the language, Plan.Resolve the numbers against a job's size.
-// Faults at a time are carried out by the launcher; those at a send by the
-// process itself, which finds them with FromEnv.
+// Parse checks the language. Plan.Resolve checks the numbers against a job's size. The launcher
+// carries out faults at a time. A process carries out its own faults at a send, which it gets as text
+// (FormatOwn, ParseOwn).
 package fault
 
 import (
@@ -76,7 +71,7 @@ const (
 // Trigger is a moment.
 type Trigger struct {
 	Kind TriggerKind
-	N    int64 // of what Kind says
+	N    int64 // in the unit of Kind
 }
 
 // Duration is the moment of a Trigger of kind After.
@@ -109,7 +104,7 @@ type Plan struct{ entries []entry }
 
 // entry is one event, or a draw of several.
 type entry struct {
-	event Event // where draw is nil
+	event Event // if draw is nil
 	draw  *draw
 }
 
@@ -186,7 +181,7 @@ func parseEvent(a Action, s settings) (Event, error) {
 	return e, err
 }
 
-// settings are the key=value words of an entry. Reading one takes it out.
+// settings are the key=value words of an entry. Reading a setting removes it.
 type settings map[string]string
 
 func parseSettings(words []string) (settings, error) {
@@ -228,7 +223,7 @@ func parseCount(what, text string, least int64) (int64, error) {
 	return int64(n), nil
 }
 
-// trigger takes a moment, which must be there.
+// trigger takes a moment, which must be given.
 func (s settings) trigger(key string) (Trigger, error) {
 	text, ok := s.take(key)
 	if !ok {
@@ -250,7 +245,7 @@ func (s settings) trigger(key string) (Trigger, error) {
 	return Trigger{After, int64(d)}, nil
 }
 
-// leftOver complains about settings nobody has taken.
+// leftOver is an error if settings are left that no entry has.
 func (s settings) leftOver() error {
 	unknown := ""
 	for key := range s {

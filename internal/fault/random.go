@@ -54,9 +54,8 @@ func parseDraw(s settings) (*draw, error) {
 	return d, nil
 }
 
-// Resolve makes a plan's events for a job of so many ranks with so many
-// replicas each. It draws what is random, and its error says which entry doesn't fit
-// the job.
+// Resolve makes a plan's events for a job of so many ranks with so many replicas each. It draws the
+// random entries. Its error says which entry doesn't fit the job.
 func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 	if ranks < 1 || replicas < 1 {
 		return nil, fmt.Errorf("fault plan: a job has at least 1 rank and 1 replica, not %d and %d", ranks, replicas)
@@ -64,8 +63,7 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 	return p.ResolveDegrees(slices.Repeat([]int{replicas}, ranks))
 }
 
-// ResolveDegrees is Resolve for a job of which each rank has its own number of
-// replicas.
+// ResolveDegrees is Resolve for a job in which each rank has its own number of replicas.
 func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) {
 	ranks := len(degrees)
 	victims := make([][]bool, ranks)
@@ -99,8 +97,7 @@ func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) {
 	return events, nil
 }
 
-// resolve draws the events, and marks their processes in victims, by rank and
-// replica.
+// resolve draws the events, and marks their processes in victims, by rank and replica.
 func (d *draw) resolve(victims [][]bool) ([]Event, error) {
 	// spare is how many more replicas each rank can lose.
 	spare := make([]int, len(victims))
@@ -122,11 +119,11 @@ func (d *draw) resolve(victims [][]bool) ([]Event, error) {
 	}
 	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)<<32|uint64(most)))
 	var events []Event
-	for _, place := range rng.Perm(ranks * most) {
+	for _, slot := range rng.Perm(ranks * most) {
 		if len(events) == d.count {
 			break
 		}
-		rank, replica := place%ranks, place/ranks
+		rank, replica := slot%ranks, slot/ranks
 		if replica >= len(victims[rank]) || victims[rank][replica] || spare[rank] <= 0 {
 			continue
 		}
@@ -144,7 +141,7 @@ func (d *draw) action(rng *rand.Rand) Action {
 	return []Action{Kill, Stop}[rng.IntN(2)]
 }
 
-// moment draws a moment up to within, that included.
+// moment draws a moment up to and including within.
 func (d *draw) moment(rng *rand.Rand) Trigger {
 	least := int64(0)
 	if d.within.Kind == AtSend {
@@ -152,7 +149,7 @@ func (d *draw) moment(rng *rand.Rand) Trigger {
 	}
 	n := least + int64(rng.Uint64N(uint64(d.within.N-least)+1))
 	if d.within.Kind == After && d.within.N > 1e6 {
-		n -= n % 1e3 // whole microseconds read better, and nothing is finer anyway
+		n -= n % 1e3 // whole microseconds read better, and timers aren't more exact
 	}
 	return Trigger{d.within.Kind, n}
 }

@@ -44,18 +44,17 @@ func Flipped(data []byte) []byte {
 	return wrong
 }
 
-// Strike does to the calling process what the action says, by a signal, exactly
-// here: after Kill it doesn't return, after Stop it returns when somebody
-// continues the process.
+// Strike carries out the action on the calling process, by a signal, exactly here. After Kill it
+// doesn't return. After Stop it returns when the process is continued.
 func (a Action) Strike() error {
-	// To this very thread: what is sent to the process another thread may take, and this one would
-	// go on for a while.
+	// The signal goes to this thread. If it went to the process, another thread might take it, and
+	// this one would go on for a while.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return syscall.Tgkill(os.Getpid(), syscall.Gettid(), a.Signal())
 }
 
-// Signal is what carries out the action. There is none for Flip.
+// Signal is the signal that carries out the action. Flip has none.
 func (a Action) Signal() syscall.Signal {
 	if a == Stop {
 		return syscall.SIGSTOP

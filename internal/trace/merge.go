@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Merge makes one trace of those that several processes have written of a run, with
-// their events in the order of their times, and says how many there are. Of
-// what a process wrote when it was killed the last line may be incomplete: it is
-// left out.
+// Merge makes one trace of the traces that several processes have written in a run. It puts their
+// events in the order of their times, and returns how many there are. It leaves out an incomplete last
+// line, which a killed process may have written.
 func Merge(w io.Writer, h Header, parts ...io.Reader) (events int, err error) {
 	var all []Event
 	for i, part := range parts {

@@ -2,26 +2,25 @@ package trace
 
 import "strings"
 
-// A Purpose is what a kind of message is for.
+// Purpose is the purpose of a kind of message.
 type Purpose uint8
 
 const (
-	Dissemination   Purpose = iota // to reach everyone
-	Correction                     // to reach whom dissemination missed
-	Acknowledgement                // to tell the sender
-	Collection                     // to bring contributions to the root
-	Message                        // what the program sends from rank to rank
-	Other                          // a kind unknown here
-	Purposes                       // how many there are
+	Dissemination   Purpose = iota // reaches processes by the tree or by gossip
+	Correction                     // reaches processes that dissemination missed
+	Acknowledgement                // tells the sender that a message has arrived
+	Collection                     // brings contributions to the root
+	Message                        // carries a message of the program from rank to rank
+	Other                          // any other kind
+	Purposes                       // the number of purposes
 )
 
 var purposes = [Purposes]string{"dissemination", "correction", "acknowledgement", "collection", "message", "other"}
 
 func (p Purpose) String() string { return purposes[p] }
 
-// PurposeOf knows the kinds of a broadcast's and a reduction's messages, and those of
-// real runs. A kind may end in a number
-// after a plus sign, which makes no difference.
+// PurposeOf is the purpose of a kind. It knows the kinds of broadcasts, reductions and real runs. It
+// ignores a plus sign and a number at the end of a kind.
 func PurposeOf(kind string) Purpose {
 	base, _, _ := strings.Cut(kind, "+")
 	switch base {

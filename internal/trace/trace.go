@@ -1,13 +1,12 @@
-// Package trace is the one format in which runs are recorded, simulated and
-// real ones.
+// Package trace is the format in which all runs are recorded, simulated and real ones.
 //
 // A trace is JSON lines. The first is a header:
 //
 //	{"banyan":"trace","version":1,"driver":"logp","procs":8,"unit":"step","about":"…"}
 //
-// where driver is "logp" (simulated) or "real", and unit what times count in:
-// "step" or "ns". Every other line is an event, in the order in which the
-// driver saw them, times never falling in a simulated run:
+// where driver is "logp" (simulated) or "real", and unit is the unit of times, "step" or "ns". Every
+// other line is an event. Events stand in the order in which the driver saw them; in a simulated run,
+// times never fall:
 //
 //	{"t":0,"proc":0,"event":"send","peer":4,"kind":"tree"}
 //	{"t":4,"proc":4,"event":"receive","peer":0,"kind":"tree"}
@@ -21,31 +20,29 @@
 //	coloured  the broadcast has reached proc
 //	dead      proc is dead from here on
 //
-// Positions of a simulated broadcast are its processes. Readers skip events and
-// fields that they don't know; a change that such readers would misunderstand
-// raises the version.
+// In a simulated broadcast, the processes are its positions (the root is 0). Readers skip events
+// and fields that they don't know. A change that such readers would misunderstand raises the version.
 //
-// About is text for people, in which words of the form name=value are parameters
-// of the run: L and o, in the trace's unit, are what pictures need. A simulated
-// send takes o from its time on; the message then travels for L, may wait, and its
-// receive ends at its time, having taken o.
+// About is text for people. Its words of the form name=value are parameters of the run. Pictures need
+// L and o, in the trace's unit. A simulated send takes o, from its time on. Then the message travels
+// for L and may wait. Its receive takes o, and ends at its time.
 //
 // # Real runs
 //
-// A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns",
-// its positions are the job's processes, and the kinds of its messages those of all frames
-// between them (internal/runtime/wire): eager, tree, correction, heartbeat, …. Send is when a process
-// hands the frame to its transport, receive when the frame is routed to a machine, coloured
-// when a broadcast's machine delivers, or the root begins (of several broadcasts each is noted, and
-// the earliest counts in pictures), dead when a process learns that another is (the earliest counts,
-// too). No driver sees how long the processor was busy, so there is no o, and no L.
+// A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns", its
+// processes are the job's processes, and the kinds of its messages are those of all frames between
+// them (internal/runtime/wire): eager, tree, correction, heartbeat, …. The time of a send is when a
+// process hands the frame to its transport, of a receive when the frame is routed to a machine, of
+// coloured when a broadcast's machine delivers or the root begins, and of dead when a process learns
+// of the death. Of several coloured or dead events of a process, the earliest counts in pictures. No
+// driver sees how long the processor was busy, so there is no o and no L.
 //
-// Each process records into a file of its own, one write for each event, so that nothing is shared
-// and a process that is killed has recorded all that it did; the job's trace is their
+// Each process records into a file of its own, with one write for each event. So processes share
+// nothing, and a process that is killed has recorded everything that it did. The job's trace has their
 // events in the order of their times, under one header ([Merge]). Times count from the launcher's
-// start, on the clock that all processes of a host share (CLOCK_MONOTONIC). Between hosts,
-// clocks differ by more than a message takes: a recorder should correct its own by half
-// of a round trip to process 0, and readers must bear a receive before its send.
+// start, on the clock that all processes of a host share (CLOCK_MONOTONIC). The clocks of two hosts
+// differ by more than the time of a message. A recorder should correct its own clock by half of a
+// round trip to process 0, and readers must accept a receive before its send.
 package trace
 
 import (
@@ -60,10 +57,10 @@ import (
 	"banyan/internal/proto"
 )
 
-// Version is the format's.
+// Version is the version of the format.
 const Version = 1
 
-// Header is a trace's first line.
+// Header is the first line of a trace.
 type Header struct {
 	Banyan  string `json:"banyan"` // "trace"
 	Version int    `json:"version"`
@@ -92,7 +89,7 @@ const (
 	Dead     = "dead"
 )
 
-// Event is one line. Peer and Kind are NoProc and "" where there is no message.
+// Event is one line. Without a message, Peer is NoProc and Kind is "".
 type Event struct {
 	Time  proto.Time
 	Proc  proto.Proc
@@ -116,7 +113,7 @@ type Writer struct {
 	buf []byte
 }
 
-// NewWriter writes the header. Its Banyan and Version are filled in.
+// NewWriter writes the header, and fills in its Banyan and Version.
 func NewWriter(w io.Writer, h Header) *Writer {
 	t := &Writer{out: bufio.NewWriterSize(w, 1<<16)}
 	h.Banyan, h.Version = "trace", Version
@@ -145,18 +142,18 @@ func (t *Writer) Write(e Event) {
 	_, _ = t.out.Write(t.buf) // out keeps the error
 }
 
-// Flush writes what is buffered, and returns the first error of all writing.
+// Flush writes the buffered events, and returns the first error of all writes.
 func (t *Writer) Flush() error { return t.out.Flush() }
 
 // maxLine bounds the length of a line that Read accepts.
 const maxLine = 1 << 20
 
-// Read reads a trace and calls visit for every event. Errors name the line.
+// Read reads a trace and calls visit for every event. Its errors name the line.
 func Read(r io.Reader, visit func(Event) error) (Header, error) {
 	return ReadFrom(r, func(Header) error { return nil }, visit)
 }
 
-// ReadFrom is Read for who wants to see the header before the events.
+// ReadFrom is Read, and calls begin with the header before the first event.
 func ReadFrom(r io.Reader, begin func(Header) error, visit func(Event) error) (Header, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

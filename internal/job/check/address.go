@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Address is a return address in an executable file, or library.
+// Address is a return address in an executable file or library.
 type Address struct {
 	File   string // its path
-	Linked uint64 // the address, as the linker placed it
+	Linked uint64 // the address that the linker assigned
 }
 
 func (a Address) String() string { return fmt.Sprintf("%s+%#x", a.File, a.Linked) }
@@ -29,20 +29,20 @@ func parseAddress(text string) (a Address, ok bool) {
 	return a, err == nil
 }
 
-// sources turns addresses into places in source files.
+// sources turns addresses into lines of source files.
 type sources struct {
 	files map[string]*source
-	known map[string]string // what has been looked up
+	known map[string]string // names found before, by address
 }
 
-// source is what a file tells of its addresses. Either part may be missing.
+// source is the debugging information of a file. Either part may be missing.
 type source struct {
 	lines   *dwarf.Data
 	symbols []elf.Symbol
 }
 
-// name is where a call is, in words: heat.c:40, or main in heat if the file was compiled
-// without -g. What is no address is returned as it is.
+// name names a call site: heat.c:40, or main in heat if the file was compiled without -g. A text that
+// isn't an address is returned unchanged.
 func (s *sources) name(where string) string {
 	a, ok := parseAddress(where)
 	if !ok {
@@ -71,7 +71,7 @@ func openSource(path string) *source {
 		return s
 	}
 	defer f.Close()
-	s.lines, _ = f.DWARF() // without, there are the functions
+	s.lines, _ = f.DWARF() // without it, the functions' names are used
 	if s.symbols, err = f.Symbols(); err != nil {
 		s.symbols, _ = f.DynamicSymbols()
 	}
@@ -79,7 +79,7 @@ func openSource(path string) *source {
 }
 
 func (s *source) name(a Address) string {
-	call := a.Linked - 1 // the return address is behind the call
+	call := a.Linked - 1 // the return address follows the call
 	if line := s.line(call); line != "" {
 		return line
 	}
@@ -92,7 +92,7 @@ func (s *source) name(a Address) string {
 	return Address{in, a.Linked}.String()
 }
 
-// line is the source line of an address, "" if the file doesn't say.
+// line is the source line of an address, "" if it is unknown.
 func (s *source) line(address uint64) string {
 	if s.lines == nil {
 		return ""

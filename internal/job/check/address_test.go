@@ -18,7 +18,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// As much is told of an address as its file knows. (Files that know lines are in capi/test.)
+// The name of an address has what its file tells. (capi/test has files that tell lines.)
 func TestSources(t *testing.T) {
 	var files sources
 	self, err := os.Executable()
@@ -37,7 +37,7 @@ func TestSources(t *testing.T) {
 		self + "+0x0":        filepath.Base(self) + "+0x0",
 		self + "+0x8":        filepath.Base(self) + "+0x8",
 	} {
-		for range 2 { // the second time from memory
+		for range 2 { // the second time from the cache
 			if got := files.name(where); got != want {
 				t.Errorf("%s is %q, not %q", where, got, want)
 			}

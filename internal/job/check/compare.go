@@ -7,30 +7,30 @@ import (
 	"banyan/internal/proto"
 )
 
-// Job says whose records are where.
+// Job says where the records of a job are.
 type Job struct {
 	Dir   string
 	Ranks int
-	// Procs are the processes of a rank, by replica. One alone is compared with nobody.
+	// Procs are the processes of a rank, by replica. A rank with one process isn't compared.
 	Procs func(rank int) []proto.Proc
 }
 
-// Comparison compares the records of a job, also while they are being written.
+// Comparison compares the records of a job, even while they are being written.
 type Comparison struct {
 	job   Job
 	ranks []*rank
 }
 
-// rank is how far the comparison of a rank's replicas is.
+// rank is the state of the comparison of one rank's replicas.
 type rank struct {
 	number   int
 	replicas []*follower
-	head     []*Event // the next call of each replica, nil where it isn't there yet
-	calls    int      // compared, and the same in control
+	head     []*Event // the next call of each replica, nil if it isn't recorded yet
+	calls    int      // so many calls have the same control
 	found    *Difference
-	payloads Places      // calls with the same control and another payload
+	payloads Sites       // calls with the same control and another payload
 	payload  *Difference // the first of them
-	over     bool        // all replicas have come to the end of the program
+	over     bool        // the program has ended at all replicas
 }
 
 // Difference is a call that isn't the same in two replicas.
@@ -39,14 +39,15 @@ type Difference struct {
 	Number   int      `json:"number"` // of the call among those of the rank that send, from 1
 	Replicas [2]int   `json:"replicas"`
 	Calls    [2]Event `json:"-"`
-	Differs  []string `json:"differs"` // names of what differs
-	// Cause is the last receive before the call that brought another message, nil if
-	// there is none. Receives is how many brought one, of all.
+	Differs  []string `json:"differs"` // the names of the fields that differ
+	// Cause is the last receive before the call that got another message, nil if there is none.
+	// Before is how many receives came before the call, Differed how many of them got another
+	// message.
 	Cause            *Cause `json:"-"`
 	Differed, Before int    `json:"-"`
 }
 
-// Cause is a receive that brought different messages.
+// Cause is a receive that got different messages.
 type Cause struct {
 	Number   int // of the receive, from 1
 	Receives [2]Event
@@ -54,12 +55,12 @@ type Cause struct {
 
 // Summary is what a comparison has found.
 type Summary struct {
-	Calls    int           // that all replicas have made alike in control
-	Found    []*Difference // in control, at most one for each rank, the first by time first
-	Payloads Places        // of the calls that differ in payload only
+	Calls    int           // made by all replicas with the same control
+	Found    []*Difference // in control, at most one for each rank, in the order of time
+	Payloads Sites         // of the calls that differ in payload only
 	Payload  *Difference   // the first of them by time
-	// Cut are the ranks without a difference in control whose records don't go to the end
-	// of the program: in a job that has ended well something is missing.
+	// Cut are the ranks without a difference in control whose records end before the program
+	// does. In a job that has ended well, something is missing there.
 	Cut []int
 }
 
@@ -71,7 +72,7 @@ func Compare(j Job) *Comparison {
 		if len(procs) < 2 {
 			continue
 		}
-		x := &rank{number: r, head: make([]*Event, len(procs)), payloads: make(Places)}
+		x := &rank{number: r, head: make([]*Event, len(procs)), payloads: make(Sites)}
 		for _, p := range procs {
 			x.replicas = append(x.replicas, &follower{path: FileOf(j.Dir, p)})
 		}
@@ -80,7 +81,7 @@ func Compare(j Job) *Comparison {
 	return c
 }
 
-// Close gives back the files.
+// Close closes the files.
 func (c *Comparison) Close() {
 	for _, r := range c.ranks {
 		for _, f := range r.replicas {
@@ -89,7 +90,7 @@ func (c *Comparison) Close() {
 	}
 }
 
-// Advance compares what has been written since, and tells whether there was any.
+// Advance compares what has been written since the last call. moved says whether there was anything.
 func (c *Comparison) Advance() (moved bool, err error) {
 	for _, r := range c.ranks {
 		for r.found == nil {
@@ -106,14 +107,14 @@ func (c *Comparison) Advance() (moved bool, err error) {
 	return moved, nil
 }
 
-// Diverged tells whether a difference in control has been found.
+// Diverged says whether a difference in control has been found.
 func (c *Comparison) Diverged() bool {
 	return slices.ContainsFunc(c.ranks, func(r *rank) bool { return r.found != nil })
 }
 
-// Summary tells what has been found, with the causes.
+// Summary is what has been found, with the causes.
 func (c *Comparison) Summary() (*Summary, error) {
-	s := &Summary{Payloads: make(Places)}
+	s := &Summary{Payloads: make(Sites)}
 	for _, r := range c.ranks {
 		s.Calls += r.calls
 		s.Payloads.Add(r.payloads)
@@ -141,7 +142,7 @@ func (c *Comparison) Summary() (*Summary, error) {
 	return s, nil
 }
 
-// locate has addresses replaced by places in source files.
+// locate replaces addresses by lines of source files.
 func (s *Summary) locate() {
 	var files sources
 	name := func(d *Difference) {
@@ -160,9 +161,9 @@ func (s *Summary) locate() {
 		name(d)
 	}
 	name(s.Payload)
-	named := make(Places)
+	named := make(Sites)
 	for p, calls := range s.Payloads {
-		named[Place{p.Op, files.name(p.Where)}] += calls
+		named[Site{p.Op, files.name(p.Where)}] += calls
 	}
 	s.Payloads = named
 }
@@ -189,7 +190,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 		}
 		if first.Payload != e.Payload {
 			d.Differs = []string{"data"}
-			r.payloads[Place{first.Op, first.Where}]++
+			r.payloads[Site{first.Op, first.Where}]++
 			if r.payload == nil {
 				r.payload = d
 			}
@@ -205,7 +206,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 	return true, nil
 }
 
-// control names what two calls differ in, but for the payload.
+// control names the fields of their control in which two calls differ.
 func control(a, b *Event) (differs []string) {
 	if (a.Kind == End) != (b.Kind == End) {
 		return []string{"number of calls"}
@@ -220,7 +221,7 @@ func control(a, b *Event) (differs []string) {
 		peer = "root"
 	}
 	if a.Kind != b.Kind {
-		return []string{"function"} // of a send and a collective nothing else compares
+		return []string{"function"} // a send and a collective have no other comparable fields
 	}
 	note(a.Op != b.Op, "function")
 	note(a.Peer != b.Peer, peer)
@@ -231,13 +232,13 @@ func control(a, b *Event) (differs []string) {
 	return differs
 }
 
-// Earlier tells whether a difference showed before another one.
+// Earlier says whether a difference came before another one.
 func (d *Difference) Earlier(than *Difference) bool { return d.time() < than.time() }
 
-// time is when a difference showed first.
+// time is when a difference occurred first.
 func (d *Difference) time() int64 { return min(d.Calls[0].Time, d.Calls[1].Time) }
 
-// explain looks for the receive that is to blame, in a second reading.
+// explain reads the records again and looks for the receive that most likely caused the difference.
 func (d *Difference) explain(j Job) error {
 	if d.Cause != nil {
 		return nil

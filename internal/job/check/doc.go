@@ -1,32 +1,29 @@
 // Package check compares what the replicas of a rank send, call by call.
 //
-// Replication masks deaths only if the replicas of a rank make the same calls, whatever
-// the timing: send-determinism (Lefray, Ropars, Schiper, section 2.2). A program that
-// isn't send-deterministic seems to work until a death, or until two replicas happen to
-// see messages in different orders. "banyan check" runs it with timing that is perturbed
-// on purpose, a Recorder in each process writes down what the program calls, and a
-// Comparison reads along and finds the first difference.
+// Replication masks deaths only if the replicas of a rank make the same calls with any timing. This
+// is send-determinism (Lefray, Ropars, Schiper, section 2.2). A program that isn't send-deterministic
+// seems to work until a death, or until two replicas happen to see messages in different orders.
+// "banyan check" runs the program with perturbed timing. A Recorder in each process writes down what
+// the program calls. A Comparison reads along and finds the first difference.
 //
 // # What is compared
 //
-// Calls that send: point-to-point sends and collectives, in the order in which each rank
-// makes them. Control is the function, the destination or root, the tag, the
-// communicator and the length; the payload is a digest of the bytes that travel, so the
-// gaps of a derived datatype don't count. A difference in control breaks
-// replication. One in payload alone may be innocent, as where a program reduces
-// timers, and is counted apart.
+// The calls that send are compared: point-to-point sends and collectives, in the order in which each
+// rank makes them. The control of a call is the function, the destination or root, the tag, the
+// communicator and the length. Its payload is a digest of the bytes that travel, without the gaps of
+// a derived datatype. A difference in control breaks replication. A difference in payload alone may
+// be harmless, for example if a program reduces timers. It is counted separately.
 //
-// Receives are written down as well, but may differ. They serve to explain: a
-// difference in what a rank sends next to a wildcard receive that got another message
-// is most likely its consequence.
+// Receives are recorded as well, but may differ. They explain differences: if a wildcard receive got
+// another message, a difference in a later send is most likely its consequence.
 //
-// Where a call stands in the program is written down, too, and not compared: by the Go
-// runtime for programs in Go, as an address by the C library for others, which becomes a line when a
-// difference is told.
+// The call site in the program is recorded, too, and isn't compared. The Go runtime tells it for
+// programs in Go. For others the C library records an address, which becomes a source line when a
+// difference is reported.
 //
 // # Limits
 //
-// Several threads of a process that send are one sequence here: their order must be the
-// same at all replicas (as causal order in replicated jobs supposes, too). A program
-// that passes k runs isn't proved right.
+// All sends of a process's threads are one sequence here: their order must be the same at all
+// replicas, as causal order in replicated jobs requires, too. A program that passes k runs isn't
+// proved right.
 package check

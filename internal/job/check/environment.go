@@ -10,13 +10,13 @@ import (
 	"banyan/internal/proto"
 )
 
-// Environment is what the processes of a job are told that is to be checked.
+// Environment tells the processes of a job that it is checked.
 func Environment(dir string, seed uint64) []string {
 	return []string{env.Entry(env.Calls, dir), env.Entry(env.Perturb, seed)}
 }
 
-// FromEnv makes the recorder of a process and the seed of its delays, if the job is being
-// checked; else nil and 0.
+// FromEnv makes the recorder of a process and the seed of its delays. They are nil and 0 if the job
+// isn't checked.
 func FromEnv(self proto.Proc) (*Recorder, uint64, error) {
 	dir, text := os.Getenv(env.Calls), os.Getenv(env.Perturb)
 	if dir == "" {
@@ -27,5 +27,5 @@ func FromEnv(self proto.Proc) (*Recorder, uint64, error) {
 		return nil, 0, fmt.Errorf("%s=%q must be a number", env.Perturb, text)
 	}
 	r, err := NewRecorder(dir, self)
-	return r, max(1, rand.NewPCG(seed, uint64(self)).Uint64()), err // another one for each process
+	return r, max(1, rand.NewPCG(seed, uint64(self)).Uint64()), err // each process has another seed
 }

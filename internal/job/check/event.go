@@ -14,28 +14,28 @@ type Kind uint8
 const (
 	Send       Kind = iota + 1 // a point-to-point send
 	Collective                 // a rank's part in a collective
-	Receive                    // the outcome of a receive is told to the program
-	End                        // the program is through: no call follows
-	text                       // in a file only: the next word that events refer to
+	Receive                    // the program learns the outcome of a receive
+	End                        // the program has ended: no call follows
+	text                       // in a file only: the next string that events refer to
 )
 
 // Event is what a rank did.
 type Event struct {
 	Kind    Kind
 	Op      string // "Send", "Allreduce"…; not of a Receive
-	Where   string // the place in the program, if known
+	Where   string // the call site in the program, if known
 	Context uint64 // of the communicator
 	Peer    int32  // destination, root (-1: none) or source, by rank in the communicator
 	Tag     int32
-	// AnySource and AnyTag say, of a Receive, that another message could have come.
+	// AnySource and AnyTag are the wildcards of a Receive.
 	AnySource, AnyTag bool
 	Bytes             uint64
-	Shape             uint32 // digest of the lengths, where several blocks are given
-	Payload           uint32 // digest of the bytes given
+	Shape             uint32 // digest of the blocks' lengths
+	Payload           uint32 // digest of the bytes
 	Time              int64  // nanoseconds of CLOCK_MONOTONIC
 }
 
-// recordSize is the length of an event in a file. A word follows its own record.
+// recordSize is the length of an event in a file. A string follows its own record.
 const recordSize = 48
 
 const (
@@ -43,22 +43,22 @@ const (
 	anyTag
 )
 
-// maxWord bounds a word, which is a function's name or a place.
-const maxWord = 4 << 10
+// maxString bounds a string, which is a function's name or a call site.
+const maxString = 4 << 10
 
 // ErrCorrupt says that a file holds no events.
-var ErrCorrupt = errors.New("determinism: corrupt record")
+var ErrCorrupt = errors.New("check: corrupt record")
 
-// words numbers the words of a file in the order in which they come; 0 is none.
-type words struct {
+// stringTable numbers the strings of a file in the order in which they come. 0 is the empty string.
+type stringTable struct {
 	numbers map[string]uint16
 	list    []string
 }
 
-// appendEvent appends an event, and before it the words that are new.
-func (w *words) appendEvent(b []byte, e *Event) []byte {
-	b, op := w.appendWord(b, e.Op)
-	b, where := w.appendWord(b, e.Where)
+// appendEvent appends an event, and before it the strings that are new.
+func (t *stringTable) appendEvent(b []byte, e *Event) []byte {
+	b, op := t.appendString(b, e.Op)
+	b, where := t.appendString(b, e.Where)
 	flags := byte(0)
 	if e.AnySource {
 		flags |= anySource
@@ -79,52 +79,52 @@ func (w *words) appendEvent(b []byte, e *Event) []byte {
 	return binary.LittleEndian.AppendUint32(b, e.Payload)
 }
 
-func (w *words) appendWord(b []byte, word string) ([]byte, uint16) {
-	if word == "" || len(word) > maxWord {
+func (t *stringTable) appendString(b []byte, s string) ([]byte, uint16) {
+	if s == "" || len(s) > maxString {
 		return b, 0
 	}
-	n, known := w.numbers[word]
-	if known || len(w.numbers) == 1<<16-1 {
+	n, known := t.numbers[s]
+	if known || len(t.numbers) == 1<<16-1 {
 		return b, n
 	}
-	if w.numbers == nil {
-		w.numbers = make(map[string]uint16)
+	if t.numbers == nil {
+		t.numbers = make(map[string]uint16)
 	}
-	n = uint16(len(w.numbers) + 1)
-	w.numbers[word] = n
+	n = uint16(len(t.numbers) + 1)
+	t.numbers[s] = n
 	record := [recordSize]byte{0: byte(text)}
-	binary.LittleEndian.PutUint64(record[24:], uint64(len(word)))
-	return append(append(b, record[:]...), word...), n
+	binary.LittleEndian.PutUint64(record[24:], uint64(len(s)))
+	return append(append(b, record[:]...), s...), n
 }
 
-// decode reads the event at the start of b, and says how long it is; 0 if more bytes are
-// needed. Words come with the first event that refers to them.
-func (w *words) decode(b []byte, e *Event) (length int, err error) {
-	known := len(w.list)
+// decode reads the event at the start of b and returns its length, 0 if more bytes are needed. A
+// string comes with the first event that refers to it.
+func (t *stringTable) decode(b []byte, e *Event) (length int, err error) {
+	known := len(t.list)
 	for {
 		if len(b)-length < recordSize {
-			w.list = w.list[:known]
+			t.list = t.list[:known]
 			return 0, nil
 		}
 		r := b[length : length+recordSize]
 		if Kind(r[0]) != text {
-			return length + recordSize, w.decodeRecord(r, e)
+			return length + recordSize, t.decodeRecord(r, e)
 		}
 		n := binary.LittleEndian.Uint64(r[24:])
 		switch {
-		case n == 0 || n > maxWord || len(w.list) == 1<<16-1:
-			return 0, fmt.Errorf("%w: a word of %d bytes", ErrCorrupt, n)
+		case n == 0 || n > maxString || len(t.list) == 1<<16-1:
+			return 0, fmt.Errorf("%w: a string of %d bytes", ErrCorrupt, n)
 		case len(b)-length < recordSize+int(n):
-			w.list = w.list[:known]
+			t.list = t.list[:known]
 			return 0, nil
 		}
 		at := length + recordSize
-		w.list = append(w.list, string(b[at:at+int(n)]))
+		t.list = append(t.list, string(b[at:at+int(n)]))
 		length = at + int(n)
 	}
 }
 
-func (w *words) decodeRecord(r []byte, e *Event) error {
+func (t *stringTable) decodeRecord(r []byte, e *Event) error {
 	*e = Event{
 		Kind: Kind(r[0]), AnySource: r[1]&anySource != 0, AnyTag: r[1]&anyTag != 0,
 		Peer: int32(binary.LittleEndian.Uint32(r[8:])), Tag: int32(binary.LittleEndian.Uint32(r[12:])),
@@ -136,24 +136,24 @@ func (w *words) decodeRecord(r []byte, e *Event) error {
 		return fmt.Errorf("%w: kind %d", ErrCorrupt, r[0])
 	}
 	op, where := int(binary.LittleEndian.Uint16(r[2:])), int(binary.LittleEndian.Uint16(r[4:]))
-	if n := max(op, where); n > len(w.list) {
-		return fmt.Errorf("%w: word %d of %d", ErrCorrupt, n, len(w.list))
+	if n := max(op, where); n > len(t.list) {
+		return fmt.Errorf("%w: string %d of %d", ErrCorrupt, n, len(t.list))
 	}
-	e.Op, e.Where = w.word(op), w.word(where)
+	e.Op, e.Where = t.string(op), t.string(where)
 	return nil
 }
 
-func (w *words) word(n int) string {
+func (w *stringTable) string(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return w.list[n-1]
 }
 
-// castagnoli is the polynomial that processors compute by themselves.
+// castagnoli is the polynomial for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// digest notes what a call gives.
+// digest adds the data of a call to its digests.
 func (e *Event) digest(parts [][]byte) {
 	var length [8]byte
 	for _, p := range parts {

@@ -8,16 +8,15 @@ import (
 	"os"
 )
 
-// follower reads the record of a process while it is being written, in a bounded
-// amount of memory.
+// follower reads the record of a process while it is being written, in a bounded amount of memory.
 type follower struct {
-	path  string
-	file  *os.File // nil until there is one
-	words words
-	buf   []byte // read and not decoded
+	path    string
+	file    *os.File // nil until the file exists
+	strings stringTable
+	buf     []byte // read and not decoded
 }
 
-// next gives the next event. ok is false if there is none yet.
+// next reads the next event. ok is false if there is none yet.
 func (f *follower) next(e *Event) (ok bool, err error) {
 	if f.file == nil {
 		if f.file, err = os.Open(f.path); errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +27,7 @@ func (f *follower) next(e *Event) (ok bool, err error) {
 		}
 	}
 	for {
-		n, err := f.words.decode(f.buf, e)
+		n, err := f.strings.decode(f.buf, e)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", f.path, err)
 		}
@@ -42,7 +41,7 @@ func (f *follower) next(e *Event) (ok bool, err error) {
 	}
 }
 
-// read reads on.
+// read reads more of the file into buf.
 func (f *follower) read() (more bool, err error) {
 	const size = 64 << 10
 	buf := make([]byte, len(f.buf), len(f.buf)+size)
@@ -50,12 +49,12 @@ func (f *follower) read() (more bool, err error) {
 	n, err := f.file.Read(buf[len(buf):cap(buf)])
 	f.buf = buf[:len(buf)+n]
 	if errors.Is(err, io.EOF) {
-		err = nil // so far
+		err = nil // the process may write more
 	}
 	return n > 0, err
 }
 
-// nextCall skips receives.
+// nextCall reads the next call that sends.
 func (f *follower) nextCall(e *Event) (ok bool, err error) {
 	for {
 		if ok, err := f.next(e); !ok || e.Kind != Receive {
@@ -64,8 +63,8 @@ func (f *follower) nextCall(e *Event) (ok bool, err error) {
 	}
 }
 
-// nextReceive gives the next receive before a number of calls. calls counts those that
-// have been passed.
+// nextReceive reads the next receive that comes before call number limit. calls counts the calls that
+// were read so far.
 func (f *follower) nextReceive(e *Event, calls *int, limit int) (ok bool, err error) {
 	for *calls < limit {
 		ok, err := f.next(e)

@@ -15,19 +15,19 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// Recorder writes down what a program calls. It implements progress.Calls.
+// Recorder writes down what a program calls. It implements engine.Calls.
 //
-// Every event is written at once, since the process may be killed at any moment.
+// It writes every event at once, because the process may be killed at any moment.
 type Recorder struct {
 	mu      sync.Mutex
 	file    *os.File
-	words   words
-	sites   map[uintptr]site
+	strings stringTable
+	frames  map[uintptr]frame
 	scratch []byte
-	place   func() string // where a program that isn't in Go calls from; nil: unknown
+	locate  func() string // the call site of a program that isn't in Go; nil: unknown
 }
 
-// FileOf is the file of a process in the directory of a run.
+// FileOf is the record file of a process in the directory of a run.
 func FileOf(dir string, p proto.Proc) string { return filepath.Join(dir, strconv.Itoa(int(p))) }
 
 // NewRecorder makes the recorder of a process.
@@ -36,15 +36,15 @@ func NewRecorder(dir string, self proto.Proc) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the record of calls: %w", err)
 	}
-	return &Recorder{file: file, sites: make(map[uintptr]site)}, nil
+	return &Recorder{file: file, frames: make(map[uintptr]frame)}, nil
 }
 
-// SetPlace says who knows where a program that isn't in Go is while it calls: here is
-// called on the program's threads, on one at a time, and returns an [Address] as text, or "". It must be set before
-// the program's first call.
-func (r *Recorder) SetPlace(here func() string) { r.place = here }
+// SetLocator sets a function that finds the call site of a program that isn't in Go. It is called on
+// the program's threads, on one at a time, and returns an [Address] as text, or "". It must be set
+// before the program's first call.
+func (r *Recorder) SetLocator(here func() string) { r.locate = here }
 
-// Calls implements progress.Calls.
+// Calls implements engine.Calls.
 func (r *Recorder) Calls(c *engine.Call) {
 	e := Event{Kind: Send, Op: c.Op, Context: c.Context, Peer: int32(c.Peer), Tag: c.Tag}
 	if c.Collective {
@@ -55,7 +55,7 @@ func (r *Recorder) Calls(c *engine.Call) {
 	r.write(&e)
 }
 
-// Receives implements progress.Calls.
+// Receives implements engine.Calls.
 func (r *Recorder) Receives(c *engine.Receipt) {
 	r.write(&Event{
 		Kind: Receive, Context: c.Context, Peer: int32(c.Source), Tag: int32(c.Tag),
@@ -63,35 +63,34 @@ func (r *Recorder) Receives(c *engine.Receipt) {
 	})
 }
 
-// End says that the program is through.
+// End says that the program has ended.
 func (r *Recorder) End() { r.write(&Event{Kind: End}) }
 
 func (r *Recorder) write(e *Event) {
 	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // there is such a clock
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Linux has this clock
 	e.Time = now.Nano()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.name(e)
-	r.scratch = r.words.appendEvent(r.scratch[:0], e)
-	_, _ = r.file.Write(r.scratch) // a full disk is no reason to end the job: the comparison finds too little
+	r.scratch = r.strings.appendEvent(r.scratch[:0], e)
+	_, _ = r.file.Write(r.scratch) // a full disk doesn't end the job: the comparison finds less
 }
 
-// site is what a program counter tells of a call.
-type site struct {
+// frame is what a program counter tells of a call.
+type frame struct {
 	function string // of MPI, as the program calls it
 	place    string // in the program
 }
 
-// name notes where the program is: which of MPI's functions it calls and, in a Go
-// program, where.
+// name notes which MPI function the program calls and, in a Go program, where.
 func (r *Recorder) name(e *Event) {
 	var room [32]uintptr
 	for _, pc := range room[:runtime.Callers(4, room[:])] {
-		s, known := r.sites[pc]
+		s, known := r.frames[pc]
 		if !known {
-			s = siteOf(pc)
-			r.sites[pc] = s
+			s = frameOf(pc)
+			r.frames[pc] = s
 		}
 		if s.function != "" {
 			e.Op = s.function
@@ -100,12 +99,12 @@ func (r *Recorder) name(e *Event) {
 			return
 		}
 	}
-	if r.place != nil {
-		e.Where = r.place()
+	if r.locate != nil {
+		e.Where = r.locate()
 	}
 }
 
-func siteOf(pc uintptr) (s site) {
+func frameOf(pc uintptr) (s frame) {
 	frames := runtime.CallersFrames([]uintptr{pc})
 	for {
 		f, more := frames.Next()
@@ -114,7 +113,7 @@ func siteOf(pc uintptr) (s site) {
 			s.function, _, _ = strings.Cut(strings.TrimPrefix(f.Function, "banyan/"), "[")
 		case strings.HasPrefix(f.Function, "main.banyan_"): // exported to C (package capi)
 			s.function = nameInC(strings.TrimPrefix(f.Function, "main.banyan_"))
-		case !below(f.Function):
+		case !isLibrary(f.Function):
 			s.place = filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 			return s
 		}
@@ -124,8 +123,8 @@ func siteOf(pc uintptr) (s site) {
 	}
 }
 
-// below tells a function of the library, or of what is below a program.
-func below(function string) bool {
+// isLibrary says whether a function belongs to the library or the Go runtime, not to the program.
+func isLibrary(function string) bool {
 	for _, prefix := range []string{"banyan/internal/", "runtime.", "_cgo"} {
 		if strings.HasPrefix(function, prefix) {
 			return true
@@ -134,7 +133,7 @@ func below(function string) bool {
 	return function == ""
 }
 
-// nameInC is MPI's name for a function of package binding: MPI_Sendrecv_replace for
+// nameInC is MPI's name for a function of package binding, such as MPI_Sendrecv_replace for
 // SendrecvReplace.
 func nameInC(name string) string {
 	b := []byte("MPI_")

@@ -1,15 +1,13 @@
-// Package compiler is what mpicc, mpicxx and mpifort do: call the real compiler
-// with the flags that a program needs to find mpi.h and the library, or tell these
-// flags.
+// Package compiler implements mpicc, mpicxx and mpifort. They call the real compiler with the flags
+// that a program needs to find mpi.h and the library, or print these flags.
 //
-// Build systems ask in two dialects, and both are answered: Open MPI's
-// (-showme:compile, -showme:link …) and MPICH's (-show, -compile-info,
-// -link-info). CMake's FindMPI uses them.
+// They answer build systems, such as CMake's FindMPI, that ask with Open MPI's options
+// (-showme:compile, -showme:link …) or with MPICH's (-show, -compile-info, -link-info).
 //
 // # Limits
 //
-// Static linking isn't possible: the library is a shared one. A path with
-// white space can be used, but is told unquoted, as build systems expect.
+// Static linking isn't possible, because the library is shared. A path with white space can be used,
+// but is printed unquoted, as build systems expect.
 package compiler
 
 import (
@@ -22,7 +20,7 @@ import (
 	"banyan/internal/job/env"
 )
 
-// Language is what a wrapper compiles.
+// Language is the language that a wrapper compiles.
 type Language int
 
 // The languages.
@@ -32,21 +30,21 @@ const (
 	Fortran
 )
 
-// wrappers are the names that the wrappers are called by.
+// wrappers are the names of the wrappers.
 var wrappers = map[string]Language{
 	"mpicc":  C,
 	"mpicxx": CXX, "mpic++": CXX, "mpiCC": CXX,
 	"mpifort": Fortran, "mpif77": Fortran, "mpif90": Fortran,
 }
 
-// Named is the language of the wrapper of a name, if it is one.
+// Named is the language of the wrapper of this name, if there is one.
 func Named(name string) (Language, bool) {
 	l, ok := wrappers[name]
 	return l, ok
 }
 
-// choices are the variables that name another compiler, the first that is set
-// counts: ours, and those that people have set already.
+// choices are the variables that name another compiler. The first that is set counts: ours, then those
+// that users of other MPIs may have set.
 var choices = map[Language][]string{
 	C:       {env.CC, "MPICH_CC", "OMPI_CC"},
 	CXX:     {env.CXX, "MPICH_CXX", "OMPI_CXX"},
@@ -55,14 +53,14 @@ var choices = map[Language][]string{
 
 var defaults = map[Language]string{C: "gcc", CXX: "g++", Fortran: "gfortran"}
 
-// Installation is where things are.
+// Installation is where the library and its headers are.
 type Installation struct {
-	Include string // has mpi.h, and what Fortran needs
+	Include string // has mpi.h, and the files that Fortran needs
 	Lib     string // has libmpi_abi.so
 }
 
-// Find looks for the installation that a program in bin belongs to: PREFIX/include
-// and PREFIX/lib, or the source tree with bin in it.
+// Find looks for the installation of a program in bin: PREFIX/include and PREFIX/lib, or the source
+// tree that has bin.
 func Find(bin string) (Installation, error) {
 	prefix := filepath.Dir(bin)
 	first := func(file string, dirs ...string) (string, error) {
@@ -86,13 +84,13 @@ func Find(bin string) (Installation, error) {
 type Wrapper struct {
 	Language Language
 	At       Installation
-	// Getenv looks variables up, as os.Getenv.
+	// Getenv looks variables up, as os.Getenv does.
 	Getenv func(string) string
-	// Version is told by -showme:version.
+	// Version is the answer to -showme:version.
 	Version string
 }
 
-// Command is what to run, or, if tell isn't empty, what to print in its place.
+// Command is the command to run, or, if tell isn't empty, the text to print instead.
 func (w *Wrapper) Command(args []string) (argv []string, tell string) {
 	if i := slices.IndexFunc(args, asks); i >= 0 {
 		rest := slices.Delete(slices.Clone(args), i, i+1)
@@ -133,13 +131,13 @@ func (w *Wrapper) answer(question string, rest []string) string {
 	case "link-info", "link_info":
 		return say(w.compiler(), w.link())
 	}
-	if len(rest) == 0 { // as if there were a program
+	if len(rest) == 0 { // all flags, as if there were a program
 		return say(w.compiler(), w.compile(), w.link())
 	}
 	return say(w.line(rest))
 }
 
-// compiler is the real compiler; the variable may have flags besides.
+// compiler is the real compiler. The variable may have flags, too.
 func (w *Wrapper) compiler() []string {
 	for _, name := range choices[w.Language] {
 		if words := strings.Fields(w.Getenv(name)); len(words) > 0 {
@@ -152,7 +150,7 @@ func (w *Wrapper) compiler() []string {
 func (w *Wrapper) compile() []string {
 	flags := []string{"-I" + w.At.Include}
 	if w.Language == Fortran {
-		// One name of a procedure takes buffers of any type.
+		// A procedure takes buffers of any type under one name.
 		flags = append(flags, "-fallow-argument-mismatch")
 	}
 	return flags
@@ -173,11 +171,11 @@ func (w *Wrapper) libraries() []string {
 	return []string{"mpi_abi"}
 }
 
-// line is the whole command for arguments. Libraries come last, for they are
-// searched once.
+// line is the whole command for the arguments. Libraries come last, because the linker searches them
+// once.
 func (w *Wrapper) line(args []string) []string {
 	words := w.compiler()
-	if !slices.ContainsFunc(args, isInput) { // --version and the like
+	if !slices.ContainsFunc(args, isInput) { // such as --version
 		return append(words, args...)
 	}
 	words = append(append(words, w.compile()...), args...)
@@ -190,7 +188,7 @@ func (w *Wrapper) line(args []string) []string {
 // unlinked are the flags with which a compiler doesn't link.
 var unlinked = []string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}
 
-// isInput says whether an argument is something to compile or link.
+// isInput says whether an argument names a file to compile or link.
 func isInput(arg string) bool {
 	return arg == "-" || arg != "" && arg[0] != '-' || strings.HasPrefix(arg, "-l")
 }

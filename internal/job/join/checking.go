@@ -40,7 +40,7 @@ func (j *Job) LocateCalls(here func() (file string, linked uint64)) (checked boo
 	if j.checking.calls == nil {
 		return false
 	}
-	j.checking.calls.SetPlace(func() string {
+	j.checking.calls.SetLocator(func() string {
 		file, linked := here()
 		if file == "" {
 			return ""

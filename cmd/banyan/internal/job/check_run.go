@@ -20,7 +20,7 @@ type verdict struct {
 	calls    int    // compared, and alike in control
 	findings *check.Summary
 	// Of payloads, in all runs:
-	payloads    check.Places
+	payloads    check.Sites
 	payload     *check.Difference // the first
 	payloadSeed uint64
 	failure     string // why a run came to nothing
@@ -30,7 +30,7 @@ type verdict struct {
 
 // check makes the runs, up to the first that diverges or fails.
 func (f *checkFlags) check(out io.Writer) error {
-	v := &verdict{payloads: make(check.Places)}
+	v := &verdict{payloads: make(check.Sites)}
 	bar := cli.NewProgress(f.runs, "checking")
 	for v.runs < f.runs && v.code == 0 {
 		v.seed = f.seed + uint64(v.runs)

@@ -16,7 +16,7 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// pair is the records of two replicas of one rank.
+// pair makes recorders for two replicas of one rank.
 func pair(t *testing.T) (a, b *Recorder, j Job) {
 	t.Helper()
 	j = Job{Dir: t.TempDir(), Ranks: 1, Procs: func(int) []proto.Proc { return []proto.Proc{0, 1} }}
@@ -56,7 +56,7 @@ func compared(t *testing.T, j Job) *Summary {
 	return s
 }
 
-// Each thing that control consists of is found if it differs, and named.
+// A difference in each field of the control is found and named.
 func TestControl(t *testing.T) {
 	other := func(change func(c *engine.Call)) *engine.Call {
 		c := send(1, 2, "data")
@@ -69,7 +69,7 @@ func TestControl(t *testing.T) {
 		"[length]":          send(1, 2, "more data"),
 		"[communicator]":    other(func(c *engine.Call) { c.Context = 8 }),
 		"[function]":        other(func(c *engine.Call) { c.Op = "Isend" }),
-		"[function] ":       gather("block"), // and whatever else a collective hasn't
+		"[function] ":       gather("block"), // a collective, which has other fields
 		"[number of calls]": nil,
 	} {
 		a, b, j := pair(t)
@@ -90,7 +90,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// Blocks of the same total count as different where their lengths are.
+// Blocks of the same total length differ if their lengths differ.
 func TestBlocks(t *testing.T) {
 	a, b, j := pair(t)
 	a.Calls(gather("ab", "c"))
@@ -100,7 +100,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Other data is no difference in control; it is counted.
+// Different data isn't a difference in control. It is counted.
 func TestPayload(t *testing.T) {
 	a, b, j := pair(t)
 	for i := range 10 {
@@ -115,8 +115,8 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// Calls that differ in data only are counted by place, those with the most first.
-func TestPlaces(t *testing.T) {
+// Calls that differ in data only are counted by site, those with the most calls first.
+func TestSites(t *testing.T) {
 	a, b, j := pair(t)
 	for i, n := range []int{2, 3, 1} {
 		for range n {
@@ -137,7 +137,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A record that ends before the program does is told: what isn't there wasn't compared.
+// A record that ends before the program does is reported, because the rest wasn't compared.
 func TestCut(t *testing.T) {
 	a, b, j := pair(t)
 	for _, r := range []*Recorder{a, b} {
@@ -145,7 +145,7 @@ func TestCut(t *testing.T) {
 	}
 	a.End()
 	if s := compared(t, j); len(s.Cut) != 1 || s.Found != nil {
-		t.Errorf("the record of a replica has no end, and that isn't told: %+v", s)
+		t.Errorf("the record of a replica has no end, and that isn't reported: %+v", s)
 	}
 	b.End()
 	if s := compared(t, j); s.Cut != nil {
@@ -153,10 +153,10 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// The last receive before the call that brought another message is named.
+// The last receive before the call that got another message is named.
 func TestCause(t *testing.T) {
 	a, b, j := pair(t)
-	receives := func(sources ...int) { // 3: another one in the second replica
+	receives := func(sources ...int) { // 3: the second replica receives from 4
 		for _, from := range sources {
 			a.Receives(&engine.Receipt{Context: 2, Source: from, Tag: 7, AnySource: true})
 			if from == 3 {
@@ -188,7 +188,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// A comparison that reads along, in whatever pieces the records come, finds the same.
+// A comparison that reads along finds the same, in whatever pieces the records come.
 func TestReadingAlong(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b, j := pair(t)
@@ -214,7 +214,7 @@ func TestReadingAlong(t *testing.T) {
 		c := Compare(j)
 		defer c.Close()
 		for len(whole[0])+len(whole[1]) > 0 {
-			i := rapid.IntRange(0, 1).Draw(rt, "who")
+			i := rapid.IntRange(0, 1).Draw(rt, "replica")
 			n := rapid.IntRange(0, min(100, len(whole[i]))).Draw(rt, "bytes")
 			file, err := os.OpenFile(FileOf(j.Dir, proto.Proc(i)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err != nil {
@@ -237,8 +237,8 @@ func TestReadingAlong(t *testing.T) {
 	})
 }
 
-// The world is the communicator that goes without saying.
-func TestCommunicatorInWords(t *testing.T) {
+// MPI_COMM_WORLD isn't named.
+func TestTextOfCommunicator(t *testing.T) {
 	e := Event{Kind: Collective, Op: "MPI_Allreduce", Context: worldContext, Peer: engine.NoPeer, Bytes: 8, Where: "halo.c:40"}
 	if got := e.String(); got != "MPI_Allreduce, 8 bytes, at halo.c:40" {
 		t.Error(got)
@@ -266,11 +266,11 @@ func TestNoSuchRecord(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	var w words
+	var w stringTable
 	b := w.appendEvent(nil, &Event{Kind: Send, Op: "Send", Where: "main.go:7", Peer: 3, Bytes: 9})
 	f.Add(w.appendEvent(b, &Event{Kind: Receive, Op: "Recv", Where: "main.go:7", AnySource: true, Time: 5}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r, again, w words
+		var r, again, w stringTable
 		var e, second Event
 		n, err := r.decode(b, &e)
 		if err != nil {
@@ -282,7 +282,7 @@ func FuzzDecode(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		// What can be read can be written, and is the same again.
+		// An event that can be read can be written, and reads the same again.
 		b = w.appendEvent(nil, &e)
 		if n, err := again.decode(b, &second); n != len(b) || err != nil || !reflect.DeepEqual(e, second) {
 			t.Fatalf("%+v became %+v, %d of %d bytes, %v", e, second, n, len(b), err)

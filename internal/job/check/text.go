@@ -8,14 +8,12 @@ import (
 // worldContext is the communicator of all ranks (package comm).
 const worldContext = 2
 
-// In words for a programmer.
-
-// String tells a call.
+// String describes a call to a programmer.
 func (e Event) String() string {
 	var s string
 	switch e.Kind {
 	case End:
-		return "makes no further call: its program is through"
+		return "makes no further call: its program has ended"
 	case Receive:
 		s = fmt.Sprintf("a message from rank %d, tag %d", e.Peer, e.Tag)
 		if e.Op != "" {
@@ -46,7 +44,7 @@ func inBytes(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// wildcard tells how free a receive was.
+// wildcard names the wildcards of a receive.
 func (e Event) wildcard() string {
 	switch {
 	case e.AnySource && e.AnyTag:
@@ -59,7 +57,7 @@ func (e Event) wildcard() string {
 	return ""
 }
 
-// String tells a difference, in several lines without an end of line.
+// String describes a difference in several lines, without a line end after the last.
 func (d *Difference) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "rank %d: its replicas %d and %d differ in call %d of those that send, in the %s\n",
