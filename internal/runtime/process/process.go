@@ -19,7 +19,8 @@
 //     zerocopy.go, early.go, alternatives.go, payload.go): messages of the program;
 //   - contexts (contexts.go, broadcast.go, closing.go): communicators and their broadcasts;
 //   - acks (acks.go): what is owed to other replicas;
-//   - healing (healing.go, snapshot.go, log.go, replay.go): replacements of dead replicas;
+//   - healing (healing.go, donation.go, joining.go, snapshot.go, log.go, replay.go): replacements
+//     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
 //   - verification (verify.go) and perturbed timing (perturb.go), where they are asked for.
