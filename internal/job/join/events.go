@@ -46,22 +46,22 @@ func (j *Job) handle(e engine.Event) {
 	case engine.Aborted:
 		j.end(e.Code, "")
 	case engine.Heals:
-		j.heals(e)
+		j.recoveryStep(e)
 	case engine.Unhealable:
-		j.supervisor.unhealable(e.Text)
+		j.supervisor.cannotDonate(e.Text)
 	}
 }
 
-// heals tells the supervisor how far a recovery has come.
-func (j *Job) heals(e engine.Event) {
+// recoveryStep tells the supervisor how far a recovery has come.
+func (j *Job) recoveryStep(e engine.Event) {
 	switch e.Step {
 	case process.StepHealable:
-		j.supervisor.heals(control.Message{Type: control.Healable, Opaque: e.Opaque})
+		j.supervisor.recoveryStep(control.Message{Type: control.Healable, Opaque: e.Opaque})
 	case process.StepMark:
-		j.supervisor.heals(control.Message{Type: control.Mark, Proc: e.Replacement, Incarnation: e.Incarnation})
+		j.supervisor.recoveryStep(control.Message{Type: control.Mark, Proc: e.Replacement, Incarnation: e.Incarnation})
 	case process.StepCommitted:
-		j.supervisor.heals(control.Message{Type: control.Committed})
+		j.supervisor.recoveryStep(control.Message{Type: control.Committed})
 	case process.StepHealed:
-		j.supervisor.heals(control.Message{Type: control.Healed, Proc: j.self})
+		j.supervisor.recoveryStep(control.Message{Type: control.Healed, Proc: j.self})
 	}
 }

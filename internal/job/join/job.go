@@ -183,7 +183,7 @@ func (j *Job) config() (engine.Config, error) {
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(),
 			Memory: buffersMemory(),
 		},
-		HealFailed: j.healFailed,
+		HealFailed: j.replacementFailed,
 	}
 	var err error
 	if cfg.BeforeSend, err = strikes(); err != nil {
@@ -224,13 +224,13 @@ func (j *Job) Hosts() []int32 { return j.hosts }
 // Program is which of the job's programs this process runs, from 0; -1 if that isn't known.
 func (j *Job) Program() int { return j.program }
 
-// healFailed ends a replacement that can't fill its slot. The supervisor is told why.
-func (j *Job) healFailed(err error) {
+// replacementFailed ends a replacement that can't fill its slot. The supervisor is told why.
+func (j *Job) replacementFailed(err error) {
 	m := control.Message{Type: control.HealFailed, Text: err.Error()}
 	if process.Hopeless(err) {
 		m.Type = control.Unhealable
 	}
-	j.supervisor.healFailed(m)
+	j.supervisor.replacementFailed(m)
 	j.exit(1)
 }
 

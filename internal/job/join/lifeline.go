@@ -44,7 +44,7 @@ func (l *launched) begin() error {
 
 func (l *launched) joinFailed(err error) {
 	if l.job.replacement != nil {
-		l.job.healFailed(err) // the job goes on without it
+		l.job.replacementFailed(err) // the job goes on without it
 	}
 	l.job.launcher.Abort(1, err.Error())
 }
@@ -130,10 +130,10 @@ func (l *launched) corrupted(c process.Corruption) {
 	}
 }
 
-func (l *launched) heals(m control.Message)      { l.lifeline.Send(m) }
-func (l *launched) healFailed(m control.Message) { l.lifeline.Send(m) }
+func (l *launched) recoveryStep(m control.Message)      { l.lifeline.Send(m) }
+func (l *launched) replacementFailed(m control.Message) { l.lifeline.Send(m) }
 
-func (l *launched) unhealable(why string) {
+func (l *launched) cannotDonate(why string) {
 	l.lifeline.Send(control.Message{Type: control.Unhealable, Text: why})
 }
 

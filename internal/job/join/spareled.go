@@ -99,7 +99,7 @@ func (s *spareLed) connect() error {
 
 func (s *spareLed) joinFailed(err error) {
 	if s.job.replacement != nil {
-		s.job.healFailed(err) // the job goes on without it
+		s.job.replacementFailed(err) // the job goes on without it
 	}
 	s.unsupervised.joinFailed(err)
 }
@@ -224,7 +224,7 @@ func (s *spareLed) viewed(e engine.Event) {
 	}
 }
 
-func (s *spareLed) heals(m control.Message) {
+func (s *spareLed) recoveryStep(m control.Message) {
 	switch m.Type {
 	case control.Healable:
 		s.facts.canDonate()
@@ -234,13 +234,13 @@ func (s *spareLed) heals(m control.Message) {
 	s.client.Send(m)
 }
 
-func (s *spareLed) healFailed(m control.Message) {
+func (s *spareLed) replacementFailed(m control.Message) {
 	if s.client.Send(m) {
 		time.Sleep(lastWords) // the spare leader's answer ends this process
 	}
 }
 
-func (s *spareLed) unhealable(why string) {
+func (s *spareLed) cannotDonate(why string) {
 	m := control.Message{Type: control.Unhealable, Text: why}
 	if !s.client.Send(m) {
 		s.facts.keep(m)
@@ -249,7 +249,7 @@ func (s *spareLed) unhealable(why string) {
 
 func (s *spareLed) abort(code int, why string) {
 	if s.stage.is(joining) { // the other replicas came this far and found no reason to abort
-		s.job.healFailed(aborted(code, why))
+		s.job.replacementFailed(aborted(code, why))
 	}
 	s.unsupervised.abort(code, why)
 }

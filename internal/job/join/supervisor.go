@@ -32,12 +32,12 @@ type supervisor interface {
 	viewed(e engine.Event)
 	corrupted(c process.Corruption)
 
-	// heals passes on how far a recovery has come.
-	heals(m control.Message)
-	// healFailed says why this replacement ends now.
-	healFailed(m control.Message)
-	// unhealable says why this process can't give its state to a replacement, now or ever.
-	unhealable(why string)
+	// recoveryStep passes on how far a recovery has come.
+	recoveryStep(m control.Message)
+	// replacementFailed says why this replacement ends now.
+	replacementFailed(m control.Message)
+	// cannotDonate says why this process can't give its state to a replacement, now or ever.
+	cannotDonate(why string)
 
 	// survives says that the program goes on when a rank is lost.
 	survives()
@@ -89,10 +89,10 @@ func (u *unsupervised) corrupted(c process.Corruption) {
 	}
 }
 
-func (u *unsupervised) heals(control.Message)      {}
-func (u *unsupervised) healFailed(control.Message) {}
-func (u *unsupervised) unhealable(why string)      { u.job.log.Warn(why) }
-func (u *unsupervised) survives()                  {}
+func (u *unsupervised) recoveryStep(control.Message)      {}
+func (u *unsupervised) replacementFailed(control.Message) {}
+func (u *unsupervised) cannotDonate(why string)           { u.job.log.Warn(why) }
+func (u *unsupervised) survives()                         {}
 
 // rankLost ends only this process. What it knows may be one side's view of a cut network, and the
 // other processes find out what concerns them.

@@ -28,9 +28,9 @@ func TestSupervisors(t *testing.T) {
 		}
 	}()
 	say := func(s supervisor) {
-		s.heals(control.Message{Type: control.Committed})
-		s.healFailed(control.Message{Type: control.HealFailed})
-		s.unhealable("for a reason")
+		s.recoveryStep(control.Message{Type: control.Committed})
+		s.replacementFailed(control.Message{Type: control.HealFailed})
+		s.cannotDonate("for a reason")
 		s.survives()
 		s.leave()
 	}

@@ -95,7 +95,7 @@ func (m *Machine) isComplete() bool {
 // that is one of theirs brings the two parties together.
 func (m *Machine) search() {
 	switch {
-	case m.healing.Current() != nil || m.healing.IsOver() || m.isComplete():
+	case m.recovery.Current() != nil || m.recovery.IsOver() || m.isComplete():
 		m.complete = m.now
 	case m.now-m.complete > m.patience() && m.announced <= m.term:
 		m.announced = m.term + 1
@@ -158,5 +158,5 @@ func (m *Machine) leave() {
 	if m.deserted != proto.Never {
 		m.deserted = min(m.deserted, m.now+proto.Time(absence))
 	}
-	m.heal(m.healing.Over)
+	m.drive(m.recovery.Over)
 }

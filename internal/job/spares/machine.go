@@ -90,7 +90,7 @@ type Machine struct {
 	peers       []*peer // in the order in which they came
 	slots       []slot  // by Proc
 	programs    []int64 // by rank: which of the job's programs it runs, -1 if no process has said
-	healing     *recovery.Machine
+	recovery    *recovery.Machine
 	replacement *peer // of the present attempt
 
 	notes []string        // for the user, while this isn't the spare leader
@@ -107,7 +107,7 @@ func New(launcherRank proto.Proc, layout layout.Layout, spares int, silence, lim
 		self: launcherRank, layout: layout, silence: proto.Time(silence),
 		attendance: attendance{seen: make([]bool, spares), deserted: proto.Never},
 		slots:      make([]slot, layout.Procs()), programs: make([]int64, layout.Ranks()),
-		healing: recovery.New(layout, limit, false), noted: map[string]bool{},
+		recovery: recovery.New(layout, limit, false), noted: map[string]bool{},
 	}
 	for r := range m.programs {
 		m.programs[r] = -1
@@ -134,7 +134,7 @@ func (m *Machine) SetTerm(now proto.Time, term uint64, out *[]Action) {
 
 // lead begins a term of its own.
 func (m *Machine) lead() {
-	m.healing.NumberFrom(proto.Incarnation(min(m.term*incarnationsPerTerm, maxIncarnation)))
+	m.recovery.NumberFrom(proto.Incarnation(min(m.term*incarnationsPerTerm, maxIncarnation)))
 	m.nextBeat = m.now + m.silence/beats
 	m.await()
 	m.advance()
@@ -150,7 +150,7 @@ func (m *Machine) lead() {
 // this process was stopped, a peer may have announced the later term and left, and this process
 // hasn't read it yet. Such a peer is sent on when it next says which term it is in.
 func (m *Machine) stepDown() {
-	m.heal(func(out *[]recovery.Action) { m.healing.StepDown(succeeded, out) })
+	m.drive(func(out *[]recovery.Action) { m.recovery.StepDown(succeeded, out) })
 	m.enter(following)
 	m.came = false // how long no process has been here goes on counting
 	for _, p := range slices.Clone(m.peers) {
@@ -196,7 +196,7 @@ func (m *Machine) Deadline() proto.Time {
 	if !m.phase.leads() {
 		return proto.Never
 	}
-	deadline := min(m.deserted, m.nextBeat, m.healing.Deadline())
+	deadline := min(m.deserted, m.nextBeat, m.recovery.Deadline())
 	if m.awaitsSpares() {
 		deadline = min(deadline, m.gathered)
 	}
@@ -215,10 +215,10 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 			m.send(p, control.Message{Type: control.Term, Number: m.term})
 		}
 	}
-	if m.healing.Current() != nil && now-m.replacement.heard > m.silence+m.silence/beats {
+	if m.recovery.Current() != nil && now-m.replacement.heard > m.silence+m.silence/beats {
 		m.fail(fmt.Sprintf("it was silent for %v", time.Duration(m.silence)))
 	}
-	m.heal(func(out *[]recovery.Action) { m.healing.Tick(now, out) })
+	m.drive(func(out *[]recovery.Action) { m.recovery.Tick(now, out) })
 	m.attend()
 	m.next()
 	m.search()

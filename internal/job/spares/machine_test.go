@@ -391,7 +391,7 @@ func TestAnyMessages(t *testing.T) {
 				}
 			}
 			out = out[:0]
-			if m.healing.Current() != nil && m.replacement.id != replacement {
+			if m.recovery.Current() != nil && m.replacement.id != replacement {
 				t.Fatalf("two attempts: %d and %d", m.replacement.id, replacement)
 			}
 		}

@@ -79,8 +79,8 @@ func (m *Machine) fence(p *peer) {
 
 // known notes that an incarnation of a slot was admitted.
 func (m *Machine) known(slot proto.Proc, incarnation proto.Incarnation) {
-	m.heal(func(out *[]recovery.Action) {
-		m.healing.Filled(recovery.Process{Proc: slot, Incarnation: incarnation}, out)
+	m.drive(func(out *[]recovery.Action) {
+		m.recovery.Filled(recovery.Process{Proc: slot, Incarnation: incarnation}, out)
 	})
 	s := &m.slots[slot]
 	if incarnation <= s.known {
@@ -99,7 +99,7 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 	s := &m.slots[p.proc]
 	switch message.Type {
 	case control.Healable:
-		m.healing.Healable(p.process())
+		m.recovery.Healable(p.process())
 	case control.Unhealable:
 		m.noteOnce(m.name(p.proc) + " " + message.Text)
 	case control.Knows:
@@ -107,7 +107,7 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 	case control.Eviction:
 		evicted := &m.slots[message.Proc]
 		evicted.reported = max(evicted.reported, message.Incarnation+1)
-		if a := m.healing.Current(); a != nil && a.Proc == message.Proc && a.Incarnation == message.Incarnation && !a.Committed() {
+		if a := m.recovery.Current(); a != nil && a.Proc == message.Proc && a.Incarnation == message.Incarnation && !a.Committed() {
 			m.fail(fmt.Sprintf("process %d holds it for dead", p.proc))
 			return
 		}
@@ -115,11 +115,11 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 	case control.Excluded:
 		m.died(message.Proc, message.Incarnation)
 	case control.Mark:
-		m.heal(func(out *[]recovery.Action) {
-			m.healing.Mark(m.now, p.process(), recovery.Process{Proc: message.Proc, Incarnation: message.Incarnation}, out)
+		m.drive(func(out *[]recovery.Action) {
+			m.recovery.Mark(m.now, p.process(), recovery.Process{Proc: message.Proc, Incarnation: message.Incarnation}, out)
 		})
 	case control.Healed:
-		m.heal(func(out *[]recovery.Action) { m.healing.Healed(m.now, p.process(), p.pid, out) })
+		m.drive(func(out *[]recovery.Action) { m.recovery.Healed(m.now, p.process(), p.pid, out) })
 	case control.Finalized:
 		s.left, s.peer = true, nil
 		m.leave()
@@ -129,13 +129,13 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 
 // heardReplacement takes what a spare says that was given a slot and doesn't fill it yet.
 func (m *Machine) heardReplacement(p *peer, message control.Message) {
-	a := m.healing.Current()
+	a := m.recovery.Current()
 	switch message.Type {
 	case control.Arrived:
 		m.slots[a.Proc].card = message.Card
-		m.heal(func(out *[]recovery.Action) { m.healing.Arrived(m.now, a.Process, out) })
+		m.drive(func(out *[]recovery.Action) { m.recovery.Arrived(m.now, a.Process, out) })
 	case control.Committed:
-		m.heal(func(out *[]recovery.Action) { m.healing.Committed(m.now, a.Process, out) })
+		m.drive(func(out *[]recovery.Action) { m.recovery.Committed(m.now, a.Process, out) })
 	case control.HealFailed:
 		m.fail(message.Text)
 	case control.Unhealable:
@@ -167,11 +167,11 @@ func (m *Machine) died(proc proto.Proc, incarnation proto.Incarnation) {
 		s.peer = nil
 		m.drop(p)
 	}
-	if a := m.healing.Current(); a != nil && a.Proc == proc && !a.Committed() {
+	if a := m.recovery.Current(); a != nil && a.Proc == proc && !a.Committed() {
 		m.fail("the others hold it for dead")
 		return
 	}
-	m.heal(func(out *[]recovery.Action) {
-		m.healing.Died(m.now, recovery.Process{Proc: proc, Incarnation: incarnation}, "", out)
+	m.drive(func(out *[]recovery.Action) {
+		m.recovery.Died(m.now, recovery.Process{Proc: proc, Incarnation: incarnation}, "", out)
 	})
 }

@@ -17,13 +17,13 @@ func (m *Machine) next() {
 	if m.phase != leading || !m.isComplete() {
 		return
 	}
-	m.heal(func(out *[]recovery.Action) {
-		m.healing.Next(m.now, func(slot proto.Proc) bool { return m.spareFor(slot) != nil }, m.canDonate, out)
+	m.drive(func(out *[]recovery.Action) {
+		m.recovery.Next(m.now, func(slot proto.Proc) bool { return m.spareFor(slot) != nil }, m.canDonate, out)
 	})
-	if m.healing.Current() != nil || m.healing.IsOver() {
+	if m.recovery.Current() != nil || m.recovery.IsOver() {
 		return
 	}
-	if slot := m.healing.FirstFillable(m.canDonate); slot != proto.NoProc {
+	if slot := m.recovery.FirstFillable(m.canDonate); slot != proto.NoProc {
 		m.noteOnce(fmt.Sprintf("%s stays dead: no spare process is left for it", m.name(slot)))
 	}
 }
@@ -43,8 +43,8 @@ func (m *Machine) spareFor(slot proto.Proc) (best *peer) {
 	return best
 }
 
-// heal tells package recovery something, and carries out what it wants.
-func (m *Machine) heal(tell func(out *[]recovery.Action)) {
+// drive tells package recovery something, and carries out what it wants.
+func (m *Machine) drive(tell func(out *[]recovery.Action)) {
 	var actions []recovery.Action
 	tell(&actions)
 	for _, a := range actions {
@@ -55,13 +55,13 @@ func (m *Machine) heal(tell func(out *[]recovery.Action)) {
 // joining says whether a peer is the replacement of the present attempt and doesn't fill its slot
 // yet.
 func (m *Machine) joining(p *peer) bool {
-	a := m.healing.Current()
+	a := m.recovery.Current()
 	return a != nil && !a.Committed() && p == m.replacement
 }
 
 // fail ends the present attempt, if there is one, and its replacement.
 func (m *Machine) fail(why string) {
-	a := m.healing.Current()
+	a := m.recovery.Current()
 	switch {
 	case a == nil:
 	case m.canDonate(a.Donor.Proc):
@@ -72,8 +72,8 @@ func (m *Machine) fail(why string) {
 }
 
 func (m *Machine) blame(why string, blame recovery.Blame) {
-	a := m.healing.Current()
-	m.heal(func(out *[]recovery.Action) { m.healing.Fail(a.Process, why, blame, out) })
+	a := m.recovery.Current()
+	m.drive(func(out *[]recovery.Action) { m.recovery.Fail(a.Process, why, blame, out) })
 }
 
 // carryOut does what package recovery wants.
@@ -144,5 +144,5 @@ func (m *Machine) dismiss(a *recovery.Attempt) {
 	m.drop(m.replacement)
 	s := &m.slots[a.Proc]
 	s.ended = max(s.ended, a.Incarnation+1)
-	m.heal(func(out *[]recovery.Action) { m.healing.Died(m.now, a.Process, a.Why, out) })
+	m.drive(func(out *[]recovery.Action) { m.recovery.Died(m.now, a.Process, a.Why, out) })
 }

@@ -103,18 +103,6 @@ func (s *Service) Outlast(limit time.Duration) {
 	}
 }
 
-// Close ends the service and its connections.
-func (s *Service) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-	s.timer.Stop()
-	s.listener.Close()
-	for _, c := range s.peers {
-		c.conn.Close()
-	}
-}
-
 // accept serves a peer that has connected, until it goes.
 func (s *Service) accept(conn net.Conn, from proto.Proc) {
 	c := &connection{conn: conn, unsent: make(chan control.Message, maxUnsent), sent: make(chan struct{})}
