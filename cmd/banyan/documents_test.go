@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"banyan/abi"
 	"banyan/internal/testing/house"
 )
 
@@ -161,4 +162,28 @@ func wrongFlags(command *cobra.Command, words []string) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// TestDocumentsCountFunctions checks how many of MPI's functions the documents say there are: those
+// that aren't a stub in capi/entry.c.
+func TestDocumentsCountFunctions(t *testing.T) {
+	table, err := abi.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadFile("../../capi/entry.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, stubs := len(table.Functions), strings.Count(string(entries), "\tMISSING")
+	want := fmt.Sprintf("%d of %d functions", all-stubs, all)
+	for _, name := range []string{"README.md", "CHANGELOG.md"} {
+		document, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(document), want) {
+			t.Errorf("%s doesn't say %q", name, want)
+		}
+	}
 }
