@@ -40,9 +40,11 @@
 //   - An attacker that a dialler is led to dial gets a proof, and can test guesses of the secret
 //     against it alone, as fast as it can compute. So a secret has to be random. [MinSecret]
 //     bounds its length; nothing checks its randomness.
-//   - An attacker between the two sides can delay, cut or pass on a handshake, and reads both
-//     payloads: they are authentic, not secret. The connection that follows is neither encrypted
-//     nor authenticated, so this attacker can also read and change what is said on it.
+//   - An attacker between the two sides can delay or cut a handshake, and reads both payloads: they
+//     are authentic, not secret. It can pass the handshake on to another process with the same
+//     secret, even to the dialler itself: so a payload has to name its receiver, as those of links
+//     and members do. The connection that follows is neither encrypted nor authenticated, so this
+//     attacker can also read and change what is said on it.
 //   - A process that knows the secret is trusted. The handshake doesn't tell two holders of a
 //     secret apart; the user of a payload checks as far as it can which process sent it.
 //   - No key is agreed on. Nothing here gives forward secrecy.
