@@ -3,9 +3,11 @@ package mesh
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -250,15 +252,18 @@ func TestVersionMismatchIsSaid(t *testing.T) {
 	c := newLocalJob(t, 2, func(cfg *Config) { cfg.Logger = log.logger() })
 	later := *handshake.Job
 	later.Min, later.Max = 8, 9
-	c.transports[1].dialler.protocol = &later
+	c.transports[0].dialler.protocol = &later
 	c.transports[0].Send(1, &wire.Header{Kind: wire.KindDone}, nil, 0)
 	c.until("the end is told", func() bool { return c.witnesses[0].closed == 1 })
-	found := false
-	for _, line := range log.lines() {
-		found = found || strings.Contains(line, "self=0") && strings.Contains(line, "speaks 1 to 1, the other 8 to 9")
+	if c.witnesses[0].why != transport.EvidenceLost {
+		t.Errorf("the evidence is %v", c.witnesses[0].why)
 	}
-	if !found || c.witnesses[0].why != transport.EvidenceLost {
-		t.Errorf("%v, logged is %q", c.witnesses[0].why, log.lines())
+	for self, text := range []string{"speaks 8 to 9, the other 1 to 1", "speaks 1 to 1, the other 8 to 9"} {
+		c.until("both sides have logged why", func() bool {
+			return slices.ContainsFunc(log.lines(), func(line string) bool {
+				return strings.Contains(line, fmt.Sprint("self=", self)) && strings.Contains(line, text)
+			})
+		})
 	}
 }
 
