@@ -13,8 +13,8 @@ import (
 	"banyan/internal/study/driver/logp"
 )
 
-// Row is a row of the results as Parquet: the columns of the CSV with their types. What is
-// empty there is null here, and distances are two numbers.
+// Row is a row of the results as Parquet: the columns of the CSV with their types. Empty fields
+// of the CSV are null here, and distances are two numbers.
 type Row struct {
 	Procs         int32   `parquet:"procs"`
 	Latency       int32   `parquet:"L"`
@@ -47,15 +47,14 @@ type Row struct {
 	Crashed       int32   `parquet:"crashed"`
 }
 
-// rowGroup is how many rows are together in a Parquet file, and wait in memory.
+// rowGroup is how many rows a row group of the Parquet file has; so many wait in memory.
 const rowGroup = 1 << 16
 
 // errIncomplete says that a campaign isn't finished.
 var errIncomplete = errors.New("the campaign isn't complete")
 
-// WriteParquet makes a Parquet file of the results in a CSV file, which must be complete.
-// The new file takes its place at once or not at all, whenever it is interrupted.
-// progress may be nil.
+// WriteParquet makes a Parquet file of the results in a CSV file, which must be complete. The new
+// file appears whole or not at all, whenever it is interrupted. progress may be nil.
 func (s *Spec) WriteParquet(csv, path string, progress Progress) error {
 	in, err := os.Open(csv)
 	if err != nil {
@@ -65,7 +64,8 @@ func (s *Spec) WriteParquet(csv, path string, progress Progress) error {
 	if err := syscall.Flock(int(in.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("%s: another campaign is writing to it (%w)", csv, err)
 	}
-	// Under the lock nobody else has this name; what a kill left there is overwritten.
+	// Under the lock no other process uses this name; a file that a kill left there is
+	// overwritten.
 	unfinished := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".unfinished")
 	out, err := os.Create(unfinished)
 	if err != nil {

@@ -56,7 +56,7 @@ func (p *Point) columns() (text, key string) {
 // at is a row's point, and its run within that.
 func (s *Spec) at(row int) (p *Point, run int) { return &s.Points[row/s.Runs], row % s.Runs }
 
-// seed is that of one run.
+// seed returns the seed of one run.
 func (s *Spec) seed(p *Point, run int) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d,%s,%d", s.Seed, p.key, run)
@@ -106,13 +106,13 @@ func (s *Spec) open(path string) (file *os.File, rows int, err error) {
 	return file, rows, err
 }
 
-// check reads results, demands that they are of this campaign, and says how many
-// whole rows there are and how many bytes they take with the header.
+// check reads results, demands that they are of this campaign, and returns how many whole rows
+// there are and how many bytes they take with the header.
 func (s *Spec) check(r io.Reader) (rows int, size int64, err error) {
 	return s.read(r, func(int, logp.Outcome) error { return nil })
 }
 
-// read is check, and calls a function with every row.
+// read is check that calls a function with every row.
 func (s *Spec) read(r io.Reader, visit func(row int, o logp.Outcome) error) (rows int, size int64, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {

@@ -17,12 +17,12 @@ import (
 // aheadPerWorker is how many rows of each worker may wait for an earlier one.
 const aheadPerWorker = 64
 
-// Progress hears how many of all broadcasts are in the file.
+// Progress is called with how many of all broadcasts are in the file.
 type Progress func(done, total int)
 
-// Run simulates what a file of results lacks, on so many workers, and appends it.
-// When ctx ends it stops early, with all that is whole in the file, and returns
-// its error. progress may be nil.
+// Run simulates what a file of results lacks, on so many workers, and appends it. When ctx ends
+// it stops early, with all whole rows in the file, and returns the error of ctx. progress may be
+// nil.
 func (s *Spec) Run(ctx context.Context, path string, workers int, progress Progress) (err error) {
 	file, done, err := s.open(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Spec) Run(ctx context.Context, path string, workers int, progress Progr
 	ctx, stop := context.WithCancelCause(ctx)
 	results, wait := s.simulate(ctx, stop, done, workers)
 	done, err = s.write(file, results, done, progress)
-	stop(err) // without effect if somebody has stopped the workers, and said why
+	stop(err) // without effect if the workers were stopped before, with a reason
 	wait()
 	if done < s.Total() {
 		return context.Cause(ctx)
@@ -83,7 +83,7 @@ func (s *Spec) write(file io.Writer, results <-chan chan result, done int, progr
 // result is a row's line, or "" if it wasn't simulated.
 type result struct{ line string }
 
-// job is a row that somebody is to simulate.
+// job is a row for a worker to simulate.
 type job struct {
 	row  int
 	into chan<- result

@@ -138,7 +138,7 @@ func fieldNames() string {
 	return strings.Join(names, ", ")
 }
 
-// wrong is an error about a value.
+// wrong returns an error about a value.
 func (raw) wrong(field string, v value, err error) error {
 	if v.line == 0 {
 		return fmt.Errorf("%s: %w", field, err)
@@ -239,7 +239,7 @@ func point(chosen map[string]value) (p Point, err error) {
 			return p, field.Wrap(part.field, err)
 		}
 	}
-	// Where a spec asks for no nodes among others, what they are like doesn't matter.
+	// Without nodes in this combination, their settings don't matter.
 	if c.Model.Nodes.Size == 0 {
 		c.Model.Nodes.Placement = 0
 		if chosen["node_size"].line != 0 {

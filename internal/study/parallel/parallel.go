@@ -1,6 +1,5 @@
-// Package parallel shares independent simulations among cores. What is computed
-// must not depend on who computed it: simulation i draws from a seed made of i, and
-// writes to place i.
+// Package parallel shares independent simulations among cores. A result must not depend on the
+// worker that computed it: simulation i draws from a seed made of i, and writes to index i.
 package parallel
 
 import (
@@ -11,10 +10,10 @@ import (
 	"banyan/internal/splitmix"
 )
 
-// Each calls do for i = 0…n-1 on so many workers, numbered from 0, each of which
-// takes the next i when it is free; a worker's number lets it keep its memory between calls. The
-// first error, or the end of the context, stops the rest and is returned. done, if
-// not nil, is told how many are through, by one worker at a time.
+// Each calls do for i = 0…n-1 on so many workers, numbered from 0, each of which takes the next i
+// when it is free; a worker's number lets it keep its memory between calls. The first error, or
+// the end of the context, stops the rest and is returned. done, if not nil, is called with how
+// many are done, by one worker at a time.
 func Each(ctx context.Context, n, workers int, done func(int), do func(worker, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,9 +1,9 @@
-// Package report writes what a reproduction of a paper leaves behind: figures as
-// SVG and PNG, their data as CSV, and one page of HTML that begins with a table of
-// all claims, the paper's numbers beside ours.
+// Package report writes the report of a paper's reproduction: figures as SVG and PNG, their data
+// as CSV, and one page of HTML that begins with a table of all claims, the paper's numbers beside
+// ours.
 //
-// A [Report] is data: whoever reproduces something fills it in, and [Report.Write]
-// turns it into files of a directory:
+// A [Report] is data: a reproduction fills it in, and [Report.Write] turns it into files of a
+// directory:
 //
 //	index.html     the page; it needs none of the other files
 //	claims.csv     its table of claims
@@ -12,11 +12,10 @@
 //
 // # Invariants
 //
-// The same Report makes the same files, byte for byte; nothing of the time, the
-// machine or the directory gets into them. The page loads nothing from anywhere and follows the
-// reader's choice of a light or dark scheme. Series of a figure differ in colour
-// and in marker; the colours (Okabe and Ito's) are told apart by the colour-blind.
-// Nothing of a report is taken as markup.
+// The same Report makes the same files, byte for byte; they don't contain the time, the machine
+// or the directory. The page loads nothing from anywhere and follows the reader's choice of a
+// light or dark scheme. Series of a figure differ in colour and in marker; colour-blind readers
+// can distinguish the colours (Okabe and Ito's). No text of a report is taken as markup.
 //
 // # Limits
 //

@@ -89,14 +89,13 @@ func (f *Figure) draw() (svg, png []byte, err error) {
 	if _, err := (vgimg.PngCanvas{Canvas: raster}).WriteTo(&r); err != nil {
 		return nil, nil, err
 	}
-	// Arial and Helvetica are as wide as the type that the places were computed for.
+	// Arial and Helvetica are as wide as the type that the positions were computed for.
 	text := strings.ReplaceAll(s.String(), "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
 	return []byte(text), r.Bytes(), nil
 }
 
-// yLabel is the style of the label of the vertical axis. We draw it ourselves: gonum
-// takes it to stand in the middle of a logarithmic axis's values, far up, and
-// makes room for it there.
+// yLabel is the style of the label of the vertical axis. This package draws it: gonum puts it at
+// the middle of a logarithmic axis's values, far up, and makes room for it there.
 func (f *Figure) yLabel(p *plot.Plot) draw.TextStyle {
 	style := p.Y.Label.TextStyle
 	style.Rotation += math.Pi / 2

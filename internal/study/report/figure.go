@@ -11,7 +11,7 @@ import (
 type Figure struct {
 	Name    string // of its files, without the extension
 	Title   string
-	Caption string // for the page: what is to be seen
+	Caption string // for the page: what the figure shows
 	X, Y    Axis
 	Series  []Series
 	// Data is what goes into the CSV; nil: the points of all series.
@@ -22,7 +22,7 @@ type Figure struct {
 type Axis struct {
 	Label string // with the unit
 	Log   bool
-	// Ticks are where values are written; nil: wherever it looks well.
+	// Ticks are where values are written; nil: chosen by the package.
 	Ticks []float64
 	// From and To, if they differ, are the ends; otherwise the data's.
 	From, To float64
@@ -34,8 +34,8 @@ type Series struct {
 	Style  Style
 	Spread Spread
 	Dashed bool
-	// Look is the colour and the marker, 1 to [Looks]; 0: by the series' place. Two
-	// series of one look should differ in style or dashes.
+	// Look is the colour and the marker, 1 to [Looks]; 0: by the series' index. Two series of one
+	// look should differ in style or dashes.
 	Look   int
 	Points []Point
 }

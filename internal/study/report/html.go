@@ -21,7 +21,7 @@ func (r *Report) html(w io.Writer, pictures map[string][]byte) error {
 		Counts  string
 		Picture func(name string) template.URL
 	}{r, r.counts(), func(name string) template.URL {
-		// An image of its own: nothing in a picture gets at the page, nor the other way round.
+		// Each picture is an image of its own: neither it nor the page can change the other.
 		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(pictures[name]))
 	}})
 }

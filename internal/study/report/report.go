@@ -89,8 +89,8 @@ func signed(v float64, digits int) string {
 	return Number(rounded)
 }
 
-// Prepare makes a directory for a report, if need be, and finds out whether files
-// can be written there: better before hours of simulation than after.
+// Prepare makes a directory for a report, if needed, and checks that files can be written there,
+// before hours of simulation.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

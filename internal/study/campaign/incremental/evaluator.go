@@ -13,12 +13,11 @@ import (
 	"banyan/internal/topology"
 )
 
-// ErrNotCovered is what the errors of [New] wrap for a case that is valid, but
-// that only the engine can run.
+// ErrNotCovered is wrapped by the errors of [New] for a valid case that only the engine can run.
 var ErrNotCovered = errors.New("not covered by incremental evaluation")
 
-// Evaluator evaluates broadcasts that differ only in who is dead, one after the
-// other. It isn't safe for concurrent use.
+// Evaluator evaluates broadcasts that differ only in their dead processes, one after the other.
+// It isn't safe for concurrent use.
 type Evaluator struct {
 	procs             int32
 	latency, overhead proto.Time
@@ -33,14 +32,13 @@ type Evaluator struct {
 	observe func(sent, received, from, to int32, left bool)
 }
 
-// New returns an evaluator of a case, whatever its Failed. The error wraps
-// [ErrNotCovered], or is what Validate says.
+// New returns an evaluator of a case, whatever its Failed. The error wraps [ErrNotCovered], or is
+// that of Validate.
 func New(c *logp.Case) (*Evaluator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	// All that a Case may say beyond this changes the broadcast, also what is
-	// added to it one day.
+	// Everything else that a Case may say changes the broadcast, fields that are added later too.
 	covered := logp.Case{
 		Procs: c.Procs, Latency: c.Latency, Overhead: c.Overhead,
 		Tree: c.Tree, K: c.K, Numbering: c.Numbering,
@@ -119,8 +117,8 @@ func (e *Evaluator) outcome() logp.Outcome {
 	return o
 }
 
-// handled is when the message received in a slot is handled. Of slot -1, that of
-// messages that never were, it is earlier than of all others.
+// handled is when the message received in a slot is handled. Slot -1 stands for no message: its
+// time is earlier than all others.
 func (e *Evaluator) handled(slot int32) proto.Time {
 	if slot < 0 {
 		return math.MinInt64 / 2

@@ -8,10 +8,10 @@ import (
 	"banyan/internal/topology"
 )
 
-// faultFree is the broadcast along the tree when nobody is dead.
+// faultFree is the broadcast along the tree when no process is dead.
 type faultFree struct {
-	// A subtree is one run of preorder: size[p] processes from place[p] on.
-	preorder, place, size []int32
+	// A subtree is one run of preorder: size[p] processes from index[p] on.
+	preorder, index, size []int32
 	latest                []arrival // all processes, those coloured last first
 }
 
@@ -27,15 +27,15 @@ type visit struct {
 	sendAt   proto.Time
 }
 
-// walk goes through the tree. Nobody waits for anybody: each process receives one
-// message, and then sends to its children.
+// walk goes through the tree. No process waits for another branch: each receives one message, and
+// then sends to its children.
 func (f *faultFree) walk(t *topology.Tree, latency, overhead proto.Time) {
 	procs := t.Procs()
-	f.preorder, f.place, f.size = make([]int32, 0, procs), make([]int32, procs), make([]int32, procs)
+	f.preorder, f.index, f.size = make([]int32, 0, procs), make([]int32, procs), make([]int32, procs)
 	f.latest = make([]arrival, 0, procs)
 	path := []visit{}
 	enter := func(p int32, at proto.Time) {
-		f.place[p] = int32(len(f.preorder))
+		f.index[p] = int32(len(f.preorder))
 		f.preorder = append(f.preorder, p)
 		f.latest = append(f.latest, arrival{p, at})
 		path = append(path, visit{p, t.Children(int(p)), at})
@@ -44,7 +44,7 @@ func (f *faultFree) walk(t *topology.Tree, latency, overhead proto.Time) {
 		v := &path[len(path)-1]
 		child, ok := t.Next(&v.children)
 		if !ok {
-			f.size[v.process] = int32(len(f.preorder)) - f.place[v.process]
+			f.size[v.process] = int32(len(f.preorder)) - f.index[v.process]
 			path = path[:len(path)-1]
 			continue
 		}
@@ -57,5 +57,5 @@ func (f *faultFree) walk(t *topology.Tree, latency, overhead proto.Time) {
 
 // subtree is a process and all below it.
 func (f *faultFree) subtree(p int32) []int32 {
-	return f.preorder[f.place[p]:][:f.size[p]]
+	return f.preorder[f.index[p]:][:f.size[p]]
 }

@@ -53,8 +53,8 @@ func (r *run) reset() {
 	}
 }
 
-// disseminate cuts off the subtrees under the dead, who come in ascending order:
-// nobody after one of its descendants.
+// disseminate cuts off the subtrees under the dead processes, which come in ascending order: none
+// comes after one of its descendants.
 func (e *Evaluator) disseminate(failed []int) {
 	e.participants = e.procs
 	for _, f := range failed {
@@ -168,8 +168,8 @@ func (e *Evaluator) colourNear() {
 	}
 }
 
-// endOfRegular finds the last regular slots in which somebody received a message
-// or one was lost.
+// endOfRegular finds the last regular slots in which a process received a message or one was
+// lost.
 func (e *Evaluator) endOfRegular() {
 	for slot := e.regular - 1; slot >= 0; slot-- {
 		distance := slot/2 + 1
@@ -186,7 +186,7 @@ func (e *Evaluator) endOfRegular() {
 	}
 }
 
-// at is the process at a position less than one turn off the ring's numbers.
+// at returns the process at a position that is less than once round the ring off its numbers.
 func (e *Evaluator) at(position int32) int32 {
 	switch {
 	case position < 0:

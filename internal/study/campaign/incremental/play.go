@@ -66,7 +66,7 @@ func (e *Evaluator) playAll(slot int32) {
 	}
 }
 
-// tell lets the ends know what they have handled by the beginning of a slot.
+// tell updates the ends with what they have handled by the beginning of a slot.
 func (e *Evaluator) tell(slot int32) {
 	if int(slot) >= len(e.due) {
 		return
@@ -83,8 +83,8 @@ func (x *end) side(left bool) *side {
 	return &x.right
 }
 
-// send sends an end's next correction: left first, then to the less advanced
-// side, at most one to each process in all. It is false if there is none, ever.
+// send sends an end's next correction: left first, then to the less advanced side, at most one to
+// each process in all. It returns false if the end will never send again.
 func (e *Evaluator) send(slot int32, x *end) bool {
 	if x.left.sent+x.right.sent >= e.procs {
 		return false
@@ -127,8 +127,8 @@ func (e *Evaluator) deliver(slot, from, to, distance int32, left bool) {
 		e.unreached--
 		e.lastColoured = max(e.lastColoured, received)
 	case c.state > 0:
-		// A message sent to the left comes from the right. One that comes from
-		// farther away than another before changes nothing.
+		// A message sent to the left comes from the right. One that comes from farther away than
+		// an earlier one changes nothing.
 		if s := e.ends[c.state-1].side(!left); distance < s.nearest {
 			s.nearest = distance
 			e.expect(received+e.delay, news{c.state - 1, distance, !left})

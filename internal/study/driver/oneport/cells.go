@@ -6,7 +6,7 @@ const none int32 = -1
 // cell holds a message that waits, in a port or in a stopped node's memory.
 type cell[M any] struct {
 	message M
-	other   int32 // whom it goes to, or from whom it came
+	other   int32 // its receiver, or its sender
 	next    int32
 }
 
@@ -22,7 +22,7 @@ type cells[M any] struct {
 }
 
 func (c *cells[M]) clear() {
-	clear(c.all) // let go of what messages point to
+	clear(c.all) // release the memory that messages point to
 	c.all, c.free = c.all[:0], none
 }
 

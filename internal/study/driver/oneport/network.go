@@ -28,12 +28,12 @@ type Send[M Message] struct {
 type Nodes[M Message] interface {
 	// Receive hands a message to its receiver. It is the callee's until it returns.
 	Receive(now proto.Time, node, from int32, m *M, out *[]Send[M])
-	// Tick comes when a node's deadline has. The deadline must then be later.
+	// Tick is called when a node's deadline has come. The deadline must be later after it.
 	Tick(now proto.Time, node int32, out *[]Send[M])
 	// Deadline is when the node's next Tick is due, or proto.Never. It is asked at
 	// the start and after each call for the node.
 	Deadline(node int32) proto.Time
-	// Crashed tells whoever keeps accounts that a node has died. It gets no more calls.
+	// Crashed says that a node has died. It gets no more calls.
 	Crashed(now proto.Time, node int32)
 }
 
@@ -55,7 +55,7 @@ type Load struct {
 	Stalls proto.Time // mean time of a stall
 }
 
-// Validate says what is wrong with a network.
+// Validate returns an error for a network that makes no sense.
 func (c *Config) Validate() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > 1<<30:
@@ -148,10 +148,10 @@ func (w *Network[M]) Reset(cfg Config, nodes Nodes[M]) error {
 // Now is the time of the event that happens, or up to which the network has run.
 func (w *Network[M]) Now() proto.Time { return w.now }
 
-// Alive tells whether a node hasn't crashed.
+// Alive says whether a node hasn't crashed.
 func (w *Network[M]) Alive(node int32) bool { return w.ports[node].state&dead == 0 }
 
-// Crash lets a node die at a time that isn't past.
+// Crash has a node die at a time that isn't past.
 func (w *Network[M]) Crash(node int32, at proto.Time) { w.schedule(at, crash, node) }
 
 // Stop stops a node's loop from a time until another. Stops may overlap.
@@ -160,11 +160,11 @@ func (w *Network[M]) Stop(node int32, from, until proto.Time) {
 	w.schedule(until, resume, node)
 }
 
-// Halt lets Run return after the event that happens, for nodes to call.
+// Halt has Run return after the present event. Nodes call it.
 func (w *Network[M]) Halt() { w.halted = true }
 
-// Run lets happen what happens up to and including a time, and tells whether it came
-// that far: if not, somebody has called Halt, and it may be run on.
+// Run plays the events up to and including a time, and says whether it came that far: if not, a
+// node has called Halt, and Run may be called again.
 func (w *Network[M]) Run(until proto.Time) bool {
 	w.halted = false
 	for {

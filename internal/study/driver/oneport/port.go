@@ -36,8 +36,8 @@ func (w *Network[M]) call(node int32) {
 	w.watch(node)
 }
 
-// watch sees to it that there is a timer for the node's deadline. If that moves later, the
-// old timer stays and finds out.
+// watch makes sure that there is a timer for the node's deadline. If that moves later, the old
+// timer stays and sets a new one when it expires.
 func (w *Network[M]) watch(node int32) {
 	a := &w.ports[node]
 	if d := w.nodes.Deadline(node); d < a.deadline && a.state&dead == 0 {
@@ -59,7 +59,7 @@ func (w *Network[M]) tick(node int32) {
 	w.due(node)
 }
 
-// due gives a node the time if its deadline has come.
+// due calls Tick if a node's deadline has come.
 func (w *Network[M]) due(node int32) {
 	if w.nodes.Deadline(node) > w.now {
 		w.watch(node)
@@ -105,8 +105,8 @@ func (w *Network[M]) line(b *port, node int32) {
 	b.waiters.last = node
 }
 
-// next lets those begin that wait for a receiver, as long as it is free. The dead are
-// always: they take any number of messages at a time.
+// next begins the transfers that wait for a receiver, as long as that is free. A dead receiver
+// always is: it takes any number of messages at a time.
 func (w *Network[M]) next(b *port) {
 	for b.waiters.first != none && b.state&receiving == 0 {
 		node := b.waiters.first
@@ -138,7 +138,7 @@ func (w *Network[M]) transferred(node int32) {
 	w.begin(node)
 }
 
-// receive hands the taken message over.
+// receive hands the taken message to its receiver.
 func (w *Network[M]) receive(node, from int32) {
 	w.Received++
 	w.out = w.out[:0]
@@ -165,7 +165,8 @@ func (w *Network[M]) die(node int32) {
 
 func (w *Network[M]) stall(node int32) { w.ports[node].stops++ }
 
-// wake ends a stop. Messages first, then the time, as a process that was stopped does.
+// wake ends a stop. The node gets the messages first, then the time, as a process that was
+// stopped does.
 func (w *Network[M]) wake(node int32) {
 	a := &w.ports[node]
 	a.stops--

@@ -25,12 +25,11 @@ type event struct {
 	kind eventKind
 }
 
-// queue is what is to happen, in the order of time, and of adding within an instant.
-// It is a radix heap, which demands that nothing is added before the time of
-// what was taken out last: bucket i > 0 holds the events whose time differs from
-// that in bit i-1 at the highest, bucket 0 those of that time. An event
-// only ever moves to lower buckets, and buckets are read from one end to the
-// other: for a quarter of a million timers it is several times faster than a heap,
+// queue holds the coming events, in the order of time, and of adding within an instant. It is a
+// radix heap, which demands that nothing is added before the time of what was taken out last:
+// bucket i > 0 holds the events whose time differs from that in bit i-1 at the highest, bucket 0
+// those of that time. An event only ever moves to lower buckets, and buckets are read from one
+// end to the other: for a quarter of a million timers it is several times faster than a heap,
 // which jumps about.
 type queue struct {
 	buckets [64][]event

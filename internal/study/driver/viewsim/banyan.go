@@ -8,8 +8,7 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// banyan is a run of Banyan's machines. Each process has one life, so its
-// incarnation is 0.
+// banyan is a run of Banyan's machines. No process is restarted, so each has incarnation 0.
 type banyan struct {
 	settings *Settings
 	network  *network[*membership.Message]
@@ -53,7 +52,7 @@ func (b *banyan) config(p proto.Proc) membership.Config {
 	return membership.Config{Self: member(p), Arity: b.settings.Arity, Gather: b.settings.Gather}
 }
 
-// tellOf has everyone told of the deaths.
+// tellOf schedules the news of the deaths for every process.
 func tellOf[M any](n *network[M], s *Settings, deaths []death, random *rand.Rand) {
 	var none M
 	for _, d := range deaths {
@@ -86,8 +85,8 @@ func (b *banyan) wake(now proto.Time, p proto.Proc) {
 	b.carry(now, p, false)
 }
 
-// carry carries out what a machine wants; passes says that it passes a change on that
-// it was told of, and doesn't begin one.
+// carry carries out a machine's actions; passes says that the machine passes a change on, and
+// doesn't begin one.
 func (b *banyan) carry(now proto.Time, p proto.Proc, passes bool) {
 	computes := passes
 	if passes {
@@ -148,7 +147,7 @@ func (b *banyan) count(k membership.Kind) {
 	}
 }
 
-// end says how it ended.
+// end returns the outcome.
 func (b *banyan) end() {
 	var last *membership.View
 	b.Agreed = true

@@ -27,7 +27,7 @@ type Campaign struct {
 	Settings
 	Runs    int
 	Seed    uint64
-	Workers int // runs at a time; what comes out doesn't depend on it
+	Workers int // runs at a time; the outcomes don't depend on it
 }
 
 // Validate returns a *field.Error for what makes no sense.
@@ -41,8 +41,8 @@ func (c *Campaign) Validate() error {
 	return c.Settings.Validate()
 }
 
-// Run plays all runs and returns their outcomes in order. done hears how many are
-// over; it may be nil.
+// Run plays all runs and returns their outcomes in order. done is called with how many are over;
+// it may be nil.
 func (c *Campaign) Run(ctx context.Context, done func(runs int)) ([]Outcome, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

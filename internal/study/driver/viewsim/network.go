@@ -2,7 +2,7 @@ package viewsim
 
 import "banyan/internal/proto"
 
-// player is the processes, told of what happens. M is what messages carry.
+// player is the processes, which handle the events. M is what messages carry.
 type player[M any] interface {
 	receive(now proto.Time, p, from proto.Proc, x M)
 	told(now proto.Time, p, dead proto.Proc)
@@ -26,7 +26,7 @@ type stage uint8
 
 const (
 	received stage = iota // proc has received x from other
-	tell                  // proc is told that other is dead
+	tell                  // the detector informs proc that other is dead
 	wakes                 // proc has a deadline
 	arrived               // x of other is at proc
 )
@@ -57,8 +57,8 @@ func (n *network[M]) add(at proto.Time, stage stage, proc, other proto.Proc, x M
 	n.queue.push(event[M]{at, uint64(stage)<<56 | n.sequence, proc, other, x})
 }
 
-// send lets a process send when it has sent what it had to before. It says whether the process lives
-// to do so.
+// send schedules a process's send after its earlier ones. It says whether the process lives until
+// then.
 func (n *network[M]) send(now proto.Time, from, to proto.Proc, x M) bool {
 	begin := max(now, n.sendsAt[from])
 	if begin >= n.dies[from] {

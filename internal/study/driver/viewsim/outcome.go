@@ -14,14 +14,14 @@ type Traffic struct {
 // Total is all of them.
 func (t *Traffic) Total() int { return t.Propose + t.Ack + t.Commit + t.Takeover + t.Other }
 
-// Outcome is what came of a run. Times count from the first step of a coordinator.
+// Outcome is the result of a run. Times count from the first step of a coordinator.
 type Outcome struct {
 	Stable    proto.Time // when the last coordinator had all acknowledgements
 	Installed proto.Time // when the last process had installed the last view
 	Traffic   Traffic
 	Views     int // in the end, after the first
 	Live      int // processes in the end
-	// Agreed says that all who live ended with one view, which is them.
+	// Agreed says that all live processes ended with one view, whose members they are.
 	Agreed bool
 	// Collided says that there were two views of one number with different members.
 	Collided bool

@@ -38,7 +38,7 @@ func playPaper(s *Settings, random *rand.Rand) Outcome {
 	tellOf(r.network, s, deaths, random)
 	if s.Fault.Kind == Join {
 		p := proto.Proc(s.Nodes)
-		r.nodes = append(r.nodes, varma.Join(p, 0, s.Arity, &r.out)) // it knows the root: nobody redirects
+		r.nodes = append(r.nodes, varma.Join(p, 0, s.Arity, &r.out)) // it knows the root, so no process redirects it
 		r.nodes[p].Lists = s.Protocol == PaperLists
 		r.carry(0, p, false)
 	}
@@ -64,8 +64,8 @@ func (r *paper) told(now proto.Time, p, dead proto.Proc) {
 
 func (r *paper) wake(proto.Time, proto.Proc) {} // it has no timers
 
-// carry carries out what a node wants; passes says that it passes a change on that it
-// was told of, and doesn't begin one.
+// carry carries out a node's actions; passes says that the node passes a change on, and doesn't
+// begin one.
 func (r *paper) carry(now proto.Time, p proto.Proc, passes bool) {
 	computes := passes
 	if passes {
@@ -115,7 +115,7 @@ func (r *paper) count(k varma.Kind) {
 	}
 }
 
-// end says how it ended.
+// end returns the outcome.
 func (r *paper) end() {
 	var last []proto.Proc
 	r.Agreed = true

@@ -38,7 +38,7 @@ const (
 	Node     FaultKind = iota // a process other than the root dies
 	Root                      // the root does
 	Several                   // some die, the root may be one of them
-	Takeover                  // a process dies, and the root while the others are being told of it
+	Takeover                  // a process dies, and the root while the news of that spreads
 	Join                      // a process joins
 )
 
@@ -76,10 +76,10 @@ func (f Fault) String() string {
 	return faultNames[f.Kind]
 }
 
-// Deaths is how many die.
+// Deaths returns how many processes die.
 func (f Fault) Deaths() int { return [...]int{1, 1, f.Count, 2, 0}[f.Kind] }
 
-// Joining is how many join.
+// Joining returns how many processes join.
 func (f Fault) Joining() int {
 	if f.Kind == Join {
 		return 1
@@ -103,11 +103,12 @@ type Settings struct {
 	Compute           proto.Time // for a process to compute a new view
 	Detection, Spread proto.Time // from a death until all are told of it, at least, and how much later it may be
 	Gather            proto.Time // how long a coordinator of Banyan's waits for more deaths
-	// Within is the window in which deaths strike, of Several and Takeover; the first strikes at 0.
-	// Of Takeover, the window begins when the first death is detected.
+	// Within is the window in which deaths strike, of Several and Takeover; the first strikes at
+	// 0. Of Takeover, the window begins when the first death is detected.
 	Within proto.Time
-	// Hops is how many hops lie between two processes, 1 at least; nil: one, between all. Each hop after the
-	// first adds Latency + 2·Overhead, half a round trip between neighbours, to a message's travel.
+	// Hops is how many hops lie between two processes, 1 at least; nil: one, between all. Each
+	// hop after the first adds Latency + 2·Overhead, half a round trip between neighbours, to a
+	// message's travel.
 	Hops func(from, to proto.Proc) int
 }
 
@@ -148,7 +149,7 @@ type death struct {
 	at   proto.Time
 }
 
-// deaths draws who dies and when.
+// deaths draws which processes die, and when.
 func (s *Settings) deaths(random *rand.Rand) []death {
 	other := func() proto.Proc { return proto.Proc(1 + random.IntN(s.Nodes-1)) }
 	moment := func() proto.Time { return proto.Time(random.Int64N(int64(s.Within) + 1)) }

@@ -1,8 +1,8 @@
 package resilience
 
-// A chain is the life of one rank: the number of its live replicas, from all of them down
-// to 0, where it stays. Each live one dies at the rate 1/M; each dead one is replaced at
-// the rate 1/heal, as long as one lives.
+// A chain is the number of live replicas of one rank over time, from all of them down to 0, where
+// it stays. Each live one dies at the rate 1/M; each dead one is replaced at the rate 1/heal, as
+// long as one lives.
 //
 // Its transition probabilities are known at the times step·2^j. All numbers are sums and
 // products of such that aren't negative, so that even a probability of 10^-30 of being

@@ -1,8 +1,8 @@
-// Package resilience does the arithmetic by which a user decides whether to replicate
-// a job: how long it is expected to run, on so many nodes that fail so often, with
-// checkpoints alone and with replication above them. Lefray, Ropars and Schiper
-// ("Replication for Send-Deterministic MPI HPC Applications", 2013, introduction) take
-// it from others that replication can win at scale; this computes from where.
+// Package resilience does the arithmetic by which a user decides whether to replicate a job: how
+// long it is expected to run, on so many nodes that fail so often, with checkpoints alone and
+// with replication above them. Lefray, Ropars and Schiper ("Replication for Send-Deterministic
+// MPI HPC Applications", 2013, introduction) quote others that replication can win at scale; this
+// package computes at which scale.
 //
 // # The model
 //
@@ -22,7 +22,8 @@
 //     complete expression for the run time ("A higher order estimate of the optimum
 //     checkpoint interval for restart dumps", 2006).
 //   - [Job]: both together, with the same nodes or with the same ranks.
-//   - [Job.Simulate]: the same job failure by failure, to see what the approximations cost.
+//   - [Job.Simulate]: the same job failure by failure, to measure the error of the
+//     approximations.
 //
 // # Approximations
 //
@@ -33,8 +34,8 @@
 //
 // # Limits
 //
-// Failures that take several nodes at once, infant mortality and undetected errors
-// aren't modelled. Work divides evenly among ranks however many they are, which is unkind to replication:
-// with half the ranks a real job loses less than half its speed. A checkpoint costs the
-// same for all degrees: one replica of each rank writes it.
+// Failures that take several nodes at once, infant mortality and undetected errors aren't
+// modelled. Work divides evenly among ranks however many they are. That is unfavourable to
+// replication: with half the ranks a real job loses less than half its speed. A checkpoint costs
+// the same for all degrees: one replica of each rank writes it.
 package resilience

@@ -7,11 +7,11 @@ import (
 	"banyan/internal/study/planning/risk"
 )
 
-// Nodes is how often nodes fail, and what is done about it.
+// Nodes says how often nodes fail, and when a dead replica is replaced.
 type Nodes struct {
 	MTBF risk.Seconds // M: mean time between failures of one node
-	// Heal is the time from a replica's death until another has taken its place; 0: nobody
-	// takes it before the job restarts.
+	// Heal is the time from a replica's death until another replaces it; 0: none does before the
+	// job restarts.
 	Heal risk.Seconds
 }
 
@@ -35,8 +35,8 @@ func (n *Nodes) Validate() error {
 // Interruption is what is expected of a job that begins with all nodes whole.
 type Interruption struct {
 	MTTI risk.Seconds // mean time until a rank has lost all its replicas
-	// Failures is the mean number of nodes that have failed by then, the last one among
-	// them. Those that died with nobody to replace them can't fail again.
+	// Failures is the mean number of nodes that have failed by then, the last one among them.
+	// Those that died and weren't replaced can't fail again.
 	Failures float64
 }
 

@@ -8,13 +8,13 @@ import (
 	"banyan/internal/study/planning/risk"
 )
 
-// Job is what is to be planned.
+// Job is a job to plan.
 type Job struct {
 	// Work is the time that the job takes without failures, checkpoints or replication.
 	Work risk.Seconds
 	Nodes
 	Checkpointing
-	// Overhead is by how much of its time replication slows the job down.
+	// Overhead is the share of its time by which replication slows the job down.
 	Overhead float64
 }
 
@@ -108,13 +108,13 @@ func (j *Job) Outcome(c Comparison, size int, d Degree) Outcome {
 	return o
 }
 
-// endless is how many times its work a job may take that is said to end at all.
+// endless is how many times its work a job may take and still count as ending.
 const endless = 1e6
 
-// Ends says whether the job gets anywhere with an outcome.
+// Ends says whether the job makes progress with an outcome.
 func (j *Job) Ends(o *Outcome) bool { return o.Time <= endless*j.Work }
 
-// Least is the smallest size with which there is a rank.
+// Least returns the smallest size that has a rank.
 func (c Comparison) Least(d Degree) int {
 	if c == SameRanks {
 		return 1

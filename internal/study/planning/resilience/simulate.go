@@ -7,15 +7,15 @@ import (
 	"banyan/internal/study/planning/risk"
 )
 
-// Simulation is what was found by running a job many times, failure by failure.
+// Simulation is the result of running a job many times, failure by failure.
 type Simulation struct {
 	Time  risk.Seconds // mean until the end
 	Error risk.Seconds // standard error of that mean
 }
 
-// Simulate runs the job of an outcome, with its interval, some times. It takes a node's
-// failures for what they are, and a constant time to heal; nothing else is
-// approximated. Equal seeds give equal results. Each run calls done, if that isn't nil.
+// Simulate runs the job of an outcome, with its interval, some times. It draws each node's
+// failures, and heals in a constant time; nothing else is approximated. Equal seeds give equal
+// results. Each run calls done, if that isn't nil.
 func (j *Job) Simulate(o *Outcome, runs int, seed uint64, done func()) Simulation {
 	r := newRanks(j.Nodes, o.Layout)
 	var sum, squares float64

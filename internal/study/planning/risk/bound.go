@@ -92,7 +92,7 @@ func Figure3(sizes []int, mtbfs []Seconds, tau Seconds, risk float64) ([]Point, 
 }
 
 func validateRisk(risk float64) error {
-	// Below this the tail of the distribution can't be told from 0.
+	// Below this the tail of the distribution can't be distinguished from 0.
 	if !(risk >= 1e-300 && risk < 1) {
 		return field.Errorf("risk", "%g: want a probability between 1e-300 and 1", risk)
 	}

@@ -38,7 +38,7 @@ func (g *Goal) Validate() error {
 	return nil
 }
 
-// Plan is the answer: η, δ, and what they bring.
+// Plan is the answer: η, δ, and their consequences.
 type Plan struct {
 	Goal
 	MaxFailures    int     // M: overlapping failures covered
@@ -51,7 +51,7 @@ type Plan struct {
 
 	Detection      Seconds // of one failure by its observer: average
 	WorstDetection Seconds // likewise, at worst
-	Stable1        Seconds // T(1): one failure, everyone knows, the ring is closed
+	Stable1        Seconds // T(1): one failure, all nodes know, the ring is closed
 	StableM        Seconds // T(M)
 	Risk           float64 // P_T(M)(M) with this δ
 
@@ -67,8 +67,8 @@ const (
 	// LimitJitter is δ > η + τ + jitter: a beat later than that would be
 	// taken for a death.
 	LimitJitter Limit = iota
-	// LimitStall is δ ≥ 4η + 2τ: what the machine needs to tell its own stall
-	// from its emitter's silence.
+	// LimitStall is δ ≥ 4η + 2τ: the machine needs that to distinguish its own stall from its
+	// emitter's silence.
 	LimitStall
 )
 
@@ -80,8 +80,8 @@ func (l Limit) String() string {
 }
 
 const (
-	// Beats is the recommended δ/η, the paper's ratio (section 5.3): eight
-	// heartbeats in a row may be missing, and the next late, before anyone is suspected.
+	// Beats is the recommended δ/η, the paper's ratio (section 5.3): eight heartbeats in a row
+	// may be missing, and the next late, before a node is suspected.
 	Beats = 10
 	// portPeriods is the least η/τ: with η ≥ 3τ broadcasts find room between
 	// heartbeats on a one-port node (section 3.1.2), on which B(n) rests.

@@ -25,9 +25,9 @@ var units = []struct {
 	{"ns", 1e-9},
 }
 
-// ParseSeconds reads a span: numbers with units, one or several, as in "20y",
-// "1d12h" or "1.5us". The units are y (365.25 days), d, h, m, s, ms, us (or µs) and
-// ns; a number without a unit is an error, as nobody can know what was meant.
+// ParseSeconds reads a span: numbers with units, one or several, as in "20y", "1d12h" or "1.5us".
+// The units are y (365.25 days), d, h, m, s, ms, us (or µs) and ns; a number without a unit is an
+// error, since its unit can't be guessed.
 func ParseSeconds(text string) (Seconds, error) {
 	rest := strings.ReplaceAll(strings.ReplaceAll(text, "µ", "u"), "μ", "u")
 	if rest == "" {

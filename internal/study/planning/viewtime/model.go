@@ -17,7 +17,7 @@ type Model struct {
 	Latency  risk.Seconds // L: half a round trip between neighbours
 	Compute  risk.Seconds // Ocp: for a node to compute its new view
 	Topology Topology
-	// Contention is c: by how much of L a message of the widest level delays the others.
+	// Contention is c: the share of L by which a message of the widest level delays the others.
 	Contention float64
 	// Overhead is o: between two sends of a node.
 	Overhead risk.Seconds

@@ -40,7 +40,7 @@ func ParseTopology(text string) (Topology, error) {
 // Single says that all nodes are a hop apart.
 func (t Topology) Single() bool { return t == Topology{} }
 
-// Nodes is for how many there is room, 0 if there is no end.
+// Nodes returns how many nodes the network has, 0 if there is no limit.
 func (t Topology) Nodes() int { return t.Size[0] * t.Size[1] * t.Size[2] }
 
 func (t Topology) String() string {

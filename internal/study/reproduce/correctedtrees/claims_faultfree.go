@@ -17,8 +17,8 @@ func verdict(agrees bool) report.Verdict {
 	return report.Differs
 }
 
-// judge compares a confidence interval with what rounds to the paper's number. An interval that
-// is more than twice as wide can't tell.
+// judge compares a confidence interval with the range that rounds to the paper's number. An
+// interval that is more than twice as wide decides nothing.
 func judge(low, high, paperLow, paperHigh float64) report.Verdict {
 	switch {
 	case high < paperLow || low >= paperHigh:
@@ -29,8 +29,8 @@ func judge(low, high, paperLow, paperHigh float64) report.Verdict {
 	return report.Agrees
 }
 
-// either is the verdict on a claim that can be read in several ways: it agrees if one reading does, and
-// differs if all do.
+// either is the verdict on a claim that can be read in several ways: it agrees if one reading
+// does, and differs if all do.
 func either(readings ...report.Verdict) report.Verdict {
 	switch {
 	case slices.Contains(readings, report.Agrees):
@@ -56,7 +56,7 @@ func (s *faultFreeStudy) each(visit func(tree, procs int, of func(correction) lo
 	}
 }
 
-// byTree joins what there is to say of each tree.
+// byTree joins a text for each tree.
 func byTree(say func(tree int) string) string {
 	var parts []string
 	for i, t := range trees {
@@ -202,7 +202,7 @@ func (e *experiment) messageClaims(s *faultFreeStudy, above2 int) []report.Claim
 	})
 }
 
-// values are the values of a sample that came, ascending.
+// values returns the values of a sample, ascending.
 func values(s sample) string {
 	all, _ := s.sorted()
 	var parts []string

@@ -17,8 +17,8 @@ func highest() float64 { return rates[len(rates)-1] }
 // percent is a share of a whole in percent.
 func percent(k, n int) float64 { return 100 * float64(k) / float64(n) }
 
-// growth is by how much the mean grows from one sample to another, in percent, with half of
-// the 95 % confidence interval (normal approximation, the errors of both added in quadrature).
+// growth is how much the mean grows from one sample to another, in percent, with half of the 95 %
+// confidence interval (normal approximation, the errors of both added in quadrature).
 func growth(from, to sample) (grown, half float64) {
 	ratio := to.mean() / from.mean()
 	relative := math.Hypot(from.meanInterval()/from.mean(), to.meanInterval()/to.mean())

@@ -42,8 +42,8 @@ func (e *experiment) gapClaims(f *faultStudy) []report.Claim {
 	}, binomial}
 }
 
-// paperUncoloured is how many of the paper's broadcasts opportunistic correction left with
-// somebody uncoloured, of paperTotal.
+// paperUncoloured is how many of the paper's broadcasts, of paperTotal, opportunistic correction
+// left with an uncoloured process.
 const (
 	paperUncoloured = 2600
 	paperTotal      = 2_000_000
@@ -87,7 +87,7 @@ func (e *experiment) uncolouredClaims(s *studies) []report.Claim {
 	return append(claims, e.indistinguishableClaims(s)...)
 }
 
-// uncolouredClaim compares how many broadcasts of two million left somebody uncoloured.
+// uncolouredClaim compares how many broadcasts of two million left a process uncoloured.
 func (e *experiment) uncolouredClaim(s *studies, d int) report.Claim {
 	n, k := len(s.faults.runs), 0
 	var parts []string
@@ -116,8 +116,8 @@ func (e *experiment) uncolouredClaim(s *studies, d int) report.Claim {
 	return c
 }
 
-// rareClaim takes the numbers of processes that "appeared approximately every 10^5 simulations" for
-// those that are uncoloured at once.
+// rareClaim takes the numbers of processes that "appeared approximately every 10^5 simulations"
+// for those that are uncoloured at once.
 func (e *experiment) rareClaim(s *studies, d int) report.Claim {
 	var parts []string
 	fits := true

@@ -14,8 +14,8 @@ import (
 // searchTimes is roughly how many gossip times a search for the fastest tries.
 const searchTimes = 10
 
-// Estimate is roughly how long a Run takes on this machine, if nothing of it is there
-// already. It simulates some broadcasts of each kind to find out.
+// Estimate is roughly how long a Run takes on this machine, if no part of it is done already. It
+// simulates some broadcasts of each kind to find out.
 func Estimate(p Parameters) (time.Duration, error) {
 	if err := p.Validate(); err != nil {
 		return 0, err

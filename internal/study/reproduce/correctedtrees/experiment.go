@@ -13,7 +13,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Progress hears how far a step is: done of total.
+// Progress is called with how far a step is: done of total.
 type Progress func(step string, done, total int)
 
 // experiment is what the studies share.
@@ -105,7 +105,7 @@ func (e *experiment) deadCounts() []int {
 	return counts
 }
 
-// treeNamed is the place of a tree, by its name in a spec.
+// treeNamed is the index of a tree, by its name in a spec.
 func treeNamed(spec string) (int, error) {
 	for i, t := range trees {
 		if t.spec == spec {

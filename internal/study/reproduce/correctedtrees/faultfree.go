@@ -7,8 +7,8 @@ import (
 	"banyan/internal/study/parallel"
 )
 
-// faultFreeStudy is section 4.1: broadcasts to more and more processes, nobody
-// dead. Those along trees are exact; one run says all. Figures 6, 7 and 14 are made of it.
+// faultFreeStudy is section 4.1: broadcasts to more and more processes, none of them dead. Those
+// along trees are exact; one run is enough. Figures 6, 7 and 14 are made of it.
 type faultFreeStudy struct {
 	sizes    []int
 	outcomes map[faultFreePoint]logp.Outcome
@@ -16,7 +16,7 @@ type faultFreeStudy struct {
 }
 
 type faultFreePoint struct {
-	tree       int // by its place
+	tree       int // by its index
 	procs      int
 	correction string // its name
 }
@@ -30,7 +30,8 @@ type gossipSize struct {
 	safe       []gossipSafe // opportunistic, for each distance, by its place
 }
 
-// gossipSafe is opportunistic Corrected Gossip with the shortest time that left nobody uncoloured.
+// gossipSafe is opportunistic Corrected Gossip with the shortest time that left no process
+// uncoloured.
 type gossipSafe struct {
 	time                 int
 	quiescence, messages sample

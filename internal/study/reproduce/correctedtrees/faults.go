@@ -13,19 +13,19 @@ import (
 type faultStudy struct {
 	procs  int
 	points map[point]*faultPoint
-	runs   []run // all, for those who want to look at the same dead again
+	runs   []run // all, for studies of the same dead processes
 	// pairs is how often each longest gap (0) and time of correction (1) came, for each tree.
 	pairs []map[[2]int]int
 	// outside counts the broadcasts that break lemma 3's bounds, unreached those that
 	// leave a live process uncoloured; example is one of them, or "".
 	outside, unreached int
 	example            string
-	// down are the quiescence latencies of each tree at the lowest rate, with as many dead as
-	// its share rounded down.
+	// down are the quiescence latencies of each tree at the lowest rate, with its share of dead
+	// processes rounded down.
 	down []sample
 }
 
-// point is a tree, by its place, and a number of dead processes.
+// point is a tree, by its index, and a number of dead processes.
 type point struct{ tree, dead int }
 
 // faultPoint is what was found at a point.
@@ -36,7 +36,7 @@ type faultPoint struct {
 	maxGap     sample
 }
 
-// run is one broadcast: who is dead follows from its seed.
+// run is one broadcast: its dead processes follow from its seed.
 type run struct {
 	seed uint64
 	tree int8

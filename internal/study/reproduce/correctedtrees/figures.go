@@ -24,7 +24,7 @@ func (e *experiment) procsAxis() report.Axis {
 
 var rateAxis = report.Axis{Label: "dead processes (% of P)", Log: true, Ticks: rates}
 
-// figure1b shows what the numbering does to correction.
+// figure1b shows how the numbering affects correction.
 func (e *experiment) figure1b(s *numberingStudy) *report.Figure {
 	f := report.Figure{
 		Name: "figure-1b", Title: "Figure 1b: correction of a binomial tree, in order and interleaved",

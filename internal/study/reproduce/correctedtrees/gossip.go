@@ -83,7 +83,7 @@ func (e *experiment) search(ctx context.Context, step string, c logp.Case, runs 
 	}}
 }
 
-// repeat gossips again and again, nobody dead.
+// repeat gossips again and again, without dead processes.
 func (e *experiment) repeat(ctx context.Context, step string, c logp.Case) ([]logp.Outcome, error) {
 	outcomes := make([]logp.Outcome, e.EngineRuns)
 	progress := func(done int) { e.progress(step, done, e.EngineRuns) }
@@ -97,8 +97,8 @@ func (e *experiment) repeat(ctx context.Context, step string, c logp.Case) ([]lo
 	return outcomes, err
 }
 
-// highRate is the share of dead processes, in percent, at which gossip may be faster than an optimal
-// tree, section 4.3.
+// highRate is the share of dead processes, in percent, at which gossip may be faster than an
+// optimal tree, section 4.3.
 const highRate = 10
 
 // gossipStudy is Corrected Gossip with checked correction and dead processes.

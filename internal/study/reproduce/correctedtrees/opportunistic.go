@@ -8,7 +8,7 @@ import (
 // opportunisticStudy is section 4.3 with optimised overlapped opportunistic
 // correction, which the engine must run.
 type opportunisticStudy struct {
-	points []map[point]*opportunisticPoint // for each distance, by its place
+	points []map[point]*opportunisticPoint // for each distance, by its index
 }
 
 type opportunisticPoint struct{ quiescence, messages, unreached sample }
@@ -48,7 +48,7 @@ func (e *experiment) studyOpportunistic(ctx context.Context, s *studies) error {
 	return err
 }
 
-// at is the point of a distance, by its place, and a tree at a fault rate.
+// at is the point of a distance, by its index, and a tree at a fault rate.
 func (s *opportunisticStudy) at(distance, tree int, rate float64, procs int) *opportunisticPoint {
 	return s.points[distance][point{tree, deadAt(rate, procs)}]
 }

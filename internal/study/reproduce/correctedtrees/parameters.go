@@ -24,7 +24,7 @@ var rates = []float64{0.01, 0.1, 1, 2, 4}
 // results fit 2 (docs/design/papers.md, and the report).
 var distances = []int{2, 4}
 
-// Parameters say how much is simulated. What the paper fixes isn't among them.
+// Parameters say how much is simulated. The paper's fixed values aren't among them.
 type Parameters struct {
 	Mode    string // what the report calls them
 	Seed    uint64
@@ -34,15 +34,16 @@ type Parameters struct {
 	Runs       int // of each tree and fault rate, checked correction; the paper: 100,000
 	EngineRuns int // of each point that the event-driven engine must run
 	Sizes      []int
-	// Deaths are the numbers of dead processes of figure 1b, NumberingRuns the broadcasts for each.
+	// Deaths are the numbers of dead processes of figure 1b, NumberingRuns the broadcasts for
+	// each.
 	Deaths        []int
 	NumberingRuns int
-	// SearchRuns are broadcasts for each gossip time that is tried for lowest latency, and SafeRuns
-	// those of which none may leave anybody uncoloured; the paper: 100,000.
+	// SearchRuns are broadcasts for each gossip time that is tried for lowest latency, and
+	// SafeRuns those of which none may leave a process uncoloured; the paper: 100,000.
 	SearchRuns, SafeRuns int
 }
 
-// Quick takes some seconds, and shows that all works.
+// Quick takes some seconds, and shows that everything works.
 func Quick() Parameters {
 	return Parameters{
 		Mode: "quick", Seed: 1, Procs: 1 << 16, Runs: 100, EngineRuns: 10, Sizes: powers(6, 16, 2),
@@ -83,7 +84,7 @@ func deadAt(rate float64, procs int) int {
 // deadBelow is the same, rounded down.
 func deadBelow(rate float64, procs int) int { return int(rate / 100 * float64(procs)) }
 
-// Validate says what is wrong with parameters.
+// Validate returns an error for parameters that make no sense.
 func (p *Parameters) Validate() error {
 	switch {
 	case p.Workers < 1:

@@ -2,14 +2,14 @@ package correctedtrees
 
 import "banyan/internal/topology"
 
-// reach finds whom overlapped opportunistic correction leaves uncoloured, without
+// reach finds the processes that overlapped opportunistic correction leaves uncoloured, without
 // playing the broadcast.
 //
-// Every live process that is coloured, by whatever, sends to all its children and
-// sooner or later to all within the distance on the ring, but for those that it
-// knows another to send to. So who is coloured doesn't depend on time: it is
-// whoever can be reached from the root over live processes, along the tree and along steps of
-// at most the distance. TestReach compares this with the engine.
+// Every live process that is coloured, by any message, sends to all its children and sooner or
+// later to all within the distance on the ring, except those to which it knows another to send.
+// So the coloured processes don't depend on time: they are those that can be reached from the
+// root over live processes, along the tree and along steps of at most the distance. TestReach
+// compares this with the engine.
 type reach struct {
 	parent []int32
 	state  []uint8
@@ -68,7 +68,7 @@ func (r *reach) unreached(counts []int, failed []int, distances []int) []int {
 	return counts
 }
 
-// near says whether somebody within the distance is coloured.
+// near says whether a process within the distance is coloured.
 func (r *reach) near(p, distance int) bool {
 	n := len(r.state)
 	for i := 1; i <= min(distance, n-1); i++ {

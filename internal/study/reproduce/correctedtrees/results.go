@@ -18,8 +18,8 @@ type result struct {
 	quiescence, maxGap    int
 }
 
-// readResults reads what a campaign wrote, line by line. The result that each is
-// given is used again. Errors name line and column.
+// readResults reads a campaign's results line by line and calls each with them, always in the
+// same memory. Errors name line and column.
 func readResults(path string, each func(*result) error) error {
 	file, err := os.Open(path)
 	if err != nil {

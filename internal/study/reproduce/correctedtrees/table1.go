@@ -25,7 +25,7 @@ var columns = []struct {
 	share float64
 }{{"99 %", 0.99}, {"99.9 %", 0.999}, {"max", 1}}
 
-// table1 is as printed.
+// table1 is the table as printed.
 var table1 = []quantity{
 	{"g_max", map[string][]float64{"99 %": {1, 2, 5, 8, 13}, "99.9 %": {2, 3, 7, 11, 20}, "max": {3, 6, 19, 35, 55}},
 		func(s *faultStudy, rate float64) sample { gaps, _ := s.all(rate); return gaps }},
@@ -85,8 +85,8 @@ func (e *experiment) table1Claims(s *faultStudy) []report.Claim {
 
 const atRates = "at 0.01, 0.1, 1, 2, 4 %"
 
-// tolerance is how far percentiles may be from the paper's, in steps or processes: they are whole numbers, so
-// that a share that is nearly the percentile's decides between two.
+// tolerance is how far percentiles may be from the paper's, in steps or processes: they are whole
+// numbers, so that a share that is nearly the percentile's decides between two.
 const tolerance = 1
 
 // percentileClaim is one column of percentiles. It differs if the whole interval of one

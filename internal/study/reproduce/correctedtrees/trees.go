@@ -17,7 +17,7 @@ type tree struct {
 	k    int
 }
 
-// trees are in the paper's order. Their places are their colours in all figures.
+// trees are in the paper's order. Their indices are their colours in all figures.
 var trees = []tree{
 	{"binomial", "binomial", logp.Binomial, 0},
 	{fmt.Sprintf("%d-ary", fanOut), fmt.Sprintf("kary:%d", fanOut), logp.KAry, fanOut},
@@ -47,7 +47,7 @@ func optimised(distance int) correction {
 	return correction{fmt.Sprintf("opportunistic, distance %d", distance), broadcast.Optimised, distance, false}
 }
 
-// broadcastCase is a broadcast along a tree, nobody dead.
+// broadcastCase is a broadcast along a tree, without dead processes.
 func (t *tree) broadcastCase(procs int, c correction) logp.Case {
 	return logp.Case{
 		Procs: procs, Latency: latency, Overhead: overhead, Tree: t.kind, K: t.k,
@@ -55,8 +55,8 @@ func (t *tree) broadcastCase(procs int, c correction) logp.Case {
 	}
 }
 
-// disseminationEnd is when the tree has coloured everybody if nobody is dead, which
-// is when synchronised correction starts.
+// disseminationEnd is when the tree has coloured every process if none is dead, which is when
+// synchronised correction starts.
 func (t *tree) disseminationEnd(s *logp.Simulator, procs int, n topology.Numbering) (proto.Time, error) {
 	c := t.broadcastCase(procs, plain)
 	c.Numbering = n
@@ -77,8 +77,8 @@ func (t *tree) shape(procs int) (topology.Tree, error) {
 	return topology.Optimal(procs, latency, overhead, topology.Interleaved)
 }
 
-// faultFree is lemma 2, with the quotient rounded up (docs/design/papers.md): how long synchronised
-// checked correction takes if no process is dead.
+// faultFree is lemma 2, with the quotient rounded up (docs/design/papers.md): how long
+// synchronised checked correction takes if no process is dead.
 const (
 	roundedUp = (latency + overhead - 1) / overhead // ⌈L/o⌉
 	faultFree = 4*overhead + latency + roundedUp*overhead

@@ -11,8 +11,8 @@ import (
 // uncolouredStudy says, for the dead of every broadcast of the faultStudy, how many live processes
 // overlapped opportunistic correction would have left uncoloured.
 type uncolouredStudy struct {
-	// left counts the broadcasts by how many they leave, for each distance (by its
-	// place), tree and number of dead.
+	// left counts the broadcasts by how many they leave, for each distance (by its index), tree
+	// and number of dead.
 	left []map[point]sample
 }
 

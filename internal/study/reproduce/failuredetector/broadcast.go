@@ -8,7 +8,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// studyBroadcast lets the machines tell of one death, with messages that all take τ.
+// studyBroadcast has the machines spread the news of one death, with messages that all take τ.
 func (e *experiment) studyBroadcast() (part, error) {
 	figure := report.Figure{
 		Name: "broadcast", Title: "How long a broadcast takes under the one-port model",
@@ -53,7 +53,7 @@ func (e *experiment) studyBroadcast() (part, error) {
 	}, nil
 }
 
-// studyQuiet counts what the machines send when nothing happens.
+// studyQuiet counts the messages of the machines when nothing happens.
 func (e *experiment) studyQuiet() (part, error) {
 	s := lowNoise.settings(e.Quiet)
 	e.progress("heartbeats", 0, 1)
@@ -75,7 +75,7 @@ func (e *experiment) studyQuiet() (part, error) {
 	return part{claims: []report.Claim{claim}}, nil
 }
 
-// studyHosts is what a dead host costs, which the paper doesn't speak of.
+// studyHosts finds the cost of a dead host, which the paper doesn't mention.
 func (e *experiment) studyHosts() (part, error) {
 	t := report.Table{
 		Name: "hosts", Title: "All nodes of a host fail at once (LOWNOISE, 1,024 nodes)", Caption: "until all know of all, in units of δ; the abstraction, and with fewer runs the machines where theorem 1 covers the failures",

@@ -9,7 +9,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Progress hears how far a step is: done of total.
+// Progress is called with how far a step is: done of total.
 type Progress func(step string, done, total int)
 
 // experiment is what the studies share.
@@ -83,7 +83,7 @@ func (e *experiment) campaign(step string, s stabilisation.Settings, engine stab
 	return c.Run(e.ctx, func(done int) { e.progress(step, done, runs) })
 }
 
-// comparison tells how far machines and abstraction are apart on the same scenarios.
+// comparison is how far machines and abstraction differ on the same scenarios.
 type comparison struct {
 	runs, different int // in failures or broadcasts
 	apart           proto.Time

@@ -92,7 +92,7 @@ func (s *forcedStudy) simulate(law forcedLaw) error {
 			outcomes[share.Nodes] = o
 		}
 		runs := share.Forced
-		if law == pace && share.Nodes > 1024 { // the other law says what there is to say
+		if law == pace && share.Nodes > 1024 { // the other law shows it
 			runs /= 2
 		}
 		if runs == 0 {
@@ -109,8 +109,8 @@ func (s *forcedStudy) simulate(law forcedLaw) error {
 	return nil
 }
 
-// findLate looks for runs in which the observer of the first failure failed too. The
-// larger the size the likelier it was that one only, so the largest with some such runs counts.
+// findLate looks for runs in which the observer of the first failure failed too. The larger the
+// size, the likelier it was only that one, so the largest size with some such runs is used.
 func (s *forcedStudy) findLate(nodes int, outcomes []stabilisation.Outcome) {
 	sum, late := 0.0, 0
 	for i := range outcomes {
@@ -134,7 +134,7 @@ type quantity struct {
 	printed, counted, tail fit
 }
 
-// largeSizes are those at which failures hardly ever hit neighbours. There are two at least.
+// largeSizes are those at which failures hardly ever hit neighbours. There are at least two.
 const largeSizes = 16384
 
 func (s *forcedStudy) part() (part, error) {

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/study/detection/stabilisation"
 )
 
-// Parameters say how much is simulated. What the paper fixes isn't among them.
+// Parameters say how much is simulated. The paper's fixed values aren't among them.
 type Parameters struct {
 	Mode    string // what the report calls them
 	Seed    uint64
@@ -15,9 +15,10 @@ type Parameters struct {
 
 	Sizes []int // of figures 4 and 5, ascending
 	Runs  int   // of the abstraction for each point; the paper: 10,000
-	// Machines are the sizes at which the machines run, as often as said.
+	// Machines are the sizes at which the machines run, and how often.
 	Machines []Share
-	// Probed are the sizes of figures 6 and 7, ProbingRuns the rounds drawn for each; the paper: 10,000.
+	// Probed are the sizes of figures 6 and 7, ProbingRuns the rounds drawn for each; the paper:
+	// 10,000.
 	Probed      []int
 	ProbingRuns int
 	// Quiet is the number of nodes whose heartbeats are counted in a quiet system.
@@ -30,7 +31,7 @@ type Share struct{ Nodes, Forced, Random int }
 // fullSize is the paper's largest platform.
 const fullSize = 256000
 
-// Quick takes some seconds, and shows that all works.
+// Quick takes some seconds, and shows that everything works.
 func Quick() Parameters {
 	return Parameters{
 		Mode: "quick", Seed: 1, Runs: 1000, Sizes: append(powers(4, 16, 2), fullSize),
@@ -70,7 +71,7 @@ func powers(low, high, step int) []int {
 	return all
 }
 
-// Validate says what is wrong with parameters.
+// Validate returns an error for parameters that make no sense.
 func (p *Parameters) Validate() error {
 	switch {
 	case p.Workers < 1:

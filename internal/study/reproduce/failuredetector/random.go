@@ -80,8 +80,8 @@ func (s *randomStudy) findOverlaps(outcomes []stabilisation.Outcome) {
 // load is λ(δ - η/2): how many failures strike on average until one is known.
 func load(n float64) float64 { return n / (float64(mtbf) / 1e9) * lowNoise.detection() }
 
-// busy is the mean time until all is known if failures are detected δ - η/2 after
-// they strike whatever else happens: the busy period of a queue with unlimited servers.
+// busy is the mean time until all is known if each failure is detected δ - η/2 after it strikes,
+// whatever else happens: the busy period of a queue with unlimited servers.
 func busy(n float64) float64 { return lowNoise.detection() * math.Expm1(load(n)) / load(n) }
 
 // busyFailures is the mean number that strike until then.

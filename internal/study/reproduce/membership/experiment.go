@@ -9,7 +9,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Progress hears how far a step is: done of total.
+// Progress is called with how far a step is: done of total.
 type Progress func(step string, done, total int)
 
 // experiment is what the studies share.

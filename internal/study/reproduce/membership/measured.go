@@ -9,7 +9,8 @@ import (
 	"banyan/internal/study/planning/viewtime"
 )
 
-// sizes are the measurements of one tree's arity by the nodes that are left, those of a size together.
+// sizes are the measurements of one tree's arity by the nodes that are left, those of a size
+// together.
 type sizes []size
 
 type size struct {
@@ -24,7 +25,7 @@ func (e *experiment) measured(arity, most int) sizes {
 	times := map[int][]float64{}
 	models := map[int]Measurement{}
 	for _, m := range e.Measured {
-		if m.Arity == arity && m.Live > 1 && m.Live <= most { // who is alone agrees at once
+		if m.Arity == arity && m.Live > 1 && m.Live <= most { // a member that is alone agrees at once
 			times[m.Live] = append(times[m.Live], microseconds(m.Stabilise))
 			models[m.Live] = m
 		}
@@ -61,8 +62,8 @@ func (s sizes) above(model func(*size) float64) int {
 	return n
 }
 
-// slope is by how much the medians grow with each node, in µs, between trees of one height: least
-// squares with a constant for each height. It isn't a number where each height has one size only.
+// slope is how much the medians grow with each node, in µs, between trees of one height: least
+// squares with a constant for each height. It is NaN where each height has one size only.
 func (s sizes) slope(arity int) float64 {
 	byHeight := map[int]sizes{}
 	var heights []int
@@ -88,8 +89,8 @@ func (s sizes) slope(arity int) float64 {
 	return xy / xx
 }
 
-// machine is the model behind the measurements' base model, which is linear in L and Ocp: two heights give
-// both. It says whether there are two.
+// machine is the model behind the measurements' base model, which is linear in L and Ocp: two
+// heights give both. It says whether there are two.
 func (e *experiment) machine() (viewtime.Model, bool) {
 	levels := func(m *Measurement) float64 { return float64(viewtime.Levels(m.Live, m.Arity)) }
 	for i := range e.Measured {

@@ -20,8 +20,8 @@ type Parameters struct {
 	Largest int // the most nodes of the simulations beyond the paper
 	Faulty  int // runs of the protocol as printed
 
-	// Measured are stabilisation times of the machine at hand; there may be none. MeasuredBy is how they
-	// came about, MeasuredFrom the file they are from, if they are from one.
+	// Measured are stabilisation times of the machine at hand; there may be none. MeasuredBy says
+	// how they were made, MeasuredFrom names their file, if they have one.
 	Measured     []Measurement
 	MeasuredBy   string
 	MeasuredFrom string
@@ -29,11 +29,11 @@ type Parameters struct {
 
 // Measurement is one change of view that was measured.
 type Measurement struct {
-	Live, Arity int // who agree on the new view, and the tree
+	Live, Arity int // members that agree on the new view, and their tree
 	Stabilise   risk.Seconds
 	Commit      risk.Seconds // until all had installed it
 	Messages    int          // that the members sent for it
-	// What the models say of this machine.
+	// The times that the models give for this machine.
 	Base, Contention risk.Seconds
 }
 
@@ -54,14 +54,15 @@ func Default() Parameters {
 	return p
 }
 
-// Full goes up to the largest group that can be simulated, and takes minutes, and 1 GB for each worker.
+// Full goes up to the largest group that can be simulated, and takes minutes, and 1 GB for each
+// worker.
 func Full() Parameters {
 	p := Default()
 	p.Mode, p.Largest, p.Faulty = "full", viewsim.MaxNodes, 10000
 	return p
 }
 
-// Validate says what is wrong with parameters.
+// Validate returns an error for parameters that make no sense.
 func (p *Parameters) Validate() error {
 	switch {
 	case p.Workers < 1:

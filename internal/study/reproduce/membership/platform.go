@@ -10,9 +10,9 @@ import (
 	"banyan/internal/study/planning/viewtime"
 )
 
-// platform is one of the paper's two machines, by its constants of section 7. The paper gives
-// L, half a round trip, and Ocp. How much of L is overhead, in which a process can't send another
-// message, it doesn't say: that is ours.
+// platform is one of the paper's two machines, by its constants of section 7. The paper gives L,
+// half a round trip, and Ocp. It doesn't say how much of L is overhead, in which a process can't
+// send another message: that share is ours.
 type platform struct {
 	name                       string
 	latency, overhead, compute proto.Time // ns; L is latency + 2·overhead
@@ -44,7 +44,7 @@ func (p *platform) distance(nodes, arity int) float64 {
 	return microseconds(m.Stabilise(nodes, arity))
 }
 
-// fanOut is the base model with the time that sends one after the other take.
+// fanOut is the base model with the time that successive sends take.
 func (p *platform) fanOut(nodes, arity int) float64 {
 	m := p.model()
 	m.Overhead = seconds(p.overhead)

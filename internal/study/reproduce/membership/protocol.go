@@ -8,7 +8,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// studyProtocol is what the protocol sends, and whether it keeps what it promises.
+// studyProtocol counts what the protocol sends, and checks what it promises.
 func (e *experiment) studyProtocol() (part, error) {
 	var q part
 	for _, study := range []func() ([]report.Claim, error){e.messageClaims, e.faultClaims, e.consistencyClaims} {
@@ -66,7 +66,7 @@ func (e *experiment) faultClaims() ([]report.Claim, error) {
 	for _, kind := range []viewsim.FaultKind{viewsim.Node, viewsim.Root, viewsim.Join} {
 		s := e.settings(kind)
 		if kind == viewsim.Join {
-			s.Nodes-- // those who agree are as many as after a death
+			s.Nodes-- // as many members agree as after a death
 		}
 		outcomes, err := e.campaign("fault "+s.Fault.String(), s, e.Runs)
 		if err != nil {
@@ -99,8 +99,8 @@ func (e *experiment) settings(kind viewsim.FaultKind) viewsim.Settings {
 	}
 }
 
-// consistencyClaims has the root die while it tells of another death, under the paper's protocol as
-// printed, as its text suggests, and under ours.
+// consistencyClaims has the root die while it spreads news of another death, under the paper's
+// protocol as printed, as its text suggests, and under ours.
 func (e *experiment) consistencyClaims() ([]report.Claim, error) {
 	var claims []report.Claim
 	for _, protocol := range []viewsim.Protocol{viewsim.Paper, viewsim.PaperLists, viewsim.Banyan} {

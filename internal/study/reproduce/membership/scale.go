@@ -49,7 +49,7 @@ func (e *experiment) studyScale() (part, error) {
 	}, nil
 }
 
-// once simulates a single run: without hops it doesn't matter who dies.
+// once simulates a single run: without hops it doesn't matter which process dies.
 func (e *experiment) once(live, arity int) (point, error) {
 	one := *e
 	one.Runs = 1

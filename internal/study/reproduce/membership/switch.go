@@ -12,7 +12,8 @@ import (
 	"banyan/internal/study/report"
 )
 
-// studySwitch is figures 6 and 8: TCP over Gigabit Ethernet, and over the loopback of this machine.
+// studySwitch is figures 6 and 8: TCP over Gigabit Ethernet, and over the loopback of this
+// machine.
 func (e *experiment) studySwitch() (part, error) {
 	q := part{section: report.Section{Title: "TCP"}}
 	most := e.Switch - 1 // of so many nodes one dies
@@ -51,7 +52,7 @@ func (e *experiment) switchFigure(number, arity int, simulated []point, measured
 	return f
 }
 
-// machineSeries are what was measured and the models of that machine, nothing if nothing was.
+// machineSeries are the measurements and the models of that machine, nil if there are none.
 func (e *experiment) machineSeries(arity int, measured sizes) []report.Series {
 	if len(measured) == 0 {
 		return nil
@@ -159,7 +160,8 @@ func (e *experiment) slopeClaim(where string, arity int, simulated []point, meas
 	return c
 }
 
-// extrapolation fits the contention to the smaller half of the sizes, and compares with the larger.
+// extrapolation fits the contention to the smaller half of the sizes, and compares with the
+// larger.
 func (e *experiment) extrapolation(where string, arity int, measured sizes) (report.Claim, bool) {
 	model, ok := e.machine()
 	half := len(measured) / 2
