@@ -148,8 +148,8 @@ func TestParquetSchema(t *testing.T) {
 	}
 }
 
-// TestParquetAfterAKill: whatever is in the journal, in the Parquet file and in the unfinished one,
-// the same command makes of it what an undisturbed campaign makes.
+// TestParquetAfterAKill: whatever is in the journal, in the Parquet file and in the unfinished
+// one, the same command makes of it what an undisturbed campaign makes.
 func TestParquetAfterAKill(t *testing.T) {
 	s := parse(t, "runs: 4\nprocs: 32\nfailed: [0, 1, 5]\n")
 	path := filepath.Join(t.TempDir(), "results.parquet")

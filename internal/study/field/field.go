@@ -1,5 +1,5 @@
-// Package field is the error for a wrong setting. It names the field, so that a command can name the
-// flag, and a reader of tables the column.
+// Package field is the error for a wrong setting. It names the field, so that a command can name
+// the flag, and a reader of tables the column.
 package field
 
 import "fmt"

@@ -7,8 +7,8 @@
 //   - how many probes hit one node in a round at most (figure 7), which a time-out
 //     must allow for.
 //
-// No protocol runs here; internal/study/protocol/swim is one. What is counted are the draws,
-// all of them, as the paper's simulator did, at up to hundreds of thousands of nodes.
+// No protocol runs here; internal/study/protocol/swim is one. The simulation draws and counts all
+// probes, as the paper's simulator did, at up to hundreds of thousands of nodes.
 //
 // Outcomes depend on the seed only, not on the number of workers.
 package probing

@@ -15,10 +15,10 @@ type Spec struct {
 	Runs    int
 	Seed    uint64
 	Workers int
-	Done    func(runs int) // told now and then; may be nil
+	Done    func(runs int) // called now and then; may be nil
 }
 
-// Validate says what is wrong with it.
+// Validate returns an error for a spec that makes no sense.
 func (s *Spec) Validate() error {
 	switch {
 	case s.Nodes < 2 || s.Nodes > 1<<30:
@@ -60,7 +60,7 @@ func MostProbes(ctx context.Context, s Spec) (Histogram, error) {
 	})
 }
 
-// Missed simulates how many nodes nobody probes in one round.
+// Missed simulates how many nodes aren't probed in one round.
 func Missed(ctx context.Context, s Spec) (Histogram, error) {
 	return s.run(ctx, func(r *round) int {
 		clear(r.probed)
@@ -113,7 +113,7 @@ func newRound(nodes int) *round {
 	return &round{nodes: nodes, probed: make([]uint64, (nodes+63)/64), hits: make([]uint16, nodes)}
 }
 
-// throw draws everybody's target, uniformly among the others.
+// throw draws each node's target, uniformly among the others.
 func (r *round) throw(hit func(target int)) {
 	others := uint64(r.nodes - 1)
 	for node := range r.nodes {

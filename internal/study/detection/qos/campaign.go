@@ -15,13 +15,13 @@ type Spec struct {
 	// Timeouts are the ring's δ in η, Suspicions SWIM's time-outs for suspects in its
 	// periods.
 	Timeouts, Suspicions []float64
-	Mediators            []int // whom SWIM asks for indirect pings, one or several numbers
+	Mediators            []int // members that SWIM asks for indirect pings, one or several numbers
 	// Detections is the number of runs with a death, Watches of those without,
 	// each of which lasts so many η.
 	Detections, Watches, WatchPeriods int
 	Seed                              uint64
 	Workers                           int
-	Done                              func(runs int) // told now and then; may be nil
+	Done                              func(runs int) // called now and then; may be nil
 }
 
 // Validate returns a *field.Error for what is out of range.
@@ -69,7 +69,7 @@ type Row struct {
 	// several, and until all do.
 	First, All Sample
 	Undetected int // runs with a death not known to all within the patience
-	Wrongly    int // runs with a death that somebody had declared before; not in the samples
+	Wrongly    int // runs with a death that some process had declared before; not in the samples
 
 	Mistakes Rate   // for each node and η
 	Duration Sample // T_M, of those that ended
@@ -80,7 +80,7 @@ type Row struct {
 	// Suspected is SWIM's rate of suspicions of live nodes by any other, for each
 	// node and η, most of which are refuted.
 	Suspected float64
-	Messages  float64 // sent for each node and η, while nobody dies
+	Messages  float64 // sent for each node and η, in runs without deaths
 }
 
 // Recurrence is E(T_MR) in η: the mean time between mistakes about one node.
@@ -180,8 +180,8 @@ func (s *Spec) calibrate(ctx context.Context, points []point) error {
 	return err
 }
 
-// patience is how long a detection may take: many times what it should, for the
-// deaths and the network there are.
+// patience is how long a detection may take: many times as long as it should with these deaths
+// and this network.
 func (p *point) patience(scene *Scenario) proto.Time {
 	period := max(scene.Period, p.subject.SwimPeriod)
 	one := times(p.subject.Timeout, period) + 50*period + 20*scene.Stall

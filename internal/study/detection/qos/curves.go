@@ -10,9 +10,9 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Curves makes a page of rows: a figure for each scenario, detection time against
-// mistakes, with a curve for each system. Whoever is lower and further left is better. The
-// command is what makes the rows again.
+// Curves makes a page of rows: a figure for each scenario, detection time against mistakes, with
+// a curve for each system. A curve that is lower and further left is better. The command is what
+// makes the rows again.
 func Curves(rows []Row, command string) *report.Report {
 	r := &report.Report{
 		Title:   "Failure detectors compared",
@@ -61,7 +61,7 @@ func curves(rows []Row, number int) *report.Figure {
 		if row.Mistakes.Events == 0 {
 			none[k] = append(none[k], report.Point{X: row.All.Mean, Y: row.Mistakes.High})
 		} else {
-			// The lower end may be 0, which has no place on the axis.
+			// The lower end may be 0, which a logarithmic axis can't show.
 			low := max(row.Mistakes.Low, row.Mistakes.Rate/100)
 			seen[k] = append(seen[k], report.Point{X: row.All.Mean, Y: row.Mistakes.Rate, Low: low, High: row.Mistakes.High})
 		}
@@ -87,7 +87,7 @@ func curves(rows []Row, number int) *report.Figure {
 	return f
 }
 
-// String says what the nodes are put through.
+// String names the conditions.
 func (s Scenario) String() string {
 	parts := []string{fmt.Sprintf("%d nodes", s.Nodes)}
 	if s.Loss > 0 {

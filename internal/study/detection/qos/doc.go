@@ -1,8 +1,8 @@
 // Package qos compares failure detectors by the quality of their service: the ring of
 // internal/proto/detector and the randomised one of internal/study/protocol/swim, both as the
-// machines themselves, under one simulated driver (internal/study/driver/oneport) with the same loss and
-// load, at an equal budget of messages for each node and second. The comparison is what Bosilca et
-// al., "A Failure Detector for HPC Platforms" (RR-9024), lacks.
+// machines themselves, under one simulated driver (internal/study/driver/oneport) with the same
+// loss and load, at an equal budget of messages for each node and second. The comparison is what
+// Bosilca et al., "A Failure Detector for HPC Platforms" (RR-9024), lacks.
 //
 // # Metrics
 //

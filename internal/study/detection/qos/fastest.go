@@ -1,8 +1,8 @@
 package qos
 
-// Fastest keeps of each system in each scenario the row that tells all live processes
-// soonest of a death, among those whose rate of mistakes is at most the given one with
-// 97.5 % confidence, and that missed no death. Systems without such a row are left out.
+// Fastest keeps one row of each system in each scenario: that in which all live processes know
+// soonest of a death, among those whose rate of mistakes is at most the given one with 97.5 %
+// confidence, and that missed no death. Systems without such a row are left out.
 func Fastest(rows []Row, rate float64) []Row {
 	type key struct {
 		scene  Scenario

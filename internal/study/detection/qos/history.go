@@ -6,25 +6,24 @@ import "banyan/internal/proto"
 type Mistake struct {
 	Of          int32
 	From, Until proto.Time
-	// Ended tells that the mistake is over, and not just the time of observation.
+	// Ended says that the mistake is over, and not just the time of observation.
 	Ended bool
-	// Fatal tells that it ended with the end of its victim.
+	// Fatal says that it ended with the end of its victim.
 	Fatal bool
 }
 
-// Detection is what became of one crash.
+// Detection is how one crash was detected.
 type Detection struct {
 	Of int32
 	At proto.Time // of the crash
-	// Wrongly tells that somebody had declared the process dead before: that
-	// is no detection.
+	// Wrongly says that some process had declared this one dead before: that is no detection.
 	Wrongly bool
-	// First and All are when the first live process declared it dead for good, and
-	// when the last did. Never if that hasn't come.
+	// First and All are when the first live process declared it dead for good, and when the last
+	// did. They are Never if that hasn't come.
 	First, All proto.Time
 }
 
-// History is who declares whom dead, as time goes on. Times passed never run
+// History is which process declares which dead, over time. The times passed to it never run
 // backwards.
 type History struct {
 	Mistakes   []Mistake
@@ -42,7 +41,7 @@ type History struct {
 	crash    []int32 // index of its detection, or -1
 }
 
-// NewHistory begins one at a time with all processes living and nobody declared dead.
+// NewHistory begins one at a time with all processes living and none declared dead.
 func NewHistory(n int, now proto.Time) *History {
 	h := &History{
 		n: n, since: now, live: n,
@@ -82,7 +81,7 @@ func (h *History) Declare(now proto.Time, by, of int32) {
 	}
 }
 
-// Trust says that a process takes that back.
+// Trust says that a process takes its declaration back.
 func (h *History) Trust(now proto.Time, by, of int32) {
 	if h.dead[by] || !h.declared[int(by)*h.n+int(of)] {
 		return
@@ -91,7 +90,7 @@ func (h *History) Trust(now proto.Time, by, of int32) {
 	h.undoubt(now, of)
 }
 
-// undoubt takes one from those who declare a process dead.
+// undoubt removes a process from those that declare another dead.
 func (h *History) undoubt(now proto.Time, of int32) {
 	h.doubters[of]--
 	switch {
@@ -151,7 +150,7 @@ func (h *History) gone(now proto.Time, p int32) {
 			h.undoubt(now, int32(of))
 		}
 	}
-	// With one fewer to tell, all others may have been told.
+	// With one fewer, all live processes may know now.
 	for i := range h.Detections {
 		d := &h.Detections[i]
 		if d.All == proto.Never && h.live > 0 && int(h.doubters[d.Of]) == h.live {
@@ -173,7 +172,7 @@ func (h *History) Close(now proto.Time) {
 	}
 }
 
-// Detected tells whether all live processes know of every crash.
+// Detected says whether all live processes know of every crash.
 func (h *History) Detected() bool {
 	for i := range h.Detections {
 		if h.Detections[i].All == proto.Never {

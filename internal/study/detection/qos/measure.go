@@ -10,12 +10,12 @@ import (
 // Subject is a detector with its time-outs.
 type Subject struct {
 	System System
-	// Timeout is what is swept: δ of the ring in η, the time that suspects have to
-	// refute in SWIM's periods.
+	// Timeout is the swept parameter: δ of the ring in η, or the time that suspects have to
+	// refute, in SWIM's periods.
 	Timeout float64
 	// SwimPeriod is SWIM's period, by [Scenario.SwimPeriod].
 	SwimPeriod proto.Time
-	Mediators  int // whom SWIM asks for indirect pings
+	Mediators  int // members that SWIM asks for indirect pings
 }
 
 // start prepares a run.
@@ -30,11 +30,11 @@ func times(factor float64, span proto.Time) proto.Time {
 	return proto.Time(factor*float64(span) + 0.5)
 }
 
-// settle is how long runs are left alone before they count, in periods: all have
+// settle is how long runs go on before they count, in periods: by then all processes have
 // started, and have heard of their neighbours.
 const settle = 4
 
-// accuracy is what a run without deaths has shown.
+// accuracy is the result of a run without deaths.
 type accuracy struct {
 	mistakes  []Mistake
 	exposure  proto.Time
@@ -102,7 +102,7 @@ const pilotPeriods = 1000
 func (s *Scenario) SwimPeriod(system System, mediators int, seed uint64) (proto.Time, error) {
 	period := 2 * s.Period
 	for range 2 {
-		pilot := Subject{System: system, Timeout: 1e6, SwimPeriod: period, Mediators: mediators} // nobody is declared dead
+		pilot := Subject{System: system, Timeout: 1e6, SwimPeriod: period, Mediators: mediators} // no process is declared dead
 		a, err := pilot.watch(s, pilotPeriods*s.Period, parallel.Seed(seed, 5))
 		if err != nil {
 			return 0, err

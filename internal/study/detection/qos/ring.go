@@ -28,8 +28,8 @@ type ring struct {
 	view            *detector.View
 	period, timeout proto.Time
 	machines        []detector.Machine
-	// startAt is when each process starts, at random within a period, lest all
-	// heartbeats are in step; Never once it has.
+	// startAt is when each process starts, at random within a period, so that heartbeats aren't
+	// in step; Never once it has.
 	startAt []proto.Time
 	actions detector.Actions
 }
@@ -95,7 +95,7 @@ func (r *ring) receive(now proto.Time, node, from int32, m *ringMessage, out *[]
 	r.carryOut(now, node, out)
 }
 
-// carryOut does what a machine said. A process that is fenced does nothing more.
+// carryOut carries out a machine's actions. A fenced process does nothing more.
 func (r *ring) carryOut(now proto.Time, node int32, out *[]oneport.Send[ringMessage]) {
 	for i := range r.actions {
 		switch a := &r.actions[i]; a.Kind {

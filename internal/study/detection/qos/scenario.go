@@ -13,10 +13,9 @@ type System uint8
 
 // The systems compared.
 const (
-	// Ring is internal/proto/detector over datagrams: what is lost is lost.
+	// Ring is internal/proto/detector over datagrams, which may be lost.
 	Ring System = iota
-	// RingStream is the same over streams, as real jobs run it: what is lost
-	// comes late.
+	// RingStream is the same over streams, as real jobs run it: a lost message comes late.
 	RingStream
 	// Swim is internal/study/protocol/swim over datagrams, with targets drawn at random.
 	Swim
@@ -43,7 +42,7 @@ func ParseSystem(name string) (System, error) {
 
 func (s System) isRing() bool { return s == Ring || s == RingStream }
 
-// Scenario is what detectors are put through.
+// Scenario is the conditions under which detectors are compared.
 type Scenario struct {
 	Nodes int
 	// Period is η of the ring, and so the budget: one message for each node and period.

@@ -18,7 +18,7 @@ type members struct {
 	*world[swimMessage]
 	machines   []*swim.Machine
 	actions    swim.Actions
-	suspicions int // raised about live processes, by anybody
+	suspicions int // raised about live processes, by any process
 }
 
 // newSwim prepares a run of the randomised detector with a period and a time-out

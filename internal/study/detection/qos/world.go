@@ -23,9 +23,9 @@ type run interface {
 	Now() proto.Time
 	// sent is how many messages have been sent.
 	sent() int
-	// history is what has come of them.
+	// history is what the processes have declared.
 	history() *History
-	// haltWhenDetected lets Run return as soon as all live processes know of every crash.
+	// haltWhenDetected has Run return as soon as all live processes know of every crash.
 	haltWhenDetected()
 }
 
@@ -100,14 +100,13 @@ func (w *world[M]) Deadline(node int32) proto.Time {
 	return d
 }
 
-// Crashed is called by the network. Those who were fenced aren't counted.
+// Crashed is called by the network. Fenced processes aren't counted.
 func (w *world[M]) Crashed(now proto.Time, node int32) {
 	w.past.Crash(now, node)
 	w.declared()
 }
 
-// isCut tells whether a pair of nodes can't reach each other, by drawing lots from
-// the pair's own seed.
+// isCut says whether a pair of nodes can't reach each other. It draws from the pair's own seed.
 func (w *world[M]) isCut(a, b int32) bool {
 	if w.scene.Cut == 0 {
 		return false
@@ -116,8 +115,8 @@ func (w *world[M]) isCut(a, b int32) bool {
 	return float64(lot>>11)/(1<<53) < w.scene.Cut
 }
 
-// streams delay what is lost until it has been sent again, and what comes after it
-// from the same sender until then.
+// streams delay a lost message until it has been sent again, and later messages of the same
+// sender until then.
 type streams[M any] struct {
 	scene *Scenario
 	rng   *rand.Rand

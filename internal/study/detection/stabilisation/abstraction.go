@@ -9,15 +9,15 @@ import (
 	"banyan/internal/topology"
 )
 
-// Abstraction plays scenarios without heartbeats, as the simulator of the paper's
-// section 4.1 did: that an observer's time-out expires is computed from
-// the phase of its emitter's heartbeats. Only nodes right behind a dead one are
-// looked at, all others know what all know; so a run costs a few events whatever the size.
+// Abstraction plays scenarios without heartbeats, as the simulator of the paper's section 4.1
+// did: it computes from the phase of the emitter's heartbeats when an observer's time-out
+// expires. It follows only the nodes right behind a dead one, as all others know what all know;
+// so a run costs a few events whatever the size.
 //
-// What else it leaves out: a broadcast reaches all at once, after the time of 2⌊log2 n⌋
-// messages in sequence, unless its source dies before, when it reaches nobody. The machines
-// reach some then; the next observer tells all in any case, so that only runs with a failure within
-// a broadcast of another's detection can differ. See TestAgainstMachines.
+// It simplifies broadcasts too: a broadcast reaches all at once, after the time of 2⌊log2 n⌋
+// messages in sequence. If its source dies before, it reaches no node. The machines reach some
+// then; the next observer broadcasts in any case, so that only runs with a failure within a
+// broadcast of another's detection can differ. See TestAgainstMachines.
 type Abstraction struct {
 	*Scenario
 	ring *topology.Ring
@@ -32,7 +32,7 @@ type Abstraction struct {
 	outcome    Outcome
 }
 
-// list tells of each death whether it is in it.
+// list says for each death whether it is on the list.
 type list []bool
 
 func (l list) has(i int) bool { return i < len(l) && l[i] }
@@ -69,16 +69,16 @@ type death struct {
 	known    proto.Time // to all live nodes, since; or Never
 }
 
-// owner is a live node whose predecessor on the ring has died: it observes
-// whoever it takes for the next before, and must tell all of its segment, the dead between.
+// owner is a live node whose predecessor on the ring has died. It observes the node that it takes
+// for the next live one before it, and must broadcast its segment, the dead nodes between.
 type owner struct {
 	position int
-	emitter  int        // its position; the owner's own if nobody is left
+	emitter  int        // its position; the owner's own if no other node is left
 	since    proto.Time // it observes this emitter
 	beats    proto.Time // the first heartbeat it gets from it; the others follow each η
 	suspect  proto.Time // when it will, or Never while the emitter lives
 	knows    list
-	told     list // by itself, to everybody
+	told     list // by itself, to all
 }
 
 type broadcast struct {
@@ -104,7 +104,7 @@ func (a *Abstraction) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	return a.outcome, ctx.Err()
 }
 
-// step lets the next thing happen, unless the run is over.
+// step plays the next event, unless the run is over.
 func (a *Abstraction) step() bool {
 	failure, more := a.Failure(a.next)
 	at := failure.At + a.Onset()
@@ -151,7 +151,7 @@ func (a *Abstraction) step() bool {
 	return len(a.deaths) < maxFailures
 }
 
-// stable tells whether all know all.
+// stable says whether all nodes know of all deaths.
 func (a *Abstraction) stable() bool {
 	if len(a.deaths) == 0 || slices.ContainsFunc(a.deaths, func(d death) bool { return d.known == proto.Never }) {
 		return false
@@ -160,7 +160,7 @@ func (a *Abstraction) stable() bool {
 	return !more || !a.forced()
 }
 
-// die is the death of a node. Its observer finds out, if it has one that lives.
+// die is the death of a node. Its observer detects it, if it has a live one.
 func (a *Abstraction) die(p int) {
 	a.deaths = append(a.deaths, death{p, a.now, proto.Never})
 	a.owners = slices.DeleteFunc(a.owners, func(o owner) bool { return o.position == p })
@@ -170,7 +170,7 @@ func (a *Abstraction) die(p int) {
 		q = a.after(q)
 	}
 	if q == p {
-		return // nobody is left
+		return // no other node is left
 	}
 	i := slices.IndexFunc(a.owners, func(o owner) bool { return o.position == q })
 	if i < 0 {
@@ -188,7 +188,7 @@ func (a *Abstraction) die(p int) {
 	}
 }
 
-// reconnect lets an owner observe the nearest before it of whose death it doesn't know.
+// reconnect has an owner observe the nearest node before it of whose death it doesn't know.
 func (a *Abstraction) reconnect(o *owner) {
 	o.emitter = a.before(o.position)
 	for o.emitter != o.position {
@@ -203,14 +203,13 @@ func (a *Abstraction) reconnect(o *owner) {
 		return
 	}
 	a.outcome.Messages.Observes++
-	o.beats = a.now + a.transfer() // at once when it is told of its new observer
+	o.beats = a.now + a.transfer() // at once when it learns of its new observer
 	if a.whoDied(o.emitter) >= 0 {
 		o.suspect = a.now + 2*a.Timeout
 	}
 }
 
-// tell lets an owner broadcast all it knows if there is a death in its segment of which it
-// hasn't told.
+// tell has an owner broadcast all deaths that it knows if one in its segment isn't broadcast yet.
 func (a *Abstraction) tell(o *owner) {
 	owes := false
 	for p := a.before(o.position); p != o.emitter && p != o.position; p = a.before(p) {
@@ -221,7 +220,7 @@ func (a *Abstraction) tell(o *owner) {
 	}
 	o.told = o.told.union(o.knows)
 	cubes := topology.NewHypercubes(a.Nodes - o.knows.len())
-	if cubes.Trees() > 0 { // else nobody else is left
+	if cubes.Trees() > 0 { // otherwise no other node is left
 		a.outcome.Broadcasts++
 	}
 	a.outcome.Messages.News += cubes.Copies()
@@ -250,7 +249,7 @@ func (a *Abstraction) arrive(b broadcast) {
 	}
 }
 
-// account says what a run has come to.
+// account returns the outcome of a run.
 func (a *Abstraction) account() {
 	o := &a.outcome
 	o.Failures = len(a.deaths)

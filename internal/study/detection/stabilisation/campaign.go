@@ -13,7 +13,7 @@ type Engine interface {
 	Run(context.Context, *Scenario) (Outcome, error)
 }
 
-// EngineKind says what plays.
+// EngineKind is a kind of engine.
 type EngineKind uint8
 
 // Kinds of engines.
@@ -36,7 +36,7 @@ type Campaign struct {
 	Engine  EngineKind
 	Runs    int
 	Seed    uint64
-	Workers int // runs at a time; what comes out doesn't depend on it
+	Workers int // runs at a time; the outcomes don't depend on it
 }
 
 // Validate returns a *field.Error for what makes no sense.
@@ -53,8 +53,8 @@ func (c *Campaign) Validate() error {
 // RunSeed is the seed of a run's scenario. It doesn't depend on the engine.
 func (c *Campaign) RunSeed(run int) uint64 { return parallel.Seed(c.Seed, c.Nodes, run) }
 
-// Run plays all runs and returns their outcomes in order. done hears how many are
-// over; it may be nil.
+// Run plays all runs and returns their outcomes in order. done is called with how many are over;
+// it may be nil.
 func (c *Campaign) Run(ctx context.Context, done func(runs int)) ([]Outcome, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Machines struct {
 	outcome Outcome
 }
 
-// known is who knows of a failure.
+// known counts the nodes that know of a failure.
 type known struct {
 	node  proto.Proc
 	by    int        // of the live nodes
@@ -93,7 +93,7 @@ func (m *Machines) Quiet(ctx context.Context, s *Scenario, periods int) (sent Me
 	return m.messages(&before), m.live, nil
 }
 
-// fail lets the next failure strike when its time comes.
+// fail has the next failure strike when its time comes.
 func (m *Machines) fail() {
 	if f, ok := m.Failure(len(m.struck)); ok {
 		m.network.Crash(int32(f.Node), m.Onset()+f.At)
@@ -111,7 +111,7 @@ func (m *Machines) giveUp() proto.Time {
 	return m.Onset() + f.At + m.patience(last+1)
 }
 
-// account says what a run has come to.
+// account returns the outcome of a run.
 func (m *Machines) account() {
 	o := &m.outcome
 	o.Failures = len(m.struck)
@@ -164,7 +164,7 @@ func (m *Machines) Deadline(node int32) proto.Time {
 	return m.machines[node].Deadline()
 }
 
-// Crashed is called by the network. It lets the next failure come.
+// Crashed is called by the network. It schedules the next failure.
 func (m *Machines) Crashed(now proto.Time, node int32) {
 	m.live--
 	for i := range m.struck {
@@ -177,7 +177,7 @@ func (m *Machines) Crashed(now proto.Time, node int32) {
 	m.judge(now)
 }
 
-// carryOut does what a node's machine says.
+// carryOut carries out the actions of a node's machine.
 func (m *Machines) carryOut(now proto.Time, node int32, out *[]oneport.Send[frame]) {
 	// A broadcast takes microseconds, and its simulation many seconds.
 	if m.calls++; m.calls%(1<<16) == 0 && m.ctx.Err() != nil {
@@ -188,7 +188,7 @@ func (m *Machines) carryOut(now proto.Time, node int32, out *[]oneport.Send[fram
 		switch a := &m.actions[i]; a.Kind {
 		case detector.ReportDeath:
 			m.learned(now, a.Report.Proc)
-		case detector.ReportFenced: // whoever suspected it has been counted
+		case detector.ReportFenced: // the node that suspected it has been counted
 		default:
 			source = source || a.Kind == detector.SendNews && a.Bulletin.Source == proto.Proc(node)
 			*out = append(*out, oneport.Send[frame]{To: int32(a.To), Message: newFrame(a)})

@@ -9,8 +9,8 @@ import (
 // Outcome is what happened in one run. Times are since the first failure, in
 // nanoseconds.
 type Outcome struct {
-	// Stable tells whether it came to an end: all live nodes knew of all failures,
-	// and if failures were forced all had struck.
+	// Stable says whether the run came to its end: all live nodes knew of all failures, and if
+	// failures were forced all had struck.
 	Stable bool
 	// Detected is when the first live node knew of the first failure.
 	Detected proto.Time
@@ -41,8 +41,8 @@ func (s *Settings) Bound(failures int) float64 {
 	return f*(f+1)*float64(s.Timeout) + f*float64(s.Tau) + f*(f+1)/2*broadcast
 }
 
-// Exceeds tells whether a run took longer than theorem 1 allows. The theorem says nothing
-// where more failures struck than it covers.
+// Exceeds says whether a run took longer than theorem 1 allows. The theorem says nothing where
+// more failures struck than it covers.
 func (s *Settings) Exceeds(o *Outcome) bool {
 	return o.Failures <= s.MostFailures() && (!o.Stable || float64(o.All) > s.Bound(o.Failures))
 }

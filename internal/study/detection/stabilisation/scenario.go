@@ -67,7 +67,7 @@ func (c *Scenario) Failure(i int) (f Failure, ok bool) {
 	return c.drawn[i], true
 }
 
-// forced tells whether a run only ends when a number of failures has struck.
+// forced says whether a run only ends when a number of failures has struck.
 func (c *Scenario) forced() bool { return c.Law != Exponential }
 
 // victim draws a node that isn't to fail yet.

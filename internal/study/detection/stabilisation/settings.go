@@ -61,8 +61,8 @@ const (
 	MaxNodes = 1 << 22
 	// MaxTime bounds every setting that is a time, so that sums don't overflow: 73 years.
 	MaxTime = proto.Never / 4
-	// maxFailures is how many failures it takes for a run to be given up, since they come faster
-	// than they can be told of.
+	// maxFailures is the number of failures after which a run is given up, since they come faster
+	// than news of them can spread.
 	maxFailures = 1000
 )
 

@@ -46,8 +46,8 @@ type Case struct {
 	Unequal      bool
 	LeftDistance int
 	Delay        int // of delayed correction, in steps, else 0
-	// Synchronised correction starts at the fault-free end of dissemination; after
-	// gossip, when nobody can be coloured by it any more.
+	// Synchronised correction starts at the fault-free end of dissemination; after gossip, when
+	// that can colour no further process.
 	Synchronised bool
 	Failed       []int // dead from the start: 1…Procs-1, the root lives
 	Crashes      []Crash
@@ -60,7 +60,7 @@ func (c *Case) Validate() error {
 	return err
 }
 
-// prepare makes what a run needs of a case, and so finds what is wrong with it.
+// prepare makes what a run needs of a case, and so finds errors in it.
 func (c *Case) prepare() (broadcast.Config, Set, error) {
 	var config broadcast.Config
 	switch {
@@ -140,7 +140,7 @@ func (c *Case) tree() (topology.Tree, error) {
 	return topology.Tree{}, fmt.Errorf("unknown tree %q: want binomial, kary, lame, optimal or gossip", c.Tree)
 }
 
-// Describe says in one line what is to be simulated.
+// Describe describes the case in one line.
 func (c *Case) Describe() string {
 	var b strings.Builder
 	plural := "es"
@@ -180,7 +180,7 @@ func (c *Case) Describe() string {
 	return b.String()
 }
 
-// Caveat is what a user should know of a case that is valid but unusual, or "".
+// Caveat is a warning about a case that is valid but unusual, or "".
 func (c *Case) Caveat() string {
 	if c.Tree == Optimal && c.Numbering == topology.Interleaved && c.Overhead > 0 && c.Latency%c.Overhead != 0 {
 		return fmt.Sprintf("o = %d doesn't divide L = %d: the optimal tree is numbered by time, but isn't interleaved in the sense of definition 1", c.Overhead, c.Latency)

@@ -11,9 +11,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// column is one of a [Table]: what a row has in it, nil if that is nothing, and, if it
-// is of the case, how it is read. Columns are read in this order, wherever they
-// stand.
+// column is a column of a [Table]: get returns a row's value, or nil; set, for a column of the
+// case, reads it. Columns are read in this order, wherever they stand.
 type column struct {
 	name string
 	use  use
@@ -190,7 +189,7 @@ func (c *Case) setGossipTime(s string) error {
 }
 
 func (c *Case) setCrashes(s string) (err error) {
-	if s == "" || c.Procs < 1 { // the latter is found wrong soon
+	if s == "" || c.Procs < 1 { // Validate refuses the latter
 		return nil
 	}
 	c.Crashes, err = ParseCrashes(s, c.Procs)

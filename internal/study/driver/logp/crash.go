@@ -17,9 +17,9 @@ type Crash struct {
 	At   fault.Trigger
 }
 
-// ParseCrashes reads crashes in the language of package fault, whose ranks are
-// the processes. Who is stopped for good is dead to all others, and so a stop is
-// a kill. An entry can't be random, or say a duration: a simulation has steps.
+// ParseCrashes reads crashes in the language of package fault, whose ranks are the processes. A
+// process that is stopped for good is dead to all others, so a stop is a kill. An entry can't be
+// random, or have a duration: a simulation has steps.
 func ParseCrashes(text string, procs int) ([]Crash, error) {
 	plan, err := fault.Parse(text)
 	if err != nil {

@@ -40,8 +40,8 @@ func (c *Case) CrashRandom(count int, until proto.Time, source rand.Source) erro
 	return nil
 }
 
-// Undisturbed is how long a case takes, until quiescence, if nobody is dead or dies. Seeds are
-// 0, so that it is the same for cases that differ in these and in their failures.
+// Undisturbed is how long a case takes, until quiescence, if no process is dead or dies. Seeds
+// are 0, so that it is the same for cases that differ in these and in their failures.
 func (s *Simulator) Undisturbed(c Case) (proto.Time, error) {
 	c.Failed, c.Crashes = nil, nil
 	c.Gossip.Seed, c.Model.NoiseSeed, c.Model.Nodes.Seed = 0, 0, 0

@@ -123,8 +123,8 @@ func (d *Detailed) handle(m Machines, stage eventStage, x Message) {
 	}
 }
 
-// crash ends a process. What it has begun to send is sent; what it is receiving,
-// or has let wait, is lost.
+// crash ends a process. Messages that it has begun to send are sent; those that it is receiving,
+// or that wait, are lost.
 func (d *Detailed) crash(p int) {
 	if d.flags[p]&isDead != 0 {
 		return
@@ -188,7 +188,7 @@ func (d *Detailed) askAll() {
 	}
 }
 
-// send begins the next sends of those on the agenda who have one.
+// send begins the next sends of the processes on the agenda that have one.
 func (d *Detailed) send(m Machines) {
 	for next := 0; next >= 0; {
 		var asked []int32

@@ -15,8 +15,8 @@
 //  1. receives end: the machine handles the message;
 //  2. messages arrive, in the order in which they were sent: at an idle receiver the receive
 //     begins, else the message waits; at a dead process it vanishes;
-//  3. processes whose last send is over, or who have handled a message, or all (at the start, and
-//     at the machines' deadline), send their next message, in the order of their numbers.
+//  3. processes whose last send is over, or that have handled a message, or all (at the start,
+//     and at the machines' deadline), send their next message, in the order of their numbers.
 //
 // This order is not arbitrary: with it all rows of the reference data come out
 // exactly (testdata/logp-broadcast.csv, on which two independent simulators
@@ -34,17 +34,16 @@
 //
 // # Layers
 //
-// [Network] is plain LogP, for any [Machines]; [Detailed] is all else, and does
-// the same as a Network, event for event, where there is nothing else.
-// [Simulator] runs one broadcast, a Case, on whichever will do and says what
-// happened: in an [Outcome], to a [Listener], in a trace. [Table] reads and writes
-// cases and their outcomes as CSV. [GossipSearch] finds out for how long to gossip.
+// [Network] is plain LogP, for any [Machines]; [Detailed] is the rest of the model, and does the
+// same as a Network, event for event, where a case has none of it. [Simulator] runs one
+// broadcast, a Case, on the simpler one that suffices and reports what happened: in an [Outcome],
+// to a [Listener], in a trace. [Table] reads and writes cases and their outcomes as CSV.
+// [GossipSearch] finds out for how long to gossip.
 //
 // # Costs and limits
 //
-// Nothing is allocated for an event once the memory has grown. In a Network
-// every stage of a message takes the same time for all messages, so that those
-// sent at one instant stay together and need one queue. A Detailed schedules
-// each event, and takes about twice as long. Nobody who has crashed comes
-// back, and the root never crashes.
+// Nothing is allocated for an event once the memory has grown. In a Network every stage of a
+// message takes the same time for all messages, so that those sent at one instant stay together
+// and need one queue. A Detailed schedules each event, and takes about twice as long. A crashed
+// process doesn't come back, and the root never crashes.
 package logp

@@ -6,9 +6,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// eventStage says what happens to a message's receiver, or to whom it is about. Of one
-// instant's events, those of lower stages come first, those of one stage in the
-// order in which they were added. Sends follow when all are over.
+// eventStage says what happens to a message's receiver, or to the process of the event. Of one
+// instant's events, those of lower stages come first, those of one stage in the order in which
+// they were added. Sends follow when all are over.
 type eventStage int
 
 const (
@@ -28,8 +28,7 @@ type moment struct {
 
 var noEvents = [stages]list{emptyList, emptyList, emptyList, emptyList, emptyList}
 
-// schedule is what is to happen. Many events share few moments, which are kept in
-// order.
+// schedule holds the coming events. Many events share few moments, which are kept in order.
 type schedule struct {
 	due  []*moment
 	free []*moment
@@ -72,7 +71,7 @@ func (s *schedule) take() *moment {
 
 func (s *schedule) release(m *moment) { s.free = append(s.free, m) }
 
-// clear forgets all events, as does whoever has reset the slab.
+// clear forgets all events. The caller has reset the slab.
 func (s *schedule) clear() {
 	s.free = append(s.free, s.due...)
 	s.due = s.due[:0]

@@ -7,7 +7,7 @@ import (
 	"banyan/internal/topology"
 )
 
-// validateGossip checks what a case says of gossip.
+// validateGossip checks a case's gossip.
 func (c *Case) validateGossip() error {
 	g := c.Gossip
 	if c.Tree != Gossip {
@@ -38,17 +38,17 @@ func (c *Case) validateGossip() error {
 	return nil
 }
 
-// maxGossip bounds the time of gossip: whoever has the message sends all that time.
+// maxGossip bounds the time of gossip: each process that has the message sends all that time.
 const maxGossip = 1 << 20
 
-// gossipEnd is a time by which everybody whom gossip colours is coloured, whoever
-// is dead and whatever the seed; without noise, as for trees.
+// gossipEnd is a time by which every process that gossip colours is coloured, whichever are dead
+// and whatever the seed; without noise, as for trees.
 //
-// Who isn't coloured has received nothing, so that its first message is received as
-// it arrives: a message that colours takes 2o + L, however many others wait. The last
-// sends begin one step before the time is over. With rounds, who is coloured in
-// round r sends for round r+1 at once; so a chain of first messages, one a round,
-// is the slowest way to the last round, unless g is longer than a message takes.
+// An uncoloured process has received nothing, so it receives its first message as that arrives: a
+// message that colours takes 2o + L, however many others wait. The last sends begin one step
+// before the time is over. With rounds, a process that is coloured in round r sends for round r+1
+// at once; so a chain of first messages, one a round, is the slowest way to the last round,
+// unless g is longer than a message takes.
 func (c *Case) gossipEnd() proto.Time {
 	latency := c.Latency
 	if c.Model.Nodes.Size > 0 {

@@ -69,10 +69,9 @@ func (g *GossipSearch) quiescence(until proto.Time) (proto.Time, error) {
 // Safe returns the shortest time with which no run leaves a live process
 // uncoloured.
 //
-// It takes little more than one broadcast for each run: with one seed, whom
-// gossip reaches in some time it reaches in any longer one, and synchronised
-// correction colours no fewer from more. So a seed that is content with a time needs
-// no other.
+// It takes little more than one broadcast for each run: with one seed, gossip reaches in a longer
+// time every process that it reaches in a shorter one, and synchronised correction colours no
+// fewer from more. So a time that is enough for a seed need not be tried again for it.
 func (g *GossipSearch) Safe() (until proto.Time, err error) {
 	var shortest atomic.Int64
 	shortest.Store(1)

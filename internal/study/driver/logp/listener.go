@@ -5,8 +5,7 @@ import (
 	"banyan/internal/trace"
 )
 
-// Listener is told, when a broadcast is over, more than an [Outcome] says, at far less
-// cost than a trace.
+// Listener gets more than an [Outcome] when a broadcast is over, at far less cost than a trace.
 type Listener interface {
 	// Sent says how many messages of one kind were sent.
 	Sent(purpose trace.Purpose, messages int)
@@ -29,7 +28,7 @@ func (k *kindCounts) add(messages []Message) {
 	}
 }
 
-// tell tells the listener of the run that has just ended.
+// tell reports the run that has just ended to the listener.
 func (s *Simulator) tell(activity Activity, dead func(p int) bool) {
 	var purposes [len(s.kinds)]trace.Purpose
 	for kind, n := range s.kinds {

@@ -8,8 +8,7 @@ import (
 	"banyan/internal/study/field"
 )
 
-// Model is what a case may have beyond plain LogP with a gap of o. The zero
-// Model has nothing of it.
+// Model is what a case may have beyond plain LogP with a gap of o. The zero Model adds nothing.
 type Model struct {
 	// Gap is g, the least time between the beginnings of two sends of a process,
 	// and of two receives; 0 means o, and so it is at least o else.
@@ -38,7 +37,7 @@ func (m *Model) validate(c *Case) error {
 	return m.Nodes.validate(c.Procs)
 }
 
-// plain says whether a Network will do.
+// plain says whether a Network suffices.
 func (m *Model) plain(c *Case) bool {
 	return (m.Gap == 0 || m.Gap == c.Overhead) && m.Nodes.Size == 0 && m.Noise == 0
 }

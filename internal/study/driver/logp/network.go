@@ -15,7 +15,7 @@ type Network struct {
 	now    proto.Time
 	wire   wire           // messages being sent, on their way, or received at once
 	late   stage[Message] // being received after they had to wait
-	toSend agenda         // who is asked for a message at this instant
+	toSend agenda         // processes to ask for a message at this instant
 
 	flags   []uint8 // of each process
 	waiting []list  // of each process that isAwaited; nil if there never was one
@@ -62,8 +62,8 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 	n.slab.reset()
 }
 
-// roomFor is how many messages there are if everybody sends all the time, within
-// reason: where that is too much, the wire grows as it must.
+// roomFor is how many messages there are if all processes send all the time, up to a limit;
+// beyond it the wire grows when needed.
 func roomFor(procs int, latency, overhead proto.Time) int {
 	return procs * int(min(4, 2+(latency+overhead-1)/overhead))
 }
@@ -102,8 +102,8 @@ func (n *Network) run(m Machines) Activity {
 			w.sent++
 			ended = w.messages(b.at, b.count)
 		}
-		// Who has ended a send is asked; as a rule nobody else is, and they are in
-		// order already. Messages that arrive at once are moved, though.
+		// Processes that have ended a send are asked for the next. As a rule no others are, and
+		// they are in order already. Messages that arrive at once are moved, though.
 		again := n.latency > 0 && n.now != deadline && !n.toSend.some
 		if !again {
 			n.endSends(ended)
@@ -156,7 +156,7 @@ func (n *Network) sendAgain(m Machines, ended [2][]Message) {
 	}
 }
 
-// send begins the next sends of those on the agenda who have one.
+// send begins the next sends of the processes on the agenda that have one.
 func (n *Network) send(m Machines) {
 	for next := 0; next >= 0; {
 		var asked []int32

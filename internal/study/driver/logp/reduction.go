@@ -14,8 +14,8 @@ import (
 
 // Reduction is one reduction to be simulated.
 type Reduction struct {
-	// Case says who takes part, along which tree, who dies, and the model. There is
-	// no gossip, and no correction of a broadcast.
+	// Case gives the processes, the tree, the deaths, and the model. There is no gossip, and no
+	// correction of a broadcast.
 	Case       Case
 	Distance   int  // neighbours on each side with a copy of a contribution
 	Idempotent bool // of the operation: a maximum rather than a sum
@@ -38,7 +38,7 @@ type ReductionOutcome struct {
 	Crashed int  // processes that died during the reduction
 }
 
-// prepare makes what a run needs, and so finds what is wrong.
+// prepare makes what a run needs, and so finds errors.
 func (c *Reduction) prepare() (reduction.Config, Set, error) {
 	if c.Case.Tree == Gossip || c.Case.Correction != broadcast.NoCorrection {
 		return reduction.Config{}, nil, field.Errorf("tree", "a reduction has no gossip, and no correction of a broadcast")
@@ -152,9 +152,9 @@ type reduce struct {
 	ended  proto.Time // when the root had the result
 	done   bool
 
-	// For the record only: what a process didn't know.
+	// Only for the outcome, unknown to the processes:
 	climbed []uint8  // which of a process's messages its parent has combined
-	taker   []int32  // of each process, who has put its copy into a rest, or none
+	taker   []int32  // of each process, the one that has put its copy into a rest, or none
 	copies  []uint64 // of each process, the copies that its idempotent part has
 	longest int
 	flags   []uint8 // of the network
@@ -367,8 +367,8 @@ func (r *reduce) included() Set {
 	return s
 }
 
-// named are the contributions that the root knows, by its lists alone, not to have: their
-// processes are cut off, and nobody was to take their copies, or who was is silent.
+// named are the contributions that the root knows, by its lists alone, to be missing: their
+// processes are cut off, and no process was to take their copies, or the one that was is silent.
 func (r *reduce) named() Set {
 	late, named := NewSet(len(r.states)), NewSet(len(r.states))
 	for q := r.rests[0].first; q != none; q = r.next[q] {

@@ -9,13 +9,13 @@ type Set []uint64
 // NewSet returns an empty set with room for n processes.
 func NewSet(n int) Set { return make(Set, (n+63)/64) }
 
-// Has says whether a process is in the set; one there is no room for isn't.
+// Has says whether a process is in the set. A process beyond the set's room isn't.
 func (s Set) Has(process int) bool {
 	i := process / 64
 	return i < len(s) && s[i]>>(process%64)&1 != 0
 }
 
-// Add adds a process there is room for.
+// Add adds a process within the set's room.
 func (s Set) Add(process int) { s[process/64] |= 1 << (process % 64) }
 
 // Len is the number of processes in the set.

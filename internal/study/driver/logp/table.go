@@ -27,10 +27,10 @@ type Row struct {
 	Outcome  Outcome
 }
 
-// ReadTable reads a table as CSV. Its first line names the columns, in any
-// order; those of the outcome may be missing. distance is that of opportunistic
-// corrections, as for [Case.SetDistance], where the table has no column for it. Every case is valid. Errors
-// name line and column.
+// ReadTable reads a table as CSV. Its first line names the columns, in any order; those of the
+// outcome may be missing. distance is that of opportunistic corrections, as for
+// [Case.SetDistance], where the table has no column for it. Every case is valid. Errors name line
+// and column.
 func ReadTable(r io.Reader, distance string) (*Table, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true

@@ -160,7 +160,8 @@ func TestInterruptionsSimulated(t *testing.T) {
 		mean := sum / lives
 		deviation := math.Sqrt((squares/lives - mean*mean) / lives)
 		want := float64(n.Interruption(x.l).MTTI)
-		// Healing takes an exponential time in the model, a constant one here: of the order of heal/M.
+		// Healing takes an exponential time in the model, a constant one here: of the order of
+		// heal/M.
 		slack := 2 * float64(x.heal/n.MTBF) * want
 		t.Logf("%v, healed in %v: %v ± %v, computed %v", x.l, x.heal, risk.Seconds(mean), risk.Seconds(deviation), risk.Seconds(want))
 		if math.Abs(mean-want) > 4*deviation+slack {

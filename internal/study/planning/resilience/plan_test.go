@@ -57,7 +57,8 @@ func TestEfficiency(t *testing.T) {
 		ranks := rapid.IntRange(1, 1<<18).Draw(t, "ranks")
 		d := Degree(rapid.IntRange(2, 4).Draw(t, "degree"))
 		few, many := j.Outcome(SameRanks, ranks, d), j.Outcome(SameNodes, ranks*int(d), d)
-		// The work is as much, but the fixed costs of a job of a single interval weigh differently.
+		// The work is as much, but the fixed costs of a job of a single interval weigh
+		// differently.
 		if few.Interval < few.Busy && !near(few.Efficiency, many.Efficiency, 1e-9) {
 			t.Fatalf("same ranks %+v, same nodes %+v", few, many)
 		}

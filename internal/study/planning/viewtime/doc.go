@@ -22,11 +22,11 @@
 //     once. The paper reads the longer L off measurements that are lost with its
 //     figure 7. Here it is L·(1 + c·w), w being the messages of the widest level;
 //     [Model.FitContention] finds c.
-//   - Fan-out. A node sends to its children one after the other, o apart, so that the last one of each
-//     level begins (a-1)·o late: (a-1)·o·(H-1) in all. Without it, the model would
-//     always have the flattest tree for the best. With L = latency + 2o this
-//     is the exact time in the LogP model for trees whose last level is full, and
-//     a bound for others (package viewsim's tests).
+//   - Fan-out. A node sends to its children one after the other, o apart, so that the last one of
+//     each level begins (a-1)·o late: (a-1)·o·(H-1) in all. Without it, the model would always
+//     have the flattest tree for the best. With L = latency + 2o this is the exact time in the
+//     LogP model for trees whose last level is full, and a bound for others (package viewsim's
+//     tests).
 //
 // Nodes are placed in the order of their numbers, the last coordinate first, and
 // the tree is that of nodes 0…n-1.

@@ -30,7 +30,8 @@ func TestIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const tries, n, p = 1000, 400, 0.02
 	mean, quantile, share := 0, 0, 0
-	// Uniform values of 0…999: the mean is 499.5, the 95 % quantile 949 (950 of 1,000 are at most that).
+	// Uniform values of 0…999: the mean is 499.5, the 95 % quantile 949 (950 of 1,000 are at most
+	// that).
 	for range tries {
 		s, hits := sample{}, 0
 		for range n {

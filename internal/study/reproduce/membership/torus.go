@@ -9,8 +9,8 @@ import (
 	"banyan/internal/study/report"
 )
 
-// torusSizes are the nodes that are left, up to most: trees whose last level is full or half full, for
-// two children and for four, and those with one node more than full.
+// torusSizes are the nodes that are left, up to most: trees whose last level is full or half
+// full, for two children and for four, and those with one node more than full.
 func torusSizes(most int) []int {
 	var all []int
 	for full := 3; full <= most; full = 2*full + 1 {
@@ -84,7 +84,8 @@ func points(name string, look int, all []point) report.Series {
 // last is the largest group.
 func last(all []point) *point { return &all[len(all)-1] }
 
-// ratios are the least and the greatest ratio of simulated times to a model's, over groups of 7 and more.
+// ratios are the least and the greatest ratio of simulated times to a model's, over groups of 7
+// and more.
 func ratios(all []point, arity int, model func(nodes, arity int) float64) (least, greatest float64) {
 	least, greatest = math.Inf(1), math.Inf(-1)
 	for _, p := range all {
