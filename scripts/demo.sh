@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The main job: a program solves a real system of equations (examples/cg), first
-# undisturbed, then with two replicas of every rank while processes of two
-# different ranks are killed. The second act: a replica is killed, a new process takes its
-# place, and then the other replica of that rank is killed, from which the new one has its
-# state. The answers must be the same, to the byte.
+# Solves a real system of equations (examples/cg), first undisturbed, then with two replicas of every
+# rank while processes of two different ranks are killed. Then it kills a replica, waits until a
+# replacement fills its slot, and kills the replica that gave the replacement its state. The answers
+# must be the same, to the byte.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -22,7 +22,7 @@ mkdir -p "$bin" "$lib" "$include"
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-# A program that runs has its library mapped: it is replaced, not overwritten.
+# Running programs have the library mapped. So the script replaces it and doesn't overwrite it.
 put() { # file directory
 	install -m 755 "$1" "$2/.new-$(basename "$1")"
 	mv -f "$2/.new-$(basename "$1")" "$2/$(basename "$1")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs Debian's Open MPI and MPICH, which "banyan bench mpi" measures beside ours.
-# Both can be there at once: their commands are mpicc.openmpi, mpicc.mpich and so on.
+# Both can be installed at once: their commands are mpicc.openmpi, mpicc.mpich and so on.
 set -euo pipefail
 
 missing=()

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Writes capi/default.pgo, the profile by which the compiler optimises the C library
-# (profile-guided optimisation: go.dev/doc/pgo): small messages and small collectives, since there
-# instructions count, and small messages with replicas. To be run on a quiet machine when the message path
-# has changed much; "banyan bench instructions" tells what it brings. A profile that is out of date
-# does no harm.
+# (profile-guided optimisation: go.dev/doc/pgo). It profiles small messages and small collectives,
+# where instructions count, and small messages with replicas. Run it on a quiet machine when the
+# message path has changed much. "banyan bench instructions" shows the gain. A profile that is out of
+# date does no harm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,12 +20,13 @@ for row in "latency 8" "latency 1024" "stream 8" "barrier 0" "bcast 8" "allreduc
 	"$build/bin/mpiexec" -n 2 "$build/row" $row >/dev/null
 done
 "$build/bin/mpiexec" -n 4 "$build/row" bcast 8 >/dev/null
-# Replicas must send the same: programs/row.c finds by the clock how often, this one is told. Four processes have
-# half of two cores each and wait a lot, and a process is profiled for 3 s: so they come several times.
+# Replicas must send the same. programs/row.c finds its number of rounds by the clock; this program is
+# told it. Four processes share two cores and wait a lot, and each is profiled for only 3 s. So the
+# program runs several times.
 touch "$build/notes/go"
 for bytes in 8 8 8 8 1024 1024 1024 1024; do
 	"$build/bin/mpiexec" -n 2 --replicas 2 "$build/pingpong" "$build/notes" $bytes 600000
 done
-# Without the time that is spent waiting: how fast that is doesn't matter.
+# The profile leaves out the time spent waiting, because its speed doesn't matter.
 go tool pprof -symbolize=none -ignore 'Syscall6|linger' -proto "$build"/profile.* 2>/dev/null >"$build/merged"
 mv "$build/merged" capi/default.pgo

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks that the tools which the build needs are there: Go and a C compiler.
-# As root on a Debian-like system it installs what is missing; otherwise it says
-# what to install. Prints nothing when all is well.
+# Checks that the tools for the build are installed: Go and a C compiler. As root on a Debian-like
+# system it installs missing tools. Otherwise it says what to install. It prints nothing if nothing is
+# missing.
 set -euo pipefail
 
 # oldest is the first Go that fetches, by itself, the release go.mod asks for.

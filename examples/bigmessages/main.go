@@ -1,7 +1,6 @@
-// Bigmessages loads a job with messages and checks every one: each rank exchanges
-// large ones with both neighbours on a ring, then streams many small ones, numbered,
-// to its right neighbour. A message lost, doubled, out of order or altered is an
-// error that ends the job.
+// Bigmessages loads a job with messages and checks every one. Each rank exchanges large messages with
+// both neighbours on a ring. Then it streams many small, numbered messages to its right neighbour. A
+// message that is lost, duplicated, out of order or altered is an error that ends the job.
 //
 //	banyan run -n 3 --replicas 2 bigmessages [-large 20] [-bytes 1048576] [-small 1000000]
 package main
@@ -60,8 +59,7 @@ func neighbours(world *mpi.Comm) (left, right int) {
 	return (rank + size - 1) % size, (rank + 1) % size
 }
 
-// exchangeLarge sends both neighbours a large message and receives theirs, again and
-// again.
+// exchangeLarge sends both neighbours large messages and receives theirs, in several rounds.
 func exchangeLarge(world *mpi.Comm, count, bytes int) error {
 	left, right := neighbours(world)
 	out, fromLeft, fromRight := make([]byte, bytes), make([]byte, bytes), make([]byte, bytes)

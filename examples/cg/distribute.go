@@ -87,8 +87,8 @@ func load(name string) (*matrixmarket.Matrix, error) {
 	return m, nil
 }
 
-// suits says why a matrix can't be positive definite and symmetric, as far as can be
-// seen without solving.
+// suits is an error if a matrix isn't symmetric, or can't be positive definite as far as its entries
+// show.
 func suits(m *matrixmarket.Matrix) error {
 	if m.Rows != m.Columns || m.Rows == 0 {
 		return fmt.Errorf("the matrix is %d by %d, not square", m.Rows, m.Columns)
@@ -114,7 +114,7 @@ func suits(m *matrixmarket.Matrix) error {
 	return nil
 }
 
-// compare orders places in a matrix by row, then column.
+// compare orders the entries of a matrix by row, then column.
 func compare(row1, column1, row2, column2 int32) int {
 	if row1 != row2 {
 		return int(row1) - int(row2)

@@ -30,7 +30,7 @@ type outgoing struct {
 
 type segment struct{ begin, end int }
 
-// newHalo lets every rank tell the others what it needs of them.
+// newHalo has every rank tell the others which of their elements it needs.
 func newHalo(world *mpi.Comm, a *block, byName bool) (*halo, error) {
 	ranks := world.Size()
 	h := &halo{world: world, byName: byName, count: a.count, from: make([]segment, ranks)}
@@ -71,11 +71,12 @@ func newHalo(world *mpi.Comm, a *block, byName bool) (*halo, error) {
 	return h, mpi.WaitAll(pending...)
 }
 
-// exchange implements others. The neighbours' values are received in the order in
-// which they come, unless byName, and each put in its place, so the order has no effect.
+// exchange implements others. It receives the neighbours' values in the order in which they come,
+// unless byName is set. It stores each neighbour's values in their own segment, so the order has no
+// effect.
 //
-// One tag serves all exchanges: no rank begins one before all have ended the last,
-// since there is a sum between them.
+// One tag serves all exchanges: because of the sum between two exchanges, no rank begins one before
+// all ranks have ended the last.
 func (h *halo) exchange(vector []float64) error {
 	pending := make([]*mpi.Request, 0, len(h.sends))
 	for _, out := range h.sends {

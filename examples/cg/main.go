@@ -4,18 +4,17 @@
 //
 //	banyan run -n 4 cg [flags] matrix.mtx[.gz]
 //
-// It shows a real program's traffic: rank 0 reads the matrix and scatters blocks of
-// rows (distribute.go); in each iteration neighbours exchange the parts of a
-// vector they need, received in whatever order they come (halo.go) or, with
-// -any-source=false, from each by name; scalar products are all-reduced. Sends don't depend on the order in which messages arrive,
-// so replicas of a rank stay equal and the output is the same, to the byte, whether
-// or not processes die.
+// It shows a real program's traffic. Rank 0 reads the matrix and scatters blocks of rows
+// (distribute.go). In each iteration neighbours exchange the parts of a vector that they need. They
+// receive them in any order (halo.go) or, with -any-source=false, from each neighbour in turn. Scalar
+// products are all-reduced. Sends don't depend on the order in which messages arrive. So the replicas
+// of a rank stay equal, and the output is the same to the byte, whether processes die or not.
 //
-// Between two solutions the program is at a safe point, where all there is to it is the number
-// of the next and the checksum so far: with --heal dead replicas are replaced there.
+// Between two solutions the program is at a safe point. There its whole state is the number of the
+// next solution and the checksum so far. With --heal dead replicas are replaced there.
 //
-// To know how good a solution is, the right-hand sides are made from solutions that
-// are known: number s is A·x with x[i] = 1 + i mod s. No times are printed.
+// To check solutions, the program makes right-hand sides from known solutions: number s is A·x with
+// x[i] = 1 + i mod s. It prints no times.
 package main
 
 import (
@@ -38,7 +37,7 @@ type options struct {
 	every     int
 	tolerance float64
 	limit     int
-	// byName receives from each neighbour by name, in place of whoever comes first.
+	// byName receives from each neighbour in turn, not from the one that comes first.
 	byName bool
 }
 
@@ -82,7 +81,7 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 		return err
 	}
 	for ; s <= o.solves; s++ {
-		if _, err := world.Safepoint(); err != nil { // where the state of a dead replica is taken from a live one
+		if _, err := world.Safepoint(); err != nil { // here a replacement takes over the state of a live replica
 			return err
 		}
 		known, b := a.vector(), make([]float64, a.count)

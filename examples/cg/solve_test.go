@@ -77,7 +77,7 @@ func TestSolveErrors(t *testing.T) {
 	}
 }
 
-// TestSolveBcsstk16 pins what the demo shows to a sane number of iterations.
+// TestSolveBcsstk16 checks that the demo's system takes a sane number of iterations.
 func TestSolveBcsstk16(t *testing.T) {
 	m, err := load("data/bcsstk16.mtx.gz")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"banyan/internal/job/launcher"
 )
 
-// soak makes TestSurvive go on for so long in place of its usual number of plans.
+// soak makes TestSurvive run for so long instead of its usual number of plans.
 var soak = flag.Duration("soak", 0, "try random fault plans for so long")
 
 func TestMain(m *testing.M) { jobtest.Main(m, main) }
@@ -63,8 +63,8 @@ func TestSurvive(t *testing.T) {
 	}
 }
 
-// TestHeal kills a replica, waits until it has been replaced, and kills the one whose state
-// its successor has: the output stays that of the undisturbed job.
+// TestHeal kills a replica, waits until it has been replaced, and kills the donor of the replacement.
+// The output stays that of the undisturbed job.
 func TestHeal(t *testing.T) {
 	args := []string{"-every", "50", "-solves", "10", "data/bcsstk16.mtx.gz"}
 	undisturbed := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: 1, Args: args})
@@ -83,8 +83,8 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// killer is the launcher's stderr. When that says for the first time that a replica is back,
-// it kills replica 0 of its rank.
+// killer is the launcher's stderr. When the launcher says for the first time that a replica is back,
+// killer kills replica 0 of that rank.
 type killer struct {
 	rank int
 	t    *testing.T
@@ -115,7 +115,7 @@ func child(number int) int {
 			}
 		}
 	}
-	return 1 << 30 // nobody
+	return 1 << 30 // no process has this number
 }
 
 // TestBrokenMatrixJob: a job of processes ends with code 1 and the cause.

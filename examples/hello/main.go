@@ -1,4 +1,4 @@
-// Hello is the smallest program: every rank says who it is.
+// Hello is the smallest program: every rank prints its number.
 //
 //	banyan run -n 4 hello
 package main

@@ -1,5 +1,5 @@
-// Masterworker hands out tasks to whoever is free, which is what replication can't take
-// as it stands:
+// Masterworker gives tasks to any worker that is free. Replication can't run such a program as it
+// is:
 //
 //	banyan run -n 4 masterworker
 //	banyan check -n 4 masterworker            finds out

@@ -7,9 +7,9 @@ type team struct {
 	world      *mpi.Comm
 	rank, size int
 	anySource  bool
-	// turn is the tag of the next exchange, 0 or 1 in turn. A neighbour is at most one exchange
-	// ahead, since it needs what we send in this one; so two tags tell its messages
-	// apart, whichever comes first and from whomever.
+	// turn is the tag of the next exchange, alternately 0 and 1. A neighbour is at most one exchange
+	// ahead, because it needs what we send in this one. So two tags tell its messages apart in any
+	// order of arrival.
 	turn int
 }
 
@@ -40,7 +40,7 @@ type neighbour struct {
 	own      region // of ours that it needs
 	beyond   region // of its that we need
 	out      []float64
-	received []float64 // as long as anybody's, if it may be anybody's
+	received []float64 // as long as the longest message, if any neighbour's may arrive in it
 }
 
 // region is a box in a level's arrays.
@@ -88,8 +88,8 @@ func newHalo(t *team, d decomposition, l *level) *halo {
 	return h
 }
 
-// exchange fills the halo of an array. What comes from each neighbour has its own place, so the order
-// in which messages come, and are received with anySource, has no effect.
+// exchange fills the halo of an array. The values of each neighbour have a region of their own, so the
+// order in which messages are received with anySource has no effect.
 func (h *halo) exchange(l *level, array []float64) error {
 	t := h.team
 	tag := t.turn

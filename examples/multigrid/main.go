@@ -2,19 +2,19 @@
 //
 //	banyan run -n 8 multigrid [flags]
 //
-// It communicates otherwise than examples/cg: on each grid of the hierarchy neighbours exchange the
-// faces, edges and corners of their blocks some seven times a cycle, from many kilobytes on
-// the finest grid to single numbers on the coarse ones (halo.go); what is too coarse to be divided is
-// gathered at all ranks and solved there. There is one reduction a cycle. So most messages are
-// small and their latency counts.
+// Its traffic differs from that of examples/cg. On each grid of the hierarchy neighbours exchange the
+// faces, edges and corners of their blocks some seven times a cycle. These have many kilobytes on the
+// finest grid and single numbers on the coarse ones (halo.go). Grids that are too coarse to be divided
+// are gathered at all ranks and solved there. There is one reduction a cycle. So most messages are
+// small, and their latency counts.
 //
-// With -any-source the halos are received from whoever comes first, as some codes do (HPCCG, in the
-// paper on replication), without it from each neighbour by name. Sends don't depend on it.
+// With -any-source halos are received in any order, as some codes do (HPCCG, in the paper on
+// replication). Without it they are received from each neighbour in turn. Sends don't depend on it.
 //
-// The right-hand sides are made from solutions that are known: sums of the eigenvectors of the matrix,
-// whose eigenvalues are known as well. A solution whose error is larger than its residual allows
-// ends the job with an error. The output has no times, and is the same to the byte for any number of
-// ranks, with and without -any-source, replicas or deaths.
+// The program makes right-hand sides from known solutions: sums of eigenvectors of the matrix, whose
+// eigenvalues are known as well. A solution whose error is larger than its residual allows ends the
+// job with an error. The output has no times, and is the same to the byte for any number of ranks,
+// with and without -any-source, replicas or deaths.
 package main
 
 import (
@@ -161,9 +161,9 @@ func (l *level) problem(s int) []float64 {
 	return known
 }
 
-// errorBound is what an error may be at most for a residual: the inverse of the matrix isn't larger
-// than (n+1)²/72 in the maximum norm, because v = x(1−x)/2, a solution across the cube, has
-// A·v ≥ 9h². Rounding in the known solution and its right-hand side comes on top.
+// errorBound is the largest error for a residual. The inverse of the matrix isn't larger than
+// (n+1)²/72 in the maximum norm, because v = x(1−x)/2, a solution across the cube, has A·v ≥ 9h².
+// Rounding in the known solution and its right-hand side adds to that.
 func errorBound(n int, residual float64) float64 {
 	const rounding = 1e-14
 	return (residual + 27*rounding) * float64((n+1)*(n+1)) / 72

@@ -19,8 +19,8 @@ func output(t *testing.T, n, replicas int, o options) []string {
 	return jobtest.Print(t, n, replicas, func(world *mpi.Comm, to io.Writer) error { return run(world, to, o) })
 }
 
-// TestProgram: the output is the same, to the byte, on any number of ranks, with replicas and
-// without, whoever is received from first.
+// TestProgram checks that the output is the same, to the byte, on any number of ranks, with replicas
+// and without, and in any order of arrival.
 func TestProgram(t *testing.T) {
 	o := options{points: 31, solves: 2, tolerance: 1e-10, limit: 20}
 	want := output(t, 1, 1, o)[0]
@@ -40,7 +40,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestRefused: all ranks of jobs that can't be done end with the cause.
+// TestRefused checks that all ranks of impossible jobs end with the cause.
 func TestRefused(t *testing.T) {
 	good := options{points: 15, solves: 1, tolerance: 1e-10, limit: 20}
 	for want, spoil := range map[string]func(*options){

@@ -1,6 +1,6 @@
-// Workqueue shares work among processes that come and go. The work is files in a
-// directory that all can reach; who does which follows from the view of the group, so
-// nobody hands it out: with each new view every worker knows its new share.
+// Workqueue shares work among processes that come and go. The work is files in a directory that all
+// processes can reach. No process hands the work out: with each new view of the group every worker
+// knows its new share.
 //
 // In three terminals:
 //
@@ -9,8 +9,8 @@
 //	workqueue -name bert -seeds 127.0.0.1:7946 /tmp/queue
 //	workqueue -name cleo -seeds 127.0.0.1:7946 /tmp/queue
 //
-// Kill one, also with -9, and the others take over its share at once; start it again, with
-// the others as seeds, and it gets it back.
+// Kill one, even with -9, and the others take over its share at once. Start it again, with the others
+// as seeds, and it gets its share back.
 package main
 
 import (
@@ -103,7 +103,7 @@ func work(ctx context.Context, m *group.Member, q *queue, each time.Duration) er
 		select {
 		case v, ok := <-m.Views():
 			if !ok {
-				// The others have taken over: what is half done stays undone.
+				// The others have taken over the share, so this worker drops its unfinished task.
 				return fmt.Errorf("out of the group: %w", m.Err())
 			}
 			view = v

@@ -42,9 +42,9 @@ func (q *queue) tasks() (list []string, err error) {
 // errDoneAlready: another worker was faster.
 var errDoneAlready = errors.New("done already")
 
-// done notes the result of a task. When a view spreads, two workers may hold a task for theirs
-// for a moment, and a worker that was taken for dead may not know it yet. So the result is put in its place by
-// a step that only one of them can make.
+// done stores the result of a task. While a view spreads, two workers may both take a task for theirs,
+// and a worker that was taken for dead may not know it yet. So done stores the result by a step at
+// which only one of them succeeds.
 func (q *queue) done(task, by string) error {
 	f, err := os.CreateTemp(q.directory, "result-*")
 	if err != nil {
@@ -79,8 +79,8 @@ func share(tasks []string, v group.View, worker string) (mine []string) {
 	return mine
 }
 
-// owner is who does a task: the member whose name, hashed with the task, gives the most. All members
-// of a view come to the same result, and of one that goes only its own tasks move.
+// owner is the member that does a task: the one whose name, hashed with the task, gives the highest
+// value. All members of a view agree on it, and when a member goes, only its own tasks move.
 func owner(task string, v group.View) (name string) {
 	best := uint64(0)
 	for _, m := range v.Members {

@@ -64,7 +64,7 @@ func (w worker) await(t *testing.T, texts ...string) string {
 	}
 }
 
-// Three share the work, one is killed, and comes back: every task is done once.
+// Three workers share the work. One is killed and comes back. Every task is done once.
 func TestWorkQueue(t *testing.T) {
 	const tasks = 60
 	directory := t.TempDir()

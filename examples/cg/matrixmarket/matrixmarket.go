@@ -23,9 +23,8 @@ import (
 // Matrix is a sparse matrix.
 type Matrix struct {
 	Rows, Columns int
-	// Entries are in the order of their rows, then columns, no two at the same
-	// place. Those of a symmetric file are all here, on both sides of the
-	// diagonal.
+	// Entries are in the order of their rows, then columns. No two have the same row and column.
+	// Those of a symmetric file are all here, on both sides of the diagonal.
 	Entries []Entry
 }
 
@@ -37,11 +36,11 @@ type Entry struct {
 
 const (
 	maxLine = 1024    // characters; the format's own limit
-	trusted = 1 << 16 // entries allocated on the file's word alone
+	trusted = 1 << 16 // entries allocated because the file's banner says so
 )
 
-// Read reads a matrix to the end of r. Values at the same place are added up. An
-// error names the line of the (uncompressed) text.
+// Read reads a matrix to the end of r. It adds up values of the same row and column. An error names
+// the line of the (uncompressed) text.
 func Read(r io.Reader) (*Matrix, error) {
 	buffered := bufio.NewReader(r)
 	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
@@ -195,7 +194,7 @@ func parseInt(field []byte, what string, low, high int) (int, error) {
 	return i, nil
 }
 
-// sum sorts entries and adds up those at the same place, in the order of the file.
+// sum sorts entries and adds up those of the same row and column, in the order of the file.
 func sum(entries []Entry) []Entry {
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Column, b.Column))

@@ -94,8 +94,7 @@ func TestReadBcsstk16(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that whatever is accepted is well formed, and means the same
-// when written down again.
+// FuzzRead checks that every accepted matrix is well formed, and reads the same when written again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("%%MatrixMarket matrix coordinate real general\n% c\n2 3 2\n2 3 -1.5e1\n1 1 2\n"))
 	f.Add([]byte("%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 4\n2 1 7\n"))

@@ -18,7 +18,7 @@ import (
 // asProgram makes a test's executable the program itself.
 const asProgram = "BANYAN_TEST_AS_PROGRAM"
 
-// Main is for TestMain: the test's executable is also the program, main, of the jobs that Run starts.
+// Main is for TestMain. The test's executable is also the program, main, of the jobs that Run starts.
 func Main(m *testing.M, main func()) {
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -32,8 +32,8 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// Run runs the program as a job of processes, with a plan of faults. The job says how many, and what else is
-// particular; of its streams stderr may be given.
+// Run runs the program as a job of processes, with a plan of faults. The job may have a stderr; Run
+// sets its other streams.
 func Run(t *testing.T, faults string, job launcher.Config) Result {
 	t.Helper()
 	plan, err := fault.Parse(faults)
@@ -58,7 +58,7 @@ func Run(t *testing.T, faults string, job launcher.Config) Result {
 	return Result{report, out.String(), errs.String()}
 }
 
-// Command is how the job is started by hand.
+// Command is the command line that starts the job by hand.
 func Command(faults string, job launcher.Config) string {
 	ranks, replicas := job.Ranks, fmt.Sprint(job.Replicas)
 	if len(job.Degrees) > 0 {
@@ -75,8 +75,8 @@ func Command(faults string, job launcher.Config) string {
 	return fmt.Sprintf("banyan run -n %d --replicas %s --protocol %s --fault '%s' PROGRAM %s", ranks, replicas, protocol, faults, strings.Join(job.Args, " "))
 }
 
-// Print runs a program in this process, on n ranks, and returns what each replica of rank 0 printed. The other ranks print to
-// nowhere.
+// Print runs a program in this process, on n ranks, and returns what each replica of rank 0 printed.
+// It discards the output of the other ranks.
 func Print(t *testing.T, n, replicas int, run func(world *mpi.Comm, to io.Writer) error) (all []string) {
 	t.Helper()
 	outs := make(chan string, replicas)
