@@ -34,8 +34,8 @@ func New[C any](ranks int) Table[C] {
 
 // Find is the channel with a rank in a context, or nil if it hasn't been added.
 func (t *Table[C]) Find(context uint64, peer proto.Rank) *C {
-	if r := &t.recent[peer]; r.context == context && r.channel != nil {
-		return r.channel
+	if r := &t.recent[peer]; r.context == context {
+		return r.channel // nil only if the rank has no channel at all
 	}
 	return t.look(context, peer)
 }
