@@ -131,7 +131,7 @@ type run struct {
 	states   []broadcast.State
 	coloured int
 	last     proto.Time   // when the last of them was
-	waits    []proto.Time // when somebody may have something to send, ascending
+	waits    []proto.Time // when a process may have something to send, ascending
 	trace    *trace.Writer
 
 	timed      bool         // keep the following
@@ -251,7 +251,7 @@ func (s *Simulator) disseminationEnd(c *Case, t *topology.Tree) proto.Time {
 	return s.treeEnd
 }
 
-// walk follows the colour along a tree. Nobody waits for anybody: each process
+// walk follows the colour along a tree. No branch waits for another: each process
 // receives one message.
 func (s *Simulator) walk(t *topology.Tree, m *model) proto.Time {
 	end := proto.Time(0)

@@ -6,7 +6,7 @@ import "banyan/internal/proto"
 type Traffic struct {
 	Propose  int // down the tree: of the paper's FAILED_NODE, ROOT_DEAD and NEW_NODE_JOIN
 	Ack      int // up
-	Commit   int // down, after all have acknowledged; the paper's welcome of one who joins
+	Commit   int // down, after all have acknowledged; the paper's welcome of a process that joins
 	Takeover int // Collect and Report
 	Other    int // asking, redirecting, rejecting; telling the root, and its answers
 }
