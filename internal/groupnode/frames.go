@@ -8,6 +8,7 @@ import (
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/detection"
 	"banyan/internal/runtime/wire/views"
 )
 
@@ -144,64 +145,26 @@ func (m *Member) membershipFrame(s *stream, payload []byte) error {
 	return nil
 }
 
-// wantsReply in the flags of a KindReconcile asks for a KindReconcile in return.
-const wantsReply = 1
-
 // detectorFrame routes the frames of the detector.
 func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload []byte) {
-	beat := detector.Beat{
-		View: uint32(h.Seq), Incarnation: proto.Incarnation(h.Aux),
-		Digest: detector.Digest{Count: uint32(h.Total), Hash: h.Context},
+	if h.Kind == wire.KindEviction {
+		return // only views exclude a member
 	}
-	if beat.Incarnation != from.Incarnation {
-		m.log.Warn("message dropped", "from", from, "incarnation", beat.Incarnation)
+	if stamp := h.Stamp(); stamp.Incarnation != from.Incarnation {
+		m.log.Warn("message dropped", "from", from, "incarnation", stamp.Incarnation)
 		return
 	}
-	switch h.Kind {
-	case wire.KindHeartbeat:
-		m.detector.Heartbeat(m.now, from.Proc, beat, &m.detections)
-	case wire.KindObserve:
-		m.detector.Observe(m.now, from.Proc, beat, &m.detections)
-	case wire.KindNews, wire.KindReconcile:
-		b := detector.Bulletin{
-			View: beat.View, Incarnation: beat.Incarnation, Source: proto.Proc(h.Src),
-			Cube: h.Flags, Tree: uint8(h.Tag), Gone: make([]detector.Entry, len(payload)/wire.GoneSize),
-		}
-		for i := range b.Gone {
-			b.Gone[i] = detector.Entry(wire.DecodeGone(payload[i*wire.GoneSize:]))
-		}
-		if h.Kind == wire.KindNews {
-			m.detector.News(m.now, from.Proc, b, &m.detections)
-		} else {
-			b.Cube = 0
-			m.detector.Reconcile(m.now, from.Proc, b, h.Flags == wantsReply, &m.detections)
-		}
-	}
+	detection.Deliver(m.detector, m.now, from.Proc, h, payload, &m.detections)
 }
 
 // actDetector carries out one action of the detector. Only views exclude a member, and tell it
 // so: an eviction notice of the detector is one member's opinion, and isn't sent.
 func (m *Member) actDetector(a *detector.Action) {
 	switch a.Kind {
-	case detector.SendHeartbeat:
-		h := stamped(wire.KindHeartbeat, a.Beat.View, a.Beat.Incarnation)
-		h.Context, h.Total = a.Beat.Digest.Hash, uint64(a.Beat.Digest.Count)
-		m.sendTo(a.To, h, nil)
-	case detector.SendObserve:
-		m.sendTo(a.To, stamped(wire.KindObserve, a.Beat.View, a.Beat.Incarnation), nil)
-	case detector.SendNews, detector.SendReconcile:
-		b := &a.Bulletin
-		h := stamped(wire.KindReconcile, b.View, b.Incarnation)
-		if a.Kind == detector.SendNews {
-			h.Kind, h.Src, h.Tag, h.Flags = wire.KindNews, proto.Rank(b.Source), int32(b.Tree), b.Cube
-		} else if a.Ask {
-			h.Flags = wantsReply
-		}
-		m.scratch = m.scratch[:0]
-		for _, e := range b.Gone {
-			m.scratch = wire.AppendGone(m.scratch, wire.Gone(e))
-		}
-		m.sendTo(a.To, h, m.scratch)
+	case detector.SendHeartbeat, detector.SendObserve, detector.SendNews, detector.SendReconcile:
+		var h wire.Header
+		m.scratch, _ = detection.Encode(a, &h, m.scratch[:0])
+		m.sendTo(a.To, &h, m.scratch)
 	case detector.ReportDeath:
 		m.log.Info("death", "process", a.Report.Proc, "cause", a.Report.Cause)
 		v := m.machine.View()
@@ -211,10 +174,6 @@ func (m *Member) actDetector(a *detector.Action) {
 	case detector.ReportFenced:
 		m.log.Info("a member takes this one for dead", "process", a.Report.By)
 	}
-}
-
-func stamped(k wire.Kind, view uint32, incarnation proto.Incarnation) *wire.Header {
-	return &wire.Header{Kind: k, Seq: uint64(view), Aux: int32(incarnation)}
 }
 
 // memberOf is the member of a view with a number.

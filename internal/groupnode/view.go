@@ -7,6 +7,7 @@ import (
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/detection"
 	"banyan/internal/runtime/wire/views"
 	"banyan/internal/topology"
 )
@@ -129,9 +130,11 @@ const witnesses = 8
 // once, is certain to some member, and to the next coordinator among the first, unless all
 // witnesses die together.
 func (m *Member) introduce(v *membership.View, to []membership.Member) {
+	var first wire.Header
+	detection.EncodeHeartbeat(detector.Beat{View: uint32(v.Number), Incarnation: m.self.Incarnation}, &first)
 	for _, who := range to {
 		if who != m.self && m.links[who] == nil {
-			m.send(who, stamped(wire.KindHeartbeat, uint32(v.Number), m.self.Incarnation), nil)
+			m.send(who, &first, nil)
 		}
 	}
 }

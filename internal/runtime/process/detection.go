@@ -4,6 +4,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/runtime/wire"
+	"banyan/internal/runtime/wire/detection"
 	"banyan/internal/topology"
 )
 
@@ -36,17 +37,14 @@ func (p *Process) runDetector() {
 	// hear of them first. Handling one never calls the detector.
 	for i := range p.liveness.detectorOut {
 		a := &p.liveness.detectorOut[i]
-		switch a.Kind {
-		case detector.SendHeartbeat:
-			p.sendHeartbeat(a.To, a.Beat)
+		payload, sends := detection.Encode(a, &p.header, p.scratch[:0])
+		if !sends {
+			continue
+		}
+		p.scratch = payload[:0]
+		p.send(a.To, &p.header, payload, 0)
+		if a.Kind == detector.SendHeartbeat {
 			p.introduce(a.Beat)
-		case detector.SendObserve:
-			wire.Observe{Stamp: stampOf(a.Beat)}.Put(&p.header)
-			p.send(a.To, &p.header, nil, 0)
-		case detector.SendNews, detector.SendReconcile:
-			p.sendBulletin(a)
-		case detector.SendEviction:
-			p.sendEviction(a.To, a.Incarnation)
 		}
 	}
 	for i := range p.liveness.detectorOut {
@@ -62,11 +60,6 @@ func (p *Process) runDetector() {
 	p.liveness.detectorOut = p.liveness.detectorOut[:0]
 }
 
-func (p *Process) sendHeartbeat(to proto.Proc, b detector.Beat) {
-	wire.Heartbeat{Stamp: stampOf(b), Count: b.Digest.Count, Hash: b.Digest.Hash}.Put(&p.header)
-	p.send(to, &p.header, nil, 0)
-}
-
 // introduce sends one more heartbeat along with each of the first few, to the process at
 // distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours. To connect
 // only then would take longer than all the rest.
@@ -76,28 +69,9 @@ func (p *Process) introduce(b detector.Beat) {
 	}
 	to, _ := p.liveness.introduction(p.cfg.Self)
 	if to != proto.NoProc && p.liveness.detector.Alive(to) && p.peers[to].state != peerLeft {
-		p.sendHeartbeat(to, b)
+		detection.EncodeHeartbeat(b, &p.header)
+		p.send(to, &p.header, nil, 0)
 	}
-}
-
-func stampOf(b detector.Beat) wire.Stamp {
-	return wire.Stamp{View: b.View, Incarnation: b.Incarnation}
-}
-
-func (p *Process) sendBulletin(a *detector.Action) {
-	b := &a.Bulletin
-	stamp := wire.Stamp{View: b.View, Incarnation: b.Incarnation}
-	if a.Kind == detector.SendNews {
-		wire.News{Stamp: stamp, Source: b.Source, Cube: b.Cube, Tree: b.Tree}.Put(&p.header)
-	} else {
-		wire.Reconcile{Stamp: stamp, Ask: a.Ask}.Put(&p.header)
-	}
-	p.scratch = p.scratch[:0]
-	for _, e := range b.Gone {
-		p.scratch = wire.AppendGone(p.scratch, wire.Gone(e))
-	}
-	p.send(a.To, &p.header, p.scratch, 0)
-	p.scratch = p.scratch[:0]
 }
 
 func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
@@ -110,36 +84,6 @@ func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byt
 	if p.healing.joining != nil && !p.liveness.installed {
 		return // a replacement without a view doesn't know the ring
 	}
-	switch h.Kind {
-	case wire.KindHeartbeat:
-		f := h.Heartbeat()
-		p.liveness.detector.Heartbeat(p.now, from, detector.Beat{
-			View: f.View, Incarnation: f.Incarnation, Digest: detector.Digest{Count: f.Count, Hash: f.Hash},
-		}, &p.liveness.detectorOut)
-	case wire.KindObserve:
-		f := h.Observe()
-		p.liveness.detector.Observe(p.now, from, detector.Beat{View: f.View, Incarnation: f.Incarnation}, &p.liveness.detectorOut)
-	case wire.KindNews:
-		f := h.News()
-		p.liveness.detector.News(p.now, from, detector.Bulletin{
-			View: f.View, Incarnation: f.Incarnation, Source: f.Source, Cube: f.Cube, Tree: f.Tree, Gone: decodeGone(payload),
-		}, &p.liveness.detectorOut)
-	case wire.KindReconcile:
-		f := h.Reconcile()
-		p.liveness.detector.Reconcile(p.now, from, detector.Bulletin{
-			View: f.View, Incarnation: f.Incarnation, Gone: decodeGone(payload),
-		}, f.Ask, &p.liveness.detectorOut)
-	case wire.KindEviction:
-		p.liveness.detector.Eviction(p.now, from, h.Eviction().Incarnation, &p.liveness.detectorOut)
-	}
+	detection.Deliver(p.liveness.detector, p.now, from, h, payload, &p.liveness.detectorOut)
 	p.runDetector()
-}
-
-// decodeGone makes a new list for each bulletin: the detector may keep it.
-func decodeGone(payload []byte) []detector.Entry {
-	gone := make([]detector.Entry, len(payload)/wire.GoneSize)
-	for i := range gone {
-		gone[i] = detector.Entry(wire.DecodeGone(payload[i*wire.GoneSize:]))
-	}
-	return gone
 }

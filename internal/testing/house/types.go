@@ -7,6 +7,7 @@ import (
 	"go/importer"
 	"go/types"
 	"io"
+	"os/exec"
 	"path"
 	"strings"
 )
@@ -26,6 +27,11 @@ type checked struct {
 }
 
 func newChecker(m *module) *checker {
+	if build.Default.GOROOT == "" { // this test was built with -trimpath
+		if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+			build.Default.GOROOT = strings.TrimSpace(string(root))
+		}
+	}
 	return &checker{m, importer.ForCompiler(m.files, "gc", nil), map[*pack]*checked{}}
 }
 
