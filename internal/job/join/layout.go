@@ -2,6 +2,7 @@ package join
 
 import (
 	"fmt"
+	"os"
 
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
@@ -29,7 +30,7 @@ func readLayout(procs int) (layout.Layout, error) {
 	}
 	if total != procs {
 		return layout.Layout{}, fmt.Errorf("%s=%.100q: %d replicas of %d ranks, in a job of %d processes",
-			env.Replicas, env.FormatReplicas(degrees), total, len(degrees), procs)
+			env.Replicas, os.Getenv(env.Replicas), total, len(degrees), procs)
 	}
 	return layout.Partial(degrees), nil
 }

@@ -27,7 +27,7 @@ func TestLayout(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"0": "positive number", "x": "positive number", "65": "can't be ranks", "2": "can't be ranks",
-		"2,0": "numbers from 1 to 64", "2,": "numbers from 1 to 64", "2,2": "4 replicas of 2 ranks, in a job of 5 processes",
+		"2,0": "numbers from 1 to 64", "2,": "numbers from 1 to 64", "2,2": env.Replicas + `="2,2": 4 replicas of 2 ranks, in a job of 5 processes`,
 	} {
 		t.Setenv(env.Replicas, text)
 		if l, err := readLayout(5); err == nil || !strings.Contains(err.Error(), want) {
