@@ -101,7 +101,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// ended says whether the process has ended, reaped or not.
+// hasEnded says whether the process has ended, reaped or not.
 func (p *process) hasEnded() bool {
 	p.mu.Lock()
 	reaped := p.reaped
