@@ -13,7 +13,8 @@
 //     made children. So all members, and all replicas of each, get the same context without
 //     exchanging messages. No two communicators share one.
 //   - Every member sends the same messages in the same order, whatever the timing: replication
-//     depends on it. In particular, only the size and the number of members decide the algorithm.
+//     depends on it. In particular, an algorithm is chosen by what is the same everywhere: the
+//     sizes, the members, and what the launcher has said of their hosts.
 //   - Reductions combine in rank order. So their result depends on the communicator alone: not on
 //     the root, the timing or the replica.
 //

@@ -19,7 +19,7 @@ const (
 // ackState is what is owed to other replicas.
 type ackState struct {
 	bytes   int        // arrived, and not acknowledged
-	due     proto.Time // when what is owed has to go; 0: now
+	due     proto.Time // when what is owed has to go; 0: no time is set, and it goes at the next Tick
 	records []wire.Ack // decoded ones of a frame; reused
 }
 

@@ -67,7 +67,7 @@ func (p *Process) introduce(b detector.Beat) {
 	if p.lifecycle.finishing {
 		return
 	}
-	to, _ := p.liveness.introduction(p.cfg.Self)
+	to := p.liveness.introduction(p.cfg.Self)
 	if to != proto.NoProc && p.liveness.detector.Alive(to) && p.peers[to].state != peerLeft {
 		detection.EncodeHeartbeat(b, &p.header)
 		p.send(to, &p.header, nil, 0)

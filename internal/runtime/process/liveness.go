@@ -13,7 +13,7 @@ type liveness struct {
 	detector    *detector.Machine
 	detectorOut detector.Actions
 	ring        *topology.Ring // that of the detector's first view
-	// introduced counts the processes at distance 2, 4, 8… on the ring that got a heartbeat.
+	// introduced is how many of the distances 1, 2, 4, 8… on the ring introduction has been through.
 	introduced int
 	broken     brokenConnections
 
@@ -53,18 +53,19 @@ func (l *liveness) viewOf(v *membership.View) *detector.View {
 	return &detector.View{Number: uint32(v.Number), Ring: ring, Incarnations: incarnations}
 }
 
-// introduction is the next process that is to be introduced by a heartbeat: the one at
-// distance 2, 4, 8… on the ring from self. more is false when all have been.
-func (l *liveness) introduction(self proto.Proc) (to proto.Proc, more bool) {
+// introduction is the process to which self introduces itself next, by a heartbeat: one after
+// another those at distance 2, 4, 8… from self on the ring. It is NoProc the first time, since the
+// heartbeat that goes out then is for the process at distance 1, and when all have had theirs.
+func (l *liveness) introduction(self proto.Proc) proto.Proc {
 	distance := 1 << l.introduced
 	if distance >= l.ring.Len() {
-		return proto.NoProc, false
+		return proto.NoProc
 	}
 	l.introduced++
-	if distance == 1 { // the observer got the first heartbeat
-		return proto.NoProc, true
+	if distance == 1 {
+		return proto.NoProc
 	}
-	return l.ring.At((l.ring.Position(self) + distance) % l.ring.Len()), true
+	return l.ring.At((l.ring.Position(self) + distance) % l.ring.Len())
 }
 
 // tickLiveness lets time pass for the detector and the membership.

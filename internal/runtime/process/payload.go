@@ -27,7 +27,7 @@ func (f *payload) keep(pool *buffers, n int) []byte {
 		f.owner = ownedByKeeper
 		return f.bytes[:n]
 	case n == 0:
-		return nil // what it is an empty part of is the transport's
+		return nil // an empty part of f.bytes would bring the transport's memory into the pool
 	}
 	return pool.copyOf(f.bytes[:n])
 }

@@ -12,7 +12,7 @@ import (
 //
 // Death and departure are final for an incarnation: of two reports only the first counts.
 // The detector learns of the death of a live peer first, and reports it at once. It doesn't
-// watch a joining peer, so only evidence ends that one.
+// watch a joining peer, so only evidence shows the death of that one.
 type peerState uint8
 
 const (

@@ -11,8 +11,8 @@
 //
 // A Process connects parts that each have a file, or a few, of their own:
 //
-//   - peers (peer.go): which processes are alive, joining, dead or gone, and in which
-//     incarnation;
+//   - peers (peer.go): which processes are alive, joining or dead, or have left, and in
+//     which incarnation;
 //   - liveness (liveness.go, detection.go, death.go, members.go, admission.go, broken.go): the
 //     detector, the views, connections that broke;
 //   - sends and receives (send.go, transfer.go, throttle.go; receive.go, rendezvous.go, direct.go,
@@ -209,7 +209,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 // Rank is the process's rank in the world.
 func (p *Process) Rank() proto.Rank { return p.rank }
 
-// Alive tells whether a process is in the job, as far as is known here.
+// Alive tells whether a process isn't known to be dead. A member that has left in order counts.
 func (p *Process) Alive(q proto.Proc) bool {
 	return p.peers[q].state == peerJoining || p.liveness.detector.Alive(q)
 }

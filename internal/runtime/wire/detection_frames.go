@@ -2,7 +2,7 @@ package wire
 
 import "banyan/internal/proto"
 
-// Stamp begins every frame of the detector but KindEviction: in which view the sender
+// Stamp is a part of every frame of the detector but KindEviction: in which view the sender
 // is, and in which incarnation of its own.
 type Stamp struct {
 	View        uint32
