@@ -44,7 +44,7 @@ func (c *conversation) hear(n int) ([]byte, error) {
 	return message, err
 }
 
-// read is hear for bytes that proofs don't cover.
+// read is hear without the note: for bytes that proofs don't cover, or cover only in part.
 func (c *conversation) read(n int) ([]byte, error) {
 	b := make([]byte, n)
 	k, err := io.ReadFull(c.conn, b)

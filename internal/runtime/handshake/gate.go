@@ -32,11 +32,11 @@ type arrival struct {
 	at   time.Time
 }
 
-// Serve calls greet for each connection, on a goroutine of its own. greet owns the connection, and
-// calls proven when the dialler has proved that it knows the secret: from then on no stranger can
-// take the connection's place. Serve closes the connections in greet when ctx ends. failed is told
-// of errors of the listener. Serve returns after the listener was closed or ctx has ended, and
-// every greet has returned.
+// Serve calls greet for each connection, on a goroutine of its own. greet owns the connection. When
+// the dialler has proved that it knows the secret, greet calls proven or returns: from then on no
+// stranger can take the connection's place. Serve closes the connections in greet when ctx ends.
+// failed is told of errors of the listener. Serve returns after the listener was closed or ctx has
+// ended, and every greet has returned.
 func (g *Gate) Serve(ctx context.Context, listener net.Listener, greet func(conn net.Conn, proven func()), failed func(error)) {
 	var greeting sync.WaitGroup
 	defer greeting.Wait()
