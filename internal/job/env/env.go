@@ -30,8 +30,8 @@ const (
 	// Default: no. Set by the launcher or the user; read by join.
 	Verify = "BANYAN_VERIFY"
 	// Transport says which media carry messages: TransportAuto (the default), TransportSHM or
-	// TransportTCP. Set by the launcher or the user; read by join, which refuses a job whose
-	// processes differ in it.
+	// TransportTCP. Set by the launcher or the user; read by join, which refuses a job in which
+	// some processes have TransportTCP and others don't.
 	Transport = "BANYAN_TRANSPORT"
 	// Address says where a process listens: an address, a host name, or the name of a network
 	// interface. Default: the loopback address if all processes share a host, else an address
@@ -131,8 +131,8 @@ const (
 	BenchMembership = "BANYAN_BENCH_MEMBERSHIP"
 )
 
-// SetByLauncher are the variables that "banyan run" sets for the processes of a job. They don't
-// inherit these from the launcher's own environment.
+// SetByLauncher are the variables that the processes of a job don't inherit from the environment of
+// "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Spares, Incarnations, OutputFDs, Cores,
 	Transport, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
