@@ -7,7 +7,7 @@ package comm
 func (p *Plan) bruckAlltoall(send, recv []byte, each int) {
 	n, rank := p.size(), p.rank()
 	part := func(b []byte, i int) []byte { return b[i*each : (i+1)*each] }
-	// held[i] has the distance i to travel. In each round it does one bit of that, the lowest first.
+	// held[i] has the distance i to travel. It does one bit of that a round, the lowest first.
 	held := p.scratch(len(send))
 	p.copy(held[:(n-rank)*each], send[rank*each:])
 	p.copy(held[(n-rank)*each:], send[:rank*each])

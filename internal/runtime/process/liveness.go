@@ -13,7 +13,7 @@ type liveness struct {
 	detector    *detector.Machine
 	detectorOut detector.Actions
 	ring        *topology.Ring // that of the detector's first view
-	// introduced is how many of the distances 1, 2, 4, 8… on the ring introduction has been through.
+	// introduced is how many of the distances 1, 2, 4, 8… introduction has been through.
 	introduced int
 	broken     brokenConnections
 

@@ -15,8 +15,8 @@ const (
 	// ownedByFrame: it is a buffer of the pool. It goes back there with the frame, unless keep
 	// takes it.
 	ownedByFrame
-	// ownedByKeeper: what called keep owns the buffer, and puts it back to the pool.
-	ownedByKeeper
+	// ownedByCaller: the caller of keep owns the buffer, and puts it back to the pool.
+	ownedByCaller
 )
 
 // keep gives the first n bytes for good: in the frame's own buffer, else in a copy. It may be
@@ -24,7 +24,7 @@ const (
 func (f *payload) keep(pool *buffers, n int) []byte {
 	switch {
 	case f.owner == ownedByFrame:
-		f.owner = ownedByKeeper
+		f.owner = ownedByCaller
 		return f.bytes[:n]
 	case n == 0:
 		return nil // an empty part of f.bytes would bring the transport's memory into the pool

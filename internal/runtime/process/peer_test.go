@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
 )
@@ -59,5 +60,24 @@ func TestPeersOfAReplacement(t *testing.T) {
 	}
 	if got := all.dead(); !slices.Equal(got, []bool{false, false, true, false}) {
 		t.Errorf("dead %v", got)
+	}
+}
+
+// Of two reports of an end only the first counts: a process that has died doesn't leave in order
+// afterwards, and one that has left isn't fenced as a dead one.
+func TestFirstEndOfAPeerCounts(t *testing.T) {
+	p, w := single(t, layout.Uniform(2, 2))
+	p.Evidence(1, 0)
+	p.Left(1)
+	if s := p.peers[1].state; s != peerDead || p.Alive(1) || p.present(1) {
+		t.Errorf("a dead process is %v after it left; alive: %v, present: %v", s, p.Alive(1), p.present(1))
+	}
+	p.Left(3)
+	p.Evidence(3, 0)
+	if s := p.peers[3].state; s != peerLeft || p.present(3) {
+		t.Errorf("a process that has left is %v after it died; present: %v", s, p.present(3))
+	}
+	if !slices.Equal(w.fenced, []proto.Proc{1}) || p.replica.Lost(1) {
+		t.Errorf("fenced: %v, want process 1 only; rank 1 lost: %v", w.fenced, p.replica.Lost(1))
 	}
 }
