@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// inputAhead bounds the input kept for a replica that reads slowly, inputKept the input kept for
-	// replacements.
+	// inputAhead bounds the input kept for a replica that reads slowly, inputKept the input kept
+	// for replacements.
 	inputAhead = 1 << 20
 	inputKept  = 64 << 20
 )

@@ -70,8 +70,8 @@ func (p *plan) coreSets() (coreSets, error) {
 
 // divideCores divides cores among processes.
 //
-// The kernel tends to put processes that wake each other onto one core, where each message takes two
-// process switches. So processes are kept apart by default, as far as that leaves no core idle.
+// The kernel tends to put processes that wake each other onto one core, where each message takes
+// two process switches. So processes are kept apart by default, as far as that leaves no core idle.
 func divideCores(bind string, cores []int, layout layout.Layout, apart bool) coreSets {
 	n := layout.Procs()
 	if bind == BindAuto && (n > len(cores) || n == 1) {
@@ -100,10 +100,10 @@ func divideCores(bind string, cores []int, layout layout.Layout, apart bool) cor
 // that have the fewest processes so far. If apart is set, a core without a replica of the same rank
 // is preferred.
 //
-// The replicas of a rank do the same at about the same time: on one core they would take turns while
-// another core idles. But with the mirror protocol, if the cores are separate, one replica layer runs
-// ahead until it is throttled (package replica), and what it sends to the other layer waits there. On
-// one core they go in step.
+// The replicas of a rank do the same at about the same time: on one core they would take turns
+// while another core idles. But with the mirror protocol, if the cores are separate, one replica
+// layer runs ahead until it is throttled (package replica), and what it sends to the other layer
+// waits there. On one core they go in step.
 func InTurn(cores []int, layout layout.Layout, apart bool) []int {
 	all := make([]int, layout.Procs())
 	load := make([]int, len(cores))

@@ -1,11 +1,11 @@
 // Package launcher runs a job on this machine: it starts the processes, lets them find each other,
-// passes their input and output, learns of their deaths first, and ends with the job's exit code. It
-// is what "banyan run" does.
+// passes their input and output, learns of their deaths first, and ends with the job's exit code.
+// It is what "banyan run" does.
 //
 // # Parts
 //
-// One goroutine, the loop (loop.go), owns the job (job.go). All other goroutines post events to it: a
-// process was reaped, a process sent a message on its lifeline, a signal came, a planned fault is
+// One goroutine, the loop (loop.go), owns the job (job.go). All other goroutines post events to it:
+// a process was reaped, a process sent a message on its lifeline, a signal came, a planned fault is
 // due. The loop never waits for a process, a pipe or the terminal.
 //
 //	the plan        config.go parts.go degrees.go heartbeat.go privatedir.go bind.go environment.go
@@ -21,8 +21,8 @@
 //   - A process leaves in order if it exits with 0 after it has finalised, or without ever having
 //     initialised the library.
 //   - Otherwise its end is a death: by a signal, by an exit code, by an exit without finalising, or
-//     by silence, when another process suspects it and the launcher kills it. All others are told at
-//     once.
+//     by silence, when another process suspects it and the launcher kills it. All others are told
+//     at once.
 //   - A process to which a debugger is attached isn't taken for dead when it is silent: all others
 //     are told to excuse it (debugger.go).
 //   - A rank whose replicas have all died is lost. That ends the job, unless the program has said
@@ -36,17 +36,17 @@
 //
 // With --heal a replica that died is replaced, if its program has safe points: the launcher starts
 // another process for its replica slot, names a donor among the live replicas of the rank, has all
-// others admit the replacement, and has the replacement's output follow the donor's. The donor sends
-// its state directly to the replacement. Package recovery decides what is sent to whom, and when; the
-// loop carries that out. One replica is replaced at a time. A phase that takes too long is given up,
-// and after three failures in a row the slot stays vacant. The slot counts as vacant until the
-// replacement says that it is a replica.
+// others admit the replacement, and has the replacement's output follow the donor's. The donor
+// sends its state directly to the replacement. Package recovery decides what is sent to whom, and
+// when; the loop carries that out. One replica is replaced at a time. A phase that takes too long
+// is given up, and after three failures in a row the slot stays vacant. The slot counts as vacant
+// until the replacement says that it is a replica.
 //
 // # What stays behind
 //
-// Nothing. Every process has a process group, which is killed when the process ends. If the launcher
-// dies, the kernel kills the processes (PDEATHSIG), and their lifelines end. Nothing is left in the
-// file system.
+// Nothing. Every process has a process group, which is killed when the process ends. If the
+// launcher dies, the kernel kills the processes (PDEATHSIG), and their lifelines end. Nothing is
+// left in the file system.
 //
 // # Limits
 //

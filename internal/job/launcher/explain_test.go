@@ -75,8 +75,8 @@ func TestLateJobExplainsItself(t *testing.T) {
 	}
 }
 
-// The user is also told of processes that never initialise MPI. A process that doesn't answer doesn't
-// keep the job alive.
+// The user is also told of processes that never initialise MPI. A process that doesn't answer
+// doesn't keep the job alive.
 func TestLateProgramsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	o := run(t, Config{Ranks: 1, Program: "sleep", Args: []string{"60"}, Limit: 300 * time.Millisecond})

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// feeder copies one input to several sinks. Each sink reads at its own pace. When the slowest sink is
-// limit bytes behind the input, the feeder stops reading the input. A sink whose Write fails has
+// feeder copies one input to several sinks. Each sink reads at its own pace. When the slowest sink
+// is limit bytes behind the input, the feeder stops reading the input. A sink whose Write fails has
 // gone.
 //
 // A replacement's sink begins at the input's first byte. So the feeder keeps the whole input, up to

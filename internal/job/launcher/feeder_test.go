@@ -23,8 +23,8 @@ func askedPipe(t *testing.T) (sink, *os.File) {
 	return sink{w: w, otherEnd: raw}, r
 }
 
-// A replacement gets the input from its first byte on, and the feeder knows how much each process has
-// taken.
+// A replacement gets the input from its first byte on, and the feeder knows how much each process
+// has taken.
 func TestFeederReplaces(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	first, in := askedPipe(t)
@@ -99,8 +99,8 @@ func TestFeederKeepsALimit(t *testing.T) {
 	}
 }
 
-// The feeder knows how much a process has read even if its pipe is full. The process gets all of the
-// rest.
+// The feeder knows how much a process has read even if its pipe is full. The process gets all of
+// the rest.
 func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	text := strings.Repeat("0123456789", 50_000)
 	first, in := askedPipe(t)
@@ -124,8 +124,8 @@ func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	}
 }
 
-// The input doesn't wait for a replacement that doesn't read yet. When too much would have to be kept
-// for it, lost is called. A replacement that has caught up counts like the other sinks.
+// The input doesn't wait for a replacement that doesn't read yet. When too much would have to be
+// kept for it, lost is called. A replacement that has caught up counts like the other sinks.
 func TestFeederWithAReplacement(t *testing.T) {
 	const kept = 1 << 20
 	text := strings.Repeat("0123456789", kept/4)

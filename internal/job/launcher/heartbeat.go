@@ -7,8 +7,8 @@ import (
 	"banyan/internal/job/env"
 )
 
-// Defaults of the failure detector's η and δ. If only one is given, the other follows in the ratio of
-// the defaults.
+// Defaults of the failure detector's η and δ. If only one is given, the other follows in the ratio
+// of the defaults.
 const (
 	DefaultHeartbeatPeriod  = env.DefaultHeartbeatPeriod
 	DefaultHeartbeatTimeout = env.DefaultHeartbeatTimeout

@@ -19,8 +19,8 @@ import (
 
 const roleVariable = "LAUNCH_TEST_ROLE"
 
-// The test binary is several programs: the tests, a program of a job, a launcher for tests that kill
-// or interrupt one, and a debugger.
+// The test binary is several programs: the tests, a program of a job, a launcher for tests that
+// kill or interrupt one, and a debugger.
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); {
 	case role == "program":

@@ -259,8 +259,8 @@ func TestStopAfterFinalising(t *testing.T) {
 	}
 }
 
-// A stopped replica of a program without heartbeats isn't waited for once another replica has left in
-// order.
+// A stopped replica of a program without heartbeats isn't waited for once another replica has left
+// in order.
 func TestStopOfAnotherProgram(t *testing.T) {
 	p, err := fault.Parse("stop rank=0 at=0s")
 	if err != nil {

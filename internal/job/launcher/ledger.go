@@ -11,8 +11,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// ledger records how processes live and end, and judges what that means for their ranks. It is pure:
-// it has no clock and no I/O.
+// ledger records how processes live and end, and judges what that means for their ranks. It is
+// pure: it has no clock and no I/O.
 type ledger struct {
 	layout.Layout
 	entries []entry
@@ -73,8 +73,8 @@ func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 	return e.end
 }
 
-// substitute is the replica that stands in for the dead replicas of a rank: the lowest that lives or
-// has left in order.
+// substitute is the replica that stands in for the dead replicas of a rank: the lowest that lives
+// or has left in order.
 func (l *ledger) substitute(r proto.Rank) (replica int, ok bool) {
 	for i := range l.Degree(r) {
 		if k := l.entries[l.Proc(r, i)].end.kind; k == running || k == inOrder {
@@ -158,8 +158,8 @@ func (l *ledger) lostRanks() []int {
 // killed says that the process was killed from outside.
 func (e ending) killed() bool { return e.signal == syscall.SIGKILL }
 
-// exitCode is the exit code that a shell gives the ending. An exit with 0 that wasn't in order counts
-// as failure.
+// exitCode is the exit code that a shell gives the ending. An exit with 0 that wasn't in order
+// counts as failure.
 func (e ending) exitCode() int {
 	switch {
 	case e.signal != 0:

@@ -11,8 +11,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// What the ends of its replicas mean for a rank. "run" runs, "left" left in order, "!3" exited with 3
-// after finalising, other replicas died early.
+// What the ends of its replicas mean for a rank. "run" runs, "left" left in order, "!3" exited with
+// 3 after finalising, other replicas died early.
 func TestRankEnd(t *testing.T) {
 	for _, tc := range []struct {
 		replicas   string

@@ -9,8 +9,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// With Config.PrivateDir every process starts in a directory of its own. The replicas of a rank open
-// the same files, and so they don't write into each other's.
+// With Config.PrivateDir every process starts in a directory of its own. The replicas of a rank
+// open the same files, and so they don't write into each other's.
 
 // checkPrivate makes the paths of the programs absolute, because they start elsewhere.
 func (p *plan) checkPrivate() (err error) {

@@ -10,8 +10,8 @@ import (
 )
 
 // stopped says whether the process is stopped, as by SIGSTOP, or stops as soon as the kernel lets
-// it. The latter may be never: a process that waits for its vfork (as a shell does for each command)
-// doesn't stop until the child has called exec, and the child has been stopped with it.
+// it. The latter may be never: a process that waits for its vfork (as a shell does for each
+// command) doesn't stop until the child has called exec, and the child has been stopped with it.
 func (p *process) stopped() bool {
 	if p.is(unix.WSTOPPED) {
 		return true

@@ -18,8 +18,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// mpi is what a program of a job knows of its job. It speaks PMI and control directly, as package mpi
-// does.
+// mpi is what a program of a job knows of its job. It speaks PMI and control directly, as package
+// mpi does.
 type mpi struct {
 	pmi     *pmi.Client
 	control *control.Conn

@@ -2,8 +2,8 @@ package launcher
 
 import "sync"
 
-// queue hands values to a function, in order, on a goroutine of its own. It has no bound, so that put
-// never waits. It is for values that are rare.
+// queue hands values to a function, in order, on a goroutine of its own. It has no bound, so that
+// put never waits. It is for values that are rare.
 type queue[T any] struct {
 	mu      sync.Mutex
 	changed sync.Cond

@@ -127,8 +127,8 @@ func healReplacement(how, dir string) int {
 	return 0
 }
 
-// last is what two replacements do: the first is the donor of the second, which replaces the donor of
-// the first.
+// last is what two replacements do: the first is the donor of the second, which replaces the donor
+// of the first.
 func (m *mpi) last(dir string) int {
 	if m.proc == 1 {
 		fmt.Print("ee\nfo")
@@ -218,8 +218,8 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// If the donor dies when only its replacement is left of the rank, and the replacement has its state,
-// the donor is replaced from the replacement.
+// If the donor dies when only its replacement is left of the rank, and the replacement has its
+// state, the donor is replaced from the replacement.
 func TestLastDonor(t *testing.T) {
 	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Limit: 20 * time.Second}, "heal", "last", t.TempDir())
 	want := `replica 0 is back .*, with the state of replica 1\n(.*\n)*.* replica 1 is back .*, with the state of replica 0`
@@ -228,8 +228,8 @@ func TestLastDonor(t *testing.T) {
 	}
 }
 
-// No process observes a replacement until a view has it. If it is stopped before, the launcher finds
-// that.
+// No process observes a replacement until a view has it. If it is stopped before, the launcher
+// finds that.
 func TestStoppedBeforeTheView(t *testing.T) {
 	c := Config{Ranks: 2, Replicas: 2, Heal: true, HeartbeatTimeout: 100 * time.Millisecond}
 	o := run(t, c, "heal", "stop late", t.TempDir())

@@ -22,8 +22,8 @@ import (
 	lib "banyan/mpi" // mpi is a type of helper_test.go
 )
 
-// testSilence is longer than any process may be silent with the default heartbeats, which these tests
-// use.
+// testSilence is longer than any process may be silent with the default heartbeats, which these
+// tests use.
 const testSilence = 5 * DefaultHeartbeatTimeout / 2
 
 // live is a program of real ranks. Each prints its process id. Then rank 1 doesn't call the library
@@ -156,8 +156,8 @@ func TestAbsentIsNotSilent(t *testing.T) {
 	}
 }
 
-// A process that is stopped while it waits for the others to leave is found, although all of them have
-// left by then.
+// A process that is stopped while it waits for the others to leave is found, although all of them
+// have left by then.
 func TestStoppedInShutdown(t *testing.T) {
 	j := startLive(t, Config{}, "leaves late", 600*time.Millisecond)
 	pids := j.pids()
@@ -169,8 +169,8 @@ func TestStoppedInShutdown(t *testing.T) {
 	}
 }
 
-// A stopped process is held for dead, unless a debugger stopped it, the whole job is stopped, or the
-// user has asked for debugging.
+// A stopped process is held for dead, unless a debugger stopped it, the whole job is stopped, or
+// the user has asked for debugging.
 func TestStopped(t *testing.T) {
 	stop := func(pids ...int) {
 		for _, pid := range pids {

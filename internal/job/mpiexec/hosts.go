@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Slots counts the slots on this machine that a list of hosts names, such as "a,b:2". A host without
-// a number has one slot. here is this machine's name. Slots refuses any other machine.
+// Slots counts the slots on this machine that a list of hosts names, such as "a,b:2". A host
+// without a number has one slot. here is this machine's name. Slots refuses any other machine.
 func Slots(list, here string) (int, error) {
 	total := 0
 	for _, word := range strings.Split(list, ",") {
@@ -30,8 +30,8 @@ func Slots(list, here string) (int, error) {
 	return total, nil
 }
 
-// FileSlots is Slots for a file with one host a line: "name", "name:4" or "name slots=4". A # begins
-// a comment.
+// FileSlots is Slots for a file with one host a line: "name", "name:4" or "name slots=4". A #
+// begins a comment.
 func FileSlots(r io.Reader, here string) (int, error) {
 	total := 0
 	lines := bufio.NewScanner(r)

@@ -4,8 +4,8 @@
 //
 // # Limits
 //
-// All hosts must be this machine. A job over several hosts is started by Slurm's srun, or by another
-// launcher that speaks PMI-1.
+// All hosts must be this machine. A job over several hosts is started by Slurm's srun, or by
+// another launcher that speaks PMI-1.
 package mpiexec
 
 import (

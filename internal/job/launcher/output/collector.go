@@ -35,8 +35,8 @@ type Collector struct {
 	out     []byte // scratch
 }
 
-// NewCollector makes a Collector. The output of a replica that is alone is shown without waiting for
-// the end of its lines.
+// NewCollector makes a Collector. The output of a replica that is alone is shown without waiting
+// for the end of its lines.
 func NewCollector(cfg Config) *Collector {
 	c := &Collector{
 		cfg:     cfg,
@@ -50,9 +50,9 @@ func NewCollector(cfg Config) *Collector {
 	return c
 }
 
-// Copy passes on what a replica writes, until its end, and then how it ended: inOrder waits until it
-// is known whether the replica left in order or died. Each replica's Copy runs in a goroutine of its
-// own.
+// Copy passes on what a replica writes, until its end, and then how it ended: inOrder waits until
+// it is known whether the replica left in order or died. Each replica's Copy runs in a goroutine of
+// its own.
 func (c *Collector) Copy(replica int, from io.Reader, inOrder func() bool) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -81,8 +81,8 @@ func (c *Collector) Follow(replica, donor int) {
 }
 
 // Hurry says whether all that a replica has written is taken at once. A replacement waits for the
-// end of that output. The replica would otherwise wait for the leader, which may itself wait for the
-// replacement.
+// end of that output. The replica would otherwise wait for the leader, which may itself wait for
+// the replacement.
 func (c *Collector) Hurry(replica int, hurried bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,8 +109,8 @@ func (c *Collector) feed(replica int, b []byte) {
 	}
 }
 
-// showUnfinished shows an unfinished line. If the leader's pipe has ended, it isn't known yet whether
-// the line stays unfinished.
+// showUnfinished shows an unfinished line. If the leader's pipe has ended, it isn't known yet
+// whether the line stays unfinished.
 func (c *Collector) showUnfinished() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,8 +19,8 @@
 //     die at whatever bytes, as long as one replica gets to the end. If none does, the bytes of the
 //     replica that got furthest are emitted.
 //   - If they write different bytes, every emitted line is a line of one replica, the n-th emitted
-//     line is its n-th line, and the difference is told once. There is one exception: if a part of a
-//     line had to be shown (a prompt) and its writer then died, the line is ended, and the
+//     line is its n-th line, and the difference is told once. There is one exception: if a part of
+//     a line had to be shown (a prompt) and its writer then died, the line is ended, and the
 //     substitute's line follows whole.
 //   - At most a fixed number of bytes is kept per replica. A replica that is further ahead of the
 //     leader waits. A replica that lags is never waited for.

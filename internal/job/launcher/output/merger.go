@@ -2,9 +2,9 @@ package output
 
 import "bytes"
 
-// Merger merges what the replicas of one rank write to one stream. It is a pure state machine: it has
-// no clock, no lock and no I/O. Each method appends what is to be emitted to its out argument and
-// returns it.
+// Merger merges what the replicas of one rank write to one stream. It is a pure state machine: it
+// has no clock, no lock and no I/O. Each method appends what is to be emitted to its out argument
+// and returns it.
 //
 // A position in the output is a line number and a column within the line, so that replicas which
 // print different bytes can take over from each other at a line. The Merger keeps a replica's bytes
@@ -104,7 +104,8 @@ func (m *Merger) feed(i int, b, out []byte, limit int) (taken int, _ []byte) {
 	return taken, out
 }
 
-// Closed says that a replica has written its last byte, because it left in order or because it died.
+// Closed says that a replica has written its last byte, because it left in order or because it
+// died.
 func (m *Merger) Closed(i int, inOrder bool, out []byte) []byte {
 	m.replicas[i].end = dead
 	if inOrder {
@@ -294,8 +295,8 @@ func (m *Merger) compareEmitted(r *replica) {
 	r.buffered = append(r.buffered[:0], r.buffered[used:]...)
 }
 
-// shed makes room in a replica whose buffer is full: it drops what has been emitted of the replica's
-// line. It reports whether that made room.
+// shed makes room in a replica whose buffer is full: it drops what has been emitted of the
+// replica's line. It reports whether that made room.
 func (m *Merger) shed(r *replica) bool {
 	if r.from.line != m.at.line {
 		return false
@@ -354,7 +355,8 @@ var newline = []byte{'\n'}
 // hashStart is the hash of nothing.
 const hashStart uint64 = 0xcbf29ce484222325
 
-// hash continues an FNV-1a hash. It needn't resist attacks: the replicas of a job aren't adversaries.
+// hash continues an FNV-1a hash. It needn't resist attacks: the replicas of a job aren't
+// adversaries.
 func hash(h uint64, b []byte) uint64 {
 	for _, c := range b {
 		h = (h ^ uint64(c)) * 0x100000001b3

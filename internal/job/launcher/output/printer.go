@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Printer writes the output of several ranks to one writer, and never puts a line of one rank into a
-// line of another. Its methods may be called from several goroutines.
+// Printer writes the output of several ranks to one writer, and never puts a line of one rank into
+// a line of another. Its methods may be called from several goroutines.
 //
-// A rank with an unfinished line, such as a prompt, keeps the others waiting, but not for long. Then
-// the Printer ends the line with a line end that no rank wrote.
+// A rank with an unfinished line, such as a prompt, keeps the others waiting, but not for long.
+// Then the Printer ends the line with a line end that no rank wrote.
 type Printer struct {
 	label bool
 	hold  time.Duration
@@ -33,8 +33,8 @@ const (
 	note   = -2 // the launcher's messages
 )
 
-// NewPrinter makes a Printer. With label, every line begins with the rank in brackets. An unfinished
-// line keeps the other ranks waiting for at most hold.
+// NewPrinter makes a Printer. With label, every line begins with the rank in brackets. An
+// unfinished line keeps the other ranks waiting for at most hold.
 func NewPrinter(w io.Writer, label bool, hold time.Duration) *Printer {
 	p := &Printer{w: w, label: label, hold: hold, unfinished: nobody}
 	p.changed.L = &p.mu
