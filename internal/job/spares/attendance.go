@@ -25,15 +25,15 @@ const (
 	jobEnding                 // one has left in order
 )
 
-// attendance is which processes have connected to a spare leader, and how long it waits for the
-// others.
+// attendance records which processes have connected to a spare leader, and how long it waits for
+// the others.
 type attendance struct {
-	job      jobState
-	came     bool       // a process of the job has connected in this term
-	deserted proto.Time // when the wait for any process of the job ends; Never if one is here
-	complete proto.Time // when all live processes were last connected, or the wait for them began
-	seen     []bool     // by spare: it has connected in this term
-	gathered proto.Time // when it no longer waits for the spares that haven't
+	job         jobState
+	came        bool       // a process of the job has connected in this term
+	deserted    proto.Time // when the wait for any process of the job ends; Never if one is here
+	complete    proto.Time // when all live processes were last connected, or the wait for them began
+	seen        []bool     // by spare: it has connected in this term
+	sparesUntil proto.Time // when the wait for spares that haven't connected ends
 }
 
 // patience is how long a spare leader waits for processes that aren't connected and aren't dead,
@@ -42,10 +42,10 @@ func (m *Machine) patience() proto.Time { return min(2*m.silence, proto.Time(arr
 
 // await begins the waits of a term.
 func (m *Machine) await() {
-	m.gathered = m.now + proto.Time(arrival)
-	m.complete = m.gathered
+	m.sparesUntil = m.now + proto.Time(arrival)
+	m.complete = m.sparesUntil
 	if m.term > 0 { // all processes have started long ago
-		m.complete, m.gathered = m.now, m.now+m.silence
+		m.complete, m.sparesUntil = m.now, m.now+m.silence
 	}
 	if m.deserted != proto.Never { // from an earlier term: they may be on their way
 		m.deserted = max(m.deserted, m.now+m.patience()/2)
@@ -60,14 +60,14 @@ func (m *Machine) extend() {
 	}
 }
 
-// gathers says whether spares may yet connect that no spare leader has seen.
-func (m *Machine) gathers() bool { return m.term < uint64(len(m.seen)) && m.awaitsSpares() }
+// awaitsUnseenSpares says whether spares that no spare leader has seen may yet connect.
+func (m *Machine) awaitsUnseenSpares() bool { return m.term < uint64(len(m.seen)) && m.awaitsSpares() }
 
 // awaitsSpares says whether spares may yet connect. The last spare leader has been found gone,
 // and in the first round of terms all earlier ones have. At the job's end the others are awaited
 // in any term: no other process could tell them.
 func (m *Machine) awaitsSpares() bool {
-	if m.now >= m.gathered {
+	if m.now >= m.sparesUntil {
 		return false
 	}
 	for i, seen := range m.seen {
@@ -118,7 +118,7 @@ func (m *Machine) attend() {
 	case here:
 		m.came, m.job, m.deserted = true, max(m.job, jobMet), proto.Never
 	case !expected && m.job == jobEnding && m.awaitsSpares():
-		m.deserted = max(m.now, m.gathered)
+		m.deserted = max(m.now, m.sparesUntil)
 	case !expected && m.job == jobEnding:
 		m.end(0, "")
 	case !expected:

@@ -40,8 +40,8 @@ type Client struct {
 	link      *link            // nil if there is none at the moment
 	giveUp    func()           // ends an attempt to reach a spare leader
 	last      *control.Message // what this process says before it leaves, nil before that
-	tried     int              // so many spare leaders didn't answer that
-	done      chan struct{}    // closed when one has, or none could
+	tried     int              // so many spare leaders didn't answer last
+	done      chan struct{}    // closed when one has answered, or none could
 }
 
 // link is a connection to one spare leader.
@@ -274,8 +274,8 @@ func (l *link) put(m control.Message) {
 	}
 }
 
-// Send tells the spare leader something, and says whether there is one at the moment. If there is
-// none, the next one is told what Introduce returns.
+// Send sends the spare leader a message, and says whether there is a spare leader at the moment. If
+// there is none, the next one is told what Introduce returns.
 func (c *Client) Send(m control.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,9 +51,9 @@
 // A process that leaves in order says so and waits for the spare leader's answer. If none comes
 // before the spare leader counts as gone, the process tells the next one, until it has tried each
 // spare once. A spare leader that hears of the first such process tells all spares, and these
-// tell later spare leaders. In the first δ of its term, and as long as it is gathering, a spare
-// leader doesn't end before all spares have come that may be alive: no other process could tell
-// them.
+// tell later spare leaders. In the first δ of its term, and as long as it awaits spares, a spare
+// leader doesn't end before all spares that may be alive have connected: no other process could
+// tell them.
 //
 // # Invariants
 //

@@ -44,14 +44,14 @@ type Action struct {
 // peer is a connected process: a process of the job, a spare, or one that hasn't said which.
 type peer struct {
 	id           int
-	launcherRank proto.Proc // its rank in the launcher's eyes, which it has proved
+	launcherRank proto.Proc // the handshake has proved it
 	spare        bool       // it fills no slot yet
 	member       bool       // it fills the slot proc, in its incarnation
 	proc         proto.Proc
 	incarnation  proto.Incarnation
 	pid          int
 	program      uint64
-	term         uint64     // which it takes the present one to be; maxTerm before it has said so
+	term         uint64     // the one that it takes for the present one; maxTerm before it has said so
 	heard        proto.Time // when it last said anything
 }
 
@@ -76,7 +76,7 @@ func (s *slot) dead() bool { return s.ended > s.known }
 // becomes one. It has no clock and no connections: peers are numbers, and those with higher
 // numbers came later.
 type Machine struct {
-	self    proto.Proc // this spare's rank in the launcher's eyes
+	self    proto.Proc // this spare's launcher rank
 	layout  layout.Layout
 	silence proto.Time // a spare leader that is silent for longer counts as gone
 
@@ -100,8 +100,8 @@ type Machine struct {
 	out *[]Action
 }
 
-// New makes the machine of one of so many spares, with its rank in the launcher's eyes. A spare
-// leader that is silent for so long counts as gone. limit is package recovery's.
+// New makes the machine of the spare with this launcher rank. A spare leader that is silent for
+// longer than silence counts as gone. limit is package recovery's.
 func New(launcherRank proto.Proc, layout layout.Layout, spares int, silence, limit time.Duration) *Machine {
 	m := &Machine{
 		self: launcherRank, layout: layout, silence: proto.Time(silence),
@@ -115,7 +115,7 @@ func New(launcherRank proto.Proc, layout layout.Layout, spares int, silence, lim
 	return m
 }
 
-// SetTerm says which term this spare takes the present one to be. The spare leads those that are
+// SetTerm says which term this spare takes for the present one. The spare leads the terms that are
 // its own.
 func (m *Machine) SetTerm(now proto.Time, term uint64, out *[]Action) {
 	m.at(now, out)
@@ -123,7 +123,7 @@ func (m *Machine) SetTerm(now proto.Time, term uint64, out *[]Action) {
 		return
 	}
 	m.term = term
-	m.stepDown() // even if this term is its own again: there were others between
+	m.stepDown() // even if this spare leads again: other terms were between
 	for i := range m.seen {
 		m.seen[i] = slices.ContainsFunc(m.peers, func(p *peer) bool { return (p.spare || p.member) && m.number(p) == i })
 	}
@@ -146,9 +146,9 @@ func (m *Machine) lead() {
 	m.next()
 }
 
-// stepDown ends such a term, if there was one, and sends peers on that are in an earlier term. If
-// this process was stopped, a peer may have announced the later term and left, and this process
-// hasn't read it yet. Such a peer is sent on when it next says which term it is in.
+// stepDown ends a term of its own, if there was one, and sends on all peers that are in an earlier
+// term. If this process was stopped, a peer may have announced the later term and left, and this
+// process hasn't read that yet. Such a peer is sent on when it next says which term it is in.
 func (m *Machine) stepDown() {
 	m.drive(func(out *[]recovery.Action) { m.recovery.StepDown(succeeded, out) })
 	m.enter(following)
@@ -198,7 +198,7 @@ func (m *Machine) Deadline() proto.Time {
 	}
 	deadline := min(m.deserted, m.nextBeat, m.recovery.Deadline())
 	if m.awaitsSpares() {
-		deadline = min(deadline, m.gathered)
+		deadline = min(deadline, m.sparesUntil)
 	}
 	return deadline
 }

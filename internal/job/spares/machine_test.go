@@ -14,8 +14,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// leaderTest is a spare of a job of two ranks of two replicas, processes 0 to 3, with the spares
-// behind them. A peer has the number of its rank in the launcher's eyes.
+// leaderTest is a spare of a job of two ranks of two replicas, processes 0 to 3. The spares'
+// numbers follow. A peer's number is its launcher rank.
 type leaderTest struct {
 	t   *testing.T
 	m   *Machine

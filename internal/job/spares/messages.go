@@ -8,7 +8,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Heard takes what a peer says. What makes no sense is ignored.
+// Heard takes a peer's message. It ignores messages that make no sense.
 func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]Action) {
 	m.at(now, out)
 	p := m.find(id)
@@ -42,8 +42,8 @@ func (m *Machine) Heard(now proto.Time, id int, message control.Message, out *[]
 	m.next()
 }
 
-// heardTerm takes what a peer says of the present term. If it is a later one, this spare must
-// follow. A peer that is behind must go on, unless this spare leads.
+// heardTerm takes a peer's message about the present term. If the peer is in a later term, this
+// spare must follow. A peer in an earlier term must go on, unless this spare leads.
 func (m *Machine) heardTerm(p *peer, term uint64) {
 	if term >= maxTerm {
 		return
@@ -94,7 +94,7 @@ func (m *Machine) known(slot proto.Proc, incarnation proto.Incarnation) {
 	}
 }
 
-// heardMember takes what a process of the job says.
+// heardMember takes a message of a process of the job.
 func (m *Machine) heardMember(p *peer, message control.Message) {
 	s := &m.slots[p.proc]
 	switch message.Type {
@@ -127,7 +127,7 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 	}
 }
 
-// heardReplacement takes what a spare says that was given a slot and doesn't fill it yet.
+// heardReplacement takes a message of a spare that was given a slot and doesn't fill it yet.
 func (m *Machine) heardReplacement(p *peer, message control.Message) {
 	a := m.recovery.Current()
 	switch message.Type {

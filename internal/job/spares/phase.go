@@ -12,10 +12,10 @@ const (
 	// following: another spare leads the term. This one notes what peers tell it.
 	following phase = iota
 	// catchingUp: this spare leads, and was stopped for a while. It begins nothing before it has
-	// heard what was said meanwhile.
+	// read the messages that arrived meanwhile.
 	catchingUp
-	// gathering: this spare leads, and waits for spares that no spare leader has seen yet.
-	gathering
+	// awaitingSpares: this spare leads, and waits for spares that no spare leader has seen yet.
+	awaitingSpares
 	// leading: this spare leads, and begins attempts as soon as all processes are connected.
 	leading
 	// superseded: this spare leads, but a later term has begun elsewhere. It begins nothing until
@@ -26,17 +26,17 @@ const (
 )
 
 func (p phase) String() string {
-	return [...]string{"following", "catching up", "gathering", "leading", "superseded", "finished"}[p]
+	return [...]string{"following", "catching up", "awaiting spares", "leading", "superseded", "finished"}[p]
 }
 
 // nextPhases are the phases that may follow each phase.
 var nextPhases = [...][]phase{
-	following:  {catchingUp, gathering, leading, superseded},
-	catchingUp: {gathering, leading, superseded, following, finished},
-	gathering:  {catchingUp, leading, superseded, following, finished},
-	leading:    {catchingUp, superseded, following, finished},
-	superseded: {following, finished},
-	finished:   {},
+	following:      {catchingUp, awaitingSpares, leading, superseded},
+	catchingUp:     {awaitingSpares, leading, superseded, following, finished},
+	awaitingSpares: {catchingUp, leading, superseded, following, finished},
+	leading:        {catchingUp, superseded, following, finished},
+	superseded:     {following, finished},
+	finished:       {},
 }
 
 // leads says whether this spare is the spare leader of a job that isn't over.
@@ -60,8 +60,8 @@ func (m *Machine) advance() {
 		m.enter(superseded)
 	case m.now < m.caughtUp:
 		m.enter(catchingUp)
-	case m.gathers():
-		m.enter(gathering)
+	case m.awaitsUnseenSpares():
+		m.enter(awaitingSpares)
 	default:
 		m.enter(leading)
 	}

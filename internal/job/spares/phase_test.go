@@ -20,11 +20,11 @@ func TestPhases(t *testing.T) {
 	}
 	is(following)
 	c.m.SetTerm(c.now, 0, &c.out)
-	is(gathering)
+	is(awaitingSpares)
 	for i := range 4 {
 		c.member(i, proto.Proc(i), 0)
 	}
-	is(gathering)
+	is(awaitingSpares)
 	c.spare(4)
 	c.spare(5)
 	is(leading)

@@ -84,13 +84,13 @@ func (s *Service) advances(c *Client) {
 	c.advance(s.announced)
 }
 
-// setTerm says which term this spare takes the present one to be.
+// setTerm says which term this spare takes for the present one.
 func (s *Service) setTerm(term uint64) {
 	s.step(func(now proto.Time, out *[]Action) { s.machine.SetTerm(now, term, out) })
 }
 
-// Outlast keeps a spare leader that leaves the job itself, until the other spares know that the
-// job is over, or for so long at most.
+// Outlast keeps a spare leader that itself leaves the job running until the other spares know that
+// the job is over, or for at most so long.
 func (s *Service) Outlast(limit time.Duration) {
 	s.mu.Lock()
 	leads := s.machine.phase != following

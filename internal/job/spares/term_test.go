@@ -20,7 +20,7 @@ type jobModel struct {
 	t        *rapid.T
 	n        int // replica slots
 	now      proto.Time
-	procs    []*modelProc // by rank in the launcher's eyes: the spares are last
+	procs    []*modelProc // by launcher rank: the spares are last
 	lastPeer int
 	given    map[[2]uint32]bool  // slot and incarnation
 	dead     []proto.Incarnation // so many incarnations of a slot are held for dead by all
