@@ -20,15 +20,15 @@ var Job = &Protocol{
 	Framing: Framing{Hello: 92, Answer: 8},
 }
 
-// meetingLimit bounds an attempt to come to a meeting, and a host's wait for a proof.
+// meetingLimit bounds a dialler's attempt to connect to a meeting, and a host's wait for a proof.
 const meetingLimit = 5 * time.Second
 
-// keepAlive finds out in some 10 s that a host of a meeting has vanished.
+// keepAlive makes a connection fail some 10 s after the other side's machine has vanished.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
 
-// Meeting lets the processes of a job connect for something else than frames. Guest and host prove
-// that they belong to the job, as two ends of a link do. Their numbers need not be those of Procs:
-// they say which guest and which host of this meeting is meant.
+// Meeting lets the processes of a job connect for something else than frames. Dialler and host
+// prove that they belong to the job, as two ends of a link do. Their numbers need not be those of
+// Procs: they say which dialler and which host of this meeting is meant.
 type Meeting struct {
 	Self   proto.Proc
 	Secret []byte // the job's
@@ -45,7 +45,7 @@ const (
 	refused = 4 // verdict
 )
 
-// meetingHello is what a guest says. The bytes after it, which tell of a link's end, are zero.
+// meetingHello is what a dialler says. The bytes after it, which tell of a link's end, are zero.
 type meetingHello struct {
 	purpose  byte
 	tag      [16]byte
@@ -69,7 +69,7 @@ func (h *meetingHello) decode(b []byte) {
 	}
 }
 
-// Dial comes to the meeting of a host at an address, within 5 s.
+// Dial connects to the meeting of a host at an address, within 5 s.
 func (m Meeting) Dial(ctx context.Context, address string, host proto.Proc) (net.Conn, error) {
 	hello := meetingHello{purpose: toMeet, tag: meetingTag, from: m.Self, to: host}
 	d := &net.Dialer{KeepAliveConfig: keepAlive}
@@ -84,7 +84,7 @@ func (m Meeting) Dial(ctx context.Context, address string, host proto.Proc) (net
 	return conn, nil
 }
 
-// Listener accepts the guests of a meeting.
+// Listener accepts the diallers of a meeting.
 type Listener struct {
 	meeting Meeting
 	socket  net.Listener
@@ -105,11 +105,11 @@ func (m Meeting) Listen(host string) (*Listener, error) {
 	return &Listener{meeting: m, socket: socket}, nil
 }
 
-// Address is where guests find the listener.
+// Address is where diallers reach the listener.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// Serve calls meet with the connection of each guest, on a goroutine of its own, until the
-// listener is closed. Strangers are refused, and refused is told why.
+// Serve calls meet with the connection of each dialler, on a goroutine of its own, until the
+// listener is closed. It refuses strangers and passes the reason to refused.
 func (l *Listener) Serve(meet func(conn net.Conn, from proto.Proc), refused func(error)) {
 	l.gate.Serve(context.Background(), l.socket, func(conn net.Conn, _ func()) {
 		from, err := l.greet(conn)
@@ -122,7 +122,7 @@ func (l *Listener) Serve(meet func(conn net.Conn, from proto.Proc), refused func
 	}, refused)
 }
 
-// greet runs the handshake with a guest and returns its number.
+// greet runs the handshake with a dialler and returns its number.
 func (l *Listener) greet(conn net.Conn) (proto.Proc, error) {
 	conn.SetDeadline(time.Now().Add(meetingLimit))
 	defer conn.SetDeadline(time.Time{})
@@ -154,5 +154,5 @@ func (l *Listener) suspect(b []byte) error {
 	return nil
 }
 
-// Close ends the listener. Guests that were let in stay.
+// Close ends the listener. The connections that were accepted stay open.
 func (l *Listener) Close() error { return l.socket.Close() }

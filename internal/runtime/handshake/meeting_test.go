@@ -9,29 +9,30 @@ import (
 	"banyan/internal/proto"
 )
 
-// hold makes a process the host of a meeting. It returns its address, and the guests that come.
-func hold(t *testing.T, host Meeting) (address string, guests chan proto.Proc, refused chan error) {
+// hold makes a process the host of a meeting. It returns its address, and channels of the diallers
+// that were accepted and of the errors of those that were refused.
+func hold(t *testing.T, host Meeting) (address string, diallers chan proto.Proc, refused chan error) {
 	t.Helper()
 	listener, err := host.Listen("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	guests, refused = make(chan proto.Proc, 10), make(chan error, 10)
+	diallers, refused = make(chan proto.Proc, 10), make(chan error, 10)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		listener.Serve(func(conn net.Conn, from proto.Proc) {
 			defer conn.Close()
 			io.Copy(conn, conn)
-			guests <- from
+			diallers <- from
 		}, func(err error) { refused <- err })
 	}()
 	t.Cleanup(func() { listener.Close(); <-served })
-	return listener.Address(), guests, refused
+	return listener.Address(), diallers, refused
 }
 
 func TestMeeting(t *testing.T) {
-	address, guests, refused := hold(t, Meeting{Self: 6, Secret: testSecret})
+	address, diallers, refused := hold(t, Meeting{Self: 6, Secret: testSecret})
 	conn, err := Meeting{Self: 3, Secret: testSecret}.Dial(t.Context(), address, 6)
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +46,13 @@ func TestMeeting(t *testing.T) {
 		t.Errorf("%q came back, %v", b, err)
 	}
 	conn.Close()
-	if from := <-guests; from != 3 || len(refused) > 0 {
+	if from := <-diallers; from != 3 || len(refused) > 0 {
 		t.Errorf("process %d came, %d were refused", from, len(refused))
 	}
 }
 
 func TestMeetingRefuses(t *testing.T) {
-	address, guests, refused := hold(t, Meeting{Self: 6, Secret: testSecret})
+	address, diallers, refused := hold(t, Meeting{Self: 6, Secret: testSecret})
 	other := append([]byte{1}, testSecret...)
 	for name, dial := range map[string]func() (net.Conn, error){
 		"another secret": func() (net.Conn, error) { return Meeting{3, other}.Dial(t.Context(), address, 6) },
@@ -98,10 +99,10 @@ func TestMeetingRefuses(t *testing.T) {
 		select {
 		case <-refused:
 		case <-time.After(20 * time.Second):
-			t.Fatalf("%s: nobody is told", name)
+			t.Fatalf("%s: the refusal isn't reported", name)
 		}
 	}
-	if len(guests) > 0 {
-		t.Error("somebody was let in")
+	if len(diallers) > 0 {
+		t.Error("a dialler was accepted")
 	}
 }
