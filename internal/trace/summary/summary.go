@@ -1,9 +1,9 @@
 // Package summary says in a few lines of text what happened in a simulated broadcast: messages,
 // latencies, gaps, and a histogram of when processes were coloured.
 //
-// A Summary is a logp.Listener: the simulator tells it the numbers at the end. It keeps eleven bytes a
-// process and none a message, so it serves millions of processes. A test compares its numbers with
-// those of logp.Outcome and with a count of the events.
+// A Summary is a logp.Listener: the simulator tells it the numbers at the end. It keeps eleven
+// bytes a process and none a message, so it serves millions of processes. A test compares its
+// numbers with those of logp.Outcome and with a count of the events.
 package summary
 
 import (
@@ -11,7 +11,7 @@ import (
 	"banyan/internal/trace"
 )
 
-// Summary is what is known of a broadcast.
+// Summary holds the numbers of a broadcast.
 type Summary struct {
 	Messages   [trace.Purposes]int // sent
 	Coloured   [trace.Purposes]int // processes, by what coloured them; the root by dissemination
@@ -21,7 +21,7 @@ type Summary struct {
 	at    []proto.Time // when each process was coloured; Never if it wasn't
 	state []state
 	lost  int // messages at dead processes
-	told  int // how many processes it was told of by Process
+	told  int // how many processes Process has been called for
 }
 
 // state is what is known of a process.
@@ -39,16 +39,16 @@ func New(procs int) *Summary {
 	return s
 }
 
-// Sent, with the next three, makes a Summary a logp.Listener.
+// Sent counts messages of a purpose. It and the next three methods make a Summary a logp.Listener.
 func (s *Summary) Sent(purpose trace.Purpose, messages int) { s.Messages[purpose] += messages }
 
 // Lost counts messages that arrived at dead processes.
 func (s *Summary) Lost(messages int) { s.lost += messages }
 
-// Quiet says when all was over.
+// Quiet takes a time at which all was over.
 func (s *Summary) Quiet(at proto.Time) { s.Quiescence = max(s.Quiescence, at) }
 
-// Process says all of the next process.
+// Process takes what happened to the next process.
 func (s *Summary) Process(coloured proto.Time, by trace.Purpose, reached, dead bool) {
 	s.at[s.told], s.state[s.told] = coloured, state{reached: reached, dead: dead}
 	s.told++
@@ -68,7 +68,7 @@ func (s *Summary) Total() (n int) {
 	return n
 }
 
-// Live is how many processes are, at the end.
+// Live is how many processes are alive at the end.
 func (s *Summary) Live() int { return len(s.state) - s.Dead }
 
 // Unreached is how many live processes were never coloured.
@@ -81,7 +81,7 @@ func (s *Summary) Unreached() (n int) {
 	return n
 }
 
-// Coloring is when the last process was coloured, 0 if none was.
+// Coloring is the time when the last process was coloured, 0 if none was.
 func (s *Summary) Coloring() (last proto.Time) {
 	for _, at := range s.at {
 		if at != proto.Never {
@@ -91,9 +91,8 @@ func (s *Summary) Coloring() (last proto.Time) {
 	return last
 }
 
-// Gaps are the lengths of the runs round the ring of processes, dead or live, that
-// dissemination didn't reach, with how many there are of each. Who died after it
-// was reached is in no gap.
+// Gaps counts the gaps by length. A gap is a run of processes on the ring, dead or live, that
+// dissemination didn't reach. A process that died after it was reached is in no gap.
 func (s *Summary) Gaps() map[int]int {
 	gaps := map[int]int{}
 	first, gap := -1, 0 // first is the length before the first process that was reached

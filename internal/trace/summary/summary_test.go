@@ -33,7 +33,7 @@ func simulate(t *testing.T, c *logp.Case) (*Summary, logp.Outcome) {
 	return s, outcome
 }
 
-// add counts an event. It is the reference for what the simulator tells a Listener.
+// add counts an event. It is the reference for the numbers that the simulator gives a Listener.
 func (s *Summary) add(e trace.Event) {
 	p := &s.state[e.Proc]
 	switch e.Event {
@@ -112,7 +112,7 @@ func TestAgainstOutcome(t *testing.T) {
 			if procs <= 6 {
 				continue
 			}
-			// The same with deaths on the way.
+			// The same with deaths during the broadcast.
 			var err error
 			if c.Crashes, err = logp.ParseCrashes("kill rank=1 at=send:2; kill rank=5 at=step:9; kill rank=6 at=step:4", procs); err != nil {
 				t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAgainstOutcome(t *testing.T) {
 	}
 }
 
-// TestGapsWrap: a gap may go over the end of the ring.
+// TestGapsWrap checks a gap that goes over the end of the ring.
 func TestGapsWrap(t *testing.T) {
 	s := New(8)
 	for _, p := range []int{2, 3, 5} {

@@ -68,7 +68,7 @@ func (s *Summary) times() []proto.Time {
 	return times
 }
 
-// quantile is the earliest time by which a part of the processes were coloured.
+// quantile is the earliest time by which this part of the processes was coloured.
 func quantile(sorted []proto.Time, part float64) proto.Time {
 	if len(sorted) == 0 {
 		return 0
@@ -80,7 +80,8 @@ func quantile(sorted []proto.Time, part float64) proto.Time {
 	return sorted[max(need, 1)-1]
 }
 
-// gapText is the longest gap, and the shortest few lengths with their numbers.
+// gapText is the length of the longest gap, and a text with the number of gaps of the shortest few
+// lengths.
 func (s *Summary) gapText() (longest int, text string) {
 	const most = 5
 	gaps := s.Gaps()
@@ -131,7 +132,7 @@ func (s *Summary) histogram(out *bufio.Writer, sorted []proto.Time) {
 	}
 }
 
-// bucket is the least of 1, 2, 5, 10, … that makes few enough buckets.
+// bucket is the least width of 1, 2, 5, 10, … that makes few enough buckets.
 func bucket(last proto.Time) proto.Time {
 	for step := proto.Time(1); ; step *= 10 {
 		for _, s := range []proto.Time{step, 2 * step, 5 * step} {
@@ -142,8 +143,7 @@ func bucket(last proto.Time) proto.Time {
 	}
 }
 
-// bar is as long as its part of the most, to an eighth of a character; what
-// is there at all can be seen.
+// bar draws n in proportion to most, to an eighth of a character. A bar that isn't 0 is visible.
 func bar(n, most int) string {
 	eighths := n * barWidth * 8 / max(most, 1)
 	if n > 0 {

@@ -16,7 +16,7 @@ const (
 	lineHeight  = 18
 )
 
-// layout says where things are, in pixels.
+// layout holds the positions and sizes of the picture's parts, in pixels.
 type layout struct {
 	begin, end    proto.Time
 	scale         float64 // pixels for one unit of time
@@ -27,7 +27,7 @@ type layout struct {
 	unit          unit
 }
 
-// unit is what times are shown in.
+// unit is the unit in which times are shown.
 type unit struct {
 	name string
 	size float64
@@ -79,7 +79,7 @@ func tickStep(scale float64) proto.Time {
 	}
 }
 
-// labelStep is how many rows go from one label to the next at the left.
+// labelStep is the number of rows from one label at the left to the next.
 func (l *layout) labelStep() int {
 	for step := 1; ; step *= 10 {
 		for _, s := range []int{step, 2 * step, 5 * step} {
@@ -90,7 +90,7 @@ func (l *layout) labelStep() int {
 	}
 }
 
-// x is where a time is.
+// x is the horizontal position of a time.
 func (l *layout) x(t proto.Time) float64 { return marginLeft + float64(t-l.begin)*l.scale }
 
 // y is the middle of a process's row.

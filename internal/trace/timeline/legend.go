@@ -16,8 +16,8 @@ func (t *Timeline) purposesUsed() (used [trace.Purposes]int) {
 	return used
 }
 
-// colouredBy finds the purpose of the message that coloured each process, which is
-// one that it received at that very time; the root received none.
+// colouredBy finds the purpose of the message that coloured each process. That message is one that
+// the process received at the very time when it was coloured. The root received none.
 func (t *Timeline) colouredBy() []trace.Purpose {
 	by := make([]trace.Purpose, t.Header.Procs)
 	found := make([]bool, t.Header.Procs)
@@ -30,8 +30,7 @@ func (t *Timeline) colouredBy() []trace.Purpose {
 	return by
 }
 
-// legend draws, below the heading, what things mean, and says how many lines that
-// takes.
+// legend draws the legend below the heading, and returns how many lines it takes.
 func (d *drawing) legend(width float64) (svg string, lines int) {
 	var b strings.Builder
 	const first = marginEdge + 2*lineHeight
@@ -97,7 +96,7 @@ type mark struct {
 	name string
 }
 
-// marks finds them: the first correction, the last process coloured, the end.
+// marks finds the marks: the first correction, the last process coloured, the end.
 func (t *Timeline) marks() []mark {
 	var marks []mark
 	correct := proto.Never
@@ -128,7 +127,7 @@ func (t *Timeline) marks() []mark {
 	return append(marks, mark{t.End, "end"})
 }
 
-// markY is where the text of the i-th mark stands: on a line of its own.
+// markY is the height at which the text of the i-th mark stands: each has a line of its own.
 func (d *drawing) markY(i int) float64 { return d.bottom() + 44 + float64(i+1)*lineHeight }
 
 // markLines draws a line from each mark's text through the rows.

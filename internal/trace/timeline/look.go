@@ -2,8 +2,8 @@ package timeline
 
 import "banyan/internal/trace"
 
-// A look is the class of the elements of messages for one purpose, and their
-// colours: of the messages, and of a process that one of them has coloured.
+// A look is the CSS class of messages for one purpose, with two colours: of the messages, and of a
+// process that one of them has coloured.
 type look struct{ css, colour, pale string }
 
 // looks are by purpose. The colours are Okabe and Ito's.

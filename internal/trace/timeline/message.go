@@ -7,12 +7,12 @@ import (
 	"banyan/internal/trace"
 )
 
-// shape is where a message's parts are in time.
+// shape says when the parts of a message begin and end.
 type shape struct {
 	sendEnd, arrival, receiveBegin proto.Time
 }
 
-// shape finds what the trace doesn't say.
+// shape computes the times that the trace doesn't say.
 func (t *Timeline) shape(m *Message) shape {
 	s := shape{sendEnd: m.Sent, arrival: m.Ended, receiveBegin: m.Ended}
 	if m.Sent != proto.Never {
@@ -38,8 +38,8 @@ func (t *Timeline) shape(m *Message) shape {
 	return s
 }
 
-// message draws the send above the sender's line, the receive below the
-// receiver's, as a process does both at once, and between them the flight.
+// message draws the send above the sender's line, the receive below the receiver's line, and the
+// flight between them. Sends and receives have different sides because a process does both at once.
 func (d *drawing) message(m *Message) {
 	s := d.t.shape(m)
 	bar := 0.3 * d.row
@@ -50,7 +50,7 @@ func (d *drawing) message(m *Message) {
 	}
 	d.printf("<g class=\"%s\"><title>%s</title>", looks[trace.PurposeOf(m.Kind)].css, escape(d.tell(m)))
 	if m.Sent != proto.Never && s.arrival <= d.end {
-		// From the edge of the bar, or the next send would hide the flight's beginning.
+		// The flight begins at the edge of the bar, or the next send would hide its beginning.
 		edge := from + bar/2
 		if to < from {
 			edge = from - bar/2
@@ -73,7 +73,7 @@ func (d *drawing) message(m *Message) {
 	d.printf("</g>\n")
 }
 
-// bar draws what takes a process from one time to another, or a moment.
+// bar draws a send or a receive, which lasts from one time to another or is a moment.
 func (d *drawing) bar(css string, from, to proto.Time, y, height float64) {
 	const moment = 3
 	x, width := d.x(from), d.x(to)-d.x(from)
@@ -85,7 +85,7 @@ func (d *drawing) bar(css string, from, to proto.Time, y, height float64) {
 	d.printf("<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", css, x, y-height/2, width, height)
 }
 
-// tell says in words what became of a message.
+// tell says in words what happened to a message.
 func (d *drawing) tell(m *Message) string {
 	text := fmt.Sprintf("%s, %d → %d", m.Kind, m.From, m.To)
 	if m.Sent != proto.Never {

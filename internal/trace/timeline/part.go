@@ -9,13 +9,13 @@ import (
 	"banyan/internal/trace"
 )
 
-// Part is what of a trace is drawn: of a long run nobody wants all. The zero Part is
-// everything.
+// Part is the part of a trace that is drawn. A long run is too much for one picture. The zero Part
+// is the whole trace.
 type Part struct {
-	// From and To are times, in the trace's unit, from its beginning: of a real
-	// trace that is its first event. To is 0 for the end.
+	// From and To are times from the trace's beginning, in its unit. A real trace begins with its
+	// first event. To is 0 for the end.
 	From, To proto.Time
-	// Kinds are those of the messages, none for all.
+	// Kinds are the kinds of messages that are drawn; none for all.
 	Kinds []string
 }
 
@@ -36,8 +36,8 @@ func (p *Part) which() string {
 	return text
 }
 
-// clip says whether an event belongs to the part of a trace that begins at some
-// time. Who was coloured or dead before is so from the part's beginning.
+// clip says whether an event of a trace that begins at begin belongs to the part. A process that
+// was coloured or died before the part is coloured or dead from the part's beginning.
 func (p *Part) clip(e *trace.Event, begin proto.Time) bool {
 	from := begin + p.From
 	if p.From == 0 {

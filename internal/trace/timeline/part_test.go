@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// long is a real run of which a part is wanted.
+// long is the trace of a real run, of which the tests read parts.
 const long = `{"banyan":"trace","version":1,"driver":"real","procs":3,"unit":"ns"}
 {"t":1000,"proc":0,"event":"send","peer":1,"kind":"tree"}
 {"t":1100,"proc":0,"event":"coloured"}

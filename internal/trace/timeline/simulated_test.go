@@ -11,8 +11,8 @@ import (
 	"banyan/internal/trace"
 )
 
-// TestReadSimulated reads what the simulator writes, with deaths on the way: every
-// message and coloured process is there.
+// TestReadSimulated reads what the simulator writes, with deaths during the run: every message and
+// coloured process is there.
 func TestReadSimulated(t *testing.T) {
 	c := logp.Case{
 		Procs: 24, Latency: 2, Overhead: 1, Tree: logp.Binomial, Numbering: topology.Interleaved,

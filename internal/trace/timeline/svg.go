@@ -40,13 +40,13 @@ func (t *Timeline) WriteSVG(w io.Writer) error {
 	return d.out.Flush()
 }
 
-// drawing is a picture on its way out.
+// drawing is a picture that is being written.
 type drawing struct {
 	layout
 	out  *bufio.Writer
 	t    *Timeline
 	used [trace.Purposes]int // messages
-	by   []trace.Purpose     // of what coloured each process
+	by   []trace.Purpose     // of the message that coloured each process
 }
 
 // printf writes; the first error sticks to the buffer.
@@ -97,7 +97,7 @@ func (d *drawing) open(width, height float64) {
 		marginEdge, marginEdge+12, escape(heading), escape(shorten(heading, (width-2*marginEdge)*fontSize/17)))
 }
 
-// heading says what the trace is of.
+// heading says what run the trace is of.
 func (t *Timeline) heading() string {
 	if t.Header.About == "" {
 		return fmt.Sprintf("%s trace, P=%d", t.Header.Driver, t.Header.Procs)
@@ -156,7 +156,7 @@ func (d *drawing) rows() {
 		if int(p)%step == 0 {
 			d.printf("<text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%d</text>", marginLeft-10, y+4, p)
 		}
-		// Every row has its number at the right, for who zooms.
+		// Every row has its number at the right, for a user who zooms.
 		label, weight := strconv.Itoa(int(p)), "normal"
 		if dead != proto.Never {
 			label, weight = label+" dead", "bold"
@@ -168,7 +168,7 @@ func (d *drawing) rows() {
 	}
 }
 
-// colourer says in words which kind of message coloured a process.
+// colourer is the kind of the message that coloured a process, in words.
 func (d *drawing) colourer(p proto.Proc) string {
 	if d.by[p] == trace.Dissemination {
 		return "dissemination or being the root"

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// element is one of a picture, with the text in it.
+// element is an XML element of a picture, with the text in it.
 type element struct {
 	name  string
 	attrs map[string]string
@@ -106,8 +106,8 @@ left, 3 → 2, sent at 5, received at 10
 			t.Errorf("no label %q in\n%s", want, labels)
 		}
 	}
-	// Besides those in the legend: a send and a flight for each message, a receive for
-	// each that wasn't lost, a cross for the other.
+	// Besides those in the legend there are a send and a flight for each message, a receive for
+	// each message that wasn't lost, and a cross for the lost one.
 	for class, want := range map[string]int{"s": 4 + 2, "r": 3 + 2} {
 		if got := count(all, "rect", class); got != want {
 			t.Errorf("%d bars of class %s, want %d", got, class, want)
@@ -120,7 +120,7 @@ left, 3 → 2, sent at 5, received at 10
 	}
 }
 
-// TestDrawPlaces checks that a bar is where its time and process are.
+// TestDrawPlaces checks that a bar is drawn at its time and in the row of its process.
 func TestDrawPlaces(t *testing.T) {
 	line := read(t, rescue)
 	l := newLayout(line, 100)
@@ -138,8 +138,8 @@ func TestDrawPlaces(t *testing.T) {
 	t.Error("no such message")
 }
 
-// TestLabelsKeepApart: whatever the number of processes, labels are at least
-// a line apart, and a row is at least visible.
+// TestLabelsKeepApart checks that with any number of processes labels are at least a line apart,
+// and every row is visible.
 func TestLabelsKeepApart(t *testing.T) {
 	for _, procs := range []int{1, 9, 20, 21, 64, 129, 300, 513, MaxProcs} {
 		line := read(t, fmt.Sprintf(`{"banyan":"trace","version":1,"procs":%d}`, procs))
@@ -163,7 +163,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHostileText: texts from a trace can't break out of their place.
+// TestHostileText checks that no text from a trace can break out of its XML element.
 func TestHostileText(t *testing.T) {
 	all := draw(t, `{"banyan":"trace","version":1,"driver":"real","procs":1,"unit":"<x>","about":"</text><script>alert(1)</script>\u0001`+
 		strings.Repeat("long ", 100)+`"}

@@ -4,31 +4,30 @@
 //
 // # From events to messages
 //
-// [Read] pairs the events of a trace: the n-th message of a kind that a process
-// sends another is the n-th of that kind which the other receives or, being dead,
-// drops, as networks keep the order of messages (where noise lets them overtake, two of a
-// kind may be drawn crossed). In a simulated trace every
-// message between live processes has an end, so one without shows that the trace
-// was cut short. A real trace may begin late, end early and have clocks that
-// disagree; there, what has no partner is drawn alone.
+// [Read] pairs the events of a trace. Networks keep the order of messages, so the n-th message of a
+// kind that one process sends another is the n-th of that kind that the other receives, or drops if
+// it is dead. Where noise lets messages overtake each other, two of a kind may be drawn crossed.
 //
-// The overhead o and the latency L are parameters in the trace's header
-// ([trace.Header.Param]). Without them sends and receives are moments, and flights
-// go from one to the other. L is also where a message is drawn to arrive: with two
-// latencies or noise, one that comes sooner arrives when its receive begins, and one
-// that comes later looks as if it waited.
+// In a simulated trace every message between live processes has an end. A message without one shows
+// that the trace was cut short. A real trace may begin late, end early and have clocks that
+// disagree. There an event without a partner is drawn alone.
+//
+// The overhead o and the latency L are parameters in the trace's header ([trace.Header.Param]).
+// Without them sends and receives are moments, and flights go from one to the other. A message is
+// drawn to arrive L after its send. With two latencies or noise, a message that comes sooner
+// arrives when its receive begins, and one that comes later looks as if it waited.
 //
 // # The picture
 //
-// [Timeline.WriteSVG] writes one self-contained file: any viewer shows it, and in a
-// browser the wheel zooms, dragging moves, and what the mouse rests on says what it
-// is. Colours are told apart by the colour-blind (Okabe and Ito's), and corrections
-// are dashed as well.
+// [Timeline.WriteSVG] writes one self-contained file, which any viewer shows. In a browser the
+// wheel zooms, dragging moves the picture, and tooltips explain the element under the mouse. The
+// colours are Okabe and Ito's, which colour-blind people can tell apart. Corrections are also
+// dashed.
 //
 // # Limits
 //
-// [MaxProcs] processes and [MaxMessages] messages, which is far more than can be
-// seen at once: of a longer run [Read] takes a [Part]. Memory and time are linear in both.
+// [MaxProcs] processes and [MaxMessages] messages, which is far more than can be seen at once. Of a
+// longer run [Read] reads a [Part]. Memory and time are linear in both.
 package timeline
 
 import (
@@ -40,7 +39,7 @@ import (
 	"banyan/internal/trace"
 )
 
-// How much is drawn at most.
+// The limits of a picture.
 const (
 	MaxProcs    = 4096
 	MaxMessages = 50_000
@@ -63,7 +62,7 @@ type Timeline struct {
 	Overhead proto.Time // o, or 0 if unknown
 	Latency  proto.Time // L, or -1 if unknown
 	Messages []Message
-	Coloured []proto.Time // when each process was; Never if it wasn't
+	Coloured []proto.Time // when each process was coloured; Never if it wasn't
 	Dead     []proto.Time // when each process died; Never if it didn't
 	Begin    proto.Time   // of the first event, or 0 in a simulated run
 	End      proto.Time   // of all events and sends
@@ -81,13 +80,13 @@ func Read(r io.Reader, part Part) (*Timeline, error) {
 	return &b.Timeline, nil
 }
 
-// channel is what keeps its messages in order.
+// channel is a sender, a receiver and a kind of message. The network keeps its messages in order.
 type channel struct {
 	from, to proto.Proc
 	kind     string
 }
 
-// builder makes a timeline of events.
+// builder makes a timeline from events.
 type builder struct {
 	Timeline
 	part  Part
@@ -97,7 +96,7 @@ type builder struct {
 	open  map[channel][]int // messages that were sent and haven't ended, oldest first
 }
 
-// start takes the header. Its errors, and those of event, get the line from trace.
+// start takes the header. Package trace adds the line to its errors and to those of event.
 func (b *builder) start(h trace.Header) error {
 	if h.Procs < 1 || h.Procs > MaxProcs {
 		return fmt.Errorf("%d processes: can draw 1 to %d", h.Procs, MaxProcs)
@@ -131,7 +130,7 @@ func nevers(n int) []proto.Time {
 // maxTime keeps sums of times from overflowing; in nanoseconds it is 146 years.
 const maxTime = 1 << 62
 
-// event takes the next one.
+// event takes the next event.
 func (b *builder) event(e trace.Event) error {
 	b.line++
 	h := &b.Header
@@ -171,7 +170,7 @@ func (b *builder) event(e trace.Event) error {
 	return nil // readers skip what they don't know
 }
 
-// message begins or ends one.
+// message begins or ends a message.
 func (b *builder) message(e trace.Event, whole bool) error {
 	m := Message{From: e.Peer, To: e.Proc, Kind: e.Kind, Sent: proto.Never, Ended: e.Time, Dropped: e.Event == trace.Drop, line: b.line}
 	if e.Event == trace.Send {

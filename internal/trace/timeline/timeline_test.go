@@ -11,14 +11,14 @@ import (
 	"banyan/internal/trace"
 )
 
-// header is that of a simulated trace of four processes, L = 2, o = 1.
+// header is the header of a simulated trace of four processes, L = 2, o = 1.
 const header = `{"banyan":"trace","version":1,"driver":"logp","procs":4,"unit":"step","about":"broadcast L=2 o=1"}` + "\n"
 
-// realHeader is that of a real one.
+// realHeader is the header of a real trace of four processes.
 const realHeader = `{"banyan":"trace","version":1,"driver":"real","procs":4,"unit":"ns"}` + "\n"
 
-// rescue is a run in which 1 is dead, and 0 reaches 2 by a correction that waits
-// while 2 receives another.
+// rescue is a run in which process 1 is dead. Process 0 reaches process 2 by a correction, which
+// waits while process 2 receives another message.
 const rescue = header +
 	`{"t":0,"proc":1,"event":"dead"}
 {"t":0,"proc":0,"event":"coloured"}
@@ -64,7 +64,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadFigure5 checks the paper's figure: who is coloured when.
+// TestReadFigure5 checks when each process of the paper's figure 5 is coloured.
 func TestReadFigure5(t *testing.T) {
 	text, err := os.ReadFile("testdata/figure5.jsonl")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestReadFigure5(t *testing.T) {
 	}
 }
 
-// TestReadReal lets a real trace begin late, end early and run backwards.
+// TestReadReal reads a real trace that begins late, ends early and has times that run backwards.
 func TestReadReal(t *testing.T) {
 	line := read(t, realHeader+
 		`{"t":5000,"proc":1,"event":"receive","peer":0,"kind":"tree"}
@@ -113,7 +113,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestDeathLeavesNoEnd: what was under way between the dead need not end.
+// TestDeathLeavesNoEnd checks that a message from or to a dead process may have no end.
 func TestDeathLeavesNoEnd(t *testing.T) {
 	line := read(t, header+`{"t":0,"proc":0,"event":"send","peer":1,"kind":"tree"}
 {"t":2,"proc":1,"event":"dead"}
@@ -123,7 +123,7 @@ func TestDeathLeavesNoEnd(t *testing.T) {
 	}
 }
 
-// FuzzDraw reads anything; what can be read can be drawn, as well-formed XML.
+// FuzzDraw checks that every input that Read accepts can be drawn, as well-formed XML.
 func FuzzDraw(f *testing.F) {
 	f.Add([]byte(rescue))
 	f.Add([]byte(realHeader + `{"t":1,"proc":1,"event":"receive","peer":0,"kind":"<tree>\u0000"}`))
