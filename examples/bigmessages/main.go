@@ -1,6 +1,7 @@
-// Bigmessages loads a job with messages and checks every one. Each rank exchanges large messages with
-// both neighbours on a ring. Then it streams many small, numbered messages to its right neighbour. A
-// message that is lost, duplicated, out of order or altered is an error that ends the job.
+// Bigmessages loads a job with messages and checks every one. Each rank exchanges large messages
+// with both neighbours on a ring. Then it streams many small, numbered messages to its right
+// neighbour. A message that is lost, duplicated, out of order or altered is an error that ends the
+// job.
 //
 //	banyan run -n 3 --replicas 2 bigmessages [-large 20] [-bytes 1048576] [-small 1000000]
 package main
@@ -14,7 +15,7 @@ import (
 	"banyan/mpi"
 )
 
-// Tags: which neighbour the message goes to, and the stream of small ones.
+// The tags of messages to each neighbour, and of the stream of small messages.
 const (
 	tagRight = iota
 	tagLeft
@@ -110,10 +111,10 @@ func check(buffer []byte, rank, round int) error {
 	return nil
 }
 
-// burst is how many small messages a rank sends before it receives as many.
+// burst is the number of small messages that a rank sends before it receives as many.
 const burst = 1000
 
-// streamSmall sends numbered messages to the right, and receives those of the left.
+// streamSmall sends numbered messages to the right neighbour, and receives those of the left one.
 func streamSmall(world *mpi.Comm, count int) error {
 	left, right := neighbours(world)
 	out, in := make([]int64, 1), make([]int64, 1)

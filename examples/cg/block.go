@@ -7,8 +7,8 @@ import (
 	"banyan/examples/cg/matrixmarket"
 )
 
-// blocks divides rows into contiguous blocks of nearly the same size, one a rank:
-// where each begins, and how many rows it has.
+// blocks divides rows into contiguous blocks of nearly the same size, one for each rank. It returns
+// the first row of each block and its number of rows.
 func blocks(rows, ranks int) (first, count []int) {
 	for rank := range ranks {
 		begin, end := rank*rows/ranks, (rank+1)*rows/ranks
@@ -27,7 +27,7 @@ type block struct {
 	column       []int32   // of each entry, in the local vector
 	value        []float64 // of each entry
 	diagonal     []float64 // of each row
-	halo         []int32   // rows, in the whole matrix, of the other elements, ascending
+	halo         []int32   // rows, in the whole matrix, of the halo's elements, ascending
 }
 
 // newBlock makes a block from its entries, in the order of their rows. Each row
@@ -65,7 +65,7 @@ func (b *block) owns(column int32) bool {
 // vector returns a local vector of zeros, with its halo.
 func (b *block) vector() []float64 { return make([]float64, b.count+len(b.halo)) }
 
-// needs returns which elements of the halo belong to the rows first … first+count-1.
+// needs returns the range of the halo's elements that belong to rows first … first+count-1.
 func (b *block) needs(first, count int) (begin, end int) {
 	at := func(row int) int {
 		return sort.Search(len(b.halo), func(i int) bool { return int(b.halo[i]) >= row })

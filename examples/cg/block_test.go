@@ -26,8 +26,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestMultiplyInBlocks compares the product of every division into blocks with
-// that of the whole, to the bit.
+// TestMultiplyInBlocks compares the product by blocks, for every division, with the product by the
+// whole matrix, to the bit.
 func TestMultiplyInBlocks(t *testing.T) {
 	const rows = 23
 	random := rand.New(rand.NewPCG(1, 2))

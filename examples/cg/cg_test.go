@@ -29,7 +29,7 @@ func TestProgram(t *testing.T) {
 				}
 			}
 			if n > 3 {
-				return // two cores
+				return // the machine may have only two cores
 			}
 			byName := o
 			byName.byName = true
@@ -45,7 +45,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestTinyMatrix has more ranks than rows.
+// TestTinyMatrix solves a matrix with fewer rows than there are ranks.
 func TestTinyMatrix(t *testing.T) {
 	o := options{matrix: "testdata/two.mtx", solves: 3, every: 1, tolerance: 1e-10, limit: 10}
 	for _, n := range []int{1, 2, 5} {
@@ -55,8 +55,8 @@ func TestTinyMatrix(t *testing.T) {
 	}
 }
 
-// TestBrokenMatrix: every rank gets an error, none waits for ever, and the cause
-// is named.
+// TestBrokenMatrix checks that every rank gets an error, that none waits for ever, and that the
+// error names the cause.
 func TestBrokenMatrix(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		o := options{matrix: "testdata/broken.mtx", solves: 1, every: 1, tolerance: 1e-10, limit: 10}

@@ -10,8 +10,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// The replicas of each rank make the same calls with the same data, in whatever order the neighbours'
-// values come. "banyan check" looks for that.
+// The replicas of each rank make the same calls with the same data, in any order of the neighbours'
+// values. "banyan check" tests that.
 func TestSendDeterministic(t *testing.T) {
 	const ranks = 4
 	for seed := range uint64(2) {

@@ -35,7 +35,7 @@ func distribute(world *mpi.Comm, name string) (*block, int, error) {
 	}
 
 	firsts, counts := blocks(int(sizes[0]), world.Size())
-	var portions []int64 // entries of each rank
+	var portions []int64 // number of entries of each rank
 	var rows, columns []int32
 	var values []float64
 	if world.Rank() == 0 {
@@ -70,7 +70,7 @@ func distribute(world *mpi.Comm, name string) (*block, int, error) {
 	return newBlock(int(sizes[0]), firsts[rank], counts[rank], entries), int(sizes[1]), nil
 }
 
-// load reads a matrix and checks what the method needs of it.
+// load reads a matrix and checks that the method can solve it.
 func load(name string) (*matrixmarket.Matrix, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -87,13 +87,13 @@ func load(name string) (*matrixmarket.Matrix, error) {
 	return m, nil
 }
 
-// suits is an error if a matrix isn't symmetric, or can't be positive definite as far as its entries
-// show.
+// suits returns an error if a matrix isn't symmetric, or if its entries show that it isn't positive
+// definite.
 func suits(m *matrixmarket.Matrix) error {
 	if m.Rows != m.Columns || m.Rows == 0 {
 		return fmt.Errorf("the matrix is %d by %d, not square", m.Rows, m.Columns)
 	}
-	row := int32(0) // whose entry on the diagonal comes next
+	row := int32(0) // the row whose entry on the diagonal comes next
 	for _, e := range m.Entries {
 		mirror, found := slices.BinarySearchFunc(m.Entries, e, func(have, want matrixmarket.Entry) int {
 			return compare(have.Row, have.Column, want.Column, want.Row)

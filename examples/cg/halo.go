@@ -8,16 +8,16 @@ const (
 	tagValues = 1 // their values
 )
 
-// halo brings the elements of a vector that a rank's rows refer to, and that
+// halo exchanges elements of a vector: a rank receives those to which its rows refer and which
 // other ranks own.
 type halo struct {
 	world  *mpi.Comm
-	byName bool       // receive from each neighbour in turn, not from any
-	count  int        // own elements; the others follow them in a local vector
+	byName bool       // receive from each neighbour in turn, not from any source
+	count  int        // own elements; the halo follows them in a local vector
 	sends  []outgoing // by rank
-	from   []segment  // by rank: where its elements are; empty for most
+	from   []segment  // by rank: the segment for its elements; empty for most
 	peers  []int      // ranks that send us something
-	in     []float64  // the longest segment
+	in     []float64  // a buffer for the longest segment
 	sums   []float64
 }
 
@@ -30,7 +30,7 @@ type outgoing struct {
 
 type segment struct{ begin, end int }
 
-// newHalo has every rank tell the others which of their elements it needs.
+// newHalo makes a halo: every rank tells the others which of their elements it needs.
 func newHalo(world *mpi.Comm, a *block, byName bool) (*halo, error) {
 	ranks := world.Size()
 	h := &halo{world: world, byName: byName, count: a.count, from: make([]segment, ranks)}

@@ -6,9 +6,10 @@
 //
 // It shows a real program's traffic. Rank 0 reads the matrix and scatters blocks of rows
 // (distribute.go). In each iteration neighbours exchange the parts of a vector that they need. They
-// receive them in any order (halo.go) or, with -any-source=false, from each neighbour in turn. Scalar
-// products are all-reduced. Sends don't depend on the order in which messages arrive. So the replicas
-// of a rank stay equal, and the output is the same to the byte, whether processes die or not.
+// receive them in any order (halo.go) or, with -any-source=false, from each neighbour in turn.
+// Scalar products are all-reduced. Sends don't depend on the order in which messages arrive. So the
+// replicas of a rank stay equal, and the output is the same to the byte, whether processes die or
+// not.
 //
 // Between two solutions the program is at a safe point. There its whole state is the number of the
 // next solution and the checksum so far. With --heal dead replicas are replaced there.
@@ -37,7 +38,7 @@ type options struct {
 	every     int
 	tolerance float64
 	limit     int
-	// byName receives from each neighbour in turn, not from the one that comes first.
+	// byName receives from each neighbour in turn, not from the one whose message comes first.
 	byName bool
 }
 
@@ -47,7 +48,7 @@ func main() {
 	flag.Float64Var(&o.tolerance, "tolerance", 1e-10, "solved when the residual is so small, relative to the right-hand side")
 	flag.IntVar(&o.limit, "max-iterations", 2000, "give up after so many iterations")
 	flag.IntVar(&o.every, "every", 25, "print the residual each so many iterations")
-	anySource := flag.Bool("any-source", true, "receive from whoever comes first")
+	anySource := flag.Bool("any-source", true, "receive from the neighbour whose message comes first")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: cg [flags] MATRIX   (Matrix Market file, plain or gzip)")
 		flag.PrintDefaults()
@@ -116,7 +117,7 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	return nil
 }
 
-// printer returns a function that prints, at rank 0.
+// printer returns a function that prints at rank 0 and does nothing at the others.
 func printer(world *mpi.Comm, out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		if world.Rank() == 0 {
@@ -125,7 +126,7 @@ func printer(world *mpi.Comm, out io.Writer) func(format string, args ...any) {
 	}
 }
 
-// worst returns how far solution number s is from the known one.
+// worst returns the largest error of an element of solution number s.
 func worst(solution []float64, s int) float64 {
 	largest := 0.0
 	for i, v := range solution {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// others is what the solver needs of the other ranks.
+// others are the operations of the solver that involve the other ranks.
 type others interface {
 	// exchange fills the halo of a local vector with its owners' values.
 	exchange(vector []float64) error
@@ -18,8 +18,8 @@ var errIndefinite = errors.New("the matrix isn't positive definite")
 
 // solve finds x with A·x = b by conjugate gradients, preconditioned with the
 // diagonal of A. It calls progress with the residual ‖b-A·x‖/‖b‖ before each
-// iteration. Every rank takes the same decisions, because they depend on sums over
-// all ranks only.
+// iteration. Every rank takes the same decisions, because they depend only on sums
+// over all ranks.
 func solve(a *block, b []float64, team others, tolerance float64, limit int, progress func(iteration int, residual float64)) (x []float64, iterations int, err error) {
 	x = make([]float64, a.count)
 	r := append([]float64(nil), b...) // residual

@@ -43,7 +43,7 @@ func TestSolve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without rounding it takes at most as many iterations as there are rows.
+	// Without rounding errors it takes at most as many iterations as there are rows.
 	if iterations > 60 || last > 1e-12 {
 		t.Errorf("%d iterations to a residual of %g", iterations, last)
 	}

@@ -17,13 +17,13 @@ import (
 	"banyan/internal/job/launcher"
 )
 
-// soak makes TestSurvive run for so long instead of its usual number of plans.
+// soak makes TestSurvive run for this time instead of its usual number of plans.
 var soak = flag.Duration("soak", 0, "try random fault plans for so long")
 
 func TestMain(m *testing.M) { jobtest.Main(m, main) }
 
-// TestSurvive kills and stops processes at random, in every phase of the program:
-// the output stays that of the undisturbed job, as long as each rank keeps a replica.
+// TestSurvive kills and stops processes at random, in every phase of the program. The output is
+// that of the undisturbed job, as long as each rank keeps a replica.
 func TestSurvive(t *testing.T) {
 	args := []string{"-every", "10", "data/bcsstk16.mtx.gz"}
 	undisturbed := map[int]string{}
@@ -63,8 +63,8 @@ func TestSurvive(t *testing.T) {
 	}
 }
 
-// TestHeal kills a replica, waits until it has been replaced, and kills the donor of the replacement.
-// The output stays that of the undisturbed job.
+// TestHeal kills a replica, waits until it has been replaced, and kills the donor of the
+// replacement. The output stays that of the undisturbed job.
 func TestHeal(t *testing.T) {
 	args := []string{"-every", "50", "-solves", "10", "data/bcsstk16.mtx.gz"}
 	undisturbed := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: 1, Args: args})
@@ -83,8 +83,8 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// killer is the launcher's stderr. When the launcher says for the first time that a replica is back,
-// killer kills replica 0 of that rank.
+// killer is the launcher's stderr. When the launcher says for the first time that a replica is
+// back, killer kills replica 0 of that rank.
 type killer struct {
 	rank int
 	t    *testing.T
@@ -102,7 +102,7 @@ func (k *killer) Write(b []byte) (int, error) {
 	return k.w.Write(b)
 }
 
-// child is the process id of a process of the job that this one runs.
+// child is the process id of a process of the job that the test runs.
 func child(number int) int {
 	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
 	for _, name := range children {
@@ -118,7 +118,7 @@ func child(number int) int {
 	return 1 << 30 // no process has this number
 }
 
-// TestBrokenMatrixJob: a job of processes ends with code 1 and the cause.
+// TestBrokenMatrixJob checks that a job of processes ends with code 1 and names the cause.
 func TestBrokenMatrixJob(t *testing.T) {
 	for _, replicas := range []int{1, 2} {
 		r := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: replicas, Args: []string{"testdata/broken.mtx"}})

@@ -1,16 +1,17 @@
-/* A plate that is heated along one edge: the temperatures in the end, by Jacobi's
-   method. Build it with any mpicc (another one than Banyan's needs a copy of mpi-ext.h):
+/* heat computes the temperatures of a plate that is heated along one edge, by Jacobi's method.
+   Build it with any mpicc (another one than Banyan's needs a copy of mpi-ext.h):
 
      mpicc -O2 -o heat heat.c -lm
      mpiexec -n 4 ./heat 200
      banyan run -n 4 --replicas 2 --fault 'kill rank=1 at=200ms' ./heat 200
 
-   Three lines, with MPIX in them, let dead replicas be replaced while it runs:
+   The three calls that begin with MPIX let dead replicas be replaced while it runs:
 
-     banyan run -n 4 --replicas 2 --heal --fault 'kill rank=1 replica=0 at=200ms; kill rank=1 replica=1 at=2s' ./heat 1000
+     banyan run -n 4 --replicas 2 --heal \
+       --fault 'kill rank=1 replica=0 at=200ms; kill rank=1 replica=1 at=2s' ./heat 1000
 
-   heat N [TOLERANCE [STEPS]] takes a plate of N × N points, divided by rows. The last line
-   has the result to the bit, the same for any number of ranks and whoever dies. */
+   heat N [TOLERANCE [STEPS]] takes a plate of N × N points and divides it by rows. The last line
+   has the result to the bit. It is the same for any number of ranks, whichever processes die. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -19,15 +20,15 @@
 #include "mpi-ext.h"
 
 static int rank, size, n;
-static int rows;               /* of the plate that are here */
-static double *now, *next;     /* (rows + 2) × n: a row of each neighbour's around them */
+static int rows;               /* how many rows of the plate this rank has */
+static double *now, *next;     /* (rows + 2) × n: these rows between a row of each neighbour */
 
 static double *row(double *plate, int i) { return plate + (size_t)i * n; }
 
-/* The rows of a rank: the first ones have one more if they don't divide evenly. */
+/* The number of a rank's rows. If they don't divide evenly, the first ranks have one more. */
 static int share(int r) { return n / size + (r < n % size); }
 
-/* Gives the neighbours our outer rows, and gets theirs. */
+/* Sends the neighbours our outer rows, and receives theirs. */
 static void exchange(void)
 {
 	int above = rank > 0 ? rank - 1 : MPI_PROC_NULL;
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
 	next = calloc((size_t)(rows + 2) * n, sizeof *next);
 	if (now == NULL || next == NULL)
 		MPI_Abort(MPI_COMM_WORLD, 1);
-	if (rank == 0) /* beyond the first row is what heats */
+	if (rank == 0) /* the heater is beyond the first row */
 		for (int j = 0; j < n; j++)
 			row(now, 0)[j] = row(next, 0)[j] = 1;
 
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
 	MPIX_State_register("steps", &steps, 1, MPI_INT);
 	MPIX_State_register("plate", now, (rows + 2) * n, MPI_DOUBLE);
 	while (steps < limit && change > tolerance) {
-		if (steps % 10 == 0) /* an even number: now is what it was when it was registered */
+		if (steps % 10 == 0) /* after an even number of steps now is the array that was registered */
 			MPIX_Safepoint(NULL);
 		exchange();
 		change = step();
@@ -95,13 +96,14 @@ int main(int argc, char **argv)
 			if (rank == 0 && steps % 1000 == 0)
 				printf("step %d: the largest change is %.3e\n", steps, change);
 		} else {
-			change = 1; /* only all of them know */
+			change = 1; /* one rank can't know whether the plate has settled */
 		}
 	}
 
-	/* Each row's sum apart, added up in their order: the same for any division. */
+	/* Each row has a sum of its own. The sums are added up in the order of the rows, so the result
+	   is the same for any division. */
 	double *sums = malloc(rows * sizeof *sums), *all = NULL;
-	int *counts = NULL, *places = NULL;
+	int *counts = NULL, *offsets = NULL;
 	for (int i = 0; i < rows; i++) {
 		sums[i] = 0;
 		for (int j = 0; j < n; j++)
@@ -110,11 +112,11 @@ int main(int argc, char **argv)
 	if (rank == 0) {
 		all = malloc(n * sizeof *all);
 		counts = malloc(size * sizeof *counts);
-		places = malloc(size * sizeof *places);
+		offsets = malloc(size * sizeof *offsets);
 		for (int r = 0, at = 0; r < size; at += counts[r++])
-			counts[r] = share(r), places[r] = at;
+			counts[r] = share(r), offsets[r] = at;
 	}
-	MPI_Gatherv(sums, rows, MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Gatherv(sums, rows, MPI_DOUBLE, all, counts, offsets, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	if (rank == 0) {
 		double sum = 0;
 		for (int i = 0; i < n; i++)

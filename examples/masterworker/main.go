@@ -2,14 +2,15 @@
 // is:
 //
 //	banyan run -n 4 masterworker
-//	banyan check -n 4 masterworker            finds out
+//	banyan check -n 4 masterworker            finds the problem
 //	banyan check -n 4 masterworker -fixed     finds nothing
 //
 // The master sends the next task to the rank whose result came first. Replicas of the master
 // see results in different orders, so they send tasks to different workers, and none of them
 // can stand in for another. With -fixed, task t belongs to worker 1 + t mod (n-1): results are
 // still received in the order in which they come, and nothing that is sent depends on it.
-// That costs balance where tasks take different times; see docs/guide/check.md for other ways.
+// That balances the work badly where tasks take different times; docs/guide/check.md has other
+// ways.
 package main
 
 import (
@@ -25,7 +26,7 @@ const (
 	tagResult
 )
 
-// none is the task that tells a worker to go home.
+// none is the task that tells a worker to end.
 const none = -1
 
 func main() {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Both ways to hand out tasks do each once, and sum up the same.
+// Both ways to hand out tasks do each task once, and give the same sum.
 func TestMaster(t *testing.T) {
 	const tasks = 40
 	sums := map[bool]float64{}
@@ -45,8 +45,8 @@ func TestMaster(t *testing.T) {
 	}
 }
 
-// The comparison of banyan check finds the master that serves whoever comes first, and nothing in the
-// other one.
+// The comparison of banyan check finds the master that serves workers in the order of their
+// results, and finds nothing in the other one.
 func TestCaught(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -84,7 +84,7 @@ func TestCaught(t *testing.T) {
 	for seed := range uint64(seeds) {
 		for _, d := range compared(seed).Found {
 			if d.Rank == 0 && d.Cause != nil && d.Cause.Receives[0].AnySource {
-				return // and told, with the reason
+				return // found, with the reason
 			}
 		}
 	}

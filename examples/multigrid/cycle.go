@@ -3,11 +3,11 @@ package main
 import "math"
 
 // The system is A·u = f on the inner points of a cube, u being 0 on its boundary. A has 26 on its
-// diagonal and −1 for each of the 26 points around: 9h² times the negative Laplacian, to first order, h
-// being 1/(n+1).
+// diagonal and −1 for each of the 26 points around: 9h² times the negative Laplacian, to first
+// order, h being 1/(n+1).
 //
-// Every point is computed by the same operations in the same order however the cube
-// is divided, so that solutions are equal to the bit on any number of ranks.
+// Every point is computed by the same operations in the same order, however the cube is divided. So
+// solutions are equal to the bit on any number of ranks.
 
 // around is the sum over a point and the 26 around it, along a row.
 func (l *level) around(array []float64, index int) float64 {
@@ -28,8 +28,8 @@ func (l *level) exchange(array []float64) error {
 	return l.halo.exchange(l, array)
 }
 
-// smooth is a step of Jacobi's method, damped by 26/27: of all errors that a
-// coarser grid can't see it leaves a third.
+// smooth is a step of Jacobi's method, damped by 26/27. It leaves a third of all errors that a
+// coarser grid can't represent.
 func (l *level) smooth() error {
 	if err := l.exchange(l.u); err != nil {
 		return err
@@ -58,12 +58,13 @@ func (l *level) residual() (float64, error) {
 	return largest, nil
 }
 
-// weight is that of a fine point in a coarse one, and the reverse, by the number of directions
-// in which it is beside it.
+// weight is the weight of a fine point in a coarse one, and the reverse, by the number of
+// directions in which the two differ.
 var weight = [4]float64{1, 0.5, 0.25, 0.125}
 
 // restrict makes the coarser grid's right-hand side of r, by full weighting. On a grid of twice the
-// spacing A is a quarter as large for the same function, hence the factor 4 over 8, the sum of the weights.
+// spacing A is a quarter as large for the same function, hence the factor 4 over 8, the sum of the
+// weights.
 func (l *level) restrict() error {
 	if err := l.exchange(l.r); err != nil {
 		return err
@@ -93,7 +94,8 @@ func (l *level) prolong() error {
 	if err := c.exchange(c.u); err != nil {
 		return err
 	}
-	// The coarse points on both sides of a fine one, which are one if it is on one.
+	// sides returns the coarse points on both sides of a fine point. They are the same if the fine
+	// point is a coarse one.
 	sides := func(fine, first int) (low, high int) {
 		return (fine+1)/2 - 1 - first, fine/2 - first
 	}
@@ -115,7 +117,7 @@ func (l *level) prolong() error {
 	return nil
 }
 
-// sweeps of smoothing come before and after each correction.
+// sweeps is how many smoothing steps come before and after each correction.
 const sweeps = 2
 
 // cycle improves u by a V-cycle.
@@ -154,7 +156,7 @@ func (l *level) cycle() error {
 	return nil
 }
 
-// solveWhole makes the cycle for a grid too coarse to be divided further, at every rank for
+// solveWhole makes the cycle for a grid that is too coarse to be divided. Every rank does it for
 // itself.
 func (l *level) solveWhole() error {
 	all := l.next

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProblem: known solutions solve their systems, to rounding.
+// TestProblem checks that known solutions solve their systems, up to rounding.
 func TestProblem(t *testing.T) {
 	for _, n := range []int{7, 31} {
 		for s := 1; s <= 3; s++ {
@@ -20,8 +20,8 @@ func TestProblem(t *testing.T) {
 	}
 }
 
-// TestTwoGrids: interpolation is exact for functions that are linear between coarse points, and
-// weighting keeps the sum of what is far from the boundary.
+// TestTwoGrids checks that interpolation is exact for functions that are linear between coarse
+// points, and that weighting keeps the sum of values far from the boundary.
 func TestTwoGrids(t *testing.T) {
 	l := whole(15)
 	c := l.next
@@ -61,7 +61,8 @@ func TestTwoGrids(t *testing.T) {
 	}
 }
 
-// TestConvergence: a cycle leaves less than a twelfth, however fine the grid is. That is multigrid.
+// TestConvergence checks that a cycle leaves less than a twelfth of the residual, however fine the
+// grid is. This is the defining property of multigrid.
 func TestConvergence(t *testing.T) {
 	for _, n := range []int{7, 15, 31, 63} {
 		l := whole(n)
@@ -83,7 +84,7 @@ func TestConvergence(t *testing.T) {
 	}
 }
 
-// TestErrorBound checks what the bound rests on, and that it bounds.
+// TestErrorBound checks the inequality on which the error bound rests, and the bound itself.
 func TestErrorBound(t *testing.T) {
 	for _, n := range []int{1, 3, 15} {
 		l := whole(n)
@@ -119,7 +120,7 @@ func TestErrorBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A wrong point is noticed.
+	// The bound notices a wrong point.
 	l.u[l.index(3, 3, 3)] += 1e-3
 	if wrong := l.difference(l.u, known); wrong <= errorBound(15, 1e-10) {
 		t.Errorf("an error of %g isn't noticed", wrong)

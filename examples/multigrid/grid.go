@@ -2,14 +2,14 @@ package main
 
 import "fmt"
 
-// point is a place or an extent in the three directions.
+// point is a position or an extent in the three directions.
 type point [3]int
 
-// decomposition is how a job's ranks divide a cube among them: as a box of ranks.
+// decomposition says how a job's ranks divide a cube among them: as a box of ranks.
 type decomposition struct{ ranks point }
 
-// decompose chooses the box with the least surface between blocks, the first of equal
-// ones.
+// decompose chooses the box with the least surface between blocks. Of equal ones it chooses the
+// first.
 func decompose(ranks int) decomposition {
 	var best point
 	least := -1
@@ -30,12 +30,12 @@ func decompose(ranks int) decomposition {
 	return decomposition{best}
 }
 
-// at is where a rank is, the last direction first.
+// at is the position of a rank in the box. Ranks are counted along the last direction first.
 func (d decomposition) at(rank int) point {
 	return point{rank / d.ranks[2] / d.ranks[1], rank / d.ranks[2] % d.ranks[1], rank % d.ranks[2]}
 }
 
-// rank is who is at a place; -1: nobody.
+// rank is the rank at a position, -1 outside the box.
 func (d decomposition) rank(p point) int {
 	for i := range p {
 		if p[i] < 0 || p[i] >= d.ranks[i] {
@@ -48,8 +48,8 @@ func (d decomposition) rank(p point) int {
 // block is the part of a cube that a rank owns.
 type block struct{ first, count point }
 
-// block is a rank's of a cube with n points a side, each coarser grid of which has those
-// points 2i+1 of the finer one that its owner has.
+// block is a rank's block of a cube with n points a side, or of a coarser grid. A rank owns the
+// coarse points that are its points 2i+1 of the finer grid.
 func (d decomposition) block(rank, n, coarser int) block {
 	var b block
 	for i, at := range d.at(rank) {
@@ -61,8 +61,8 @@ func (d decomposition) block(rank, n, coarser int) block {
 
 func (b block) points() int { return b.count[0] * b.count[1] * b.count[2] }
 
-// level is a grid of the hierarchy, as far as a rank owns it. Arrays have a layer of halo around the
-// block; beyond the cube that is 0 for ever, the boundary's value.
+// level is a grid of the hierarchy, as far as a rank owns it. Arrays have a layer of halo around
+// the block; beyond the cube that is 0 for ever, the boundary's value.
 type level struct {
 	n int // points a side of the whole cube
 	block
@@ -81,7 +81,7 @@ func newLevel(n int, b block) *level {
 	return l
 }
 
-// index is where a point of the block is in the arrays; the halo is at -1 and count.
+// index is the index in the arrays of a point of the block. The halo has coordinates -1 and count.
 func (l *level) index(x, y, z int) int { return (x+1)*l.stride[0] + (y+1)*l.stride[1] + z + 1 }
 
 // rows calls f for each row of the block along the last direction, with the index of its first
@@ -94,8 +94,8 @@ func (l *level) rows(f func(x, y, index int)) {
 	}
 }
 
-// leastCount is how many points each block has in each direction at least on a grid that is
-// divided. Coarser grids are whole at every rank.
+// leastCount is the least number of points of a block in each direction on a grid that is divided.
+// Coarser grids are whole at every rank.
 const leastCount = 2
 
 // newHierarchy makes the grids of this rank, from n = 2^k - 1 points a side down to 1.
@@ -145,7 +145,7 @@ func newHierarchy(t *team, n int) (*level, error) {
 	return top, nil
 }
 
-// whole makes grids that aren't divided.
+// whole makes the hierarchy of grids that aren't divided.
 func whole(n int) *level {
 	l := newLevel(n, block{count: point{n, n, n}})
 	if n > 1 {

@@ -23,7 +23,8 @@ func TestDecompose(t *testing.T) {
 	}
 }
 
-// Blocks cover each grid once, and a coarse point belongs to the owner of the fine one that it is.
+// Blocks cover each grid once. The owner of a coarse point also owns the same point of the finer
+// grid.
 func TestBlocks(t *testing.T) {
 	for ranks := 1; ranks <= 12; ranks++ {
 		d := decompose(ranks)

@@ -2,14 +2,14 @@ package main
 
 import "banyan/mpi"
 
-// team is the ranks that solve one system.
+// team stands for the ranks that solve one system.
 type team struct {
 	world      *mpi.Comm
 	rank, size int
 	anySource  bool
-	// turn is the tag of the next exchange, alternately 0 and 1. A neighbour is at most one exchange
-	// ahead, because it needs what we send in this one. So two tags tell its messages apart in any
-	// order of arrival.
+	// turn is the tag of the next exchange, alternately 0 and 1. A neighbour is at most one
+	// exchange ahead, because it needs what we send in this one. So two tags tell its messages
+	// apart in any order of arrival.
 	turn int
 }
 
@@ -25,7 +25,8 @@ func (t *team) largest(v float64) (float64, error) {
 }
 
 // halo fills the layer around a block with the neighbours' points: those across faces, edges and
-// corners, up to 26 messages of three very different lengths, which halve or quarter from grid to grid.
+// corners, up to 26 messages of three very different lengths, which halve or quarter from grid to
+// grid.
 type halo struct {
 	team       *team
 	neighbours []neighbour
@@ -37,10 +38,10 @@ type halo struct {
 // neighbour is an adjacent block.
 type neighbour struct {
 	rank     int
-	own      region // of ours that it needs
-	beyond   region // of its that we need
+	own      region // our points that it needs
+	beyond   region // its points that we need
 	out      []float64
-	received []float64 // as long as the longest message, if any neighbour's may arrive in it
+	received []float64 // as long as the longest message, if any neighbour's message may arrive in it
 }
 
 // region is a box in a level's arrays.
@@ -88,8 +89,8 @@ func newHalo(t *team, d decomposition, l *level) *halo {
 	return h
 }
 
-// exchange fills the halo of an array. The values of each neighbour have a region of their own, so the
-// order in which messages are received with anySource has no effect.
+// exchange fills the halo of an array. The values of each neighbour have a region of their own, so
+// the order in which messages are received with anySource has no effect.
 func (h *halo) exchange(l *level, array []float64) error {
 	t := h.team
 	tag := t.turn
@@ -142,14 +143,14 @@ func (l *level) copy(r region, array, buffer []float64, back bool) {
 	}
 }
 
-// gather makes a grid whole at every rank.
+// gather collects a grid at every rank.
 type gather struct {
 	team   *team
 	blocks []block // of all ranks
-	counts []int   // their points
+	counts []int   // numbers of their points
 }
 
-// collect copies an array of the level that is divided to one of the level that isn't.
+// collect copies an array of the divided level to an array of the level that is whole.
 func (g *gather) collect(from, to *level, array, all []float64) error {
 	own := make([]float64, from.points())
 	from.copy(region{count: from.count}, array, own, false)

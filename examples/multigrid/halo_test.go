@@ -7,8 +7,8 @@ import (
 	"banyan/mpi"
 )
 
-// TestExchange fills arrays with the number of each point and looks for them in all halos, on all
-// grids, several times in a row without anything between that would synchronise.
+// TestExchange fills arrays with the number of each point and checks these numbers in all halos, on
+// all grids. It does so several times in a row, and nothing between synchronises the ranks.
 func TestExchange(t *testing.T) {
 	const n = 15
 	number := func(l *level, x, y, z int) float64 {

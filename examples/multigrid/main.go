@@ -2,19 +2,19 @@
 //
 //	banyan run -n 8 multigrid [flags]
 //
-// Its traffic differs from that of examples/cg. On each grid of the hierarchy neighbours exchange the
-// faces, edges and corners of their blocks some seven times a cycle. These have many kilobytes on the
-// finest grid and single numbers on the coarse ones (halo.go). Grids that are too coarse to be divided
-// are gathered at all ranks and solved there. There is one reduction a cycle. So most messages are
-// small, and their latency counts.
+// Its traffic differs from that of examples/cg. On each grid of the hierarchy neighbours exchange
+// the faces, edges and corners of their blocks some seven times a cycle. These have many kilobytes
+// on the finest grid and single numbers on the coarse ones (halo.go). Grids that are too coarse to
+// be divided are gathered at all ranks and solved there. There is one reduction a cycle. So most
+// messages are small, and their latency counts.
 //
 // With -any-source halos are received in any order, as some codes do (HPCCG, in the paper on
 // replication). Without it they are received from each neighbour in turn. Sends don't depend on it.
 //
-// The program makes right-hand sides from known solutions: sums of eigenvectors of the matrix, whose
-// eigenvalues are known as well. A solution whose error is larger than its residual allows ends the
-// job with an error. The output has no times, and is the same to the byte for any number of ranks,
-// with and without -any-source, replicas or deaths.
+// The program makes right-hand sides from known solutions: sums of eigenvectors of the matrix,
+// whose eigenvalues are known as well. A solution whose error is larger than its residual allows
+// ends the job with an error. The output has no times, and is the same to the byte for any number
+// of ranks, with and without -any-source, replicas or deaths.
 package main
 
 import (
@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&o.solves, "solves", 1, "number of right-hand sides, solved one after the other")
 	flag.Float64Var(&o.tolerance, "tolerance", 1e-10, "solved when the residual is so small, relative to the right-hand side")
 	flag.IntVar(&o.limit, "max-cycles", 50, "give up after so many cycles")
-	flag.BoolVar(&o.anySource, "any-source", false, "receive from whoever comes first")
+	flag.BoolVar(&o.anySource, "any-source", false, "receive from the neighbour whose message comes first")
 	flag.Parse()
 	if flag.NArg() != 0 || o.points < 1 || o.solves < 1 || o.limit < 1 || !(o.tolerance > 0) {
 		flag.Usage()
@@ -99,8 +99,9 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	return nil
 }
 
-// solve makes cycles until the residual is small against the right-hand side, in the maximum norm,
-// which has no order of summation. It returns the residual and the number of cycles.
+// solve makes cycles until the residual is small against the right-hand side. It uses the maximum
+// norm, which doesn't depend on an order of summation. It returns the residual and the number of
+// cycles.
 func solve(t *team, top *level, tolerance float64, limit int, progress func(cycle int, residual float64)) (float64, int, error) {
 	clear(top.u)
 	var first float64
@@ -130,8 +131,8 @@ func solve(t *team, top *level, tolerance float64, limit int, progress func(cycl
 }
 
 // problem makes right-hand side number s, and returns the solution: the sum over m of
-// sin(πmx)·sin(π(m+s)y)·sin(π(2m+1)z)/m for m = 1, 2, 3. Each term is an eigenvector of the matrix, with the
-// eigenvalue 27 − Π(1 + 2·cos(πk/(n+1))) over its three frequencies k.
+// sin(πmx)·sin(π(m+s)y)·sin(π(2m+1)z)/m for m = 1, 2, 3. Each term is an eigenvector of the matrix,
+// with the eigenvalue 27 − Π(1 + 2·cos(πk/(n+1))) over its three frequencies k.
 func (l *level) problem(s int) []float64 {
 	known := make([]float64, len(l.u))
 	h := math.Pi / float64(l.n+1)
@@ -169,7 +170,7 @@ func errorBound(n int, residual float64) float64 {
 	return (residual + 27*rounding) * float64((n+1)*(n+1)) / 72
 }
 
-// difference is the largest between two arrays in the block.
+// difference is the largest difference between two arrays in the block.
 func (l *level) difference(a, b []float64) float64 {
 	largest := 0.0
 	l.rows(func(_, _, index int) {

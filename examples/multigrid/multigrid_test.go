@@ -19,8 +19,8 @@ func output(t *testing.T, n, replicas int, o options) []string {
 	return jobtest.Print(t, n, replicas, func(world *mpi.Comm, to io.Writer) error { return run(world, to, o) })
 }
 
-// TestProgram checks that the output is the same, to the byte, on any number of ranks, with replicas
-// and without, and in any order of arrival.
+// TestProgram checks that the output is the same, to the byte, on any number of ranks, with
+// replicas and without, and in any order of arrival.
 func TestProgram(t *testing.T) {
 	o := options{points: 31, solves: 2, tolerance: 1e-10, limit: 20}
 	want := output(t, 1, 1, o)[0]
@@ -66,7 +66,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSurvive kills processes at random, in every phase: the output stays that of one rank.
+// TestSurvive kills processes at random, in every phase. The output is that of one rank.
 func TestSurvive(t *testing.T) {
 	args := []string{"-points", "31", "-solves", "2"}
 	want := jobtest.Run(t, "", launcher.Config{Ranks: 1, Replicas: 1, Args: args})

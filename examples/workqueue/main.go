@@ -9,8 +9,8 @@
 //	workqueue -name bert -seeds 127.0.0.1:7946 /tmp/queue
 //	workqueue -name cleo -seeds 127.0.0.1:7946 /tmp/queue
 //
-// Kill one, even with -9, and the others take over its share at once. Start it again, with the others
-// as seeds, and it gets its share back.
+// Kill one, even with -9, and the others take over its share at once. Start it again, with the
+// others as seeds, and it gets its share back.
 package main
 
 import (
@@ -80,7 +80,7 @@ func run(ctx context.Context, cfg group.Config, directory string, add int, each 
 	return m.Leave(leaving)
 }
 
-// work does this worker's share of the tasks, which is another one with each view.
+// work does this worker's share of the tasks, which changes with each view.
 func work(ctx context.Context, m *group.Member, q *queue, each time.Duration) error {
 	var view group.View
 	idle := time.NewTicker(50 * time.Millisecond)
@@ -94,9 +94,9 @@ func work(ctx context.Context, m *group.Member, q *queue, each time.Duration) er
 			return nil
 		}
 		mine := share(tasks, view, m.Self().Name)
-		var next <-chan time.Time // the end of this task, or time to look again
+		var next <-chan time.Time // when this task ends, or when to look for tasks again
 		if len(mine) > 0 {
-			next = time.After(each) // this is where the work would be
+			next = time.After(each) // a real worker would work here
 		} else {
 			next = idle.C
 		}

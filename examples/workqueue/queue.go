@@ -10,7 +10,7 @@ import (
 	"banyan/group"
 )
 
-// queue is a directory with a file for each task in todo, and for each result in done.
+// queue is a directory. It has a file in todo for each task, and a file in done for each result.
 type queue struct{ directory string }
 
 func openQueue(directory string) (*queue, error) {
@@ -30,7 +30,7 @@ func (q *queue) add(n int) error {
 	return nil
 }
 
-// tasks are those to do, in order.
+// tasks returns the tasks that aren't done, in order.
 func (q *queue) tasks() (list []string, err error) {
 	entries, err := os.ReadDir(q.path("todo", ""))
 	for _, e := range entries {
@@ -39,12 +39,12 @@ func (q *queue) tasks() (list []string, err error) {
 	return list, err
 }
 
-// errDoneAlready: another worker was faster.
+// errDoneAlready says that another worker did the task first.
 var errDoneAlready = errors.New("done already")
 
-// done stores the result of a task. While a view spreads, two workers may both take a task for theirs,
-// and a worker that was taken for dead may not know it yet. So done stores the result by a step at
-// which only one of them succeeds.
+// done stores the result of a task. While a view spreads, two workers may both take a task for
+// theirs, and a worker that was taken for dead may not know it yet. So done stores the result by a
+// step at which only one of them succeeds.
 func (q *queue) done(task, by string) error {
 	f, err := os.CreateTemp(q.directory, "result-*")
 	if err != nil {

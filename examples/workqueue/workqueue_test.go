@@ -50,7 +50,7 @@ func start(t *testing.T, args ...string) worker {
 	return worker{cmd, bufio.NewReader(out)}
 }
 
-// await reads lines until one has all texts.
+// await reads lines until one contains all texts.
 func (w worker) await(t *testing.T, texts ...string) string {
 	t.Helper()
 	for {
@@ -73,7 +73,7 @@ func TestWorkQueue(t *testing.T) {
 	address := strings.TrimSpace(line[strings.LastIndex(line, " ")+1:])
 	bert := start(t, "-name", "bert", "-seeds", address, "-each", "30ms", directory)
 	cleo := start(t, "-name", "cleo", "-seeds", address, "-each", "30ms", directory)
-	anna.await(t, "bert.", "cleo.") // in a view
+	anna.await(t, "bert.", "cleo.") // anna has a view with both
 	bert.cmd.Process.Kill()
 	anna.await(t, "died [bert")
 	bert = start(t, "-name", "bert", "-seeds", address, "-each", "30ms", directory)
@@ -81,7 +81,7 @@ func TestWorkQueue(t *testing.T) {
 		w.await(t, "tasks are mine")
 		for {
 			if _, err := w.out.ReadString('\n'); err != nil {
-				break // its end
+				break // the worker has ended
 			}
 		}
 		if err := w.cmd.Wait(); err != nil {

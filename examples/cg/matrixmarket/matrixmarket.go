@@ -24,7 +24,7 @@ import (
 type Matrix struct {
 	Rows, Columns int
 	// Entries are in the order of their rows, then columns. No two have the same row and column.
-	// Those of a symmetric file are all here, on both sides of the diagonal.
+	// A symmetric file's entries are here on both sides of the diagonal.
 	Entries []Entry
 }
 
@@ -229,9 +229,9 @@ func (l *lineReader) banner() ([]string, error) {
 	return words, err
 }
 
-// next returns the fields of the next line that is neither empty nor a comment,
-// valid until the next call. At the end of the text it says what is missing, or
-// io.EOF if nothing is.
+// next returns the fields of the next line that is neither empty nor a comment. They are valid
+// until the next call. At the end of the text the error says what is missing, or is io.EOF if
+// nothing is.
 func (l *lineReader) next(missing string) ([][]byte, error) {
 	for {
 		line, err := l.line()
@@ -250,7 +250,7 @@ func (l *lineReader) next(missing string) ([][]byte, error) {
 func (l *lineReader) line() ([]byte, error) {
 	l.number++
 	more := l.scanner.Scan()
-	switch err := l.scanner.Err(); { // also with more: the line may be cut
+	switch err := l.scanner.Err(); { // checked even if there is a line: it may be cut
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, fmt.Errorf("more than %d characters in the line", maxLine)
 	case err != nil:

@@ -18,7 +18,8 @@ import (
 // asProgram makes a test's executable the program itself.
 const asProgram = "BANYAN_TEST_AS_PROGRAM"
 
-// Main is for TestMain. The test's executable is also the program, main, of the jobs that Run starts.
+// Main is for TestMain. The test's executable is also the program, main, of the jobs that Run
+// starts.
 func Main(m *testing.M, main func()) {
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -26,7 +27,7 @@ func Main(m *testing.M, main func()) {
 	os.Exit(m.Run())
 }
 
-// Result is what a job has printed, and how it ended.
+// Result is a job's output, and how it ended.
 type Result struct {
 	*launcher.Report
 	Stdout, Stderr string
@@ -58,7 +59,7 @@ func Run(t *testing.T, faults string, job launcher.Config) Result {
 	return Result{report, out.String(), errs.String()}
 }
 
-// Command is the command line that starts the job by hand.
+// Command is the command line with which a user starts the same job.
 func Command(faults string, job launcher.Config) string {
 	ranks, replicas := job.Ranks, fmt.Sprint(job.Replicas)
 	if len(job.Degrees) > 0 {
@@ -75,8 +76,8 @@ func Command(faults string, job launcher.Config) string {
 	return fmt.Sprintf("banyan run -n %d --replicas %s --protocol %s --fault '%s' PROGRAM %s", ranks, replicas, protocol, faults, strings.Join(job.Args, " "))
 }
 
-// Print runs a program in this process, on n ranks, and returns what each replica of rank 0 printed.
-// It discards the output of the other ranks.
+// Print runs a program in this process, on n ranks, and returns what each replica of rank 0
+// printed. It discards the output of the other ranks.
 func Print(t *testing.T, n, replicas int, run func(world *mpi.Comm, to io.Writer) error) (all []string) {
 	t.Helper()
 	outs := make(chan string, replicas)
