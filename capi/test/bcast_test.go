@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Broadcasts of a program in C whose ranks are killed on the way: whoever lives gets all.
+// In a C program whose ranks are killed during broadcasts, all ranks that live get all data.
 func TestBcastSurvives(t *testing.T) {
 	program := compile(t, "bcast")
 	killed := 0
@@ -22,6 +22,6 @@ func TestBcastSurvives(t *testing.T) {
 		}
 	}
 	if killed == 0 {
-		t.Error("nobody was killed")
+		t.Error("no rank was killed")
 	}
 }

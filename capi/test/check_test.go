@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// What isn't send-deterministic in a program in C is found, by the names of MPI's
-// functions and by lines; the gaps of derived datatypes aren't data, and sums of timers no reason to fail.
+// banyan check finds what isn't send-deterministic in a C program, and names MPI's functions and
+// the lines of the calls. It doesn't compare the gaps of derived datatypes, and doesn't fail a
+// program for sums of times.
 func TestCheck(t *testing.T) {
 	program := compile(t, "replicas")
 	for _, c := range []struct {
@@ -45,7 +46,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Of a program without lines the function is named, of one without symbols the address.
+// For a program without line numbers banyan check names the function, for one without symbols the
+// address.
 func TestCheckWithoutLines(t *testing.T) {
 	program := compile(t, "replicas")
 	for strip, want := range map[string]string{
@@ -62,7 +64,8 @@ func TestCheckWithoutLines(t *testing.T) {
 	}
 }
 
-// A program in Fortran calls through a library of its own, which isn't where it is.
+// A Fortran program calls MPI through the library of the Fortran bindings. banyan check names the
+// lines of the program, not of that library.
 func TestCheckFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The program checks all collectives, in every manner, itself: among several numbers of
-// ranks, replicated, and with a process that dies in the middle.
+// The program itself checks all collectives: blocking, nonblocking and persistent ones. The test
+// runs it on several numbers of ranks, replicated, and with a process that dies in the middle.
 func TestCollectives(t *testing.T) {
 	program := compile(t, "coll")
 	for _, n := range []int{1, 2, 3, 4, 7} {
@@ -26,7 +26,7 @@ func TestCollectives(t *testing.T) {
 			fault := fmt.Sprintf("kill rank=1 replica=1 at=send:%d", when)
 			o := run(t, tool("banyan"), append(replicated, "--fault", fault, program)...)
 			if o.fine(t); !strings.Contains(o.stderr, "died") {
-				t.Error("nobody died")
+				t.Error("no process died")
 			}
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Communicators, groups, attributes, info objects and errors, by C, alone, in a job, and
-// with replicas.
+// A C program uses communicators, groups, attributes, info objects and errors: started alone, in a
+// job, and with replicas.
 func TestComm(t *testing.T) {
 	program := compile(t, "comm")
 	if o := run(t, program); o.stdout != "last words of 0\n" {
@@ -27,8 +27,8 @@ func TestComm(t *testing.T) {
 	}
 }
 
-// The loss of a rank ends the job, unless the program has an error handler for it; then its
-// calls fail, and what doesn't need the lost rank goes on.
+// The loss of a rank ends the job, unless the program has an error handler for it. Then calls that
+// need the lost rank fail, and all others succeed.
 func TestLoss(t *testing.T) {
 	program := compile(t, "loss")
 	o := job(t, 3, program, "fatal")

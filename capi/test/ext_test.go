@@ -13,9 +13,8 @@ const (
 	safepointIgnored = "success success success success success success success success"
 )
 
-// A program with safe points is compiled by any mpicc, and what it says of its state
-// matters under Banyan only: what another library of the standard ABI doesn't have
-// is not missed.
+// Any mpicc compiles a program with safe points. Its MPIX calls have an effect only under Banyan.
+// Under another library of the standard ABI, which doesn't have these functions, they do nothing.
 func TestSafepoints(t *testing.T) {
 	const source = "testdata/safepoint.c"
 	program := build(t, "mpicc", source, "-Wall", "-Wextra", "-Werror")
@@ -48,7 +47,7 @@ int MPI_Error_class(int code, int *class) { *class = code; return 0; }
 		t.Errorf("with another library: %v", o)
 	}
 
-	// The header alone, as a program would bring it.
+	// The header alone, as a program would carry it along.
 	brought := t.TempDir()
 	text, err := os.ReadFile(filepath.Join(header, "mpi-ext.h"))
 	if err != nil {
@@ -67,7 +66,8 @@ int MPI_Error_class(int code, int *class) { *class = code; return 0; }
 			t.Errorf("%s: %v\n%s", mpicc, err, text)
 			continue
 		}
-		// Started alone each is a job of one. Open MPI wants to be told that root may.
+		// A program that is started alone is a job of one rank. Open MPI refuses to run as root
+		// without these variables.
 		o := run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
 		if o.code != 0 || strings.TrimSpace(o.stdout) != safepointIgnored {
 			t.Errorf("%s: %v", peer, o)

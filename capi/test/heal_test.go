@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// heal runs a program as three ranks of two replicas. A fault kills a replica of a rank; when
-// the launcher says that it has been replaced, the one is killed whose state its successor has.
+// heal runs a program as three ranks of two replicas. A fault kills a replica of a rank. When the
+// launcher says that the replica has been replaced, the donor of the replacement is killed.
 func heal(t *testing.T, rank int, flags []string, program string, args ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -25,7 +25,7 @@ func heal(t *testing.T, rank int, flags []string, program string, args ...string
 		"--fault", fmt.Sprintf("kill rank=%d replica=1 at=send:200", rank)}, append(append(flags, program), args...)...)
 	cmd := exec.CommandContext(ctx, tool("banyan"), command...)
 	var stdout bytes.Buffer
-	stderr := &avenger{of: cmd, number: rank}
+	stderr := &donorKiller{of: cmd, number: rank}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = numbers(), &stdout, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -35,12 +35,12 @@ func heal(t *testing.T, rank int, flags []string, program string, args ...string
 		t.Fatalf("banyan %v hangs\nstdout: %.2000s\nstderr: %.2000s", command, &stdout, &stderr.said)
 	}
 	if !stderr.done {
-		t.Errorf("nobody was replaced\nstderr: %.2000s", &stderr.said)
+		t.Errorf("no replica was replaced\nstderr: %.2000s", &stderr.said)
 	}
 	return outcome{stdout: stdout.String(), stderr: stderr.said.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// numbers are input, more than any buffer holds.
+// numbers returns input that is larger than any buffer.
 func numbers() io.Reader {
 	var text strings.Builder
 	for i := range 100_000 {
@@ -49,16 +49,16 @@ func numbers() io.Reader {
 	return strings.NewReader(text.String())
 }
 
-// avenger is the launcher's stderr. When that says that a replica is back, it kills replica
-// 0 of the rank.
-type avenger struct {
+// donorKiller is the launcher's stderr. When the launcher says that a replica is back, donorKiller
+// kills replica 0 of that rank.
+type donorKiller struct {
 	of     *exec.Cmd
 	number int
 	said   bytes.Buffer
 	done   bool
 }
 
-func (a *avenger) Write(b []byte) (int, error) {
+func (a *donorKiller) Write(b []byte) (int, error) {
 	if !a.done && bytes.Contains(b, []byte("is back")) {
 		a.done = true
 		if pid := a.victim(); pid > 0 {
@@ -68,7 +68,7 @@ func (a *avenger) Write(b []byte) (int, error) {
 	return a.said.Write(b)
 }
 
-func (a *avenger) victim() int {
+func (a *donorKiller) victim() int {
 	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", a.of.Process.Pid))
 	for _, name := range children {
 		pids, _ := os.ReadFile(name)
@@ -83,8 +83,8 @@ func (a *avenger) victim() int {
 	return 0
 }
 
-// A replica dies and is replaced, then the one dies that it was made from: the output is
-// that of an undisturbed job, to the byte, whatever there was at the safe point.
+// A replica dies and is replaced, and then the donor of the replacement dies. The output is that of
+// an undisturbed job, to the byte, whatever state the program had at the safe point.
 func TestHeal(t *testing.T) {
 	program := compile(t, "heal")
 	args := []string{"2000", "300"}
@@ -104,7 +104,7 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// byRank sorts lines by rank: whose comes first is chance.
+// byRank sorts lines by rank, because the order of different ranks' lines is random.
 func byRank(text string) string {
 	var sorted [3]strings.Builder
 	for line := range strings.Lines(text) {
@@ -124,7 +124,8 @@ func same(a, b string) (n int) {
 	return n
 }
 
-// Only rank 1 has replicas: rank 0, which gets the input, has fewer than the donor's number.
+// Only rank 1 has several replicas. So rank 0, which gets the input, has no replica with the
+// donor's number.
 func TestHeatHeals(t *testing.T) {
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
 	want := run(t, heat, "100", "1e-7").stdout

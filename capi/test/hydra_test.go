@@ -23,12 +23,12 @@ import (
 
 var (
 	hydraRuns = flag.Int("runs", 2, "how many jobs TestRandomKillsUnderHydra starts")
-	hydraSeed = flag.Uint64("seed", 1, "of its first job; the next has the next one")
+	hydraSeed = flag.Uint64("seed", 1, "seed of its first job; each job adds 1")
 )
 
-// Jobs under Hydra, of two ranks of two replicas and three spares, whose processes are killed at random, spares
-// too. Each gives the result of an undisturbed job, unless all replicas of a rank died before one was
-// replaced: then it says so. None hangs or leaves a process.
+// Jobs under Hydra have two ranks of two replicas and three spares. The test kills processes at
+// random, spares too. Each job gives the result of an undisturbed job, unless all replicas of a
+// rank died before one was replaced. Then it says so. No job hangs or leaves a process behind.
 func TestRandomKillsUnderHydra(t *testing.T) {
 	mpiexec, err := exec.LookPath("mpiexec.hydra")
 	if err != nil {
@@ -48,14 +48,14 @@ func TestRandomKillsUnderHydra(t *testing.T) {
 		h.run(mpiexec, args...)
 		all.add(h.kills)
 		if t.Failed() {
-			t.Fatalf("-seed %d, after %d deaths and %d places taken; stderr: %.4000s", seed, h.deaths, h.healed, &h.stderr)
+			t.Fatalf("-seed %d, after %d deaths and %d replacements; stderr: %.4000s", seed, h.deaths, h.healed, &h.stderr)
 		}
 		t.Logf("-seed %d: %v", seed, h.kills)
 	}
 	t.Logf("all %d: %v", *hydraRuns, all)
 }
 
-// kills counts jobs, and what happened to them.
+// kills counts deaths, replacements, and jobs by how they ended.
 type kills struct {
 	deaths, healed             int
 	same, sameButCode, lostOne int // how they ended
@@ -70,7 +70,7 @@ func (k *kills) add(o kills) {
 }
 
 func (k kills) String() string {
-	return fmt.Sprintf("deaths: %d, places taken: %d; jobs with the undisturbed result and exit code 0: %d, with another exit code: %d; that lost a rank: %d",
+	return fmt.Sprintf("deaths: %d, replacements: %d; jobs with the undisturbed result and exit code 0: %d, with another exit code: %d; that lost a rank: %d",
 		k.deaths, k.healed, k.same, k.sameButCode, k.lostOne)
 }
 
@@ -113,7 +113,7 @@ func (h *hydraJob) Write(b []byte) (int, error) {
 	}
 }
 
-// back is what the spare leader says of a place that has been taken.
+// back is what the spare leader prints when a replica has been replaced.
 var back = regexp.MustCompile(`rank (\d): replica \d is back after .* \(pid (\d+)\)`)
 
 func (h *hydraJob) run(mpiexec string, args ...string) {
@@ -128,7 +128,7 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 	cmd.Stdout, cmd.Stderr = &stdout, h
 	cmd.Env = append(os.Environ(), "ARRIVED_DIR="+arrived)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // it ends its processes then
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // Hydra then ends its processes
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 		t.Error("it hangs")
 	case same && code == 0:
 		h.same++
-	case same && h.deaths > 1: // a replacement was given up, as its donor or its spare leader died
+	case same && h.deaths > 1: // a replacement was given up, because its donor or its spare leader died
 		h.sameButCode++
 	case code != 0 && h.empty && strings.Contains(h.stderr.String(), "is lost"):
 		h.lostOne++
@@ -168,8 +168,8 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 	}
 }
 
-// disturb kills up to five processes while the job runs. It begins when all are in their program: one that dies in MPI_Init
-// leaves the others in PMI-1's barrier.
+// disturb kills up to five processes while the job runs. It begins when MPI_Init has returned in
+// all replicas: if a process died in MPI_Init, the others would hang in PMI-1's barrier.
 func (h *hydraJob) disturb(arrived string, over <-chan struct{}) {
 	for entries := []os.DirEntry(nil); len(entries) < 4; entries, _ = os.ReadDir(arrived) {
 		select {
@@ -180,7 +180,7 @@ func (h *hydraJob) disturb(arrived string, over <-chan struct{}) {
 	}
 	begun := time.Now()
 	for _, pid := range h.processes() {
-		if rank := h.station(pid); rank < 4 {
+		if rank := h.launcherRank(pid); rank < 4 {
 			h.mu.Lock()
 			h.ranks[rank%2][pid] = true
 			h.mu.Unlock()
@@ -188,7 +188,8 @@ func (h *hydraJob) disturb(arrived string, over <-chan struct{}) {
 	}
 	times := make([]time.Duration, 1+h.rng.IntN(5))
 	for i := range times {
-		// Not at once: the spares, which have passed the barrier too, still ask for each other's addresses.
+		// It waits first: the spares, which have passed the barrier too, still ask for each
+		// other's addresses.
 		times[i] = 200*time.Millisecond + time.Duration(h.rng.Float64()*float64(2*h.length))
 	}
 	slices.Sort(times)
@@ -220,23 +221,24 @@ func (h *hydraJob) kill(pid int) {
 	}
 }
 
-// processes are those of the program that run, by their number in the job.
+// processes returns the ids of the program's processes that run, in the order of their launcher
+// ranks.
 func (h *hydraJob) processes() (pids []int) {
 	names, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, name := range names {
 		if program, err := os.Readlink(name); err == nil && program == h.program {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			if h.station(pid) >= 0 {
+			if h.launcherRank(pid) >= 0 {
 				pids = append(pids, pid)
 			}
 		}
 	}
-	slices.SortFunc(pids, func(a, b int) int { return h.station(a) - h.station(b) })
+	slices.SortFunc(pids, func(a, b int) int { return h.launcherRank(a) - h.launcherRank(b) })
 	return pids
 }
 
-// station is a process's rank in Hydra's eyes, -1 if it is no more.
-func (h *hydraJob) station(pid int) int {
+// launcherRank is the rank that Hydra gave a process, -1 if the process has ended.
+func (h *hydraJob) launcherRank(pid int) int {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if _, rest, is := bytes.Cut(env, []byte("\x00PMI_RANK=")); err == nil && is {
 		number, _, _ := bytes.Cut(rest, []byte{0})

@@ -11,7 +11,7 @@ import (
 // tool is the path of an installed command.
 func tool(name string) string { return filepath.Join(dir, "bin", name) }
 
-// build compiles by one of the wrappers.
+// build compiles a program with one of the wrappers.
 func build(t *testing.T, wrapper, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -21,7 +21,7 @@ func build(t *testing.T, wrapper, source string, flags ...string) string {
 	return program
 }
 
-// Starts are measured with what is installed.
+// "banyan bench startup" works with the installed files.
 func TestBenchStartup(t *testing.T) {
 	o := run(t, tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
 	if o.code != 0 || !strings.Contains(o.stdout, "\nbanyan,1,") || !strings.Contains(o.stdout, "\nbanyan,3,") {
@@ -29,8 +29,8 @@ func TestBenchStartup(t *testing.T) {
 	}
 }
 
-// A program is built by mpicc and started by mpiexec, with nothing said of where
-// the library is.
+// A program can be built with mpicc and started with mpiexec, and neither is told where the library
+// is.
 func TestWrappers(t *testing.T) {
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-Wall", "-Werror", "-lm")
 	one := run(t, heat, "40")
@@ -44,7 +44,7 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// What C programs survive is what Go programs do: the same plans, the same answer.
+// A C program survives the same fault plans as a Go program, and prints the undisturbed result.
 func TestHeatSurvives(t *testing.T) {
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
 	want := run(t, heat, "64").stdout
@@ -77,7 +77,7 @@ func TestFortran(t *testing.T) {
 	}
 }
 
-// CMake's FindMPI finds all three languages by the wrappers in PATH.
+// CMake's FindMPI finds all three languages through the wrappers in PATH.
 func TestCMake(t *testing.T) {
 	for _, name := range []string{"cmake", "make", "gfortran"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -116,7 +116,7 @@ target_link_libraries(f MPI::MPI_Fortran)
 	}
 }
 
-// Each of several programs in a job learns which it is.
+// If a job has several programs, each learns its number.
 func TestSeveralPrograms(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "which.c")
 	if err := os.WriteFile(source, []byte(`#include <mpi.h>
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 	}
 }
 
-// pkg-config knows where things are.
+// pkg-config finds the header and the library.
 func TestPkgConfig(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "lib", "pkgconfig", "banyan.pc"))
 	if err != nil || !strings.Contains(string(text), "prefix="+dir+"\n") {

@@ -14,8 +14,8 @@ import (
 
 func library() string { return filepath.Join(dir, "lib", "libmpi_abi.so.1") }
 
-// All functions of the table are there, MPI_X weak and PMPI_X strong, under the
-// soname of the standard.
+// The library has the standard's soname and defines all functions of the table: each MPI_X is weak,
+// each PMPI_X strong.
 func TestSymbols(t *testing.T) {
 	file, err := elf.Open(library())
 	if err != nil {
@@ -66,8 +66,8 @@ func inTable(table *abi.Table, name string) bool {
 	return false
 }
 
-// The library never calls a function by its MPI_ name, which a profiling library
-// may have replaced: nothing of it is relocated to one.
+// The library never calls a function by its MPI_ name, because a profiling library may have
+// replaced it. So no relocation of the library refers to such a name.
 func TestOwnNames(t *testing.T) {
 	out, err := exec.Command("objdump", "-R", library()).CombinedOutput()
 	if err != nil {
@@ -79,7 +79,7 @@ func TestOwnNames(t *testing.T) {
 	if own := regexp.MustCompile(`\s(P?MPI_\w+)`).FindAllSubmatch(out, -1); own != nil {
 		t.Errorf("the library refers to its own %s", own[0][1])
 	}
-	// Nor is there a call inside that no relocation shows.
+	// The library also has no direct call to one, which no relocation would show.
 	out, err = exec.Command("objdump", "-d", "--no-show-raw-insn", library()).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// A profiling library stands between the program and the library.
+// A profiling library can stand between the program and the library.
 func TestProfiling(t *testing.T) {
 	o := run(t, compile(t, "plain"))
 	if o.fine(t); o.stdout != "" {
@@ -118,7 +118,8 @@ func compile2(t *testing.T, source, name, before string) string {
 	return out
 }
 
-// Loaded late and for its user alone, the library works, and spoils no handler.
+// A program may load the library late and with RTLD_LOCAL. The library works, and replaces none of
+// the program's signal handlers.
 func TestLate(t *testing.T) {
 	late := compile(t, "late", "-ldl")
 	o := run(t, late, library())
@@ -131,7 +132,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// Python loads it by ctypes.
+// Python can load the library with ctypes.
 func TestPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -153,7 +154,7 @@ assert mpi.MPI_Finalize() == 0
 	}
 }
 
-// The header is fit for strict C and for C++.
+// The header compiles as strict C and as C++.
 func TestHeader(t *testing.T) {
 	for _, args := range [][]string{
 		{"gcc", "-std=c89", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
@@ -169,7 +170,7 @@ func TestHeader(t *testing.T) {
 		}
 	}
 	run(t, filepath.Join(dir, "header")).fine(t)
-	// An error handler may throw: the library has no frame in the way that can't be unwound.
+	// An error handler may throw, because all of the library's frames below it can be unwound.
 	o := run(t, filepath.Join(dir, "throw"))
 	if o.fine(t); o.stdout != "caught 100\n" {
 		t.Errorf("%v", o)

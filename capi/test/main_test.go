@@ -1,5 +1,5 @@
-// Package test tries the C library on programs in C: those of testdata, compiled
-// against abi/mpi.h and started alone or by banyan run.
+// Package test tests the C library with the C programs in testdata. It compiles them against
+// abi/mpi.h, and starts them alone or with banyan run.
 package test
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	dir    string // of what is built: an installation, and the programs
+	dir    string // the directory of an installation and of the compiled programs
 	header string // the directory of mpi.h
 )
 
@@ -70,7 +70,7 @@ func compile(t *testing.T, name string, flags ...string) string {
 // outcome is how a program ended.
 type outcome struct {
 	stdout, stderr string
-	code           int // -1: by the signal
+	code           int // -1: the signal ended it
 	signal         syscall.Signal
 }
 
@@ -82,16 +82,16 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%s\nstdout: %.2000s\nstderr: %.2000s", s, o.stdout, o.stderr)
 }
 
-// run runs a program to its end, at most limit.
+// run runs a program to its end, for at most a minute.
 func run(t *testing.T, program string, args ...string) outcome {
 	t.Helper()
 	return runOn(t, nil, program, args...)
 }
 
-// runOn is run with something to read.
+// runOn is run with a standard input.
 func runOn(t *testing.T, stdin io.Reader, program string, args ...string) outcome {
 	t.Helper()
-	const limit = time.Minute // only against hanging
+	const limit = time.Minute // only a program that hangs takes so long
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -121,7 +121,7 @@ func job(t *testing.T, n int, program string, args ...string) outcome {
 	return run(t, tool("banyan"), append([]string{"run", "-n", fmt.Sprint(n), program}, args...)...)
 }
 
-// noTrace fails the test if Go's runtime has something to say.
+// noTrace fails the test if Go's runtime has printed something.
 func (o outcome) noTrace(t *testing.T) {
 	t.Helper()
 	for _, s := range []string{"goroutine ", "runtime.", "panic:", "fatal error:"} {
@@ -132,7 +132,7 @@ func (o outcome) noTrace(t *testing.T) {
 	}
 }
 
-// fine fails the test if the program didn't end well.
+// fine fails the test if the program failed, or Go's runtime has printed something.
 func (o outcome) fine(t *testing.T) {
 	t.Helper()
 	if o.code != 0 {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The program checks sends, receives, probes and requests of all kinds itself: among
-// several numbers of ranks, from several threads, replicated, and with a process that
-// dies in the middle.
+// The program itself checks sends, receives, probes and requests of all kinds. The test runs it on
+// several numbers of ranks, with several threads, replicated, and with a process that dies in the
+// middle.
 func TestPointToPoint(t *testing.T) {
 	program := compile(t, "point")
 	for _, n := range []int{1, 2, 3, 5} {
@@ -28,7 +28,7 @@ func TestPointToPoint(t *testing.T) {
 			fault := fmt.Sprintf("kill rank=1 replica=0 at=send:%d", when)
 			o := run(t, tool("banyan"), append(replicated, "--fault", fault, program)...)
 			if o.fine(t); !strings.Contains(o.stderr, "died") {
-				t.Error("nobody died")
+				t.Error("no process died")
 			}
 		})
 	}

@@ -6,34 +6,34 @@ import (
 	"testing"
 )
 
-// A crash in the program is its own, with its signal and without a word of Go's.
+// A program that crashes ends with its own signal, and Go's runtime prints nothing.
 func TestCrash(t *testing.T) {
-	guest := compile(t, "guest")
+	program := compile(t, "sharedprocess")
 	for name, want := range map[string]syscall.Signal{
 		"crash-segv": syscall.SIGSEGV, "crash-fpe": syscall.SIGFPE, "crash-abort": syscall.SIGABRT,
 		"crash-in-library": syscall.SIGSEGV, "crash-special": syscall.SIGSEGV, "crash-early": syscall.SIGSEGV,
 		"pipe-default": syscall.SIGPIPE, "pipe-default-early": syscall.SIGPIPE, "pipe-handler": syscall.SIGPIPE,
 	} {
-		o := run(t, guest, name)
+		o := run(t, program, name)
 		if o.signal != want || o.stderr != "" {
 			t.Errorf("%s: %v", name, o)
 		}
 	}
 }
 
-// What a program does with signals, forks, threads and jumps goes well.
-func TestGuest(t *testing.T) {
-	guest := compile(t, "guest")
+// A program can use signals, threads and jumps although its process also runs Go.
+func TestSharedProcess(t *testing.T) {
+	program := compile(t, "sharedprocess")
 	for _, name := range []string{"handler-segv", "handler-segv-early", "handler-stack", "urgent", "sigwait", "threads",
 		"errhandler-jumps", "errhandler-returns", "nothing"} {
-		t.Run(name, func(t *testing.T) { run(t, guest, name).fine(t) })
+		t.Run(name, func(t *testing.T) { run(t, program, name).fine(t) })
 	}
 }
 
-// A child of fork gets an error, and a message, once.
+// A call in a child of fork returns an error. The first one prints a message, too.
 func TestFork(t *testing.T) {
-	guest := compile(t, "guest")
-	for _, o := range []outcome{run(t, guest, "fork"), job(t, 2, guest, "fork")} {
+	program := compile(t, "sharedprocess")
+	for _, o := range []outcome{run(t, program, "fork"), job(t, 2, program, "fork")} {
 		o.fine(t)
 		if !strings.Contains(o.stderr, "MPI_Comm_rank is called in pid ") || !strings.Contains(o.stderr, "a child of fork") {
 			t.Errorf("stderr: %s", o.stderr)
@@ -41,25 +41,25 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// What isn't implemented says so once and returns an error, or ends the job.
+// A function that isn't implemented says so once and returns an error, or ends the job.
 func TestMissing(t *testing.T) {
-	guest := compile(t, "guest")
-	o := run(t, guest, "missing")
+	program := compile(t, "sharedprocess")
+	o := run(t, program, "missing")
 	o.fine(t)
 	for _, name := range []string{"MPI_Open_port", "MPI_File_delete", "MPI_T_init_thread"} {
 		if strings.Count(o.stderr, name+" isn't implemented by Banyan yet") != 1 {
 			t.Errorf("about %s:\n%s", name, o.stderr)
 		}
 	}
-	o = run(t, guest, "missing-fatal")
+	o = run(t, program, "missing-fatal")
 	if o.code != 1 || !strings.Contains(o.stderr, "MPI_Open_port, rank 0: Banyan doesn't implement this function yet (MPI_ERR_UNSUPPORTED_OPERATION)") {
 		t.Errorf("%v", o)
 	}
 }
 
-// Every end that isn't in order has a clear outcome.
+// Each way to end a program gives the exit code and the message that explain it.
 func TestEnds(t *testing.T) {
-	guest := compile(t, "guest")
+	program := compile(t, "sharedprocess")
 	for _, test := range []struct {
 		name   string
 		n      int // 0: alone
@@ -82,9 +82,9 @@ func TestEnds(t *testing.T) {
 			t.Parallel()
 			var o outcome
 			if test.n == 0 {
-				o = run(t, guest, test.name)
+				o = run(t, program, test.name)
 			} else {
-				o = job(t, test.n, guest, test.name)
+				o = job(t, test.n, program, test.name)
 			}
 			if o.code != test.code {
 				t.Errorf("want code %d: %v", test.code, o)
@@ -104,9 +104,9 @@ func TestEnds(t *testing.T) {
 
 // A call allocates nothing: the garbage collector never runs.
 func TestNoGarbage(t *testing.T) {
-	guest := compile(t, "guest")
+	program := compile(t, "sharedprocess")
 	t.Setenv("GODEBUG", "gctrace=1")
-	o := run(t, guest, "many-calls")
+	o := run(t, program, "many-calls")
 	o.fine(t)
 	if n := strings.Count(o.stderr, "gc "); n > 1 {
 		t.Errorf("%d collections: %s", n, o.stderr)

@@ -11,8 +11,8 @@ import (
 	"banyan/internal/job/pmi/pmitest"
 )
 
-// Under another launcher, known by PMI only, spare processes take the places of both replicas of
-// a rank of a C program, one after the other.
+// Under another launcher that speaks only PMI, spare processes replace both replicas of a rank of a
+// C program, one after the other.
 func TestHeatHealsBySpares(t *testing.T) {
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
 	args := []string{"100", "1e-7"}
@@ -48,6 +48,6 @@ func TestHeatHealsBySpares(t *testing.T) {
 		}
 	}
 	if backs := strings.Count(spareLeader.Stderr.String(), "is back"); backs != 2 {
-		t.Errorf("%d were replaced: %.2000s", backs, &spareLeader.Stderr)
+		t.Errorf("%d replicas were replaced: %.2000s", backs, &spareLeader.Stderr)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Datatypes and operations are what the C compiler says they are; the programs
-// check themselves. A mistake is reported with its values.
+// The programs themselves check that datatypes and operations agree with the C compiler. The
+// library reports a mistake together with the wrong value.
 func TestTypes(t *testing.T) {
 	for name, mistake := range map[string]string{
 		"types": "MPI_Type_vector, rank 0: blocklength is -2 (MPI_ERR_COUNT)",

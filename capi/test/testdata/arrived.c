@@ -1,5 +1,5 @@
-/* Linked with a program, it leaves a file in the directory ARRIVED_DIR, named by the process's id, when MPI_Init has
-   returned. */
+/* A program that is linked with this file makes a file in the directory ARRIVED_DIR, named after
+   the process's id, when MPI_Init has returned. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

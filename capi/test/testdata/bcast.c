@@ -1,6 +1,6 @@
-// bcast is broadcasts in a job whose ranks are killed: bcast SEED ROUNDS. Ranks 0 and 1 are
-// the roots in turn and live on; others kill themselves at a random moment of a random
-// broadcast. Whoever is left must get all that they send, to the byte.
+// bcast SEED ROUNDS broadcasts in a job whose ranks are killed. Ranks 0 and 1 are the roots in turn
+// and live on. The others kill themselves at a random moment of a random broadcast. The ranks that
+// are left must get all that the roots send, to the byte.
 #include "check.h"
 #include <mpi.h>
 
@@ -15,7 +15,7 @@ enum { AHEAD = 4, LARGEST = 300000 };
 static unsigned char data[AHEAD][LARGEST];
 static const int sizes[] = {1, 8, 100, 5000, 65536, 65537, LARGEST};
 
-// The seed of all ranks, and how many times it was used.
+// The state of the random numbers, which are the same at all ranks.
 static unsigned lots;
 static unsigned draw(unsigned n)
 {

@@ -1,5 +1,5 @@
-// check.h is for programs that check themselves: CHECK counts and says what is wrong,
-// END is what main returns.
+// check.h is for programs that check themselves. CHECK counts failures and prints them. END is the
+// value that main returns.
 #include <stdio.h>
 
 static int wrong;

@@ -1,4 +1,5 @@
-// coll checks the collectives, in all three manners, among any number of ranks.
+// coll checks the collectives in all three manners (blocking, nonblocking, persistent), among any
+// number of ranks.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 static int n, me;
 
-// value is element i of what rank r gives.
+// value is element i of rank r's contribution.
 static int value(int r, int i) { return 1000 * r + i; }
 
 static int *given(int r, int first, int count)
@@ -49,7 +50,7 @@ static void moves(int m)
 	free(out), free(mine), free(all), free(part);
 }
 
-// Rank r sends r + 1 columns of a matrix of n rows to everyone, who has them as rows.
+// Rank r sends r + 1 columns of a matrix of n rows to all ranks, which receive them as rows.
 static void columns(void)
 {
 	MPI_Datatype column, row;
@@ -77,7 +78,7 @@ struct matrix {
 	long a, b, c, d;
 };
 
-// multiply is associative and doesn't commute: the order of the ranks shows.
+// multiply is associative and doesn't commute, so the result depends on the order of the ranks.
 static void multiply(void *in, void *inout, int *len, MPI_Datatype *type)
 {
 	(void)type;
@@ -147,8 +148,8 @@ static void reductions(int m)
 	free(x), free(y);
 }
 
-// Many at a time, some started in one order and awaited in another, among messages and a
-// blocking collective.
+// Many collectives run at a time. Some are started in one order and awaited in another. Messages
+// and a blocking collective are between them.
 static void background(int m)
 {
 	enum { K = 12 };

@@ -1,6 +1,5 @@
-// comm makes communicators, groups, attributes and info objects as C programs do, on any
-// number of ranks. What they mean is tested in package binding: here it is whether they
-// come through.
+// comm makes communicators, groups, attributes and info objects as C programs do, on any number of
+// ranks. Package binding tests what they mean. This program tests that C programs can reach them.
 #include <mpi.h>
 
 #include <stdint.h>
@@ -49,7 +48,7 @@ static void attributes(void)
 	OK(MPI_Comm_create_keyval(copy, delete, &key, &extra));
 	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag));
 	CHECK(!flag);
-	// Values are any words, also such as the library has for itself.
+	// Any word is a valid value, also one that the library uses itself.
 	for (intptr_t v = 1; v < 20; v += 6) {
 		OK(MPI_Comm_set_attr(MPI_COMM_WORLD, key, (void *)v));
 		OK(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag));
@@ -144,7 +143,7 @@ static void splits(void)
 	OK(MPI_Wait(&request, &status));
 	CHECK(request == MPI_REQUEST_NULL);
 	OK(MPI_Barrier(copy));
-	// A message outlives the communicator that it came over.
+	// A message outlives the communicator over which it came.
 	if (size > 1 && rank < 2) {
 		int out = rank, in = -1;
 		OK(MPI_Irecv(&in, 1, MPI_INT, 1 - rank, 0, copy, &request));

@@ -1,4 +1,4 @@
-// The header is C++ too, and its function pointers take what C++ programs pass.
+// The header is valid C++, too, and its function pointers accept the functions of C++ programs.
 #include <mpi.h>
 
 static void handler(MPI_Comm *, int *, ...) {}

@@ -1,6 +1,7 @@
-/* A program whose replicas can be replaced, with all that may be there at a safe point:
+/* A program whose replicas can be replaced. It has all state that may exist at a safe point:
    unexpected messages, communicators and datatypes made before, persistent requests,
-   output in buffers, input of which more has been read than taken. Each rank writes what it has got, now and then. */
+   output in buffers, and input of which more has been read than used. Each rank prints its sums
+   from time to time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 #include "mpi-ext.h"
 
-enum { LARGE = 40000 }; /* doubles: they aren't sent unasked */
+enum { LARGE = 40000 }; /* doubles: so many are sent by rendezvous */
 
 static void check(int code, int line)
 {
@@ -19,10 +20,11 @@ static void check(int code, int line)
 }
 #define CHECK(call) check(call, __LINE__)
 
-static char buffer[1 << 16]; /* of stdout: written out where somebody takes the state, and at the end */
+/* stdout's buffer. It is written out when a replacement takes the state, and at the end. */
+static char buffer[1 << 16];
 
-/* taken is the sum of what a step takes of the input: in one way or another, and mostly not to where the buffer
-   of stdin ends. */
+/* taken is the sum of what a step reads from the input. It reads in different ways, and mostly
+   leaves a part of stdin's buffer unread. */
 static double taken(int step)
 {
 	int number = 0, sum = 0;
@@ -47,8 +49,8 @@ int main(int argc, char **argv)
 	CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size));
 	int right = (rank + 1) % size, left = (rank + size - 1) % size;
 
-	/* What comes before the first safe point is heard again by a replacement: a sum, a message from
-	   whoever, one to itself, one that doesn't fit. */
+	/* A replacement replays what comes before the first safe point: a sum, a message from any
+	   source, one to the rank itself, and one that doesn't fit. */
 	MPI_Comm dup, half;
 	MPI_Datatype pair;
 	CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
@@ -79,7 +81,7 @@ int main(int argc, char **argv)
 		restores += restored;
 		if (rank == 0)
 			sums[0] += taken(step);
-		/* One message is always on its way, or here and not received. */
+		/* One message is always on its way, or has arrived and isn't received. */
 		double ahead[2] = {step, sums[0]};
 		CHECK(MPI_Send(ahead, 1, pair, right, 2, MPI_COMM_WORLD));
 		if (step > 0) {

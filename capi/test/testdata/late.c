@@ -1,5 +1,5 @@
-// late loads the library when it is running already, for itself alone, as Python does
-// with a module: late LIBRARY. Its own handlers come before and after.
+// late LIBRARY loads the library while it is running, with RTLD_LOCAL, as Python loads a module. It
+// sets signal handlers of its own before and after that.
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	}
 	struct sigaction a;
 	CHECK(sigaction(SIGUSR1, NULL, &a) == 0 && a.sa_handler == on_tick && a.sa_flags & SA_ONSTACK);
-	// The library doesn't see this one come, and finds it all the same.
+	// The library doesn't see this call of signal, and finds the new handler all the same.
 	signal(SIGUSR2, on_tick);
 	for (int i = 0; i < 1000; i++) {
 		sigaction(SIGUSR2, NULL, &a);

@@ -1,5 +1,5 @@
-// loss is what happens when a rank dies: loss HOW, on three ranks. Rank 1 dies before it
-// sends what rank 0 waits for.
+// loss HOW, on three ranks, shows what happens when a rank dies. Rank 1 dies while the others wait
+// for a message from it.
 #include <mpi.h>
 
 #include <setjmp.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	MPI_Error_class(code, &class);
 	printf("rank %d: class %d\n", rank, class);
 	fflush(stdout);
-	// Those that are left have each other.
+	// The ranks that are left can still communicate.
 	if (rank == 0) {
 		x = 41;
 		MPI_Send(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
-// ops checks the predefined operations against the compiler's arithmetic, and operations of the
-// program's own.
+// ops checks the predefined operations against the compiler's arithmetic. It also checks operations
+// that the program defines.
 #include <complex.h>
 #include <limits.h>
 #include <mpi.h>
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	OK(MPI_Init(&argc, &argv));
 	predefined();
 	own();
-	if (argc > 1) { // what a mistake looks like
+	if (argc > 1) { // makes a mistake
 		float x = 1, y = 2;
 		MPI_Reduce_local(&x, &y, 1, MPI_FLOAT, MPI_BAND);
 	}

@@ -1,4 +1,4 @@
-// plain passes a number around the ranks, adds their numbers up, and says nothing.
+// plain passes a number around the ranks, adds up the ranks' numbers, and prints nothing.
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -11,7 +11,7 @@ static int n, me;
 
 enum { messages = 40, modes = 8, manners = 6 };
 
-// lengths in ints: none, eager at the limit, by rendezvous.
+// Lengths in ints: empty, eager up to the limit, and by rendezvous.
 static const int lengths[] = {0, 1, 100, 16384, 16385, 70000};
 
 static int length(int from, int to, int i) { return lengths[(from + 2 * to + i) % 6]; }
@@ -114,7 +114,7 @@ static void receive(int how, int from, int i, MPI_Comm comm)
 	free(v), free(want);
 }
 
-// traffic sends to everybody, itself as well, in all modes, and receives in all manners.
+// traffic sends to all ranks, itself as well, in all modes, and receives in all manners.
 static void traffic(MPI_Comm comm)
 {
 	int **v = malloc(sizeof(int *) * n * messages);
@@ -137,7 +137,7 @@ static void traffic(MPI_Comm comm)
 	free(v), free(rs);
 }
 
-// anonymous receives from anybody: rank 0 gets a token of each.
+// anonymous receives from any source: rank 0 gets a token from each rank.
 static void anonymous(MPI_Comm comm)
 {
 	MPI_Status s;
@@ -155,7 +155,7 @@ static void anonymous(MPI_Comm comm)
 	CHECK(sum == n * (n - 1) / 2);
 }
 
-// around a ring with MPI_Sendrecv and its relatives.
+// ring passes numbers around a ring with MPI_Sendrecv and its relatives.
 static void ring(MPI_Comm comm)
 {
 	int right = (me + 1) % n, left = (me + n - 1) % n, out[2] = {me, -me}, in[2];
@@ -175,7 +175,7 @@ static void ring(MPI_Comm comm)
 	CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG);
 }
 
-// errors come as codes, in the classes of the standard, and do no harm.
+// errors checks that mistakes return codes in the standard's classes, and do no harm.
 static void errors(MPI_Comm comm)
 {
 	int class, x[4] = {1, 2, 3, 4}, y[4], flag;

@@ -1,5 +1,5 @@
-// profile is a profiling library: it counts what the program calls, and calls PMPI in its
-// place. None but the program's own calls may come here.
+// profile is a profiling library: it counts the program's calls, and calls the PMPI function for
+// each. Only the program's own calls may come here.
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// What banyan check is to find, or not: "replicas NAME".
+// replicas NAME does something that banyan check must find, or must not complain about.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 static int rank, size;
 
-// farm gives work to whoever has done some.
+// farm gives the next piece of work to the first rank that has finished one.
 static void farm(void) {
 	double work = 0;
 	MPI_Status s;
@@ -43,11 +43,11 @@ static void replies(void) {
 	}
 }
 
-// alike sends structures whose gaps hold what they may, along with every kind of send,
-// collectives of several kinds, and receives from any source.
+// alike sends structures whose gaps have undefined contents. It uses every kind of send, several
+// kinds of collectives, and receives from any source.
 static void alike(void) {
 	struct item {
-		char c; // and a gap
+		char c; // a gap follows
 		double d;
 	} items[4], got[4];
 	MPI_Datatype type, item;

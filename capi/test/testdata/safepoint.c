@@ -1,5 +1,5 @@
-/* A program with safe points, as any MPI compiles it. It says whether the library looked
-   at what it was told. */
+/* A program with safe points, which any MPI compiles. It prints whether the library checked the
+   arguments of each call. */
 #include <stdio.h>
 #include <string.h>
 

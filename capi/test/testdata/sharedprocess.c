@@ -1,5 +1,5 @@
-// guest does, as its first argument says, one of the things that a Go runtime in its
-// process must not spoil.
+// sharedprocess shares its process with the library's Go runtime. Its first argument names what it
+// does: one of the things that the Go runtime must not disturb.
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -48,8 +48,8 @@ static void handler_segv(void)
 	}
 }
 
-// A handler that needs more stack than Go code has, and than Go has for signals, while the program is in Go nearly all
-// the time.
+// tick is a handler that needs more stack than Go code has, and more than Go has for signals. It
+// runs while the program is in Go nearly all the time.
 static volatile long ticks;
 static void tick(int sig)
 {
@@ -73,7 +73,8 @@ static void handler_stack(void)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
-// A program may block a signal everywhere and wait for it: no other thread takes it.
+// A program may block a signal on all its threads and wait for it. No thread of the library takes
+// the signal.
 static void signal_wait(void)
 {
 	signal(SIGUSR1, tick);
@@ -123,13 +124,13 @@ static void pipe_handler(void)
 	break_pipe(EPIPE);
 	CHECK(pipes == 3);
 	CHECK(sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL);
-	break_pipe(0); // the end
+	break_pipe(0); // ends the program
 }
 
 static volatile int urgents;
 static void on_urgent(int sig) { urgents++; }
 
-// Go's runtime sends SIGURG to its threads: the program sees its own only.
+// Go's runtime sends SIGURG to its threads. The program's handler gets only the program's own.
 static void urgent_handler(void)
 {
 	CHECK(signal(SIGURG, on_urgent) == SIG_DFL);
@@ -174,7 +175,7 @@ static void forks(void)
 	}
 	CHECK(waited(child) == 1000 + SIGPIPE);
 	if ((child = fork()) == 0)
-		exit(5); // with all that happens at an exit
+		exit(5); // runs all exit handlers
 	CHECK(waited(child) == 5);
 	if ((child = fork()) == 0) {
 		execlp("true", "true", NULL);
@@ -254,7 +255,7 @@ static void errhandler_returns(void)
 	CHECK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, 1000) == MPI_SUCCESS && calls == MPI_ERR_COMM + 1000);
 }
 
-// Not one call leaves anything to the garbage collector: the test counts its runs.
+// No call allocates memory. The test counts the runs of the garbage collector.
 static void many_calls(void)
 {
 	for (int i = 0; i < 3000000; i++) {

@@ -1,4 +1,4 @@
-// throw is an error handler that throws, through the library, to the program.
+// throw has an error handler that throws an exception through the library to the program.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// types checks the datatypes against the compiler: sizes, extents and layouts are C's, and what
-// is packed with a type is what C finds in the fields.
+// types checks the datatypes against the compiler: sizes, extents and layouts are C's, and data
+// packed with a type has the values of the fields in C.
 #include <complex.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -209,7 +209,8 @@ static void contents(void)
 	OK(MPI_Type_free(&type));
 }
 
-// counts are of predefined types, which C knows itself, and of others, which Go does.
+// counts counts elements of predefined types, which the C code does itself, and of others, which Go
+// code does.
 static void counts(void)
 {
 	MPI_Status status;
@@ -239,8 +240,8 @@ static void counts(void)
 	OK(MPI_Type_free(&triple));
 }
 
-// errors are returned, and say what is wrong (the test reads them from the
-// standard error when they are fatal).
+// errors checks that mistakes return errors. (When errors are fatal, the test reads their messages
+// from the standard error.)
 static void errors(void)
 {
 	MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -274,7 +275,7 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		MPI_Type_size(MPI_INT, &size);
 	}
-	if (argc > 1) { // what a mistake looks like
+	if (argc > 1) { // makes a mistake
 		MPI_Datatype type;
 		MPI_Type_vector(3, -2, 5, MPI_INT, &type);
 	}
