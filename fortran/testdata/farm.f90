@@ -1,4 +1,4 @@
-! Rank 0 answers the first rank that asks. Its replicas see this order differently.
+! Rank 0 answers the first rank that asks. Its replicas see the ranks ask in different orders.
 program farm
   use mpi
   implicit none

@@ -1,4 +1,4 @@
-C     A program in fixed form, with mpif.h, as codes of the 1990s are.
+C     A program in fixed form with mpif.h, like codes of the 1990s.
       program fixed
       include 'mpif.h'
       integer ierr, rank, nprocs, status(MPI_STATUS_SIZE), i
