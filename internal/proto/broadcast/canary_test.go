@@ -37,8 +37,8 @@ func (b uncapped) SendReady(s *State, now proto.Time) (int, Kind, bool) {
 	return 0, 0, false
 }
 
-// greedy takes a neighbour who corrects for nearer than it is, and so leaves too
-// many to it.
+// greedy treats a neighbour that corrects as nearer than it is, and so leaves too many
+// processes to it.
 type greedy struct{ *Config }
 
 func (b greedy) Receive(s *State, from int, kind Kind) bool {
@@ -66,7 +66,7 @@ func (b doubtful) Receive(s *State, from int, kind Kind) bool {
 	return true
 }
 
-// hasty acknowledges before its children have.
+// hasty acknowledges before its children have acknowledged.
 type hasty struct{ *Config }
 
 func (b hasty) SendReady(s *State, now proto.Time) (int, Kind, bool) {
@@ -88,7 +88,7 @@ func (b short) SendReady(s *State, now proto.Time) (int, Kind, bool) {
 	return to, kind, ok
 }
 
-// content takes what comes from the left for what it expects from the right.
+// content accepts what comes from the left in place of what it expects from the right.
 type content struct{ *Config }
 
 func (b content) Receive(s *State, from int, kind Kind) bool {
@@ -135,8 +135,8 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// findBug explores as TestEverything does, then tries what TestRandomSchedules
-// does, up to the first violation.
+// findBug explores as TestEverything does, then runs the schedules of TestRandomSchedules, up
+// to the first violation.
 func findBug(v variant, bug func(*Config) machine) error {
 	for procs := max(1, v.distance+1); procs <= 4; procs++ {
 		for _, tree := range smallTrees(procs) {

@@ -72,7 +72,8 @@ func TestStateIsSmall(t *testing.T) {
 	}
 }
 
-// side is the kind of an optimised correction from one position to another, if distances are equal.
+// side is the kind of an optimised correction from one position to another, if the distances
+// are equal.
 func side(c *Config, from, to int) Kind {
 	if int(c.distance(to, from)) <= c.Tree.Procs()/2 {
 		return KindLeft
@@ -112,7 +113,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestDistances: how far corrections reach with which distances, also in a ring that is too
+// TestDistances: how far corrections reach for given distances, also in a ring that is too
 // small for both.
 func TestDistances(t *testing.T) {
 	for _, x := range []struct {
@@ -135,8 +136,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestPaperExample is that of section 3.1: process 23 hears from 19 and 28 and so
-// sends to 22, 24, 21, 25, 20, 26, 19, 27, 28.
+// TestPaperExample is the example of section 3.1: process 23 hears from 19 and 28 and so sends
+// to 22, 24, 21, 25, 20, 26, 19, 27, 28.
 func TestPaperExample(t *testing.T) {
 	c := Config{Tree: mustTree(topology.KAry(64, 1, topology.Interleaved)), Correction: Checked}
 	var s State
@@ -155,8 +156,8 @@ func TestPaperExample(t *testing.T) {
 	}
 }
 
-// TestPaperExampleOptimised is that of section 3.3: with d = 8, 19 hears from 23
-// and so sends only to 14, …, 11 on the left.
+// TestPaperExampleOptimised is the example of section 3.3: with d = 8, 19 hears from 23 and so
+// sends only to 14, …, 11 on the left.
 func TestPaperExampleOptimised(t *testing.T) {
 	c := Config{Tree: mustTree(topology.KAry(64, 1, topology.Interleaved)), Correction: Optimised, Distance: 8}
 	var s State

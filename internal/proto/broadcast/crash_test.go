@@ -13,15 +13,16 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// prefixes is failure-proof correction where everybody may crash at any point,
-// the root too, and messages arrive in any order. It has no crash as an event:
-// a run with crashes is also a run in which those processes are merely slow. So in
-// every state, at any time, what has been sent must be enough as it is: if somebody
-// has finished, everyone has been sent to. Then all may crash who like.
+// prefixes is failure-proof correction where every process, the root too, may crash at any
+// point, and messages arrive in any order. It has no crash as an event: a run with crashes is
+// also a run in which those processes are merely slow. So in every state the messages sent so
+// far must be enough: if one process has finished, every process has been sent to. After that
+// any set of processes may crash.
 //
-// Three reductions: a run ends when all have been sent to; a message arrives when it matters to
-// what its receiver sends next (earlier it would make no difference, later it makes the same); of
-// two that teach a receiver the same one is kept. It implements explore.World.
+// It makes three reductions. A run ends when all have been sent to. A message arrives when it
+// matters to what its receiver sends next: earlier it would make no difference, later it makes
+// the same. Of two messages that teach a receiver the same, one is kept. prefixes implements
+// explore.World.
 type prefixes struct {
 	config  *Config
 	machine machine
@@ -46,14 +47,14 @@ func newPrefixes(c *Config, m machine) *prefixes {
 	return w
 }
 
-// after is a process after a message.
+// after is the state of a process after it has received a message.
 func (w *prefixes) after(p, bit int) State {
 	s := w.states[p]
 	w.machine.Receive(&s, bit/len(codes), codes[bit%len(codes)])
 	return s
 }
 
-// lesson is a process with a message, or that sends, where bit is -1.
+// lesson is a process and a message that it receives; where bit is -1, it sends instead.
 type lesson struct{ process, bit int8 }
 
 func (e lesson) String() string {
@@ -80,9 +81,9 @@ func (w *prefixes) Events(dst []lesson) []lesson {
 	return dst
 }
 
-// matters says whether a message would change what a process sends next. What
-// moves the next message's end of the stretch always does; so if several
-// together matter, some order of them has each matter.
+// matters says whether a message would change what a process sends next. A message that moves
+// the end of the stretch to which the process sends next always does. So if several messages
+// matter together, there is an order of them in which each matters.
 func (w *prefixes) matters(p, bit int) bool {
 	was, is := w.states[p], w.after(p, bit)
 	if was.Coloured() != is.Coloured() {
@@ -108,7 +109,7 @@ func (w *prefixes) Apply(e lesson) error {
 	return w.relied(p)
 }
 
-// forget drops what could teach a process nothing new.
+// forget drops the messages that could teach a process nothing new.
 func (w *prefixes) forget(p int) {
 	var lessons []State
 	for unread := w.unread[p]; unread != 0; unread &= unread - 1 {
@@ -124,7 +125,7 @@ func (w *prefixes) forget(p int) {
 // missing is the first process that nothing has been sent to.
 func (w *prefixes) missing() int { return bits.TrailingZeros64(^w.sentTo) }
 
-// relied: a process that has finished relies on no other's future.
+// relied checks that a process that has finished doesn't rely on what others will do.
 func (w *prefixes) relied(p int) error {
 	s := w.states[p]
 	if !s.Coloured() || !w.config.finished(&s) {
@@ -173,8 +174,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestRandomCrashes is the same with more processes, for one order of events and
-// one set of crash points each, chosen by the seed.
+// TestRandomCrashes is the same test with more processes, for one order of events and one set
+// of crash points each, both chosen by the seed.
 func TestRandomCrashes(t *testing.T) {
 	same := func(c *Config) machine { return c }
 	for seed := uint64(1); seed <= 1000; seed++ {
@@ -251,8 +252,8 @@ func (b boastful) SendReady(s *State, now proto.Time) (int, Kind, bool) {
 	return to, kind, ok
 }
 
-// TestCrashCanaries: exploration and random runs find who relies on others; among
-// them is checked correction.
+// TestCrashCanaries: exploration and random runs find the corrections that rely on other
+// processes; checked correction is one of them.
 func TestCrashCanaries(t *testing.T) {
 	c := variant{correction: FailureProof}.config(smallTrees(4)[1])
 	if _, err := explore.All(newPrefixes(c, boastful{c}), stateLimit); !errors.Is(err, errUnreached) {

@@ -12,7 +12,7 @@ import (
 	"banyan/internal/topology"
 )
 
-// stateLimit is against a mistake in a test.
+// stateLimit stops an exploration that a mistake in a test has made too large.
 const stateLimit = 3_000_000
 
 // variant is a correction with its start.
@@ -77,7 +77,7 @@ func covers(c *Config, dead func(p int) bool) bool {
 	return !deaths
 }
 
-// takesAway: see world.takesAway, without which much less can be left out.
+// takesAway: see world.takesAway. Without that property much less can be left out.
 func (v variant) takesAway() bool { return v.correction != Delayed && !v.gossip.enabled() }
 
 // mode is how much of a world is explored.
@@ -85,11 +85,11 @@ type mode uint8
 
 const (
 	full    mode = iota // everything
-	reduced             // everything that makes a difference
-	lazy                // that, and messages in any order; for checked correction
+	reduced             // all events that make a difference
+	lazy                // the same, and messages in any order; for checked correction
 )
 
-// mode is the one that is feasible.
+// mode is the largest mode that is feasible for a variant.
 func (v variant) mode() mode {
 	if v.correction == Checked && !v.gossip.enabled() {
 		return lazy
@@ -97,8 +97,8 @@ func (v variant) mode() mode {
 	return reduced
 }
 
-// exploreAll tries every interleaving of sends and arrivals, with synchronised
-// correction starting at any time, if some are dead.
+// exploreAll tries every interleaving of sends and arrivals. If some processes are dead,
+// synchronised correction may start at any time.
 func exploreAll(c *Config, m machine, dead uint, how mode) (states int, err error) {
 	stats, err := explore.All(treeWorld(c, m, dead, how), stateLimit)
 	return stats.States, err
@@ -122,10 +122,11 @@ func deadSets(procs int) iter.Seq[uint] {
 	}
 }
 
-// TestEverything explores all broadcasts to up to 5 processes, with delayed correction or gossip to
-// 4. Of checked correction among 5, and these two among 4, it leaves out that none is dead, some
-// 10^7 states in which the tree reaches all; TestRandomSchedules looks at that. TestCrashes is for
-// failure-proof correction.
+// TestEverything explores all broadcasts to up to 5 processes, or up to 4 with delayed
+// correction or gossip. It leaves out two cases in which no process is dead: checked correction
+// among 5, and delayed correction and gossip among 4. Those are some 10^7 states in which the
+// tree reaches all processes; TestRandomSchedules covers them. TestCrashes is for failure-proof
+// correction.
 func TestEverything(t *testing.T) {
 	for _, v := range []variant{
 		{correction: NoCorrection}, {correction: Acknowledged},
@@ -162,7 +163,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// smallTrees are a bushy and a deep one.
+// smallTrees are a bushy tree and a deep one.
 func smallTrees(procs int) []topology.Tree {
 	return []topology.Tree{
 		mustTree(topology.Binomial(procs, topology.Interleaved)),
@@ -170,9 +171,9 @@ func smallTrees(procs int) []topology.Tree {
 	}
 }
 
-// TestReductions: what the reduced mode leaves out makes no difference, it
-// comes to the same ends as all interleavings do. The lazy mode comes to these and
-// some more, since messages of a pair overtake each other.
+// TestReductions: what the reduced mode leaves out makes no difference; it comes to the same
+// ends as all interleavings do. The lazy mode comes to these ends and to some more, since
+// messages of a pair may overtake each other.
 func TestReductions(t *testing.T) {
 	for _, v := range []variant{
 		{correction: Checked}, {correction: Checked, sync: true},
@@ -200,8 +201,8 @@ func TestReductions(t *testing.T) {
 	}
 }
 
-// ends explores and returns what the processes have sent in the end, in every way
-// that it can end.
+// ends explores a broadcast and returns, for every way in which it can end, what the processes
+// have sent by then.
 func ends(t *testing.T, c *Config, dead uint, how mode) map[string]bool {
 	seen := map[string]bool{}
 	w := treeWorld(c, c, dead, how)
@@ -248,8 +249,8 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// randomSchedule runs one broadcast over a random tree; each process but the
-// root is dead with the probability rate. The seed decides all.
+// randomSchedule runs one broadcast over a random tree; each process but the root is dead with
+// the probability rate. The seed decides everything.
 func randomSchedule(seed uint64, procs int, v variant, rate float64, as func(*Config) machine) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	tree := mustTree(randomTree(random, procs))

@@ -11,8 +11,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestStreamConversations runs the scripts in testdata/stream: a few members, and
-// what each does when. Time stands still at 0 but for ticks and what is sent.
+// TestStreamConversations runs the scripts in testdata/stream. A script names a few members and
+// says what each does and when. Time stays at 0 except for ticks and sends.
 func TestStreamConversations(t *testing.T) {
 	datadriven.Walk(t, "testdata/stream", func(t *testing.T, path string) {
 		var members []*Stream

@@ -14,9 +14,9 @@ import (
 	"banyan/internal/testing/network"
 )
 
-// TestStreamExhaustive visits every state that a few members can reach: any order
-// of starts, sends, deliveries, ticks and news of deaths, with deaths at any
-// point, after which what is under way arrives or is lost, for each link by itself.
+// TestStreamExhaustive visits every state that a few members can reach: any order of starts,
+// sends, deliveries, ticks and news of deaths. Deaths come at any point; for each link
+// separately, the frames under way then arrive or are lost.
 func TestStreamExhaustive(t *testing.T) {
 	cases := []struct {
 		name   string
@@ -63,8 +63,8 @@ func TestStreamExhaustive(t *testing.T) {
 	}
 }
 
-// smallWorld is a state of everything. Time stands still: what could happen
-// after PullDelay can happen at any time.
+// smallWorld is one state of the members and the links between them. Time stands still: an
+// action that is possible after PullDelay is possible at any time.
 type smallWorld struct {
 	members []smallMember
 	network network.Network[Frame]
@@ -75,7 +75,7 @@ type smallMember struct {
 	dead    bool
 	started int
 	outcome [2]outcome
-	heard   uint64 // whose ends it knows
+	heard   uint64 // the members whose end it knows of
 }
 
 func newSmallWorld(size int) smallWorld {
@@ -280,7 +280,7 @@ func (w *smallWorld) String() string {
 	return b.String()
 }
 
-// key identifies a state. Buffers, what is in unused slots, and cached times don't count.
+// key identifies a state. Buffers, the contents of unused slots and cached times don't count.
 func (e *streamExplorer) key(w *smallWorld) [16]byte {
 	b := e.text[:0]
 	put := func(xs ...int) {

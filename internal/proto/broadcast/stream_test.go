@@ -31,8 +31,8 @@ func TestStreamUndisturbed(t *testing.T) {
 	}
 }
 
-// The knowledge of what is stable travels with the frames, so roots that take
-// turns need not all ask for themselves.
+// The knowledge of what is stable travels with the frames. So roots that take turns need not
+// each ask for it.
 func TestStreamRootsTakeTurns(t *testing.T) {
 	const size, count = 16, 500
 	w := newStreamWorld(StreamConfig{Size: size, PullDelay: 1 << 40}, 1)
@@ -98,7 +98,7 @@ func TestStreamRandomDeaths(t *testing.T) {
 	}
 }
 
-// The random deaths would show known bugs. Each canary is one, put in.
+// TestStreamCanaries puts known bugs in, one at a time. Runs with random deaths must find each.
 func TestStreamCanaries(t *testing.T) {
 	canaries := map[string]func(*streamWorld){
 		"no pull":    func(w *streamWorld) { w.lose = func(f Frame) bool { return f.Kind == FramePull } },
@@ -131,8 +131,8 @@ func TestStreamCanaries(t *testing.T) {
 	}
 }
 
-// A member that is stopped holds up the root, but not before the window is full,
-// and only until it is known to be gone.
+// A stopped member holds up the root, but only once the window is full, and only until its end
+// is known.
 func TestStreamBackPressure(t *testing.T) {
 	const size, window, count, stopped = 5, 8, 100, 3
 	for name, release := range map[string]func(*streamWorld){

@@ -10,10 +10,10 @@ import (
 	"banyan/internal/testing/network"
 )
 
-// streamWorld is the members of a communicator and everything between them,
-// under a random schedule: any frame may be late by any time, but not overtake
-// another of the same pair; a member may stop for long, or die, and each of the
-// others learns of it at any later time.
+// streamWorld is the members of a communicator and everything between them, under a random
+// schedule. Any frame may be late by any time, but frames of one pair don't overtake each
+// other. A member may stop for long, or die; each of the others learns of a death at any later
+// time.
 type streamWorld struct {
 	rng     *rand.Rand
 	now     proto.Time
@@ -27,7 +27,7 @@ type streamWorld struct {
 	slow    int  // members that are rarely scheduled
 	bare    bool // frames don't carry Stable
 	shaped  bool // some trees are chains or stars
-	chatty  bool // members tell each other, beside the frames, what they have completed
+	chatty  bool // beside the frames, members tell each other what they have completed
 	problem string
 
 	// Canaries: known bugs, put in.
@@ -97,7 +97,7 @@ func (w *streamWorld) content(number int) []byte {
 	return p
 }
 
-// run lets everything happen that can, in random order, until all is quiet.
+// run performs all possible events, in random order, until none is left.
 func (w *streamWorld) run() {
 	for range 3_000_000 {
 		if w.problem != "" {
@@ -130,7 +130,7 @@ func (w *streamWorld) run() {
 	w.fail("it doesn't come to rest")
 }
 
-// act lets a member do one thing, if there is any.
+// act lets a member do one thing, if it has anything to do.
 func (w *streamWorld) act(m *streamMember) bool {
 	if m.dead || m.stopped {
 		return false
@@ -200,8 +200,8 @@ func (w *streamWorld) start(m *streamMember) bool {
 	return true
 }
 
-// shape is the tree of a number: a chain for one in four of them, and a star for another, if some
-// are.
+// shape is the tree of a broadcast's number. If shapes vary, one in four is a chain and another
+// one in four a star.
 func (w *streamWorld) shape(number int) Shape {
 	switch {
 	case w.shaped && number%4 == 0:
@@ -235,7 +235,7 @@ func (w *streamWorld) hear(m *streamMember) bool {
 	return true
 }
 
-// kill ends a member. All that it sent still arrives, or some of it.
+// kill ends a member. All the frames that it sent still arrive, or only some of them.
 func (w *streamWorld) kill(m *streamMember) {
 	m.dead = true
 	for _, o := range w.members {
@@ -317,8 +317,8 @@ func (m *streamMember) own(payload []byte) {
 	}
 }
 
-// check fails unless all live members are at rest, have all broadcasts of live
-// roots, and agree on those of dead ones.
+// check fails unless all live members are at rest, have all broadcasts of live roots, and agree
+// on the broadcasts of dead ones.
 func (w *streamWorld) check() {
 	for _, m := range w.members {
 		if m.dead {

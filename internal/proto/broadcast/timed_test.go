@@ -8,9 +8,9 @@ import (
 	"banyan/internal/topology"
 )
 
-// timed runs one broadcast in steps of time: in each every live process receives
-// what was sent to it three steps ago, then sends one message. It returns what has
-// been sent, and to how many live processes the broadcast didn't come.
+// timed runs one broadcast in steps of time. In each step every live process receives the
+// messages sent to it three steps ago, then sends one message. timed returns the messages sent,
+// and the number of live processes that the broadcast didn't reach.
 func timed(c *Config, dead func(p int) bool) (messages, unreached int) {
 	const latency = 3
 	type message struct {
@@ -22,7 +22,7 @@ func timed(c *Config, dead func(p int) bool) (messages, unreached int) {
 		c.Start(&states[p], p)
 	}
 	var wire [latency][]message
-	end := proto.Time(0) // before it something may happen
+	end := proto.Time(0) // before this time an event may still come
 	for now := proto.Time(0); now <= end; now++ {
 		arriving := wire[now%latency]
 		for _, x := range arriving {
@@ -60,9 +60,9 @@ func binomial(procs int) topology.Tree {
 	return mustTree(topology.Binomial(procs, topology.Interleaved))
 }
 
-// TestDelayedMessages: where nobody is dead and the delay is long enough, delayed
-// correction costs each process one message; else it reaches all who live, at
-// whatever the delay is.
+// TestDelayedMessages: where no process is dead and the delay is long enough, delayed
+// correction costs each process one message. Otherwise it reaches all live processes, whatever
+// the delay is.
 func TestDelayedMessages(t *testing.T) {
 	for _, procs := range []int{2, 3, 10, 1000} {
 		for _, at := range []proto.Time{0, 60} {
@@ -96,8 +96,8 @@ func TestFailureProofMessages(t *testing.T) {
 	}
 }
 
-// TestGossip: checked correction reaches all who live, whatever gossip has
-// reached, for a time or in rounds; the seed decides what happens.
+// TestGossip: checked correction reaches all live processes, whichever of them gossip has
+// reached. Gossip runs for a time or in rounds; the seed decides what it does.
 func TestGossip(t *testing.T) {
 	const procs = 500
 	dead := func(p int) bool { return p%11 == 10 }
@@ -126,7 +126,7 @@ func TestGossip(t *testing.T) {
 	}
 }
 
-// TestGossipIsUniform: everybody else is chosen about as often, oneself never.
+// TestGossipIsUniform: a process chooses all others about equally often, and never itself.
 func TestGossipIsUniform(t *testing.T) {
 	const procs, rounds, seeds = 8, 31, 400
 	var count [procs]int

@@ -17,11 +17,10 @@ type machine interface {
 	SendReady(s *State, now proto.Time) (to int, kind Kind, ok bool)
 }
 
-// world is a broadcast under way: any message may arrive next, any process send
-// next. Some are dead from the start, others may crash at any point: a process
-// that has something to send doesn't send it, nor anything else (that it also may
-// crash when it has nothing to send makes no difference). It implements
-// explore.World.
+// world is a broadcast under way: any message may arrive next, any process may send next. Some
+// processes are dead from the start, others may crash at any point: a process that has
+// something to send then doesn't send it, nor anything after it. A crash of a process that has
+// nothing to send would make no difference. world implements explore.World.
 type world struct {
 	config  *Config
 	machine machine
@@ -36,7 +35,7 @@ type world struct {
 	states   []State
 	channels []channel // that hold messages, by sender and receiver
 	sent     []count
-	crashed  uint64 // a bit for each of the first 64
+	crashed  uint64 // one bit for each of the first 64 processes
 }
 
 // channel is the messages from one process to another.
@@ -48,9 +47,8 @@ type channel struct {
 // count is what a process has sent.
 type count struct{ tree, corrections, acks int16 }
 
-// event is a step of a world: a message of some kind from one process arrives
-// at another, or, where these are the same, the process sends. clock is the
-// start of synchronised correction.
+// event is a step of a world. A message of some kind from one process arrives at another; where
+// the two are the same process, it sends. clock is the start of synchronised correction.
 type event struct {
 	from, to int32
 	kind     Kind
@@ -58,8 +56,8 @@ type event struct {
 
 var clock = event{from: -1, to: -1}
 
-// Events of a process with itself: it sends; it crashes instead; it sends when its
-// delay is over, whenever that is.
+// Events of a process with itself: it sends; it crashes instead; it sends when its delay is
+// over, at any time.
 const (
 	isReady Kind = iota
 	isCrash
@@ -102,12 +100,11 @@ func (w *world) Clone() *world {
 	return &v
 }
 
-// Events gives arrivals in the order of their channels, one after the other; all
-// that a process could send; the clock.
+// Events gives the arrivals in the order of their channels, then all sends that a process could
+// make, then the clock.
 //
-// With reduce it leaves out what makes no difference: if a state has an event
-// that every other event leaves as it is, whether before or after it, that one
-// alone will do.
+// With reduce it leaves out what makes no difference: if every other event has the same effect
+// before and after a certain event, that event alone is enough.
 func (w *world) Events(dst []event) []event {
 	for i := range w.channels {
 		c := &w.channels[i]
@@ -158,8 +155,8 @@ func (w *world) Events(dst []event) []event {
 	return dst
 }
 
-// takesAway says whether what arrives can only make a process send less than
-// it would otherwise, once it is coloured.
+// takesAway says whether an arrival can only make a coloured process send less than it would
+// otherwise.
 func (w *world) takesAway() bool {
 	return w.config.Correction != Delayed && w.config.Correction != FailureProof && !w.config.Gossip.enabled()
 }
@@ -167,10 +164,10 @@ func (w *world) takesAway() bool {
 // gone says whether a process is dead or has crashed.
 func (w *world) gone(p int) bool { return w.crashed>>p&1 != 0 || w.dead(p) }
 
-// matters says whether a message would change, now, what its receiver sends
-// next, or colour it. In a lazy world messages arrive only then: earlier they
-// would have made no difference, and then they make the same. Nor does an
-// arrival take the message away, since a second one would make none.
+// matters says whether a message would now change what its receiver sends next, or colour it.
+// In a lazy world messages arrive only then. Earlier they would have made no difference, and
+// now they make the same one. An arrival doesn't take the message away, since a second one
+// would make no difference.
 func (w *world) matters(e event) bool {
 	was, is := w.states[e.to], w.states[e.to]
 	w.machine.Receive(&is, int(e.from), e.kind)
@@ -182,18 +179,17 @@ func (w *world) matters(e event) bool {
 	return to != newTo || kind != newKind || ok != newOK
 }
 
-// idle says whether a message will never make a difference. A machine learns
-// from messages what it can't unlearn: one that teaches it nothing now never will.
+// idle says whether a message will never make a difference. A machine doesn't forget what
+// messages have taught it, so a message that teaches it nothing now never will.
 func (w *world) idle(e event) bool {
 	s := w.states[e.to]
 	w.machine.Receive(&s, int(e.from), e.kind)
 	return s == w.states[e.to] || w.finished(e.to)
 }
 
-// deaf returns what a process would send next had it received all that it can
-// ever receive. A machine learns from messages what it can't unlearn, and each
-// only takes corrections away; so if that is what it would send now, no message
-// can change it.
+// deaf returns what a process would send next if it had received all that it can ever receive.
+// A machine doesn't forget what messages have taught it, and each message only takes
+// corrections away. So if the process would send the same now, no message can change it.
 func (w *world) deaf(p int) (to int, kind Kind, ok bool) {
 	s := w.states[p]
 	procs := len(w.states)
@@ -256,14 +252,14 @@ func (w *world) Apply(e event) error {
 	return nil
 }
 
-// channel finds a channel, or where it should be.
+// channel finds a channel, or the index at which to insert it.
 func (w *world) channel(from, to int32) (i int, found bool) {
 	return slices.BinarySearchFunc(w.channels, channel{from: from, to: to}, func(c, d channel) int {
 		return cmp.Or(cmp.Compare(c.from, d.from), cmp.Compare(c.to, d.to))
 	})
 }
 
-// crash ends a process. What it has sent arrives all the same.
+// crash ends a process. The messages that it has sent still arrive.
 func (w *world) crash(p int32) {
 	w.crashes--
 	w.crashed |= 1 << p
@@ -304,7 +300,7 @@ func (w *world) send(p int32, isLate bool) error {
 	default:
 		most := len(w.states)
 		if w.config.Correction == Delayed || w.config.Correction == FailureProof {
-			most *= 2 // with the answers
+			most *= 2 // together with the answers
 		}
 		if sent.corrections++; int(sent.corrections) > most {
 			return errCorrections
@@ -344,9 +340,9 @@ func (w *world) End() error {
 	return nil
 }
 
-// checkGaps: a process within reach of one that corrects has been reached. So is
-// every process in a gap, a run of those that don't correct, of at most the sum of both
-// distances.
+// checkGaps checks that every process within reach of a correcting process has been reached.
+// The same holds for every process in a gap, which is a run of at most the sum of both
+// distances of processes that don't correct.
 func (w *world) checkGaps() error {
 	left, right := w.config.reach()
 	procs := int32(len(w.states))
@@ -364,9 +360,9 @@ func (w *world) checkGaps() error {
 	return nil
 }
 
-// AppendKey describes worlds of up to 255 processes. What a process has sent says
-// which of its children comes next. In a lazy world the messages are what has
-// been sent, and to have heard of somebody means to have stopped.
+// AppendKey describes worlds of up to 255 processes. The messages that a process has sent say
+// which of its children comes next. In a lazy world the messages under way are those that were
+// sent, and a process that has heard of another has stopped.
 func (w *world) AppendKey(dst []byte) []byte {
 	dst = append(dst, byte(w.now), byte(w.crashed), byte(w.crashes))
 	for p, s := range w.states {

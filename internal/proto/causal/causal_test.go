@@ -8,7 +8,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Rank 0 of a world that is behind gets two messages of rank 1's substitute: the
+// Rank 0 of a replica layer that is behind gets two messages from rank 1's substitute. The
 // second depends on what rank 0 sends after it has received the first.
 func TestMessageFromTheFuture(t *testing.T) {
 	ahead, substitute, behind := New(0, 2), New(1, 2), New(0, 2)
@@ -32,8 +32,8 @@ func TestMessageFromTheFuture(t *testing.T) {
 	}
 }
 
-// In one world, whatever the order of deliveries, every message is ready when
-// it arrives, and stamps grow along channels.
+// Within one layer, whatever the order of deliveries, every message is ready when it arrives,
+// and stamps grow along channels.
 func TestReadyInOneWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "ranks")

@@ -2,9 +2,9 @@ package causal
 
 import "testing"
 
-// Ranks 0 and 1 take part in a collective, after which rank 1 sends to rank 0. In a
-// world that is behind, rank 0 hasn't begun the collective: the message isn't ready
-// there, until it has.
+// Ranks 0 and 1 take part in a collective, after which rank 1 sends to rank 0. In a replica
+// layer that is behind, rank 0 hasn't begun the collective, so the message isn't ready there
+// until it has.
 func TestMessageAfterACollective(t *testing.T) {
 	ahead, sender, behind := New(0, 2), New(1, 2), New(0, 2)
 	stamp, after := make([]byte, 8), make([]byte, 8)
@@ -25,8 +25,8 @@ func TestMessageAfterACollective(t *testing.T) {
 	}
 }
 
-// How many messages a collective sends, and when, changes nothing in what the
-// program's own stamps say.
+// The number and the times of a collective's messages change nothing in the program's own
+// stamps.
 func TestForksDontCount(t *testing.T) {
 	a, b := New(0, 3), New(0, 3)
 	forkA, forkB := New(0, 3), New(0, 3)
@@ -43,7 +43,7 @@ func TestForksDontCount(t *testing.T) {
 	}
 }
 
-// An operation that knows more than the program leaves it to itself until its end.
+// An operation that knows more than the program keeps that to itself until its end.
 func TestForkIsApart(t *testing.T) {
 	c, fork, other := New(0, 2), New(0, 2), New(1, 2)
 	stamp, before, after := make([]byte, 8), make([]byte, 8), make([]byte, 8)

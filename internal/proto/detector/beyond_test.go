@@ -7,8 +7,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// More than k-1 die at once, which may cut a broadcast off from live processes for
-// good. The digests in the heartbeats find those.
+// More than k-1 processes die at once, which may cut live processes off from a broadcast for
+// good. The digests in the heartbeats find those processes.
 func TestBeyondTheBound(t *testing.T) {
 	reconciled := 0
 	seeds := uint64(60)
@@ -48,8 +48,8 @@ func TestBeyondTheBound(t *testing.T) {
 	}
 }
 
-// Messages are lost, though none should be: broadcasts fail to reach many. The
-// digests mend that too.
+// Messages are lost, though the model loses none, so broadcasts fail to reach many processes.
+// The digests repair that too.
 func TestDigestsMendLostNews(t *testing.T) {
 	for seed := range uint64(40) {
 		const n = 32
@@ -74,14 +74,15 @@ func TestDigestsMendLostNews(t *testing.T) {
 	}
 }
 
-// A goodbye that not all hear (those who never met the leaver, and have no launcher to
-// tell them) is told by the others before its silence is taken for death.
+// Some processes don't hear a goodbye: those that the leaver never contacted and that have no
+// launcher to tell them. The other processes pass it on before they take the leaver's silence
+// for its death.
 func TestGoodbyesAreTold(t *testing.T) {
 	for seed := range uint64(40) {
 		const n = 16
 		w := newWorld(n, seed)
 		leaver := proto.Proc(w.rng.IntN(n))
-		// Its observer has met it.
+		// The leaver's observer has been in contact with it.
 		w.deaf = func(p proto.Proc) bool { return p != w.next[leaver] && w.rng.IntN(2) == 0 }
 		w.at(2*eta, func() { w.leave(leaver) })
 		w.runUntil(10 * delta)
@@ -96,7 +97,7 @@ func TestGoodbyesAreTold(t *testing.T) {
 	}
 }
 
-// Random jobs: deaths, evidence for some, stalls too short to be fatal, processes
+// Random jobs: deaths, evidence at some processes, stalls too short to be fatal, and processes
 // that leave.
 func TestEveryoneLearnsOfEveryDeath(t *testing.T) {
 	seeds := uint64(200)
@@ -124,7 +125,7 @@ func TestEveryoneLearnsOfEveryDeath(t *testing.T) {
 		deaths := w.rng.IntN(min(n, 12))
 		first, spread := proto.Proc(w.rng.IntN(n)), 1+w.rng.IntN(n)
 		for range deaths {
-			// Often of one host, often at once.
+			// Often several of one host, often at the same time.
 			p := (first + proto.Proc(w.rng.IntN(spread))) % proto.Proc(n)
 			w.at(proto.Time(2*eta+w.rng.IntN(1+w.rng.IntN(3*delta))), func() {
 				if a := w.nodes[p]; !a.gone && !a.stalled {

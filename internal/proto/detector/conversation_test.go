@@ -12,10 +12,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestConversations runs the scripts in testdata/rules: one machine, and what it
-// answers. A command is an input with its time; the output ends with the state
-// of the ring. η is 100 and δ 1000. A list has entries such as 3, 3@1 (in its incarnation
-// 1) and 3left.
+// TestConversations runs the scripts in testdata/rules: the inputs to one machine, and its
+// answers. A command is an input with its time; the output ends with the state of the ring. η
+// is 100 and δ 1000. A list has entries such as 3, 3@1 (process 3 in its incarnation 1) and
+// 3left.
 func TestConversations(t *testing.T) {
 	datadriven.Walk(t, "testdata/rules", func(t *testing.T, path string) {
 		var m *Machine
@@ -131,7 +131,7 @@ func (e Entry) String() string {
 	return s
 }
 
-// describe shows the actions, the copies of one broadcast of this process as one line.
+// describe shows the actions. It puts the copies of one broadcast of this process on one line.
 func describe(out Actions) string {
 	var b strings.Builder
 	for i := range out {

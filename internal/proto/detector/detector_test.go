@@ -77,8 +77,8 @@ func TestEvidenceEverywhereMakesOneBroadcast(t *testing.T) {
 	}
 }
 
-// Where a launcher tells everyone, the observer's broadcast waits for η, so as
-// not to be in the way, and is the only one all the same.
+// Where a launcher tells every process, the observer's broadcast waits for η so as not to be in
+// the way. It is still the only broadcast.
 func TestWitnessFirst(t *testing.T) {
 	const n, victim = 64, 40
 	w := newWorldOn(topology.IdentityRing(n), 3, func(cfg Config, out *Actions) machine {
@@ -103,9 +103,9 @@ func TestWitnessFirst(t *testing.T) {
 	}
 }
 
-// The observer of the dead process has no evidence, those closest to it
-// neither: the first that has some broadcasts after its back-off, and the
-// observer once more, for it can't know that nobody was missed.
+// Neither the observer of the dead process nor the processes closest to it have evidence. The
+// first process that has some broadcasts after its back-off. The observer broadcasts once more,
+// for it can't know that the first broadcast missed no process.
 func TestBackOffWhereTheObserverHasNoEvidence(t *testing.T) {
 	const n, victim = 64, 40
 	w := newWorld(n, 4)
@@ -126,8 +126,8 @@ func TestBackOffWhereTheObserverHasNoEvidence(t *testing.T) {
 func TestStalledProcessesSuspectNobody(t *testing.T) {
 	for seed := range uint64(100) {
 		w := newWorld(8, seed)
-		// All stop together, as on a suspended host, for any time; then
-		// they go on one by one.
+		// All stop together, as on a suspended host, for any length of time; then they resume
+		// one by one.
 		length := proto.Time(w.rng.IntN(20 * delta))
 		w.at(2000, func() {
 			for p := range w.nodes {
@@ -146,8 +146,8 @@ func TestStalledProcessesSuspectNobody(t *testing.T) {
 	}
 }
 
-// A process that alone was stopped for long is taken for dead and told so. It
-// takes nobody for dead.
+// A process that alone was stopped for long is taken for dead and is told so. It takes no
+// process for dead.
 func TestStoppedProcessIsFenced(t *testing.T) {
 	for seed := range uint64(50) {
 		w := newWorld(8, seed)
@@ -167,8 +167,8 @@ func TestStoppedProcessIsFenced(t *testing.T) {
 	}
 }
 
-// One that its debugger has stopped, and that is known to be, is not taken for
-// dead; nor is it afterwards.
+// A process that is known to be stopped by its debugger isn't taken for dead, then or
+// afterwards.
 func TestExcusedProcessIsNotSuspected(t *testing.T) {
 	w := newWorld(8, 1)
 	excuse := func(yes bool) {
@@ -177,7 +177,7 @@ func TestExcusedProcessIsNotSuspected(t *testing.T) {
 		}
 	}
 	w.at(2000, func() { excuse(true); w.stall(3, 2000+50*delta) })
-	w.at(2000+10*delta, func() { w.crash(4) }) // its observer; the next one knows too
+	w.at(2000+10*delta, func() { w.crash(4) }) // 3's observer; the next process is informed too
 	w.at(2000+50*delta, func() { excuse(false) })
 	w.runUntil(2000 + 60*delta)
 	if w.checkStable(); w.problem != "" {
@@ -219,8 +219,8 @@ func TestLeavingIsNotDying(t *testing.T) {
 	}
 }
 
-// A host of m processes vanishes. By rank they are neighbours, which are found
-// one after the other; on a ring interleaved by host all are found at once.
+// A host of m processes vanishes. In a ring by rank they are neighbours, which are detected one
+// after the other; in a ring interleaved by host all are detected at once.
 func TestVanishedHost(t *testing.T) {
 	const hosts, m = 8, 8
 	host := make([]int32, hosts*m)

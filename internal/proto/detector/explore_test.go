@@ -12,17 +12,17 @@ import (
 	"banyan/internal/topology"
 )
 
-// timeless is a system without clocks: whatever can happen may do so in any
-// order. Messages are as slow as can be, but in order for each pair; evidence comes to the
-// processes that the test names, sooner or later, as does the silence of a dead emitter to its
-// observer; a back-off ends at any time; and a process dies between any two sends.
+// timeless is a system without clocks: any possible event may come next. Messages may be
+// arbitrarily slow, but those of one pair stay in order. Evidence comes, sooner or later, to
+// the processes that the test names, and so does the silence of a dead emitter to its observer.
+// A back-off ends at any time. A process dies between any two sends.
 type timeless struct {
 	machines []Machine
 	dead     []bool
 	deaths   int // still to come
 	network  network.Network[parcel]
 	sent     []int  // by process: messages so far
-	heard    []int  // by process: the last of its messages that somebody has
+	heard    []int  // by process: the last of its messages that some process has received
 	evident  []bool // by observer·n + dead: still to come
 	holds    func(holder, dead int) bool
 	canary   canary
@@ -43,7 +43,7 @@ type parcel struct {
 	action Action
 }
 
-// step is an event: a process p does something, with q.
+// step is an event: process p does something that concerns q.
 type step struct {
 	what string
 	p, q int
@@ -187,7 +187,7 @@ func (w *timeless) listen(m *Machine, from proto.Proc, b Bulletin, out *Actions)
 
 func (w *timeless) of(p proto.Proc) *Machine { return &w.machines[p] }
 
-// End: nobody has anything more to say, so everyone knows.
+// End: no process has anything more to send, so every process knows of every death.
 func (w *timeless) End() error {
 	n := len(w.machines)
 	for p := range w.machines {
@@ -255,7 +255,7 @@ func boolean(b bool) int {
 func nobody(int, int) bool    { return false }
 func everybody(int, int) bool { return true }
 
-// Everything that can happen at one death or two among few.
+// Every order of events for one or two deaths among few processes.
 func TestEveryOrderOfFewDeaths(t *testing.T) {
 	for _, c := range []struct {
 		n, deaths int
@@ -276,7 +276,7 @@ func TestEveryOrderOfFewDeaths(t *testing.T) {
 	}
 }
 
-// Any orders of as many deaths as theorem 1 allows, a sample.
+// A sample of the orders of events for as many deaths as theorem 1 allows.
 func TestSomeOrdersOfMoreDeaths(t *testing.T) {
 	runs := uint64(200)
 	if testing.Short() {
@@ -293,7 +293,7 @@ func TestSomeOrdersOfMoreDeaths(t *testing.T) {
 	}
 }
 
-// The explorer sees what it is for: the narrow one in 31 % of the runs, as it happens.
+// The explorer finds the bugs that it is meant to find; the narrow one in 31 % of the runs.
 func TestCanaries(t *testing.T) {
 	for bug, n := range map[canary]int{credulous: 8, narrow: 8} {
 		caught := 0

@@ -29,9 +29,9 @@ func (w *world) adopt(v *View) {
 	}
 }
 
-// A view with quite another order is installed here sooner, there later. Nobody is
-// suspected in the meantime, the ring closes, and then there is one heartbeat
-// for each process and η again.
+// A view with quite another order is installed early at some processes and late at others. No
+// process is suspected in the meantime, the ring closes, and then each process sends one
+// heartbeat for each η again.
 func TestViewsDiffer(t *testing.T) {
 	for seed := range uint64(100) {
 		const n = 12
@@ -61,9 +61,9 @@ func TestViewsDiffer(t *testing.T) {
 	}
 }
 
-// A process dies and starts again within δ, before anyone could find it silent; a view admits
-// it in its new incarnation. Everyone hears of the death of the old one, nobody takes the new
-// one for dead, and when that dies too, they hear of it once more.
+// A process dies and starts again within δ, before any process could find it silent; a view
+// admits it in its new incarnation. Every process hears of the death of the old incarnation,
+// and none takes the new one for dead. When that dies too, they hear of it once more.
 func TestRestartFasterThanTheTimeOut(t *testing.T) {
 	for seed := range uint64(100) {
 		const n, victim = 9, 4
@@ -75,14 +75,14 @@ func TestRestartFasterThanTheTimeOut(t *testing.T) {
 		w.at(3*eta, func() { w.crash(victim) })
 		start := 3*eta + eta + proto.Time(w.rng.IntN(delta-3*eta))
 		w.at(start, func() {
-			for _, a := range w.nodes { // what they know of the old one
+			for _, a := range w.nodes { // what the nodes know of the old one
 				if r, ok := a.reports[victim]; ok {
 					deaths[a.self] = append(deaths[a.self], r)
 				}
 			}
 			w.nodes[victim] = again
 			again.m = New(Config{Self: victim, Incarnation: 1, View: v, Period: eta, Timeout: delta}, w.now, &again.out)
-			// The stability that world watches has no incarnations.
+			// The stability that world checks doesn't consider incarnations.
 			w.dead, w.unknown, w.since = 0, 0, proto.Never
 			for _, a := range w.nodes {
 				if a.known > 0 || len(a.reports) > 0 {

@@ -45,8 +45,8 @@ func (m *Machine) invariants() error {
 	return nil
 }
 
-// FuzzMachine feeds anything to a machine of nine. It may be fooled, as it trusts its peers,
-// but not be put into a state that it couldn't be in.
+// FuzzMachine feeds arbitrary input to a machine of nine processes. The input may deceive it,
+// since it trusts its peers, but may not put it into an impossible state.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte{3, 1, 1, 0, 0, 0, 1, 2, 0, 0, 9, 9})
 	f.Add([]byte{4, 1, 1, 0, 0, 0, 2, 1, 0, 0, 3, 1, 0, 0})
@@ -72,7 +72,7 @@ func FuzzMachine(f *testing.F) {
 			for range next() % 12 {
 				b.Gone = append(b.Gone, Entry{Proc: proto.Proc(next()%11) - 1, Incarnation: proto.Incarnation(next() % 3), Left: next()%2 == 1})
 			}
-			if next()%2 == 0 { // as one that's right
+			if next()%2 == 0 { // as a correct peer would send it
 				slices.SortFunc(b.Gone, func(a, b Entry) int { return int(a.Proc) - int(b.Proc) })
 				b.Gone = slices.CompactFunc(b.Gone, func(a, b Entry) bool { return a.Proc == b.Proc })
 			}

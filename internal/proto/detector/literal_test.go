@@ -7,9 +7,10 @@ import (
 	"banyan/internal/topology"
 )
 
-// literal is algorithm 1 as the paper prints it, over the same broadcast, and with parts of what
-// has to be added. It shows what the additions are for. A process that has evidence of a death does
-// as its observer would. There are no digests, eviction notices and no leaving.
+// literal is algorithm 1 as the paper prints it, over the same broadcast, with those parts of
+// the additions that a variant selects. It shows what the additions are for. A process that has
+// evidence of a death acts as the dead process's observer would. There are no digests, no
+// eviction notices and no leaving.
 type literal struct {
 	cfg               Config
 	n                 proto.Proc
@@ -17,9 +18,9 @@ type literal struct {
 	emitter, observer proto.Proc
 	beatAt, suspectAt proto.Time
 
-	// wholeList: T5 adds all of D, not just the dead (the paper's line 33).
+	// wholeList: T5 adds all of D, not only the dead process (the paper's line 33).
 	wholeList bool
-	// reconnects: T5 finds a new emitter when its own is among them.
+	// reconnects: T5 finds a new emitter when the list contains this process's own.
 	reconnects bool
 }
 
@@ -143,10 +144,10 @@ func (l *literal) Reconcile(proto.Time, proto.Proc, Bulletin, bool, *Actions)   
 func (l *literal) Eviction(proto.Time, proto.Proc, proto.Incarnation, *Actions)     {}
 func (l *literal) Left(_ proto.Time, _ proto.Proc, _ proto.Incarnation, _ *Actions) {}
 
-// A scene is a process that dies, and others that die while they broadcast that.
+// A scene is a process that dies, and others that die while they broadcast that death.
 type scene func(w *world, f int)
 
-// dyingObservers lets the observer of each dead one die in its broadcast.
+// dyingObservers lets the observer of each dead process die in its broadcast.
 func dyingObservers(w *world, f int) {
 	victim := proto.Proc(w.rng.IntN(len(w.nodes)))
 	w.crash(victim)
@@ -156,8 +157,8 @@ func dyingObservers(w *world, f int) {
 	}
 }
 
-// dyingHolder lets one die that has evidence and isn't the observer, while the process
-// after it is dead, which nobody knows yet.
+// dyingHolder lets a process die that has evidence and isn't the observer, while the process
+// after it is dead, which no process knows yet.
 func dyingHolder(w *world, _ int) {
 	n := proto.Proc(len(w.nodes))
 	holder := proto.Proc(w.rng.IntN(int(n)))
@@ -168,8 +169,8 @@ func dyingHolder(w *world, _ int) {
 	w.dieTelling(holder)
 }
 
-// dieTelling lets a process die among the messages it sends when it next learns
-// of a death.
+// dieTelling lets a process die between the messages that it sends when it next learns of a
+// death.
 func (w *world) dieTelling(p proto.Proc) {
 	a := w.nodes[p]
 	before := len(a.reports)
@@ -202,11 +203,11 @@ func play(n, f, runs int, s scene, make func(cfg Config, out *Actions) machine) 
 	return o
 }
 
-// T5 as printed drops the list it carries: where the observer of the first death
-// dies while it broadcasts, the first death is not known to all for good. The whole
-// list mends that, but then, with the ring closed in T5 and nothing else, whoever should have
-// suspected the dead hears of it in a broadcast that others miss, and says nothing. The
-// rules of this package fail in neither.
+// T5 as printed drops the list that it carries: where the observer of the first death dies
+// while it broadcasts, some processes never learn of the first death. The whole list fixes
+// that. But then, with the ring closed in T5 and nothing else added, the process that should
+// have suspected the dead one hears of the death in a broadcast that others miss, and says
+// nothing. The rules of this package fail in neither case.
 func TestLiteralPaperIsCaught(t *testing.T) {
 	const runs = 100
 	printed, naive := literal{}, literal{wholeList: true, reconnects: true}

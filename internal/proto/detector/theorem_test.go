@@ -7,9 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// overlap lets f processes die at random, each while the configuration is
-// unstable from the deaths before it: often neighbours, often in the middle of
-// what they were sending.
+// overlap lets f processes die at random, each while the configuration is still unstable from
+// the earlier deaths: often neighbours, often in the middle of their sends.
 func (w *world) overlap(f int) {
 	n := len(w.nodes)
 	last := proto.Proc(w.rng.IntN(n))
@@ -24,7 +23,7 @@ func (w *world) overlap(f int) {
 		}
 		victim := proto.Proc(w.rng.IntN(n))
 		switch w.rng.IntN(4) {
-		case 0, 1: // next to those gone
+		case 0, 1: // next to the dead
 			victim = w.next[last]
 		case 2:
 			victim = w.prev[last]
@@ -49,8 +48,8 @@ func (w *world) overlap(f int) {
 	}
 }
 
-// Theorem 1: f ≤ ⌊log2 n⌋-1 overlapping deaths are known to all, and the
-// ring is closed, within T(f); nobody else is ever taken for dead.
+// Theorem 1: within T(f), f ≤ ⌊log2 n⌋-1 overlapping deaths are known to all, and the ring is
+// closed. No live process is ever taken for dead.
 func TestStabilizationTime(t *testing.T) {
 	runs := map[int]uint64{4: 50, 5: 50, 8: 200, 13: 100, 16: 100, 31: 50, 64: 40, 100: 20, 256: 8, 1000: 2, 4096: 1}
 	for n, seeds := range runs {
@@ -74,7 +73,7 @@ func TestStabilizationTime(t *testing.T) {
 				w := newWorld(n, seed)
 				w.overlap(f)
 				w.runWhile(w.now+bound(n, f), func() bool { return w.since != proto.Never })
-				w.runUntil(w.now + 3*delta) // and it stays so
+				w.runUntil(w.now + 3*delta) // the configuration stays stable
 				if w.checkStable(); w.problem != "" {
 					t.Fatalf("seed %d, %d deaths: %s", seed, f, w.problem)
 				}
@@ -88,10 +87,10 @@ func TestStabilizationTime(t *testing.T) {
 	}
 }
 
-// Two die. The second does so after every number of messages it has sent since the
-// first death, be it as its observer, while passing on a broadcast, or far from it all:
-// every crash point between sends. Without evidence, with evidence of all, or of
-// the one process that is counterclockwise of the dead.
+// Two processes die. The second dies after each possible number of messages that it has sent
+// since the first death, whether it is the observer, passes a broadcast on or isn't involved:
+// every crash point between sends. The test runs without evidence, with evidence of all, and
+// with evidence of the process that is counterclockwise of the dead.
 func TestEveryCrashPointOfTwo(t *testing.T) {
 	holders := map[string]func(holder, dead proto.Proc) (proto.Time, bool){
 		"none":   nil,
@@ -111,7 +110,8 @@ func TestEveryCrashPointOfTwo(t *testing.T) {
 					w.runUntil(eta + eta/2)
 					w.crash(0)
 					w.nodes[second].budget = point
-					// It sends on for as long as the first death takes to settle, and a little.
+					// It goes on sending for as long as the first death takes to settle, and a
+					// little longer.
 					w.runUntil(w.now + 2*delta)
 					if !w.nodes[second].gone {
 						break
@@ -133,7 +133,8 @@ func TestEveryCrashPointOfTwo(t *testing.T) {
 	}
 }
 
-// Three of 16 die, the second and the third after a number of messages each: a sample.
+// Three of 16 processes die, the second and the third after a number of messages each. The test
+// takes a sample.
 func TestCrashPointsOfThree(t *testing.T) {
 	seeds := uint64(600)
 	if testing.Short() {
@@ -171,8 +172,8 @@ func TestCrashPointsOfThree(t *testing.T) {
 	}
 }
 
-// In channels that don't keep order, and with transits of up to η, everyone
-// learns all the same, and nobody is taken for dead who isn't.
+// In channels that don't keep order, and with transits of up to η, every process still learns
+// of every death, and no live process is taken for dead.
 func TestChannelsWithoutOrder(t *testing.T) {
 	for seed := range uint64(100) {
 		w := newWorld(16, seed)

@@ -18,8 +18,8 @@ const (
 	jitter = tau       // the latest that an idle process notices its deadline
 )
 
-// machine is what a world drives: the Machine, or the paper's algorithm as
-// printed (literal_test.go).
+// machine is what a world runs: the Machine, or the paper's algorithm as printed
+// (literal_test.go).
 type machine interface {
 	Deadline() proto.Time
 	Tick(now proto.Time, out *Actions)
@@ -34,10 +34,10 @@ type machine interface {
 	Observer() proto.Proc
 }
 
-// world is n processes in the one-port model (section 3.1.2): a process sends one
-// message at a time and receives one at a time, each of which takes (0, τ]. It crashes,
-// stalls and lets leave as told, and watches whether the configuration is stable
-// (section 3.1.3), and how long it is not.
+// world is n processes in the one-port model (section 3.1.2): a process sends one message at a
+// time and receives one at a time, each of which takes (0, τ]. A world crashes and stalls
+// processes and lets them leave as told. It watches whether the configuration is stable
+// (section 3.1.3), and how long it isn't.
 type world struct {
 	rng    *rand.Rand
 	view   *View
@@ -45,24 +45,24 @@ type world struct {
 	events network.Schedule[func()]
 	nodes  []*node
 	sent   [actionKinds]int
-	quiet  bool // all transits take τ, and nobody is late
+	quiet  bool // all transits take τ, and no process is late
 	// slow makes transits up to this long, any number at a time: channels that
 	// aren't ordered, as in section 3.1.1.
 	slow proto.Time
 
-	// holders decides who gets evidence of a death, and how late.
+	// holders decides which processes get evidence of a death, and how late.
 	holders func(holder, dead proto.Proc) (delay proto.Time, ok bool)
 	// lost decides which messages are lost, though the model loses none.
 	lost func(from proto.Proc, a *Action) bool
-	// deaf doesn't hear goodbyes.
+	// deaf says which processes don't hear goodbyes.
 	deaf func(p proto.Proc) bool
 	// onReport takes reports instead of the world's own count.
 	onReport func(a *node, r Report)
 
-	next, prev []proto.Proc // the nearest that live
+	next, prev []proto.Proc // the nearest live processes
 	dead       int
 	unknown    int // pairs of a live process and a death that it doesn't know of
-	wrong      int // processes that aren't connected
+	wrong      int // processes whose emitter or observer is the wrong one
 
 	since   proto.Time   // when the configuration became unstable; Never: it is stable
 	struck  int          // deaths since then
@@ -82,14 +82,14 @@ type node struct {
 	wrong   bool
 	budget  int      // sends until it crashes; negative: it doesn't
 	sends   int      // so far
-	inbox   []func() // what arrived in a stall
+	inbox   []func() // arrivals during a stall
 	tickAt  proto.Time
-	port    []*Action // wait to be sent
+	port    []*Action // actions that wait to be sent
 	sending bool
-	free    proto.Time // receives no more than one at a time
+	free    proto.Time // when the next receive may begin: there is one at a time
 	reports map[proto.Proc]Report
 	known   int // true deaths reported
-	// goodbyes is how many ends in order were reported.
+	// goodbyes is how many shutdowns in good order were reported.
 	goodbyes int
 	out      Actions
 }
@@ -101,7 +101,7 @@ func newWorld(n int, seed uint64) *world {
 	return newWorldOn(topology.IdentityRing(n), seed, nil)
 }
 
-// newWorldOn makes a world of the processes of a ring. Nil makes Machines.
+// newWorldOn makes a world of the processes of a ring. With a nil make1 they are Machines.
 func newWorldOn(ring *topology.Ring, seed uint64, make1 func(cfg Config, out *Actions) machine) *world {
 	n := ring.Len()
 	w := &world{
@@ -190,7 +190,7 @@ func (w *world) schedule(a *node) {
 		a.tickAt = at
 		w.at(at, func() {
 			if a.tickAt != at {
-				return // an earlier one has been scheduled since
+				return // the machine has asked for an earlier call since
 			}
 			a.tickAt = proto.Never
 			w.step(a, func() { a.m.Tick(w.now, &a.out) })
@@ -249,7 +249,7 @@ func (w *world) receive(to *node, from proto.Proc, a *Action) {
 	}
 }
 
-// step lets a process handle something, or keeps it for the end of its stall.
+// step lets a process handle something, or keeps it until its stall ends.
 func (w *world) step(a *node, handle func()) {
 	switch {
 	case a.gone:
@@ -279,7 +279,7 @@ func (w *world) reported(a *node, r Report) {
 	}
 }
 
-// crash ends a process, and gives evidence to those who hold it.
+// crash ends a process, and gives evidence to the holders.
 func (w *world) crash(p proto.Proc) {
 	a := w.nodes[p]
 	if a.gone {
@@ -313,7 +313,7 @@ func (w *world) crash(p proto.Proc) {
 	}
 }
 
-// vanish takes a process out of the ring of those that live.
+// vanish takes a process out of the ring of the live processes.
 func (w *world) vanish(a *node) {
 	if a.gone {
 		return
@@ -329,7 +329,7 @@ func (w *world) vanish(a *node) {
 	w.check(prev)
 }
 
-// check looks whether a process is connected and the configuration stable.
+// check looks whether a process is connected, and whether the configuration is stable.
 func (w *world) check(p proto.Proc) {
 	a := w.nodes[p]
 	if a.gone {
@@ -376,14 +376,14 @@ func (w *world) checkStable() {
 	}
 }
 
-// bound is T(f), the paper's equation 1, for n processes. That a suspicion comes later by
-// the jitter, which the paper's model doesn't have, must find room in it.
+// bound is T(f), the paper's equation 1, for n processes. A suspicion may come later by the
+// jitter, which the paper's model doesn't have; the bound must have room for that.
 func bound(n, f int) proto.Time {
 	broadcast := 8 * tau * math.Log2(float64(n))
 	return proto.Time(f*(f+1)*delta + f*tau + int(float64(f*(f+1)/2)*broadcast))
 }
 
-// leave lets a process say goodbye to all and go.
+// leave lets a process say goodbye to all processes and go.
 func (w *world) leave(p proto.Proc) {
 	a := w.nodes[p]
 	if a.gone {
@@ -398,7 +398,7 @@ func (w *world) leave(p proto.Proc) {
 			})
 		}
 	}
-	pending := a.port // it says goodbye after what it had to say
+	pending := a.port // it says goodbye after the messages that it has yet to send
 	w.vanish(a)
 	for i, act := range pending {
 		to := w.nodes[act.To]
@@ -407,8 +407,8 @@ func (w *world) leave(p proto.Proc) {
 	}
 }
 
-// stall stops a process's loop until a time. It then looks at the clock first
-// or at its inbox first.
+// stall stops a process's loop until a time. Then the process looks either first at the clock
+// or first at its inbox.
 func (w *world) stall(p proto.Proc, until proto.Time) {
 	a := w.nodes[p]
 	a.stalled = true

@@ -77,7 +77,7 @@ func TestDropContext(t *testing.T) {
 	wantMatch(t, 12)(q.Take(Envelope{2, 1, 5}))
 }
 
-// TestEachUnexpected: messages kept again in the order in which they are shown are
+// TestEachUnexpected: messages that are kept again in the order in which they are shown are
 // received in the same order.
 func TestEachUnexpected(t *testing.T) {
 	a := New()

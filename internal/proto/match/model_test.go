@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is MPI matching as one would write it without a thought for speed: two
-// lists, searched from the front.
+// naive is MPI matching written without regard for speed: two lists, searched from the front.
 type naive struct{ posted, unexpected []item }
 
 type item struct {
@@ -19,7 +18,7 @@ type item struct {
 	ticket   uint32 // of a posted receive
 }
 
-// Arrive is what becomes of a message that arrives.
+// Arrive is the outcome of a message's arrival.
 func (q *Queues) Arrive(e Envelope, token uint32) (posted uint32, matched bool) {
 	awaited, ok := q.Awaited(e)
 	if posted, matched = q.Claim(e); !matched {
@@ -56,10 +55,10 @@ func (n *naive) arrive(e Envelope) (uint32, bool) {
 	return take(&n.posted, func(r item) bool { return fits(e, r.envelope) })
 }
 
-// TestAgainstNaive compares all that Queues show with the naive model.
+// TestAgainstNaive compares everything that Queues shows with the naive model.
 func TestAgainstNaive(t *testing.T) {
-	// Few tags and sources, so that much matches; more contexts than the
-	// first slab of lanes holds, so that some are taken back.
+	// Few tags and sources make many matches. There are more contexts than the first slab of
+	// lanes holds, so some lanes are reused.
 	message := rapid.Custom(func(t *rapid.T) Envelope {
 		return Envelope{
 			Context: rapid.Uint64Range(0, 6).Draw(t, "context"),
@@ -152,8 +151,8 @@ func TestAgainstNaive(t *testing.T) {
 	})
 }
 
-// TestContextsComeAndGo: a program that makes communicator after communicator
-// without dropping one doesn't grow for ever.
+// TestContextsComeAndGo: a program that makes communicator after communicator without dropping
+// one doesn't grow without limit.
 func TestContextsComeAndGo(t *testing.T) {
 	q := New()
 	for context := range uint64(10_000) {
@@ -167,8 +166,8 @@ func TestContextsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestNoAllocationOnceWarm: neither matched traffic nor a backlog in slots that
-// have been used before allocates.
+// TestNoAllocationOnceWarm: neither matched traffic nor a backlog allocates, in slots that have
+// been used before.
 func TestNoAllocationOnceWarm(t *testing.T) {
 	q := New()
 	rounds := func() {
@@ -204,8 +203,8 @@ func BenchmarkPair(b *testing.B) {
 	}
 }
 
-// BenchmarkBacklog: 10^6 unexpected messages from 4 sources, then received in
-// order, by source or from anyone.
+// BenchmarkBacklog: 10^6 unexpected messages from 4 sources, then received in order, by source
+// or from any source.
 func BenchmarkBacklog(b *testing.B) {
 	const n = 1_000_000
 	for _, any := range []bool{false, true} {

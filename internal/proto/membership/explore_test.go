@@ -12,14 +12,15 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// states bounds what TestExhaustive visits of a group.
+// states bounds how many states of a group TestExhaustive visits.
 var states = flag.Int("states", 400, "visit so many states of each group, 0 for all")
 
-// TestExhaustive visits the states of all groups of 2 to 5 with up to three faults:
-// agreement, order and self inclusion in each, and one view for all who live in the end.
-// Where only deaths happen it visits all states, for three deaths among five members only in a long
-// exploration. Of other groups it visits the first states, up to -states, and tries the rest at
-// random; go test -run TestExhaustive -v -states 1000000 says which groups these are.
+// TestExhaustive visits the states of all groups of 2 to 5 with up to three faults. It checks
+// agreement, order and self inclusion in each state, and one view for all live processes in the
+// end. Where only deaths occur it visits all states; for three deaths among five members it
+// does so only in a long exploration. Of other groups it visits the first states, up to
+// -states, and tries the rest at random; go test -run TestExhaustive -v -states 1000000 says
+// which groups these are.
 func TestExhaustive(t *testing.T) {
 	limit := *states
 	if limit == 0 {
@@ -53,8 +54,8 @@ func TestExhaustive(t *testing.T) {
 	t.Logf("%d states of %d groups, %d of them partly", total, len(all), partly)
 }
 
-// groups are those of 2 to 5 with up to so many faults: deaths, certain or merely
-// silent; members that leave; processes that join, new or after an earlier incarnation; and a cut.
+// groups are the groups of 2 to 5 with up to so many faults: deaths, certain or merely silent;
+// members that leave; processes that join, new or after an earlier incarnation; and a cut.
 func groups(faults int) []rules {
 	var all []rules
 	for n := 2; n <= 5; n++ {
@@ -82,7 +83,7 @@ func groups(faults int) []rules {
 					}
 					all = append(all, r)
 					if joiners > 0 && crashes > 0 {
-						// The coordinator comes back, or its successor, if they die.
+						// If the coordinator or its successor dies, it comes back.
 						back := r
 						back.joiners = append([]Member{{proto.Proc(min(joiners, n) - 1), 1}}, r.joiners[1:]...)
 						all = append(all, back)
@@ -95,7 +96,8 @@ func groups(faults int) []rules {
 				all = append(all, rules{members: n, crashes: crashes, why: Died, lies: lies})
 			}
 		}
-		// Nobody joins during a cut: see Limits. A side and the other are the same cut.
+		// No process joins during a cut: see Limits. A side and its complement are the same
+		// cut.
 		for side := uint32(1); side < 1<<n-1; side++ {
 			for crashes := range faults {
 				for leavers := range faults - crashes {
@@ -120,7 +122,7 @@ func groups(faults int) []rules {
 	return all
 }
 
-// String is what a group's faults are.
+// String describes a group's faults.
 func (r rules) String() string {
 	s := fmt.Sprintf("%d members, %d die (%v)", r.members, r.crashes, r.why)
 	if r.arity > 2 {
@@ -218,14 +220,14 @@ func mixture(seed uint64) rules {
 		r.leavers = []int{int(seed) % n, int(seed/2) % n}
 	}
 	if seed%7 == 0 {
-		// Nobody joins during a cut: see Limits.
+		// No process joins during a cut: see Limits.
 		r.cutoff, r.side, r.joiners = true, uint32(seed*2654435761)>>20, nil
 	}
 	return r
 }
 
-// TestLenientQuorum: the dead can't simply be left out of the count. They may
-// have agreed, before they died, to a view of the silent.
+// TestLenientQuorum: the dead can't simply be left out of the count. Before they died, they may
+// have agreed to a view of the silent side.
 func TestLenientQuorum(t *testing.T) {
 	lenient := func(v *View, gone []Departure) bool {
 		silent, certain := 0, 0
@@ -251,8 +253,8 @@ func TestLenientQuorum(t *testing.T) {
 	mustFail(t, r)
 }
 
-// TestPresumption: a new coordinator that doesn't ask what has been accepted
-// contradicts the one before.
+// TestPresumption: a new coordinator that doesn't ask which views have been accepted
+// contradicts its predecessor.
 func TestPresumption(t *testing.T) {
 	mustFail(t, rules{members: 4, crashes: 2, why: Died, presumes: true})
 }

@@ -9,13 +9,13 @@ import (
 	"banyan/internal/proto"
 )
 
-// play makes up a run from a seed: a group of up to n and what befalls it.
+// play makes a run from a seed: a group of up to n and the faults in it.
 func play(seed uint64, n int, b bug) (*swarm, error) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	n -= random.IntN(n/2 + 1)
 	s := newSwarm(seed, n, b)
 	s.script = fmt.Sprintf("%d members, arity %d", n, s.arity)
-	// One stays alive, so that it can let others in.
+	// One process stays alive, so that it can admit others.
 	safe := random.IntN(n)
 	kill := func(at proto.Time, p int) {
 		if p != safe && p < n {
@@ -116,7 +116,7 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 		}
 	}
 	for q := n; q < len(s.nodes) && suspects > 0; q++ {
-		// There may be no quorum in the end, and nobody to let it in.
+		// In the end there may be no quorum, and no process to admit the joiner.
 		s.after(20_000, func() error {
 			if m := s.nodes[q].machine; m == nil || m.View() != nil {
 				return nil
@@ -152,7 +152,7 @@ func TestSwarm(t *testing.T) {
 	}
 }
 
-// swarms plays runs and gathers what has occurred in them.
+// swarms plays runs and gathers the events that occurred in them.
 func swarms(t *testing.T, seeds uint64, test string, play func(uint64) (*swarm, error)) map[string]int {
 	first := uint64(1)
 	switch {
@@ -177,9 +177,9 @@ func swarms(t *testing.T, seeds uint64, test string, play func(uint64) (*swarm, 
 	return all
 }
 
-// playCut makes up a run in which the network is cut in two: with certain deaths on
-// both sides, ties, before, during and after changes, for good or for a while, in both
-// directions or in one. Or the detector suspects anybody at all.
+// playCut makes a run in which the network is cut in two: with certain deaths on both sides,
+// ties, before, during and after changes, for good or for a while, in both directions or in
+// one. In other runs the detector suspects arbitrary processes.
 func playCut(seed uint64, b bug) (*swarm, error) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	n := 2 + random.IntN(15)
@@ -217,7 +217,7 @@ func playCut(seed uint64, b bug) (*swarm, error) {
 		contact := random.IntN(n)
 		q := s.join(at, Member{Proc: proto.Proc(n)}, []Member{s.nodes[contact].Member})
 		s.side[q] = s.side[contact]
-		s.kill(at+20_000, q) // it may ask the dead for ever
+		s.kill(at+20_000, q) // it may ask dead processes for ever
 	}
 	return s, s.run()
 }
@@ -254,8 +254,9 @@ func (s *swarm) cut(random *rand.Rand, n int) {
 	})
 }
 
-// TestCuts: two sides never both go on, whatever breaks when, and whatever process the detector
-// suspects; and where it suspects only who is beyond the cut, all who go on end in one view.
+// TestCuts: the two sides never both go on, whatever fails when, and whatever process the
+// detector suspects. Where it suspects only processes beyond the cut, all processes that go on
+// end in one view.
 func TestCuts(t *testing.T) {
 	seen := swarms(t, 3000, "TestCuts", func(seed uint64) (*swarm, error) { return playCut(seed, bug{}) })
 	for _, what := range []string{"halted", "excluded", "let in", "ask", "certain", "halt", "reject", "nobody is left"} {
@@ -265,7 +266,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestSwarmCatches: known bugs are found, by the property that they break.
+// TestSwarmCatches: the runs find known bugs, each by the property that it breaks.
 func TestSwarmCatches(t *testing.T) {
 	caught := func(name, property string, play func(uint64) (*swarm, error)) {
 		for seed := uint64(1); seed <= 20_000; seed++ {

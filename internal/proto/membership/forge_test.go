@@ -9,8 +9,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestRefused: what nobody honest can have sent is refused, by Validate or by the
-// machine, whose state stays as it is.
+// TestRefused: a message that no correct process can have sent is refused, by Validate or by
+// the machine, whose state stays as it is.
 func TestRefused(t *testing.T) {
 	v := FirstView(5)
 	a := v.Members
@@ -36,7 +36,7 @@ func TestRefused(t *testing.T) {
 	first := Ballot{Attempt: 1}
 	for _, x := range []struct {
 		name string
-		why  string // of Validate, "" if it is the machine that refuses
+		why  string // Validate's reason, "" if it is the machine that refuses
 		Message
 	}{
 		{"no kind", "unknown kind 0", Message{From: a[0]}},
@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedInARound: likewise while a change is agreed on.
+// TestRefusedInARound: the same while a change is being agreed on.
 func TestRefusedInARound(t *testing.T) {
 	v := FirstView(7)
 	a := v.Members
@@ -151,8 +151,8 @@ func TestRefusedInARound(t *testing.T) {
 	}
 }
 
-// TestAnswersCountOnce: a coordinator waits for each of its children, however often
-// another answers.
+// TestAnswersCountOnce: a coordinator waits for each of its children, however often another
+// child answers.
 func TestAnswersCountOnce(t *testing.T) {
 	v := FirstView(5)
 	m := New(Config{Self: v.Members[0]}, v)
@@ -172,7 +172,8 @@ func TestAnswersCountOnce(t *testing.T) {
 	}
 }
 
-// TestJoinerBelieves: a joiner listens to those that it has asked.
+// TestJoinerBelieves: a joiner accepts the answers of those that it has asked, and of no
+// others.
 func TestJoinerBelieves(t *testing.T) {
 	v := FirstView(3)
 	var out Actions
@@ -193,7 +194,7 @@ func TestJoinerBelieves(t *testing.T) {
 	}
 }
 
-// forger makes messages up, out of those that were sent.
+// forger makes messages up from those that were sent.
 type forger struct {
 	random *rand.Rand
 	seen   []*Message
@@ -279,8 +280,8 @@ func (f *forger) some(v *View) (gone []Departure) {
 	return gone
 }
 
-// forge plays a world at random and lets z send forged messages in its own name,
-// those that may says.
+// forge plays a world at random and lets z send forged messages in its own name, those that may
+// allows.
 func forge(seed uint64, r rules, z Member, may func(*world, *Message, int) bool) (forged int, err error) {
 	w := newWorld(r)
 	f := &forger{random: rand.New(rand.NewPCG(seed, 7))}
@@ -310,9 +311,9 @@ func forge(seed uint64, r rules, z Member, may func(*world, *Message, int) bool)
 	return forged, nil
 }
 
-// TestForged: whatever somebody sends who isn't a member, or a member that isn't
-// entitled to, the others' views are those they would be. What a member is believed is in
-// the package's Limits.
+// TestForged: messages from a process that isn't a member, or from a member that isn't entitled
+// to them, leave the others' views as they would be. The package's Limits say what a member is
+// believed.
 func TestForged(t *testing.T) {
 	seeds := uint64(6000)
 	if testing.Short() {
@@ -351,8 +352,8 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// unentitled says whether the youngest member isn't to be believed a message: not its
-// own vote, and no claim that it coordinates. It is nobody's parent.
+// unentitled says whether a message from the youngest member isn't to be believed. Such a
+// message is neither its own vote nor a claim that it coordinates. It is no member's parent.
 func unentitled(w *world, x *Message, to int) bool {
 	m := w.machines[to]
 	switch x.Kind {
@@ -372,8 +373,8 @@ func unentitled(w *world, x *Message, to int) bool {
 	return true
 }
 
-// TestLiar: a member that lies where it is believed can split the others, but none of them
-// ever installs a view out of order, or one that it isn't in.
+// TestLiar: a member that lies where it is believed can split the others. Even then none of
+// them installs a view out of order, or one that it isn't in.
 func TestLiar(t *testing.T) {
 	seeds := uint64(4000)
 	if testing.Short() {
@@ -395,7 +396,7 @@ func TestLiar(t *testing.T) {
 	t.Logf("%d of %d runs are spoilt by one who lies", split, seeds)
 }
 
-// TestSkippedTwice: a member that is skipped several times is skipped.
+// TestSkippedTwice: a member that is skipped several times stays skipped.
 func TestSkippedTwice(t *testing.T) {
 	v := FirstView(4)
 	m := New(Config{Self: v.Members[3]}, v)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// viewID stands for the text of a view in a state's key.
+// viewID replaces the text of a view in a state's key.
 type viewID uint16
 
 var (
@@ -72,8 +72,8 @@ func (w *world) AppendKey(dst []byte) []byte {
 	return append(w.appendHistory(dst, slowest), byte(w.crashes), byte(w.lies), byte(b2i(w.cut)), byte(b2i(w.healed)), byte(b2i(w.begun)), byte(w.retries))
 }
 
-// appendHistory appends which views were installed, of the numbers that somebody may
-// install later: the others won't be compared again.
+// appendHistory appends the installed views whose numbers some process may still install: the
+// others won't be compared again.
 func (w *world) appendHistory(dst []byte, slowest uint64) []byte {
 	if !w.rules.reduced {
 		slowest = 0

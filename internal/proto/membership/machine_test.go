@@ -6,8 +6,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// quiet lets a world run in a fixed order until nothing is left to happen but
-// faults.
+// quiet runs a world in a fixed order until only faults are possible.
 func quiet(t *testing.T, w *world) {
 	t.Helper()
 	for {
@@ -25,8 +24,8 @@ func quiet(t *testing.T, w *world) {
 	}
 }
 
-// TestMessages: one death costs 2(n-1) messages to agree and n-1 to commit, for
-// the n that live, and nothing else, whatever the tree.
+// TestMessages: one death costs 2(n-1) messages to agree and n-1 to commit, for the n live
+// members, and nothing else, whatever the tree.
 func TestMessages(t *testing.T) {
 	for _, arity := range []int{2, 4, 8} {
 		for n := 2; n <= 40; n++ {
@@ -38,7 +37,7 @@ func TestMessages(t *testing.T) {
 			if err := w.End(); err != nil {
 				t.Fatal(err)
 			}
-			want := n - 2 // to all who live but the coordinator
+			want := n - 2 // to all live members but the coordinator
 			if w.messages != 3*want || w.sent[Propose] != want || w.sent[Ack] != want || w.sent[Commit] != want {
 				t.Errorf("n = %d, arity %d: %v, want %d each", n, arity, w.sent, want)
 			}
@@ -63,7 +62,7 @@ func TestCoordinatorDies(t *testing.T) {
 	}
 }
 
-// TestOneViewForMany: deaths that are known together make one view.
+// TestOneViewForMany: deaths that become known together make one view.
 func TestOneViewForMany(t *testing.T) {
 	w := newWorld(rules{members: 20, crashes: 8, why: Died})
 	for p := 5; p < 13; p++ {
@@ -82,13 +81,13 @@ func TestOneViewForMany(t *testing.T) {
 	if err := w.End(); err != nil {
 		t.Fatal(err)
 	}
-	// The coordinator was told of one before the others: at most one view each.
+	// The coordinator was told of one death before the others: at most one view each.
 	if got := w.at[0]; got != 2 {
 		t.Errorf("view %d", got)
 	}
 }
 
-// TestPatience: a side without a quorum says who is silent, and stops.
+// TestPatience: a side without a quorum says which members are silent, and stops.
 func TestPatience(t *testing.T) {
 	v := FirstView(5)
 	m := New(Config{Self: v.Members[3], Patience: 100}, v)
@@ -113,7 +112,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestGather: deaths within a while make one view, though each is told at once.
+// TestGather: deaths within a while make one view, though each is told of at once.
 func TestGather(t *testing.T) {
 	v := FirstView(4)
 	m := New(Config{Self: v.Members[0], Gather: 5}, v)
@@ -127,7 +126,7 @@ func TestGather(t *testing.T) {
 	if len(out) != 1 || out[0].Message.Kind != Propose || len(out[0].Message.View.Members) != 2 || m.Deadline() != proto.Never {
 		t.Fatalf("%v, deadline %d", out, m.Deadline())
 	}
-	// A death during the round isn't waited for again.
+	// A death during the round doesn't cause another wait.
 	out = out[:0]
 	m.Departed(16, v.Members[2], Died, &out)
 	if m.View().Number != 2 || len(m.View().Members) != 1 {
@@ -135,7 +134,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestCertaintyEndsAStall: the launcher has killed the silent in the meantime.
+// TestCertaintyEndsAStall: the launcher has killed the silent members in the meantime.
 func TestCertaintyEndsAStall(t *testing.T) {
 	v := FirstView(3)
 	m := New(Config{Self: v.Members[2], Patience: 100}, v)
@@ -170,8 +169,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestMemberThatLeftARound: 1 holds 0 for gone, wrongly, and draws 2 off the round of 0 before
-// 5, below 2, has answered; then it ends itself. 0 must hear that it has to begin again.
+// TestMemberThatLeftARound: 1 wrongly takes 0 for gone, and draws 2 away from the round of 0
+// before 5, below 2, has answered; then 1 ends itself. 0 must learn that it has to begin again.
 func TestMemberThatLeftARound(t *testing.T) {
 	v := FirstView(7)
 	a := v.Members

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// kept is how many bytes of memory what make returns takes.
+// kept is how many bytes of memory the result of make takes.
 func kept[T any](make func() T) (T, uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -20,7 +20,8 @@ func kept[T any](make func() T) (T, uint64) {
 	return x, after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)
 }
 
-// TestMemory holds the package doc to its bytes for each member, by what the heap grows.
+// TestMemory compares the heap's growth with the bytes for each member that the package doc
+// states.
 func TestMemory(t *testing.T) {
 	const n = 1 << 20
 	v, bytes := kept(func() *View { return FirstView(n) })
@@ -32,7 +33,7 @@ func TestMemory(t *testing.T) {
 		gone = append(gone, Departure{v.Members[p], Died})
 	}
 	w, bytes := kept(func() *View { return v.Next(gone, nil) })
-	// 12 for each member, 8 for each that was one, 12 for each that has just gone.
+	// 12 bytes for each member, 8 for each former one, 12 for each that has just gone.
 	if want := float64(n/2*12 + n/2*8 + n/2*12); float64(bytes) < 0.98*want || float64(bytes) > 1.02*want {
 		t.Errorf("after half have died: %d bytes, want %.0f", bytes, want)
 	}
@@ -46,20 +47,20 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-// neighbourhood is what a member would have to keep of a view, if it kept only what it
-// needs to pass proposals on and answers up, in a tree of arity 2.
+// neighbourhood is what a member would have to keep of a view if it kept only what it needs to
+// pass proposals on and answers up, in a tree of arity 2.
 type neighbourhood struct {
 	Number      uint64
 	Place       int32 // its own
-	Count       int32 // for the quorum, if it came to coordinate
+	Count       int32 // for the quorum, if it became the coordinator
 	Parent      Member
 	Children    [2]Member
 	Coordinator Member
-	Next        [2]Member // those that coordinate after that
+	Next        [2]Member // the coordinators after that
 }
 
-// TestLocalised evaluates views of constant size: what they would save, and what a death
-// would change in them. docs/results/membership-bench.md has the table (-v).
+// TestLocalised evaluates views of constant size: what they would save, and what a death would
+// change in them. docs/results/membership-bench.md has the table (-v).
 func TestLocalised(t *testing.T) {
 	const arity = 2
 	random := rand.New(rand.NewPCG(1, 1))
@@ -99,8 +100,8 @@ func TestLocalised(t *testing.T) {
 	}
 }
 
-// changed counts the members of a full tree of n whose parent or children are others
-// after one has died, when who was at places before(p) is at p now.
+// changed counts the members of a full tree of n whose parent or children change when one has
+// died. The member at position p was at position before(p) until then.
 func changed(n, arity int, before func(place int) int) int {
 	at := func(place, size int, who func(int) int) [8]int {
 		var x [8]int

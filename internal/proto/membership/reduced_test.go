@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// What rules.reduced leaves out of a world: see there.
+// This file is what rules.reduced leaves out of a world; see world.
 
-// lazy says that somebody is told of a death only when it makes a difference.
+// lazy says that a process is told of a death only when that makes a difference.
 func (w *world) lazy() bool { return w.rules.reduced && w.deathsOnly() }
 
 func (w *world) deathsOnly() bool { return w.rules.deathsOnly() }
@@ -16,8 +16,8 @@ func (r rules) deathsOnly() bool {
 	return !r.divided() && len(r.leavers)+len(r.joiners) == 0
 }
 
-// orders says whether a message is the order of a coordinator of whose death
-// q might have been told before, and then wouldn't obey.
+// orders says whether a message is the order of a coordinator that q might have been told is
+// dead. q wouldn't obey the message after that.
 func (w *world) orders(x *Message, q int) bool {
 	if x.Kind != Collect && x.Kind != Propose || x.Base.Number < w.machines[q].view.Number {
 		return false
@@ -26,8 +26,9 @@ func (w *world) orders(x *Message, q int) bool {
 	return w.ended(c) && w.told[q][c] == nothing
 }
 
-// tells appends who may be told of whom with an effect: a coordinator, or who becomes
-// one by it, of all who are more senior and of some of the others.
+// tells appends the news of deaths that have an effect. They go to a coordinator, or to a
+// process that becomes one by them. They concern all members senior to it and some of the
+// others.
 func (w *world) tells(dst []event) []event {
 	for p, m := range w.machines {
 		if w.states[p] != living {
@@ -76,7 +77,7 @@ func (w *world) tell(p, q int, first uint32) event {
 	return event{kind: 't', p: p, q: q, first: first}
 }
 
-// rest appends a word that is left when nothing else is. It must have no effect.
+// rest appends a word that is left when no other event is. It must have no effect.
 func (w *world) rest(dst []event) []event {
 	for p, m := range w.machines {
 		for q := range w.machines {
@@ -88,7 +89,7 @@ func (w *world) rest(dst []event) []event {
 	return dst
 }
 
-// deaths appends the ways in which somebody may die next.
+// deaths appends the ways in which a process may die next.
 func (w *world) deaths(dst []event) []event {
 	for p := range w.machines {
 		if w.states[p] != living || !w.mayDie(p) || w.rules.reduced && w.begun {
@@ -106,7 +107,7 @@ func (w *world) deaths(dst []event) []event {
 		if p < 0 || !w.mayDie(p) {
 			continue
 		}
-		// The step is tried, to see what it sends.
+		// The step is tried, to see its sends.
 		var out Actions
 		w.act(e, clone(w.machines[p]), &out)
 		sends, installs := 0, false
@@ -134,7 +135,7 @@ func (w *world) mayDie(p int) bool {
 	return w.rules.mayDie == nil || slices.Contains(w.rules.mayDie, p)
 }
 
-// idle says of a message to q that it won't have an effect, whenever it comes.
+// idle says that a message to q won't have an effect, whenever it comes.
 func (w *world) idle(x *Message, q int) bool {
 	m := w.machines[q]
 	if !w.deathsOnly() || m.view.Excludes(x.From) {
@@ -149,7 +150,7 @@ func (w *world) idle(x *Message, q int) bool {
 	return false
 }
 
-// knows says that p needn't be told of q, because its view excludes q.
+// knows says that p needn't be told of q's death, because its view excludes q.
 func (w *world) knows(p, q int) bool {
 	v := w.machines[p].View()
 	return w.rules.reduced && v != nil && v.Excludes(w.members[q])

@@ -16,13 +16,13 @@ var (
 	swarmSeeds = flag.Uint64("seeds", 0, "so many runs of TestSwarm and TestCuts, in place of some hundreds")
 )
 
-// swarm is a group of any size in time: messages take a while, each its own, in order
-// between two; each process is told of a death at a time of its own; a process that crashes
-// has made some of the sends of its last step. What the protocol promises is checked at
-// every step, by name.
+// swarm is a group of any size in time. Each message takes its own time, but messages between
+// two processes stay in order. Each process is told of a death at a time of its own. A process
+// that crashes has made some of the sends of its last step. Every step checks the protocol's
+// promises, by name.
 type swarm struct {
 	random  *rand.Rand
-	script  string // what happens, for the report
+	script  string // the faults, for the report
 	arity   int
 	gather  proto.Time
 	now     proto.Time
@@ -30,20 +30,20 @@ type swarm struct {
 	nodes   []*node
 	index   map[Member]int
 	arrival map[[2]int]proto.Time // of the last message between two
-	views   map[uint64]*View      // the first that somebody installed, by number
+	views   map[uint64]*View      // by number: the first view that some process installed
 	once    map[sending]bool
-	seen    map[string]int // what has occurred, so that the test isn't void
+	seen    map[string]int // the events that have occurred, so that the test isn't void
 
-	// The cut: processes of the first side, and when it is. One way: the first side
-	// is heard by the others.
+	// The cut: the processes of the first side, and its time. If it is one way, the others hear
+	// the first side.
 	side         []bool
 	cutAt, until proto.Time
 	oneWay, far  bool
-	lies         bool // the detector suspects anybody: only safety is promised
+	lies         bool // the detector suspects arbitrary processes: only safety is promised
 	bug          bug
 }
 
-// bug is a known one, for canaries.
+// bug is a known bug, for canaries.
 type bug struct {
 	quorum   func(*View, []Departure) bool
 	presumes bool // a new coordinator proposes without collecting first
@@ -53,9 +53,9 @@ type node struct {
 	Member
 	machine *Machine
 	state   state
-	doomed  int // >0: it dies in its next step, after so many sends less one
+	doomed  int // >0: it dies in its next step, after one send less than this
 	first   uint64
-	suspect bool // the detector is wrong about it
+	suspect bool // the detector wrongly suspects it
 }
 
 // sending is what is sent only once.
@@ -70,7 +70,7 @@ func (s *swarm) after(d proto.Time, do func() error) {
 	s.queue.Add(s.now+d, do)
 }
 
-// within is a moment before another.
+// within is a random moment within a duration.
 func (s *swarm) within(d proto.Time) proto.Time { return proto.Time(s.random.Int64N(int64(d) + 1)) }
 
 func newSwarm(seed uint64, n int, b bug) *swarm {
@@ -106,7 +106,7 @@ func (s *swarm) deaf(p, q int) bool {
 	return s.now >= s.cutAt && s.now < s.until && s.side[p] != s.side[q] && !(s.oneWay && s.side[p])
 }
 
-// step lets a process take a step and carries out what it wants.
+// step lets a process take a step and performs its actions.
 func (s *swarm) step(p int, do func(*Machine, *Actions)) error {
 	x := s.nodes[p]
 	if x.state != living {
@@ -183,7 +183,7 @@ func (s *swarm) send(p int, a Action) error {
 	}
 	at := max(s.now+delay, s.arrival[[2]int{p, q}])
 	if s.deaf(p, q) {
-		at = max(at, s.until) // it is sent again when the network is whole
+		at = max(at, s.until) // it is sent again when the network is whole again
 	}
 	s.arrival[[2]int{p, q}] = at
 	s.after(at-s.now, func() error { return s.deliver(p, q, x) })
@@ -246,12 +246,12 @@ func (s *swarm) installed(p int, a Action) error {
 				return fmt.Errorf("total order: %v installs %s, %v has %s", x.Member, brief(v), y.Member, brief(y.machine.View()))
 			}
 		}
-		s.views[v.Number] = v // of the others all have surely ended
+		s.views[v.Number] = v // processes with other views of this number have surely ended
 	}
 	return nil
 }
 
-// decided checks that a view that comes into force has been accepted by all who live.
+// decided checks that all live processes have accepted a view that comes into force.
 func (s *swarm) decided(p int, v *View) error {
 	base := s.views[v.Number-1]
 	if base == nil {
@@ -276,7 +276,7 @@ func brief(v *View) string {
 	return fmt.Sprintf("view %d of %d, joined %v, gone %v", v.Number, len(v.Members), v.Joined, v.Gone)
 }
 
-// die ends a process. All are told, sooner or later.
+// die ends a process. All others are told, sooner or later.
 func (s *swarm) die(p int, how state) error {
 	x := s.nodes[p]
 	if x.state != living {
@@ -294,7 +294,7 @@ func (s *swarm) die(p int, how state) error {
 	return nil
 }
 
-// tell has q told of p, by and by. What is feared at first is certain later.
+// tell has q told of p after a delay. A suspected death becomes certain later.
 func (s *swarm) tell(q, p int, why Why, delay proto.Time) {
 	if p == q {
 		return
@@ -319,7 +319,7 @@ func (s *swarm) tell(q, p int, why Why, delay proto.Time) {
 	say(why, delay)
 }
 
-// kill lets somebody die: between two steps, or in the next one after some sends.
+// kill lets a process die: between two steps, or in the next one after some sends.
 func (s *swarm) kill(at proto.Time, p int) {
 	s.after(at-s.now, func() error {
 		if s.nodes[p].state != living {
@@ -347,7 +347,7 @@ func (s *swarm) kill(at proto.Time, p int) {
 	})
 }
 
-// join lets somebody ask to be let in, under its name if that is free by then.
+// join lets a process ask for admission, under its name if that is free by then.
 func (s *swarm) join(at proto.Time, m Member, contacts []Member) int {
 	x := s.add(m)
 	x.state = unborn
@@ -370,7 +370,7 @@ func (s *swarm) join(at proto.Time, m Member, contacts []Member) int {
 	return p
 }
 
-// run lets all happen that is going to, and checks how it ends.
+// run runs all events, and checks the end.
 func (s *swarm) run() error {
 	limit := 1_000_000 + 20_000*len(s.nodes)
 	for steps := 0; s.queue.Time() != proto.Never; steps++ {

@@ -16,7 +16,7 @@ func TestQuorum(t *testing.T) {
 		}
 		return gone
 	}
-	// A letter for each member: . is here, ? silent, + died, - left.
+	// A letter for each member: . is present, ? silent, + died, - left.
 	for s, want := range map[string]bool{
 		".": true, ".?": true, "?.": false, "+.": true, "-.": true,
 		"..?": true, ".??": false, "?..": true, "++.": true, "+?.": false,

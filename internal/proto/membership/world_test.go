@@ -8,10 +8,10 @@ import (
 	"banyan/internal/testing/network"
 )
 
-// world is a few processes, their detector and a network of FIFO channels, for
-// package explore. A crash leaves any prefix of the sends of the process's last
-// step. The detector tells each process of a death at any time,
-// and lies only where a test cuts the network, or lets it lie.
+// world is a few processes, their detector and a network of FIFO channels, for package explore.
+// A crash leaves any prefix of the sends of the process's last step. The detector tells each
+// process of a death at any time. It is wrong only where a test cuts the network, or allows it
+// to be.
 //
 // # Fewer states
 //
@@ -37,20 +37,20 @@ type world struct {
 	last     [][]int    // the receivers of what the process sent in its last step, in order
 	views    [][]viewID // what each process installed, by number
 	at       []uint64   // the number of the view in force, by process
-	crashes  int        // that may still happen
-	lies     int        // likewise: the word that a live process is silent
+	crashes  int        // that may still come
+	lies     int        // also: the word that a live process is silent
 	begun    bool       // something other than a crash has happened
-	cut      bool       // the network between the sides is
-	healed   bool       // it was
+	cut      bool       // the network between the sides is cut
+	healed   bool       // the cut has been healed
 	messages int
 	sent     [Eviction + 1]int
 	now      proto.Time
-	retries  int             // that may still happen: in a quiet system, or early
-	seen     *[]*Message     // if not nil: what was sent
-	ends     map[string]bool // if not nil: how it ended, of all worlds of an exploration
+	retries  int             // that may still come: in a quiet system, or early
+	seen     *[]*Message     // if not nil: the messages sent
+	ends     map[string]bool // if not nil: the ends of all worlds of an exploration
 }
 
-// word is what the detector has said of somebody.
+// word is what the detector has said of a process.
 type word uint8
 
 const (
@@ -73,18 +73,17 @@ type rules struct {
 	members int // of the first view
 	joiners []Member
 	leavers []int
-	early   int // how many times somebody who joins is impatient
+	early   int // how many times a joining process is impatient
 	crashes int
-	mayDie  []int // nil: anybody
+	mayDie  []int // nil: any process
 	why     Why   // as what a death is told
 	arity   int
-	// sides splits the processes: those of the first side, as a bit set, and the
-	// others. They stop hearing each other at some moment, and each is told that
-	// the other is silent.
+	// sides splits the processes: those of the first side, as a bit set, and the others. They
+	// stop hearing each other at some moment, and each is told that the other side is silent.
 	side   uint32
 	cutoff bool
 	oneWay bool // the others still hear the first side, and aren't told
-	heals  bool // the cut may end; what was on its way by then is lost
+	heals  bool // the cut may end; messages under way by then are lost
 	far    bool // a death beyond the cut is never certain
 	lies   int
 	// reduced leaves out states: see world.
@@ -157,7 +156,7 @@ func (e event) String() string {
 	return s
 }
 
-// actor is the process that takes a step by an event, -1 if none does.
+// actor is the process that takes a step in an event, -1 if none does.
 func (e event) actor() int {
 	switch e.kind {
 	case 'd':
@@ -230,7 +229,7 @@ func (w *world) Events(dst []event) []event {
 	return dst
 }
 
-// free says whether an earlier incarnation of a process, if there was one, is over.
+// free says whether an earlier incarnation of a process, if there was one, has ended.
 func (w *world) free(p int) bool {
 	for q, m := range w.members {
 		if m.Proc == w.members[p].Proc && m.Incarnation < w.members[p].Incarnation && w.states[q] == living {
@@ -240,7 +239,7 @@ func (w *world) free(p int) bool {
 	return true
 }
 
-// quiet says that nothing is on its way, and nothing is left to tell.
+// quiet says that no message is under way, and no death is left to tell.
 func (w *world) quiet() bool {
 	if !w.network.Quiet() {
 		return false
@@ -256,8 +255,8 @@ func (w *world) quiet() bool {
 	return true
 }
 
-// certain says whether p may be told for certain that q is gone. A process that has left or been
-// excluded ends, and the detector tells of that as well.
+// certain says whether p may be told for certain that q is gone. A process that has left or
+// been excluded ends, and the detector tells of that as well.
 func (w *world) certain(p, q int) bool {
 	return w.ended(q) && w.rules.why != Silent && !(w.rules.far && w.cut && !w.together(p, q)) ||
 		w.states[q] == stopped && w.machines[q].leaving
@@ -271,12 +270,12 @@ func (w *world) silent(p, q int) bool {
 
 func (w *world) ended(q int) bool { return w.states[q] == dead || w.states[q] == stopped }
 
-// lost says whether what p sends to q is, by the cut.
+// lost says whether the cut loses what p sends to q.
 func (w *world) lost(p, q int) bool {
 	return w.cut && !w.together(p, q) && !(w.rules.oneWay && w.first(p))
 }
 
-// first says whether somebody is on the first side of the cut.
+// first says whether a process is on the first side of the cut.
 func (w *world) first(p int) bool { return w.rules.side>>p&1 == 1 }
 
 func (w *world) together(p, q int) bool {
@@ -448,13 +447,13 @@ func (w *world) carryOut(p int, out Actions) error {
 	return nil
 }
 
-// end ends a process. What is on its way to it no longer matters.
+// end ends a process. Messages under way to it no longer matter.
 func (w *world) end(p int, s state) {
 	w.states[p] = s
 	w.network.Deafen(p)
 }
 
-// installed checks what the protocol promises of views.
+// installed checks the protocol's promises about views.
 func (w *world) installed(p int, v *View) error {
 	if !v.Has(w.members[p]) {
 		return fmt.Errorf("self inclusion: %d installs %s", p, show(v))
@@ -463,8 +462,8 @@ func (w *world) installed(p int, v *View) error {
 		return fmt.Errorf("order: %d installs view %d after %d", p, v.Number, w.at[p])
 	}
 	w.at[p] = v.Number
-	// A process that alone went on on the better side of a cut, and has surely ended
-	// since, may have had another view of this number: see Quorum.
+	// A process that went on alone on the better side of a cut, and has surely ended since, may
+	// have had another view of this number: see Quorum.
 	id := identify(v)
 	for q := range w.views {
 		if other := w.had(q, v.Number); other != 0 && other != id && (w.states[q] == living || !w.divided()) {
@@ -483,7 +482,7 @@ func (w *world) divided() bool { return w.rules.divided() }
 
 func (r rules) divided() bool { return r.cutoff || r.lies > 0 }
 
-// had is the view of a number that somebody installed, or 0.
+// had is the view of a number that a process installed, or 0.
 func (w *world) had(p int, number uint64) viewID {
 	if number < uint64(len(w.views[p])) {
 		return w.views[p][number]
@@ -491,15 +490,15 @@ func (w *world) had(p int, number uint64) viewID {
 	return 0
 }
 
-// End: faults have stopped and all is said, so all who live are in one view,
-// and nobody else is.
+// End: faults have stopped and all has been said, so all live processes are in one view, and no
+// others are.
 func (w *world) End() error {
 	if w.ends != nil {
 		w.ends[w.outcome()] = true
 	}
 	switch {
 	case w.rules.lies > 0:
-		return nil // if the detector lies to some only, others may wait for them
+		return nil // if the detector misinforms only some, others may wait for them
 	case w.divided() || w.stalled():
 		return w.endCut()
 	}
@@ -531,7 +530,7 @@ func (w *world) End() error {
 	return nil
 }
 
-// outcome says which processes live, in which views.
+// outcome says which processes are live, and in which views.
 func (w *world) outcome() string {
 	s := ""
 	for p, m := range w.machines {
@@ -553,7 +552,7 @@ func (w *world) stalled() bool {
 	return false
 }
 
-// anyContact says whether one of those that a joiner can ask is still there.
+// anyContact says whether one of the processes that a joiner can ask is still there.
 func (w *world) anyContact() bool {
 	for p := range w.rules.members {
 		if w.states[p] == living {
@@ -563,8 +562,8 @@ func (w *world) anyContact() bool {
 	return false
 }
 
-// endCut: of two sides at most one has gone on. (Agreement has been checked all
-// along.) Nobody of one side waits for anybody but a quorum.
+// endCut: at most one of the two sides has gone on. (Agreement was checked all along.)
+// Processes of one side wait only for a quorum.
 func (w *world) endCut() error {
 	for p, x := range w.machines {
 		if w.states[p] != living || x.View() == nil {

@@ -6,8 +6,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// bug names a mistake that an implementation could make. The explorers must
-// catch each (canary_test.go): its hooks stand between the world and a machine.
+// bug names a mistake that an implementation could make. The explorers must find each
+// (canary_test.go). The hooks of a bug stand between the world and a machine.
 type bug string
 
 const (
@@ -18,25 +18,24 @@ const (
 	acknowledgedAhead bug = "acknowledged ahead of arrival"
 	// An eager message isn't retained for the siblings' receivers.
 	nothingRetained bug = "nothing retained"
-	// A substitute resends above the cumulative acknowledgement only, which an
-	// incomplete rendezvous may be below.
+	// A substitute resends only above the cumulative acknowledgement, which may lie above an
+	// incomplete rendezvous.
 	offersCountAsComplete bug = "offers count as complete"
 	// A substitute resends above the highest acknowledgement of any replica.
 	highestAck bug = "resend above the highest acknowledgement of all"
-	// What a dead substitute covered isn't taken over.
+	// The messages that a dead substitute covered aren't taken over.
 	inheritanceForgotten bug = "inheritance forgotten"
 	// Early acknowledgements are dropped.
 	earlyAcksForgotten bug = "early acknowledgements forgotten"
-	// A rendezvous isn't pulled from the substitute that offered it, once its
-	// sender is dead.
+	// A rendezvous isn't pulled from the substitute that offered it, once its sender is dead.
 	noRedirect bug = "no redirect"
-	// Nor from one that offers it then.
+	// A rendezvous isn't pulled from a process that offers it after that either.
 	noReoffer bug = "no reoffer"
 	// A rendezvous isn't acknowledged when it is complete.
 	noSingles bug = "no single acknowledgements"
 )
 
-// sent comes after a Send.
+// sent is called after a Send.
 func (b bug) sent(n *node, out *Actions) {
 	if b == nothingRetained {
 		for _, c := range n.m.sending.channels.All() {
@@ -63,7 +62,7 @@ func (b bug) sent(n *node, out *Actions) {
 	}
 }
 
-// flushed comes after a FlushAcks.
+// flushed is called after a FlushAcks.
 func (b bug) flushed(n *node, out Actions) {
 	for i := range out {
 		if b == acknowledgedAhead && !out[i].Single {
@@ -75,7 +74,7 @@ func (b bug) flushed(n *node, out Actions) {
 	}
 }
 
-// judge stands for Arrive.
+// judge replaces Arrive.
 func (b bug) judge(n *node, from proto.Proc, f frame) Verdict {
 	verdict := n.m.Arrive(from, f.context, f.seq, f.kind == frameOffer)
 	switch {
@@ -87,7 +86,7 @@ func (b bug) judge(n *node, from proto.Proc, f frame) Verdict {
 	return verdict
 }
 
-// acked stands for Acked.
+// acked replaces Acked.
 func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
 	n.m.Acked(from, f.context, f.seq, f.single, out)
 	if b == earlyAcksForgotten {
@@ -99,7 +98,7 @@ func (b bug) acked(n *node, from proto.Proc, f frame, out *Actions) {
 	}
 }
 
-// dead stands for Dead.
+// dead replaces Dead.
 func (b bug) dead(n *node, p proto.Proc, incarnation proto.Incarnation, out *Actions) {
 	m := n.m
 	if m.layout.Rank(p) == m.rank {

@@ -8,9 +8,8 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// TestCanaries: an explorer that finds nothing may be blind. It must catch each
-// of these mistakes, in a small job in which the machine as it is has none, and
-// in random schedules.
+// TestCanaries: an explorer that finds nothing may be blind. It must find each of these
+// mistakes, in a small job in which the correct machine has none, and in random schedules.
 func TestCanaries(t *testing.T) {
 	healing := options{dead: 0b100, heals: 1, donors: anyone, crashes: 1, victims: anyone}
 	for _, c := range []struct {
@@ -72,5 +71,5 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
-// rare are the mistakes that random schedules seldom run into.
+// rare are the mistakes that random schedules seldom show.
 var rare = map[bug]bool{donorSubstitutes: true, noFlush: true, oldAcks: true, oldSingles: true}

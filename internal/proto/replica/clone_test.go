@@ -9,7 +9,7 @@ import (
 	"banyan/internal/channel"
 )
 
-// clone copies a node so that it can change.
+// clone copies a node before it changes.
 func (n *node) clone() *node {
 	c := *n
 	c.m = n.m.clone()
@@ -64,10 +64,10 @@ func (m *Machine) clone() *Machine {
 // digest identifies a state of a process, or a frame.
 type digest [16]byte
 
-// encoder writes a state down, the same for states that behave the same.
+// encoder writes a state as bytes, the same bytes for states that behave the same.
 type encoder struct {
 	bytes []byte
-	// exact has it write down also what makes no difference any more.
+	// exact makes it also write what makes no difference any more.
 	exact bool
 }
 
@@ -140,7 +140,7 @@ func (s *state) encode(e *encoder) {
 			e.uint(i.spare)
 		}
 	}
-	e.int(len(s.open)) // what is open is what the machine retains
+	e.int(len(s.open)) // the open messages are those that the machine retains
 	e.bool(s.throttled)
 	for _, got := range s.got {
 		e.int(got)

@@ -200,7 +200,8 @@
 // random schedules; and known mistakes that the explorers must catch. States that can't show
 // anything new are left out; reduced_test.go says which those are, and why.
 //
-//	BANYAN_EXPLORE=long GOMAXPROCS=1 go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
+//	BANYAN_EXPLORE=long GOMAXPROCS=1 \
+//		go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
 //
 // visits all states of the larger ones too, except 3 replicas each with Config.MaxSkew (at most
 // 40 million; 29 million weren't all). These are the largest, with the seconds that a processor

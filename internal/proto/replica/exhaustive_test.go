@@ -14,8 +14,8 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// exploreAll visits all states that a world can come to, or some of them in an order of
-// its own, and returns how many, and the first violation with the events that led to it.
+// exploreAll visits all states that a world can reach, or some of them in a random order. It
+// returns how many, and the first violation with the events that led to it.
 func exploreAll(w *world, limit int, order *rand.Rand) (states int, err error) {
 	w.memo, w.order = newMemo(!w.reduced), order
 	for i, n := range w.nodes {
@@ -25,7 +25,7 @@ func exploreAll(w *world, limit int, order *rand.Rand) (states int, err error) {
 	return stats.States, err
 }
 
-// Events makes a world one that package explore explores.
+// Events, with Apply, Check and AppendKey, makes a world one that package explore explores.
 func (w *world) Events(events []event) []event {
 	events = w.enabled(events)
 	if w.reduced {
@@ -39,8 +39,7 @@ func (w *world) Events(events []event) []event {
 
 func (w *world) Apply(e event) error { return w.apply(e) }
 
-// Check judges a state in which nothing but a crash, or leaving, can happen any more:
-// the job must be over.
+// Check checks a state in which only a crash or a leave is possible: the job must be over.
 func (w *world) Check() error {
 	if !quiet(w) {
 		return nil
@@ -94,7 +93,7 @@ func (w *world) AppendKey(key []byte) []byte {
 	return key
 }
 
-// appendRest appends what is neither in a process nor in a channel.
+// appendRest appends the parts of the state that are neither in a process nor in a channel.
 func (w *world) appendRest(key []byte) []byte {
 	key = append(key, byte(w.moreCrashes), byte(w.moreHeals), byte(w.healing), 0)
 	if w.unsettled {
@@ -103,7 +102,7 @@ func (w *world) appendRest(key []byte) []byte {
 	return key
 }
 
-// quiet says whether nothing but a crash, or leaving, can happen any more.
+// quiet says whether only a crash or a leave is possible.
 func quiet(w *world) bool {
 	w.events = w.enabled(w.events[:0])
 	for _, e := range w.events {
@@ -114,8 +113,8 @@ func quiet(w *world) bool {
 	return true
 }
 
-// scenario is a world whose programs are in the words of parse, one for each rank
-// with / between them.
+// scenario is a world whose programs are in the words of parse: one for each rank, with /
+// between them.
 type scenario struct {
 	layout  layout.Layout
 	program string
@@ -152,19 +151,21 @@ const (
 	anyone = 1<<64 - 1
 	// senders are the replicas of rank 0, in two ranks of degree 2.
 	senders = 0b0101
-	// chain are replicas 2 and 0 of rank 0 in two ranks of degree 3: first
-	// the natural sender to replica 2 of rank 1, then its substitute.
+	// chain are replicas 2 and 0 of rank 0 in two ranks of degree 3: the natural sender to
+	// replica 2 of rank 1, then its substitute.
 	chain = 0b01_0001
 )
 
-// all is more states than any scenario has, but perhaps the one with three replicas and leads.
+// all is more states than any scenario has; the one with three replicas and skews may have
+// more.
 const all = 40_000_000
 
 // long says that a test may take minutes.
 
-// TestExhaustive visits every state of small jobs, but for what can't show anything new
-// (reduced_test.go), and a part of those of larger ones. BANYAN_EXPLORE=long visits all of
-// the larger, for some minutes; the largest have 20 million states and take one gigabyte.
+// TestExhaustive visits every state of small jobs, except for those that can't show anything
+// new (reduced_test.go), and a part of those of larger jobs. BANYAN_EXPLORE=long visits all
+// states of the larger ones, for some minutes; the largest have 20 million states and take one
+// gigabyte.
 func TestExhaustive(t *testing.T) {
 	for i, s := range scenarios() {
 		t.Run(s.String(), func(t *testing.T) {
@@ -187,13 +188,14 @@ func TestExhaustive(t *testing.T) {
 
 func scenarios() []scenario {
 	partial := func(degrees ...int) layout.Layout { return layout.Partial(degrees) }
-	// first is a job of which process 2, a replica of rank 0, died at the start.
+	// first gives a job in which process 2, a replica of rank 0, died at the start.
 	first := func(o options) options {
 		o.dead, o.heals, o.donors = 0b100, max(1, o.heals), anyone
 		return o
 	}
 	return []scenario{
-		// Both send, then receive: that must not hang (it does by the printed algorithm 1).
+		// Both ranks send, then receive. That must not hang; it does with algorithm 1 as
+		// printed.
 		{two, "s r / s r", options{}, false},
 		{two, "s r / s r", options{crashes: 2, victims: anyone}, false},
 		// One or two crashes anywhere.
@@ -207,23 +209,23 @@ func scenarios() []scenario {
 		{two, "s s r / r r s", options{crashes: 2, victims: anyone}, false},
 		{two, "o s s / r r r", options{crashes: 2, victims: anyone}, true},
 		{two, "o w s r / r r o w", options{crashes: 2, victims: anyone}, false},
-		// Early leavers, which may die before their last frames are out.
+		// Processes that leave early, and may die before their last frames are sent.
 		{two, "o s / r r", options{crashes: 1, victims: senders, leave: true}, false},
-		// The suspected run on for a while.
+		// Suspected processes run on for a while.
 		{two, "s / r", options{crashes: 1, victims: senders, suspect: true, leave: true}, false},
 		{two, "s / r", options{crashes: 2, victims: anyone, suspect: true, leave: true}, false},
 		{two, "o / r", options{crashes: 1, victims: senders, suspect: true, leave: true, prompt: true}, false},
 		{two, "o s / r r", options{crashes: 1, victims: senders, suspect: true, prompt: true}, false},
 		{two, "o / r", options{crashes: 2, victims: anyone, suspect: true, leave: true}, true},
 		{two, "o s / r r", options{crashes: 1, victims: anyone, suspect: true}, true},
-		// A substitute is substituted.
+		// A substitute dies and is itself substituted.
 		{three, "s / r", options{crashes: 2, victims: chain, prompt: true}, false},
 		{three, "o / r", options{crashes: 2, victims: chain, prompt: true}, true},
 		{three, "s / r", options{crashes: 2, victims: anyone}, true},
 		{three, "s s / r r", options{crashes: 2, victims: chain, prompt: true}, true},
 		{three, "o / r", options{crashes: 2, victims: chain}, true},
 
-		// Ranks that differ in degree.
+		// Ranks of different degrees.
 		{partial(2, 1), "s r / r s", options{crashes: 1, victims: anyone}, false},
 		{partial(1, 2), "s r / r s", options{crashes: 1, victims: anyone}, false},
 		{partial(2, 1), "o w r / r o w", options{crashes: 1, victims: anyone}, false},
@@ -234,7 +236,7 @@ func scenarios() []scenario {
 		{partial(3, 2), "s / r", options{crashes: 3, victims: anyone}, false},
 		{partial(2, 1, 2), "sb rc / ra sc / rb sa", options{crashes: 2, victims: anyone, prompt: true}, false},
 
-		// Mirror.
+		// The mirror protocol.
 		{two, "s r / s r", options{mirror: true, crashes: 2, victims: anyone}, false},
 		{two, "s / r", options{mirror: true, crashes: 2, victims: anyone}, false},
 		{two, "o / r", options{mirror: true, crashes: 1, victims: senders}, false},
@@ -243,8 +245,8 @@ func scenarios() []scenario {
 		{partial(2, 1), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(1, 2), "o s / r r", options{mirror: true, crashes: 1, victims: anyone}, false},
 		{partial(3, 1), "o / r", options{mirror: true, crashes: 2, victims: anyone}, false},
-		// So that a replica is throttled after the first message that it has received and
-		// a sibling hasn't.
+		// A replica is throttled after the first message that it has received and a sibling
+		// hasn't.
 		{two, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: senders}, false},
 		{two, "r s / s r", options{mirror: true, skew: 1, crashes: 2, victims: anyone}, false},
 		{two, "r s r s / s s r r", options{mirror: true, skew: 2, crashes: 1, victims: anyone}, true},
@@ -253,8 +255,8 @@ func scenarios() []scenario {
 		{three, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, true},
 		{partial(2, 1), "r s r s / s s r r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, false},
 
-		// A slot is filled anew, and one more process dies, if it isn't that of
-		// the donor before the state is there.
+		// A slot is filled anew, and one more process dies, though not the donor before it has
+		// handed the state over.
 		{two, "s / r", first(options{crashes: 1, victims: anyone}), false},
 		{two, "r / s", first(options{crashes: 1, victims: anyone, prompt: true}), false},
 		{two, "r / o", first(options{crashes: 1, victims: anyone, prompt: true}), false},

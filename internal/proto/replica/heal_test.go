@@ -21,7 +21,7 @@ func asks(out Actions, kind ActionKind) bool {
 	return slices.ContainsFunc(out, func(a Action) bool { return a.Kind == kind })
 }
 
-// job is the machines of a job and what they say to each other, each at once.
+// job is the machines of a job and their messages to each other, which arrive at once.
 type job struct {
 	t        testing.TB
 	machines []*Machine
@@ -102,8 +102,8 @@ func (j *job) heal(donor, slot proto.Proc, incarnation proto.Incarnation) {
 	}
 }
 
-// TestHealing: replica 1 of rank 0 dies, is replaced, and replica 0 dies then;
-// the replacement is one of two again and then all of its rank.
+// TestHealing: replica 1 of rank 0 dies and is replaced; then replica 0 dies. The replacement
+// is at first one of two replicas, then the only one of its rank.
 func TestHealing(t *testing.T) {
 	j := newJob(t, two)
 	for _, p := range []proto.Proc{0, 2, 1, 3} {
@@ -142,8 +142,8 @@ func TestHealing(t *testing.T) {
 	}
 }
 
-// Between PREPARE and JOINED a slot is neither lost nor sent to, and what is sent
-// is kept for it.
+// Between PREPARE and JOINED a slot isn't lost, and nothing is sent to it. Messages for it are
+// kept.
 func TestJoining(t *testing.T) {
 	m := New(Config{Layout: two, Self: 1})
 	var out Actions
@@ -151,7 +151,7 @@ func TestJoining(t *testing.T) {
 	if want := []Note{{Kind: Prepared, Replacement: 2, Incarnation: 1}}; !slices.Equal(notes(out), want) {
 		t.Fatalf("Prepare: %+v", out)
 	}
-	m.Dead(2, 0, &out) // which the replacement is proof of
+	m.Dead(2, 0, &out) // the replacement proves this death
 	m.Dead(0, 0, &out)
 	if m.Lost(0) || m.Alive(2) || m.Idle() {
 		t.Errorf("Lost %v, Alive %v, Idle %v", m.Lost(0), m.Alive(2), m.Idle())
@@ -179,7 +179,7 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-// What belongs to an attempt that is over has no effect.
+// Notes of an attempt that is over have no effect.
 func TestLateNotes(t *testing.T) {
 	m := New(Config{Layout: two, Self: 1})
 	var out Actions
@@ -205,7 +205,7 @@ func TestLateNotes(t *testing.T) {
 	}
 }
 
-// A donor declines what can't be done, and gives up when it can't be done any more.
+// A donor declines what can't be done, and gives up what can no longer be done.
 func TestDeclines(t *testing.T) {
 	donor := func() *Machine { return New(Config{Layout: three, Self: 0}) }
 	var out Actions
@@ -262,7 +262,7 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 	round()
 	m.Noted(3, Note{Kind: Prepare, Replacement: 5, Incarnation: 1}, &out)
 	round()
-	// Nothing is released any more: that takes room, in the window alone.
+	// Nothing is released any more. That takes room, but only in the window.
 	messages := make([]Message, 3000)
 	for i := range messages {
 		messages[i] = Message{Context: 1, Dst: 1}
@@ -285,7 +285,8 @@ func TestNoAllocationWhileJoining(t *testing.T) {
 	}
 }
 
-// What a replica said that it covers dies with it: its successor doesn't.
+// A replica's announcement of what it covers ends with its death: its successor doesn't cover
+// that.
 func TestCoversOfAnEarlierIncarnation(t *testing.T) {
 	j := newJob(t, layout.Uniform(2, 4)) // rank 0 is 0, 2, 4 and 6
 	j.crash(0, 0)

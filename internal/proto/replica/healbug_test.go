@@ -6,33 +6,33 @@ import "banyan/internal/proto"
 const (
 	// The donor's state is taken before all have prepared.
 	stateTooEarly bug = "state before all have prepared"
-	// The donor substitutes a sibling between asking and its state.
+	// The donor becomes the substitute of a sibling between asking and its state.
 	donorSubstitutes bug = "the donor substitutes while it prepares"
-	// What is pending for the donor isn't for the replacement.
+	// Messages pending for the donor aren't marked as pending for the replacement.
 	marksNotCopied bug = "pending marks not copied"
-	// What is sent while the slot is joining isn't kept for it.
+	// Messages sent while the slot is joining aren't kept for it.
 	joiningForgotten bug = "nothing kept for the joining"
-	// What the slot's earlier process had acknowledged counts for the replacement.
+	// The acknowledgements of the slot's earlier process count for the replacement.
 	oldAcks bug = "acknowledgements of the earlier incarnation"
-	// The same, of a rendezvous.
+	// The same mistake with a rendezvous.
 	oldSingles bug = "single acknowledgements of the earlier incarnation"
-	// What arrived while the slot was joining isn't acknowledged to the replacement.
+	// Messages that arrived while the slot was joining aren't acknowledged to the replacement.
 	notAnew bug = "no acknowledgements for the replacement"
-	// The completions before PREPARED aren't acknowledged before it.
+	// Rendezvous completed before PREPARED aren't acknowledged before it.
 	noFlush bug = "no flush before prepared"
-	// Nor those of the time in which the slot is joining, after it.
+	// Rendezvous completed while the slot is joining aren't acknowledged after that.
 	singlesNotDeferred bug = "no deferred single acknowledgements"
-	// A replacement doesn't acknowledge what its donor received.
+	// A replacement doesn't acknowledge the messages that its donor received.
 	silentReplacement bug = "the replacement doesn't acknowledge"
 	// A PREPARE that comes after the replacement's death counts.
 	latePrepare bug = "a late prepare counts"
-	// The substitute goes on when the replacement has joined.
+	// The substitute doesn't stop when the replacement has joined.
 	noStop bug = "the substitute doesn't stop"
-	// The replacement covers again what another covers.
+	// The replacement covers messages that another process covers.
 	coversIgnored bug = "covered twice"
 )
 
-// donated comes after Donate.
+// donated is called after Donate.
 func (b bug) donated(n *node, out *Actions) {
 	if h := &n.m.healing; b == stateTooEarly && h.missing > 0 {
 		clear(h.awaited)
@@ -41,7 +41,7 @@ func (b bug) donated(n *node, out *Actions) {
 	}
 }
 
-// noted stands for Noted.
+// noted replaces Noted.
 func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 	m, q := n.m, note.Replacement
 	slot, bit, rank := m.layout.Replica(q), m.bit(q), m.layout.Rank(q)
@@ -115,7 +115,7 @@ func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 	}
 }
 
-// committed comes after Commit.
+// committed is called after Commit.
 func (b bug) committed(out Actions) {
 	for i := range out {
 		if b == silentReplacement && out[i].Kind == Acknowledge {

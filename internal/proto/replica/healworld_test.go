@@ -7,8 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// This file is what the world does where a slot is filled anew. The launcher's
-// part is reliable and done in an instant; that of the processes travels in frames.
+// This file is the part of the world that fills a slot anew. The launcher's part is reliable
+// and instantaneous; the processes' part travels in frames.
 
 // deaths is how many incarnations of a process are dead.
 func (n *node) deaths() proto.Incarnation {
@@ -30,7 +30,7 @@ func (w *world) mayHeal(donor, slot proto.Proc) bool {
 		!d.throttled && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
 }
 
-// begin starts a process for a slot, which waits for the state of a donor.
+// begin starts a process for a slot. The process waits for the state of a donor.
 func (w *world) begin(donor, slot proto.Proc) (incarnation proto.Incarnation) {
 	w.moreHeals--
 	w.healed = true
@@ -41,7 +41,7 @@ func (w *world) begin(donor, slot proto.Proc) (incarnation proto.Incarnation) {
 		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, MaxSkew: w.skew}),
 		state: state{got: make([]int, w.contexts*w.layout.Ranks())},
 	}
-	// The launcher tells it who has been replaced before.
+	// The launcher tells it which processes have been replaced before.
 	for p, other := range w.nodes {
 		n.told[p] = other.incarnation
 	}
@@ -71,7 +71,7 @@ func (r *reaction) handOver(replacement proto.Proc, out *Actions) {
 	r.send(replacement, frame{kind: frameState, state: &s})
 }
 
-// join makes a joiner a process like the others.
+// join makes a joiner an ordinary process.
 func (r *reaction) join(f frame, out *Actions) error {
 	n := r.n
 	n.state = *f.state

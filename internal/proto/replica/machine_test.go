@@ -85,8 +85,8 @@ func TestDegreeOne(t *testing.T) {
 	}
 }
 
-// pair sends a rendezvous between replicas 0 of a job of three replicas, up to
-// its arrival as an offer.
+// pair sends a rendezvous between replicas 0 of a job of three replicas, as far as its arrival
+// as an offer.
 func pair(t *testing.T) (sender, receiver *Machine, msg *Message) {
 	t.Helper()
 	l := layout.Uniform(2, 3)
@@ -119,7 +119,7 @@ func TestRendezvousWithoutFailures(t *testing.T) {
 		t.Fatalf("FlushAcks: %+v; want %+v", out, want)
 	}
 
-	// Eager acknowledgements don't cover it.
+	// Eager acknowledgements don't cover the rendezvous.
 	out = out[:0]
 	sender.Delivered(msg, 1, &out)
 	sender.Acked(3, 7, 1, false, &out)
@@ -147,22 +147,22 @@ func TestOfferedAgain(t *testing.T) {
 	}
 	var out Actions
 	offer(2, Spare)
-	offer(2, Spare) // a transport that repeats itself changes nothing
+	offer(2, Spare) // a repeated offer changes nothing
 	offer(0, Duplicate)
 	receiver.Dead(0, 0, &out)
 	if want := (Action{Kind: Redirect, To: 2, Context: 7, Seq: 1}); len(out) != 1 || out[0] != want {
 		t.Fatalf("Dead: %+v", out)
 	}
 	out = out[:0]
-	receiver.Dead(2, 0, &out) // nobody else has offered it
+	receiver.Dead(2, 0, &out) // no other process has offered it
 	if len(out) != 0 {
 		t.Fatalf("Dead: %+v", out)
 	}
 	offer(2, Excluded)
 	offer(4, Reoffer)
 
-	// Once complete, it is acknowledged to all who live but the one it came from,
-	// and again to every process that offers it.
+	// Once complete, it is acknowledged to every live process except the one it came from, and
+	// again to every process that offers it.
 	receiver.Completed(7, 0, 1)
 	receiver.Completed(7, 0, 1)
 	receiver.FlushAcks(&out)
@@ -190,8 +190,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{0, 2, Invalid}, // a gap
 		{0, 0, Invalid}, // numbers begin at 1
-		{3, 1, Invalid}, // from the own rank
-		{4, 1, Invalid}, // from nobody
+		{3, 1, Invalid}, // from its own rank
+		{4, 1, Invalid}, // from no process of the job
 		{proto.NoProc, 1, Invalid},
 		{2, 1, Excluded},
 		{0, 1, Accept},
@@ -207,8 +207,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestSubstitution: the substitute resends in the order of channels and
-// numbers, what isn't acknowledged, once.
+// TestSubstitution: the substitute resends what isn't acknowledged, once, in the order of
+// channels and numbers.
 func TestSubstitution(t *testing.T) {
 	m := New(Config{Layout: two, Self: 0}) // its sibling is 2, which sends to 3
 	var out Actions
@@ -234,8 +234,7 @@ func TestSubstitution(t *testing.T) {
 		t.Fatalf("resent %v; want %v", got, want)
 	}
 
-	// From now on this process sends to both, but skips what was
-	// acknowledged early.
+	// From now on this process sends to both, but skips messages that were acknowledged early.
 	out = out[:0]
 	m.Send(&Message{Context: 1, Dst: 1}, &out)
 	m.Send(&Message{Context: 1, Dst: 1}, &out)
@@ -298,8 +297,8 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// BenchmarkLaggingReplica: one replica acknowledges message by message while
-// another hasn't for 100,000.
+// BenchmarkLaggingReplica: one replica acknowledges message by message while another hasn't
+// acknowledged 100,000.
 func BenchmarkLaggingReplica(b *testing.B) {
 	m := New(Config{Layout: layout.Uniform(2, 3), Self: 0})
 	var out Actions
@@ -317,8 +316,8 @@ func BenchmarkLaggingReplica(b *testing.B) {
 	}
 }
 
-// What a sibling alone has sent shows by its receiver's acknowledgement. One message
-// each is none too many.
+// TestBehind: a receiver's acknowledgement shows that a sibling alone has sent a message. One
+// message for each is allowed.
 func TestBehind(t *testing.T) {
 	for _, rendezvous := range []bool{false, true} {
 		sender, receiver := New(Config{Layout: two, Self: 0}), New(Config{Layout: two, Self: 3})
@@ -351,7 +350,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// What is owed to one process goes in one piece, though channels to others came between.
+// Acknowledgements owed to one process go in one frame, even if channels to others came
+// between.
 func TestAcknowledgementsShareFrames(t *testing.T) {
 	receiver := New(Config{Layout: three, Self: 1})
 	for _, context := range []uint64{7, 9} {

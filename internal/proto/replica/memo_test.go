@@ -7,10 +7,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// memo keeps the processes, frames and channels that an exploration comes upon, each
-// once, and how the processes reacted. A job has few states of one process but
-// many of all of them together: most events cost two look-ups, and a world's key is who
-// is in it by number.
+// memo keeps the processes, frames and channels that an exploration meets, each once, and the
+// reactions of the processes. A job has few states of one process but many combinations of
+// them. So most events cost two look-ups, and a world's key is the numbers of its nodes.
 type memo struct {
 	nodes  map[digest]*node
 	frames map[digest]uint32
@@ -18,7 +17,7 @@ type memo struct {
 	buffer encoder
 }
 
-// known is what a memo knows of a node. A node that has it doesn't change any more.
+// known is what a memo knows of a node. A node with a known doesn't change any more.
 type known struct {
 	number    uint32
 	reactions map[stimulus]*reaction
@@ -36,7 +35,7 @@ func newMemo(exact bool) *memo {
 	return &memo{buffer: encoder{exact: exact}, nodes: make(map[digest]*node), frames: make(map[digest]uint32), queues: make(map[string]*queue)}
 }
 
-// node is the one like n that is kept.
+// node returns the kept node that equals n.
 func (o *memo) node(n *node) *node {
 	o.buffer.restart()
 	n.encode(&o.buffer)
@@ -61,7 +60,7 @@ func (o *memo) frame(f *frame) {
 	f.number = o.frames[d]
 }
 
-// react finds out what a node does with an event, or remembers it.
+// react returns a node's reaction to an event, remembered or computed.
 func (o *memo) react(rules *rules, n *node, e event, f frame) (*reaction, error) {
 	s := stimulus{e.kind, e.other, 0, f.number}
 	if e.kind == evHeal {
@@ -82,12 +81,13 @@ func (o *memo) react(rules *rules, n *node, e event, f frame) (*reaction, error)
 	return r, nil
 }
 
-// queue is what is in a channel; nil if that is empty. One that a memo keeps doesn't change.
+// queue is the content of a channel; nil if that is empty. A queue that a memo keeps doesn't
+// change.
 type queue struct {
 	frames []frame
 	number uint32            // from 1
-	rest   *queue            // without the first frame; nil if not known
-	with   map[uint32]*queue // with one more, by its number
+	rest   *queue            // without the first frame; nil until known
+	with   map[uint32]*queue // with one more frame, by that frame's number
 }
 
 func (o *memo) queue(frames []frame) *queue {
@@ -143,7 +143,7 @@ func (w *world) push(c **queue, f frame) {
 	}
 }
 
-// drop takes out of a channel the frames of incarnations up to one that is dead.
+// drop removes from a channel the frames of all incarnations up to a dead one.
 func (w *world) drop(c **queue, incarnation proto.Incarnation) {
 	if *c == nil {
 		return

@@ -28,8 +28,8 @@ const (
 // script is a program: the steps of each rank.
 type script [][]op
 
-// expected is the index, in the script of src, of the n-th message (from 0) that
-// it sends to dst in a context: what the failure-free run delivers.
+// expected is the index, in the script of src, of the n-th message (from 0) that it sends to
+// dst in a context. The failure-free run delivers that message.
 func (s script) expected(src, dst proto.Rank, context uint64, n int) int {
 	for i, o := range s[src] {
 		if (o.kind == opSend || o.kind == opOffer) && o.peer == dst && o.context == context {
@@ -42,9 +42,9 @@ func (s script) expected(src, dst proto.Rank, context uint64, n int) int {
 	return -1
 }
 
-// parse reads the program of one of two ranks. Of its steps, s is a send, o an
-// offer, r a receive and w a wait; a digit is the context, 0 without. In a job of
-// more ranks a letter after that names the peer: a for rank 0, b for rank 1.
+// parse reads the program of one of two ranks. Of its steps, s is a send, o an offer, r a
+// receive and w a wait; a digit is the context (default 0). In a job of more ranks a letter
+// after that names the peer: a for rank 0, b for rank 1.
 func parse(t testing.TB, steps string, peer proto.Rank) (ops []op) {
 	for _, step := range strings.Fields(steps) {
 		o := op{peer: peer}
@@ -72,10 +72,10 @@ func parse(t testing.TB, steps string, peer proto.Rank) (ops []op) {
 	return ops
 }
 
-// randomProgram is a program that ends: messages in one global order, which
-// every rank's sends and receives follow, so that the earliest message that
-// isn't received never waits for a later one. Some sends come earlier than
-// that order asks, which is what fills the unexpected queues.
+// randomProgram is a program that ends. Its messages have one global order, which every rank's
+// sends and receives follow, so the earliest message that isn't received never waits for a
+// later one. Some sends come earlier than that order requires, which fills the unexpected
+// queues.
 func randomProgram(r *rand.Rand, ranks, contexts, messages int) script {
 	program := make(script, ranks)
 	for range messages {

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// pace is how eagerly a schedule lets kinds of events and processes come
-// forward, each in 1…100. Slow processes lag behind their siblings.
+// pace is how readily a schedule picks each kind of event and each process: weights from 1 to
+// 100. Slow processes lag behind their siblings.
 type pace struct {
 	kinds [evLeave + 1]int
 	procs []int
-	news  []int // by the process that hears of a death
+	news  []int // by process: how readily it hears of a death
 }
 
 func randomPace(r *rand.Rand, procs int) (p pace) {
@@ -40,7 +40,8 @@ func (p pace) weight(e event) int {
 	return p.kinds[e.kind] * p.procs[e.at]
 }
 
-// randomLayout has 2 to 5 ranks of up to 4 replicas, half of the time as many each.
+// randomLayout has 2 to 5 ranks of up to 4 replicas. Half of the layouts have the same number
+// in each rank.
 func randomLayout(r *rand.Rand) layout.Layout {
 	ranks, degree := 2+r.IntN(4), 1+r.IntN(4)
 	if r.IntN(2) == 0 {
@@ -79,7 +80,7 @@ func run(seed uint64, b bug) error {
 	return schedule(r, w)
 }
 
-// runHealings runs a job of little to do in which much dies and is replaced.
+// runHealings runs a short job in which many processes die and are replaced.
 func runHealings(r *rand.Rand, b bug) error {
 	l := layout.Uniform(2, 2+r.IntN(4))
 	heals := 1 + r.IntN(8)
@@ -127,9 +128,9 @@ func schedule(r *rand.Rand, w *world) error {
 	}
 }
 
-// TestRandomSchedules runs jobs of up to 5 ranks of 4 replicas each, all but one
-// of which may crash, under schedules that a seed decides. BANYAN_SEED=… runs
-// one seed, BANYAN_EXPLORE=long many.
+// TestRandomSchedules runs jobs of up to 5 ranks of up to 4 replicas, all but one of which may
+// crash in each rank, under schedules that a seed decides. BANYAN_SEED=… runs one seed,
+// BANYAN_EXPLORE=long many.
 func TestRandomSchedules(t *testing.T) {
 	if s := os.Getenv("BANYAN_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)

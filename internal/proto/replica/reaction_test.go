@@ -7,20 +7,20 @@ import (
 	"banyan/internal/proto"
 )
 
-// reaction is what a process does with an event. It depends on nothing but the
-// process and the event, so that a memo can keep it.
+// reaction is what a process does with an event. It depends only on the process and the event,
+// so a memo can keep it.
 type reaction struct {
 	*rules
 	at        proto.Proc
 	n         *node
 	sends     []sending
-	abandoned proto.Proc // the joiner that a donor gives up, or NoProc
-	healed    bool       // a replacement is known to all
-	died      bool       // a joiner, with its donor
-	goesOn    *progress  // how far it is, if a send is complete that might have been throttled
+	abandoned proto.Proc // the joiner that a donor abandons, or NoProc
+	healed    bool       // all processes know of a replacement
+	died      bool       // a joiner dies, because its donor has died
+	goesOn    *progress  // set when a send that may have been throttled is complete
 }
 
-// progress is how much a process has received, and which siblings it mustn't be ahead of.
+// progress is how much a process has received, and the siblings that it mustn't be ahead of.
 type progress struct {
 	received uint64
 	siblings replicas
@@ -38,8 +38,8 @@ func (r *reaction) send(to proto.Proc, f frame) {
 	r.sends = append(r.sends, sending{to, r.n.m.incarnation(to), f})
 }
 
-// to lets the process react to an event: the arrival of f, or, of evHeal, the beginning of
-// a conversation about the incarnation of f.
+// to lets the process react to an event. f is the frame that arrives, or, for evHeal, the frame
+// that begins a conversation about its incarnation.
 func (r *reaction) to(e event, f frame) error {
 	n := r.n
 	var out Actions
@@ -57,7 +57,7 @@ func (r *reaction) to(e event, f frame) error {
 		r.bug.flushed(n, out)
 	case evDeliver:
 		if f.incarnation < n.m.incarnation(e.other) {
-			break // of a connection that is closed
+			break // a frame of a closed connection
 		}
 		if err := r.receive(e.other, f, &out); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (r *reaction) to(e event, f frame) error {
 	return r.advance()
 }
 
-// transmit sends a message in one of two ways, if both are open.
+// transmit sends a message in one of two ways, if both are possible.
 func (n *node) transmit(msg *Message, out *Actions) {
 	if !msg.Rendezvous && msg.Context == 0 {
 		if s, ok := n.m.SendOne(msg.Context, msg.Dst); ok {
@@ -117,7 +117,7 @@ func (n *node) transmit(msg *Message, out *Actions) {
 	n.m.Send(msg, out)
 }
 
-// carryOut does what a machine asked for.
+// carryOut performs the actions that a machine asked for.
 func (r *reaction) carryOut(out Actions) error {
 	n := r.n
 	for _, a := range out {
@@ -157,7 +157,7 @@ func (r *reaction) carryOut(out Actions) error {
 			r.healed = true
 		case Release:
 			if n.status == joiner {
-				break // of the machine that had no state yet
+				break // of a machine that had no state yet
 			}
 			i := slices.IndexFunc(n.open, func(o open) bool { return o.id == int(a.Message.User) })
 			if i < 0 {
@@ -169,7 +169,7 @@ func (r *reaction) carryOut(out Actions) error {
 	return nil
 }
 
-// pullFrom turns to another sender of a rendezvous, the earlier being dead.
+// pullFrom pulls a rendezvous from another sender, since the earlier one is dead.
 func (r *reaction) pullFrom(i *item, from proto.Proc) error {
 	if i.from != proto.NoProc || !r.n.m.Alive(from) {
 		return fmt.Errorf("%v turns from %v to %v for message %d", r.at, i.from, from, i.id)
@@ -181,8 +181,8 @@ func (r *reaction) pullFrom(i *item, from proto.Proc) error {
 	return nil
 }
 
-// orphan notes which offers have no sender any more. A slot that is filled anew
-// offers again, under the same number.
+// orphan notes which offers have no sender any more. A replacement in the slot offers again,
+// under the same number.
 func (n *node) orphan() {
 	for i := range n.inbox {
 		item := &n.inbox[i]
@@ -197,8 +197,7 @@ func (n *node) orphan() {
 	}
 }
 
-// receive is a process's reaction to a frame, the way the layer above the
-// machine is meant to react.
+// receive is a process's reaction to a frame. It reacts as the layer above the machine should.
 func (r *reaction) receive(from proto.Proc, f frame, out *Actions) error {
 	n, src := r.n, r.layout.Rank(from)
 	known := func(i item) bool { return i.context == f.context && i.src == src && i.seq == f.seq }
@@ -257,8 +256,7 @@ func (r *reaction) receive(from proto.Proc, f frame, out *Actions) error {
 	return nil
 }
 
-// advance runs a program up to its next send or wait, and checks what it
-// receives.
+// advance runs a program up to its next send or wait, and checks the messages that it receives.
 func (r *reaction) advance() error {
 	n, rank := r.n, r.layout.Rank(r.at)
 	if n.status == joiner || n.paused {
@@ -269,7 +267,7 @@ func (r *reaction) advance() error {
 			return nil
 		}
 		n.throttled = false
-		if n.m.arrival.offered == 0 { // else somebody may wait for it
+		if n.m.arrival.offered == 0 { // else another process may wait for it
 			r.goesOn = &progress{n.m.skew.received, n.m.siblings()}
 		}
 	}

@@ -13,37 +13,38 @@ import (
 
 // # Fewer states
 //
-// An exploration of a world that is reduced leaves out what can't show anything new. It
-// finds a broken promise if there is one: for each history, which is a sequence of events
-// from the start, it tries one in which the same happens to each process up to the
-// point at which it dies, and then perhaps more; and it comes to the same quiet worlds.
-// TestReduction compares these with those of explorations that leave nothing out, and
-// TestCanaries runs with the reductions.
+// An exploration of a reduced world leaves out the histories that can't show anything new. A
+// history is a sequence of events from the start. The exploration still finds every broken
+// promise: for each history it tries one in which the same happens to each process up to its
+// death, and perhaps more. It also reaches the same quiet worlds. TestReduction compares these
+// with those of explorations that leave nothing out, and TestCanaries runs with the reductions.
 //
-//   - Idle frames. A frame that has no effect on its receiver now nor later (an eager
-//     message that is there already, an acknowledgement of what isn't pending, both only
-//     get older) arrives before all else. It commutes with all: whatever would come
-//     before it finds the same processes after it.
-//   - Unheard deaths. When somebody has died, or is taken for dead, the next event is that
-//     one process hears of it, or that the slot begins to be filled. Before
-//     that nobody else can tell the dead from one that is slow, so the death can be moved to
-//     that point of the history. (It may be moved behind another death: each rank keeps
-//     a process that runs or has left, at all times, which allows both in either
-//     order. A replacement's death lets the next healing begin, so it isn't moved.)
-//   - Late deaths. A process dies only when it can do nothing else for the moment. If it could, let
-//     it, and then die: what it sends in that comes after all that it has sent, and a receiver
-//     never sees it that hears of the death first (with options.purge) or has heard; and what the
-//     dead knew is lost. (Where it did something to the whole world, such as to give up a
-//     replacement, that doesn't hold; then it may die before that too.)
-//   - A process that can be suspected first doesn't die otherwise. It may die at once then.
+//   - Idle frames. Some frames have no effect on their receiver, now or later: an eager message
+//     that has arrived already, or an acknowledgement of what isn't pending. Both only get
+//     older. Such a frame arrives before any other event. It commutes with all: every event
+//     that would come before it finds the same processes after it.
+//   - Unheard deaths. When a process has died, or is taken for dead, the next event is that
+//     one process hears of it, or that the slot begins to be filled. Before that no other
+//     process can tell the dead one from a slow one, so the death can be moved to that point
+//     of the history. (It may be moved behind another death: each rank always keeps a process
+//     that runs or has left, which allows both orders. A replacement's death lets the next
+//     healing begin, so it isn't moved.)
+//   - Late deaths. A process dies only when it can do nothing else for the moment. If it could
+//     still act, let it act and then die. The frames that it sends in that time come after all
+//     its earlier ones. A receiver that has heard of the death, or hears of it first (with
+//     options.purge), never sees them; and what the dead process knew is lost. (An act that
+//     changes the whole world, such as giving up a replacement, breaks this argument; then the
+//     process may die before that act too.)
+//   - A process that can be suspected first doesn't die in any other way. Once suspected it may
+//     die at once.
 //
-// Nor does the digest of a process, unless it is exact, hold what makes no difference any more:
+// The digest of a process, unless it is exact, leaves out what makes no difference any more:
 //
-//   - up to where a replica has acknowledged, unless that is ahead of what was sent: what
-//     it says of messages that were sent is in their marks. Or if the replica is dead, for
-//     a replacement in its slot begins with the donor's;
-//   - what a sender is known to have below what has arrived, for the two are only compared, and
-//     what has arrived only grows; how many arrivals are to be acknowledged at once;
+//   - the number up to which a replica has acknowledged, unless that is ahead of what was sent:
+//     for messages that were sent, their marks say the same. Also where the replica is dead,
+//     for a replacement in its slot begins with the donor's number;
+//   - what a sender is known to have, below what has arrived: the two are only compared, and
+//     what has arrived only grows; also how many arrivals are to be acknowledged at once;
 //   - which process has offered what is complete, and which one gave a process its state.
 
 // reduce leaves out events of a state.

@@ -9,9 +9,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestSendOne sends the same messages by Send at one machine and by SendOne, where that does it, at
-// another, between acknowledgements (early and late), rendezvous and deaths: both have to ask for
-// the same.
+// TestSendOne sends the same messages by Send at one machine and by SendOne, where SendOne can
+// send them, at another, between acknowledgements (early and late), rendezvous and deaths. Both
+// machines must ask for the same actions.
 func TestSendOne(t *testing.T) {
 	const contexts, steps = 2, 200
 	ones, retained := 0, 0
@@ -66,7 +66,7 @@ func TestSendOne(t *testing.T) {
 	}
 }
 
-// same compares actions, and messages by what they say.
+// same compares actions, and messages by their content.
 func same(a, b Actions) bool {
 	if len(a) != len(b) {
 		return false

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its siblings
-// are 2 and 4.
+// aheadBy100 is a machine that may be ahead by 100, of three replicas of two ranks; its
+// siblings are 2 and 4.
 func aheadBy100() *Machine {
 	return New(Config{Layout: three, Self: 0, Mirror: true, MaxSkew: 100})
 }
@@ -24,8 +24,8 @@ func reports(out Actions) (s string) {
 	return s
 }
 
-// A replica is throttled from the first byte beyond the limit on, for the sake of the sibling that
-// has received least, until that has said that it has received enough.
+// A replica is throttled from the first byte beyond the limit. It stays so until the sibling
+// that has received least reports that it has received enough.
 func TestThrottled(t *testing.T) {
 	m := aheadBy100()
 	throttled := func(want bool, when string) {
@@ -77,8 +77,8 @@ func TestSiblingsThatThrottle(t *testing.T) {
 			t.Errorf("%s: it is heard", name)
 		}
 	}
-	// Without a limit, with the parallel protocol, or as the only replica, no replica is throttled
-	// or reports.
+	// No replica is throttled or reports without a limit, with the parallel protocol, or as the
+	// only replica.
 	for name, m := range map[string]*Machine{
 		"no limit": New(Config{Layout: three, Self: 0, Mirror: true}),
 		"parallel": New(Config{Layout: three, Self: 0, MaxSkew: 100}),
@@ -95,8 +95,8 @@ func TestSiblingsThatThrottle(t *testing.T) {
 	}
 }
 
-// Another rank may wait for a replica that is offered a message, so it isn't throttled until it has
-// that.
+// Another rank may wait for a replica that is offered a message, so the replica isn't throttled
+// until it has that message.
 func TestOfferedIsNotThrottled(t *testing.T) {
 	m := aheadBy100()
 	var out Actions
@@ -117,8 +117,8 @@ func TestOfferedIsNotThrottled(t *testing.T) {
 	}
 }
 
-// A report goes to each sibling for each quarter of the limit, and not with every message; one at
-// the end says all.
+// A report goes to each sibling for each quarter of the limit, not with every message; one at
+// the end reports the total.
 func TestReports(t *testing.T) {
 	m := aheadBy100()
 	var out Actions
@@ -140,7 +140,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A replacement has received what its donor had, says so, and hears the same of its siblings.
+// A replacement has received what its donor had received, reports that, and gets its siblings'
+// reports.
 func TestReplacementReports(t *testing.T) {
 	donor := aheadBy100()
 	var out Actions
@@ -179,7 +180,7 @@ func TestReplacementReports(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for a message that is received, nor for a report.
+// Neither a received message nor a report allocates.
 func TestSkewNeedsNoMemory(t *testing.T) {
 	m := aheadBy100()
 	out := make(Actions, 0, 8)

@@ -6,20 +6,20 @@ import (
 	"banyan/internal/proto"
 )
 
-// messageSize is what a message counts that is received.
+// messageSize is how much a received message counts.
 const messageSize = 2
 
-// This file is what the world does where replicas mustn't be far ahead of each other.
+// This file is the part of the world that keeps replicas from being far ahead of each other.
 
 // Mistakes about skews.
 const (
 	// No replica hears how much its siblings have received.
 	neverReported bug = "never reported"
-	// A replacement doesn't.
+	// A replacement doesn't hear how much its siblings have received.
 	replacementUninformed bug = "replacement uninformed"
 	// No replica waits for a sibling.
 	neverThrottled bug = "never throttled"
-	// The dead are waited for.
+	// Replicas wait for dead siblings.
 	deadAwaited bug = "dead awaited"
 )
 
@@ -28,15 +28,15 @@ func (b bug) reports(w *world, to proto.Proc) bool {
 	return b == neverReported || b == replacementUninformed && to == w.healing
 }
 
-// ask has a machine tell its siblings something.
+// ask makes a machine tell its siblings something.
 func (r *reaction) ask(what func(*Actions)) error {
 	var out Actions
 	what(&out)
 	return r.carryOut(out)
 }
 
-// ahead checks, of a process whose send is complete, that it isn't too far ahead of any
-// sibling that both it and the world hold for alive.
+// ahead checks, of a process whose send is complete, that it isn't too far ahead of any sibling
+// that is live in the world and to its own knowledge.
 func (w *world) ahead(r *reaction) error {
 	if !w.mirror || w.skew == 0 || r.goesOn == nil {
 		return nil

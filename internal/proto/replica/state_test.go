@@ -7,8 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// donorState is the state of process 0 of two ranks of three replicas, with a
-// message retained, an offer that waits, and a rendezvous its siblings have done.
+// donorState is the state of process 0 of two ranks of three replicas. It retains a message, an
+// offer waits, and its siblings have completed a rendezvous.
 func donorState(tb testing.TB) []byte {
 	m := New(Config{Layout: three, Self: 0})
 	var out Actions
@@ -31,7 +31,7 @@ func donorState(tb testing.TB) []byte {
 func TestRestore(t *testing.T) {
 	m := New(Config{Layout: three, Self: 2})
 	var out Actions
-	m.Dead(4, 0, &out) // it knows of this, and its donor didn't
+	m.Dead(4, 0, &out) // this machine knows of the death, and its donor didn't
 	var kept []*Message
 	err := m.Restore(donorState(t), func(h Message) *Message {
 		h.User = 9
@@ -56,7 +56,7 @@ func TestRestore(t *testing.T) {
 	if v := m.Arrive(1, 4, 1, true); v != Reoffer {
 		t.Errorf("the offer that waits, again: %v", v)
 	}
-	// Process 1 has the message from the donor; nobody but 5 needs it from here.
+	// Process 1 has the message from the donor; only 5 needs it from here.
 	out = out[:0]
 	m.Acked(5, 3, 1, false, &out)
 	if got := releases(out); len(got) != 1 || got[0] != kept[0] {
@@ -86,7 +86,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRestore: no state makes a machine panic, then or when it is used.
+// FuzzRestore: no state makes a machine panic, when it is restored or when it is used.
 func FuzzRestore(f *testing.F) {
 	f.Add(donorState(f))
 	f.Fuzz(func(t *testing.T, state []byte) {

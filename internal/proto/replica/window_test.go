@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWindowAgainstMap compares a window with a map of what is open.
+// TestWindowAgainstMap compares a window with a map of the open entries.
 func TestWindowAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w window[int]
@@ -45,8 +45,8 @@ func TestWindowAgainstMap(t *testing.T) {
 	})
 }
 
-// TestWindowBehindAStraggler: one open entry at the front doesn't make those
-// that come and go behind it pile up.
+// TestWindowBehindAStraggler: one open entry at the front doesn't make the entries that come
+// and go behind it pile up.
 func TestWindowBehindAStraggler(t *testing.T) {
 	var w window[int]
 	w.push(1, 0)

@@ -9,25 +9,24 @@ import (
 	"banyan/internal/proto"
 )
 
-// This file is a small world in which machines run: processes that follow a
-// script, FIFO channels between them, crashes and the news of them. Explorers
-// (exhaustive_test.go, random_test.go) choose what happens next; the world
-// checks what the program sees. What a process does with an event is in
-// reaction_test.go.
+// This file is a small world in which machines run: processes that follow a script, FIFO
+// channels between them, crashes and the news of them. Explorers (exhaustive_test.go,
+// random_test.go) choose the next event; the world checks what the program sees. What a process
+// does with an event is in reaction_test.go.
 //
-// A crash may lose any suffix of what is in flight from the dead process. The
-// world needs no event for that: a frame is lost to a receiver that hears of
-// the death first, and until it does it can't tell a lost frame from a late one.
-// So a crash between two actions of one step needs no event either.
+// A crash may lose any suffix of the frames under way from the dead process. The world needs no
+// event for that: a receiver that hears of the death first loses the frame, and until then it
+// can't tell a lost frame from a late one. So a crash between two actions of one step needs no
+// event either.
 
 // frame is what travels between processes.
 type frame struct {
 	kind    frameKind
 	context uint64
 	seq     uint64
-	id      int // which message it is: the sender's step
+	id      int // which message it is, as the number of the sender's step
 	single  bool
-	// incarnation of the sender: each has connections of its own.
+	// incarnation of the sender: each incarnation has its own connections.
 	incarnation proto.Incarnation
 	note        Note
 	state       *state
@@ -49,7 +48,7 @@ const (
 	frameReport
 )
 
-// item is a message that has arrived and waits to be received.
+// item is a message that has arrived and waits for its receive.
 type item struct {
 	context  uint64
 	src      proto.Rank
@@ -61,7 +60,7 @@ type item struct {
 	spare    uint64 // other processes that have offered it
 }
 
-// open is a message that was sent and hasn't been released.
+// open is a message that was sent and isn't released yet.
 type open struct {
 	id         int
 	rendezvous bool
@@ -77,11 +76,11 @@ const (
 	left
 )
 
-// node is one process.
+// node is one process of the world.
 type node struct {
 	status      status
 	incarnation proto.Incarnation
-	told        []proto.Incarnation // by process: of how many of its deaths it was told
+	told        []proto.Incarnation // by process: the deaths that this one was told of
 	m           *Machine
 	state
 	paused bool       // a donor, until its state is taken
@@ -89,34 +88,34 @@ type node struct {
 	known  *known     // of one that a memo keeps
 }
 
-// state is that of the program and of the layer around the machine.
+// state is the state of the program and of the layer around the machine.
 type state struct {
 	pc        int
 	inbox     []item
 	got       []int // messages received, by context·ranks + source
 	open      []open
-	throttled bool // its last send isn't complete: it is too far ahead
-	// machine is that of the machine, in what a donor sends.
+	throttled bool // its last send isn't complete, because it is too far ahead
+	// machine is the state of the machine, in what a donor sends.
 	machine []byte
 }
 
 // options say what may happen in a world.
 type options struct {
 	crashes int    // at most, in the whole job; each rank keeps one replica
-	victims uint64 // those that may crash
+	victims uint64 // the processes that may crash
 	suspect bool   // crashes may be suspected first
-	leave   bool   // idle processes leave on their own, some only to crash then
-	prompt  bool   // acknowledgements leave at once
+	leave   bool   // idle processes leave on their own, some in order to crash then
+	prompt  bool   // acknowledgements are sent at once
 	mirror  bool
 	skew    uint64 // with mirror: Config.MaxSkew; see messageSize
-	dead    uint64 // those that died before the job began, and all know it
+	dead    uint64 // the processes that died before the job began; all know of it
 	heals   int    // how often a slot may be filled anew
 	donors  uint64 // those that may be donors
 	purge   bool   // frames of a dead process vanish with the news of its death
 	bug     bug
 }
 
-// rules are what stays as it is in a world.
+// rules are the constant part of a world.
 type rules struct {
 	layout   layout.Layout
 	program  script
@@ -132,14 +131,14 @@ type world struct {
 	channels               []*queue   // from·procs + to
 	healing                proto.Proc // the replacement that isn't settled, or NoProc
 	healed                 bool       // some slot was
-	unsettled              bool       // some replacement died before all had welcomed it
+	unsettled              bool       // some replacement died before all processes had welcomed it
 	unheard                proto.Proc // died by the last event, or is suspected since, and is no replacement; or NoProc
 	// transmitted are the copies that were sent, where that is checked.
 	transmitted map[transmission]bool
 	// memo keeps nodes, channels and reactions for an exploration. Without it a world
 	// changes its nodes themselves.
 	memo    *memo
-	reduced bool            // leave out what can't show anything new: see reduced_test.go
+	reduced bool            // leave out what can't show anything new; see reduced_test.go
 	ends    map[string]bool // if not nil: the quiet worlds of an exploration
 	events  []event         // memory
 	order   *rand.Rand      // of the events of a state, for an exploration of a part; nil: as they come
@@ -218,13 +217,13 @@ func (e event) String() string {
 // active says whether a process still does things.
 func (n *node) active() bool { return n.status <= joiner }
 
-// finished says whether a process has come to its program's end and may leave.
+// finished says whether a process has reached its program's end and may leave.
 func (w *world) finished(p proto.Proc) bool {
 	n := w.nodes[p]
 	return n.pc == len(w.program[w.layout.Rank(p)]) && !n.throttled && n.m.Idle()
 }
 
-// mayCrash says whether p may die and leave its rank a replica that doesn't.
+// mayCrash says whether p may die: its rank must keep a replica that doesn't die.
 func (w *world) mayCrash(p proto.Proc) bool {
 	if w.moreCrashes == 0 || w.victims&(1<<p) == 0 || w.nodes[p].status == crashed {
 		return false
@@ -238,7 +237,7 @@ func (w *world) mayCrash(p proto.Proc) bool {
 	return false
 }
 
-// enabled appends everything that can happen next.
+// enabled appends every event that is possible next.
 func (w *world) enabled(events []event) []event {
 	procs := w.layout.Procs()
 	for i, n := range w.nodes {
@@ -256,7 +255,7 @@ func (w *world) enabled(events []event) []event {
 		}
 		steps := w.program[w.layout.Rank(p)]
 		if n.status == joiner || n.paused || n.throttled {
-			// It acts on what it hears only.
+			// It acts only on what it hears.
 		} else if n.pc < len(steps) && (steps[n.pc].kind == opSend || steps[n.pc].kind == opOffer) {
 			events = append(events, event{evStep, p, proto.NoProc})
 		}
@@ -281,7 +280,7 @@ func (w *world) enabled(events []event) []event {
 	return events
 }
 
-// apply lets an event happen, and returns what is wrong with its outcome.
+// apply applies an event, and returns what is wrong with its outcome.
 func (w *world) apply(e event) error {
 	w.note(e)
 	var f frame
@@ -323,7 +322,7 @@ func (w *world) apply(e event) error {
 	return errors.Join(w.sendAll(r), w.ahead(r))
 }
 
-// note keeps who is unheard.
+// note updates unheard.
 func (w *world) note(e event) {
 	n, was := w.nodes[e.at], w.unheard
 	w.unheard = proto.NoProc
@@ -332,7 +331,7 @@ func (w *world) note(e event) {
 	}
 }
 
-// react finds out what a process does with an event.
+// react returns a process's reaction to an event.
 func (w *world) react(e event, f frame) (*reaction, error) {
 	if w.memo != nil {
 		return w.memo.react(w.rules, w.nodes[e.at], e, f)
@@ -360,7 +359,7 @@ func (w *world) channel(from, to proto.Proc) **queue {
 	return &w.channels[int(from)*w.layout.Procs()+int(to)]
 }
 
-// deafen drops what is under way to a process that is no more.
+// deafen drops the frames under way to a process that has ended.
 func (w *world) deafen(p proto.Proc) {
 	for from := range w.nodes {
 		*w.channel(proto.Proc(from), p) = nil
@@ -394,9 +393,9 @@ func (w *world) send(from proto.Proc, s sending) error {
 	return nil
 }
 
-// coverage checks that of each rank some process sends to each replica of the
-// others, if none has left and all deaths are known. It is one alone, unless the
-// siblings have heard different things of a replacement before it died.
+// coverage checks that some process of each rank sends to each replica of the other ranks, if
+// none has left and all deaths are known. It is exactly one process, unless the siblings heard
+// different things of a replacement before it died.
 func (w *world) coverage() error {
 	sends := make([]replicas, w.layout.Ranks())
 	for i, n := range w.nodes {
@@ -419,7 +418,7 @@ func (w *world) coverage() error {
 	return nil
 }
 
-// verdict checks a world in which nothing can happen any more, but crashes.
+// verdict checks a world in which only crashes are possible.
 func (w *world) verdict() error {
 	if err := w.coverage(); err != nil {
 		return err

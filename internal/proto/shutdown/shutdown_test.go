@@ -41,10 +41,10 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestExhaustive visits every state that up to 4 processes can reach with up to 3
-// crashes, each after any prefix of any step's actions, any order of deliveries
-// and calls, news of a death at any later time, with the frames of the dead that
-// are still under way delivered or lost, and completed processes leaving or not.
+// TestExhaustive visits every state that up to 4 processes can reach with up to 3 crashes. A
+// crash comes after any prefix of any step's actions. Deliveries and calls come in any order,
+// and the news of a death at any later time. The dead process's frames under way are delivered
+// or lost, and completed processes leave or stay.
 func TestExhaustive(t *testing.T) {
 	for _, size := range []struct{ n, crashes int }{{1, 1}, {2, 2}, {3, 3}, {4, 3}} {
 		t.Run(fmt.Sprintf("n=%d", size.n), func(t *testing.T) {
@@ -58,9 +58,10 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestExhaustiveWithReplacement lets another process take the place of one that has crashed, as
-// healing does: a donor, which doesn't finish meanwhile, has all that live admit it, one after the
-// other; then it is there. If the donor crashes first, it never is, which all are told.
+// TestExhaustiveWithReplacement replaces one crashed process, as healing does. A donor, which
+// doesn't finish meanwhile, has all live processes admit the replacement, one after the other;
+// then it is there. If the donor crashes first, the replacement never comes, and all are told
+// so.
 func TestExhaustiveWithReplacement(t *testing.T) {
 	for _, size := range []struct{ n, crashes int }{{2, 1}, {2, 2}, {3, 1}, {3, 3}, {4, 1}} {
 		t.Run(fmt.Sprintf("n=%d crashes=%d", size.n, size.crashes), func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestExhaustiveWithReplacement(t *testing.T) {
 
 const most = 4 // processes in a world
 
-// world is the state of everything, as a value to compare.
+// world is the state of all processes and channels, as a value to compare.
 type world struct {
 	procs    [most]actor
 	channels [most][most]channel
@@ -162,8 +163,8 @@ func (e *explorer) visit(w world) {
 	}
 }
 
-// expand visits all states one step away. It reports whether any of the steps is
-// bound to happen: crashes aren't, nor is leaving.
+// expand visits all states one step away. It reports whether any of the steps is bound to come:
+// crashes aren't, nor is leaving.
 func (e *explorer) expand(w world) bool {
 	bound := false
 	down := 0
@@ -184,7 +185,7 @@ func (e *explorer) expand(w world) bool {
 					continue
 				}
 				if a.state == left && w.channels[p][q].count > 0 {
-					continue // the goodbye comes behind the rest
+					continue // the goodbye comes after the other frames
 				}
 				bound = true
 				next := w
@@ -234,7 +235,7 @@ func (e *explorer) expand(w world) bool {
 	return bound
 }
 
-// replaced is how many have crashed and were replaced.
+// replaced is how many processes have crashed and were replaced.
 func (w *world) replaced() int {
 	if w.heal == over && w.procs[w.slot].incarnations[w.slot] {
 		return 1
@@ -242,7 +243,8 @@ func (w *world) replaced() int {
 	return 0
 }
 
-// heal visits the states that the replacement's coming leads to, and reports whether there is one.
+// heal visits the states that the replacement's arrival leads to, and reports whether there is
+// one.
 func (e *explorer) heal(w world) bool {
 	donor, slot := &w.procs[w.donor], int(w.slot)
 	switch {
@@ -254,7 +256,7 @@ func (e *explorer) heal(w world) bool {
 	case w.heal != admitting:
 		return false
 	case donor.state >= left:
-		// The replacement ends, and those that have admitted it hear so.
+		// The replacement ends, and those that have admitted it are told.
 		for q := range e.n {
 			w.procs[slot].told[q] = w.procs[slot].told[q] && !w.admitted[q]
 		}
@@ -302,8 +304,8 @@ func incarnation(second bool) proto.Incarnation {
 	return 0
 }
 
-// step lets a process act, and then live on or crash after any prefix of its
-// actions.
+// step lets a process act. Afterwards the process goes on, or it crashes after any prefix of
+// its actions.
 func (e *explorer) step(w world, p int, mayCrash bool, act func(*Machine, *Actions)) {
 	var out Actions
 	m := e.thaw(w.procs[p], p)
@@ -337,7 +339,7 @@ func (e *explorer) checkComplete(w *world, p int) {
 	}
 }
 
-// end takes a process out of the world. What is under way to it is lost.
+// end takes a process out of the world. Frames under way to it are lost.
 func (e *explorer) end(w *world, p int, s state) {
 	told := w.procs[p].told
 	w.procs[p] = actor{state: s, told: told}
@@ -382,8 +384,8 @@ func (c *channel) pop() ActionKind {
 	return k
 }
 
-// What a replacement has heard before it knows who is there counts, unless it is about a
-// predecessor.
+// A frame that a replacement receives before it knows which processes are there counts, unless
+// it is about a predecessor.
 func TestRejoin(t *testing.T) {
 	var out Actions
 	m := Join(0, []proto.Incarnation{1, 1, 1, 1}, make([]bool, 4))

@@ -15,8 +15,8 @@ type clinic struct {
 	rng     *rand.Rand
 	open    []map[uint64]bool // by receiver: the rendezvous that aren't complete
 	pending []func()          // deliveries of the news that a replacement of the senders has joined
-	fresh   int               // that replacement, -1: none; it sends nothing until all have
-	limit   uint64            // nobody sends more messages
+	fresh   int               // that replacement, -1: none; it sends nothing until all are made
+	limit   uint64            // how many messages a sender sends at most
 }
 
 func newClinic(rng *rand.Rand, degrees []int, total int, data func(int, uint64) uint32) *clinic {
@@ -29,7 +29,7 @@ func newClinic(rng *rand.Rand, degrees []int, total int, data func(int, uint64) 
 
 func (c *clinic) live(rank int) set { return first(c.layout[rank]) &^ c.dead[rank] }
 
-// arrive brings receiver j the next message, or the offer of one.
+// arrive brings the next message, or the offer of one, to receiver j.
 func (c *clinic) arrive(j int, flush bool) {
 	k := c.server(j)
 	if c.dead[1].has(j) || c.arrived[j] >= c.sent[k] {
@@ -68,8 +68,8 @@ func (c *clinic) hearAll(from, to set) {
 	}
 }
 
-// heal fills a slot with a donor's state. What precedes the state by package replica's rules
-// happens before.
+// heal fills a slot with a donor's state. The events that precede the state by package
+// replica's rules come before.
 func (c *clinic) heal(rank, k, donor int) {
 	c.dead[rank] &^= only(k)
 	degree := func(r proto.Rank) int { return c.layout[r] }
@@ -105,7 +105,7 @@ func (c *clinic) heal(rank, k, donor int) {
 	}
 	c.senders[k], c.sent[k], c.verdicts[k], c.fresh = m, c.sent[donor], nil, k
 	for j := range c.layout[1] {
-		c.links[[2]int{j, k}] = nil // what it is told before it has the state
+		c.links[[2]int{j, k}] = nil // what it is told before it has the state is lost
 		c.pending = append(c.pending, func() {
 			if c.live(1).has(j) {
 				for s := range c.layout[0] {
@@ -129,7 +129,7 @@ func (c *clinic) heal(rank, k, donor int) {
 	c.rng.Shuffle(len(c.pending), func(a, b int) { c.pending[a], c.pending[b] = c.pending[b], c.pending[a] })
 }
 
-// step does something.
+// step performs one random event.
 func (c *clinic) step() {
 	switch n := c.rng.IntN(6); {
 	case n == 0:
@@ -150,7 +150,7 @@ func (c *clinic) step() {
 	}
 }
 
-// joining tells whether somebody has yet to hear of a replacement.
+// joining tells whether some process has yet to hear of a replacement.
 func (c *clinic) joining() bool {
 	for _, l := range c.links {
 		if slices.ContainsFunc(l, func(a ack) bool { return a.joined != nil }) { //banyan:maporder any
@@ -160,7 +160,7 @@ func (c *clinic) joining() bool {
 	return len(c.pending) > 0
 }
 
-// settle lets all happen that can, and all be told.
+// settle performs all possible events, until all processes are told.
 func (c *clinic) settle() {
 	for c.joining() {
 		c.step()
@@ -178,9 +178,9 @@ func (c *clinic) settle() {
 	c.model.settle()
 }
 
-// Whoever dies and is replaced, at either end: those who are right aren't accused, nothing is kept
-// for ever, and a sender that is wrong when all have been replaced is found as one is where nobody
-// ever died.
+// Processes die and are replaced, at either end. Correct ones aren't accused, nothing is kept
+// for ever, and a sender that is wrong when all have been replaced is found as in a job without
+// deaths.
 func TestHeals(t *testing.T) {
 	heals, found := 0, 0
 	for seed := range uint64(4000) {

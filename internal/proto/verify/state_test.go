@@ -13,8 +13,8 @@ func three(replica int) Config {
 	return Config{Rank: 1, Replica: replica, Ranks: 3, Degree: func(proto.Rank) int { return 3 }, Covers: func(j int) bool { return j == replica }}
 }
 
-// donor is a machine of replica 1 with digests, words and rendezvous that wait, and a sibling that
-// is dead.
+// donor is a machine of replica 1 with digests, words and rendezvous that wait, and a dead
+// sibling.
 func donor() *Machine {
 	m := New(three(1))
 	var out Verdicts
@@ -32,11 +32,11 @@ func donor() *Machine {
 	return m
 }
 
-// A replacement goes on where its donor is: what that one finds it finds, but for its own stream,
-// and it has to hear of its donor's.
+// A replacement continues from its donor's state: it finds the differences that the donor
+// finds, except in its own stream, and it also hears of its donor's stream.
 func TestRestore(t *testing.T) {
 	d, m := donor(), New(three(2))
-	m.Arrived(6, 2, 1, 1) // what it was is forgotten
+	m.Arrived(6, 2, 1, 1) // the content is forgotten
 	state := d.AppendState(nil)
 	if err := m.Restore(state); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRestore: no state makes a machine panic, then or when it is used.
+// FuzzRestore: no state makes a machine panic, when it is restored or when it is used.
 func FuzzRestore(f *testing.F) {
 	f.Add(donor().AppendState(nil))
 	f.Fuzz(func(t *testing.T, state []byte) {

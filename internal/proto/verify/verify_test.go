@@ -8,8 +8,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// model is one channel from rank 0 to rank 1, of so many messages, between replicas of both:
-// the machines of the senders, and of the receivers what they have taken in.
+// model is one channel of so many messages from rank 0 to rank 1, between replicas of both: the
+// machines of the senders, and what the receivers have taken in.
 type model struct {
 	layout    []int // degrees of the two ranks
 	senders   []*Machine
@@ -57,7 +57,7 @@ func newModel(degrees []int, total int, data func(int, uint64) uint32) *model {
 // server is the sender that receiver j listens to.
 func (w *model) server(j int) int { return w.cover[j] }
 
-// Steps. Each says whether it was possible.
+// Steps. Each reports whether it was possible.
 
 func (w *model) send(k int) bool {
 	if w.dead[0].has(k) || w.sent[k] == uint64(w.total) {
@@ -69,8 +69,8 @@ func (w *model) send(k int) bool {
 	return true
 }
 
-// arrive brings receiver j its next message, and others an acknowledgement of all so far if
-// flush says so.
+// arrive brings receiver j its next message. With flush, it also brings the other processes an
+// acknowledgement of all messages so far.
 func (w *model) arrive(j int, flush bool) bool {
 	k := w.server(j)
 	if w.dead[1].has(j) || k >= w.layout[0] || w.arrived[j] >= w.sent[k] {
@@ -127,7 +127,7 @@ func (w *model) kill(rank, replica int) {
 	}
 }
 
-// settle lets all happen that can.
+// settle performs all possible steps.
 func (w *model) settle() {
 	for moved := true; moved; {
 		moved = false
@@ -141,7 +141,7 @@ func (w *model) settle() {
 			}
 		}
 	}
-	for j := range w.receivers { // what is owed yet
+	for j := range w.receivers { // acknowledgements that are still owed
 		if !w.dead[1].has(j) {
 			w.tell(j, ack{seq: w.arrived[j], digest: w.receivers[j].Digest(2, 0)})
 		}
@@ -154,7 +154,7 @@ func (w *model) settle() {
 
 func same(_ int, seq uint64) uint32 { return uint32(seq) * 7919 }
 
-// wrong is same, but for one message of one sender.
+// wrong is same, except for one message of one sender.
 func wrong(replica int, seq uint64) func(int, uint64) uint32 {
 	return func(k int, n uint64) uint32 {
 		if k == replica && n == seq {
@@ -164,8 +164,8 @@ func wrong(replica int, seq uint64) func(int, uint64) uint32 {
 	}
 }
 
-// check says what is wrong with the verdicts at the end of a run in which a sender was
-// wrong about a message, -1 for none.
+// check says what is wrong with the verdicts at the end of a run in which sender culprit was
+// wrong about a message; -1 stands for none.
 func (w *model) check(culprit int, seq uint64) error {
 	for s, all := range w.verdicts {
 		if w.dead[0].has(s) {
@@ -193,8 +193,8 @@ func (w *model) check(culprit int, seq uint64) error {
 	return nil
 }
 
-// Every interleaving of a few messages of 2 and 3 replicas, with each message of each
-// sender wrong, and with none.
+// Every interleaving of a few messages of 2 and 3 replicas, with each message of each sender
+// wrong, and with none wrong.
 func TestEveryInterleaving(t *testing.T) {
 	for _, small := range []struct{ degree, total int }{{2, 2}, {3, 1}} {
 		for culprit := -1; culprit < small.degree; culprit++ {
@@ -221,8 +221,8 @@ func TestEveryInterleaving(t *testing.T) {
 	}
 }
 
-// follow makes the run of a list of choices, the lowest where it ends. It returns the
-// complete list, each choice with the number of alternatives in its upper half.
+// follow makes the run of a list of choices; after the list's end it takes the lowest ones. It
+// returns the complete list, each choice with the number of alternatives in its upper half.
 func (w *model) follow(choices []int) []int {
 	made := []int{}
 	for {
@@ -233,7 +233,7 @@ func (w *model) follow(choices []int) []int {
 			}
 		}
 		for j := range w.receivers {
-			if w.arrived[j] < w.sent[j] { // an arrival is nobody's business: only its acknowledgement is
+			if w.arrived[j] < w.sent[j] { // other processes see only its acknowledgement
 				w.arrive(j, !w.large(1))
 			}
 		}
@@ -256,7 +256,7 @@ func (w *model) follow(choices []int) []int {
 	}
 }
 
-// next is the list of choices after one, nil after the last.
+// next is the list of choices after a list, nil after the last.
 func next(choices []int) []int {
 	for n := len(choices); n > 0; n-- {
 		if c := choices[n-1]; c&0xff+1 < c>>8 {
@@ -283,7 +283,7 @@ func TestRandom(t *testing.T) {
 		w := newModel(degrees, total, wrong(culprit, seq))
 		w.large = func(n uint64) bool { return (n*2654435761+seed)>>7%4 == 0 }
 		deaths := 0
-		if culprit < 0 { // with one wrong as well, the vote may be undecided, or moot
+		if culprit < 0 { // with one wrong as well, the vote may be undecided, or without effect
 			deaths = rng.IntN(degrees[0])
 		}
 		for range 12 * total {
@@ -315,8 +315,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// The stream of a wrong sender that dies before it is found is still wrong: its receiver
-// has to go.
+// The stream of a wrong sender that dies before it is found is still wrong: its receiver has to
+// stop.
 func TestReceiverOfADeadSender(t *testing.T) {
 	w := newModel([]int{3, 3}, 3, wrong(0, 2))
 	for range 3 {
@@ -334,7 +334,7 @@ func TestReceiverOfADeadSender(t *testing.T) {
 	}
 }
 
-// All three differ: nobody is of a majority, and everybody stops.
+// All three differ: none is in a majority, and all stop.
 func TestThreeOpinions(t *testing.T) {
 	w := newModel([]int{3, 3}, 2, func(k int, seq uint64) uint32 { return uint32(k) })
 	w.settle()
@@ -345,8 +345,8 @@ func TestThreeOpinions(t *testing.T) {
 	}
 }
 
-// Who is left with one that differs can't decide; nor can three whose receiver has one
-// replica.
+// A process left with only one sibling, which differs, can't decide; nor can three senders
+// whose receiver's rank has one replica.
 func TestUndecided(t *testing.T) {
 	w := newModel([]int{3, 3}, 2, wrong(2, 2))
 	w.kill(0, 1)
@@ -366,7 +366,7 @@ func TestUndecided(t *testing.T) {
 }
 
 // A difference is found by the first acknowledgement that covers it, although more was sent
-// since; and by a death, if that decides who can still say something.
+// since. A death also finds it, if that decides which processes can still say something.
 func TestFoundAtOnce(t *testing.T) {
 	w := newModel([]int{2, 2}, 5, wrong(1, 2))
 	for n := range 5 {
@@ -393,7 +393,7 @@ func TestFoundAtOnce(t *testing.T) {
 	}
 }
 
-// A receiver that can't tell (its program took only part of a message) abstains.
+// A receiver that can't tell (its program received only part of a message) abstains.
 func TestAbstention(t *testing.T) {
 	m := New(Config{Ranks: 2, Degree: func(proto.Rank) int { return 2 }, Covers: func(j int) bool { return j == 0 }})
 	var out Verdicts
@@ -423,7 +423,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Canaries: what the tests above must notice.
+// Canaries: bugs that the tests above must find.
 func TestCanaries(t *testing.T) {
 	// A receiver whose digest forgets a message.
 	w := newModel([]int{3, 3}, 2, wrong(1, 1))
@@ -441,7 +441,7 @@ func TestCanaries(t *testing.T) {
 	if w.check(1, 1) == nil {
 		t.Error("nobody notices that nothing was compared")
 	}
-	// A vote in which one is enough.
+	// A vote in which one voter is enough.
 	w = newModel([]int{2, 2}, 2, wrong(1, 1))
 	w.settle()
 	for s := range w.verdicts {
