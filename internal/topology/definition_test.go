@@ -2,10 +2,10 @@ package topology
 
 import "testing"
 
-// violation looks for a pair of processes that contradicts definition 1, word
-// by word: a tree is interleaved if in the ring of the processes of any
-// subtree, in the order of their numbers, any two distinct neighbours descend
-// from each other, or have no common ancestor in the subtree but its root.
+// violation looks for a pair of processes that contradicts definition 1, word by word. The
+// definition: a tree is interleaved if, in the ring of the processes of any subtree in the
+// order of their numbers, any two distinct neighbours descend from each other, or have no
+// common ancestor in the subtree but its root.
 func violation(tree *Tree) (root, a, b int, found bool) {
 	procs := tree.Procs()
 	ancestors := make([][]int, procs) // from the process itself up to 0
@@ -44,8 +44,8 @@ func violation(tree *Tree) (root, a, b int, found bool) {
 	return 0, 0, 0, false
 }
 
-// TestDefinition1 is lemma 1 too: what says that it is interleaved is, for every
-// number of processes, full tree or not.
+// TestDefinition1 also checks lemma 1: trees that claim to be interleaved are, for every number
+// of processes, full or not.
 func TestDefinition1(t *testing.T) {
 	for _, s := range shapes {
 		for procs := 1; procs <= 60; procs++ {
@@ -60,7 +60,7 @@ func TestDefinition1(t *testing.T) {
 	}
 }
 
-// TestDefinition1Bites: in-order trees aren't interleaved, nor are optimal trees where o
+// TestDefinition1Bites: in-order trees aren't interleaved. Neither are optimal trees where o
 // doesn't divide L, for which the printed recurrence has no tree.
 func TestDefinition1Bites(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -87,7 +87,7 @@ func TestDefinition1Bites(t *testing.T) {
 	}
 }
 
-// TestOptimalIsLame: where o divides L.
+// TestOptimalIsLame: the optimal tree is a Lamé tree where o divides L.
 func TestOptimalIsLame(t *testing.T) {
 	for _, c := range []struct{ latency, overhead, k int }{{0, 1, 2}, {1, 1, 3}, {2, 1, 4}, {6, 3, 4}, {8, 1, 10}} {
 		for procs := 1; procs < 200; procs++ {
@@ -103,9 +103,8 @@ func TestOptimalIsLame(t *testing.T) {
 	}
 }
 
-// TestOptimalIsOptimal: no tree colours so many processes earlier than the
-// optimal tree, which reaches them as early as if everyone who has the message
-// always sent it to somebody new.
+// TestOptimalIsOptimal: no tree colours so many processes earlier than the optimal tree. It
+// reaches them as early as if every process that has the message always sent it to a new one.
 func TestOptimalIsOptimal(t *testing.T) {
 	for _, c := range []struct{ latency, overhead int }{{0, 1}, {2, 1}, {3, 2}, {7, 5}, {1, 3}} {
 		for procs := 1; procs < 100; procs++ {
@@ -125,10 +124,10 @@ func TestOptimalIsOptimal(t *testing.T) {
 	}
 }
 
-// greedy is when the last of so many processes has the message if everyone
-// sends all the time.
+// greedy is when the last of so many processes has the message if every process sends all the
+// time.
 func greedy(procs, latency, overhead int) int {
-	free := []int{0} // when each sends next
+	free := []int{0} // when each process sends next
 	for last := 0; ; {
 		if len(free) >= procs {
 			return last

@@ -6,9 +6,9 @@ import (
 	"banyan/internal/topology"
 )
 
-// Figure 3 of the paper: a binary tree of 7 processes, numbered in order and
-// interleaved. If 4 is dead in the one, its children 5 and 6 are a gap; in the
-// other 2's children 4 and 6 are apart.
+// Figure 3 of the paper: a binary tree of 7 processes, numbered in order and interleaved. If 4
+// is dead in the in-order tree, its children 5 and 6 are a gap; in the interleaved one the
+// children of 2, 4 and 6, are apart.
 func ExampleKAry_figure3() {
 	for _, n := range []topology.Numbering{topology.InOrder, topology.Interleaved} {
 		tree, err := topology.KAry(7, 2, n)
@@ -30,8 +30,8 @@ func ExampleKAry_figure3() {
 	// 2 → [4 6]
 }
 
-// Figure 4: a binomial tree of 8 processes. Children are in the order in which they
-// are sent to: the largest subtree first.
+// Figure 4: a binomial tree of 8 processes. Children are listed in the order of the sends to
+// them: the largest subtree first.
 func ExampleBinomial_figure4() {
 	for _, n := range []topology.Numbering{topology.InOrder, topology.Interleaved} {
 		tree, err := topology.Binomial(8, n)

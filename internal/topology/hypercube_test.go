@@ -12,8 +12,8 @@ type copyOf struct {
 	label      int32
 }
 
-// spread lets a broadcast run with some labels dead and returns who gets it. The
-// rule says to which labels a label passes on the copy that it got.
+// spread runs a broadcast with some labels dead and returns the labels that get it. The rule
+// says to which labels a label passes on the copy that it got.
 func spread(n int, dead uint32, rule func(dst []copyOf, c copyOf, first bool) []copyOf) (reached uint32) {
 	reached = 1
 	queue := rule(nil, copyOf{}, true)
@@ -70,7 +70,7 @@ func flooding(n int) func(dst []copyOf, c copyOf, first bool) []copyOf {
 	}
 }
 
-// circulant is the rule that the paper's section 2 states in passing: to those
+// circulant is the rule that the paper's section 2 states in passing: a copy goes to the labels
 // at distance 2^j ahead (in cube 1: behind), wherever that is in the cube.
 func circulant(n int) func(dst []copyOf, c copyOf, first bool) []copyOf {
 	h := NewHypercubes(n)
@@ -104,8 +104,8 @@ func eachDead(n, limit int, f func(dead uint32)) {
 	choose(1, limit, 0)
 }
 
-// Every broadcast reaches all live labels with up to k-1 dead: all sets of dead
-// to n = 26. With k dead it need not, so the test can fail.
+// TestBroadcastReachesAllLive: every broadcast reaches all live labels with up to k-1 dead, for
+// all sets of dead labels up to n = 26. With k dead it need not, so the test can fail.
 func TestBroadcastReachesAllLive(t *testing.T) {
 	cut := 0
 	for n := 1; n <= 26; n++ {
@@ -137,8 +137,8 @@ func TestBroadcastReachesAllLive(t *testing.T) {
 	}
 }
 
-// The broadcast that the paper's text states in passing isn't reliable: with
-// n = 11 and labels 1 and 2 dead, label 3 is never reached.
+// TestCirculantMissesLabels: the broadcast that the paper's text states in passing isn't
+// reliable. With n = 11 and labels 1 and 2 dead, label 3 is never reached.
 func TestCirculantMissesLabels(t *testing.T) {
 	if got := spread(11, 0b110, circulant(11)); got>>3&1 == 1 {
 		t.Error("label 3 of 11 was reached over the dead labels 1 and 2")
@@ -157,14 +157,14 @@ func TestCirculantMissesLabels(t *testing.T) {
 	}
 }
 
-// Each tree reaches every vertex of its cube once, and the ways to one along the
-// trees of a cube meet nowhere.
+// TestTreesAreDisjoint: each tree reaches every vertex of its cube once, and the paths to a
+// vertex along the trees of a cube have no other vertex in common.
 func TestTreesAreDisjoint(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8, 13, 32, 100, 1023} {
 		h := NewHypercubes(n)
 		copies := 0
 		for cube := range Cubes {
-			ways := make([][]int32, n) // all labels on the ways to one
+			ways := make([][]int32, n) // all labels on the paths to one
 			for tree := range h.Trees() {
 				from := make([]int32, n)
 				queue := h.AppendChildren(nil, cube, tree, 0)
@@ -211,10 +211,10 @@ func TestChildrenOfOthers(t *testing.T) {
 	}
 }
 
-// onePort is the time in steps of τ until the last label has a broadcast and until
-// the last message is over, in the one-port model: a node sends one message
-// at a time and receives one at a time, and each takes τ. Messages to a busy
-// receiver wait for it, and don't hold up their sender.
+// onePort is the time in steps of τ until the last label has a broadcast and until the last
+// message is over, in the one-port model: a node sends one message at a time and receives one
+// at a time, and each takes τ. Messages to a busy receiver wait for it, and don't delay their
+// sender.
 func onePort(n int, rule func(dst []copyOf, c copyOf, first bool) []copyOf) (all, end int) {
 	type node struct {
 		out, in []copyOf
@@ -256,9 +256,9 @@ func onePort(n int, rule func(dst []copyOf, c copyOf, first bool) []copyOf) (all
 	}
 }
 
-// The bound of the paper is 8τ log2 n for a broadcast among heartbeats, half of
-// it for one that is alone. The source serves the cubes in turn: one after the other,
-// as in the paper's account, it would take until 2k (22τ) to get the last tree going.
+// TestOnePortTimes: the paper's bound is 8τ log2 n for a broadcast among heartbeats, and half
+// of that for a broadcast alone. The source serves the cubes in turn. If it served one after
+// the other, as in the paper's account, the last tree would start only after 2k (22τ).
 func TestOnePortTimes(t *testing.T) {
 	const n, bound = 4095, 4 * 12
 	all, end := onePort(n, rotated(n))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shape is how a test makes a tree of any size.
+// shape is a way to make a tree of any size.
 type shape struct {
 	name string
 	make func(procs int, n Numbering) (Tree, error)
@@ -26,7 +26,7 @@ func optimal(l, o int) shape {
 	return shape{fmt.Sprintf("optimal(%d,%d)", l, o), func(p int, n Numbering) (Tree, error) { return Optimal(p, l, o, n) }}
 }
 
-// shapes are some of every kind, also where o doesn't divide L.
+// shapes are some trees of every kind, also where o doesn't divide L.
 var shapes = []shape{
 	kary(1), kary(2), kary(3), kary(4), kary(8), kary(1000), kary(1 << 29),
 	{"binomial", Binomial}, lame(2), lame(3), lame(5), lame(40), lame(1 << 29),
@@ -45,9 +45,9 @@ func mustMake(t testing.TB, s shape, procs int, n Numbering) Tree {
 	return tree
 }
 
-// TestEveryoneHasOneParent: each position but the root is a child of exactly one
-// process, which is what Parent says, is lower, and is not reached through
-// itself.
+// TestEveryoneHasOneParent: each position but the root is a child of exactly one process. That
+// process is the one that Parent returns, has a lower number, and isn't reached through the
+// position itself.
 func TestEveryoneHasOneParent(t *testing.T) {
 	for _, s := range shapes {
 		for _, n := range numberings {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// varied and nodes have what small hasn't.
+// varied and nodes set what small leaves out.
 const varied = `
 runs: 2
 procs: 40
@@ -57,7 +57,7 @@ func parse(t *testing.T, text string) *Spec {
 	return s
 }
 
-// results runs a spec anew and returns the file.
+// results runs a spec anew and returns the file's content.
 func results(t *testing.T, s *Spec, workers int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "results.csv")
@@ -76,8 +76,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestPoints: every combination, once; a correction that has no start isn't
-// combined with starts.
+// TestPoints: every combination appears once; a correction that has no start isn't combined
+// with starts.
 func TestPoints(t *testing.T) {
 	s := parse(t, small)
 	if want := 2 * 3 * (1 + 2 + 2) * 3; len(s.Points) != want {
@@ -100,7 +100,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestEqualsEngine: each line is what the engine says for the seed on it.
+// TestEqualsEngine: each line is what the engine returns for the seed on it.
 func TestEqualsEngine(t *testing.T) {
 	for _, text := range []string{small, varied, nodes} {
 		s := parse(t, text)
@@ -145,7 +145,7 @@ func TestEqualsEngine(t *testing.T) {
 	}
 }
 
-// TestWorkers: how many doesn't matter.
+// TestWorkers: the number of workers doesn't matter.
 func TestWorkers(t *testing.T) {
 	s := parse(t, small)
 	want := results(t, s, 1)
@@ -156,12 +156,13 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestResume: wherever (nearly) a campaign was killed, it ends with the same file.
+// TestResume: at (nearly) every point at which a campaign was killed, it ends with the same
+// file.
 func TestResume(t *testing.T) {
 	s := parse(t, "runs: 4\nprocs: 32\nfailed: [0, 1, 5]\n")
 	want := results(t, s, 2)
 	path := filepath.Join(t.TempDir(), "results.csv")
-	for size := 0; size <= len(want); size += 7 { // in a row as well as between two
+	for size := 0; size <= len(want); size += 7 { // in a row as well as between two rows
 		if err := os.WriteFile(path, []byte(want[:size]), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestTornLine: of a line that isn't whole nothing stays, however long it is.
+// TestTornLine: nothing stays of an incomplete line, however long it is.
 func TestTornLine(t *testing.T) {
 	s := parse(t, "runs: 4\nprocs: 32\n")
 	want := results(t, s, 2)
@@ -197,7 +198,7 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestStop: a campaign that is stopped leaves whole lines, and goes on.
+// TestStop: a campaign that is stopped leaves complete lines, and can go on.
 func TestStop(t *testing.T) {
 	s := parse(t, "runs: 3000\nprocs: 64\nfailed: 3\n")
 	want := results(t, s, 2)
@@ -224,7 +225,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestForeignFile: results of something else are left alone.
+// TestForeignFile: a file with other results isn't changed.
 func TestForeignFile(t *testing.T) {
 	s := parse(t, "runs: 2\nprocs: 32\n")
 	good := results(t, s, 1)
@@ -265,7 +266,7 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// TestBadSpecs: errors name line and field.
+// TestBadSpecs: errors name the line and the field.
 func TestBadSpecs(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "empty",
@@ -320,7 +321,7 @@ func TestBadSpecs(t *testing.T) {
 	}
 }
 
-// FuzzParse: no spec crashes the reader, and what it accepts has valid points.
+// FuzzParse: no spec crashes the parser, and a spec that it accepts has valid points.
 func FuzzParse(f *testing.F) {
 	f.Add(small)
 	f.Add("runs: 1\nprocs: &a 8\nfailed: *a\n")
@@ -337,8 +338,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkPaper is a slice of the paper's campaign, on one worker: with drawing
-// the dead and writing.
+// BenchmarkPaper is a slice of the paper's campaign on one worker, including the choice of the
+// dead and the writing.
 func BenchmarkPaper(b *testing.B) {
 	s, err := Parse(strings.NewReader(fmt.Sprintf(
 		"runs: %d\nprocs: 65536\ntree: [binomial, kary:4, lame:2, optimal]\nfailed: [0.01%%, 0.1%%, 1%%, 2%%, 4%%]\n", max(1, b.N/20))))

@@ -18,7 +18,7 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// withParquet runs a spec, or what is missing of it, and makes the Parquet file.
+// withParquet runs a spec, or the missing part of it, and makes the Parquet file.
 func withParquet(t *testing.T, s *Spec, path string) {
 	t.Helper()
 	if err := s.Run(context.Background(), Journal(path), 2, nil); err != nil {
@@ -29,8 +29,8 @@ func withParquet(t *testing.T, s *Spec, path string) {
 	}
 }
 
-// TestParquetIsTheCSV: row for row and column for column, read by another path than they were
-// written.
+// TestParquetIsTheCSV compares the two files row for row and column for column. The Parquet
+// file is read by other code than wrote it.
 func TestParquetIsTheCSV(t *testing.T) {
 	for _, text := range []string{small, varied, nodes} {
 		s := parse(t, text)
@@ -93,8 +93,8 @@ func texts(row reflect.Value) map[string]string {
 	return all
 }
 
-// TestParquetSchema is what other programs rely on: names, order, types, and what may be
-// missing; read from the file.
+// TestParquetSchema checks, in the file, what other programs rely on: names, order, types, and
+// which values may be missing.
 func TestParquetSchema(t *testing.T) {
 	s := parse(t, "runs: 1\nprocs: 8\n")
 	path := filepath.Join(t.TempDir(), "results.parquet")
@@ -148,8 +148,8 @@ func TestParquetSchema(t *testing.T) {
 	}
 }
 
-// TestParquetAfterAKill: whatever is in the journal, in the Parquet file and in the unfinished
-// one, the same command makes of it what an undisturbed campaign makes.
+// TestParquetAfterAKill: whatever the journal, the Parquet file and the unfinished one contain,
+// the same command makes of them what an undisturbed campaign makes.
 func TestParquetAfterAKill(t *testing.T) {
 	s := parse(t, "runs: 4\nprocs: 32\nfailed: [0, 1, 5]\n")
 	path := filepath.Join(t.TempDir(), "results.parquet")
@@ -194,7 +194,7 @@ func TestParquetAfterAKill(t *testing.T) {
 	}
 }
 
-// TestParquetOfAPart: what isn't complete isn't made, and what was there stays.
+// TestParquetOfAPart: an incomplete campaign makes no Parquet file, and an earlier one stays.
 func TestParquetOfAPart(t *testing.T) {
 	s := parse(t, "runs: 4\nprocs: 32\n")
 	path := filepath.Join(t.TempDir(), "results.parquet")

@@ -18,8 +18,8 @@ import (
 	"banyan/internal/trace"
 )
 
-// randomCase is the case of a seed: every tree, networks where o divides L and
-// where it doesn't, few and many dead.
+// randomCase is the case of a seed: every tree, networks where o divides L and where it
+// doesn't, few and many dead processes.
 func randomCase(seed uint64) logp.Case {
 	random := rand.New(rand.NewPCG(seed, 1))
 	c := logp.Case{
@@ -27,7 +27,7 @@ func randomCase(seed uint64) logp.Case {
 		Tree:       []logp.TreeKind{logp.Binomial, logp.KAry, logp.Lame, logp.Optimal}[random.IntN(4)],
 		Correction: broadcast.Checked, Synchronised: true,
 	}
-	if random.IntN(4) == 0 { // the paper's
+	if random.IntN(4) == 0 { // the paper's network
 		c.Latency, c.Overhead = 2, 1
 	}
 	if c.Tree.NeedsK() {
@@ -45,8 +45,8 @@ func randomCase(seed uint64) logp.Case {
 	return c
 }
 
-// TestEqualsEngine: the outcome of random cases is the engine's, 4,000 of them, or
-// 100,000 with BANYAN_EXPLORE=long; one of them can be run again by its seed.
+// TestEqualsEngine: the outcome of random cases is the engine's. It runs 4,000 of them, or
+// 100,000 with BANYAN_EXPLORE=long; a case can be run again by its seed.
 func TestEqualsEngine(t *testing.T) {
 	cases := uint64(4000)
 	if explore.Long() {
@@ -63,7 +63,7 @@ func TestEqualsEngine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		// The second run shows whether the first left something behind.
+		// The second run shows whether the first has left state behind.
 		for run := range 2 {
 			got, err := e.Run(c.Failed)
 			if err != nil || got != want {
@@ -95,8 +95,8 @@ func compareSteps(a, b step) int {
 		cmp.Compare(a.peer, b.peer), cmp.Compare(a.kind, b.kind))
 }
 
-// TestEqualsEngineMessageForMessage compares every correction: when it was sent, by
-// whom, to whom, and when it was received or lost. 500 cases, or 20,000 with
+// TestEqualsEngineMessageForMessage compares every correction: when it was sent, its sender and
+// receiver, and when it was received or lost. It runs 500 cases, or 20,000 with
 // BANYAN_EXPLORE=long.
 func TestEqualsEngineMessageForMessage(t *testing.T) {
 	cases := uint64(500)
@@ -137,8 +137,8 @@ func TestEqualsEngineMessageForMessage(t *testing.T) {
 	}
 }
 
-// corrections are all steps of all corrections: those of the regular slots as doc.go
-// says they are, the others as they are played.
+// corrections are all steps of all corrections: those of the regular slots by the formulas of
+// doc.go, the others as they are simulated.
 func corrections(e *Evaluator, failed []int) []step {
 	var steps []step
 	add := func(sent, received, from, to int32, left bool) {
@@ -186,7 +186,7 @@ func firstDifference(got, want []step) string {
 	return fmt.Sprintf("%d steps, want %d", len(got), len(want))
 }
 
-// paperTrees are those of the paper's campaign.
+// paperTrees are the trees of the paper's campaign.
 func paperTrees(procs int) []logp.Case {
 	c := logp.Case{Procs: procs, Latency: 2, Overhead: 1, Correction: broadcast.Checked, Synchronised: true}
 	cases := []logp.Case{c, c, c, c}
@@ -221,7 +221,7 @@ func TestPaperSize(t *testing.T) {
 	}
 }
 
-// TestRefuses: what isn't covered is said to be so, what is wrong is wrong.
+// TestRefuses: a case that isn't covered is reported as such, and a wrong one as wrong.
 func TestRefuses(t *testing.T) {
 	base := paperTrees(64)[0]
 	for name, change := range map[string]func(*logp.Case){
@@ -279,9 +279,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkPaper evaluates the broadcasts of the paper's campaign, P = 65,536, L = 2,
-// o = 1: for each fault rate the average over the four trees and 16 choices of
-// the dead.
+// BenchmarkPaper evaluates the broadcasts of the paper's campaign, P = 65,536, L = 2, o = 1:
+// for each fault rate the average over the four trees and 16 choices of the dead.
 func BenchmarkPaper(b *testing.B) {
 	for _, rate := range []float64{0.01, 0.1, 1, 2, 4} {
 		b.Run(fmt.Sprintf("faults=%v%%", rate), func(b *testing.B) {

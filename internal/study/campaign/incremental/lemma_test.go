@@ -8,10 +8,10 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// TestLemma3 at the paper's size, L = 2 and o = 1, for its trees and its failure rates:
-// with a longest gap g, correction takes 8 + g to 8 + 2g + 1 steps (8 without
-// one) and reaches everyone. 400 broadcasts, or 20,000 with BANYAN_EXPLORE=long. Small
-// systems and other networks are in logp, whose engine runs the machines.
+// TestLemma3 checks lemma 3 at the paper's size, L = 2 and o = 1, for its trees and its failure
+// rates: with a longest gap g, correction takes 8 + g to 8 + 2g + 1 steps (8 without a gap) and
+// reaches every live process. It runs 400 broadcasts, or 20,000 with BANYAN_EXPLORE=long.
+// Package logp, whose engine runs the machines, tests small systems and other networks.
 func TestLemma3(t *testing.T) {
 	runs := 20
 	if explore.Long() {

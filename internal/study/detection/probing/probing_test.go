@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// enumerate goes through all outcomes of one round of n nodes: how often the set of
-// the probed comes out as each, and the mean of the most probes on one.
+// enumerate goes through all outcomes of one round of n nodes. It returns how often each set of
+// probed nodes occurs, and the mean of the largest number of probes of one node.
 func enumerate(n int) (sets map[uint]float64, most float64) {
 	sets = map[uint]float64{}
 	total := math.Pow(float64(n-1), float64(n))
@@ -35,8 +35,8 @@ func enumerate(n int) (sets map[uint]float64, most float64) {
 	return sets, most
 }
 
-// meanRounds is the mean number of rounds until the set is full, exact but for the
-// runs of more than 400: rounds are independent, so the sets' unions are a Markov chain.
+// meanRounds is the mean number of rounds until the set is full. It is exact except for runs of
+// more than 400 rounds: rounds are independent, so the sets' unions are a Markov chain.
 func meanRounds(n int, sets map[uint]float64) float64 {
 	full := uint(1)<<n - 1
 	have := map[uint]float64{0: 1}
@@ -63,7 +63,7 @@ func simulate(t *testing.T, what func(context.Context, Spec) (Histogram, error),
 	return h
 }
 
-// The simulation against every outcome there is, for the smallest systems.
+// The simulation agrees with the enumeration of all outcomes, for the smallest systems.
 func TestAgainstEnumeration(t *testing.T) {
 	for n := 2; n <= 5; n++ {
 		sets, most := enumerate(n)
@@ -79,7 +79,7 @@ func TestAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// p(n) exact against simulated, and the text's values.
+// The exact p(n) agrees with the simulated one and with the text's values.
 func TestUnprobed(t *testing.T) {
 	for _, n := range []int{2, 10, 100, 1000} {
 		h := simulate(t, Missed, n, 2000)
@@ -102,8 +102,8 @@ func TestUnprobed(t *testing.T) {
 	}
 }
 
-// The text's rounds: 20.7, so 21, for a risk of 1e-9. That is for one node to be
-// missed; that any of 100,000 is takes 33.
+// The text's rounds are 20.7, so 21, for a risk of 1e-9. That is the risk that one given node
+// is missed; for any of 100,000 nodes it takes 33 rounds.
 func TestRoundsForRisk(t *testing.T) {
 	one, all := RoundsForOne(100_000, 1e-9), RoundsForAll(100_000, 1e-9)
 	if math.Round(one*10)/10 != 20.7 || math.Ceil(one) != 21 {
@@ -146,8 +146,7 @@ func TestPaperFigures(t *testing.T) {
 	}
 }
 
-// More nodes take more rounds, and the same seed gives the same runs whoever
-// computes them.
+// More nodes take more rounds. The same seed gives the same runs with any number of workers.
 func TestMonotoneAndReproducible(t *testing.T) {
 	last := 0.0
 	for n := 2; n < 1<<20; n *= 4 {

@@ -6,8 +6,8 @@ import (
 	"banyan/internal/study/report"
 )
 
-// Each system has one curve in each scenario's figure, from left to right, and markers
-// where it made no mistake; what has nothing to show is left out.
+// Each system has one curve in each scenario's figure, from left to right, and markers where it
+// made no mistake. A curve without points is left out.
 func TestCurves(t *testing.T) {
 	row := func(loss float64, s System, all float64, events int) Row {
 		r := Row{Scenario: calm(), Subject: Subject{System: s}, All: Sample{Count: 5, Mean: all}}

@@ -19,7 +19,7 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-// The interval's ends are where the observed count is a 2.5 % surprise.
+// At the interval's ends, a count as extreme as the observed one has a probability of 2.5 %.
 func TestGarwood(t *testing.T) {
 	for _, k := range []int{0, 1, 2, 5, 20, 100} {
 		low, high := garwood(float64(k))
@@ -34,7 +34,7 @@ func TestGarwood(t *testing.T) {
 	}
 }
 
-// 95 % of the intervals hold the true rate, of events that come alone or in clusters.
+// 95 % of the intervals contain the true rate, of events that come alone or in clusters.
 func TestRateCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, cluster := range []int{1, 5} {

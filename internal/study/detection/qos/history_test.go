@@ -9,8 +9,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// Mistakes overlap where several declare the same process dead, and end with the last
-// who takes it back.
+// Mistakes overlap where several processes declare the same one dead. They end when the last of
+// them takes it back.
 func TestMistakes(t *testing.T) {
 	h := NewHistory(4, 0)
 	h.Declare(10, 0, 2)
@@ -36,14 +36,14 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A fenced victim ends the mistake about it, and its own declarations count no more.
+// A fenced victim ends the mistake about it, and its own declarations no longer count.
 func TestFenced(t *testing.T) {
 	h := NewHistory(4, 0)
 	h.Declare(10, 0, 2)
-	h.Declare(11, 2, 0) // it thinks the same of the other
+	h.Declare(11, 2, 0) // it declares the other dead too
 	h.Fence(15, 2)
-	h.Declare(16, 1, 2) // who hears of it later makes no mistake
-	h.Declare(17, 2, 1) // the dead declare nothing
+	h.Declare(16, 1, 2) // a process that hears of it later makes no mistake
+	h.Declare(17, 2, 1) // dead processes declare nothing
 	h.Close(100)
 	want := []Mistake{
 		{Of: 2, From: 10, Until: 15, Ended: true, Fatal: true},
@@ -71,14 +71,14 @@ func TestDetection(t *testing.T) {
 		t.Errorf("%+v", h.Detections)
 	}
 
-	// What is taken back wasn't for good.
+	// A declaration that is taken back wasn't final.
 	h.Trust(30, 1, 3)
 	h.Declare(35, 1, 3)
 	if d := h.Detections[0]; d.First != 15 || d.All != 35 {
 		t.Errorf("%+v", d)
 	}
 
-	// The last who doesn't know may die.
+	// The last process that doesn't know may die.
 	h = NewHistory(4, 0)
 	h.Crash(10, 3)
 	h.Declare(15, 0, 3)
@@ -88,7 +88,7 @@ func TestDetection(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 
-	// A crash that somebody had declared before isn't detected by that.
+	// A crash of a process that was declared dead before isn't detected by that declaration.
 	h = NewHistory(4, 0)
 	h.Declare(5, 0, 3)
 	h.Crash(10, 3)
@@ -97,8 +97,8 @@ func TestDetection(t *testing.T) {
 	}
 }
 
-// In any history the counts agree with what they count, mistakes of one process don't
-// overlap, and the exposure is that of the living.
+// In any history the counts agree with the events counted, mistakes of one process don't
+// overlap, and the exposure is that of the live processes.
 func TestHistoryAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "n")

@@ -47,8 +47,8 @@ func find(t *testing.T, rows []Row, system System) *Row {
 	return &rows[i]
 }
 
-// Without loss and load nobody makes a mistake, every death is found, everybody sends one
-// message for each η, and the times are what theory says.
+// Without loss and load no process makes a mistake, every death is detected, every process
+// sends one message for each η, and the times are as in theory.
 func TestCalm(t *testing.T) {
 	rows := compare(t, small(calm()))
 	for _, r := range rows {
@@ -61,10 +61,10 @@ func TestCalm(t *testing.T) {
 		}
 		first := 2.0 // δ − η/2, and no more than δ + τ
 		if !r.Subject.System.isRing() {
-			// A member is probed once a period on average, by nobody knows whom:
-			// the first probe after a death comes a period later on average, another
-			// passes before it is judged, and then the suspect has its time. In
-			// turn, less by the memory of those who have just probed it.
+			// A member is probed once a period on average. The first probe after a death comes
+			// a period later on average, another period passes before it is judged, and then
+			// the suspicion has its time. Where members probe in turn the mean is less, since
+			// those that have just probed it don't do so again soon.
 			first = (1 + 1 + 4) * float64(r.Subject.SwimPeriod) / 1e8
 		}
 		if r.First.Mean < first*0.93 || r.First.Mean > first*1.07 {
@@ -74,7 +74,7 @@ func TestCalm(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", name, r.First, r.All)
 		}
 	}
-	// No loss, so no difference between datagrams and streams.
+	// Without loss, datagrams and streams don't differ.
 	a, b := *find(t, rows, Ring), *find(t, rows, RingStream)
 	b.Subject = a.Subject
 	if !reflect.DeepEqual(a, b) {
@@ -82,8 +82,8 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// The ring over datagrams is wrong when as many heartbeats in a row are lost as
-// δ has room for: p²(1 − p) of all with δ = 2.5η.
+// The ring over datagrams is wrong when as many heartbeats in a row are lost as fit into δ:
+// p²(1 − p) of all with δ = 2.5η.
 func TestRingUnderLoss(t *testing.T) {
 	lossy := calm()
 	lossy.Loss = 0.05
@@ -99,7 +99,8 @@ func TestRingUnderLoss(t *testing.T) {
 	}
 }
 
-// The more patient, the fewer mistakes and the slower, for both; under loss and load.
+// More patience means fewer mistakes and slower detection for both systems, under loss and
+// load.
 func TestPatience(t *testing.T) {
 	lossy, loaded := calm(), calm()
 	lossy.Loss = 0.1
@@ -119,8 +120,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Where two neighbours can't hear each other the ring loses one of them, and
-// SWIM goes round.
+// Where two neighbours can't hear each other, the ring loses one of them, and SWIM finds a way
+// round.
 func TestCutLinks(t *testing.T) {
 	cut := calm()
 	cut.Cut = 0.03
@@ -133,8 +134,8 @@ func TestCutLinks(t *testing.T) {
 	}
 }
 
-// Neighbours that die together take the ring (2m − 1)δ at most, one after the other,
-// and SWIM hardly more than one.
+// Neighbours that die together take the ring (2m − 1)δ at most, one after the other. They take
+// SWIM hardly more than one death does.
 func TestNeighbours(t *testing.T) {
 	scene := calm()
 	scene.Deaths = 3
@@ -149,7 +150,7 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// The rows don't depend on who computes them, and do on the seed.
+// The rows depend on the seed, not on the number of workers.
 func TestReproducible(t *testing.T) {
 	scene := calm()
 	scene.Loss, scene.Stall = 0.05, 100*millisecond

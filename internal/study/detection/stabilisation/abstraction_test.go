@@ -29,7 +29,7 @@ func play(t testing.TB, s Settings, kind EngineKind, runs int) []Outcome {
 	return outcomes
 }
 
-// planned is a scenario with failures as given.
+// planned is a scenario with given failures.
 func planned(s *Settings, failures ...Failure) *Scenario {
 	c := NewScenario(s, 1)
 	c.drawn = failures
@@ -46,7 +46,7 @@ func run(t testing.TB, c *Scenario) Outcome {
 	return o
 }
 
-// about tells whether a time is another, but for the messages.
+// about tells whether a time equals another, up to the time of messages.
 func about(got, want proto.Time) bool { return got >= want && got < want+1e6 }
 
 // sinceBeat is for how long a node has been silent when it dies.
@@ -54,7 +54,8 @@ func sinceBeat(c *Scenario, f Failure) proto.Time {
 	return (c.Onset() + f.At - c.Phase(f.Node)) % c.Period
 }
 
-// TestOneFailure: δ after the last heartbeat, all know; on average δ - η/2 after the death.
+// TestOneFailure: δ after the last heartbeat all know of the death; that is δ - η/2 after the
+// death on average.
 func TestOneFailure(t *testing.T) {
 	s := lowNoise(1000)
 	for seed := range uint64(100) {
@@ -78,7 +79,7 @@ func TestOneFailure(t *testing.T) {
 	}
 }
 
-// TestNeighbours: what two deaths next to each other cost.
+// TestNeighbours: the cost of two deaths next to each other.
 func TestNeighbours(t *testing.T) {
 	s := lowNoise(100)
 	s.Failures, s.Within = 2, s.Timeout
@@ -89,28 +90,28 @@ func TestNeighbours(t *testing.T) {
 		broadcasts int
 	}{
 		{
-			// 51 dies before it can tell; 52 comes upon 50 and gives it 2δ.
+			// 51 dies before it can tell; 52 then finds 50 dead and gives it 2δ.
 			"the observer dies after", []Failure{{0, 50}, {20 * second, 51}},
 			func(silent func(int) proto.Time) proto.Time { return 80*second - silent(1) + 120*second },
 			func(silent func(int) proto.Time) proto.Time { return 80*second - silent(1) + 120*second },
 			2,
 		},
 		{
-			// 51 tells of 50 and comes upon 49.
+			// 51 tells of 50 and then finds 49 dead.
 			"the emitter's emitter dies", []Failure{{0, 50}, {20 * second, 49}},
 			func(silent func(int) proto.Time) proto.Time { return 60*second - silent(0) },
 			func(silent func(int) proto.Time) proto.Time { return 60*second - silent(0) + 120*second },
 			2,
 		},
 		{
-			// 51 tells of 50 and dies, as 52 finds out, who must tell of both.
+			// 51 tells of 50 and dies; 52 detects that and must tell of both.
 			"the observer dies when it has told", []Failure{{0, 50}, {70 * second, 51}},
 			func(silent func(int) proto.Time) proto.Time { return 60*second - silent(0) },
 			func(silent func(int) proto.Time) proto.Time { return 130*second - silent(1) },
 			2,
 		},
 		{
-			// 51 gets heartbeats from 49 since it has detected 50.
+			// 51 has been getting heartbeats from 49 since it detected 50.
 			"the new emitter dies", []Failure{{0, 50}, {100 * second, 49}},
 			func(silent func(int) proto.Time) proto.Time { return 60*second - silent(0) },
 			func(silent func(int) proto.Time) proto.Time {
@@ -137,8 +138,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestWholeHost: on a ring by rank the dead of a host of m are found one by one, each after 2δ
-// but the first; interleaved, all at once.
+// TestWholeHost: on a ring by rank the dead of a host of m are detected one by one, each but
+// the first after 2δ; on an interleaved ring all at once.
 func TestWholeHost(t *testing.T) {
 	for _, m := range []int{2, 5, 16} {
 		s := lowNoise(16 * m)
@@ -170,9 +171,9 @@ func TestTheorem(t *testing.T) {
 	}
 }
 
-// TestExponential: far apart on a large ring, each failure is known D after it struck,
-// D = δ - η/2 on average, so that the time to stability is the busy period of a
-// queue with unlimited servers, (e^(λE[D]) - 1)/λ on average, with e^(λE[D]) failures.
+// TestExponential: on a large ring failures are far apart, and each is known D after it struck,
+// with D = δ - η/2 on average. So the time to stability is the busy period of a queue with
+// unlimited servers: (e^(λE[D]) - 1)/λ on average, with e^(λE[D]) failures.
 func TestExponential(t *testing.T) {
 	s := lowNoise(100000)
 	s.Law = Exponential
@@ -190,7 +191,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// TestFasterThanToldOf: failures that come faster than they can be told of end a run.
+// TestFasterThanToldOf: a run ends when failures come faster than they can be told of.
 func TestFasterThanToldOf(t *testing.T) {
 	s := lowNoise(5000)
 	s.Law, s.MTBF = Exponential, 50*second
@@ -201,7 +202,7 @@ func TestFasterThanToldOf(t *testing.T) {
 	}
 }
 
-// TestLast: even the last one knows.
+// TestLast: the last live node also knows.
 func TestLast(t *testing.T) {
 	for n := 2; n < 7; n++ {
 		s := lowNoise(n)
@@ -214,7 +215,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestWorkers: what comes out doesn't depend on them, only on the seed.
+// TestWorkers: the outcome depends on the seed, not on the number of workers.
 func TestWorkers(t *testing.T) {
 	s := lowNoise(50)
 	s.Law, s.Failures, s.Gap = Paced, 5, 5*second

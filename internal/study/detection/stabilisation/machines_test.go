@@ -9,18 +9,19 @@ import (
 	"banyan/internal/proto"
 )
 
-// tolerance is how far the engines may be apart in a run with so many failures: each says when
-// time-outs expire, to the message; how long messages take they draw for themselves. On
-// the way to the last node's knowledge there are at most as many broadcasts and reconnections
-// as theorem 1 allows time for.
+// tolerance is how far the engines may be apart in a run with so many failures. Both say when
+// time-outs expire, to the message; the times of messages each of them draws for itself. On the
+// way to the last node's knowledge there are at most as many broadcasts and reconnections as
+// theorem 1 allows time for.
 func tolerance(s *Settings, failures int) proto.Time {
 	timeouts := float64(failures*(failures+1)) * float64(s.Timeout)
 	return proto.Time(s.Bound(failures)-timeouts) + 2*s.Tau
 }
 
-// TestAgainstMachines: both engines give the same runs: stable or not, with the same
-// failures and broadcasts, where theorem 1 covers them (beyond, a broadcast may miss
-// nodes, which the abstraction doesn't know), and times that differ by what messages take.
+// TestAgainstMachines: both engines give the same runs: stable or not, with the same failures
+// and broadcasts, and times that differ by the messages' times. That holds where theorem 1
+// covers the failures; beyond it a broadcast may miss nodes, which the abstraction doesn't
+// model.
 func TestAgainstMachines(t *testing.T) {
 	type engines struct{ abstract, machines Outcome }
 	apart := proto.Time(0)
@@ -72,7 +73,8 @@ func TestAgainstMachines(t *testing.T) {
 	t.Logf("%d runs, at most %d ns apart", runs, apart)
 }
 
-// TestQuiet: when all is told, each live node sends one heartbeat in a period, and nothing else.
+// TestQuiet: when all deaths are told, each live node sends one heartbeat in a period, and
+// nothing else.
 func TestQuiet(t *testing.T) {
 	for _, n := range []int{2, 3, 17, 100} {
 		s := lowNoise(n)
@@ -90,8 +92,8 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestFalseSuspicion: a time-out that is no longer than the period, which Validate forbids,
-// is found out.
+// TestFalseSuspicion: a time-out no longer than the period, which Validate forbids, is
+// detected.
 func TestFalseSuspicion(t *testing.T) {
 	s := lowNoise(10)
 	s.Timeout = s.Period - 1
@@ -105,7 +107,7 @@ func TestFalseSuspicion(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a run ends with its context, not with its scenario.
+// TestInterrupted: a run ends when its context does, before the end of its scenario.
 func TestInterrupted(t *testing.T) {
 	s := lowNoise(20000)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/proto/broadcast"
 )
 
-// shorterWay counts a correction for the side on which its sender is nearer,
-// not for that to which it was sent.
+// shorterWay counts a correction for the side on which its sender is nearer, not for the side
+// to which it was sent.
 type shorterWay struct{ *run }
 
 func (r shorterWay) Receive(now proto.Time, messages []Message) {
@@ -28,8 +28,7 @@ func (r shorterWay) Receive(now proto.Time, messages []Message) {
 	r.run.Receive(now, changed)
 }
 
-// TestCanary: the reference data notice a correction that is counted for the
-// wrong side.
+// TestCanary: the reference data reveal a correction that is counted for the wrong side.
 func TestCanary(t *testing.T) {
 	file, err := os.Open(reference)
 	if err != nil {

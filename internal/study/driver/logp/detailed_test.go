@@ -15,8 +15,8 @@ import (
 	"banyan/internal/trace"
 )
 
-// traced runs a case, in detail whether it has to be or not, and returns its
-// trace without the header.
+// traced runs a case, on a Detailed network if the case needs one or detailed asks for it, and
+// returns its trace without the header.
 func traced(t interface{ Fatal(...any) }, s *Simulator, c *Case, detailed bool) (Outcome, []string) {
 	config, failed, err := c.prepare()
 	if err != nil {
@@ -57,7 +57,7 @@ func TestDetailedIsNetwork(t *testing.T) {
 	})
 }
 
-// TestCrashAtStart: who crashes before the first step was never there.
+// TestCrashAtStart: a process that crashes before the first step has no effect at all.
 func TestCrashAtStart(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,8 +81,8 @@ func TestCrashAtStart(t *testing.T) {
 	})
 }
 
-// TestCrashLeavesPrefix: until a crash all is as without it; afterwards the
-// process does nothing. All prefixes of its sends can be had.
+// TestCrashLeavesPrefix: until a crash the run is as without it; afterwards the process does
+// nothing. Every prefix of its sends can be produced.
 func TestCrashLeavesPrefix(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -156,7 +156,7 @@ func read(t *rapid.T, c *Case, lines []string, visit func(trace.Event)) {
 	}
 }
 
-// TestModelByHand: what the parameters mean, on a root with three children.
+// TestModelByHand: the meaning of the parameters, on a root with three children.
 func TestModelByHand(t *testing.T) {
 	var s Simulator
 	star := Case{Procs: 4, Latency: 10, Overhead: 2, Tree: KAry, K: 3}
@@ -186,8 +186,7 @@ func TestModelByHand(t *testing.T) {
 	}
 }
 
-// TestNoise: it comes from its seed alone, only delays, and not by more than it
-// may.
+// TestNoise: noise depends on its seed alone, only delays, and by no more than its limit.
 func TestNoise(t *testing.T) {
 	var s Simulator
 	c := Case{Procs: 1000, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Checked, Synchronised: true}
@@ -227,8 +226,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestDetailedAllocation: what a simulator that was used before allocates doesn't
-// grow with the events.
+// TestDetailedAllocation: the allocations of a simulator that was used before don't grow with
+// the events.
 func TestDetailedAllocation(t *testing.T) {
 	var s Simulator
 	for name, model := range map[string]Model{
@@ -284,8 +283,8 @@ func TestModelErrors(t *testing.T) {
 	}
 }
 
-// TestNodes: whole nodes fail, not the root's, and the placement decides about
-// the runs of dead that they leave on the ring.
+// TestNodes: whole nodes fail, but not the root's. The placement decides which runs of dead
+// processes they leave on the ring.
 func TestNodes(t *testing.T) {
 	for placement, longest := range map[Placement]int{Consecutive: 8, Striped: 1} {
 		for seed := range uint64(50) {
@@ -356,9 +355,9 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestPromisesUnderAnyModel: what corrections promise holds with any gap, nodes and
-// noise, after a tree or gossip: failure-proof correction reaches everyone whoever
-// crashes, checked and delayed correction if nobody does.
+// TestPromisesUnderAnyModel: the promises of corrections hold with any gap, nodes and noise,
+// after a tree or gossip. Failure-proof correction reaches every live process whatever crashes;
+// checked and delayed correction do if no process crashes.
 func TestPromisesUnderAnyModel(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {

@@ -54,15 +54,15 @@ func drawOpportunistic(t *rapid.T) Case {
 	return c
 }
 
-// TestOverlappedReaches: overlapped opportunistic correction reaches every live
-// process unless as many as its larger distance are dead in a row, in both
-// directions or in one.
+// TestOverlappedReaches: overlapped opportunistic correction reaches every live process, unless
+// as many dead processes as its larger distance are in a row. It corrects in both directions or
+// in one.
 func TestOverlappedReaches(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawOpportunistic(t)
 		dead := NewSet(c.Procs)
-		most := max(c.Distance, c.LeftDistance) - 1 // dead in a row
+		most := max(c.Distance, c.LeftDistance) - 1 // dead processes in a row
 		kept, run, last := c.Failed[:0], 0, 0
 		for _, f := range c.Failed {
 			if f != last+1 {
@@ -85,9 +85,9 @@ func TestOverlappedReaches(t *testing.T) {
 	})
 }
 
-// TestEarlyCorrection: overlapped corrections colour nobody later than the tree alone
-// does, and many earlier in a binomial tree, whose processes finish at
-// different times (section 4.1). Who is coloured early still sends to its children.
+// TestEarlyCorrection: overlapped corrections colour no process later than the tree alone does.
+// In a binomial tree, whose processes finish at different times (section 4.1), they colour many
+// earlier. A process that is coloured early still sends to its children.
 func TestEarlyCorrection(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +118,7 @@ func TestEarlyCorrection(t *testing.T) {
 	}
 }
 
-// colouredAt is when each process is coloured, Never if it isn't.
+// colouredAt is when each process is coloured; Never if it isn't.
 func colouredAt(t *rapid.T, s *Simulator, c Case) []proto.Time {
 	config, failed, err := c.prepare()
 	if err != nil {

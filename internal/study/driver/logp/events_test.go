@@ -9,7 +9,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestSchedule: events come out by time and stage, and as they were added.
+// TestSchedule: events come out ordered by time and stage, and then as they were added.
 func TestSchedule(t *testing.T) {
 	type event struct {
 		time  proto.Time

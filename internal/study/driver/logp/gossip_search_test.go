@@ -9,7 +9,7 @@ import (
 	"banyan/internal/proto/broadcast"
 )
 
-// search is for a small case with this correction.
+// search searches for the gossip time of a small case with this correction.
 func search(c broadcast.Correction, workers int) *GossipSearch {
 	g := &GossipSearch{
 		Case: Case{
@@ -24,7 +24,8 @@ func search(c broadcast.Correction, workers int) *GossipSearch {
 	return g
 }
 
-// average is over the runs of a search, at one time, without its help.
+// average is the average over the runs of a search, at one time. It doesn't use the search's
+// code.
 func average(t *testing.T, g *GossipSearch, until proto.Time) (latency float64, unreached int) {
 	t.Helper()
 	var s Simulator
@@ -42,8 +43,8 @@ func average(t *testing.T, g *GossipSearch, until proto.Time) (latency float64, 
 	return latency, unreached
 }
 
-// TestFastestGossip: no other time is better, of all that could be; also where sends are
-// three steps apart, so that not every time makes a difference.
+// TestFastestGossip: no other possible time is better, also where sends are three steps apart,
+// so that not every time makes a difference.
 func TestFastestGossip(t *testing.T) {
 	for _, overhead := range []int{1, 3} {
 		averages := make([]float64, 40*overhead)
@@ -78,7 +79,8 @@ func TestFastestGossip(t *testing.T) {
 	}
 }
 
-// TestSafeGossip: the time leaves nobody uncoloured, and a step less does.
+// TestSafeGossip: the time leaves no live process uncoloured, and a time one step shorter
+// leaves some.
 func TestSafeGossip(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		g := search(broadcast.Opportunistic, workers)

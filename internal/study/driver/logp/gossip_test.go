@@ -21,7 +21,7 @@ import (
 func lastByGossip(t interface{ Fatal(...any) }, s *Simulator, c *Case) (last, correction proto.Time) {
 	var b bytes.Buffer
 	w := trace.NewWriter(&b, trace.Header{Procs: c.Procs})
-	kind := make([]trace.Purpose, c.Procs) // of what each received last
+	kind := make([]trace.Purpose, c.Procs) // by process: the kind of its last message
 	correction = proto.Never
 	if _, err := s.Run(c, w); err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func parse(line string) (e trace.Event) {
 	return e
 }
 
-// TestGossipEnd: synchronised correction starts when gossip colours nobody any
-// more, whoever is dead or dies on the way, on any nodes and with any gap.
+// TestGossipEnd: synchronised correction starts when gossip can colour no further process,
+// whichever processes are dead or die on the way, on any nodes and with any gap.
 func TestGossipEnd(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -89,8 +89,8 @@ func TestGossipEnd(t *testing.T) {
 	})
 }
 
-// TestGossipEndIsEarliest: one step before it somebody may yet be coloured, with
-// some seed.
+// TestGossipEndIsEarliest: one step before it, some process may still be coloured, with some
+// seed.
 func TestGossipEndIsEarliest(t *testing.T) {
 	var s Simulator
 	for _, g := range []broadcast.Gossip{{Until: 1}, {Until: 12}, {Rounds: 1}, {Rounds: 3}, {Rounds: 5}} {
@@ -105,7 +105,7 @@ func TestGossipEndIsEarliest(t *testing.T) {
 				last, _ := lastByGossip(t, &s, &c)
 				latest = max(latest, last)
 			}
-			// A step may be none in which anybody could begin to send.
+			// There may be a step in which no process could begin to send.
 			if end := c.gossipEnd(); latest != end && (g.Rounds > 0 || n.overhead == 1) {
 				t.Errorf("%+v, L=%d o=%d: the last is coloured at %d, %d is given", g, n.latency, n.overhead, latest, end)
 			}
@@ -113,8 +113,8 @@ func TestGossipEndIsEarliest(t *testing.T) {
 	}
 }
 
-// TestGossipByHand: two processes leave no choice. The root sends to the other
-// until the time is over, or in each round; the other sends back.
+// TestGossipByHand: two processes leave no choice. The root sends to the other until the time
+// is over, or in each round; the other sends back.
 func TestGossipByHand(t *testing.T) {
 	var s Simulator
 	for _, x := range []struct {
@@ -136,8 +136,8 @@ func TestGossipByHand(t *testing.T) {
 	}
 }
 
-// TestGossipPrefix: with one seed, longer gossip only adds: whoever is reached
-// within some time is reached in any longer one. The searches rely on it.
+// TestGossipPrefix: with one seed, longer gossip only adds: a process that is reached within
+// some time is reached in any longer one. The searches rely on it.
 func TestGossipPrefix(t *testing.T) {
 	var s Simulator
 	for seed := range uint64(10) {

@@ -27,17 +27,16 @@ func correction(t *testing.T, s *Simulator, c Case) (Outcome, proto.Time) {
 	return outcome, outcome.Quiescence - tree.Coloring
 }
 
-// networks are latencies and overheads, also where the latter doesn't divide
-// the former.
+// networks are latencies and overheads, including some where o doesn't divide L.
 var networks = []struct{ latency, overhead int }{
 	{0, 1}, {1, 1}, {2, 1}, {3, 2}, {5, 1}, {5, 3}, {8, 1}, {1, 4}, {4, 2}, {7, 3},
 }
 
-// roundedUp is ⌈L/o⌉, which the paper prints rounded down.
+// roundedUp is ⌈L/o⌉. The paper prints it rounded down.
 func roundedUp(latency, overhead int) int { return (latency + overhead - 1) / overhead }
 
-// faultFree is lemma 2, how long synchronised checked correction takes without
-// failures, and corollary 1, how many corrections everyone sends.
+// faultFree is lemma 2, how long synchronised checked correction takes without failures, and
+// corollary 1, how many corrections every process sends.
 func faultFree(c *Case) (took proto.Time, each int) {
 	up := roundedUp(c.Latency, c.Overhead)
 	return proto.Time(4*c.Overhead + c.Latency + up*c.Overhead), 3 + up
@@ -53,9 +52,9 @@ func checkLemma2(t *testing.T, s *Simulator, c Case) {
 	}
 }
 
-// TestLemma2 and corollary 1: without failures, synchronised checked correction
-// takes 4o + L + ⌈L/o⌉·o, and everyone sends 3 + ⌈L/o⌉ corrections. That many is the
-// least P for which both hold, and they hold for every P from there on.
+// TestLemma2 also checks corollary 1: without failures, synchronised checked correction takes
+// 4o + L + ⌈L/o⌉·o, and every process sends 3 + ⌈L/o⌉ corrections. That number is the least P
+// for which both hold, and they hold for every P from there on.
 func TestLemma2(t *testing.T) {
 	var s Simulator
 	for _, n := range networks {
@@ -91,8 +90,8 @@ func TestErrataRoundedUp(t *testing.T) {
 	}
 }
 
-// randomLemmaCase is any tree with any numbering, few or many processes, on any
-// network; nobody is dead.
+// randomLemmaCase is any tree with any numbering, few or many processes, on any network,
+// without dead processes.
 func randomLemmaCase(random *rand.Rand) Case {
 	trees := []Case{{Tree: Binomial}, {Tree: KAry, K: 2 + random.IntN(6)}, {Tree: Lame, K: 1 + random.IntN(4)}, {Tree: Optimal}}
 	c := trees[random.IntN(len(trees))]
@@ -104,11 +103,11 @@ func randomLemmaCase(random *rand.Rand) Case {
 	return c
 }
 
-// TestLemma3: with a longest gap g > 0, correction takes g·o to (2g+1)·o longer than
-// lemma 2 says, and reaches everyone. That P ≫ g, as the paper assumes, may mean
-// P > 2g + 4 + ⌈L/o⌉: no case is known that needs more. Dead are some at random, or
-// some in a row, or both. 3,000 cases, or 300,000 with BANYAN_EXPLORE=long; one can be run
-// again by its seed.
+// TestLemma3: with a longest gap g > 0, correction takes g·o to (2g+1)·o longer than lemma 2
+// says, and reaches every live process. The paper assumes P ≫ g; that may mean P > 2g + 4 +
+// ⌈L/o⌉, for no case is known that needs more. Some random processes are dead, or some in a
+// row, or both. It runs 3,000 cases, or 300,000 with BANYAN_EXPLORE=long; one can be run again
+// by its seed.
 func TestLemma3(t *testing.T) {
 	var s Simulator
 	cases := uint64(3000)

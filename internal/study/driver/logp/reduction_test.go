@@ -12,8 +12,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// digits makes a sum tell how often it has each of 12 contributions: one octal
-// digit and two bits more for each.
+// digits makes a sum tell how often it has each of 12 contributions: each gets one octal digit
+// and two more bits.
 func digits(p int) uint64 { return 1 << (5 * p) }
 
 func times(sum uint64, p int) int { return int(sum >> (5 * p) & 31) }
@@ -42,8 +42,8 @@ func eachReduction(procs int, visit func(Reduction)) {
 	}
 }
 
-// promised are the contributions that must be in the result if the dead are dead
-// from the start: written down once more, from the definition.
+// promised are the contributions that must be in the result if the dead processes are dead from
+// the start. It is a second implementation of the definition.
 func promised(c *Reduction) Set {
 	tree, _ := c.Case.tree()
 	dead, promised := NewSet(c.Case.Procs), NewSet(c.Case.Procs)
@@ -70,8 +70,8 @@ func promised(c *Reduction) Set {
 	return promised
 }
 
-// checkSafety is what holds whatever happens: nothing twice, and the root knows
-// what it has.
+// checkSafety checks what always holds: no contribution counts twice, and the root knows which
+// ones it has.
 func checkSafety(r *reduce, c *Reduction, o ReductionOutcome) error {
 	value, count := r.result()
 	included, named := r.included(), r.named()
@@ -97,8 +97,8 @@ func checkSafety(r *reduce, c *Reduction, o ReductionOutcome) error {
 	return nil
 }
 
-// TestReductionEveryFailedSet: all sets of dead processes, all trees, all
-// distances, sums and maxima; of up to 8 processes, or 10 with BANYAN_EXPLORE=long.
+// TestReductionEveryFailedSet: all sets of dead processes, all trees, all distances, sums and
+// maxima; of up to 8 processes, or 10 with BANYAN_EXPLORE=long.
 func TestReductionEveryFailedSet(t *testing.T) {
 	largest := 8
 	if explore.Long() {
@@ -141,7 +141,7 @@ func TestReductionEveryFailedSet(t *testing.T) {
 	}
 }
 
-// TestReductionCost is the package comment's: messages and time, without failures and
+// TestReductionCost checks the package comment's costs: messages and time, without failures and
 // with dead leaves only.
 func TestReductionCost(t *testing.T) {
 	var s Simulator
@@ -171,7 +171,7 @@ func TestReductionCost(t *testing.T) {
 			default:
 				latency += proto.Time(neighbours * n.overhead)
 			}
-			// In a tree that isn't full the last may come before they must.
+			// In a tree that isn't full the last messages may come earlier than in the bound.
 			if full := c.Case.Tree == Binomial && c.Case.Procs == 32; o.Latency > latency || full && o.Latency != latency {
 				t.Errorf("%+v: takes %d, want %d", c, o.Latency, latency)
 			}
@@ -199,8 +199,8 @@ func lastLeaf(c *Reduction) int {
 	}
 }
 
-// checkCrashes runs a reduction with crashes and checks what is promised then: the
-// safety; and who lived to the end is included, or known by name to be missing.
+// checkCrashes runs a reduction with crashes and checks its promises: safety, and that each
+// process that lived to the end is included, or known by name to be missing.
 func checkCrashes(s *Simulator, c *Reduction) (ReductionOutcome, error) {
 	r := reduce{}
 	if c.Case.Procs <= 12 {
@@ -220,8 +220,8 @@ func checkCrashes(s *Simulator, c *Reduction) (ReductionOutcome, error) {
 	included, named := r.included(), r.named()
 	for p := range c.Case.Procs {
 		dead := r.flags[p]&isDead != 0
-		// In one climb the copy of who lives is with whoever isn't cut off; in two,
-		// with its taker if that has reported.
+		// In one climb, a copy of a live process's contribution is with a process that isn't
+		// cut off; in two, it is with its taker if that has reported.
 		if !dead && !included.Has(p) && !named.Has(p) {
 			return o, fmt.Errorf("process %d lives, isn't included, and the root can't know", p)
 		}
@@ -229,9 +229,9 @@ func checkCrashes(s *Simulator, c *Reduction) (ReductionOutcome, error) {
 	return o, nil
 }
 
-// TestReductionEveryCrashPoint: up to 5 processes, each dies before any of its sends
-// or not at all, all combinations; and up to two of them at any step. Of 4 and 5
-// processes it is a slice of these, or all with BANYAN_EXPLORE=long.
+// TestReductionEveryCrashPoint: of up to 5 processes, each dies before any of its sends or not
+// at all, in all combinations; and up to two of them at any step. Of 4 and 5 processes it runs
+// a slice of these, or all with BANYAN_EXPLORE=long.
 func TestReductionEveryCrashPoint(t *testing.T) {
 	const largest = 5
 	slice := map[int]int{4: 5, 5: 61} // one of so many
@@ -246,7 +246,7 @@ func TestReductionEveryCrashPoint(t *testing.T) {
 	var s Simulator
 	eachReduction(largest, func(c Reduction) {
 		if c.Distance == 3 {
-			return // everyone is a neighbour with 2 already
+			return // with 2, every process is already a neighbour
 		}
 		most := 2*c.Distance + c.Case.Procs + 1 // copies, the part, the mending, the rest
 		var crash func(p int)
@@ -341,8 +341,8 @@ func TestReductionRandom(t *testing.T) {
 	}
 }
 
-// TestReductionLate: what isn't within its bounds isn't counted, and nothing is counted twice. The
-// configuration's bounds are made too short.
+// TestReductionLate: a part that isn't within its bounds isn't counted, and nothing is counted
+// twice. The configuration's bounds are made too short.
 func TestReductionLate(t *testing.T) {
 	var s Simulator
 	missing := 0
@@ -370,7 +370,7 @@ func TestReductionLate(t *testing.T) {
 	}
 }
 
-// result returns what the root has, and of how many contributions it is made.
+// result returns what the root has, and the number of contributions in it.
 func (r *reduce) result() (value uint64, count int) {
 	c := r.parts[0]
 	r.combine(&c, carried{value: r.rests[0].value, count: r.rests[0].count, first: none})

@@ -10,8 +10,8 @@ import (
 
 const reference = "testdata/logp-broadcast.csv"
 
-// TestReference runs the 464 broadcasts whose outcome is known from two other
-// simulators, and demands the same file.
+// TestReference runs the 464 broadcasts whose outcome is known from two other simulators. The
+// file must be the same.
 func TestReference(t *testing.T) {
 	want, err := os.ReadFile(reference)
 	if err != nil {

@@ -62,8 +62,8 @@ func drawCase(t *rapid.T) Case {
 	return c
 }
 
-// TestOutcomes: whatever the case, its outcome agrees with its trace, the trace
-// obeys the model, and a simulator that was used before comes to the same.
+// TestOutcomes: for every case, the outcome agrees with the trace, the trace obeys the model,
+// and a simulator that was used before gives the same.
 func TestOutcomes(t *testing.T) {
 	var used Simulator
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,8 +90,7 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-// replay reads a trace, checks it against the model and says how the broadcast
-// went.
+// replay reads a trace, checks it against the model and returns the broadcast's outcome.
 func replay(t *rapid.T, c *Case, text *bytes.Buffer) Outcome {
 	dead := func(p proto.Proc) bool { return slices.Contains(c.Failed, int(p)) }
 	type message struct{ from, to proto.Proc }
@@ -163,9 +162,8 @@ func replay(t *rapid.T, c *Case, text *bytes.Buffer) Outcome {
 	return o
 }
 
-// TestAcknowledgedWithDead: the root of an acknowledged tree with a dead child
-// never becomes quiet, that is, done; the simulation ends all the
-// same.
+// TestAcknowledgedWithDead: the root of an acknowledged tree with a dead child never becomes
+// quiet, which means done. The simulation ends all the same.
 func TestAcknowledgedWithDead(t *testing.T) {
 	var s Simulator
 	c := Case{Procs: 64, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Acknowledged}
@@ -180,8 +178,8 @@ func TestAcknowledgedWithDead(t *testing.T) {
 	}
 }
 
-// TestNoAllocation: what a simulator that was used before allocates doesn't
-// grow with the messages.
+// TestNoAllocation: the allocations of a simulator that was used before don't grow with the
+// messages.
 func TestNoAllocation(t *testing.T) {
 	tree := Case{Procs: 4096, Latency: 2, Overhead: 1, Tree: Binomial, Correction: broadcast.Checked, Synchronised: true}
 	gossip := tree

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSlab: every list is first in, first out, whatever happens to the others, and
-// the slab grows no larger than they were together.
+// TestSlab: every list is first in, first out, whatever is done with the others, and the slab
+// grows no larger than all lists together.
 func TestSlab(t *testing.T) {
 	var s slab
 	rapid.Check(t, func(t *rapid.T) {

@@ -25,7 +25,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// TestAgenda: what is added comes out in order, once, and leaves it empty.
+// TestAgenda: the added entries come out in order, each once, and leave the agenda empty.
 func TestAgenda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 10_000

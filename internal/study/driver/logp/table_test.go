@@ -39,7 +39,8 @@ func TestReadTableErrors(t *testing.T) {
 	}
 }
 
-// TestColumnsInAnyOrder: and a distance for all where the table has none.
+// TestColumnsInAnyOrder: columns may come in any order; the flag's distance applies where the
+// table has none.
 func TestColumnsInAnyOrder(t *testing.T) {
 	text := "failed,start,correction,numbering,k,tree,o,L,procs,quiescence\n3 5,overlapped,optimized,inorder,3,lame,1,2,16,7\n"
 	cases, err := ReadTable(strings.NewReader(text), "4")
@@ -63,8 +64,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestTableRoundTrip: whatever a case has, its row says all of it, and so does its
-// JSON.
+// TestTableRoundTrip: a case's row, and its JSON, contain all of the case.
 func TestTableRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCase(t)
@@ -130,7 +130,7 @@ func drawModel(t *rapid.T, c *Case) {
 	}
 }
 
-// richRows have something in every column, between them.
+// richRows together have a value in every column.
 var richRows = []string{
 	"8,2,1,gossip,,-,failure-proof,overlapped,1 2,,,9,,7,kill rank=3 at=send:2; kill rank=4 at=step:9,2,3,striped,,1,4,5,9,0,1,2,3,1\n",
 	"8,2,1,gossip,,-,opportunistic,synchronized,,0:4,,,5,7,,,,,,,,,,,,,,\n",
@@ -146,7 +146,7 @@ func TestRichRows(t *testing.T) {
 	}
 }
 
-// FuzzReadTable: what is read can be written, and read again as the same.
+// FuzzReadTable: a table that was read can be written, and read again as the same.
 func FuzzReadTable(f *testing.F) {
 	seed, err := os.ReadFile(reference)
 	if err != nil {

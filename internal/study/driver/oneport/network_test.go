@@ -19,21 +19,21 @@ type letter int
 
 func (l letter) Kind() uint8 { return uint8(l % 2) }
 
-// arrival is a letter that somebody got.
+// arrival is a letter that some node got.
 type arrival struct {
 	at       proto.Time
 	to, from int32
 	letter   letter
 }
 
-// script is a node for tests: it has a step at a time, says what it says then, and answers
-// letters as told.
+// script is a node for tests: it takes steps at given times, sends given letters in each, and
+// answers letters as told.
 type script struct {
 	at      []proto.Time // of the next step, by node
 	say     func(now proto.Time, node int32) []Send[letter]
 	answer  func(now proto.Time, node, from int32, l letter) []Send[letter]
 	arrived []arrival
-	ticked  []arrival // those of steps: at and to
+	ticked  []arrival // the steps taken: at and to
 	crashed []arrival // likewise
 }
 
@@ -79,7 +79,7 @@ func start(t testing.TB, s *script, change func(*Config)) *Network[letter] {
 	return w
 }
 
-// toAll is one letter for each of the nodes.
+// toAll is one letter to each of the nodes.
 func toAll(nodes ...int32) (sends []Send[letter]) {
 	for i, to := range nodes {
 		sends = append(sends, Send[letter]{to, letter(i)})
@@ -104,8 +104,8 @@ func TestSendsAreSerial(t *testing.T) {
 	}
 }
 
-// TestReceivesAreSerial: senders take turns as they came, and what they have for others
-// waits with them.
+// TestReceivesAreSerial: a receiver takes senders in the order of their arrival. A sender's
+// letters to others wait with it.
 func TestReceivesAreSerial(t *testing.T) {
 	s := newScript(5)
 	s.at[1], s.at[2], s.at[3] = 0, 10, 5
@@ -119,7 +119,7 @@ func TestReceivesAreSerial(t *testing.T) {
 	}
 }
 
-// TestBothPortsAtOnce: everybody sends to the next of a ring at the same time.
+// TestBothPortsAtOnce: every node sends to the next of a ring at the same time.
 func TestBothPortsAtOnce(t *testing.T) {
 	const n = 10
 	s := newScript(n)
@@ -138,7 +138,7 @@ func TestBothPortsAtOnce(t *testing.T) {
 	}
 }
 
-// TestBinomialBroadcast: 2^k nodes are reached in k steps, the least there can be.
+// TestBinomialBroadcast: 2^k nodes are reached in k steps, the least possible.
 func TestBinomialBroadcast(t *testing.T) {
 	const k = 10
 	s := newScript(1 << k)
@@ -180,7 +180,7 @@ func TestCrashBetweenSends(t *testing.T) {
 	}
 }
 
-// TestTheDead take no turns, do nothing, and what they had received is lost.
+// TestTheDead: dead nodes take no turns and do nothing, and what they were receiving is lost.
 func TestTheDead(t *testing.T) {
 	s := newScript(5)
 	s.at[0], s.at[1], s.at[2], s.at[3] = 500, 0, 0, 0
@@ -198,8 +198,8 @@ func TestTheDead(t *testing.T) {
 	}
 }
 
-// TestStopped: what comes to a stopped node waits, and is handed over before the time;
-// what it had said is sent.
+// TestStopped: letters to a stopped node wait, and are handed over before its next step; what
+// it had said is sent.
 func TestStopped(t *testing.T) {
 	s := newScript(3)
 	s.at[0], s.at[1] = 0, 10
@@ -226,7 +226,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestUniform: uncontended messages take times from (0, τ], evenly.
+// TestUniform: uncontended messages take times from (0, τ], evenly distributed.
 func TestUniform(t *testing.T) {
 	const count = 20000
 	s := newScript(2)
@@ -267,7 +267,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestLoad: the share of nodes and of their time that stalls take are as asked for. A step
+// TestLoad: the shares of nodes and of their time that stalls take are as configured. A step
 // that is due in a stall comes at its end, so the delays add up to the stalls.
 func TestLoad(t *testing.T) {
 	const n, end = 200, 1 << 18
@@ -326,7 +326,8 @@ func network(seed uint64, n int, change func(*Config)) (*script, Config) {
 	return s, cfg
 }
 
-// TestOnePort: whatever is sent, no port handles two messages within τ, if each takes just that.
+// TestOnePort: whatever is sent, no port handles two messages within τ, if each takes exactly
+// τ.
 func TestOnePort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "n")
@@ -352,7 +353,8 @@ func TestOnePort(t *testing.T) {
 	})
 }
 
-// TestRepeats: the same seed gives the same run, in new memory or in old, in one go or many.
+// TestRepeats: the same seed gives the same run, in new memory or in used memory, in one call
+// or in many.
 func TestRepeats(t *testing.T) {
 	change := func(c *Config) {
 		c.Fixed, c.Loss, c.Load = false, 0.1, Load{Share: 0.5, Every: 1000, Stalls: 300}
@@ -432,8 +434,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// beats are nodes that send a heartbeat to the next each period, and have a timer as
-// an observer has: the work of a quiet detector.
+// beats are nodes that send a heartbeat to the next one each period, and have a timer as an
+// observer has: the work of a quiet detector.
 type beats struct {
 	period    proto.Time
 	at, heard []proto.Time

@@ -9,8 +9,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// TestQueue: events come out by time, and as they were added within an instant, when
-// adding and taking alternate, also before an event that was found too late.
+// TestQueue: events come out by time, and within an instant as they were added, when adding and
+// taking alternate, also where an event is added before one that take found to be too late.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue

@@ -38,8 +38,8 @@ func model(s Settings) viewtime.Model {
 	}
 }
 
-// TestMessages: n who live need exactly 2(n-1) messages to agree on a death and
-// n-1 to commit, whoever died.
+// TestMessages: n live processes need exactly 2(n-1) messages to agree on a death and n-1 to
+// commit, whichever process died.
 func TestMessages(t *testing.T) {
 	for _, arity := range []int{2, 4, 8} {
 		for live := 1; live <= 130; live++ {
@@ -53,8 +53,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestModel: the simulated time is between the base model and the model with fan-out,
-// and that exactly where the last level is full.
+// TestModel: the simulated time is between the base model and the model with fan-out, and
+// equals the latter where the last level is full.
 func TestModel(t *testing.T) {
 	for _, arity := range []int{2, 4, 8} {
 		for live := 2; live <= 300; live++ {
@@ -74,15 +74,16 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestDistance: on a torus the simulated time is at most the distance model's with fan-out, which
-// takes the longest way of each level, and at least that of the longest single way.
+// TestDistance: on a torus the simulated time is at most that of the distance model with
+// fan-out, which takes the longest path of each level, and at least that of the longest single
+// path.
 func TestDistance(t *testing.T) {
 	torus := viewtime.Topology{Size: [3]int{4, 4, 8}, Wrap: true}
 	for _, arity := range []int{2, 4, 8} {
 		for live := 2; live < 128; live++ {
 			s := steps(live+1, arity, "node")
 			dead := s.deaths(rand.New(rand.NewPCG(1, 0)))[0].node
-			place := func(p proto.Proc) int { // without the dead: the model's nodes have no holes
+			place := func(p proto.Proc) int { // without the dead: the model's nodes have no gaps
 				if p > dead {
 					p--
 				}
@@ -109,7 +110,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestLogarithmic: with every doubling the time grows by the same.
+// TestLogarithmic: every doubling adds the same time.
 func TestLogarithmic(t *testing.T) {
 	top := 14
 	if testing.Short() {
@@ -128,8 +129,8 @@ func TestLogarithmic(t *testing.T) {
 	}
 }
 
-// TestFaults: whatever happens, all agree in the end, nobody waits, and no
-// number stands for two views.
+// TestFaults: whatever fails, all processes agree in the end, none waits, and no number stands
+// for two views.
 func TestFaults(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -168,8 +169,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestGather: a coordinator that waits a moment needs one round for several deaths, though
-// they are told one after the other. The time counts from its first step.
+// TestGather: a coordinator that waits a moment needs one round for several deaths, though they
+// are told one after the other. The time counts from its first step.
 func TestGather(t *testing.T) {
 	s := steps(40, 2, "several:4")
 	s.Within, s.Gather = 60, 60
@@ -185,8 +186,8 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestPaper: the protocol as printed is right about one death, and is caught where a
-// root dies while it spreads one. Banyan's isn't, in the same runs.
+// TestPaper: the protocol as printed handles one death correctly, and fails where a root dies
+// while it spreads one. Banyan's doesn't fail in the same runs.
 func TestPaper(t *testing.T) {
 	for seed := range uint64(50) {
 		s := steps(20, 2, "node")
@@ -218,7 +219,7 @@ func TestPaper(t *testing.T) {
 		if m := campaigns[Paper]; m.Agreed == 200 || m.Collided == 0 || m.Waits == 0 {
 			t.Errorf("%s, paper, never caught: %+v", fault, m)
 		}
-		// Lists of deaths help, and not enough.
+		// Lists of deaths help, but not enough.
 		if m := campaigns[PaperLists]; m.Agreed <= campaigns[Paper].Agreed || m.Collided == 0 || fault == "several:3" && m.Agreed == 200 {
 			t.Errorf("%s, paper with lists: %+v", fault, m)
 		}
@@ -247,7 +248,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestNetwork: sends and receives of a process are serial, and a death cuts sends short.
+// TestNetwork: sends and receives of a process are serial, and a death cuts its sends short.
 func TestNetwork(t *testing.T) {
 	s := &Settings{Latency: 4, Overhead: 2}
 	n := newNetwork[int](s, 4, []death{{3, 5}})
