@@ -8,26 +8,25 @@ import (
 	"banyan/internal/study/driver/logp"
 )
 
-// BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an
-// interleaved binomial tree with synchronised checked correction, L = 2, o = 1,
-// from nothing: its memory is allocated each time. "bytes/process" is all of
-// that.
+// BenchmarkLogP65536Checked simulates one broadcast to 65,536 processes over an interleaved
+// binomial tree with synchronised checked correction, L = 2, o = 1. It starts without memory:
+// all is allocated each time, and "bytes/process" is the total.
 func BenchmarkLogP65536Checked(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true}, 2.0)
 }
 
-// BenchmarkLogP65536Plain is the tree alone.
+// BenchmarkLogP65536Plain simulates the tree alone.
 func BenchmarkLogP65536Plain(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial}, 0.9)
 }
 
-// BenchmarkLogP65536Acknowledged is the tree with acknowledgements.
+// BenchmarkLogP65536Acknowledged simulates the tree with acknowledgements.
 func BenchmarkLogP65536Acknowledged(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Acknowledged}, 1.5)
 }
 
-// BenchmarkLogP65536Gossip is Corrected Gossip with checked correction, which gossips for
-// the time that makes it fastest on average.
+// BenchmarkLogP65536Gossip simulates Corrected Gossip with checked correction, which gossips
+// for the time that makes it fastest on average.
 func BenchmarkLogP65536Gossip(b *testing.B) {
 	benchmarkLogP(b, logp.Case{
 		Procs: 1 << 16, Tree: logp.Gossip, Gossip: broadcast.Gossip{Until: 37},
@@ -35,19 +34,19 @@ func BenchmarkLogP65536Gossip(b *testing.B) {
 	}, 1.4)
 }
 
-// BenchmarkLogP65536Optimised is the same with overlapped optimised opportunistic
+// BenchmarkLogP65536Optimised simulates the tree with overlapped optimised opportunistic
 // correction of two neighbours on each side.
 func BenchmarkLogP65536Optimised(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 16, Tree: logp.Binomial, Correction: broadcast.Optimised, Distance: 2}, 1.8)
 }
 
-// BenchmarkLogP1048576Checked is the checked broadcast to 2^20 processes.
+// BenchmarkLogP1048576Checked simulates the checked broadcast to 2^20 processes.
 func BenchmarkLogP1048576Checked(b *testing.B) {
 	benchmarkLogP(b, logp.Case{Procs: 1 << 20, Tree: logp.Binomial, Correction: broadcast.Checked, Synchronised: true}, 0)
 }
 
-// benchmarkLogP simulates a case. authors is how many seconds the paper's simulator
-// took for such a one, on another machine; "authors/ours" is the ratio. 0: unknown.
+// benchmarkLogP simulates a case. authors is how many seconds the paper's simulator took for
+// the same case, on another machine; "authors/ours" is the ratio. 0: unknown.
 func benchmarkLogP(b *testing.B, c logp.Case, authors float64) {
 	c.Latency, c.Overhead = 2, 1
 	var before, after runtime.MemStats

@@ -13,8 +13,8 @@ import (
 	"banyan/internal/runtime/engine"
 )
 
-// joinBanyan makes the process a member of a job. The job's program is what
-// takePart does: nothing, or computing.
+// joinBanyan makes the process a member of a job. takePart is the job's program: it does
+// nothing, or computes.
 func (t task) joinBanyan(b *scoreboard, address string) (sent func() int64, err error) {
 	os.Setenv(env.Address, address)
 	j, err := join.Join(join.Options{
@@ -31,7 +31,7 @@ func (t task) joinBanyan(b *scoreboard, address string) (sent func() int64, err 
 	return func() int64 { return int64(j.Engine.FramesSent()) }, nil
 }
 
-// causeOf says how a member of Banyan came to take another for dead.
+// causeOf says why a member of Banyan took another for dead.
 func causeOf(how int64) string { return detector.Cause(how).String() }
 
 // launch starts the members as banyan run does.

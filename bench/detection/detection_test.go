@@ -68,7 +68,7 @@ func roles(t *testing.T) []int {
 	return pids
 }
 
-// setting is a small one, with time-outs long enough for a machine that does other things.
+// setting is a small setting, with time-outs long enough for a busy machine.
 func setting(system System, fault Fault) Setting {
 	return Setting{
 		System: system, N: 4, Period: 25 * time.Millisecond, Timeout: 250 * time.Millisecond,
@@ -108,9 +108,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A quiet ring sends one heartbeat for each member and period; memberlist a ping
-// and an answer, and some gossip when it has news. A busy machine makes both late,
-// so that there are fewer.
+// A quiet ring sends one heartbeat for each member and period; memberlist sends a ping and an
+// answer, and some gossip when it has news. A busy machine delays both, so there are fewer.
 func TestMessagesOfAQuietSystem(t *testing.T) {
 	t.Parallel()
 	for system, want := range map[System]struct{ least, most float64 }{Banyan: {0.4, 1.2}, Memberlist: {1, 8}} {

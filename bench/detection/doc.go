@@ -1,8 +1,8 @@
-// Package detection measures failure detectors as their users meet them: members
-// that are operating-system processes of their own, one of which is killed,
-// stopped or cut off, and the time until the first and the last of the others
-// knows. It is the experiment of "A Failure Detector for HPC Platforms" (2017),
-// section 5.4, with Banyan's detector and with its peer, hashicorp/memberlist.
+// Package detection measures failure detectors as their users see them. The members are
+// operating-system processes. One of them is killed, stopped or cut off, and the bench measures
+// the time until the first and the last of the others know of that. It is the experiment of "A
+// Failure Detector for HPC Platforms" (2017), section 5.4, with Banyan's detector and with its
+// peer, hashicorp/memberlist.
 //
 // # How it measures
 //

@@ -47,8 +47,7 @@ func memberlistConfig(s *Setting) *memberlist.Config {
 // nodeScale is the factor by which memberlist's time-outs grow with its members.
 func nodeScale(n int) float64 { return max(1, math.Log10(float64(n))) }
 
-// joinMemberlist makes the process a member of a memberlist that member 0
-// founded.
+// joinMemberlist makes the process a member of a memberlist that member 0 founded.
 func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, err error) {
 	c := memberlistConfig(&t.Setting)
 	c.Name = strconv.Itoa(t.Member)
@@ -75,8 +74,8 @@ func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, 
 		}
 	}
 	b.word(t.Member, wordState).Store(joined)
-	// This doesn't ask for all at the same time: where some are always taken for dead, that never
-	// comes.
+	// The loop doesn't require all at the same time: where some are always taken for dead, that
+	// never comes.
 	if !processes.WaitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
 		return nil, fmt.Errorf("has contacted %d of %d members after %v", seen.count.Load(), t.N, startLimit)
 	}

@@ -86,7 +86,7 @@ func (t task) takePart() error {
 		return fmt.Errorf("the scoreboard: %w", err)
 	}
 	samples := make(chan os.Signal, 8)
-	signal.Notify(samples, unix.SIGUSR1) // before anybody can send one
+	signal.Notify(samples, unix.SIGUSR1) // before any process can send one
 	b.word(t.Member, wordPid).Store(int64(os.Getpid()))
 	address := "127.0.0.1"
 	if t.Namespace {

@@ -41,10 +41,10 @@ func rowWords(n int) int { return rowHead + 4*n }
 const (
 	wordStruck    = iota // the time of the fault
 	wordConnected        // 1 when the switch has connected all
-	boardHead
+	scoreboardHead
 )
 
-func scoreboardWords(n int) int { return boardHead + n*rowWords(n) }
+func scoreboardWords(n int) int { return scoreboardHead + n*rowWords(n) }
 
 // newScoreboard makes the table for n members.
 func newScoreboard(n int) (*scoreboard, error) {
@@ -66,7 +66,7 @@ func (b *scoreboard) connected() *atomic.Int64 { return b.Word(wordConnected) }
 
 // word is a word at the head of a member's row.
 func (b *scoreboard) word(member, word int) *atomic.Int64 {
-	return b.Word(boardHead + member*rowWords(b.n) + word)
+	return b.Word(scoreboardHead + member*rowWords(b.n) + word)
 }
 
 // first and latest are when a member began to take another for dead, 0 for never. how is the

@@ -100,7 +100,7 @@ func TestWriteCSV(t *testing.T) {
 	}
 }
 
-// What the peer's settings stand for, at its scale of 1 (up to ten members).
+// The meaning of the peer's settings, at its scale of 1 (up to ten members).
 func TestMemberlistConfig(t *testing.T) {
 	s := Setting{System: Memberlist, N: 8, Period: 100 * time.Millisecond, Timeout: 300 * time.Millisecond}
 	if c := memberlistConfig(&s); c.ProbeInterval != s.Period || c.ProbeTimeout != s.Period/2 || c.GossipInterval != s.Period/5 ||

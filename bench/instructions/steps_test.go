@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A loop of two instructions a turn between two marks, and a second thread.
+// loop executes two instructions a pass between two marks, and has a second thread.
 const loop = `
 #include <pthread.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ func TestCountsALoop(t *testing.T) {
 	}
 }
 
-// started is the loop with so many turns, and what lets it begin.
+// started is the loop with so many passes, and a writer that lets it begin.
 func started(t *testing.T, turns int) (*exec.Cmd, io.Writer) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func started(t *testing.T, turns int) (*exec.Cmd, io.Writer) {
 	return cmd, stdin
 }
 
-// stepThrough counts three operations of so many turns.
+// stepThrough counts three operations of so many passes.
 func stepThrough(t *testing.T, turns int) []Operation {
 	t.Helper()
 	cmd, stdin := started(t, turns)

@@ -69,8 +69,8 @@ func measure(t *testing.T, p Plan) *Result {
 	return r
 }
 
-// check looks at what doesn't depend on the machine's load: how many messages there were, and in
-// what order things happened.
+// check looks at the results that don't depend on the machine's load: the number of messages,
+// and the order of events.
 func check(t *testing.T, rows []Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -98,7 +98,7 @@ func check(t *testing.T, rows []Row) {
 var every = []Fault{{Kind: Node}, {Kind: Root}, {Several, 2}, {Kind: Join}}
 
 // Among n live members a death takes exactly 2(n-1) messages to agree on and n-1 to commit; a
-// root's death takes 2(n-1) more. Members are goroutines here, and nothing stays behind.
+// root's death takes 2(n-1) more. Members are goroutines here, and none stays behind.
 func TestTogether(t *testing.T) {
 	p := Plan{N: []int{13}, Arities: []int{2, 4}, Faults: every, Runs: 2, Seed: 1}
 	if testing.Short() {
@@ -144,14 +144,14 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	r, err := p.Run(ctx, func(int) { cancel() })
 	if !errors.Is(err, context.Canceled) || len(r.Rows) == 0 || r.Rows[0].Base == 0 {
-		t.Errorf("%+v, %v", r, err) // what was measured isn't lost
+		t.Errorf("%+v, %v", r, err) // the measured rows aren't lost
 	}
 	if left := roles(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
 
-// So do those of a bench that is killed.
+// A bench that is killed ends its members too.
 func TestKilled(t *testing.T) {
 	if os.Getenv("MEMBERSHIP_TEST_KILLED") != "" {
 		p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 100000, Apart: 4, Again: again(t)}

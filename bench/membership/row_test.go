@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Rows are read as they were written, and what isn't theirs is refused.
+// Rows are read as they were written, and other lines are refused.
 func TestCSV(t *testing.T) {
 	rows := []Row{
 		{Setting{47, 2, Fault{Node, 0}}, 0, 1234.5e-6, 2000e-6, 135, 0, 500e-6, 1200e-6},
@@ -93,7 +93,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// The fit finds the contention that was put in, from single members' deaths alone.
+// The fit recovers the contention in the data, from single members' deaths alone.
 func TestFit(t *testing.T) {
 	m := Machine{Latency: 40e-6, Compute: 3e-6}
 	model := m.Model()

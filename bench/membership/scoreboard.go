@@ -20,7 +20,7 @@ type scoreboard struct {
 const (
 	// wordBase is the number of the view before the change that is measured.
 	wordBase = iota
-	boardHead
+	scoreboardHead
 )
 
 // Words of a row.
@@ -46,7 +46,7 @@ const (
 	over     // has ended, by itself or not
 )
 
-func scoreboardWords(rows int) int { return boardHead + rows*rowWords }
+func scoreboardWords(rows int) int { return scoreboardHead + rows*rowWords }
 
 func newScoreboard(rows int) (*scoreboard, error) {
 	t, err := processes.NewTable("banyan bench membership", scoreboardWords(rows))
@@ -62,7 +62,7 @@ func (b *scoreboard) base() *atomic.Int64 { return b.Word(wordBase) }
 
 // word returns a word of a row.
 func (b *scoreboard) word(row, word int) *atomic.Int64 {
-	return b.Word(boardHead + row*rowWords + word)
+	return b.Word(scoreboardHead + row*rowWords + word)
 }
 
 // address is where a member listens.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What this program does when a test starts it as a process of a group.
+// roleVariable says what this program does when a test starts it as a process of a group.
 const roleVariable = "PROCESSES_TEST_ROLE"
 
 func TestMain(m *testing.M) {

@@ -27,11 +27,12 @@ func TestEstimate(t *testing.T) {
 	if e := estimate([]float64{2, 8}); !near(e.Ratio, 4) || !math.IsNaN(e.From) || !math.IsNaN(e.To) {
 		t.Errorf("of 2 and 8, whose means are 2, 4 and 8: %v", e)
 	}
-	// Of six the least and the greatest mean, which are the least and the greatest value.
+	// Of six values the ends are the least and the greatest mean, which are the least and the
+	// greatest value.
 	if e := estimate([]float64{16, 1, 32, 2, 8, 4}); !near(e.From, 1) || !near(e.To, 32) || !near(e.Ratio, math.Sqrt(32)) {
 		t.Errorf("of the powers of two up to 32: %v", e)
 	}
-	// A value that is far off counts as the largest, however large it is.
+	// An outlier counts as the largest value, however large it is.
 	values := []float64{.97, .98, .99, 1, 1.01, 1.02, 1.03, 1.04}
 	before := estimate(values)
 	values[7] = 50
@@ -40,16 +41,16 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// weather is what a machine does beside the work: gets slower with each run, its speed walks, or
-// jumps and stays for some runs, or single runs are far off (Student's t with 2 degrees of
-// freedom in place of a normal error).
+// weather is what a machine does beside the work. It gets slower with each run, its speed walks
+// at random, or jumps and stays for some runs; or single runs are outliers (Student's t with 2
+// degrees of freedom in place of a normal error).
 type weather struct {
 	slower, walks, jumps float64
 	far                  bool
 }
 
-// drawn are ratios as of a benchmark's rounds, AB, BA, AB, BA…: the second takes 5 % longer. Each
-// run is off by some 5 %.
+// drawn are ratios like those of a benchmark's rounds, AB, BA, AB, BA…: the second takes 5 %
+// longer. Each run is off by some 5 %.
 func drawn(r *rand.Rand, rounds int, w weather) []float64 {
 	speed, level := 0.0, 0.0
 	run := func() float64 {
@@ -86,8 +87,8 @@ func orderStatistics(values []float64) (from, to float64) {
 	return sorted[i-1], sorted[n-i]
 }
 
-// The interval has the truth in 95 of 100 cases, however the machine's speed changes, and is
-// narrower than the median's, or no wider where single runs are far off.
+// The interval contains the truth in 95 of 100 cases, however the machine's speed changes. It
+// is narrower than the median's, or no wider where single runs are outliers.
 func TestEstimateWithDrift(t *testing.T) {
 	const draws, rounds = 2000, 20
 	for _, c := range []struct {

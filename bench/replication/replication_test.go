@@ -55,7 +55,7 @@ func tools(t *testing.T) (b *Bench, bin string) {
 	return b, bin
 }
 
-// TestRuns measures a little of everything that needs no library for C.
+// TestRuns measures a little of everything that doesn't need the C library.
 func TestRuns(t *testing.T) {
 	b, bin := tools(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
@@ -178,7 +178,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// A program that prints something else with replicas is detected, and so is one that fails.
+// A program that prints another result with replicas is detected, and so is one that fails.
 func TestFaultyApplications(t *testing.T) {
 	b, bin := tools(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -197,7 +197,7 @@ func TestFaultyApplications(t *testing.T) {
 	}
 }
 
-// The processors' time of jobs is that of their processes, not of the launchers only.
+// The processor time of jobs is that of their processes, not only of the launchers.
 func TestProcessorTime(t *testing.T) {
 	b, _ := tools(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
@@ -221,7 +221,7 @@ func TestProcessorTime(t *testing.T) {
 	}
 }
 
-// Settings that aren't asked for aren't run, and in every second round the order is the other one.
+// Settings that aren't asked for aren't run, and every second round reverses the order.
 func TestSettings(t *testing.T) {
 	b := &Bench{}
 	for _, c := range []struct {

@@ -10,24 +10,26 @@
 //	flip rank=1 replica=0 at=send:100
 //	random count=2 within=1s seed=7
 //
-// kill ends a process as kill -9 does. stop freezes it as kill -STOP does. flip changes a bit of the
-// data of a message, as a silent hardware fault might: of the N-th message, or of the first one after
-// it that has data. It takes at=send:N only. "replica" is 0 unless given. "at" is
+// kill ends a process as kill -9 does. stop freezes it as kill -STOP does. flip changes a bit
+// of the data of a message, as a silent hardware fault might: of the N-th message, or of the
+// first one after it that has data. It takes at=send:N only. "replica" is 0 unless given. "at"
+// is
 //
 //   - a duration after the moment when all processes have been started,
 //   - send:N, just before the process sends its N-th message (N ≥ 1), or
 //   - step:N, a point of simulated time (N ≥ 0); simulated runs only.
 //
-// random draws "count" processes, and for each a moment up to "within" (in the same three forms), and
-// kills or stops each ("action=kill" or "action=stop" allows only one of the two). The draw depends
-// only on "seed" (0 unless given), on the numbers of ranks and replicas, and on the plan's other
-// entries. It leaves each rank a replica that no entry hits, unless the other entries hit them all.
+// random draws "count" processes, and for each a moment up to "within" (in the same three
+// forms), and kills or stops each ("action=kill" or "action=stop" allows only one of the two).
+// The draw depends only on "seed" (0 unless given), on the numbers of ranks and replicas, and
+// on the plan's other entries. It leaves each rank a replica that no entry hits, unless the
+// other entries hit them all.
 //
 // # Use
 //
 // Parse checks the language. Plan.Resolve checks the numbers against a job's size. The launcher
-// carries out faults at a time. A process carries out its own faults at a send, which it gets as text
-// (FormatOwn, ParseOwn).
+// carries out faults at a time. A process carries out its own faults at a send, which it gets
+// as text (FormatOwn, ParseOwn).
 package fault
 
 import (

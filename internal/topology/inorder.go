@@ -5,7 +5,7 @@ package topology
 // sent to at h or later. The paper's linking T(h) = T(h-step) • T(h-delay) says
 // that a process with horizon h sends to children with the horizons h-delay,
 // h-delay-step, …, and that what grows after its first child has the size
-// C(h-step). Numbering the child sent to last first, so that everyone's largest
+// C(h-step). Numbering the child sent to last first, so that each one's largest
 // subtree is its farthest, the children of r are
 //
 //	r + C(m), m = h-step, h-2·step, … > -step,

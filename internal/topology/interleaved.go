@@ -30,7 +30,7 @@ func (r *rounds) parent(process int32) int32 {
 	if r.dense() {
 		return i // in every step the process sends that has been ready longest
 	}
-	// Those who send now were sent to a delay ago, or that and some steps.
+	// The processes that send now were sent to a delay ago, or that and some steps.
 	for t := int64(r.list[now].time) - r.delay; t >= 0; t -= r.step {
 		u := r.atOrAfter(t)
 		if int64(r.list[u].time) == t && r.list[u].shift <= i {

@@ -93,7 +93,7 @@ type rounds struct {
 }
 
 func ofRounds(procs int, step, delay int64, n Numbering) (Tree, error) {
-	// The root's rounds before anyone else sends are at most procs-1.
+	// The root's rounds before any other process sends are at most procs-1.
 	list := []round{{first: 1}}
 	senders := []int64{1}
 	p, q := 0, 0 // rounds whose next and ready are still to be found

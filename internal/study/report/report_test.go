@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// full is a report with one of everything.
+// full is a report with one item of every kind.
 func full() *Report {
 	points := []Point{{1, 2, 1, 4}, {10, 3, 3, 3}, {100, 50, 20, 80}}
 	return &Report{
@@ -64,7 +64,7 @@ func write(t *testing.T, r *Report) map[string][]byte {
 	return files
 }
 
-// TestFiles: all are there, whole, and the same when written again.
+// TestFiles: all files exist, are complete, and are the same when written again.
 func TestFiles(t *testing.T) {
 	files, again := write(t, full()), write(t, full())
 	for _, name := range []string{
@@ -113,7 +113,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestPage: claims come first, nothing is markup, nothing is loaded from elsewhere.
+// TestPage: claims come first, no text is markup, and the page loads nothing from elsewhere.
 func TestPage(t *testing.T) {
 	page := html.UnescapeString(string(write(t, full())["index.html"]))
 	for _, want := range []string{
@@ -143,8 +143,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestRefused: what can't be drawn or isn't explained is named, and nothing is
-// written.
+// TestRefused: an item that can't be drawn or isn't explained is named, and nothing is written.
 func TestRefused(t *testing.T) {
 	for want, spoil := range map[string]func(*Report){
 		`claim "b": differs, but nothing`: func(r *Report) { r.Claims[1].Explanation = "" },
@@ -176,7 +175,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPrepare: a place that can't be written to is found out at once.
+// TestPrepare: a directory that can't be written to is detected at once.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	if err := Prepare(filepath.Join(dir, "a", "b")); err != nil {

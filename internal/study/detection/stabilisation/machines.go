@@ -76,8 +76,9 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	return m.outcome, nil
 }
 
-// Quiet plays a scenario of forced failures and then counts what the live nodes, of
-// whom it says how many there are, send in a number of periods after it has calmed down.
+// Quiet plays a scenario of forced failures. Then it counts the messages that the live nodes
+// send in a number of periods after the system has calmed down. It also returns the number of
+// live nodes.
 func (m *Machines) Quiet(ctx context.Context, s *Scenario, periods int) (sent Messages, live int, err error) {
 	if _, err := m.Run(ctx, s); err != nil {
 		return Messages{}, 0, err

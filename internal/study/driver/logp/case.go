@@ -19,7 +19,7 @@ const MaxProcs = 1 << 24
 // TreeKind is the shape of a dissemination tree.
 type TreeKind string
 
-// Shapes, and what needs none.
+// Shapes; gossip has none.
 const (
 	Binomial TreeKind = "binomial"
 	KAry     TreeKind = "kary"
@@ -40,8 +40,9 @@ type Case struct {
 	Numbering         topology.Numbering
 	Gossip            broadcast.Gossip // if that is the Tree, else nothing
 	Correction        broadcast.Correction
-	// Distance is that of optimised and opportunistic correction, else 0. If Unequal
-	// it is to the right only, and LeftDistance to the left; one of them may be 0.
+	// Distance is the distance of optimised and opportunistic correction, else 0. If Unequal it
+	// is the distance to the right only, and LeftDistance is that to the left; one of them may
+	// be 0.
 	Distance     int
 	Unequal      bool
 	LeftDistance int
@@ -49,7 +50,7 @@ type Case struct {
 	// Synchronised correction starts at the fault-free end of dissemination; after gossip, when
 	// that can colour no further process.
 	Synchronised bool
-	Failed       []int // dead from the start: 1…Procs-1, the root lives
+	Failed       []int // dead from the start: 1…Procs-1; the root is live
 	Crashes      []Crash
 	Model        Model
 }
@@ -60,7 +61,7 @@ func (c *Case) Validate() error {
 	return err
 }
 
-// prepare makes what a run needs of a case, and so finds errors in it.
+// prepare makes what a run needs from a case, and so finds errors in it.
 func (c *Case) prepare() (broadcast.Config, Set, error) {
 	var config broadcast.Config
 	switch {
@@ -188,8 +189,8 @@ func (c *Case) Caveat() string {
 	return ""
 }
 
-// FailRandom adds count processes that live so far, other than the root, to
-// those that are dead: the same ones for the same source.
+// FailRandom adds count random live processes other than the root to the dead ones. The same
+// source gives the same processes.
 func (c *Case) FailRandom(count int, source rand.Source) error {
 	failed := NewSet(c.Procs)
 	for _, f := range c.Failed {

@@ -11,8 +11,8 @@ import (
 	"banyan/internal/topology"
 )
 
-// column is a column of a [Table]: get returns a row's value, or nil; set, for a column of the
-// case, reads it. Columns are read in this order, wherever they stand.
+// column is a column of a [Table]. get returns a row's value, or nil; set, for a column of the
+// case, reads it. Columns are read in this order, whatever their order in the table.
 type column struct {
 	name string
 	use  use
@@ -30,9 +30,9 @@ const (
 	outcomeToo            // an outcome that a table needn't have
 )
 
-// columns are all there are. "k" is empty where the tree has none, "numbering" is
-// "-" for gossip, "start" is "-" where there are no corrections, "failed" is numbers
-// separated by spaces, "crashes" is a fault plan.
+// columns are all columns. "k" is empty where the tree has none, "numbering" is "-" for gossip,
+// "start" is "-" where there are no corrections, "failed" is numbers separated by spaces,
+// "crashes" is a fault plan.
 var columns = []column{
 	number("procs", needed, func(c *Case) *int { return &c.Procs }),
 	number("L", needed, func(c *Case) *int { return &c.Latency }),
@@ -125,7 +125,7 @@ func (c column) text(r *Row) string {
 	}
 }
 
-// filled says whether a row has something in the column that is worth showing.
+// filled says whether a row has a value in the column that is worth showing.
 func (c column) filled(r *Row) bool {
 	return c.text(r) != "" && (c.name != "crashed" || len(r.Crashes) > 0)
 }

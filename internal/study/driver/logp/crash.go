@@ -8,18 +8,17 @@ import (
 	"banyan/internal/fault"
 )
 
-// Crash is a process that dies during a broadcast: at a step (fault.AtStep), before
-// anything else of that instant, or just before its N-th send (fault.AtSend),
-// so that any prefix of its actions can be had. What it has begun to send is
-// sent.
+// Crash is a process that dies during a broadcast: at a step (fault.AtStep), before any other
+// event of that instant, or just before its N-th send (fault.AtSend). So every prefix of its
+// actions is possible. A message that it has begun to send is sent.
 type Crash struct {
 	Proc int // not the root
 	At   fault.Trigger
 }
 
 // ParseCrashes reads crashes in the language of package fault, whose ranks are the processes. A
-// process that is stopped for good is dead to all others, so a stop is a kill. An entry can't be
-// random, or have a duration: a simulation has steps.
+// process that is stopped for good is dead to all others, so a stop is a kill. An entry can't
+// be random, nor have a duration: a simulation has steps.
 func ParseCrashes(text string, procs int) ([]Crash, error) {
 	plan, err := fault.Parse(text)
 	if err != nil {

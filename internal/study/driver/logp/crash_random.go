@@ -9,9 +9,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// CrashRandom adds count processes, of those other than the root that are neither dead nor to
-// crash so far, that crash on the way, each at a step from 0 to until, all as likely: the
-// same ones for the same source.
+// CrashRandom adds count random crashes of processes other than the root that are neither dead
+// nor to crash so far. Each crashes at a step from 0 to until, all equally likely. The same
+// source gives the same crashes.
 func (c *Case) CrashRandom(count int, until proto.Time, source rand.Source) error {
 	taken := NewSet(c.Procs)
 	for _, f := range c.Failed {
@@ -40,8 +40,9 @@ func (c *Case) CrashRandom(count int, until proto.Time, source rand.Source) erro
 	return nil
 }
 
-// Undisturbed is how long a case takes, until quiescence, if no process is dead or dies. Seeds
-// are 0, so that it is the same for cases that differ in these and in their failures.
+// Undisturbed is how long a case takes, until quiescence, if no process is dead or dies. It
+// sets all seeds to 0, so it is the same for cases that differ only in these and in their
+// failures.
 func (s *Simulator) Undisturbed(c Case) (proto.Time, error) {
 	c.Failed, c.Crashes = nil, nil
 	c.Gossip.Seed, c.Model.NoiseSeed, c.Model.Nodes.Seed = 0, 0, 0

@@ -6,10 +6,10 @@ import (
 	"banyan/internal/trace"
 )
 
-// Detailed is a [Network] that knows more: a gap above the overhead, latencies that
-// differ, and processes that crash on the way. Where it is given none of this,
-// the same happens as in a Network, in the same order; it takes about twice as
-// long, since every event is scheduled by itself.
+// Detailed is a [Network] with more of the model: a gap above the overhead, latencies that
+// differ, and processes that crash on the way. Without any of this it does the same as a
+// Network, in the same order. It takes about twice as long, since it schedules every event
+// separately.
 type Detailed struct {
 	model  *model
 	now    proto.Time
@@ -18,7 +18,7 @@ type Detailed struct {
 	toSend agenda
 
 	flags     []uint8
-	waiting   []list  // arrived, while the process couldn't receive
+	waiting   []list  // messages that arrived while the process couldn't receive
 	sendsLeft []int32 // before the process crashes; none: no such plan
 	asked     [chunk]int32
 	answers   [chunk]Message
@@ -58,7 +58,7 @@ func (d *Detailed) reset(procs int, m *model, failed Set, plan []Crash) {
 
 // run drives the machines until nothing is under way and no deadline is left.
 func (d *Detailed) run(m Machines) Activity {
-	if d.events.next() == 0 { // nothing but crashes
+	if d.events.next() == 0 { // only crashes are left
 		d.happen(m)
 	}
 	d.askAll()
@@ -79,7 +79,7 @@ func (d *Detailed) run(m Machines) Activity {
 	}
 }
 
-// happen handles the events of the next moment.
+// happen handles the events of the next instant.
 func (d *Detailed) happen(m Machines) {
 	now := d.events.take()
 	for stage, events := range now.events {
@@ -123,8 +123,8 @@ func (d *Detailed) handle(m Machines, stage eventStage, x Message) {
 	}
 }
 
-// crash ends a process. Messages that it has begun to send are sent; those that it is receiving,
-// or that wait, are lost.
+// crash ends a process. Messages that it has begun to send are sent; those that it is
+// receiving, or that wait for it, are lost.
 func (d *Detailed) crash(p int) {
 	if d.flags[p]&isDead != 0 {
 		return

@@ -24,13 +24,13 @@
 //
 // # More than plain LogP
 //
-// A [Case] may have [Crash]es on the way: before a process's N-th send, or at a
-// step, before all else of that instant. What a process has begun to send is
-// sent, what it is receiving is lost; so every prefix of its actions can be had.
+// A [Case] may have [Crash]es on the way: before a process's N-th send, or at a step, before
+// any other event of that instant. A message that a process has begun to send is sent, and one
+// that it is receiving is lost. So every prefix of its actions is possible.
 //
-// Its [Model] may have a gap g > o, between the beginnings of two sends of a
-// process as between those of two receives; [Nodes], within which messages
-// take another latency, and which can fail whole; and noise.
+// Its [Model] may have a gap g > o, between the beginnings of two sends of a process and
+// between those of two receives. It may have [Nodes], within which messages have another
+// latency, and which can fail as a whole. And it may have noise.
 //
 // # Layers
 //

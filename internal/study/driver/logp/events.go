@@ -6,9 +6,9 @@ import (
 	"banyan/internal/proto"
 )
 
-// eventStage says what happens to a message's receiver, or to the process of the event. Of one
-// instant's events, those of lower stages come first, those of one stage in the order in which
-// they were added. Sends follow when all are over.
+// eventStage says what the event does to a message's receiver, or to its process. Of one
+// instant's events, those of lower stages come first, and those of one stage in the order in
+// which they were added. Sends follow when all are done.
 type eventStage int
 
 const (
@@ -28,7 +28,7 @@ type moment struct {
 
 var noEvents = [stages]list{emptyList, emptyList, emptyList, emptyList, emptyList}
 
-// schedule holds the coming events. Many events share few moments, which are kept in order.
+// schedule holds the coming events. Many events share few instants, which are kept in order.
 type schedule struct {
 	due  []*moment
 	free []*moment
@@ -61,8 +61,8 @@ func (s *schedule) next() proto.Time {
 	return s.due[0].time
 }
 
-// take takes out the next moment, which is to be released when its events are
-// taken out of the slab.
+// take takes out the next moment. The caller releases it after it has taken its events out of
+// the slab.
 func (s *schedule) take() *moment {
 	m := s.due[0]
 	s.due = slices.Delete(s.due, 0, 1)

@@ -38,11 +38,12 @@ func (c *Case) validateGossip() error {
 	return nil
 }
 
-// maxGossip bounds the time of gossip: each process that has the message sends all that time.
+// maxGossip bounds the time of gossip: each process that has the message sends during all of
+// that time.
 const maxGossip = 1 << 20
 
-// gossipEnd is a time by which every process that gossip colours is coloured, whichever are dead
-// and whatever the seed; without noise, as for trees.
+// gossipEnd is a time by which every process that gossip colours is coloured, whichever
+// processes are dead and whatever the seed. It disregards noise, as for trees.
 //
 // An uncoloured process has received nothing, so it receives its first message as that arrives: a
 // message that colours takes 2o + L, however many others wait. The last sends begin one step

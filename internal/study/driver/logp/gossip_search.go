@@ -7,10 +7,10 @@ import (
 	"banyan/internal/proto"
 )
 
-// GossipSearch finds out by simulation for how long a case should gossip. The
-// results depend on nothing but Case and Runs.
+// GossipSearch finds by simulation how long a case should gossip. The results depend only on
+// Case and Runs.
 type GossipSearch struct {
-	Case    Case // Tree is Gossip; its time is what is looked for
+	Case    Case // Tree is Gossip; the search sets its time
 	Runs    int  // broadcasts for each time, with the seeds from Case.Gossip.Seed on
 	Workers int  // how many run at once, at least 1
 	// Progress, if set, is called after every broadcast, by one worker at a time. Its
@@ -18,12 +18,12 @@ type GossipSearch struct {
 	Progress func() error
 }
 
-// Fastest returns the time with the lowest average quiescence latency, the shortest
-// of several, and that average.
+// Fastest returns the time with the lowest average quiescence latency, the shortest of several,
+// and that average.
 //
-// The average first falls with the time, as gaps shrink, then rises with it, as
-// nothing but gossip grows. The search begins at the time of an optimal tree and
-// goes both ways until some steps in a row were no better.
+// The average first falls with the time, as gaps shrink, then rises with it, as only gossip
+// grows. The search begins at the time of an optimal tree and goes both ways until some steps
+// in a row were no better.
 func (g *GossipSearch) Fastest() (until proto.Time, latency float64, err error) {
 	tree := g.Case
 	tree.Tree, tree.Gossip = Optimal, Case{}.Gossip
@@ -32,7 +32,7 @@ func (g *GossipSearch) Fastest() (until proto.Time, latency float64, err error) 
 		return 0, 0, err
 	}
 	start := max(1, new(Simulator).walk(&config.Tree, newModel(&tree)))
-	patience := proto.Time(3 * max(tree.Overhead, tree.Model.Gap)) // sends may be so far apart
+	patience := proto.Time(3 * max(tree.Overhead, tree.Model.Gap)) // sends may be this far apart
 	best, least := start, proto.Time(-1)                           // the sum of all latencies at best
 	try := func(until proto.Time) error {
 		sum, err := g.quiescence(until)
@@ -69,9 +69,10 @@ func (g *GossipSearch) quiescence(until proto.Time) (proto.Time, error) {
 // Safe returns the shortest time with which no run leaves a live process
 // uncoloured.
 //
-// It takes little more than one broadcast for each run: with one seed, gossip reaches in a longer
-// time every process that it reaches in a shorter one, and synchronised correction colours no
-// fewer from more. So a time that is enough for a seed need not be tried again for it.
+// It takes little more than one broadcast for each run. With one seed, gossip reaches in a
+// longer time every process that it reaches in a shorter one, and synchronised correction that
+// starts from more coloured processes colours no fewer. So a time that is enough for a seed
+// need not be tried again for it.
 func (g *GossipSearch) Safe() (until proto.Time, err error) {
 	var shortest atomic.Int64
 	shortest.Store(1)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is that of x86-64 and arm64 with small pages of 4 KiB.
+// hugePage is the size of a huge page on x86-64, and on arm64 with small pages of 4 KiB.
 const hugePage = 2 << 20
 
 // makeHuge is make([]T, n), backed by huge pages where the kernel allows: otherwise the first

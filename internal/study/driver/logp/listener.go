@@ -11,11 +11,11 @@ type Listener interface {
 	Sent(purpose trace.Purpose, messages int)
 	// Lost says how many of all messages arrived at dead processes.
 	Lost(messages int)
-	// Process says of each process, in the order of their numbers, when it was coloured,
-	// or proto.Never, and by what; whether dissemination reached it, and whether it
-	// is dead in the end. The root is coloured by dissemination.
+	// Process says of each process, in the order of their numbers, when and by which kind of
+	// message it was coloured (proto.Never if it wasn't), whether dissemination reached it, and
+	// whether it is dead in the end. The root is coloured by dissemination.
 	Process(coloured proto.Time, by trace.Purpose, reached, dead bool)
-	// Quiet says when all was over.
+	// Quiet says when the broadcast was quiet.
 	Quiet(at proto.Time)
 }
 

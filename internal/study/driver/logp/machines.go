@@ -2,15 +2,14 @@ package logp
 
 import "banyan/internal/proto"
 
-// Machines are the protocol machines of all processes of a run. They are handed
-// the events of one instant together, since an event costs less than a call.
+// Machines are the protocol machines of all processes of a run. They get the events of one
+// instant together, since an event costs less than a call.
 type Machines interface {
 	// Receive hands messages to their receivers, in this order.
 	Receive(now proto.Time, messages []Message)
-	// Send asks processes that could send for their next message, in this order,
-	// and appends those there are to out, which has room for one of each. A
-	// process without one is asked again after its next receive, or at the
-	// deadline.
+	// Send asks processes that could send for their next message, in this order, and appends
+	// the messages to out, which has room for one of each. A process without a message is asked
+	// again after its next receive, or at the deadline.
 	Send(now proto.Time, processes []int32, out []Message) []Message
 	// Deadline is a time after now at which all processes are asked again, or
 	// proto.Never. It may change at every instant.

@@ -10,15 +10,15 @@ import (
 
 // Model is what a case may have beyond plain LogP with a gap of o. The zero Model adds nothing.
 type Model struct {
-	// Gap is g, the least time between the beginnings of two sends of a process,
-	// and of two receives; 0 means o, and so it is at least o else.
+	// Gap is g, the least time between the beginnings of two sends of a process, and of two
+	// receives. 0 means o; any other value is at least o.
 	Gap int
-	// Nodes are those on which the processes run. Messages within a node take
-	// LatencyWithin instead of the case's latency.
+	// Nodes are the nodes on which the processes run. Messages within a node take LatencyWithin
+	// instead of the case's latency.
 	Nodes         Nodes
 	LatencyWithin int
-	// Noise is the most by which a message's latency is longer, chosen for each by
-	// the seed, all as likely. Messages may overtake each other by it.
+	// Noise is the largest amount by which a message's latency is longer. The seed chooses it
+	// for each message, all amounts equally likely. Messages may overtake each other by it.
 	Noise     int
 	NoiseSeed uint64
 }
@@ -63,7 +63,7 @@ func newModel(c *Case) *model {
 	return m
 }
 
-// quiet is the latency between two processes without noise.
+// quiet is the latency between two processes, without noise.
 func (m *model) quiet(from, to int) proto.Time {
 	if m.node != nil && m.node[from] == m.node[to] {
 		return m.within

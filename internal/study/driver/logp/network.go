@@ -7,8 +7,8 @@ import (
 	"banyan/internal/trace"
 )
 
-// Network is processes that send messages in LogP time, all with the same
-// latency and overhead. It may be used for many runs, one after the other.
+// Network is processes that send messages in LogP time, all with the same latency and overhead.
+// It can be used for many runs, one after the other.
 type Network struct {
 	latency, overhead proto.Time
 
@@ -36,12 +36,11 @@ const (
 	isDead
 )
 
-// chunk is how many processes are asked for a message at once: few enough for
-// the nearest cache.
+// chunk is how many processes are asked for a message at once: few enough for the first-level
+// cache.
 const chunk = 256
 
-// progressEvery is how many messages go between two calls of a progress
-// function, at least.
+// progressEvery is the least number of messages between two calls of a progress function.
 const progressEvery = 1 << 16
 
 // reset prepares for a run with so many processes, of which some are dead. It
@@ -62,8 +61,8 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 	n.slab.reset()
 }
 
-// roomFor is how many messages there are if all processes send all the time, up to a limit;
-// beyond it the wire grows when needed.
+// roomFor is the number of messages if all processes send all the time, up to a limit; beyond
+// it the wire grows when needed.
 func roomFor(procs int, latency, overhead proto.Time) int {
 	return procs * int(min(4, 2+(latency+overhead-1)/overhead))
 }
@@ -95,15 +94,15 @@ func (n *Network) run(m Machines) Activity {
 				n.received(m, part)
 			}
 		}
-		// Ends of sends may come before arrivals, of which they know nothing.
+		// Ends of sends may come before arrivals, since they don't depend on them.
 		var ended [2][]Message
 		if w.next(w.sent, sent) == n.now {
 			b := w.batches.At(w.sent)
 			w.sent++
 			ended = w.messages(b.at, b.count)
 		}
-		// Processes that have ended a send are asked for the next. As a rule no others are, and
-		// they are in order already. Messages that arrive at once are moved, though.
+		// Processes that have ended a send are asked for the next. Usually no others are, and
+		// these are in order already. Messages that arrive at once are moved, though.
 		again := n.latency > 0 && n.now != deadline && !n.toSend.some
 		if !again {
 			n.endSends(ended)

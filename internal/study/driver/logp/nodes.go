@@ -8,20 +8,18 @@ import (
 	"banyan/internal/study/field"
 )
 
-// Placement says how the positions of a broadcast, its processes, are dealt to
-// the ranks of a machine, whose nodes hold consecutive ranks. The root is always
-// rank 0.
+// Placement says how the positions of a broadcast, its processes, are assigned to the ranks of
+// a machine, whose nodes hold consecutive ranks. The root is always rank 0.
 type Placement uint8
 
 const (
 	// Consecutive positions are consecutive ranks: a dead node is one long run on
 	// the ring.
 	Consecutive Placement = iota
-	// Shuffled deals all other ranks at random.
+	// Shuffled assigns all other ranks at random.
 	Shuffled
-	// Striped is node-aware: it deals one rank of each node in turn, so that
-	// neighbours on the ring are on different nodes, and a dead node leaves only
-	// gaps of one.
+	// Striped is node-aware: it assigns one rank of each node in turn. So neighbours on the
+	// ring are on different nodes, and a dead node leaves only gaps of one.
 	Striped
 )
 
@@ -42,8 +40,7 @@ func ParsePlacement(s string) (Placement, error) {
 	return 0, fmt.Errorf("unknown placement %q: want consecutive, shuffled or striped", s)
 }
 
-// Nodes are groups of processes that are near each other and fail together:
-// nodes or racks.
+// Nodes are groups of processes that are near each other and fail together: nodes or racks.
 type Nodes struct {
 	Size      int // ranks of a node, but for the last, which may have fewer; 0: no nodes
 	Placement Placement
@@ -90,8 +87,8 @@ func (n Nodes) Of(procs int) []int32 {
 	return node
 }
 
-// FailNodes adds all processes of so many nodes to those that are dead, the same
-// for the same source; not of the root's node.
+// FailNodes adds all processes of so many random nodes to the dead ones, but not of the root's
+// node. The same source gives the same nodes.
 func (c *Case) FailNodes(count int, source rand.Source) error {
 	nodes := c.Model.Nodes
 	if nodes.Size == 0 {

@@ -28,12 +28,12 @@ type ReductionOutcome struct {
 	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
 	Live       int        // processes that lived to the end
 	Included   int        // contributions in the result; also of processes that died meanwhile
-	Missing    int        // live processes whose contributions aren't
-	// Named is the number of contributions that the root knows by name not to have. The rest
-	// of those it doesn't have were lost with a process's copies.
+	Missing    int        // live processes whose contributions aren't in the result
+	// Named is the number of contributions that the root knows by name to be missing. The
+	// others that are missing were lost with a process's copies.
 	Named   int
 	Silent  int  // processes whose parts were given up by live ones, on the root's list
-	Longest int  // the most of them in one message
+	Longest int  // the largest number of them in one message
 	Mended  bool // the tree was climbed twice
 	Crashed int  // processes that died during the reduction
 }
@@ -77,8 +77,8 @@ func (c *Reduction) TraceHeader() trace.Header {
 	return h
 }
 
-// Reduce simulates one reduction. It writes a trace unless that is nil; the caller
-// flushes it. The error, a *field.Error, says what is wrong with the case.
+// Reduce simulates one reduction. It writes a trace unless that is nil; the caller flushes the
+// trace. The error, a *field.Error, says what is wrong with the case.
 func (s *Simulator) Reduce(c *Reduction, t *trace.Writer) (ReductionOutcome, error) {
 	var r reduce
 	return s.reduceWith(&r, c, t)
@@ -129,9 +129,9 @@ func (s *Simulator) reduceWith(r *reduce, c *Reduction, t *trace.Writer) (Reduct
 	return o, nil
 }
 
-// reduce is the machines of one reduction and what they carry. A message's value and
-// list are its sender's at the time of sending, which doesn't change thereafter:
-// a part is closed when it is sent, and so is a rest.
+// reduce is the machines of one reduction and what they carry. A message's value and list are
+// those of its sender at the time of the send. They don't change afterwards: a part is closed
+// when it is sent, and so is a rest.
 type reduce struct {
 	config reduction.Config
 	states []reduction.State
@@ -141,13 +141,13 @@ type reduce struct {
 	waits  []proto.Time
 	trace  *trace.Writer
 
-	// contribution is a process's value; if it isn't set, 1.
+	// contribution is a process's value; without it, 1.
 	contribution func(p int) uint64
-	// hurry shortens what the processes believe to be the bound of a message's way.
+	// hurry shortens the bound of a message's time that the processes use.
 	hurry proto.Time
 
 	silent Set    // the root's list, once it is complete
-	cutOff []bool // by those
+	cutOff []bool // the processes cut off by those
 	mended bool
 	ended  proto.Time // when the root had the result
 	done   bool
@@ -198,7 +198,7 @@ func (r *reduce) valueOf(p int) uint64 {
 	return r.contribution(p)
 }
 
-// combine adds what a message carries.
+// combine adds the value and the list that a message carries.
 func (r *reduce) combine(to *carried, from carried) {
 	if r.config.Idempotent {
 		to.value |= from.value
@@ -337,7 +337,7 @@ func (r *reduce) Deadline(now proto.Time) proto.Time {
 
 func (r *reduce) KindName(kind uint8) string { return reduction.Kind(kind).String() }
 
-// arrived are the processes whose messages of a kind have come to the root.
+// arrived are the processes whose messages of a kind have reached the root.
 func (r *reduce) arrived(bit uint8) Set {
 	s := NewSet(len(r.states))
 	s.Add(0)
@@ -349,8 +349,7 @@ func (r *reduce) arrived(bit uint8) Set {
 	return s
 }
 
-// included are the processes whose contributions are in the result, followed from
-// hop to hop.
+// included are the processes whose contributions are in the result, followed hop by hop.
 func (r *reduce) included() Set {
 	parts, rests := r.arrived(partClimbed), r.arrived(restClimbed)
 	s := NewSet(len(r.states))
@@ -367,8 +366,9 @@ func (r *reduce) included() Set {
 	return s
 }
 
-// named are the contributions that the root knows, by its lists alone, to be missing: their
-// processes are cut off, and no process was to take their copies, or the one that was is silent.
+// named are the contributions that the root knows, by its lists alone, to be missing. Their
+// processes are cut off, and either no process was to take their copies, or the one that was is
+// silent.
 func (r *reduce) named() Set {
 	late, named := NewSet(len(r.states)), NewSet(len(r.states))
 	for q := r.rests[0].first; q != none; q = r.next[q] {

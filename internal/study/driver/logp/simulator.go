@@ -16,18 +16,18 @@ type Outcome struct {
 	Unreached  int        // live processes that were never coloured
 	Coloring   proto.Time // when the last live process was coloured
 	Quiescence proto.Time // the end of the last receive, or arrival at a dead process
-	// MaxGap is the longest run round the ring of processes, dead or live, that
-	// no message of dissemination reached.
+	// MaxGap is the longest run, round the ring of processes, of dead or live ones that no
+	// message of dissemination reached.
 	MaxGap int
-	// Crashed is how many died during the broadcast. They count neither as live
-	// nor, once dissemination has reached them, as part of a gap.
+	// Crashed is how many died during the broadcast. They don't count as live. Once
+	// dissemination has reached them, they aren't part of a gap either.
 	Crashed int
 }
 
-// Simulator runs broadcasts one after the other, and uses its memory again. The
-// zero Simulator is ready.
+// Simulator runs broadcasts one after the other, and reuses its memory. The zero Simulator is
+// ready.
 type Simulator struct {
-	// Progress, if set, is called now and then with the messages sent so far.
+	// Progress, if set, is called from time to time with the number of messages sent so far.
 	Progress func(messages int)
 	// Listener, if set, is told of each broadcast when it is over.
 	Listener Listener
@@ -37,17 +37,17 @@ type Simulator struct {
 	detailed Detailed
 	run      run
 	path     []visit // of the walk through a tree
-	walked   treeKey // what the last walk was of
+	walked   treeKey // the key of the last walk
 	treeEnd  proto.Time
 }
 
-// Run simulates one case. It writes a trace unless that is nil; the caller
-// flushes it. The error, a *field.Error, says what is wrong with the case.
+// Run simulates one case. It writes a trace unless that is nil; the caller flushes the trace.
+// The error, a *field.Error, says what is wrong with the case.
 func (s *Simulator) Run(c *Case, t *trace.Writer) (Outcome, error) {
 	return s.runAs(c, t, func(r *run) Machines { return r })
 }
 
-// runAs lets a test put something between the machines and the network.
+// runAs lets a test put a layer between the machines and the network.
 func (s *Simulator) runAs(c *Case, t *trace.Writer, as func(*run) Machines) (Outcome, error) {
 	config, failed, err := c.prepare()
 	if err != nil {
@@ -186,8 +186,8 @@ func (r *run) Send(now proto.Time, processes []int32, out []Message) []Message {
 	return out
 }
 
-// wait notes a time at which a process may have something to send. There are few
-// such times: many processes wait for the same.
+// wait notes a time at which a process may have a message to send. There are few such times:
+// many processes wait for the same one.
 func (r *run) wait(until proto.Time) {
 	if until == proto.Never {
 		return
@@ -197,8 +197,8 @@ func (r *run) wait(until proto.Time) {
 	}
 }
 
-// Deadline is the first of all machines. All that synchronised correction waits for
-// the root waits for too, since it corrects whenever anybody does.
+// Deadline is the first deadline of all machines. The root's covers synchronised correction,
+// since the root corrects whenever any process does.
 func (r *run) Deadline(now proto.Time) proto.Time {
 	first := r.config.Deadline(&r.states[0], now)
 	for len(r.waits) > 0 && r.waits[0] <= now {
@@ -212,7 +212,7 @@ func (r *run) Deadline(now proto.Time) proto.Time {
 
 func (r *run) KindName(kind uint8) string { return broadcast.Kind(kind).String() }
 
-// maxGap needn't go round the ring, since the root is reached.
+// maxGap doesn't go round the ring's end, since the root is reached.
 func (r *run) maxGap(failed Set) int {
 	longest, gap := 0, 0
 	for p := range r.states {
@@ -225,7 +225,7 @@ func (r *run) maxGap(failed Set) int {
 	return longest
 }
 
-// visit is a process on the way from the root, and when it sends next.
+// visit is a process on the path from the root, and the time of its next send.
 type visit struct {
 	children topology.Cursor
 	process  int32
@@ -239,9 +239,9 @@ type treeKey struct {
 	numbering                   topology.Numbering
 }
 
-// disseminationEnd is the time at which the last process is coloured by the tree
-// of a case if none is dead. It is remembered, since cases that differ only in
-// their failures are often run together.
+// disseminationEnd is the time at which the last process is coloured by the tree of a case if
+// none is dead. The result is remembered, since cases that differ only in their failures are
+// often run together.
 func (s *Simulator) disseminationEnd(c *Case, t *topology.Tree) proto.Time {
 	key := treeKey{c.Procs, c.Latency, c.Overhead, c.K, c.Tree, c.Numbering}
 	if key != s.walked {
@@ -251,8 +251,8 @@ func (s *Simulator) disseminationEnd(c *Case, t *topology.Tree) proto.Time {
 	return s.treeEnd
 }
 
-// walk follows the colour along a tree. No branch waits for another: each process
-// receives one message.
+// walk follows the colouring along a tree. No branch waits for another: each process receives
+// one message.
 func (s *Simulator) walk(t *topology.Tree, m *model) proto.Time {
 	end := proto.Time(0)
 	path := append(s.path[:0], visit{children: t.Children(0)})

@@ -10,8 +10,8 @@ var emptyList = list{none, none}
 
 func (l list) empty() bool { return l.head == none }
 
-// slab is the memory of many lists. What leaves one is used for the next, so that
-// nothing is allocated once it is as large as all lists together ever are.
+// slab is the memory of many lists. The slot of an entry that leaves a list is used for the
+// next one. So nothing is allocated once the slab is as large as all lists together ever are.
 type slab struct {
 	slots []slot
 	free  int32

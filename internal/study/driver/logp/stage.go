@@ -5,9 +5,9 @@ import (
 	"banyan/internal/queue"
 )
 
-// stage is what is under way and takes each the same time. So it ends in the order
-// in which it began: a queue, with its time kept once for all that end at the
-// same instant.
+// stage holds the messages in one step that takes all of them the same time. So they end it in
+// the order in which they began it: it is a queue, and keeps the time once for all messages
+// that end at the same instant.
 type stage[T any] struct {
 	instants queue.Queue[instant]
 	entries  queue.Queue[T]
@@ -18,7 +18,7 @@ type instant struct {
 	count int
 }
 
-// push adds what ends at a time, which isn't before that of the last.
+// push adds a message that ends at a time not before that of the last one.
 func (s *stage[T]) push(end proto.Time, x T) {
 	s.entries.Push(x)
 	i := &s.instants
@@ -31,7 +31,7 @@ func (s *stage[T]) push(end proto.Time, x T) {
 	i.Push(instant{end, 1})
 }
 
-// next is the time at which something ends next, or Never.
+// next is the time at which the next message ends, or Never.
 func (s *stage[T]) next() proto.Time {
 	if s.instants.Len() == 0 {
 		return proto.Never

@@ -23,14 +23,14 @@ type Table struct {
 type Row struct {
 	Line int // where it was read
 	Case
-	Expected map[string]string // the columns of the outcome that were there, as they were
+	Expected map[string]string // the columns of the outcome that the table had, as text
 	Outcome  Outcome
 }
 
 // ReadTable reads a table as CSV. Its first line names the columns, in any order; those of the
-// outcome may be missing. distance is that of opportunistic corrections, as for
-// [Case.SetDistance], where the table has no column for it. Every case is valid. Errors name line
-// and column.
+// outcome may be missing. distance is the distance of opportunistic corrections, as for
+// [Case.SetDistance], where the table has no column for it. Every case returned is valid.
+// Errors name the line and the column.
 func ReadTable(r io.Reader, distance string) (*Table, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -80,7 +80,7 @@ func checkColumns(names []string) error {
 	return nil
 }
 
-// AllColumns are all that a table may have.
+// AllColumns are all columns that a table may have.
 func AllColumns() []string {
 	var names []string
 	for _, c := range columns {
@@ -89,8 +89,8 @@ func AllColumns() []string {
 	return names
 }
 
-// NewTable is a table of cases that weren't read. It has the columns that all tables
-// have, distance and max_gap, and those others that some row fills.
+// NewTable is a table of cases that weren't read. It has the columns that all tables have,
+// distance and max_gap, and every other column that some row fills.
 func NewTable(rows ...Row) *Table {
 	t := &Table{Rows: rows}
 	for _, c := range columns {
@@ -157,7 +157,7 @@ func ParseProcesses(fields []string) ([]int, error) {
 	return processes, nil
 }
 
-// Field is what a row has in a column.
+// Field is a row's value in a column.
 func (r *Row) Field(name string) string {
 	c, known := columnNamed(name)
 	if !known {
@@ -166,7 +166,7 @@ func (r *Row) Field(name string) string {
 	return c.text(r)
 }
 
-// Difference says how the outcome differs from what was expected, or "".
+// Difference says how the outcome differs from the expected one, or is "".
 func (r *Row) Difference() string {
 	var d []string
 	for _, c := range columns {

@@ -31,7 +31,7 @@ func TestEstimates(t *testing.T) {
 	c := Checkpointing{Cost: 2, Restart: 1}
 	for _, x := range []struct{ mtti, young, daly risk.Seconds }{
 		{100, 18, 20*(1+0.1/3+0.01/9) - 2},
-		{4, 4, 4*(1+0.5/3+0.25/9) - 2}, // C = MTTI/2: a first-order estimate is none
+		{4, 4, 4*(1+0.5/3+0.25/9) - 2}, // C = MTTI/2: the first-order estimate isn't valid here
 		{1, 1, 1},
 		{0.1, 0.1, 0.1},
 	} {
@@ -46,13 +46,13 @@ func TestEstimates(t *testing.T) {
 	if got := c.RunTime(1000, 50, 10); !near(float64(got), 10*math.Exp(0.1)*(math.Exp(5.2)-1)*20, 1e-12) {
 		t.Errorf("run time %v", float64(got))
 	}
-	// Without failures, what is written is what is added.
+	// Without failures, only the written checkpoints are added.
 	if got := c.RunTime(1000, 50, 1e18); !near(float64(got), 1000+20*2, 1e-12) {
 		t.Errorf("without failures %v", float64(got))
 	}
 }
 
-// The optimum is one: neither a longer interval nor a shorter one is better, nor are the
+// The optimum is optimal: neither a longer nor a shorter interval is better, nor are the
 // estimates, of which the higher-order one is nearer.
 func TestOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

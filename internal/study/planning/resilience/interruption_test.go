@@ -38,8 +38,9 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// pairs are the mean time and number of failures to interruption of n ranks with 2
-// replicas each, by recursion over the number of ranks with one dead, as Casanova et al. have it.
+// pairs are the mean time and the mean number of failures to interruption of n ranks with 2
+// replicas each. They come from a recursion over the number of ranks with one dead replica, as
+// in Casanova et al.
 func pairs(n int) (time, failures float64) {
 	for dead := n; dead >= 0; dead-- {
 		live := float64(2*n - dead)
@@ -58,7 +59,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%d pairs: %v M, %v failures; by recursion %v and %v", n, float64(got.MTTI/(5*year)), got.Failures, time, failures)
 		}
 	}
-	// Many: the time is that of the birthday problem, √(π/4n), the number √(πn).
+	// Many ranks: the time is that of the birthday problem, √(π/4n), the number √(πn).
 	time, failures := pairs(1_000_000)
 	if !near(time, math.Sqrt(math.Pi/4e6), 1e-3) || !near(failures, math.Sqrt(math.Pi*1e6), 1e-3) {
 		t.Errorf("a million pairs: %v M, %v failures", time, failures)
@@ -112,13 +113,14 @@ func TestHealing(t *testing.T) {
 			}
 		}
 	}
-	// Many ranks: each a share of it while healing is fast; as without, when it takes for ever.
+	// Many ranks: while healing is fast, the time is divided by their number; when healing
+	// takes for ever, the time is as without healing.
 	for _, n := range []int{1000, 100_000} {
 		fast := (Nodes{MTBF: mtbf, Heal: 30}).Interruption(Layout{{n, 2}})
 		if want := lifetime(2, l, m) / float64(n); !near(float64(fast.MTTI), want, 1e-3) {
 			t.Errorf("%d pairs, healed: %v, want %v", n, float64(fast.MTTI), want)
 		}
-		// Nodes fail all the time then, as if they were not replicas.
+		// Nodes fail all the time then, as if they weren't replicas.
 		if want := float64(fast.MTTI) * l * 2 * float64(n); !near(fast.Failures, want, 1e-3) {
 			t.Errorf("%d pairs, healed: %v failures, want %v", n, fast.Failures, want)
 		}
@@ -131,7 +133,7 @@ func TestHealing(t *testing.T) {
 
 // TestInterruptionsSimulated runs jobs until they are interrupted.
 func TestInterruptionsSimulated(t *testing.T) {
-	const lives = 4000
+	const runs = 4000
 	for i, x := range []struct {
 		l    Layout
 		heal risk.Seconds
@@ -149,7 +151,7 @@ func TestInterruptionsSimulated(t *testing.T) {
 		r := newRanks(n, x.l)
 		r.random = seeded(uint64(i))
 		var sum, squares float64
-		for range lives {
+		for range runs {
 			lived, interrupted := r.live(1e6 * year)
 			if !interrupted {
 				t.Fatalf("%v, healed in %v: lives for ever", x.l, x.heal)
@@ -157,8 +159,8 @@ func TestInterruptionsSimulated(t *testing.T) {
 			sum += float64(lived)
 			squares += float64(lived) * float64(lived)
 		}
-		mean := sum / lives
-		deviation := math.Sqrt((squares/lives - mean*mean) / lives)
+		mean := sum / runs
+		deviation := math.Sqrt((squares/runs - mean*mean) / runs)
 		want := float64(n.Interruption(x.l).MTTI)
 		// Healing takes an exponential time in the model, a constant one here: of the order of
 		// heal/M.
@@ -170,8 +172,8 @@ func TestInterruptionsSimulated(t *testing.T) {
 	}
 }
 
-// More replicas, better nodes and faster healing never interrupt a job sooner, more ranks
-// never later.
+// More replicas, better nodes and faster healing never interrupt a job sooner; more ranks never
+// interrupt it later.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := Nodes{MTBF: risk.Seconds(rapid.Float64Range(0.01, 100).Draw(t, "years")) * year}
@@ -201,7 +203,7 @@ func TestMonotone(t *testing.T) {
 			check("faster healing", faster.Interruption(NewLayout(ranks, d)).MTTI, base.MTTI)
 			check("healing", base.MTTI, Nodes{MTBF: n.MTBF}.Interruption(NewLayout(ranks, d)).MTTI)
 		}
-		// Time has no scale.
+		// A change of the unit of time changes nothing.
 		scaled := Nodes{MTBF: n.MTBF * 1024, Heal: n.Heal * 1024}
 		if got := scaled.Interruption(NewLayout(ranks, d)); !near(float64(got.MTTI), 1024*float64(base.MTTI), 1e-9) {
 			t.Fatalf("1,024 times slower: %v after %v", float64(got.MTTI), float64(base.MTTI))
@@ -209,7 +211,7 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// Whatever may be asked for has a finite answer, and soon.
+// Every valid question has a finite answer, and soon.
 func TestExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		span := rapid.Custom(func(t *rapid.T) risk.Seconds {

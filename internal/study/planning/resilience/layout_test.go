@@ -21,7 +21,7 @@ func TestFitLayout(t *testing.T) {
 }
 
 // A layout has the degree asked for, to half a replica, in ranks that differ by at most one
-// replica; the most ranks are made of the nodes there are.
+// replica. The largest number of ranks uses the nodes there are.
 func TestLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Degree(rapid.Float64Range(1, MaxDegree).Draw(t, "degree"))

@@ -21,7 +21,7 @@ func example() Job {
 	}
 }
 
-// What is expected, put together by hand.
+// The expected outcome, computed by hand.
 func TestOutcome(t *testing.T) {
 	j := example()
 	o := j.Outcome(SameNodes, 10_000, 1)
@@ -38,7 +38,7 @@ func TestOutcome(t *testing.T) {
 	if o.Nodes != 20_000 || !near(float64(o.Busy), float64(j.Work)*1.05, 1e-12) || !near(o.Efficiency, float64(j.Work/o.Time)/2, 1e-12) {
 		t.Errorf("pairs on twice the nodes: %+v", o)
 	}
-	// A small job on good nodes writes nothing but its result.
+	// A small job on good nodes writes only its result.
 	small := j
 	small.Work = hour
 	if o := small.Outcome(SameNodes, 10, 1); o.Interval != hour || !near(float64(o.Time), float64(70*minute), 1e-3) {
@@ -46,8 +46,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// Efficiency is at most 1/degree, and that of a machine, whichever way one looks at it; Daly's
-// estimate is close to the optimum.
+// Efficiency is at most 1/degree. It is the same for the same nodes, whether their number or
+// that of the ranks is given. Daly's estimate is close to the optimum.
 func TestEfficiency(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := example()
@@ -57,7 +57,7 @@ func TestEfficiency(t *testing.T) {
 		ranks := rapid.IntRange(1, 1<<18).Draw(t, "ranks")
 		d := Degree(rapid.IntRange(2, 4).Draw(t, "degree"))
 		few, many := j.Outcome(SameRanks, ranks, d), j.Outcome(SameNodes, ranks*int(d), d)
-		// The work is as much, but the fixed costs of a job of a single interval weigh
+		// The work is the same, but the fixed costs of a job of a single interval weigh
 		// differently.
 		if few.Interval < few.Busy && !near(few.Efficiency, many.Efficiency, 1e-9) {
 			t.Fatalf("same ranks %+v, same nodes %+v", few, many)
@@ -77,13 +77,13 @@ func TestEfficiency(t *testing.T) {
 	})
 }
 
-// Replication pays from a size on, and not before.
+// Replication pays from a certain size on, and not below it.
 func TestPaysFrom(t *testing.T) {
 	j := example()
 	for _, x := range []struct {
 		c        Comparison
 		d        Degree
-		low, top int // about where, by looking at the efficiency of checkpoints alone
+		low, top int // the bounds of the size, from the efficiency of checkpoints alone
 	}{{SameNodes, 2, 30_000, 50_000}, {SameNodes, 3, 60_000, 90_000}, {SameRanks, 2, 300, 700}} {
 		from := j.PaysFrom(x.c, x.d)
 		if from < x.low || from > x.top {

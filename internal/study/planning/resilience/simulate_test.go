@@ -7,9 +7,9 @@ import (
 	"banyan/internal/study/planning/risk"
 )
 
-// TestSimulate compares whole jobs, failure by failure, with what is computed. How far
-// they may be apart is what the approximation costs: nothing without replication,
-// where interruptions are exponential, and little with it.
+// TestSimulate compares whole jobs, failure by failure, with the computed values. Their
+// difference is the error of the approximation: none without replication, where interruptions
+// are exponential, and little with it.
 func TestSimulate(t *testing.T) {
 	runs := 2000
 	if testing.Short() {
@@ -68,7 +68,8 @@ func TestSimulateSeeds(t *testing.T) {
 	}
 }
 
-// Nobody fails: the job takes what it computes and writes, to the last short interval.
+// Without failures the job takes the time that it computes and writes, up to the last short
+// interval.
 func TestSimulateWithoutFailures(t *testing.T) {
 	j := example()
 	j.MTBF = 1e9 * year

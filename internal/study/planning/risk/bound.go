@@ -7,14 +7,14 @@ import (
 	"banyan/internal/study/field"
 )
 
-// Platform is what the detector runs on.
+// Platform is the machine that the detector runs on.
 type Platform struct {
-	Nodes int     // n, alive
+	Nodes int     // n, the live nodes
 	MTBF  Seconds // μ: mean time between failures of one node
 	Tau   Seconds // τ: longest time that a message takes
 }
 
-// MaxNodes bounds the size of a platform; any number would do.
+// MaxNodes bounds the size of a platform; the number is arbitrary.
 const MaxNodes = 1 << 40
 
 // Validate returns a *field.Error if theorem 1 says nothing about the platform.
@@ -36,15 +36,15 @@ func (p Platform) Validate() error {
 // ⌊log2 n⌋ − 1.
 func MaxFailures(nodes int) int { return bits.Len(uint(nodes)) - 2 }
 
-// Interval is the mean time between failures anywhere, 1/λ = μ/n.
+// Interval is the mean time between failures of any nodes, 1/λ = μ/n.
 func (p Platform) Interval() Seconds { return p.MTBF / Seconds(p.Nodes) }
 
 // Broadcast is B(n) = 8τ log2 n, the bound on one broadcast that shares the port
 // of each node with heartbeats.
 func (p Platform) Broadcast() Seconds { return 8 * p.Tau * Seconds(math.Log2(float64(p.Nodes))) }
 
-// Stabilisation is theorem 1's T(f) = f(f+1)δ + fτ + f(f+1)/2 · B(n): the
-// longest that the configuration is unstable because of f overlapping failures.
+// Stabilisation is theorem 1's T(f) = f(f+1)δ + fτ + f(f+1)/2 · B(n): the longest time for
+// which f overlapping failures make the configuration unstable.
 func (p Platform) Stabilisation(f int, timeout Seconds) Seconds {
 	k := Seconds(f)
 	return k*(k+1)*timeout + k*p.Tau + k*(k+1)/2*p.Broadcast()
@@ -57,23 +57,22 @@ func (p Platform) Risk(timeout Seconds) float64 {
 	return MoreThan(m, float64(p.Stabilisation(m, timeout)/p.Interval()))
 }
 
-// LargestTimeout is the largest δ with a risk of at most the given one, as figure
-// 3 draws it. It is negative where even δ = 0 would be too risky, because
-// broadcasts alone take too long.
+// LargestTimeout is the largest δ with a risk of at most the given one, as in figure 3. It is
+// negative where even δ = 0 would be too risky, because broadcasts alone take too long.
 func (p Platform) LargestTimeout(risk float64) Seconds {
 	m := MaxFailures(p.Nodes)
 	allowed := Seconds(meanForRisk(m, risk)) * p.Interval()
 	return (allowed - p.Stabilisation(m, 0)) / Seconds(m*(m+1))
 }
 
-// Point is one of figure 3: the largest δ for a platform.
+// Point is a point of figure 3: the largest δ for a platform.
 type Point struct {
 	Platform
 	Timeout Seconds
 }
 
-// Figure3 computes the largest δ at a risk for every combination of sizes and
-// reliabilities, the sizes of one reliability together.
+// Figure3 computes the largest δ at a risk for every combination of sizes and reliabilities.
+// The sizes of one reliability come together.
 func Figure3(sizes []int, mtbfs []Seconds, tau Seconds, risk float64) ([]Point, error) {
 	if err := validateRisk(risk); err != nil {
 		return nil, err

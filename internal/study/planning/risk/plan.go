@@ -4,16 +4,16 @@ import (
 	"banyan/internal/study/field"
 )
 
-// Goal is what an operator asks for.
+// Goal is what an operator demands.
 type Goal struct {
 	Platform
-	// Risk is the probability accepted of more overlapping failures than the
-	// detector is proven for.
+	// Risk is the accepted probability of more overlapping failures than the detector is proven
+	// for.
 	Risk float64
-	// Rate is how many heartbeats a second each node may send.
+	// Rate is the number of heartbeats that each node may send in a second.
 	Rate float64
-	// Jitter is the longest that a living node may be late with a heartbeat:
-	// scheduling, paging, a congested network beyond τ.
+	// Jitter is the longest time by which a live node's heartbeat may be late: scheduling,
+	// paging, a congested network beyond τ.
 	Jitter Seconds
 	// FrameBytes is the length of a heartbeat on the wire.
 	FrameBytes int
@@ -59,13 +59,12 @@ type Plan struct {
 	BytesPerSecond    float64 // likewise
 }
 
-// Limit is the rule that a least δ follows from.
+// Limit is the rule that sets the least δ.
 type Limit uint8
 
-// The rules that bind δ from below.
+// The rules that bound δ from below.
 const (
-	// LimitJitter is δ > η + τ + jitter: a beat later than that would be
-	// taken for a death.
+	// LimitJitter is δ > η + τ + jitter: a later heartbeat would be taken for a death.
 	LimitJitter Limit = iota
 	// LimitStall is δ ≥ 4η + 2τ: the machine needs that to distinguish its own stall from its
 	// emitter's silence.
@@ -80,18 +79,18 @@ func (l Limit) String() string {
 }
 
 const (
-	// Beats is the recommended δ/η, the paper's ratio (section 5.3): eight heartbeats in a row
-	// may be missing, and the next late, before a node is suspected.
+	// Beats is the recommended δ/η, the paper's ratio (section 5.3): a node is suspected only
+	// after eight missing heartbeats in a row and a late ninth.
 	Beats = 10
 	// portPeriods is the least η/τ: with η ≥ 3τ broadcasts find room between
 	// heartbeats on a one-port node (section 3.1.2), on which B(n) rests.
 	portPeriods = 3
 )
 
-// Recommend chooses η and δ. η is as short as the allowed rate lets it be, and δ
-// = 10η, or more if the jitter asks for it. If that δ were above the largest for
-// the risk, δ comes down towards the least that is accurate; if even that is too
-// much, η and δ can't both be had, and the error says which demand to relax.
+// Recommend chooses η and δ. η is as short as the allowed rate permits, and δ = 10η, or more if
+// the jitter requires it. If that δ is above the largest for the risk, δ is reduced towards the
+// least accurate one. If even that is too large, no η and δ meet the goal, and the error says
+// which demand to relax.
 func Recommend(g Goal) (Plan, error) {
 	if err := g.Validate(); err != nil {
 		return Plan{}, err
@@ -104,8 +103,8 @@ func Recommend(g Goal) (Plan, error) {
 	}
 	p.Timeout = min(max(Beats*p.Period, p.LeastTimeout), p.LargestTimeout)
 
-	// The last heartbeat left up to η before the failure, on average η/2, and
-	// took up to τ; δ runs from its arrival.
+	// The last heartbeat was sent up to η before the failure, on average η/2, and took up to τ;
+	// δ runs from its arrival.
 	p.Detection = p.Timeout - p.Period/2 + g.Tau/2
 	p.WorstDetection = p.Timeout + g.Tau
 	p.Stable1 = g.Stabilisation(1, p.Timeout)
@@ -116,7 +115,7 @@ func Recommend(g Goal) (Plan, error) {
 	return p, nil
 }
 
-// leastTimeout is the least accurate δ for an η, and why.
+// leastTimeout is the least accurate δ for an η, and the rule that sets it.
 func (g *Goal) leastTimeout(period Seconds) (Seconds, Limit) {
 	jitter, stall := period+g.Tau+g.Jitter, 4*period+2*g.Tau
 	if jitter > stall {

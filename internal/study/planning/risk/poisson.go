@@ -2,11 +2,11 @@ package risk
 
 import "math"
 
-// MoreThan is P_T(f): the probability that more than f failures strike while
-// mean ones are expected, if they are independent (Poisson).
+// MoreThan is P_T(f): the probability that more than f failures strike where mean ones are
+// expected, if they are independent (Poisson).
 //
-// The paper prints it as one minus the sum of the first terms, which loses every
-// digit where the risk is small. This adds the terms of the tail, or subtracts
+// The paper prints it as one minus the sum of the first terms, which loses every digit where
+// the risk is small. MoreThan adds the terms of the tail, or subtracts the others from one
 // where the tail is the larger part.
 func MoreThan(f int, mean float64) float64 {
 	switch {
@@ -24,8 +24,8 @@ func MoreThan(f int, mean float64) float64 {
 		}
 		return max(0, 1-sum)
 	}
-	// Beyond the mean each term is smaller than the one before by a factor that
-	// falls as well, so what is left is below the last one times f + 2 or so.
+	// Beyond the mean each term is smaller than the one before by a factor that decreases as
+	// well. So the rest is less than about f + 2 times the last term.
 	sum := 0.0
 	for k := f + 1; ; k++ {
 		t := term(k, mean)

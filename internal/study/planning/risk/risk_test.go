@@ -12,7 +12,7 @@ import (
 
 const year = Seconds(365.25 * 86400)
 
-// The sum as the paper prints it, where it is exact enough to compare.
+// printed is the sum as the paper prints it, where it is exact enough to compare.
 func printed(f int, mean float64) float64 {
 	sum, power, factorial := 0.0, 1.0, 1.0
 	for k := 0; k <= f; k++ {
@@ -34,7 +34,7 @@ func TestMoreThan(t *testing.T) {
 			}
 		}
 	}
-	// Where the printed sum is all rounding: the first term of the tail leads.
+	// Here the printed sum is only rounding; the first term of the tail dominates.
 	if got, want := MoreThan(3, 1e-6), 1e-24/24; math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("more than 3 of 1e-6: %g, want about %g", got, want)
 	}
@@ -43,8 +43,8 @@ func TestMoreThan(t *testing.T) {
 	}
 }
 
-// The text's two numbers. 22 s at 20 years reproduces. "60 s at 45 years" can't
-// be right as well: with τ = 1 µs δ is proportional to μ, and 22 · 45/20 = 49.5.
+// The text's two numbers. 22 s at 20 years can be reproduced. "60 s at 45 years" can't be right
+// as well: with τ = 1 µs δ is proportional to μ, and 22 · 45/20 = 49.5.
 func TestPaperText(t *testing.T) {
 	for _, c := range []struct {
 		years, want Seconds
@@ -59,7 +59,7 @@ func TestPaperText(t *testing.T) {
 	}
 }
 
-// T(f) for small f as theorem 1 has it, by hand.
+// T(f) for small f by theorem 1, computed by hand.
 func TestStabilisation(t *testing.T) {
 	p := Platform{Nodes: 1024, MTBF: year, Tau: 1}
 	for _, c := range []struct {
@@ -82,8 +82,8 @@ func platforms() *rapid.Generator[Platform] {
 	})
 }
 
-// The risk grows with δ and falls with reliability; the largest δ has just the
-// risk asked for, and grows with both the risk and the reliability.
+// The risk grows with δ and falls with reliability. The largest δ has exactly the risk asked
+// for, and grows with both the risk and the reliability.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := platforms().Draw(t, "platform")
@@ -117,7 +117,7 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// A plan keeps every rule it names, or says which demand is in the way.
+// A plan keeps every rule it names, or the error says which demand prevents it.
 func TestRecommendKeepsItsRules(t *testing.T) {
 	feasible := 0
 	rapid.Check(t, func(t *rapid.T) {

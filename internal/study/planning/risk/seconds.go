@@ -77,7 +77,7 @@ func (s Seconds) String() string {
 		return "inf"
 	}
 	for _, longer := range units {
-		// A span that rounds up to the unit is one of it.
+		// A span that rounds up to one of the unit is printed in it.
 		if float64(s) >= float64(longer.span)*(1-5e-5) {
 			u = longer
 			break
@@ -96,5 +96,5 @@ func (s *Seconds) Set(text string) error {
 	return err
 }
 
-// Type is what the help calls the value.
+// Type is the value's name in the help.
 func (*Seconds) Type() string { return "span" }

@@ -17,7 +17,7 @@ func ethernet() Model { return Model{Latency: 118 * us, Compute: 2 * us} }
 func near(a, b risk.Seconds) bool { return math.Abs(float64(a-b)) < 1e-9*math.Abs(float64(b)) }
 
 func TestLevels(t *testing.T) {
-	// By hand, and counted along parents for others.
+	// Counted by hand; the others along parents.
 	for _, x := range []struct{ nodes, arity, levels, widest int }{
 		{1, 2, 1, 0}, {2, 2, 2, 1}, {3, 2, 2, 2}, {4, 2, 3, 2}, {47, 2, 6, 16}, {1023, 2, 10, 512}, {1024, 2, 11, 512},
 		{5, 4, 2, 4}, {6, 4, 3, 4}, {21, 4, 3, 16}, {22, 4, 4, 16}, {47, 4, 4, 26}, {9, 8, 2, 8}, {10, 8, 3, 8},
@@ -49,7 +49,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestPaper has what can be found in the paper's text.
+// TestPaper checks the numbers in the paper's text.
 func TestPaper(t *testing.T) {
 	b, e := bluegene(), ethernet()
 	// Equations 1 and 2 by hand.
@@ -138,7 +138,7 @@ func TestRefinements(t *testing.T) {
 	}
 }
 
-// TestFit finds a c that was put in, and says how far the rest is off.
+// TestFit: the fit recovers a known c, and reports how far the measurements are off.
 func TestFit(t *testing.T) {
 	m := ethernet()
 	with := m

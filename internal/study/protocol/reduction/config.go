@@ -44,7 +44,7 @@ func (c *Config) Prepare() error {
 	return c.walk()
 }
 
-// walk finds when dissemination would end, and whether anyone has too many children.
+// walk finds when dissemination would end, and whether a process has too many children.
 func (c *Config) walk() error {
 	type visit struct {
 		children topology.Cursor
@@ -151,8 +151,8 @@ func (c *Config) at(position int) int {
 	return position
 }
 
-// CutOff says whether a position is cut off from the root by those who are silent:
-// whether it or an ancestor is one of them.
+// CutOff says whether silent processes cut a position off from the root: whether it or an
+// ancestor is one of them.
 func (c *Config) CutOff(position int, silent func(position int) bool) bool {
 	for ; position > 0; position = c.Tree.Parent(position) {
 		if silent(position) {

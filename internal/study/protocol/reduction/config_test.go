@@ -25,7 +25,8 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// TestNeighbours: everyone has as many, all different, and is Origin of theirs.
+// TestNeighbours: every process has the same number of neighbours, all different, and is Origin
+// of theirs.
 func TestNeighbours(t *testing.T) {
 	for procs := 1; procs <= 9; procs++ {
 		for distance := range procs {
@@ -48,8 +49,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestTimes are the broadcast's of a binomial tree of 8, L = 2 and o = 1: 4 steps a hop, one
-// between two sends.
+// TestTimes compares the times with those of a broadcast in a binomial tree of 8, L = 2 and o =
+// 1: 4 steps a hop, one between two sends.
 func TestTimes(t *testing.T) {
 	tree, _ := topology.Binomial(8, topology.Interleaved)
 	c := prepared(t, tree, 1, false)

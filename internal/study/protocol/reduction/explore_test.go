@@ -20,11 +20,11 @@ type machine interface {
 	Taker(position int, cutOff func(int) bool) (int, bool)
 }
 
-// untimed is a reduction in which anything takes any time: messages arrive in any
-// order, and everyone loses patience at any moment, or never. Who is dead from some
-// moment on is one who does nothing more, and so every crash is among these runs. The
-// promise is that nothing is counted twice and the root knows what it has. It
-// implements explore.World.
+// untimed is a reduction in which every action takes any time: messages arrive in any order,
+// and every process loses patience at any moment, or never. A process that is dead from some
+// moment on is one that does nothing more, so every crash is among these runs. The promise is
+// that nothing is counted twice and the root knows what it has. untimed implements
+// explore.World.
 type untimed struct {
 	config  *Config
 	machine machine
@@ -34,7 +34,7 @@ type untimed struct {
 	unread  []message // in ascending order
 }
 
-// value has a digit for each contribution, and the set of those on the list.
+// value has a digit for each contribution, and the set of the processes on the list.
 type value struct {
 	sum    uint64
 	silent uint64
@@ -49,7 +49,7 @@ type message struct {
 	kind     Kind
 }
 
-// A happening is a message's arrival, or what a process (to) does next, patient or not.
+// A happening is a message's arrival, or what a process (to) does next, patient or impatient.
 type happening struct {
 	message
 	step, impatient bool
@@ -70,8 +70,8 @@ const (
 	impatient proto.Time = 1 << 40 // beyond all deadlines
 )
 
-// newUntimed begins when everyone has sent its copies: those that never were are among those that
-// never arrive.
+// newUntimed begins when every process has sent its copies. Copies that were never sent are
+// among those that never arrive.
 func newUntimed(c *Config, m machine) *untimed {
 	procs := c.Tree.Procs()
 	w := &untimed{config: c, machine: m, states: make([]State, procs), parts: make([]value, procs), rests: make([]value, procs)}
@@ -98,7 +98,8 @@ func (w *untimed) Events(dst []happening) []happening {
 		return dst
 	}
 	for _, m := range w.unread {
-		// A copy matters only to what its receiver takes: earlier it makes no difference.
+		// A copy matters only to what its receiver takes into its rest; earlier it makes no
+		// difference.
 		if s := &w.states[m.to]; m.kind != KindCopy || m.to == 0 || s.Mending() && !s.Done() {
 			dst = append(dst, happening{message: m})
 		}
@@ -156,8 +157,8 @@ func (w *untimed) cutOff(p int) bool {
 	return w.config.CutOff(p, func(p int) bool { return w.parts[0].silent>>p&1 != 0 })
 }
 
-// take puts the copies that are a process's business into its rest. The root's list is
-// what it has been sent: it doesn't change while there are mending processes.
+// take puts the copies that a process must take into its rest. The root's list is the one sent
+// to it: it doesn't change while there are mending processes.
 func (w *untimed) take(p int) {
 	w.giveUp(&w.rests[p], &w.states[p], KindRest)
 	for held := w.states[p].Copies(); held != 0; held &= held - 1 {
@@ -168,7 +169,7 @@ func (w *untimed) take(p int) {
 	}
 }
 
-// check is the promise, at the root.
+// check checks the promise, at the root.
 func (w *untimed) check() error {
 	if !w.states[0].Closed() {
 		return nil
@@ -211,7 +212,7 @@ func (w *untimed) AppendKey(dst []byte) []byte {
 	return dst
 }
 
-// trees are those of so many processes that differ.
+// trees are the different trees of so many processes.
 func trees(t testing.TB, procs int) map[string]topology.Tree {
 	t.Helper()
 	all := map[string]topology.Tree{}
@@ -260,7 +261,7 @@ func TestAnyTiming(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// TestAnyTimingRandom: the same by chance, to 10 processes and 3 neighbours on each side.
+// TestAnyTimingRandom: random ones of the same, to 10 processes and 3 neighbours on each side.
 func TestAnyTimingRandom(t *testing.T) {
 	runs := 3000
 	if testing.Short() {
@@ -291,10 +292,10 @@ func (m lateParts) Receive(s *State, from int, kind Kind) Effect {
 	return m.Config.Receive(s, from, kind)
 }
 
-// anyone is a taker that is everybody.
+// anyone is a taker that stands for every process.
 const anyone = -1
 
-// manyTakers lets everybody who isn't cut off take a copy.
+// manyTakers lets every process that isn't cut off take a copy.
 type manyTakers struct{ *Config }
 
 func (m manyTakers) Taker(position int, cutOff func(int) bool) (int, bool) {

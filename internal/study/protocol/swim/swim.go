@@ -8,7 +8,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Config says who the member is, how it probes and how patient it is.
+// Config says which member it is, how it probes and how patient it is.
 type Config struct {
 	Self proto.Proc
 	N    int // members, numbered 0…N-1

@@ -25,7 +25,7 @@ func (p packet) Kind() uint8 { return uint8(p.Message.Kind) }
 type world struct {
 	machines []*Machine
 	out      Actions
-	cut      func(from, to proto.Proc) bool // whose messages vanish
+	cut      func(from, to proto.Proc) bool // the pairs whose messages are lost
 	reports  []report
 }
 
@@ -101,8 +101,8 @@ func config(n int) Config {
 	}
 }
 
-// Without loss and load nobody is ever suspected, and nothing is sent but one
-// ping and one acknowledgement for each member and period.
+// Without loss and load no member is ever suspected, and only one ping and one acknowledgement
+// are sent for each member and period.
 func TestQuiet(t *testing.T) {
 	for _, roundRobin := range []bool{false, true} {
 		cfg := config(32)
@@ -120,7 +120,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// Everybody learns of a death, and of no other.
+// Every member learns of a death, and of no other.
 func TestDetects(t *testing.T) {
 	for _, suspicion := range []proto.Time{0, 8 * period} {
 		cfg := config(32)
@@ -188,8 +188,7 @@ func TestRefutes(t *testing.T) {
 	}
 }
 
-// A member stopped for longer is declared dead, and everybody takes that back
-// when it goes on.
+// A member stopped for longer is declared dead, and all members take that back when it goes on.
 func TestComesBack(t *testing.T) {
 	w, n := newWorld(t, config(32), oneport.Config{Seed: 5})
 	n.Stop(7, 10*period, 60*period)
@@ -225,7 +224,7 @@ func TestBrokenLink(t *testing.T) {
 	}
 }
 
-// Loss makes suspicions; time to refute keeps them from becoming deaths.
+// Loss causes suspicions; time to refute keeps them from becoming deaths.
 func TestLoss(t *testing.T) {
 	cfg := config(32)
 	cfg.Suspicion = 20 * period
@@ -236,7 +235,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// The opinion that a member ends up with doesn't depend on the order in which it heard.
+// A member's final opinion doesn't depend on the order in which it heard the news.
 func TestOrderDoesntMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 4
@@ -261,7 +260,7 @@ func TestOrderDoesntMatter(t *testing.T) {
 				}
 			}
 		}
-		a.members[0], b.members[0] = opinion{}, opinion{} // own: how often it refuted does depend
+		a.members[0], b.members[0] = opinion{}, opinion{} // own: the refutations do depend on the order
 		if !slices.Equal(a.members, b.members) {
 			t.Fatalf("%v in one order, %v in another", a.members, b.members)
 		}

@@ -11,20 +11,20 @@ import (
 	"banyan/internal/testing/network"
 )
 
-// group is a few nodes and all that can happen to them: messages in order between two,
-// a perfect detector that tells each when it likes, deaths between the sends of a step.
+// group is a few nodes and everything that can occur: messages in order between two nodes, a
+// perfect detector that tells each node at any time, deaths between the sends of a step.
 type group struct {
 	nodes   []*Node
 	alive   []bool
 	told    [][]bool
 	network network.Network[Message]
-	deaths  int          // that may still happen
-	last    []proto.Proc // to whom the last step sent
-	actor   int          // whose it was
+	deaths  int          // that may still come
+	last    []proto.Proc // the receivers of the last step's sends
+	actor   int          // the node that took the last step
 	history *line
 }
 
-// line is one of a conversation, after others.
+// line is one line of a conversation, after others.
 type line struct {
 	text   string
 	before *line
@@ -60,7 +60,7 @@ func (g *group) clone() *group {
 	return &c
 }
 
-// step is a state after another, in which p does something.
+// step is the state after g in which p has done something.
 func (g *group) step(p int, text string, do func(*Node, *Actions)) *group {
 	c := g.clone()
 	m := *c.nodes[p]
@@ -105,8 +105,8 @@ func (g *group) next() (all []*group) {
 	return all
 }
 
-// death lets a node die, with all that its last step sent or, if it was the last to take one,
-// only the first of that.
+// death lets a node die. If it took the last step, any number of that step's last sends are
+// lost.
 func (g *group) death(p int) (all []*group) {
 	lost := 0
 	if g.actor == p {
@@ -156,7 +156,7 @@ func (g *group) key() string {
 	return b.String()
 }
 
-// collides says whether two who live have different views of one number.
+// collides says whether two live nodes have different views of one number.
 func (g *group) collides() bool { return g.differs(true) }
 
 func (g *group) differs(numbered bool) bool {
@@ -190,8 +190,8 @@ func (g *group) views() string {
 	return s
 }
 
-// smallest searches all states, those after fewer events first, for one that is bad:
-// at any moment, or, if at the end only, when nothing more happens.
+// smallest searches all states, those after fewer events first, for a bad one: at any moment
+// or, with end, only when no event is left.
 func smallest(start *group, end bool, bad func(*group) bool, limit int) (*group, int) {
 	seen := map[string]bool{}
 	states := []*group{start}
@@ -213,8 +213,8 @@ func smallest(start *group, end bool, bad func(*group) bool, limit int) (*group,
 	return nil, len(states)
 }
 
-// TestSmallest finds the shortest ways in which the protocol goes wrong. What
-// docs/results/membership-bench.md prints of them must be what is found.
+// TestSmallest finds the shortest ways in which the protocol fails.
+// docs/results/membership-bench.md must print them as they are found.
 func TestSmallest(t *testing.T) {
 	differ := func(g *group) bool { return g.differs(false) }
 	docs, err := os.ReadFile("../../../../docs/results/membership-bench.md")
@@ -227,7 +227,7 @@ func TestSmallest(t *testing.T) {
 		lists     bool
 		end       bool
 		bad       func(*group) bool
-		want      int // events, 0 if it doesn't happen
+		want      int // events, 0 if it doesn't occur
 	}{
 		{"one death, of anybody: different ends", 4, 1, false, true, differ, 0},
 		{"one death, of anybody: a root waits for ever", 4, 1, false, true, (*group).waits, 0},

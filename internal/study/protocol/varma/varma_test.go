@@ -10,9 +10,9 @@ import (
 	"banyan/internal/testing/network"
 )
 
-// run plays n nodes of which some die, one of them the root, at random moments,
-// with FIFO channels and a perfect detector that tells everybody of each death at
-// a moment of his own. A crash leaves any prefix of the last step's sends.
+// run plays n nodes of which some die, one of them the root, at random moments, with FIFO
+// channels and a perfect detector that tells each node of each death at a moment of its own. A
+// crash leaves any prefix of the last step's sends.
 type run struct {
 	random   *rand.Rand
 	nodes    []*Node
@@ -115,8 +115,8 @@ func (r *run) step() bool {
 	return true
 }
 
-// differs says whether two who live end with different members, and whether a
-// root waits for ever.
+// differs says whether two live nodes end with different members, and whether a root waits for
+// ever.
 func (r *run) differs() (different, waits bool) {
 	want := ""
 	for p, m := range r.nodes {
@@ -134,22 +134,22 @@ func (r *run) differs() (different, waits bool) {
 	return different, waits
 }
 
-// TestOneFailure: the simple case is as the paper says, and costs what it says.
+// TestOneFailure: the simple case behaves as the paper says, and costs what it says.
 func TestOneFailure(t *testing.T) {
 	for seed := range uint64(200) {
 		r := play(seed, 10, []proto.Proc{proto.Proc(1 + seed%9)}, false)
 		if different, waits := r.differs(); different || waits || r.collides || r.stable != 1 {
 			t.Fatalf("seed %d: different %v, waits %v, collides %v, stable %d times", seed, different, waits, r.collides, r.stable)
 		}
-		// 8 spread and 8 acknowledge; 8 others tell the root, which answers.
+		// 8 nodes spread the view and 8 acknowledge it; 8 others tell the root, which answers.
 		if r.messages < 16 || r.messages > 32 {
 			t.Errorf("seed %d: %d messages", seed, r.messages)
 		}
 	}
 }
 
-// TestWhereItBreaks counts how often a run goes wrong in which the root and one
-// or two others die. The paper's protocol must be caught at it.
+// TestWhereItBreaks counts how often a run fails in which the root and one or two others die.
+// The paper's protocol must fail.
 func TestWhereItBreaks(t *testing.T) {
 	const runs = 2000
 	for _, x := range []struct {

@@ -6,7 +6,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// TestJudge: only an interval that is narrow enough to differ may agree.
+// TestJudge: only an interval that is narrow enough to show a difference may agree.
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

@@ -7,8 +7,8 @@ import (
 	"banyan/internal/study/driver/logp"
 )
 
-// TestReach: as many live processes stay uncoloured as in the engine, on random
-// trees with many dead, where it happens often.
+// TestReach: as many live processes stay uncoloured as in the engine, on random trees with many
+// dead processes, where that happens often.
 func TestReach(t *testing.T) {
 	var engine logp.Simulator
 	left := 0

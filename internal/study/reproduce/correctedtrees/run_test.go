@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small is a reproduction of a second: fewer processes than the paper's.
+// small is a reproduction that takes a second, with fewer processes than the paper's.
 func small(workers int) Parameters {
 	return Parameters{
 		Mode: "test", Seed: 3, Workers: workers, Procs: 1 << 13, Runs: 40, EngineRuns: 4, Sizes: []int{64, 1 << 13},
@@ -55,9 +55,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestReproduction, end to end: every figure and table is there, its numbers are
-// sane, what is exact in the paper comes out exactly; one worker and two write
-// the same bytes.
+// TestReproduction, end to end: every figure and table is there, its numbers are plausible, and
+// the paper's exact values come out exactly. One worker and two write the same bytes.
 func TestReproduction(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	r := reproduce(t, dir, small(2))
@@ -100,7 +99,7 @@ func TestReproduction(t *testing.T) {
 	checkTable(t, got["figure-10.csv"], -1, map[string][2]float64{"g_max": {0, 100}, "l_scc": {8, 200}})
 }
 
-// checkTable checks that a CSV parses, how many rows there are, and that columns are in bounds.
+// checkTable checks that a CSV parses, its number of rows, and that columns are in bounds.
 func checkTable(t *testing.T, text string, rows int, bounds map[string][2]float64) {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -129,8 +128,8 @@ func checkTable(t *testing.T, text string, rows int, bounds map[string][2]float6
 	}
 }
 
-// TestInterrupted: what was simulated along trees stays, and the report comes out
-// as if nothing had happened.
+// TestInterrupted: what was simulated along trees stays, and the report is the same as without
+// the interruption.
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	p := small(2)
@@ -171,7 +170,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestForeignResults: what isn't of these parameters stays as it is.
+// TestForeignResults: results for other parameters stay as they are.
 func TestForeignResults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "runs", "numberings.csv")

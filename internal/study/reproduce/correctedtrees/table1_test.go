@@ -7,8 +7,8 @@ import (
 	"banyan/internal/study/report"
 )
 
-// handMade is a study in which, at every rate, of 1,000 broadcasts of each tree all
-// have a gap of 1, but for 30 of the first tree: a gap of 5; and one: 9.
+// handMade is a study with 1,000 broadcasts of each tree at every rate. All have a gap of 1,
+// except 30 broadcasts of the first tree with a gap of 5 and one with a gap of 9.
 func handMade() *faultStudy {
 	s := &faultStudy{procs: 1 << 16, points: map[point]*faultPoint{}}
 	for range trees {
@@ -54,7 +54,8 @@ func TestTable1(t *testing.T) {
 	}
 }
 
-// TestPercentileClaim: within 1 agrees; beyond by chance is open, surely beyond differs.
+// TestPercentileClaim: within 1 agrees; beyond it by chance is open, and surely beyond it
+// differs.
 func TestPercentileClaim(t *testing.T) {
 	s := handMade()
 	q := quantity{"gap", map[string][]float64{"99 %": {1, 1, 1, 1, 2}}, table1[0].of}
@@ -84,7 +85,8 @@ func TestMaximumClaim(t *testing.T) {
 	}
 }
 
-// TestBroken: a broadcast outside the bounds, or one that leaves a process, is counted and named.
+// TestBroken: a broadcast outside the bounds, or one that doesn't reach a process, is counted
+// and named.
 func TestBroken(t *testing.T) {
 	s := handMade()
 	if s.outside != 0 || s.unreached != 0 || s.example != "" {

@@ -23,7 +23,7 @@ func TestFit(t *testing.T) {
 	if math.Abs(f.explained-1) > 1e-9 || math.Abs(f.at(512)-(55+30.0/512+27)) > 1e-6 {
 		t.Errorf("R² = %v, at 512: %v", f.explained, f.at(512))
 	}
-	// A straight line explains nothing of what goes up and down about its mean.
+	// A straight line explains nothing of values that rise and fall about their mean.
 	if f, err = newFit([]int{1, 2, 3, 4}, []float64{1, -1, -1, 1}, constant, func(n float64) float64 { return n }); err != nil || math.Abs(f.explained) > 1e-9 {
 		t.Errorf("R² = %v, %v", f.explained, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// small takes a second.
+// small is a reproduction that takes a second.
 func small() Parameters {
 	return Parameters{
 		Mode: "quick", Seed: 1, Workers: 2, Runs: 1000, Sizes: []int{16, 64, 1024, 16384, fullSize},
@@ -20,7 +20,8 @@ func small() Parameters {
 	}
 }
 
-// TestRun: the report says which claims hold, by name. What is left out is Open with so few runs.
+// TestRun: the report says which claims hold, by name. Those left out are Open with so few
+// runs.
 func TestRun(t *testing.T) {
 	r, err := Run(context.Background(), small(), nil)
 	if err != nil {
@@ -81,7 +82,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestWorkers: the report doesn't depend on them.
+// TestWorkers: the report doesn't depend on the number of workers.
 func TestWorkers(t *testing.T) {
 	p := small()
 	p.Runs, p.Machines, p.Probed = 20, []Share{{16, 3, 3}}, []int{1000}

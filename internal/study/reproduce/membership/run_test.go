@@ -14,7 +14,7 @@ import (
 	"banyan/internal/study/report"
 )
 
-// small takes a second.
+// small is a reproduction that takes a second.
 func small() Parameters {
 	p := Quick()
 	p.Workers, p.Runs, p.Largest, p.Faulty = 2, 3, 1024, 40
@@ -24,7 +24,7 @@ func small() Parameters {
 // machine is a model of a machine, with contention.
 var machine = viewtime.Model{Latency: 50e-6, Compute: 5e-6, Contention: 0.1}
 
-// measure invents measurements that are as the model says, with a quarter of a µs between runs.
+// measure invents measurements that follow the model, with a quarter of a µs between runs.
 func measure(change func(*Measurement)) []Measurement {
 	var all []Measurement
 	for _, arity := range []int{2, 4} {
@@ -50,7 +50,7 @@ func result(t *testing.T, p Parameters) *report.Report {
 	return r
 }
 
-// check wants claims whose text contains a name to have come out so.
+// check checks that the claims whose text contains a name have this verdict.
 func check(t *testing.T, r *report.Report, want report.Verdict, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -132,14 +132,14 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("no figures of large groups: %v", names)
 	}
 
-	// Slow ones, and such as have nothing to do with the model.
+	// Slow measurements, and some that don't follow the model.
 	p.Measured = measure(func(m *Measurement) { m.Stabilise, m.Messages = 20e-3/risk.Seconds(m.Live), m.Messages+1 })
 	p.Measured = append(p.Measured, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3, Messages: 1}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3}, Measurement{Live: 46, Arity: 2, Stabilise: 30e-3})
 	r = result(t, p)
 	check(t, r, report.Differs, "over loopback TCP on this machine, 2", "the contention model does", "between two heights of the tree the time grows with the nodes, which LogP can't show, 4", "one message down")
 }
 
-// TestFew: what can't be said of a few measurements is open.
+// TestFew: a claim is open where there are too few measurements.
 func TestFew(t *testing.T) {
 	p := small()
 	for _, live := range []int{3, 7, 15} {
@@ -161,7 +161,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestWorkers: the report doesn't depend on them.
+// TestWorkers: the report doesn't depend on the number of workers.
 func TestWorkers(t *testing.T) {
 	var pages [2]string
 	for i, workers := range []int{1, 5} {
