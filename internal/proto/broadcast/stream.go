@@ -117,7 +117,7 @@ type peer struct {
 	wish     uint64 // it wants to hear when this member has completed it
 }
 
-// StreamConfig says who the member is.
+// StreamConfig identifies the member.
 type StreamConfig struct {
 	Self, Size int
 	// PullDelay is how long a member that knows of a death, or has an offer,
@@ -191,9 +191,9 @@ func (s *Stream) MayStart() bool {
 	return false
 }
 
-// Start takes part in the next broadcast and returns its number: as the root, with
-// the payload, if MayStart; else as one who waits for it. If members disagree
-// on the root, the first one that a member hears of counts there.
+// Start takes part in the next broadcast and returns its number: as the root, with the payload,
+// if MayStart; else as a receiver. If members disagree on the root, the first one that a member
+// hears of counts there.
 func (s *Stream) Start(now proto.Time, root int, payload []byte, out *StreamActions) (number uint64) {
 	return s.StartAs(now, root, Shallow, payload, out)
 }

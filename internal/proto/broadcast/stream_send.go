@@ -15,7 +15,7 @@ type taskKind uint8
 
 const (
 	relayOn  taskKind = iota // a broadcast along the tree
-	bypass                   // along the tree to those below one who is gone
+	bypass                   // along the tree to those below a dead member
 	mend                     // the same, when most of them have it already
 	reply                    // to a pull
 	pull                     // a payload
@@ -112,7 +112,7 @@ func (s *Stream) relayNext(now proto.Time, sl *slot, out *StreamActions) bool {
 	return true
 }
 
-// bypassNext sends a broadcast that is here to the next child of one who is gone.
+// bypassNext sends a broadcast that is here to the next child of a dead member.
 func (s *Stream) bypassNext(t *task, sl *slot, out *StreamActions) bool {
 	tree := &s.tree(sl).Tree
 	children := tree.Children(t.to)

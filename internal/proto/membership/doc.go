@@ -1,6 +1,6 @@
-// Package membership agrees on who is in: numbered views that all members
-// install in the same order, along a radix tree, after Varma et al., "Scalable,
-// Fault-Tolerant Membership for MPI Tasks on HPC Systems" (2006), section 3.
+// Package membership agrees on the members of a group: numbered views that all members install
+// in the same order, along a radix tree, after Varma et al., "Scalable, Fault-Tolerant
+// Membership for MPI Tasks on HPC Systems" (2006), section 3.
 //
 // # A change
 //

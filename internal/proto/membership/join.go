@@ -67,7 +67,7 @@ func (m *Machine) admit(x *Message, out *Actions) {
 		m.bringUp(x.From, out) // the commit was lost
 		return
 	}
-	// A new incarnation means that the one before is over, even if nobody has noticed.
+	// A new incarnation means that the one before is over, even if no member has noticed.
 	if p := x.From.Proc; p == m.cfg.Self.Proc {
 		m.exclude(out)
 		return

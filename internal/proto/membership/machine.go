@@ -63,7 +63,7 @@ type Machine struct {
 
 	asker   Member  // the coordinator that wants to know of certain deaths
 	asked   bool    // there is one
-	joiner  joiner  // of one who joins
+	joiner  joiner  // of a process that joins
 	skipped []int32 // reused
 }
 

@@ -18,13 +18,13 @@ import (
 // With rules.reduced, states are left out that can't show anything new:
 //
 //   - A process crashes within a step only, or before its first. A crash later on is
-//     the same: nobody can tell, since the word of a death is free to come late, and
-//     what is sent to the process meanwhile is lost either way.
+//     the same: no process can tell, since the word of a death may come late, and messages
+//     to the process are lost meanwhile either way.
 //   - Of what was sent last, sends to the dead make no difference.
 //   - Where only deaths happen, a message that will never have an effect (of a view
 //     that is past, of a ballot that was given up) is delivered before all else.
 //   - A process needn't be told of those that its view excludes.
-//   - A view's history counts only as far as somebody may still install its number.
+//   - A view's history counts only as long as some process may still install its number.
 //
 // TestReduction compares the ends with those of the full exploration.
 type world struct {

@@ -49,7 +49,7 @@ import (
 
 // reduce leaves out events of a state.
 func (w *world) reduce(events []event) []event {
-	if w.unheard != proto.NoProc && slices.ContainsFunc(events, w.depends) { // else nobody is left to hear
+	if w.unheard != proto.NoProc && slices.ContainsFunc(events, w.depends) { // else no process is left to hear
 		return slices.DeleteFunc(events, func(e event) bool { return !w.depends(e) })
 	}
 	for _, e := range events {
@@ -79,7 +79,7 @@ func (w *world) depends(e event) bool {
 	case evNotice, evHeal:
 		return e.other == w.unheard
 	case evCrash:
-		return e.at == w.unheard // who is suspected so far
+		return e.at == w.unheard // suspected so far
 	}
 	return false
 }

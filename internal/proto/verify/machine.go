@@ -7,7 +7,7 @@ import (
 	"banyan/internal/proto"
 )
 
-// Config says whose machine it is.
+// Config identifies the process that the machine belongs to.
 type Config struct {
 	Rank    proto.Rank // of this process
 	Replica int        // which of its replicas this is

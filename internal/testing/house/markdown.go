@@ -14,7 +14,8 @@ type Document struct {
 	Lines []string
 }
 
-// Code is a piece of a document that is set as code: a span between backquotes, or a line of a block.
+// Code is a piece of a document that is set as code: a span between backquotes, or a line of a
+// block.
 type Code struct {
 	Line     int // 1 is the document's first
 	Text     string

@@ -1,10 +1,11 @@
 // Package network is what the simulated worlds of tests share: the messages under way between a
 // few processes (Network), and what is to happen at which simulated time (Schedule).
 //
-// A Network keeps the order of the messages of each ordered pair of processes, as rule 5 of package
-// proto demands, and nothing else. The test chooses which message arrives next, which are lost, and
-// who dies. A Clone takes one copy of a slice, because queues are shared until they change, so
-// that explorers (package explore) can have a Network for each state.
+// A Network keeps the order of the messages of each ordered pair of processes, as rule 5 of
+// package proto demands, and nothing else. The test chooses which message arrives next, which
+// are lost, and which processes die. A Clone takes one copy of a slice, because queues are
+// shared until they change, so that explorers (package explore) can have a Network for each
+// state.
 package network
 
 // Network is the messages under way between processes 0…n-1.

@@ -16,7 +16,7 @@ import (
 // more. In an otherwise idle process that costs more than all else together: at a hundred
 // heartbeats a second it is half of the time.
 //
-// The runtime watches a second set, whose only member is the first one, and only while somebody
+// The runtime watches a second set, whose only member is the first one, and only while a thread
 // waits. Otherwise each frame would wake one of the runtime's threads, even when the program
 // itself polls.
 type pollerWait struct {

@@ -237,11 +237,11 @@ func TestCorruptPeer(t *testing.T) {
 	c.talk()
 }
 
-// A meeting's guest isn't let in by a link's listener.
+// The listener of the links refuses a peer that dials for a meeting.
 func TestMeetingIsNoLink(t *testing.T) {
 	c := newLocalJob(t, 2, func(*Config) {})
-	guest := handshake.Meeting{Self: 0, Secret: c.transports[1].dialler.secret}
-	if conn, err := guest.Dial(t.Context(), c.transports[1].Card().Addr, 1); err == nil {
+	peer := handshake.Meeting{Self: 0, Secret: c.transports[1].dialler.secret}
+	if conn, err := peer.Dial(t.Context(), c.transports[1].Card().Addr, 1); err == nil {
 		conn.Close()
 		t.Error("it is let in")
 	}
