@@ -135,6 +135,11 @@ func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
 	if c := m.arrival.channels.Find(context, src); c != nil {
 		return c
 	}
+	return m.openIncoming(context, src)
+}
+
+// openIncoming makes a channel. It is a function of its own to keep the look-up short.
+func (m *Machine) openIncoming(context uint64, src proto.Rank) *incoming {
 	return m.arrival.channels.Add(context, src, &incoming{context: context, src: src, known: make([]uint64, m.layout.MaxDegree())})
 }
 

@@ -35,6 +35,11 @@ func (m *Machine) outgoing(context uint64, dst proto.Rank) *outgoing {
 	if c := m.sending.channels.Find(context, dst); c != nil {
 		return c
 	}
+	return m.openOutgoing(context, dst)
+}
+
+// openOutgoing makes a channel. It is a function of its own to keep the look-up short.
+func (m *Machine) openOutgoing(context uint64, dst proto.Rank) *outgoing {
 	return m.sending.channels.Add(context, dst, &outgoing{context: context, dst: dst, acked: make([]uint64, m.layout.MaxDegree())})
 }
 
