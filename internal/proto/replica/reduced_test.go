@@ -49,7 +49,7 @@ import (
 
 // reduce leaves out events of a state.
 func (w *world) reduce(events []event) []event {
-	if w.unheard != proto.NoProc && slices.ContainsFunc(events, w.depends) { // else no process is left to hear
+	if w.unheard != proto.NoProc && slices.ContainsFunc(events, w.depends) { // else none is left to hear
 		return slices.DeleteFunc(events, func(e event) bool { return !w.depends(e) })
 	}
 	for _, e := range events {
