@@ -14,7 +14,7 @@ import (
 // Problem is one place where a file breaks a rule.
 type Problem struct {
 	Position token.Position
-	Rule     string // wings, dependencies, pure, variables, format, length, doc
+	Rule     string // wings, dependencies, variables, words, width, pure, format, length, doc
 	Text     string
 }
 
@@ -33,11 +33,12 @@ func Check(root fs.FS) ([]Problem, error) {
 		m.checkImports(p)
 		m.checkShape(p)
 		m.checkVariables(p)
+		m.checkWords(p)
 		if matchesAny(pure, p.path) {
 			m.checkPurity(p)
 		}
 	}
-	return m.problems, nil
+	return m.problems, m.checkTexts()
 }
 
 // module is the parsed source.

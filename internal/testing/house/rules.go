@@ -6,7 +6,11 @@
 //   - protocol packages are pure (pure), so that the same code runs in real processes,
 //     in simulators and in tests;
 //   - the environment's variables are named in one package (variables);
-//   - every file is formatted, none is a god file, every package says its job.
+//   - every file is formatted, none is a god file, every package says its job;
+//   - the names of environment variables stand in one package (variables);
+//   - retired words aren't used, no sentence has "who" as its subject, and lines of
+//     comments end before column 100 (words.go);
+//   - what a document names exists, and its links resolve (documents.go).
 //
 // The rules are the tables of this file. Each has a snippet in house_test.go that
 // breaks it, so that a rule which has stopped biting is noticed. Test files are

@@ -30,7 +30,7 @@ func TestWordsBite(t *testing.T) {
 		for _, p := range m.packages {
 			m.checkWords(p)
 		}
-		if err := m.checkDocuments(); err != nil {
+		if err := m.checkTexts(); err != nil {
 			t.Fatal(err)
 		}
 		var rules []string
