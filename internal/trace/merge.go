@@ -8,8 +8,8 @@ import (
 )
 
 // Merge makes one trace of the traces that several processes have written in a run. It puts their
-// events in the order of their times, and returns how many there are. It leaves out an incomplete last
-// line, which a killed process may have written.
+// events in the order of their times, and returns how many there are. It leaves out an incomplete
+// last line, which a killed process may have written.
 func Merge(w io.Writer, h Header, parts ...io.Reader) (events int, err error) {
 	var all []Event
 	for i, part := range parts {

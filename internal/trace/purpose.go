@@ -19,8 +19,8 @@ var purposes = [Purposes]string{"dissemination", "correction", "acknowledgement"
 
 func (p Purpose) String() string { return purposes[p] }
 
-// PurposeOf is the purpose of a kind. It knows the kinds of broadcasts, reductions and real runs. It
-// ignores a plus sign and a number at the end of a kind.
+// PurposeOf is the purpose of a kind. It knows the kinds of broadcasts, reductions and real runs.
+// It ignores a plus sign and a number at the end of a kind.
 func PurposeOf(kind string) Purpose {
 	base, _, _ := strings.Cut(kind, "+")
 	switch base {

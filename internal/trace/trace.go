@@ -4,9 +4,9 @@
 //
 //	{"banyan":"trace","version":1,"driver":"logp","procs":8,"unit":"step","about":"…"}
 //
-// where driver is "logp" (simulated) or "real", and unit is the unit of times, "step" or "ns". Every
-// other line is an event. Events stand in the order in which the driver saw them; in a simulated run,
-// times never fall:
+// where driver is "logp" (simulated) or "real", and unit is the unit of times, "step" or "ns".
+// Every other line is an event. Events stand in the order in which the driver saw them; in a
+// simulated run, times never fall:
 //
 //	{"t":0,"proc":0,"event":"send","peer":4,"kind":"tree"}
 //	{"t":4,"proc":4,"event":"receive","peer":0,"kind":"tree"}
@@ -21,28 +21,29 @@
 //	dead      proc is dead from here on
 //
 // In a simulated broadcast, the processes are its positions (the root is 0). Readers skip events
-// and fields that they don't know. A change that such readers would misunderstand raises the version.
+// and fields that they don't know. A change that such readers would misunderstand raises the
+// version.
 //
-// About is text for people. Its words of the form name=value are parameters of the run. Pictures need
-// L and o, in the trace's unit. A simulated send takes o, from its time on. Then the message travels
-// for L and may wait. Its receive takes o, and ends at its time.
+// About is text for people. Its words of the form name=value are parameters of the run. Pictures
+// need L and o, in the trace's unit. A simulated send takes o, from its time on. Then the message
+// travels for L and may wait. Its receive takes o, and ends at its time.
 //
 // # Real runs
 //
-// A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns", its
-// processes are the job's processes, and the kinds of its messages are those of all frames between
-// them (internal/runtime/wire): eager, tree, correction, heartbeat, …. The time of a send is when a
-// process hands the frame to its transport, of a receive when the frame is routed to a machine, of
-// coloured when a broadcast's machine delivers or the root begins, and of dead when a process learns
-// of the death. Of several coloured or dead events of a process, the earliest counts in pictures. No
-// driver sees how long the processor was busy, so there is no o and no L.
+// A real trace is that of a job, "banyan run --trace FILE". Its driver is "real", its unit "ns",
+// its processes are the job's processes, and the kinds of its messages are those of all frames
+// between them (internal/runtime/wire): eager, tree, correction, heartbeat, …. The time of a send
+// is when a process hands the frame to its transport, of a receive when the frame is routed to a
+// machine, of coloured when a broadcast's machine delivers or the root begins, and of dead when a
+// process learns of the death. Of several coloured or dead events of a process, the earliest counts
+// in pictures. No driver sees how long the processor was busy, so there is no o and no L.
 //
 // Each process records into a file of its own, with one write for each event. So processes share
-// nothing, and a process that is killed has recorded everything that it did. The job's trace has their
-// events in the order of their times, under one header ([Merge]). Times count from the launcher's
-// start, on the clock that all processes of a host share (CLOCK_MONOTONIC). The clocks of two hosts
-// differ by more than the time of a message. A recorder should correct its own clock by half of a
-// round trip to process 0, and readers must accept a receive before its send.
+// nothing, and a process that is killed has recorded everything that it did. The job's trace has
+// their events in the order of their times, under one header ([Merge]). Times count from the
+// launcher's start, on the clock that all processes of a host share (CLOCK_MONOTONIC). The clocks
+// of two hosts differ by more than the time of a message. A recorder should correct its own clock
+// by half of a round trip to process 0, and readers must accept a receive before its send.
 package trace
 
 import (

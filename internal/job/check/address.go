@@ -41,8 +41,8 @@ type source struct {
 	symbols []elf.Symbol
 }
 
-// name names a call site: heat.c:40, or main in heat if the file was compiled without -g. A text that
-// isn't an address is returned unchanged.
+// name names a call site: heat.c:40, or main in heat if the file was compiled without -g. A text
+// that isn't an address is returned unchanged.
 func (s *sources) name(where string) string {
 	a, ok := parseAddress(where)
 	if !ok {

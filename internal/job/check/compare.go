@@ -90,7 +90,8 @@ func (c *Comparison) Close() {
 	}
 }
 
-// Advance compares what has been written since the last call. moved says whether there was anything.
+// Advance compares what has been written since the last call. moved says whether there was
+// anything.
 func (c *Comparison) Advance() (moved bool, err error) {
 	for _, r := range c.ranks {
 		for r.found == nil {

@@ -63,8 +63,8 @@ func (f *follower) nextCall(e *Event) (ok bool, err error) {
 	}
 }
 
-// nextReceive reads the next receive that comes before call number limit. calls counts the calls that
-// were read so far.
+// nextReceive reads the next receive that comes before call number limit. calls counts the calls
+// that were read so far.
 func (f *follower) nextReceive(e *Event, calls *int, limit int) (ok bool, err error) {
 	for *calls < limit {
 		ok, err := f.next(e)

@@ -39,9 +39,9 @@ func NewRecorder(dir string, self proto.Proc) (*Recorder, error) {
 	return &Recorder{file: file, frames: make(map[uintptr]frame)}, nil
 }
 
-// SetLocator sets a function that finds the call site of a program that isn't in Go. It is called on
-// the program's threads, on one at a time, and returns an [Address] as text, or "". It must be set
-// before the program's first call.
+// SetLocator sets a function that finds the call site of a program that isn't in Go. It is called
+// on the program's threads, on one at a time, and returns an [Address] as text, or "". It must be
+// set before the program's first call.
 func (r *Recorder) SetLocator(here func() string) { r.locate = here }
 
 // Calls implements engine.Calls.

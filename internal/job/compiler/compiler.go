@@ -6,8 +6,8 @@
 //
 // # Limits
 //
-// Static linking isn't possible, because the library is shared. A path with white space can be used,
-// but is printed unquoted, as build systems expect.
+// Static linking isn't possible, because the library is shared. A path with white space can be
+// used, but is printed unquoted, as build systems expect.
 package compiler
 
 import (
@@ -43,8 +43,8 @@ func Named(name string) (Language, bool) {
 	return l, ok
 }
 
-// choices are the variables that name another compiler. The first that is set counts: ours, then those
-// that users of other MPIs may have set.
+// choices are the variables that name another compiler. The first that is set counts: ours, then
+// those that users of other MPIs may have set.
 var choices = map[Language][]string{
 	C:       {env.CC, "MPICH_CC", "OMPI_CC"},
 	CXX:     {env.CXX, "MPICH_CXX", "OMPI_CXX"},
@@ -171,8 +171,8 @@ func (w *Wrapper) libraries() []string {
 	return []string{"mpi_abi"}
 }
 
-// line is the whole command for the arguments. Libraries come last, because the linker searches them
-// once.
+// line is the whole command for the arguments. Libraries come last, because the linker searches
+// them once.
 func (w *Wrapper) line(args []string) []string {
 	words := w.compiler()
 	if !slices.ContainsFunc(args, isInput) { // such as --version

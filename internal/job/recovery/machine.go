@@ -133,8 +133,8 @@ func (m *Machine) answer(said mark, out *[]Action) {
 	}
 }
 
-// Committed takes a replacement's message that it is a replica from here on, even if its donor dies.
-// If the leader doesn't see output, the mark may come later.
+// Committed takes a replacement's message that it is a replica from here on, even if its donor
+// dies. If the leader doesn't see output, the mark may come later.
 func (m *Machine) Committed(now proto.Time, q Process, out *[]Action) {
 	if a := m.of(q, FindSafepoint, TakeOver); a != nil && (a.follows || !m.seesOutput) {
 		m.enter(now, BecomeKnown)
