@@ -76,7 +76,9 @@ func (l *launched) hear(m control.Message) {
 			j.Engine.Evidence(m.Proc, m.Incarnation)
 		}
 	case control.Left:
-		j.Engine.Left(m.Proc)
+		if j.valid(m.Proc) {
+			j.Engine.Left(m.Proc)
+		}
 	case control.Admit:
 		if j.valid(m.Proc) {
 			j.neighbours.forget(m.Proc)
