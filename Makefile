@@ -19,7 +19,7 @@ bcasts ?= 100000
 kills ?= 20
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,9 +40,12 @@ generate: tools ## write what is made of abi/mpi-abi.json
 quick: tools ## after each edit: formatting, house rules, unit tests of the packages that changed (since=HEAD)
 	@scripts/quick.sh $(since)
 
-test: lint ## everything that a change must pass
-	go test -vet=off ./...
+test: tools ## everything that a change must pass
+	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
 	go test -vet=off -race -short $(concurrent)
+
+unit: tools ## the tests, without lint and the race detector
+	go test -vet=off ./...
 
 lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
 	go vet ./...

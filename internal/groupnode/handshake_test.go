@@ -12,7 +12,7 @@ import (
 var testSecret = []byte("a secret of the test")
 
 // converse runs both sides of a handshake over a pipe.
-func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *answer, dialErr, acceptErr error, heard *hello) {
+func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *answer, heard *hello, dialErr, acceptErr error) {
 	near, far := net.Pipe()
 	deadline := time.Now().Add(10 * time.Second)
 	near.SetDeadline(deadline)
@@ -26,7 +26,7 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 	a, dialErr = dialHandshake(near, dialler, h)
 	near.Close()
 	<-done
-	return a, dialErr, acceptErr, heard
+	return a, heard, dialErr, acceptErr
 }
 
 func someHello() *hello {
@@ -37,7 +37,7 @@ func someHello() *hello {
 func TestHandshake(t *testing.T) {
 	want := answer{redirect, 3, "there:1"}
 	h := someHello()
-	a, dialErr, acceptErr, heard := converse(testSecret, h, func(*hello) (answer, error) { return want, nil })
+	a, heard, dialErr, acceptErr := converse(testSecret, h, func(*hello) (answer, error) { return want, nil })
 	if dialErr != nil || acceptErr != nil || *a != want || *heard != *h {
 		t.Errorf("%+v, %v, %v, heard %+v", a, dialErr, acceptErr, heard)
 	}
@@ -49,13 +49,13 @@ func TestHandshakeRefuses(t *testing.T) {
 		t.Errorf("judged: %+v", h)
 		return answer{}, nil
 	}
-	a, dialErr, acceptErr, heard := converse([]byte("another secret, as long"), someHello(), judge)
+	a, heard, dialErr, acceptErr := converse([]byte("another secret, as long"), someHello(), judge)
 	if a != nil || !errors.Is(dialErr, handshake.ErrStranger) || !errors.Is(acceptErr, handshake.ErrStranger) || heard != nil {
 		t.Errorf("%+v, %v, %v, heard %+v", a, dialErr, acceptErr, heard)
 	}
 	h := someHello()
 	h.purpose = purposeEnd
-	if a, dialErr, acceptErr, _ := converse(testSecret, h, judge); a != nil || dialErr == nil || acceptErr == nil || errors.Is(acceptErr, handshake.ErrStranger) {
+	if a, _, dialErr, acceptErr := converse(testSecret, h, judge); a != nil || dialErr == nil || acceptErr == nil || errors.Is(acceptErr, handshake.ErrStranger) {
 		t.Errorf("%+v, %v, %v", a, dialErr, acceptErr)
 	}
 }
@@ -63,7 +63,7 @@ func TestHandshakeRefuses(t *testing.T) {
 // A hello that can't be judged gets no answer, and its dialler is known.
 func TestNoAnswer(t *testing.T) {
 	late := errors.New("too late")
-	a, dialErr, acceptErr, heard := converse(testSecret, someHello(), func(*hello) (answer, error) { return answer{}, late })
+	a, heard, dialErr, acceptErr := converse(testSecret, someHello(), func(*hello) (answer, error) { return answer{}, late })
 	if a != nil || dialErr == nil || !errors.Is(acceptErr, late) || heard == nil {
 		t.Errorf("%+v, %v, %v, heard %+v", a, dialErr, acceptErr, heard)
 	}

@@ -10,7 +10,7 @@ var _ transport.Sink = (*Process)(nil)
 
 // Frame implements transport.Sink.
 func (p *Process) Frame(from proto.Proc, h *wire.Header, b []byte) {
-	p.route(from, h, &payload{bytes: b})
+	p.route(from, h, &payload{b, ownedByTransport})
 }
 
 // Dest implements transport.Sink. The data of a rendezvous, or of a message that a receive

@@ -16,7 +16,7 @@ func pooled(b *buffers) (n int) {
 func TestPayloadOfTheTransportIsCopied(t *testing.T) {
 	var pool buffers
 	theirs := []byte{1, 2, 3}
-	f := payload{bytes: theirs}
+	f := payload{theirs, ownedByTransport}
 	mine := f.keep(&pool, 2)
 	if theirs[0] = 9; !slices.Equal(mine, []byte{1, 2}) {
 		t.Errorf("kept %v", mine)
