@@ -107,8 +107,8 @@ func TestSparesEndWithALostRank(t *testing.T) {
 
 func TestSparesEndWithEverybody(t *testing.T) {
 	w := startWalk(t, 3, quick)
-	// The spares are stopped meanwhile: a leader that saw the first death before the last kill would
-	// begin to replace it, and a replacement that is given up ends with 0.
+	// The spares are stopped meanwhile: a leader that saw the first death before the last kill
+	// would begin to replace it, and a replacement that is given up ends with 0.
 	for i := 4; i < 7; i++ {
 		w.signal(i, syscall.SIGSTOP)
 	}
