@@ -1,6 +1,7 @@
 package env
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,6 +23,18 @@ func TestHeartbeatsFollow(t *testing.T) {
 		t.Setenv(HeartbeatTimeout, tc.timeout)
 		if period, timeout, err := ReadHeartbeats(); err != nil || period != tc.wantPeriod || timeout != tc.wantTimeout {
 			t.Errorf("%+v: got %v, %v, %v", tc, period, timeout, err)
+		}
+	}
+	for _, tc := range []struct{ period, timeout, want string }{
+		{"", "9ms", "at least 10ms where no period is given"},
+		{"900µs", "", "at least 1ms"},
+		{"100ms", "199ms", "at least 2 periods (of 100ms)"},
+		{"100ms", "soon", "must be a positive duration"},
+	} {
+		t.Setenv(HeartbeatPeriod, tc.period)
+		t.Setenv(HeartbeatTimeout, tc.timeout)
+		if _, _, err := ReadHeartbeats(); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: got %v", tc, err)
 		}
 	}
 }
