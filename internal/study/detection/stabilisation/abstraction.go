@@ -2,6 +2,7 @@ package stabilisation
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -98,6 +99,9 @@ func (a *Abstraction) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	a.deaths, a.common = a.deaths[:0], a.common[:0]
 	a.owners, a.broadcasts = a.owners[:0], a.broadcasts[:0]
 	a.outcome = Outcome{}
+	if s.Trigger {
+		return Outcome{}, errors.New("the abstraction knows time-outs only: a failure that its observer is told of needs the machines")
+	}
 	for a.step() {
 	}
 	a.account()
@@ -260,6 +264,9 @@ func (a *Abstraction) account() {
 	}
 	total := 0.0
 	for _, d := range a.deaths {
+		if o.Stable {
+			o.Each += (d.known - d.at) / proto.Time(len(a.deaths))
+		}
 		beating--
 		total += float64(d.at - a.Onset())
 	}

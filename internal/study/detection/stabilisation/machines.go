@@ -17,6 +17,8 @@ type Machines struct {
 	machines []detector.Machine
 	started  []bool
 	actions  detector.Actions
+	// told are victims of which their observers are to know at once (Settings.Trigger), by observer.
+	told map[int32]proto.Proc
 
 	ctx   context.Context
 	calls int // of machines
@@ -29,6 +31,7 @@ type Machines struct {
 // known counts the nodes that know of a failure.
 type known struct {
 	node  proto.Proc
+	at    proto.Time // it struck
 	by    int        // of the live nodes
 	since proto.Time // all of them have known it; or Never
 }
@@ -39,6 +42,7 @@ func NewMachines(s *Settings) *Machines {
 		view:     detector.View{Ring: s.ring()},
 		machines: make([]detector.Machine, s.Nodes),
 		started:  make([]bool, s.Nodes),
+		told:     map[int32]proto.Proc{},
 	}
 }
 
@@ -48,6 +52,7 @@ func (m *Machines) Run(ctx context.Context, s *Scenario) (Outcome, error) {
 	m.ctx, m.calls = ctx, 0
 	clear(m.machines)
 	clear(m.started)
+	clear(m.told)
 	cfg := oneport.Config{Nodes: s.Nodes, Tau: s.Tau, Fixed: s.Fixed, Seed: s.Seed}
 	var err error
 	if m.network == nil {
@@ -119,6 +124,9 @@ func (m *Machines) account() {
 	if o.Stable {
 		o.All = m.network.Now() - m.Onset()
 		o.First = m.struck[0].since - m.Onset()
+		for _, k := range m.struck {
+			o.Each += (k.since - k.at) / proto.Time(len(m.struck))
+		}
 	}
 }
 
@@ -152,6 +160,10 @@ func (m *Machines) Tick(now proto.Time, node int32, out *[]oneport.Send[frame]) 
 			Self: proto.Proc(node), View: &m.view, Period: m.Period, Timeout: m.Timeout,
 		}, now, &m.actions)
 	} else {
+		if dead, ok := m.told[node]; ok {
+			delete(m.told, node)
+			m.machines[node].Evidence(now, dead, 0, &m.actions)
+		}
 		m.machines[node].Tick(now, &m.actions)
 	}
 	m.carryOut(now, node, out)
@@ -162,10 +174,16 @@ func (m *Machines) Deadline(node int32) proto.Time {
 	if !m.started[node] {
 		return m.Phase(proto.Proc(node))
 	}
+	if len(m.told) > 0 {
+		if _, ok := m.told[node]; ok {
+			return m.network.Now()
+		}
+	}
 	return m.machines[node].Deadline()
 }
 
-// Crashed is called by the network. It schedules the next failure.
+// Crashed is called by the network. It schedules the next failure, and tells the observer of this
+// one if it is to know at once.
 func (m *Machines) Crashed(now proto.Time, node int32) {
 	m.live--
 	for i := range m.struck {
@@ -173,8 +191,12 @@ func (m *Machines) Crashed(now proto.Time, node int32) {
 			m.struck[i].by--
 		}
 	}
-	m.struck = append(m.struck, known{node: proto.Proc(node), since: proto.Never})
+	m.struck = append(m.struck, known{node: proto.Proc(node), at: now, since: proto.Never})
 	m.fail()
+	if o := m.machines[node].Observer(); m.Trigger && o != proto.NoProc && m.network.Alive(int32(o)) {
+		m.told[int32(o)] = proto.Proc(node)
+		m.network.Hurry(int32(o))
+	}
 	m.judge(now)
 }
 

@@ -16,6 +16,7 @@ type Outcome struct {
 	Detected proto.Time
 	First    proto.Time // when all live nodes knew of the first failure
 	All      proto.Time // and of all, that is, the configuration was stable
+	Each     proto.Time // mean time from a failure until all live nodes knew of it
 	// Failures is how many had struck by then, with the first.
 	Failures int
 	// Broadcasts is how many were begun.

@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/study/parallel"
+	"banyan/internal/topology"
 )
 
 // Failure is the death of a node, at a time since the first failure.
@@ -72,17 +73,29 @@ func (c *Scenario) forced() bool { return c.Law != Exponential }
 
 // victim draws a node that isn't to fail yet.
 func (c *Scenario) victim() proto.Proc {
+	ring := topology.IdentityRing(0)
+	if c.Neighbours || c.Trigger {
+		ring = c.ring()
+	}
+	if n := len(c.drawn); c.Neighbours && n > 0 {
+		return ring.Prev(c.drawn[n-1].Node)
+	}
 	for {
 		p := proto.Proc(c.rng.IntN(c.Nodes))
-		if !slices.ContainsFunc(c.drawn, func(f Failure) bool { return f.Node == p }) {
+		if !slices.ContainsFunc(c.drawn, func(f Failure) bool {
+			return f.Node == p || c.Trigger && (ring.Next(f.Node) == p || ring.Prev(f.Node) == p)
+		}) {
 			return p
 		}
 	}
 }
 
 // Phase is when a node's first heartbeat goes out, in [0, η). The first failure
-// strikes when all beat, so at a random phase of each.
+// strikes when all beat, so at a random phase of each, unless they started Together.
 func (c *Scenario) Phase(p proto.Proc) proto.Time {
+	if c.Together {
+		return 0
+	}
 	return proto.Time(parallel.Seed(c.Seed, int(p)) % uint64(c.Period))
 }
 

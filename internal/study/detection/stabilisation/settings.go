@@ -18,8 +18,17 @@ type Settings struct {
 	Order   Order
 	// HostSize is how many nodes share a host: 0…HostSize-1 the first, and so on.
 	HostSize int
+	// Together has all nodes start at one time, as after a barrier, and the first failure strike
+	// right after a heartbeat of all. Otherwise it strikes in a random phase of each.
+	Together bool
+	// Trigger has the observer of a node know of its failure at once, as if by evidence: what
+	// remains is the broadcast. No two victims are neighbours then. Only [Machines] can do it.
+	Trigger bool
 
 	Law Law
+	// Neighbours has each failure but the first strike the node before the last victim on the
+	// ring, which is the worst for its observer. For Forced and Paced.
+	Neighbours bool
 	// Failures is how many are forced. For Forced and Paced.
 	Failures int
 	// Within is the window in which forced failures strike after the first.
@@ -95,6 +104,12 @@ func (s *Settings) Validate() error {
 	}
 	if s.HostSize < 1 || s.HostSize > s.Nodes {
 		return field.Errorf("host-size", "%d: want 1 to %d, the number of nodes", s.HostSize, s.Nodes)
+	}
+	if s.Neighbours && s.Law != Forced && s.Law != Paced {
+		return field.Errorf("neighbours", "only failures that are forced can strike neighbours")
+	}
+	if s.Trigger && (s.Neighbours || s.Law != Forced || 3*s.Failures > s.Nodes) {
+		return field.Errorf("trigger", "want forced failures apart on the ring, of a third of the nodes at most")
 	}
 	switch s.Law {
 	case Forced, Paced:

@@ -48,9 +48,11 @@ type Summary struct {
 	// OfBound is the largest share that a run took of the time that theorem 1 allows it.
 	OfBound float64
 
-	// Telling is from the detection of the first failure until all know of it.
-	First, Telling, All, Failures, Broadcasts Spread
-	Heartbeats, Observes, News, Others        Spread
+	// Telling is from the detection of the first failure until all know of it, Each from a failure
+	// until all know of it, on average of a run's failures.
+	First, Telling, All, Each          Spread
+	Failures, Broadcasts               Spread
+	Heartbeats, Observes, News, Others Spread
 }
 
 // Summarise describes outcomes.
@@ -84,6 +86,7 @@ func (s *Settings) Summarise(outcomes []Outcome) Summary {
 		{&m.First, func(o *Outcome) float64 { return float64(o.First) / 1e9 }},
 		{&m.Telling, func(o *Outcome) float64 { return float64(o.First-o.Detected) / 1e9 }},
 		{&m.All, func(o *Outcome) float64 { return float64(o.All) / 1e9 }},
+		{&m.Each, func(o *Outcome) float64 { return float64(o.Each) / 1e9 }},
 		{&m.Failures, func(o *Outcome) float64 { return float64(o.Failures) }},
 		{&m.Broadcasts, func(o *Outcome) float64 { return float64(o.Broadcasts) }},
 		{&m.Heartbeats, func(o *Outcome) float64 { return float64(o.Messages.Heartbeats) }},

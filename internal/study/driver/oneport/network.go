@@ -160,6 +160,9 @@ func (w *Network[M]) Stop(node int32, from, until proto.Time) {
 	w.schedule(until, resume, node)
 }
 
+// Hurry asks a node for its deadline, which has become earlier without a call of the node.
+func (w *Network[M]) Hurry(node int32) { w.watch(node) }
+
 // Halt has Run return after the present event. Nodes call it.
 func (w *Network[M]) Halt() { w.halted = true }
 

@@ -31,7 +31,7 @@ func Run(ctx context.Context, p Parameters, progress Progress) (*report.Report, 
 	e := &experiment{p, ctx, progress}
 	var parts []part
 	for _, study := range []func() (part, error){
-		e.studyRisk, e.studyLowNoise, e.studyLowLatency, e.studyRandom, e.studyBroadcast, e.studyQuiet, e.studyHosts, e.studyProbing,
+		e.studyRisk, e.studyLowNoise, e.studyLowLatency, e.studyRandom, e.studyBroadcast, e.studyQuiet, e.studyHosts, e.studyProbing, e.studySeveral,
 	} {
 		q, err := study()
 		if err != nil {

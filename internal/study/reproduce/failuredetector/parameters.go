@@ -21,12 +21,17 @@ type Parameters struct {
 	// 10,000.
 	Probed      []int
 	ProbingRuns int
+	// Several are the sizes of figure 10, and how often the machines run each point; the paper: 30.
+	Several []SeveralShare
 	// Quiet is the number of nodes whose heartbeats are counted in a quiet system.
 	Quiet int
 }
 
 // Share is how often the machines run a point of figures 4a and 4b, and of figure 5.
 type Share struct{ Nodes, Forced, Random int }
+
+// SeveralShare is how often the machines run a point of figure 10.
+type SeveralShare struct{ Nodes, Runs int }
 
 // fullSize is the paper's largest platform.
 const fullSize = 256000
@@ -37,6 +42,7 @@ func Quick() Parameters {
 		Mode: "quick", Seed: 1, Runs: 1000, Sizes: append(powers(4, 16, 2), fullSize),
 		Machines: []Share{{16, 50, 50}, {64, 20, 20}, {256, 10, 10}, {1024, 3, 10}, {4096, 1, 2}},
 		Probed:   []int{1000, 20000, 100000}, ProbingRuns: 100, Quiet: 100000,
+		Several: []SeveralShare{{64, 5}, {512, 3}},
 	}
 }
 
@@ -47,6 +53,7 @@ func Default() Parameters {
 		Mode: "default", Seed: 1, Runs: 10000, Sizes: append(powers(4, 17, 1), fullSize),
 		Machines: []Share{{16, 200, 200}, {64, 100, 100}, {256, 50, 50}, {1024, 20, 20}, {4096, 10, 10}, {16384, 4, 10}, {fullSize, 1, 2}},
 		Probed:   []int{1000, 2000, 5000, 10000, 20000, 50000, 100000}, ProbingRuns: 1000, Quiet: 100000,
+		Several: []SeveralShare{{64, 30}, {256, 30}, {1024, 30}, {4096, 10}},
 	}
 }
 
@@ -59,6 +66,7 @@ func Full() Parameters {
 		{fullSize, 10, 30},
 	}
 	p.Probed = append(p.Probed, fullSize)
+	p.Several = []SeveralShare{{64, 30}, {256, 30}, {1024, 30}, {4096, 30}, {6000, 30}}
 	return p
 }
 
@@ -89,6 +97,11 @@ func (p *Parameters) Validate() error {
 	for _, m := range p.Machines {
 		if m.Nodes < 8 || m.Nodes > stabilisation.MaxNodes || m.Forced < 1 || m.Random < 1 || max(m.Forced, m.Random) > p.Runs {
 			return fmt.Errorf("machines: %+v: want 8 nodes at least, and 1 to %d runs", m, p.Runs)
+		}
+	}
+	for _, m := range p.Several {
+		if m.Nodes < 32 || m.Nodes > stabilisation.MaxNodes || m.Runs < 2 {
+			return fmt.Errorf("several victims: %+v: want 32 nodes at least, and 2 runs", m)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ func small() Parameters {
 		Mode: "quick", Seed: 1, Workers: 2, Runs: 1000, Sizes: []int{16, 64, 1024, 16384, fullSize},
 		Machines: []Share{{16, 20, 20}, {100, 5, 5}, {512, 1, 2}},
 		Probed:   []int{1000, 20000}, ProbingRuns: 20, Quiet: 1000,
+		Several: []SeveralShare{{128, 3}},
 	}
 }
 
@@ -35,6 +36,7 @@ func TestRun(t *testing.T) {
 		"1/e, its limit",
 		"rounds after which all nodes have been probed",
 		"the ring detects a failure in one message time",
+		"two broadcasts at a time take hardly longer",
 	}
 	agrees := []string{
 		"largest δ at 256,000 nodes, μ = 20 years",
@@ -52,6 +54,11 @@ func TestRun(t *testing.T) {
 		"nodes that nobody probes",
 		"rounds x with p(N)^x",
 		"rounds until all are probed, on average, 20,000 nodes",
+		"victims that strike at once are known after δ",
+		"with random phases it is δ − η/2",
+		"T(f) bounds the time to a stable configuration, also for neighbours",
+		"neighbours that strike at once are found one after the other",
+		"four take longer, and eight much longer",
 	}
 	check := func(names []string, want report.Verdict) {
 		for _, name := range names {
@@ -75,7 +82,7 @@ func TestRun(t *testing.T) {
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"3", "4a", "4b", "5", "5-failures", "6", "7"} {
+	for _, name := range []string{"3", "4a", "4b", "5", "5-failures", "6", "7", "10-left", "10-centre"} {
 		if _, err := os.Stat(filepath.Join(dir, "figure-"+name+".svg")); err != nil {
 			t.Error(err)
 		}
@@ -85,7 +92,7 @@ func TestRun(t *testing.T) {
 // TestWorkers: the report doesn't depend on the number of workers.
 func TestWorkers(t *testing.T) {
 	p := small()
-	p.Runs, p.Machines, p.Probed = 20, []Share{{16, 3, 3}}, []int{1000}
+	p.Runs, p.Machines, p.Probed, p.Several = 20, []Share{{16, 3, 3}}, []int{1000}, []SeveralShare{{32, 2}}
 	p.Sizes = []int{16, 32, 64, 128}
 	var pages [2]string
 	for i, workers := range []int{1, 5} {
@@ -139,6 +146,7 @@ func TestValidate(t *testing.T) {
 		"sizes":         func(p *Parameters) { p.Sizes = []int{8, 16} },
 		"small":         func(p *Parameters) { p.Sizes[0] = 4 },
 		"machines":      func(p *Parameters) { p.Machines[0].Forced = 0 },
+		"several":       func(p *Parameters) { p.Several[0].Runs = 1 },
 		"more machines": func(p *Parameters) { p.Machines[0].Random = p.Runs + 1 },
 	} {
 		p := small()
