@@ -17,7 +17,7 @@ type Machines struct {
 	machines []detector.Machine
 	started  []bool
 	actions  detector.Actions
-	// told are victims of which their observers are to know at once (Settings.Trigger), by observer.
+	// told are victims of which their observers are to know at once, by observer: Settings.Trigger.
 	told map[int32]proto.Proc
 
 	ctx   context.Context
