@@ -27,6 +27,8 @@ import (
 //     multiples of log10(n)·η.
 //   - memberlist-floor: the same with the shortest time that memberlist takes, one multiple, and
 //     gossip twice as often. The figures show whether that stays free of false suspicions.
+//   - memberlist-swim: as memberlist, but SWIM alone: news rides on pings and their answers, and
+//     there is no gossip beside them, no exchange of whole lists, no ping over TCP.
 //
 // The caller sets names and addresses.
 func memberlistConfig(s *Setting) *memberlist.Config {
@@ -39,6 +41,8 @@ func memberlistConfig(s *Setting) *memberlist.Config {
 	case MemberlistFloor:
 		c.SuspicionMult, c.SuspicionMaxTimeoutMult = 1, 1
 		c.GossipInterval = s.Period / 10
+	case MemberlistSwim:
+		c.GossipInterval, c.PushPullInterval, c.DisableTcpPings = 0, 0, true
 	}
 	c.Logger = log.New(io.Discard, "", 0)
 	return c
@@ -76,23 +80,36 @@ func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, 
 	b.word(t.Member, wordState).Store(joined)
 	// The loop doesn't require all at the same time: where some are always taken for dead, that
 	// never comes.
-	if !processes.WaitFor(nil, startLimit, func() bool { return int(seen.count.Load()) == t.N }) {
+	again := time.Now()
+	if !processes.WaitFor(nil, startLimit, func() bool {
+		// Without gossip the news of a joiner may miss some. They ask the founder once more.
+		if t.System == MemberlistSwim && t.Member > 0 && time.Since(again) > time.Second {
+			again = time.Now()
+			list.Join(founder(b, t.Namespace)) // an error shows in the count
+		}
+		return int(seen.count.Load()) == t.N
+	}) {
 		return nil, fmt.Errorf("has contacted %d of %d members after %v", seen.count.Load(), t.N, startLimit)
 	}
 	return messages.Load, nil
 }
 
-func (t task) joinFounder(b *scoreboard, list *memberlist.Memberlist) (err error) {
-	founder := "127.0.0.1"
-	if t.Namespace {
-		founder = memberAddress(0)
+// founder is the address of member 0, as a list.
+func founder(b *scoreboard, namespace bool) []string {
+	address := "127.0.0.1"
+	if namespace {
+		address = memberAddress(0)
 	}
+	return []string{net.JoinHostPort(address, strconv.FormatInt(b.word(0, wordPort).Load(), 10))}
+}
+
+func (t task) joinFounder(b *scoreboard, list *memberlist.Memberlist) (err error) {
 	port := b.word(0, wordPort)
 	if !processes.WaitFor(nil, startLimit, func() bool {
 		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= maxStarting {
 			return false
 		}
-		_, err = list.Join([]string{net.JoinHostPort(founder, strconv.FormatInt(port.Load(), 10))})
+		_, err = list.Join(founder(b, t.Namespace))
 		return err == nil
 	}) {
 		return errors.Join(errors.New("can't join the founder"), err)

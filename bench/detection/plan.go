@@ -14,6 +14,7 @@ type Plan struct {
 	Systems  []System
 	N        []int
 	Timeouts []time.Duration
+	Victims  []int // nil: one
 	Runs     int
 	// Seed draws the victims, the same ones for all systems.
 	Seed uint64
@@ -29,14 +30,23 @@ func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
 func (p *Plan) settings() (all []Setting) {
 	for _, n := range p.N {
 		for _, timeout := range p.Timeouts {
-			for _, system := range p.Systems {
-				s := p.Setting
-				s.N, s.Timeout, s.System = n, timeout, system
-				all = append(all, s)
+			for _, victims := range p.victims() {
+				for _, system := range p.Systems {
+					s := p.Setting
+					s.N, s.Timeout, s.System, s.Victims = n, timeout, system, victims
+					all = append(all, s)
+				}
 			}
 		}
 	}
 	return all
+}
+
+func (p *Plan) victims() []int {
+	if len(p.Victims) == 0 {
+		return []int{1}
+	}
+	return p.Victims
 }
 
 // Check returns an error for a plan that can't be carried out.

@@ -36,8 +36,9 @@ type run struct {
 	pidfds     []int
 	toHub      *os.File // partitions: the switch's standard input
 	rng        *rand.Rand
-	upAt       int64 // monotonic: when all were up
-	victim     int   // -1 until one is chosen
+	upAt       int64   // monotonic: when all were up
+	victims    []int   // in the order in which they are struck; nil until they are chosen
+	struckAt   []int64 // monotonic, by member: 0 if it wasn't struck
 }
 
 // Once runs a setting once. The victim is drawn from the seed. Again is how to
@@ -65,7 +66,7 @@ func once(ctx context.Context, s Setting, again []string, seed uint64) (row Row,
 			return Row{}, err
 		}
 	}
-	r := &run{Setting: s, again: again, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), victim: -1}
+	r := &run{Setting: s, again: again, ctx: ctx, rng: rand.New(rand.NewPCG(seed, 0)), struckAt: make([]int64, s.N)}
 	if r.scoreboard, err = newScoreboard(s.N); err != nil {
 		return Row{}, err
 	}
@@ -173,6 +174,9 @@ func (r *run) launch(t task, p processes.Process) (*exec.Cmd, error) {
 func (r *run) startBare(t task) error {
 	t.Role = roleMember
 	server := pmi.NewServer(r.N, "bench", func(int, int, string) {})
+	if r.HostSize > 0 {
+		server.SetHosts(r.hosts())
+	}
 	for i := range r.N {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {

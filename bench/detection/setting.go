@@ -17,10 +17,14 @@ const (
 	Memberlist        System = "memberlist"
 	MemberlistMatched System = "memberlist-matched"
 	MemberlistFloor   System = "memberlist-floor"
+	MemberlistSwim    System = "memberlist-swim" // without gossip's extra channel
 )
 
 // Peers are the systems to compare with.
-var Peers = []System{Memberlist, MemberlistMatched, MemberlistFloor}
+var Peers = []System{Memberlist, MemberlistMatched, MemberlistFloor, MemberlistSwim}
+
+// ListPeers names them.
+func ListPeers() string { return list(Peers) }
 
 func (s System) isBanyan() bool { return s == Banyan || s == BanyanBare }
 
@@ -55,6 +59,7 @@ type Setting struct {
 	Load int `json:"load"`
 	// Compute has every member compute without ever calling its library.
 	Compute bool `json:"compute"`
+	Strike
 }
 
 // check returns an error for a setting that makes no sense.
@@ -79,7 +84,7 @@ func (s *Setting) check() error {
 	case s.Load < 0 || s.Load > 1024:
 		return fmt.Errorf("--load %d: between 0 and 1024 processes", s.Load)
 	}
-	return nil
+	return s.checkStrike()
 }
 
 func list[T ~string](all []T) string {
@@ -93,12 +98,17 @@ func list[T ~string](all []T) string {
 // limit is how long a fault may take to become known to all. After that the run counts as one in
 // which it didn't; either system needs far less.
 func (s *Setting) limit() time.Duration {
+	more := time.Duration(s.victims()-1) * s.Apart
 	if s.System.isBanyan() {
-		return 10*s.Timeout + 5*time.Second
+		return max(10*s.Timeout, 2*s.bound()) + 5*time.Second + more
 	}
 	// Its own bound, when no other member confirms, is 6 suspicion time-outs after the first
 	// failed probe.
 	c := memberlistConfig(s)
 	suspicion := time.Duration(float64(c.SuspicionMult)*nodeScale(s.N)) * s.Period
-	return 10*s.Period + 2*time.Duration(c.SuspicionMaxTimeoutMult)*suspicion + 5*time.Second
+	limit := 10*s.Period + 2*time.Duration(c.SuspicionMaxTimeoutMult)*suspicion + 5*time.Second + more
+	if s.System == MemberlistSwim { // each may have to find out by its own probes, which go round
+		limit += 2 * time.Duration(s.N) * s.Period
+	}
+	return limit
 }

@@ -93,8 +93,8 @@ func TestWriteCSV(t *testing.T) {
 	r.WriteCSV(&out)
 	r.Missing = 1 // the last one never knew
 	r.WriteCSV(&out)
-	want := "memberlist,8,2.5,1000,stop,3,1.500,2000.000,1,2.000,0.500\n" +
-		"memberlist,8,2.5,1000,stop,3,1.500,,1,2.000,0.500\n"
+	want := "memberlist,8,2.5,1000,stop,3,1.500,2000.000,1,2.000,0.500,1,random,0,0,0.000,0.000,\n" +
+		"memberlist,8,2.5,1000,stop,3,1.500,,1,2.000,0.500,1,random,0,0,,,\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

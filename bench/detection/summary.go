@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"text/tabwriter"
 )
 
@@ -14,6 +15,8 @@ type Summary struct {
 	// First and Last are medians in milliseconds; a run in which not all
 	// learnt of the fault counts as infinitely long.
 	First, Last Estimate
+	// Each and Spread are medians of the runs in which all learnt of all.
+	Each, Spread Estimate
 	// Ratio is Last against that of Banyan in the same runs, NaN for Banyan
 	// itself. MessageRatio is the same of Messages.
 	Ratio        Estimate
@@ -24,9 +27,10 @@ type Summary struct {
 	Rate            Estimate
 	Messages, CPU   float64 // means of the runs
 
-	MemberHours float64
-	quiet       int
-	first, last []float64
+	MemberHours  float64
+	quiet        int
+	first, last  []float64
+	each, spread []float64
 }
 
 // Summarise puts the rows of each setting together, in the order in which the
@@ -44,6 +48,7 @@ func Summarise(rows []Row) []*Summary {
 	}
 	for _, s := range all {
 		s.First, s.Last = median(s.first), median(s.last)
+		s.Each, s.Spread = median(s.each), median(s.spread)
 		s.Rate = rate(s.quiet, s.MemberHours)
 		s.Messages /= float64(s.Runs)
 		s.CPU /= float64(s.Runs)
@@ -85,21 +90,39 @@ func (s *Summary) add(r *Row) {
 		last = ms(r.Last)
 	}
 	s.first, s.last = append(s.first, first), append(s.last, last)
+	if r.all() {
+		s.each, s.spread = append(s.each, ms(r.Each)), append(s.spread, ms(r.Spread))
+	}
 }
 
 // WriteTable prints summaries for people.
 func WriteTable(w io.Writer, all []*Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "system\tn\tη ms\tδ ms\tfault\truns\tfirst ms\tlast ms\t95 %\tagainst banyan\t95 %\tfalse\tper member-hour\t95 %\tmessages/η\tagainst banyan\tcpu %\t")
+	fmt.Fprintln(t, "system\tn\tη ms\tδ ms\tfault\tvictims\truns\tfirst ms\tspread ms\tlast ms\t95 %\tagainst banyan\t95 %\tfalse\tper member-hour\t95 %\tmessages/η\tagainst banyan\tcpu %\t")
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%d\t%g\t%g\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2f\t%s\t%.2f\t\n",
-			s.System, s.N, ms(s.Period), ms(s.Timeout), s.Fault, s.Runs, number(s.First.Value, "%.2f"),
+		fmt.Fprintf(t, "%s\t%d\t%g\t%g\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%.2f\t%s\t%.2f\t\n",
+			s.System, s.N, ms(s.Period), ms(s.Timeout), s.Fault, s.struck(), s.Runs, number(s.First.Value, "%.2f"), number(s.Spread.Value, "%.2f"),
 			number(s.Last.Value, "%.2f"), interval(s.Last, "%.2f"),
 			number(s.Ratio.Value, "%.2f"), interval(s.Ratio, "%.2f"), s.FalseSuspicions,
 			number(s.Rate.Value, "%.3g"), interval(s.Rate, "%.3g"),
 			s.Messages, number(s.MessageRatio, "%.2f"), s.CPU)
 	}
 	return t.Flush()
+}
+
+// struck says whom the fault hits, in a word or some.
+func (s *Setting) struck() string {
+	if s.Fault == None {
+		return "0"
+	}
+	words := strconv.Itoa(s.victims())
+	if s.victims() > 1 && s.where() != Anywhere {
+		words += " " + string(s.where())
+	}
+	if s.victims() > 1 && s.Apart > 0 {
+		words += fmt.Sprintf(", %v apart", s.Apart)
+	}
+	return words
 }
 
 // number prints nothing for an unknown time, ∞ for an event that never came.

@@ -147,7 +147,7 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// strike hits a member and waits until all others know.
+// strike hits the victims and waits until all others know of all of them.
 func (r *run) strike(row *Row) error {
 	var candidates, observers []int
 	for i := range r.N {
@@ -163,21 +163,28 @@ func (r *run) strike(row *Row) error {
 			observers = append(observers, i)
 		}
 	}
-	if row.Spoilt = len(candidates) == 0 || len(observers) < 3; row.Spoilt {
+	victims := r.choose(r.rng, candidates)
+	if row.Spoilt = victims == nil || len(observers) < len(victims)+2; row.Spoilt {
 		return nil
 	}
-	r.victim = candidates[r.rng.IntN(len(candidates))]
-	if err := r.hit(); err != nil {
-		return err
-	}
-	struck := r.scoreboard.struck()
-	r.wait(r.limit(), func() bool {
-		if struck.Load() == 0 {
-			return false
+	r.victims = victims
+	for i, v := range victims {
+		if i > 0 && r.Apart > 0 {
+			r.sleep(r.Apart)
 		}
+		if err := r.hit(v); err != nil {
+			return err
+		}
+	}
+	r.wait(r.limit(), func() bool {
 		for _, i := range observers {
-			if i != r.victim && r.scoreboard.since(i, r.victim).Load() == 0 && !ends(r.pidfds[i], 0) {
-				return false
+			for _, v := range victims {
+				if r.struck(v) == 0 {
+					return false
+				}
+				if r.struckAt[i] == 0 && r.scoreboard.since(i, v).Load() == 0 && !ends(r.pidfds[i], 0) {
+					return false
+				}
 			}
 		}
 		return true
@@ -185,60 +192,70 @@ func (r *run) strike(row *Row) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	if struck.Load() == 0 {
+	if r.struck(victims[0]) == 0 {
 		return r.group.Err("the switch didn't cut the link")
 	}
 	r.sleep(r.afterwards())
-	row.knowledge(r.knowledge(observers))
+	r.knowledge(observers).enter(row)
 	return r.ctx.Err()
 }
 
-// hit makes the fault happen.
-func (r *run) hit() error {
+// hit makes the fault happen to a member.
+func (r *run) hit(v int) error {
 	if r.Fault == Partition {
-		_, err := fmt.Fprintln(r.toHub, r.victim)
+		_, err := fmt.Fprintln(r.toHub, v)
 		return err
 	}
 	signal := unix.SIGKILL
 	if r.Fault == Stop {
 		signal = unix.SIGSTOP
 	}
-	r.scoreboard.struck().Store(processes.Monotonic())
-	if err := unix.PidfdSendSignal(r.pidfds[r.victim], signal, nil, 0); err != nil {
+	r.struckAt[v] = processes.Monotonic()
+	if err := unix.PidfdSendSignal(r.pidfds[v], signal, nil, 0); err != nil {
 		return os.NewSyscallError("pidfd_send_signal", err)
 	}
 	return nil
 }
 
-// knowledge returns how long after the fault each live member learnt of it, sorted, and how many
-// didn't.
-func (r *run) knowledge(observers []int) (times []time.Duration, missing int) {
-	struck := r.scoreboard.struck().Load()
-	for _, i := range observers {
-		switch at := r.scoreboard.since(i, r.victim).Load(); {
-		case i == r.victim || ends(r.pidfds[i], 0):
-		case at == 0:
-			missing++
-		default:
-			times = append(times, time.Duration(at-struck))
-		}
+// struck is when a member was struck, 0 if it wasn't. The switch says itself when it has cut a
+// link.
+func (r *run) struck(v int) int64 {
+	if r.Fault == Partition && slices.Contains(r.victims, v) {
+		r.struckAt[v] = r.scoreboard.struck().Load()
 	}
-	slices.Sort(times)
-	return times, missing
+	return r.struckAt[v]
+}
+
+// knowledge returns how the observers that live learnt of the victims.
+func (r *run) knowledge(observers []int) knowledge {
+	k := knowledge{began: r.struck(r.victims[0])}
+	for _, v := range r.victims {
+		news := heard{struck: r.struck(v)}
+		for _, i := range observers {
+			switch at := r.scoreboard.since(i, v).Load(); {
+			case slices.Contains(r.victims, i) || ends(r.pidfds[i], 0):
+			case at == 0:
+				news.missing++
+			default:
+				news.at = append(news.at, at)
+			}
+		}
+		k.of = append(k.of, news)
+	}
+	return k
 }
 
 // accused returns the members that were taken for dead while they lived, by any member that
 // hadn't been struck itself, each with its first accusation.
 func (r *run) accused() map[int]Accusation {
-	struck := r.scoreboard.struck().Load()
 	all := make(map[int]Accusation)
 	for by := range r.N {
 		for of := range r.N {
 			at := r.scoreboard.first(by, of).Load()
 			switch {
 			case at == 0:
-			case of == r.victim && at >= struck: // it was
-			case by == r.victim && at >= struck: // it was the one cut off, or on its way down
+			case r.struck(of) != 0 && at >= r.struck(of): // it was
+			case r.struck(by) != 0 && at >= r.struck(by): // it was cut off, or on its way down
 			default:
 				if a, ok := all[of]; !ok || at < a.at {
 					all[of] = Accusation{Of: of, By: by, at: at}
@@ -297,7 +314,7 @@ func (r *run) accusations() []Accusation {
 func (r *run) unaccountedEnds() error {
 	accused := r.accused()
 	for i, fd := range r.pidfds {
-		if _, ok := accused[i]; i != r.victim && !ok && ends(fd, 0) {
+		if _, ok := accused[i]; r.struck(i) == 0 && !ok && ends(fd, 0) {
 			return r.group.Err(fmt.Sprintf("member %d has ended by itself", i))
 		}
 	}
