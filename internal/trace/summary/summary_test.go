@@ -3,7 +3,6 @@ package summary
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -17,25 +16,39 @@ import (
 	"banyan/internal/trace"
 )
 
-// simulate runs a case and summarises it.
+// simulate runs a case and summarises its events.
 func simulate(t *testing.T, c *logp.Case) (*Summary, logp.Outcome) {
 	t.Helper()
-	s := New(c.Procs)
 	var b bytes.Buffer
 	w := trace.NewWriter(&b, trace.Header{Procs: c.Procs})
 	outcome, err := new(logp.Simulator).Run(c, w)
 	if err = errors.Join(err, w.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trace.Read(&b, func(e trace.Event) error { s.add(e); return nil }); err != nil {
+	var s Summary
+	processes := make([]process, c.Procs)
+	for p := range processes {
+		processes[p].coloured = proto.Never
+	}
+	if _, err := trace.Read(&b, func(e trace.Event) error { s.add(e, &processes[e.Proc]); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	return s, outcome
+	for _, p := range processes {
+		s.Process(p.coloured, p.by, p.reached, p.dead)
+	}
+	return &s, outcome
+}
+
+// process is what is known of a process.
+type process struct {
+	coloured      proto.Time
+	by            trace.Purpose
+	reached, dead bool
+	last          trace.Purpose // of what it received last
 }
 
 // add counts an event. It is the reference for the numbers that the simulator gives a Listener.
-func (s *Summary) add(e trace.Event) {
-	p := &s.state[e.Proc]
+func (s *Summary) add(e trace.Event, p *process) {
 	switch e.Event {
 	case trace.Send:
 		s.Messages[trace.PurposeOf(e.Kind)]++
@@ -47,18 +60,14 @@ func (s *Summary) add(e trace.Event) {
 		s.lost++
 		s.Quiescence = max(s.Quiescence, e.Time)
 	case trace.Coloured:
-		if s.at[e.Proc] != proto.Never {
+		if p.coloured != proto.Never {
 			return
 		}
-		s.at[e.Proc] = e.Time
-		s.Coloured[p.last]++
+		p.coloured, p.by = e.Time, p.last
 		// The root has received nothing: its last is Dissemination, the zero.
 		p.reached = p.reached || p.last == trace.Dissemination
 	case trace.Dead:
-		if !p.dead {
-			p.dead = true
-			s.Dead++
-		}
+		p.dead = true
 	}
 }
 
@@ -73,7 +82,7 @@ func compare(t *testing.T, c *logp.Case) {
 	if got != want {
 		t.Errorf("%+v: %+v, the simulator says %+v", c, got, want)
 	}
-	told := New(c.Procs)
+	told := new(Summary)
 	simulator := logp.Simulator{Listener: told}
 	if again, err := simulator.Run(c, nil); err != nil || again != want {
 		t.Fatalf("%+v with a listener: %+v (%v), without %+v", c, again, err, want)
@@ -124,14 +133,45 @@ func TestAgainstOutcome(t *testing.T) {
 
 // TestGapsWrap checks a gap that goes over the end of the ring.
 func TestGapsWrap(t *testing.T) {
-	s := New(8)
-	for _, p := range []int{2, 3, 5} {
-		s.state[p].reached = true
+	for reached, want := range map[string]map[int]int{
+		"..xx.x..": {1: 1, 4: 1}, ".....": {5: 1}, "xxx": {}, "x..x": {2: 1}, "..x": {2: 1}, "x.": {1: 1}, "": {},
+	} {
+		var s Summary
+		for _, c := range reached {
+			s.Process(proto.Never, trace.Other, c == 'x', false)
+		}
+		if got := s.Gaps(); !maps.Equal(got, want) {
+			t.Errorf("%q: gaps %v, want %v", reached, got, want)
+		}
 	}
-	if got, want := fmt.Sprint(s.Gaps()), fmt.Sprint(map[int]int{1: 1, 4: 1}); got != want {
-		t.Errorf("gaps %s, want %s", got, want)
+}
+
+// TestTimes compares the counts with a sorted list, also of times that are far apart.
+func TestTimes(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, most := range []int64{1, 100, 2 * farAway, 1 << 40} {
+		var counted times
+		var list []proto.Time
+		for range 1000 {
+			at := proto.Time(random.Int64N(most))
+			counted.add(at)
+			list = append(list, at)
+		}
+		slices.Sort(list)
+		var all []proto.Time
+		for at, n := range counted.all() {
+			all = append(all, slices.Repeat([]proto.Time{at}, n)...)
+		}
+		if !slices.Equal(all, list) || counted.last != list[999] || counted.total != 1000 {
+			t.Errorf("up to %d: %v, want %v", most, all, list)
+		}
+		for part, i := range map[float64]int{0.5: 499, 0.9: 899, 0.99: 989, 1: 999, 0.0001: 0} {
+			if got := counted.quantile(part); got != list[i] {
+				t.Errorf("up to %d: %g at %d, want %d", most, part, got, list[i])
+			}
+		}
 	}
-	if got := slices.Collect(maps.Keys(New(5).Gaps())); !slices.Equal(got, []int{5}) {
-		t.Errorf("if nobody is reached, the gaps are %v", got)
+	if got := new(times).quantile(0.5); got != 0 {
+		t.Errorf("of nothing, half at %d", got)
 	}
 }

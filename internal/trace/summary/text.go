@@ -19,17 +19,16 @@ func (s *Summary) Write(w io.Writer) error {
 		text := fmt.Sprintf("%-11s %-8v %s", name, value, note)
 		fmt.Fprintln(out, strings.TrimRight(text, " ")) // a Writer keeps its first error
 	}
-	line("messages", s.Total(), fmt.Sprintf("%.1f a process: %s%s", float64(s.Total())/float64(max(1, len(s.at))),
+	line("messages", s.Total(), fmt.Sprintf("%.1f a process: %s%s", float64(s.Total())/float64(max(1, s.procs)),
 		list(s.Messages), some(s.lost, "; %d lost at dead processes")))
 	line("unreached", s.Unreached(), fmt.Sprintf("of %d live; coloured by %s", s.Live(), list(s.Coloured)))
-	sorted := s.times()
 	line("coloring", s.Coloring(), fmt.Sprintf("half at %d, 90 %% at %d, 99 %% at %d",
-		quantile(sorted, 0.5), quantile(sorted, 0.9), quantile(sorted, 0.99)))
+		s.when.quantile(0.5), s.when.quantile(0.9), s.when.quantile(0.99)))
 	line("quiescence", s.Quiescence, "")
 	longest, gaps := s.gapText()
 	line("max_gap", longest, gaps)
-	if len(sorted) > 0 {
-		s.histogram(out, sorted)
+	if s.when.total > 0 {
+		s.when.histogram(out)
 	}
 	return out.Flush()
 }
@@ -54,30 +53,6 @@ func list(counts [trace.Purposes]int) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// times are when processes were coloured, the earliest first.
-func (s *Summary) times() []proto.Time {
-	times := make([]proto.Time, 0, len(s.at))
-	for _, at := range s.at {
-		if at != proto.Never {
-			times = append(times, at)
-		}
-	}
-	slices.Sort(times)
-	return times
-}
-
-// quantile is the earliest time by which this part of the processes was coloured.
-func quantile(sorted []proto.Time, part float64) proto.Time {
-	if len(sorted) == 0 {
-		return 0
-	}
-	need := int(part * float64(len(sorted)))
-	if float64(need) < part*float64(len(sorted)) {
-		need++
-	}
-	return sorted[max(need, 1)-1]
 }
 
 // gapText is the length of the longest gap, and a text with the number of gaps of the shortest few
@@ -113,11 +88,11 @@ const (
 )
 
 // histogram draws how many processes were coloured when.
-func (s *Summary) histogram(out *bufio.Writer, sorted []proto.Time) {
-	step := bucket(sorted[len(sorted)-1])
-	counts := make([]int, sorted[len(sorted)-1]/step+1)
-	for _, at := range sorted {
-		counts[at/step]++
+func (t *times) histogram(out *bufio.Writer) {
+	step := bucket(t.last)
+	counts := make([]int, t.last/step+1)
+	for at, n := range t.all() {
+		counts[at/step] += n
 	}
 	most := slices.Max(counts)
 	wide := len(fmt.Sprint(most))

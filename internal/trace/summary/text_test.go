@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
 	"banyan/internal/topology"
+	"banyan/internal/trace"
 )
 
 // wantText is what people see of a broadcast among 64 processes, 2 of them dead.
@@ -51,7 +53,11 @@ func TestWrite(t *testing.T) {
 
 func TestWriteNothing(t *testing.T) {
 	var b strings.Builder
-	if err := New(3).Write(&b); err != nil || !strings.Contains(b.String(), "unreached   3        of 3 live; coloured by none") {
+	var s Summary
+	for range 3 {
+		s.Process(proto.Never, trace.Other, false, false)
+	}
+	if err := s.Write(&b); err != nil || !strings.Contains(b.String(), "unreached   3        of 3 live; coloured by none") {
 		t.Errorf("error %v, got\n%s", err, b.String())
 	}
 }
@@ -61,7 +67,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestWriteError(t *testing.T) {
-	if New(1).Write(failing{}) == nil {
+	if new(Summary).Write(failing{}) == nil {
 		t.Error("the writer's error is lost")
 	}
 }

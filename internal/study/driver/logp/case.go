@@ -3,8 +3,6 @@ package logp
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"banyan/internal/proto"
@@ -187,30 +185,4 @@ func (c *Case) Caveat() string {
 		return fmt.Sprintf("o = %d doesn't divide L = %d: the optimal tree is numbered by time, but isn't interleaved in the sense of definition 1", c.Overhead, c.Latency)
 	}
 	return ""
-}
-
-// FailRandom adds count random live processes other than the root to the dead ones. The same
-// source gives the same processes.
-func (c *Case) FailRandom(count int, source rand.Source) error {
-	failed := NewSet(c.Procs)
-	for _, f := range c.Failed {
-		failed.Add(f)
-	}
-	if live := c.Procs - 1 - failed.Len(); count < 0 || count > live {
-		return fmt.Errorf("%d: want 0 to %d", count, live)
-	}
-	random := rand.New(source)
-	live := make([]int, 0, c.Procs)
-	for p := 1; p < c.Procs; p++ {
-		if !failed.Has(p) {
-			live = append(live, p)
-		}
-	}
-	for i := range count {
-		j := i + random.IntN(len(live)-i)
-		live[i], live[j] = live[j], live[i]
-	}
-	c.Failed = slices.Concat(c.Failed, live[:count])
-	slices.Sort(c.Failed)
-	return nil
 }

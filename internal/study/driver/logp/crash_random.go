@@ -20,22 +20,20 @@ func (c *Case) CrashRandom(count int, until proto.Time, source rand.Source) erro
 	for _, crash := range c.Crashes {
 		taken.Add(crash.Proc)
 	}
-	var live []int
-	for p := 1; p < c.Procs; p++ {
-		if !taken.Has(p) {
-			live = append(live, p)
-		}
+	live := c.Procs - 1 - taken.Len()
+	if count < 0 || count > live {
+		return fmt.Errorf("%d: want 0 to %d", count, live)
 	}
-	if count < 0 || count > len(live) {
-		return fmt.Errorf("%d: want 0 to %d", count, len(live))
+	if count == 0 {
+		return nil
 	}
+	left := c.left(taken, live, count)
 	random := rand.New(source)
 	c.Crashes = slices.Clone(c.Crashes)
 	for i := range count {
-		j := i + random.IntN(len(live)-i)
-		live[i], live[j] = live[j], live[i]
+		process := left.draw(i, i+random.IntN(live-i))
 		at := fault.Trigger{Kind: fault.AtStep, N: random.Int64N(int64(until) + 1)}
-		c.Crashes = append(c.Crashes, Crash{live[i], at})
+		c.Crashes = append(c.Crashes, Crash{process, at})
 	}
 	return nil
 }

@@ -50,12 +50,12 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 	n.now, n.stats = 0, Activity{}
 	n.wire.clear()
 	n.late.clear()
+	n.wire.room(roomFor(procs, latency, overhead))
 	if len(n.flags) != procs {
-		n.flags = make([]uint8, procs)
+		n.flags = makeHuge[uint8](&n.wire.pages, procs)
 		n.toSend = newAgenda(procs)
 		n.waiting = nil
 	}
-	n.wire.room(roomFor(procs, latency, overhead))
 	clear(n.flags)
 	failed.each(func(p int) { n.flags[p] = isDead })
 	n.slab.reset()

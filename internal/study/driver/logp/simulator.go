@@ -129,6 +129,7 @@ func (c *Case) TraceHeader() trace.Header {
 type run struct {
 	config   broadcast.Config
 	states   []broadcast.State
+	pages    hugePages // of the arrays here
 	coloured int
 	last     proto.Time   // when the last of them was
 	waits    []proto.Time // when a process may have something to send, ascending
@@ -141,11 +142,12 @@ type run struct {
 
 func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer, timed bool) {
 	r.config, r.coloured, r.last, r.waits, r.trace, r.timed = config, 1, 0, r.waits[:0], t, timed
-	if procs := config.Tree.Procs(); timed && len(r.times) != procs {
-		r.times, r.colouredBy = make([]proto.Time, procs), make([]uint8, procs)
+	procs := config.Tree.Procs()
+	if len(r.states) != procs {
+		r.states = makeHuge[broadcast.State](&r.pages, procs)
 	}
-	if procs := config.Tree.Procs(); len(r.states) != procs {
-		r.states = makeHuge[broadcast.State](procs)
+	if timed && len(r.times) != procs {
+		r.times, r.colouredBy = makeHuge[proto.Time](&r.pages, procs), makeHuge[uint8](&r.pages, procs)
 	}
 	for p := range r.states {
 		r.config.Start(&r.states[p], p)

@@ -198,13 +198,3 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 }
-
-func TestFailRandom(t *testing.T) {
-	c := Case{Procs: 10, Failed: []int{3}}
-	if err := c.FailRandom(8, rand.NewPCG(1, 0)); err != nil || !slices.Equal(c.Failed, []int{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-		t.Errorf("%v, %v", c.Failed, err)
-	}
-	if c.FailRandom(1, rand.NewPCG(1, 0)) == nil || c.FailRandom(-1, rand.NewPCG(1, 0)) == nil {
-		t.Error("nobody is left to fail")
-	}
-}

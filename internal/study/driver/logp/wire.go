@@ -14,6 +14,7 @@ import (
 // A message that has to wait for its receiver leaves the wire when it arrives.
 type wire struct {
 	ring    []Message // its length is a power of two, or 0
+	pages   hugePages // of the ring
 	batches queue.Queue[batch]
 	end     uint // where the next message goes, before it is taken modulo the ring's length
 
@@ -37,7 +38,7 @@ func (w *wire) room(messages int) {
 	if size == len(w.ring) {
 		return
 	}
-	grown := makeHuge[Message](size)
+	grown := makeHuge[Message](&w.pages, size)
 	start := w.start()
 	for i := start; i != w.end; i++ {
 		grown[i&uint(size-1)] = w.ring[i&uint(len(w.ring)-1)]
