@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/launcher"
+	"banyan/internal/job/trial"
 )
 
 const checkLong = `Check runs PROGRAM several times with every rank replicated. It perturbs the timing
@@ -64,7 +65,6 @@ type checkFlags struct {
 	format    string
 
 	programs []launcher.Part
-	ranks    int // of all programs
 	input    []byte
 }
 
@@ -85,7 +85,7 @@ func CheckCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			return f.check(cmd.OutOrStdout())
+			return f.run(cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -108,7 +108,6 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	if f.programs, err = f.part.parseAll(flags, args); err != nil {
 		return err
 	}
-	f.ranks = ranksOf(f.programs)
 	if help, err := flags.GetBool("help"); err == nil && help {
 		return pflag.ErrHelp
 	}
@@ -133,36 +132,58 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// config is the job of one run.
-func (f *checkFlags) config(environment []string, stderr io.Writer) launcher.Config {
-	parts := slices.Clone(f.programs)
-	for i := range parts {
-		parts[i].Env = slices.Concat(parts[i].Env, environment)
+// run makes the runs and writes the verdict.
+func (f *checkFlags) run(out io.Writer) error {
+	bar := cli.NewProgress(f.runs, "checking")
+	v, err := trial.Run(trial.Config{
+		Job: f.job(), Input: func() io.Reader { return bytes.NewReader(f.input) },
+		Runs: f.runs, Seed: f.seed, Patience: f.patience, Progress: bar.Set,
+	})
+	bar.Clear()
+	if err != nil {
+		return checkError(err)
 	}
-	first := parts[0]
+	if f.format == "json" {
+		err = v.WriteJSON(out)
+	} else {
+		err = v.WriteText(out, f.strict)
+	}
+	switch {
+	case err != nil:
+		return err
+	case v.Diverged() || f.strict && v.Payload != nil && v.Failure == "":
+		return cli.Exit(checkDiverged, nil)
+	case v.Failure != "":
+		return cli.Exit(checkFailed, nil)
+	}
+	return nil
+}
+
+// checkError gives an error its exit code.
+func checkError(err error) error {
+	var start *launcher.StartError
+	var interrupted *trial.InterruptedError
+	switch {
+	case errors.As(err, &start):
+		return cli.Exit(start.Code, err)
+	case errors.As(err, &interrupted):
+		return cli.Exit(interrupted.ExitCode, nil) // the user knows
+	}
+	return cli.Exit(checkFailed, err)
+}
+
+// job is the job of each run.
+func (f *checkFlags) job() launcher.Config {
+	first := f.programs[0]
 	c := launcher.Config{
-		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: parts[1:],
+		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: f.programs[1:],
 		Replicas: f.replicas, Transport: f.transport, Bind: launcher.BindAuto,
-		Stdin: bytes.NewReader(f.input), Stdout: io.Discard, Stderr: stderr,
 	}
 	if f.show {
-		c.Stdout, c.Stderr = os.Stdout, io.MultiWriter(os.Stderr, stderr)
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		if f.format == "json" {
 			c.Stdout = os.Stderr
 		}
 	}
 	return c
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ kept []byte }
-
-const tailKept = 4 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.kept = append(t.kept, b...)
-	if extra := len(t.kept) - tailKept; extra > 0 {
-		t.kept = append(t.kept[:0], t.kept[extra:]...)
-	}
-	return len(b), nil
 }

@@ -1,4 +1,4 @@
-package job
+package trial
 
 import (
 	"encoding/json"
@@ -9,45 +9,63 @@ import (
 	"banyan/internal/job/check"
 )
 
-// write writes the verdict.
-func (v *verdict) write(w io.Writer, f *checkFlags) error {
-	if f.format == "json" {
-		return v.writeJSON(w, f)
-	}
+// Verdict is what all runs together have shown.
+type Verdict struct {
+	Ranks, Replicas int
+	Planned, Runs   int    // how many runs there were to be, and were
+	FirstSeed, Seed uint64 // of the first run and of the last
+	Calls           int    // compared, and alike in control
+
+	Findings *check.Summary // of the last run, if replicas differ in control; or nil
+
+	// Of payloads, in all runs:
+	Payloads    check.Sites
+	Payload     *check.Difference // the first, or nil
+	PayloadSeed uint64            // of its run
+
+	Failure string // why the last run came to nothing; or empty
+	Output  string // the end of the job's standard error, then
+}
+
+// Diverged tells whether replicas differ in control.
+func (v *Verdict) Diverged() bool { return v.Findings != nil }
+
+// WriteText writes the verdict for people. If strict is set, data that differs is a failure.
+func (v *Verdict) WriteText(w io.Writer, strict bool) error {
 	var s strings.Builder
-	seeds := fmt.Sprintf("seed %d", f.seed)
-	if v.runs > 1 {
-		seeds = fmt.Sprintf("seeds %d to %d", f.seed, v.seed)
+	seeds := fmt.Sprintf("seed %d", v.FirstSeed)
+	if v.Runs > 1 {
+		seeds = fmt.Sprintf("seeds %d to %d", v.FirstSeed, v.Seed)
 	}
-	what := fmt.Sprintf("%s, %s, %s; %s compared", inWords(f.ranks, "rank"), inWords(f.replicas, "replica"), seeds, inWords(v.calls, "call"))
+	what := fmt.Sprintf("%s, %s, %s; %s compared", inWords(v.Ranks, "rank"), inWords(v.Replicas, "replica"), seeds, inWords(v.Calls, "call"))
 	switch {
-	case v.findings != nil:
-		fmt.Fprintf(&s, "not send-deterministic: found in run %d of %d, with seed %d (%s)\n\n", v.runs, f.runs, v.seed, what)
-		fmt.Fprintf(&s, "%v\n", v.findings.Found[0])
-		if others := v.findings.Found[1:]; len(others) > 0 {
+	case v.Findings != nil:
+		fmt.Fprintf(&s, "not send-deterministic: found in run %d of %d, with seed %d (%s)\n\n", v.Runs, v.Planned, v.Seed, what)
+		fmt.Fprintf(&s, "%v\n", v.Findings.Found[0])
+		if others := v.Findings.Found[1:]; len(others) > 0 {
 			s.WriteString("\nlater, perhaps in consequence:")
 			for _, d := range others {
 				fmt.Fprintf(&s, " rank %d in call %d;", d.Rank, d.Number)
 			}
 			s.WriteString("\n")
 		}
-	case v.failure != "":
-		fmt.Fprintf(&s, "run %d of %d, with seed %d, came to nothing: %s\nuntil then no rank's replicas differed in what they send (%s)\n", v.runs, f.runs, v.seed, v.failure, what)
-		for line := range strings.Lines(v.output) {
+	case v.Failure != "":
+		fmt.Fprintf(&s, "run %d of %d, with seed %d, came to nothing: %s\nuntil then no rank's replicas differed in what they send (%s)\n", v.Runs, v.Planned, v.Seed, v.Failure, what)
+		for line := range strings.Lines(v.Output) {
 			fmt.Fprintf(&s, "  | %s\n", strings.TrimRight(line, "\n"))
 		}
-	case v.payload != nil:
-		fmt.Fprintf(&s, "no difference but of data in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
+	case v.Payload != nil:
+		fmt.Fprintf(&s, "no difference but of data in what replicas send found in %s (%s)\n", inWords(v.Runs, "run"), what)
 	default:
-		fmt.Fprintf(&s, "no difference in what replicas send found in %s (%s)\n", inWords(v.runs, "run"), what)
+		fmt.Fprintf(&s, "no difference in what replicas send found in %s (%s)\n", inWords(v.Runs, "run"), what)
 	}
 	switch {
-	case v.findings != nil:
-		if first := v.findings.Payload; first != nil && first.Earlier(v.findings.Found[0]) {
+	case v.Findings != nil:
+		if first := v.Findings.Payload; first != nil && first.Earlier(v.Findings.Found[0]) {
 			fmt.Fprintf(&s, "\nbefore that the data of a call differed, which may be the cause:\n%v\n", first)
 		}
-	case v.payload != nil:
-		v.writeData(&s, f)
+	case v.Payload != nil:
+		v.writeData(&s, strict)
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
@@ -57,20 +75,20 @@ func (v *verdict) write(w io.Writer, f *checkFlags) error {
 const placesShown = 10
 
 // writeData lists where data differs, and nothing else.
-func (v *verdict) writeData(s *strings.Builder, f *checkFlags) {
+func (v *Verdict) writeData(s *strings.Builder, strict bool) {
 	word := "warning"
-	if f.strict {
+	if strict {
 		word = "failure (--strict)"
 	}
-	fmt.Fprintf(s, "\n%s: in %s the data differs, and nothing else:\n", word, inWords(v.payloads.Calls(), "call"))
-	places := v.payloads.Sorted()
+	fmt.Fprintf(s, "\n%s: in %s the data differs, and nothing else:\n", word, inWords(v.Payloads.Calls(), "call"))
+	places := v.Payloads.Sorted()
 	for _, p := range places[:min(len(places), placesShown)] {
-		fmt.Fprintf(s, "%7d of %v\n", v.payloads[p], p)
+		fmt.Fprintf(s, "%7d of %v\n", v.Payloads[p], p)
 	}
 	if more := len(places) - placesShown; more > 0 {
 		fmt.Fprintf(s, "        and in %s more\n", inWords(more, "place"))
 	}
-	fmt.Fprintf(s, "the first (seed %d):\n%v\n", v.payloadSeed, v.payload)
+	fmt.Fprintf(s, "the first (seed %d):\n%v\n", v.PayloadSeed, v.Payload)
 	s.WriteString("  After a death a receiver may get such data of either replica, so what one message holds twice, and what another\n" +
 		"  holds never. That is harmless only if nothing depends on it, as with timers that are summed up.\n")
 }
@@ -126,22 +144,23 @@ type (
 	}
 )
 
-func (v *verdict) writeJSON(w io.Writer, f *checkFlags) error {
+// WriteJSON writes the verdict as one JSON object.
+func (v *Verdict) WriteJSON(w io.Writer) error {
 	j := verdictJSON{
-		Diverged: v.findings != nil, Runs: v.runs, Ranks: f.ranks, Replicas: f.replicas, Seed: f.seed,
-		Calls: v.calls, Differences: []differenceJSON{}, DataDiffers: v.payloads.Calls(), Failure: v.failure,
+		Diverged: v.Diverged(), Runs: v.Runs, Ranks: v.Ranks, Replicas: v.Replicas, Seed: v.FirstSeed,
+		Calls: v.Calls, Differences: []differenceJSON{}, DataDiffers: v.Payloads.Calls(), Failure: v.Failure,
 	}
-	if v.findings != nil {
-		j.FoundSeed = &v.seed
-		for _, d := range v.findings.Found {
+	if v.Findings != nil {
+		j.FoundSeed = &v.Seed
+		for _, d := range v.Findings.Found {
 			j.Differences = append(j.Differences, jsonOf(d))
 		}
 	}
-	for _, p := range v.payloads.Sorted() {
-		j.DataPlaces = append(j.DataPlaces, placeJSON{p.Op, p.Where, v.payloads[p]})
+	for _, p := range v.Payloads.Sorted() {
+		j.DataPlaces = append(j.DataPlaces, placeJSON{p.Op, p.Where, v.Payloads[p]})
 	}
-	if v.payload != nil {
-		j.Data = new(jsonOf(v.payload))
+	if v.Payload != nil {
+		j.Data = new(jsonOf(v.Payload))
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
