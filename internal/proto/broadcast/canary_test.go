@@ -108,7 +108,7 @@ func (b endless) SendReady(s *State, now proto.Time) (int, Kind, bool) {
 }
 
 func TestCanaries(t *testing.T) {
-	checked, optimised := variant{correction: Checked}, variant{correction: Optimised, distance: 2}
+	checked, skipAhead := variant{correction: Checked}, variant{correction: SkipAhead, distance: 2}
 	for name, canary := range map[string]struct {
 		variant
 		bug  func(*Config) machine
@@ -117,8 +117,8 @@ func TestCanaries(t *testing.T) {
 		"stops at once": {checked, func(c *Config) machine { return stopsAtOnce{c} }, errUnreached},
 		"uncapped":      {checked, func(c *Config) machine { return uncapped{c} }, errCorrections},
 		"doubtful":      {checked, func(c *Config) machine { return doubtful{c} }, errColour},
-		"greedy":        {optimised, func(c *Config) machine { return greedy{c} }, errUnreached},
-		"silent":        {optimised, func(c *Config) machine { return silent{c} }, errUnreached},
+		"greedy":        {skipAhead, func(c *Config) machine { return greedy{c} }, errUnreached},
+		"silent":        {skipAhead, func(c *Config) machine { return silent{c} }, errUnreached},
 		"short":         {variant{correction: Opportunistic, distance: 2}, func(c *Config) machine { return short{c} }, errUnreached},
 		"one-sided":     {variant{correction: Opportunistic, distance: 2, unequal: true}, func(c *Config) machine { return short{c} }, errUnreached},
 		"content":       {variant{correction: Delayed, delay: 1}, func(c *Config) machine { return content{c} }, errUnreached},

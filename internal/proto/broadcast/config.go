@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"fmt"
+	"strings"
 
 	"banyan/internal/proto"
 	"banyan/internal/topology"
@@ -14,14 +15,15 @@ const (
 	NoCorrection  Correction = iota // dissemination alone
 	Acknowledged                    // a plain tree, acknowledged
 	Checked                         // checked correction
-	Optimised                       // optimised opportunistic correction
+	Optimised                       // optimised opportunistic correction, as printed
+	SkipAhead                       // opportunistic correction that skips ahead on each side
 	Opportunistic                   // opportunistic correction
 	Delayed                         // delayed correction
 	FailureProof                    // failure-proof correction
 )
 
 // corrections are the names of all variants.
-var corrections = [...]string{"none", "ack", "checked", "optimized", "opportunistic", "delayed", "failure-proof"}
+var corrections = [...]string{"none", "ack", "checked", "optimized", "skip-ahead", "opportunistic", "delayed", "failure-proof"}
 
 func (c Correction) String() string {
 	if int(c) < len(corrections) {
@@ -37,14 +39,14 @@ func ParseCorrection(s string) (Correction, error) {
 			return Correction(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown correction %q: want none, ack, checked, optimized, opportunistic, delayed or failure-proof", s)
+	return 0, fmt.Errorf("unknown correction %q: want %s or %s", s, strings.Join(corrections[:len(corrections)-1], ", "), corrections[len(corrections)-1])
 }
 
 // Corrects says whether processes send corrections at all.
 func (c Correction) Corrects() bool { return c >= Checked && int(c) < len(corrections) }
 
 // HasDistance says whether corrections go to a fixed number of neighbours.
-func (c Correction) HasDistance() bool { return c == Optimised || c == Opportunistic }
+func (c Correction) HasDistance() bool { return c >= Optimised && c <= Opportunistic }
 
 // DefaultStart is the start that suits a correction, the paper's where it gives
 // one: "synchronized", "overlapped", or "-" where there is none.
@@ -52,7 +54,7 @@ func (c Correction) DefaultStart() string {
 	switch c {
 	case Checked, Delayed:
 		return "synchronized"
-	case Optimised, Opportunistic, FailureProof:
+	case Optimised, SkipAhead, Opportunistic, FailureProof:
 		return "overlapped"
 	}
 	return "-"
@@ -68,7 +70,7 @@ type Config struct {
 	Correction Correction
 
 	// Distance is the number of neighbours on each side to which an opportunistic
-	// correction goes, optimised or not, from 1. Processes that would be reached
+	// correction goes, of any variant, from 1. Processes that would be reached
 	// from both sides of a small ring are reached from one.
 	Distance int
 	// Unequal distances: Distance counts the neighbours on the right only,

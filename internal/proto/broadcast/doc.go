@@ -32,8 +32,11 @@
 //     Overlapped, it reaches every live process as long as no d neighbours in
 //     a row are dead, d being the larger of both distances; synchronised, as long as
 //     dissemination leaves no gap of more than their sum.
-//   - Optimised (optimised.go): the same, without messages to processes that
-//     a neighbour is known to reach.
+//   - SkipAhead (skipahead.go): the same, without messages to processes on one side that a
+//     neighbour on the other is known to reach. Promises what Opportunistic does.
+//   - Optimised (optimised.go): the paper's rule, without messages to any process that a
+//     neighbour should reach. Two may rely on each other, so that a live process may stay
+//     uncoloured as soon as one is dead. With corrections in one direction it is SkipAhead.
 //   - Delayed (delayed.go): one message each and an answer for those that miss it.
 //     Reaches every live process, as checked correction does.
 //   - FailureProof (failureproof.go): until all are known to have been sent to.

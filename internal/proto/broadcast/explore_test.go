@@ -51,30 +51,40 @@ func (v variant) config(tree topology.Tree) *Config {
 
 // covers says whether a broadcast must reach every live process.
 func covers(c *Config, dead func(p int) bool) bool {
-	deaths := false
-	run, longest := 0, 0
-	for p := range c.Tree.Procs() {
-		if dead(p) {
-			deaths = true
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
 	switch c.Correction {
 	case Checked, Delayed, FailureProof:
 		return true
-	case Optimised, Opportunistic:
-		left, right := c.reach()
-		if !c.Synchronised && longest < max(int(left), int(right)) {
+	case SkipAhead, Opportunistic:
+		if !c.Synchronised && gapsBelow(c, dead) {
+			return true
+		}
+	case Optimised:
+		if left, right := c.reach(); !c.Synchronised && gapsBelow(c, dead) && min(left, right) == 0 {
 			return true
 		}
 	}
 	if c.Gossip.enabled() {
 		return false
 	}
-	return !deaths
+	for p := range c.Tree.Procs() {
+		if dead(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// gapsBelow says whether fewer dead than the larger distance are in a row everywhere.
+func gapsBelow(c *Config, dead func(p int) bool) bool {
+	run, longest := 0, 0
+	for p := range c.Tree.Procs() {
+		if run++; !dead(p) {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	left, right := c.reach()
+	return longest < max(int(left), int(right))
 }
 
 // takesAway: see world.takesAway. Without that property much less can be left out.
@@ -131,9 +141,10 @@ func TestEverything(t *testing.T) {
 	for _, v := range []variant{
 		{correction: NoCorrection}, {correction: Acknowledged},
 		{correction: Checked}, {correction: Checked, sync: true},
-		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2},
-		{correction: Optimised, distance: 1, sync: true}, {correction: Optimised, distance: 2, sync: true},
-		{correction: Optimised, distance: 2, unequal: true}, {correction: Optimised, distance: 1, unequal: true, left: 2},
+		{correction: SkipAhead, distance: 1}, {correction: SkipAhead, distance: 2},
+		{correction: SkipAhead, distance: 1, sync: true}, {correction: SkipAhead, distance: 2, sync: true},
+		{correction: SkipAhead, distance: 2, unequal: true}, {correction: SkipAhead, distance: 1, unequal: true, left: 2},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 1, sync: true}, {correction: Optimised, distance: 2, unequal: true},
 		{correction: Opportunistic, distance: 1}, {correction: Opportunistic, distance: 1, sync: true},
 		{correction: Opportunistic, distance: 2, unequal: true}, {correction: Opportunistic, distance: 1, unequal: true, left: 2, sync: true},
 		{correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
@@ -177,7 +188,8 @@ func smallTrees(procs int) []topology.Tree {
 func TestReductions(t *testing.T) {
 	for _, v := range []variant{
 		{correction: Checked}, {correction: Checked, sync: true},
-		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: NoCorrection},
+		{correction: SkipAhead, distance: 1}, {correction: SkipAhead, distance: 2}, {correction: NoCorrection},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2},
 		{correction: Delayed, delay: 1}, {correction: Opportunistic, distance: 1}, {correction: FailureProof},
 	} {
 		for _, tree := range smallTrees(3) {
@@ -230,8 +242,9 @@ func TestRandomSchedules(t *testing.T) {
 	}
 	variants := []variant{
 		{correction: Checked}, {correction: Checked, sync: true}, {correction: Acknowledged},
-		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: Optimised, distance: 4},
-		{correction: Optimised, distance: 3, unequal: true}, {correction: Optimised, distance: 1, unequal: true, left: 4},
+		{correction: SkipAhead, distance: 1}, {correction: SkipAhead, distance: 2}, {correction: SkipAhead, distance: 4},
+		{correction: SkipAhead, distance: 3, unequal: true}, {correction: SkipAhead, distance: 1, unequal: true, left: 4},
+		{correction: Optimised, distance: 3}, {correction: Optimised, distance: 4, unequal: true},
 		{correction: Opportunistic, distance: 2}, {correction: Opportunistic, distance: 1, unequal: true, left: 3},
 		{correction: Opportunistic, distance: 2, sync: true}, {correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
 		{correction: Checked, gossip: Gossip{Rounds: 4, Seed: 1}}, {correction: Checked, sync: true, gossip: Gossip{Rounds: 3, Seed: 2}},

@@ -128,7 +128,7 @@ func (c *Config) takesPart(kind Kind) bool {
 	switch c.Correction {
 	case Checked, Delayed:
 		return kind.disseminates()
-	case Optimised, Opportunistic:
+	case Optimised, SkipAhead, Opportunistic:
 		return kind.disseminates() || !c.Synchronised
 	case FailureProof:
 		return true
@@ -178,6 +178,11 @@ func (c *Config) correct(s *State, now proto.Time) (to int, kind Kind, ok bool) 
 		left, right = c.checked(s)
 	case Optimised:
 		left, right = c.optimised(s)
+		if right > 0 && right <= left { // right first, as the paper lists them
+			left = 0
+		}
+	case SkipAhead:
+		left, right = c.skipAhead(s)
 	case Opportunistic:
 		left, right = c.opportunistic(s)
 	case Delayed:

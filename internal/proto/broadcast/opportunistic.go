@@ -1,11 +1,11 @@
 package broadcast
 
 // Opportunistic correction: a process sends to its neighbours on the ring, as
-// far as a distance for each side, whatever it hears (section 3.1). Optimised correction
-// (optimised.go) differs only in that it leaves some messages out.
+// far as a distance for each side, whatever it hears (section 3.1). Skip-ahead (skipahead.go) and
+// optimised correction (optimised.go) differ in that they leave some messages out.
 //
 // Where it is synchronised, the processes that dissemination has reached correct.
-// Where it is overlapped, all coloured processes do, as with optimised correction.
+// Where it is overlapped, all coloured processes do, as with the others.
 //
 // The two sides never overlap: in a small ring a process within the distance of both sides
 // is reached from one. If both could reach half of the ring or more, the opposite

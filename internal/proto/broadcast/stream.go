@@ -14,7 +14,7 @@ import (
 // which is the same at all members. Each has its own root, and many may be under
 // way at once.
 //
-// Each runs as a corrected tree of its own, with optimised opportunistic correction
+// Each runs as a corrected tree of its own, with skip-ahead correction
 // (Config, State): binomial and interleaved, or, where many large ones follow each
 // other, a chain (Shape). The stream adds what the paper leaves
 // out: recovery from deaths during it, and an end to what is kept.
@@ -171,7 +171,7 @@ func NewStream(cfg StreamConfig) *Stream {
 	}
 	for shape, tree := range [shapes]topology.Tree{Shallow: binomial, Chain: chain, Star: star} {
 		s.trees[shape] = Config{
-			Tree: tree, Correction: Optimised,
+			Tree: tree, Correction: SkipAhead,
 			Unequal: true, LeftDistance: min(cfg.Distance, max(1, cfg.Size-1)),
 		}
 	}

@@ -334,7 +334,7 @@ func (w *world) End() error {
 	switch {
 	case w.config.Correction == Acknowledged && w.states[0].Done() == deaths:
 		return errDone
-	case w.config.Correction.HasDistance():
+	case w.config.Correction.HasDistance() && w.config.Correction != Optimised:
 		return w.checkGaps()
 	}
 	return nil

@@ -9,7 +9,7 @@
 //   - seed, runs: of the campaign, and of each combination;
 //   - procs, L, o, gap: the LogP model; a gap of 0 is o;
 //   - tree: binomial, kary:K, lame:K, optimal, gossip:STEPS or gossip-rounds:ROUNDS; numbering;
-//   - correction: its name, with a distance (optimized:2, optimized:0:4 for the left and
+//   - correction: its name, with a distance (optimized:2, skip-ahead:0:4 for the left and
 //     the right) or a delay (delayed:8); start;
 //   - failed, failed_nodes: processes (or a share of all) and nodes that are dead from the start;
 //     crashes: processes (or a share) that die on the way, each at a step of the time that the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/report"
 )
 
@@ -73,14 +74,14 @@ func (e *experiment) figure6(s *faultFreeStudy, distance int) *report.Figure {
 			f.Series = append(f.Series, series)
 		}
 	}
-	opportunistic := optimised(d)
-	add("gossip, opportunistic", gossipLook, report.LinePoints, true, "gossip", opportunistic.name, func(procs int) float64 { return s.gossip[procs].safe[distance].messages.mean() })
+	optimised := optimised(d)
+	add("gossip, opportunistic", gossipLook, report.LinePoints, true, "gossip", opportunistic(broadcast.Opportunistic, d).name, func(procs int) float64 { return s.gossip[procs].safe[distance].messages.mean() })
 	add("gossip, checked", gossipLook, report.LinePoints, false, "gossip", checked.name, func(procs int) float64 { return s.gossip[procs].messages.mean() })
 	for i, t := range trees {
-		for _, c := range []correction{checked, opportunistic, acknowledged, plain} {
+		for _, c := range []correction{checked, optimised, acknowledged, plain} {
 			name, look, style, dashed := "", 7, report.LinePoints, false
 			switch {
-			case c == opportunistic:
+			case c == optimised:
 				name, look = t.name+", opportunistic", i+1
 			case i > 0:
 			case c == checked:

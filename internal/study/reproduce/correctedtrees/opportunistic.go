@@ -6,7 +6,7 @@ import (
 )
 
 // opportunisticStudy is section 4.3 with optimised overlapped opportunistic
-// correction, which the engine must run.
+// correction as printed, which the engine must run.
 type opportunisticStudy struct {
 	points []map[point]*opportunisticPoint // for each distance, by its index
 }

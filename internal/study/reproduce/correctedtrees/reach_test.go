@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
 )
 
@@ -15,7 +16,7 @@ func TestReach(t *testing.T) {
 	for seed := range uint64(1500) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		shape := trees[random.IntN(len(trees))]
-		c := shape.broadcastCase(3+random.IntN(300), optimised(1))
+		c := shape.broadcastCase(3+random.IntN(300), opportunistic(broadcast.SkipAhead, 1))
 		if err := c.FailRandom(random.IntN(1+c.Procs*2/3), random); err != nil {
 			t.Fatal(err)
 		}
@@ -37,6 +38,9 @@ func TestReach(t *testing.T) {
 					t.Fatalf("seed %d, %s, %d processes, distance %d: %d unreached, the engine says %d", seed, shape.name, c.Procs, c.Distance, got, want.Unreached)
 				}
 				left += got
+				if c.Correction = broadcast.Opportunistic; seed%2 == 0 {
+					c.Correction = broadcast.SkipAhead
+				}
 			}
 		}
 	}

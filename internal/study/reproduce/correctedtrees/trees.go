@@ -43,8 +43,11 @@ var (
 )
 
 // optimised is overlapped, as throughout the paper.
-func optimised(distance int) correction {
-	return correction{fmt.Sprintf("opportunistic, distance %d", distance), broadcast.Optimised, distance, false}
+func optimised(distance int) correction { return opportunistic(broadcast.Optimised, distance) }
+
+// opportunistic is one of the kinds of opportunistic correction, overlapped.
+func opportunistic(kind broadcast.Correction, distance int) correction {
+	return correction{fmt.Sprintf("%v, distance %d", kind, distance), kind, distance, false}
 }
 
 // broadcastCase is a broadcast along a tree, without dead processes.
