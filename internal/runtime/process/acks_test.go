@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
 
@@ -31,50 +32,34 @@ func TestAcknowledgementsWait(t *testing.T) {
 		}
 		return frames
 	}
-	arriveFrom(p, sender, 1, acksOwedLimit-1, 8)
+	arriveFrom(p, sender, 1, replica.AcksOwedLimit-1, 8)
 	p.Work()
 	if n := acks(); n != 0 {
-		t.Fatalf("%d frames acknowledge fewer than %d messages", n, acksOwedLimit)
+		t.Fatalf("%d frames acknowledge fewer than %d messages", n, replica.AcksOwedLimit)
 	}
-	arriveFrom(p, sender, acksOwedLimit, acksOwedLimit, 8)
+	arriveFrom(p, sender, replica.AcksOwedLimit, replica.AcksOwedLimit, 8)
 	if n := acks(); n != 1 {
-		t.Fatalf("%d frames acknowledge %d messages", n, acksOwedLimit)
+		t.Fatalf("%d frames acknowledge %d messages", n, replica.AcksOwedLimit)
 	}
-	arriveFrom(p, sender, acksOwedLimit+1, acksOwedLimit+1, 8)
-	p.At(acksOwedTime / 2)
-	arriveFrom(p, sender, acksOwedLimit+2, acksOwedLimit+2, 8)
+	arriveFrom(p, sender, replica.AcksOwedLimit+1, replica.AcksOwedLimit+1, 8)
+	p.At(replica.AcksOwedTime / 2)
+	arriveFrom(p, sender, replica.AcksOwedLimit+2, replica.AcksOwedLimit+2, 8)
 	p.Work()
 	p.Tick()
-	if d := p.Deadline(); d != acksOwedTime || acks() != 1 {
-		t.Fatalf("%d frames before it is time; that is at %d, want %d", acks(), d, acksOwedTime)
+	if d := p.Deadline(); d != replica.AcksOwedTime || acks() != 1 {
+		t.Fatalf("%d frames before it is time; that is at %d, want %d", acks(), d, replica.AcksOwedTime)
 	}
-	p.At(acksOwedTime)
+	p.At(replica.AcksOwedTime)
 	p.Tick()
 	p.Tick()
 	if n := acks(); n != 2 {
 		t.Fatalf("%d frames after some time, want 2", n)
 	}
-	arriveFrom(p, sender, acksOwedLimit+3, acksOwedLimit+4, acksOwedBytes/2)
+	arriveFrom(p, sender, replica.AcksOwedLimit+3, replica.AcksOwedLimit+4, replica.AcksOwedBytes/2)
 	if n := acks(); n != 3 {
 		t.Fatalf("%d frames after two large messages, want 3", n)
 	}
 	if p.replica.AcksOwed() != 0 {
 		t.Errorf("%d acknowledgements are owed", p.replica.AcksOwed())
-	}
-}
-
-func TestAcksAreOwedUpToABound(t *testing.T) {
-	var a ackState
-	if a.owe(1, 100, 7) || a.due != 7+acksOwedTime {
-		t.Errorf("after one arrival: %+v", a)
-	}
-	if a.owe(2, 100, 8) || a.due != 7+acksOwedTime {
-		t.Errorf("the second puts off the first: %+v", a)
-	}
-	if !a.owe(acksOwedLimit, 0, 9) || !a.owe(3, acksOwedBytes, 9) {
-		t.Error("many arrivals, or many bytes, wait")
-	}
-	if a.flushed(); a.bytes != 0 || a.due != 0 || a.owe(0, 0, 10) || a.due != 0 {
-		t.Errorf("with nothing to acknowledge: %+v", a)
 	}
 }

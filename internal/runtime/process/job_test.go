@@ -235,7 +235,7 @@ func (w *testJob) advance(n *node) {
 		n.p.Sent(b.to, b.token)
 	}
 	n.p.Work()
-	if n.turns++; n.turns%3 == 0 { // sooner than after acksOwedTime
+	if n.turns++; n.turns%3 == 0 { // sooner than after replica.AcksOwedTime
 		n.p.flushAcks()
 	}
 	w.pass()

@@ -224,7 +224,7 @@ func (p *Process) At(now proto.Time) { p.now = now }
 func (p *Process) Deadline() proto.Time {
 	d := min(p.liveness.deadline(), p.contexts.deadline())
 	if p.replica.AcksOwed() > 0 {
-		d = min(d, p.acks.due)
+		d = min(d, p.acks.Due)
 	}
 	if p.perturb != nil {
 		d = min(d, p.perturb.deadline())
@@ -235,7 +235,7 @@ func (p *Process) Deadline() proto.Time {
 // Tick lets time pass. It is called at the Deadline or later.
 func (p *Process) Tick() {
 	p.tickLiveness()
-	if p.now >= p.acks.due {
+	if p.now >= p.acks.Due {
 		p.flushAcks()
 	}
 	for _, c := range p.contexts.active {

@@ -10,16 +10,15 @@ import (
 const (
 	// EagerLimit is the largest message in bytes that is sent unasked. Larger ones are
 	// offered, and travel when the receiver asks for them.
-	EagerLimit = 64 << 10
+	EagerLimit = replica.EagerLimit
 
 	// queueLimit is how many bytes may wait for one peer before sends to it stop completing
 	// at once.
 	queueLimit = 4 << 20
-	// retainLimit is the same for bytes kept for other replicas. It can't deadlock: the
-	// replica that lags behind holds nothing unacknowledged.
-	retainLimit = 256 << 20
+	// retainLimit is the same for bytes kept for other replicas.
+	retainLimit = replica.RetainLimit
 	// retainCost is about what a message of no bytes takes.
-	retainCost = 256
+	retainCost = replica.RetainCost
 )
 
 // sends are the messages that the program sends.

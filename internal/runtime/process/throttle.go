@@ -1,17 +1,17 @@
 package process
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/replica"
+)
 
 // With mirror, replicas get messages from whichever replica layer is ahead. A replica that lags
 // keeps them until its program receives them. To bound how many it keeps, a replica is throttled
 // whose program has received much more than a sibling's: its sends don't complete, as where much
 // is retained. See package replica.
 
-// skewLimit is how many bytes the program may have received, in messages that are sent unasked,
-// before its sends wait until the programs of the other replicas have received them, too. It is
-// about a core's own cache rather than memory: what reaches a lagging replica too early is read
-// after it has been evicted from there.
-const skewLimit = 1 << 20
+// skewLimit is by how many bytes a replica's program may be ahead.
+const skewLimit = replica.SkewLimit
 
 // noteTaken notes that such a message has found its receive. Messages of a rank to itself don't
 // count, since every replica makes them itself. A replacement gets the count with its donor's

@@ -1,0 +1,30 @@
+// Package loggp drives processes in LogGP time (Alexandrov, Ionescu, Schauser, Scheiman, SPAA '95):
+// messages of many bytes between many processes, each of which has one processor and one port.
+//
+// # The model
+//
+// A frame of s bytes that a process hands to its port at time t leaves when the port is free. It
+// occupies the port for max(g, s·G), and arrives L + s·G after it began to leave. The receiver's
+// port takes one frame at a time as well: two that come together are through g, or the second
+// one's s·G, after each other. The overhead o is the processor's, and so the business of a Node,
+// which knows what it does: it hands a frame over when it has spent o, and spends o on a frame that
+// it takes. Frames of one process to another arrive in the order in which they were sent.
+//
+// # Windows
+//
+// No frame arrives sooner than L after it was sent. So time is cut into windows of L: what a node
+// does in one concerns no other node before the next. Within a window the nodes act one after the
+// other, each until the window's end, in any order and on several cores; the outcome doesn't
+// depend on that. A node finds its frames in the order of their arrival, those of one instant in
+// the order of their senders, those of one sender in the order in which they were sent.
+//
+// A node sleeps until the time that it named or the next frame, whichever is first. It may say that
+// it listens to no frame before some time (Port.Ignore), because it computes. An urgent frame
+// (Port.Post) wakes it all the same, and stands in a queue of its own.
+//
+// # Limits
+//
+// All pairs of processes have the same latency, and each process a port of its own: hosts whose
+// processes share one aren't modelled, nor are the links inside the network. Time is integral, in
+// nanoseconds. A process takes about 200 bytes here, and 64 for each frame that waits.
+package loggp

@@ -1,0 +1,63 @@
+package replication
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/study/driver/loggp"
+)
+
+// kind says what a frame is.
+type kind uint8
+
+const (
+	eager   kind = iota + 1 // a message
+	offer                   // of a message that is too large to be sent unasked
+	pull                    // the answer: the data is wanted
+	data                    // all of it
+	ack                     // the first record of acknowledgement of a frame
+	ackMore                 // another one of the same frame
+	report                  // how much a program has received (mirror)
+	news                    // of a death, from outside of the network
+)
+
+// body is what a frame carries, beside the bytes that only its size tells of.
+type body struct {
+	kind       kind
+	single     bool
+	collective bool
+	tag        int32
+	id         uint32 // of an offer at its sender; pull and data: see there
+	receiver   uint32 // pull and data: the arrival at the receiver
+	seq        uint64
+	total      uint64
+	stamp      []byte // nil unless causality is simulated
+}
+
+type frame = loggp.Frame[body]
+type port = loggp.Port[body]
+
+// Sizes on the wire in bytes, as in package wire; a test compares them.
+const (
+	headerSize   = 64
+	ackSize      = 24
+	stampEntry   = 4         // of a causal stamp, for each rank
+	fragmentSize = 512 << 10 // of the data of a large message in one frame
+	acksPerFrame = 2048 / ackSize
+)
+
+// context is the number of the context of a message.
+func (b *body) context() uint64 { return contextOf(b.collective) }
+
+func contextOf(collective bool) uint64 {
+	if collective {
+		return 3
+	}
+	return 2
+}
+
+// isCollective is its inverse.
+func isCollective(context uint64) bool { return context == 3 }
+
+// fragments is how many frames carry so many bytes of data.
+func fragments(bytes uint64) proto.Time {
+	return proto.Time(max(1, (bytes+fragmentSize-1)/fragmentSize))
+}

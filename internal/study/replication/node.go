@@ -1,0 +1,252 @@
+package replication
+
+import (
+	"banyan/internal/layout"
+	"banyan/internal/proto"
+	"banyan/internal/proto/causal"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/replica"
+	"banyan/internal/study/driver/loggp"
+	"banyan/internal/study/replication/pattern"
+)
+
+// node is one process: a program, the machines below it, and one processor for both.
+//
+// Its machine of replication knows a layout of the node's own rank and its partners only, numbered
+// anew in their order (neighbourhood.go). All else it would know of concerns nobody here.
+type node struct {
+	job     *job
+	port    *port
+	self    proto.Proc
+	rank    proto.Rank
+	around  *neighbourhood
+	machine *replica.Machine
+	out     replica.Actions
+	queues  *match.Queues
+	clock   *causal.Clock // nil unless causality is simulated
+
+	now      proto.Time // how far the processor's time has been spent
+	phase    phase
+	until    proto.Time // computing: the end
+	listens  proto.Time // computing: from when on frames are handled
+	dies     proto.Time
+	ops      []pattern.Op
+	op, step int
+	underway int    // sends and receives that haven't ended
+	room     int    // of them, eager sends that wait for room
+	sends    int64  // of the program
+	random   uint64 // state of its draws
+
+	pace         replica.AckPace
+	arrivals     []arrival
+	vacant       []uint32 // of them
+	alternatives []alternative
+	redirects    []replica.Action
+	offers       []*replica.Message // by id; nil: none
+	spare        []*replica.Message // messages to be used again
+	early        []frame            // messages that wait for their cause
+	learned      [][]byte           // stamps of what the program receives, until it knows
+	pauses       []pause
+
+	tally tally
+}
+
+// phase says what a node's program does.
+type phase uint8
+
+const (
+	running   phase = iota // issues operations
+	computing              // until node.until
+	waiting                // for the end of operations
+	finished
+	dead
+)
+
+var _ loggp.Node[body] = (*node)(nil)
+
+// Act implements loggp.Node.
+func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
+	n.port = p
+	if n.phase == dead {
+		p.Clear()
+		return proto.Never
+	}
+	wake = n.act(min(end, n.dies))
+	if n.dies < end && n.phase != dead {
+		n.die()
+	}
+	if n.phase == dead {
+		p.Clear()
+		return proto.Never
+	}
+	return min(wake, n.dies)
+}
+
+// act does what there is to do before a time, and says when it goes on.
+func (n *node) act(end proto.Time) (wake proto.Time) {
+	for n.phase != dead {
+		if n.phase == running {
+			if n.now >= end {
+				n.port.Ignore(n.now)
+				return n.now
+			}
+			n.run(end)
+			continue
+		}
+		next := n.next()
+		if n.phase == computing && n.until <= next {
+			if n.until >= end {
+				n.port.Ignore(min(n.until, n.listens))
+				return n.until
+			}
+			n.now, n.phase = n.until, running
+			continue
+		}
+		if next >= end {
+			if n.phase == computing {
+				n.port.Ignore(n.listens)
+				return min(n.until, next)
+			}
+			n.port.Ignore(n.now)
+			return next
+		}
+		n.handle(next)
+	}
+	return proto.Never
+}
+
+// next is when the node handles the next frame, news or deadline.
+func (n *node) next() proto.Time {
+	next := n.port.Next()
+	if n.machine.AcksOwed() > 0 {
+		next = min(next, n.pace.Due)
+	}
+	if n.phase == computing {
+		next = max(next, n.listens)
+	}
+	return max(min(next, n.port.NextUrgent()), n.now)
+}
+
+// handle handles what is next, at that time.
+func (n *node) handle(at proto.Time) {
+	n.now = at
+	switch {
+	case n.port.NextUrgent() <= at:
+		n.take(n.port.TakeUrgent())
+	case n.port.Next() <= at:
+		n.take(n.port.Take())
+	default:
+		n.flushAcks()
+	}
+	if n.phase == computing {
+		n.until += n.now - at // there is one processor
+	}
+	if n.room > 0 && n.hasRoom() {
+		n.underway -= n.room
+		n.room = 0
+	}
+	if n.phase == waiting && n.underway <= int(n.ops[n.op].Bytes) {
+		n.learn()
+		n.op++
+		n.phase = running
+	}
+}
+
+// spend spends time of the processor.
+func (n *node) spend(t proto.Time) { n.now += t }
+
+// run has the program go on until a time, until it computes, or until it waits.
+func (n *node) run(end proto.Time) {
+	for n.now < end {
+		if n.op == len(n.ops) {
+			if n.step == n.job.settings.Steps {
+				n.finish()
+				return
+			}
+			if n.job.crashes != nil && n.job.crashes.strikesStep(n.self, n.step) {
+				n.dies = n.now
+				n.die()
+				return
+			}
+			n.ops = n.job.pattern.Step(n.rank, n.ops[:0])
+			n.op = 0
+			n.step++
+			continue
+		}
+		op := &n.ops[n.op]
+		switch op.Kind {
+		case pattern.Compute:
+			n.op++
+			n.until = n.now + n.duration(op.Share)
+			n.listens = n.now + progressTick
+			n.phase = computing
+			return
+		case pattern.Receive:
+			n.op++
+			n.underway++
+			n.receive(op)
+		case pattern.Send:
+			n.sends++
+			if n.job.crashes != nil && n.job.crashes.strikesSend(n.self, n.sends) {
+				n.dies = n.now
+				n.die()
+				return
+			}
+			n.op++
+			n.send(op)
+		case pattern.Wait:
+			if n.underway > int(op.Bytes) {
+				n.phase = waiting
+				return
+			}
+			n.learn()
+			n.op++
+		}
+	}
+}
+
+// progressTick is how long a process that doesn't wait takes in no frames: then its progress thread
+// does (package engine).
+const progressTick = proto.Time(2e6)
+
+// finish ends the program. The process still acknowledges, and sends for others.
+func (n *node) finish() {
+	n.tally.retains(n)
+	n.phase = finished
+	n.tally.finished = n.now
+	if n.job.replicated {
+		n.machine.Through(&n.out)
+		n.carryOut()
+		n.flushAcks()
+	}
+}
+
+// hasRoom says whether an eager send may complete at once.
+func (n *node) hasRoom() bool {
+	if !n.job.replicated {
+		return true
+	}
+	messages, bytes := n.machine.Retained()
+	return uint64(messages)*replica.RetainCost+bytes <= replica.RetainLimit && !n.machine.Throttled()
+}
+
+// proc is a process of the neighbourhood in the whole job.
+func (n *node) proc(local proto.Proc) proto.Proc { return n.around.proc(n.job.layout, local) }
+
+// local is a process of the job in the neighbourhood.
+func (n *node) local(p proto.Proc) proto.Proc { return n.around.local(n.job.layout, p) }
+
+// rankOf is a rank of the neighbourhood in the whole job.
+func (n *node) rankOf(local proto.Rank) proto.Rank { return n.around.ranks[local] }
+
+// newNode makes a process at time 0.
+func newNode(j *job, self proto.Proc, around *neighbourhood, local layout.Layout) *node {
+	n := &node{job: j, self: self, rank: j.layout.Rank(self), around: around, dies: proto.Never}
+	n.machine = replica.New(replica.Config{Layout: local, Self: n.local(self), Mirror: j.settings.Mirror, MaxSkew: replica.SkewLimit})
+	n.queues = match.New()
+	if j.replicated && j.pattern.AnySource() {
+		n.clock = causal.New(n.rank, j.layout.Ranks())
+	}
+	n.seed()
+	return n
+}
