@@ -27,7 +27,7 @@ type Bench struct {
 	Ranks, Replicas int
 	// Rounds is how often each setting runs; the failover has kills instead.
 	Rounds int
-	// Settings are those with replicas that ping-pongs and applications run in; nil: all.
+	// Settings are those with replicas that ping-pongs and applications run in; nil: Replicated.
 	Settings []Setting
 	// Limit ends a job that takes longer.
 	Limit time.Duration
@@ -35,6 +35,9 @@ type Bench struct {
 	Dir string
 	// Progress is called after each job, or jobs side by side. It may be nil.
 	Progress func()
+	// Record is called for each value that ping-pongs, applications, traffic and pauses give. It
+	// may be nil.
+	Record func(Sample)
 
 	cores []int
 }
@@ -75,7 +78,7 @@ func (b *Bench) Check() error {
 // Measured returns the settings that are run, of first and those after it.
 func (b *Bench) Measured(first Setting) (list []Setting) {
 	for s := first; s < settings; s++ {
-		if s <= Beside || b.Settings == nil || slices.Contains(b.Settings, s) {
+		if s <= Beside || b.Settings == nil && s != Each || slices.Contains(b.Settings, s) {
 			list = append(list, s)
 		}
 	}
@@ -85,6 +88,12 @@ func (b *Bench) Measured(first Setting) (list []Setting) {
 func (b *Bench) progress() {
 	if b.Progress != nil {
 		b.Progress()
+	}
+}
+
+func (b *Bench) record(s Sample) {
+	if b.Record != nil {
+		b.Record(s)
 	}
 }
 

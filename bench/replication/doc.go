@@ -13,7 +13,7 @@
 // In each round every setting runs once, in every second round in the other order. Ratios are
 // taken within a round, since a machine's speed changes from minute to minute; figures are
 // medians of the rounds with quartiles, those of applications estimates with their intervals
-// (estimate). An overhead is a ratio less 1.
+// (package ratio). An overhead is a ratio less 1.
 //
 // The failover pause runs from just before the SIGKILL to when the dead sender's receiver has the
 // next message from the substitute. So it includes the time that the kill takes, the news of the

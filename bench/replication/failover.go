@@ -44,13 +44,14 @@ func (b *Bench) Pauses(ctx context.Context, transports []string, kills int, seed
 			random := rand.New(rand.NewPCG(seed, 1))
 			var all []float64
 			row := Pause{Protocol: s.String(), Transport: t, Kills: kills}
-			for range kills {
+			for kill := range kills {
 				after := earliestKill + time.Duration(random.Int64N(int64(latestKill-earliestKill)))
 				victim := random.IntN(b.Replicas)
 				p, err := b.pause(ctx, s, t, victim, after)
 				if err != nil {
 					return nil, fmt.Errorf("failover, %v over %s: %w", s, t, err)
 				}
+				b.record(Sample{Part: PartFailover, Name: t, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: kill, Seconds: float64(p) / 1e9})
 				ms := float64(p) / 1e6
 				all, row.Longest = append(all, ms), max(row.Longest, ms)
 				b.progress()

@@ -12,7 +12,7 @@ import (
 	"banyan/internal/trace"
 )
 
-// Frames are those of one run with the parallel protocol.
+// Frames are those of one run.
 type Frames struct {
 	Name    string
 	Ranks   int
@@ -27,43 +27,66 @@ type Frames struct {
 // framesTurns is how often the ping-pong's message goes to and fro.
 const framesTurns = 2000
 
-// Frames counts the frames of a ping-pong of 8 bytes and of applications, with the same number of
-// replicas for every rank, and with replicas of rank 0 only. Every frame is recorded (banyan run
-// --trace), which slows a job down.
+// Frames counts the frames of a ping-pong of 8 bytes and of applications, with the parallel
+// protocol: with the same number of replicas for every rank, and with replicas of rank 0 only.
+// Every frame is recorded (banyan run --trace), which slows a job down.
 func (b *Bench) Frames(ctx context.Context, applications []Application) ([]Frames, error) {
-	dir, err := os.MkdirTemp(b.Dir, "frames-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "trace")
 	var rows []Frames
 	for i := range 2 * (1 + len(applications)) {
 		row := Frames{Name: "ping-pong", Ranks: 2, Partial: i%2 == 1}
-		flags := []string{"--trace", file}
+		var application *Application
+		if i >= 2 {
+			application = &applications[i/2-1]
+			row.Name, row.Ranks = application.Name, b.ranks(application)
+		}
+		var flags []string
 		if row.Partial {
 			flags = append(flags, "--replicate", "0")
 		}
-		if i < 2 {
-			_, err = b.timed(ctx, Parallel, row.Ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], rolePingPong), 8, framesTurns)
-		} else {
-			a := applications[i/2-1]
-			row.Name, row.Ranks = a.Name, b.Ranks
-			var r *running
-			if r, err = start(ctx, b.jobs(Parallel, b.Ranks, flags, a.Command...)); err == nil {
-				err = r.wait()
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("frames of %s: %w", row.Name, err)
-		}
-		if err := row.count(file); err != nil {
+		if err := b.frames(ctx, Parallel, &row, flags, application); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
 		b.progress()
 	}
 	return rows, nil
+}
+
+// Traffic counts the frames of the ping-pong in each setting: what the protocols send.
+func (b *Bench) Traffic(ctx context.Context, of []Setting) error {
+	for _, s := range of {
+		row := Frames{Name: "ping-pong", Ranks: 2}
+		if err := b.frames(ctx, s, &row, nil, nil); err != nil {
+			return err
+		}
+		b.record(Sample{Part: PartTraffic, Name: row.Name, Bytes: 8, Ranks: 2, Replicas: b.Replicas, Setting: s, Messages: row.Data, Acknowledgements: row.Acknowledgements})
+		b.progress()
+	}
+	return nil
+}
+
+// frames counts those of an application, or of the ping-pong if that is nil, in a setting of one
+// job.
+func (b *Bench) frames(ctx context.Context, s Setting, row *Frames, flags []string, a *Application) error {
+	dir, err := os.MkdirTemp(b.Dir, "frames-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "trace")
+	flags = append(flags, "--trace", file)
+	if a == nil {
+		_, err = b.timed(ctx, s, row.Ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], rolePingPong), 8, framesTurns)
+	} else {
+		var r *running
+		if r, err = start(ctx, b.jobs(s, row.Ranks, flags, a.Command...)); err == nil {
+			err = r.wait()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("frames of %s, %v: %w", row.Name, s, err)
+	}
+	return row.count(file)
 }
 
 // count adds the frames of a trace.

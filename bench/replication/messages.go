@@ -19,6 +19,9 @@ type Messages struct {
 	Mirror        int
 }
 
+// CountedSizes are those of messages whose instructions are counted.
+func CountedSizes() []int { return []int{8, 1024} }
+
 // Instructions counts the instructions of messages of some sizes in the C library, whose programs
 // are in bin.
 func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Messages, error) {
@@ -38,11 +41,13 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 			count             *int
 			library, replicas int
 			ahead             bool
+			setting           Setting
+			name              string
 		}{
-			{&row.Alone, 0, 1, false},
-			{&row.Behind, 0, b.Replicas, false},
-			{&row.Ahead, 0, b.Replicas, true},
-			{&row.Mirror, 1, b.Replicas, false},
+			{&row.Alone, 0, 1, false, Alone, Behind},
+			{&row.Behind, 0, b.Replicas, false, Parallel, Behind},
+			{&row.Ahead, 0, b.Replicas, true, Parallel, Ahead},
+			{&row.Mirror, 1, b.Replicas, false, Mirror, Behind},
 		} {
 			c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
 				Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
@@ -50,6 +55,7 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 				return nil, err
 			}
 			*x.count = c.Instructions
+			b.record(Sample{Part: PartInstructions, Name: x.name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: x.setting, Instructions: c.Instructions})
 			b.progress()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"banyan/bench/peers"
 	"banyan/bench/processes"
+	"banyan/internal/study/ratio"
 	"banyan/mpi"
 )
 
@@ -41,12 +42,13 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 	for round := range b.Rounds {
 		for i := range rows {
 			l, size := languages[i/len(sizes)], rows[i].Bytes
-			for _, s := range inTurn(b.Measured(Alone), round) {
+			for _, s := range ratio.InTurn(b.Measured(Alone), round) {
 				ns, err := b.pingPong(ctx, s, l, size)
 				if err != nil {
 					return nil, fmt.Errorf("ping-pong in %s of %d bytes, %v: %w", l.Name, size, s, err)
 				}
 				times[i].add(s, ns)
+				b.record(Sample{Part: PartPingPong, Name: l.Name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: round, Seconds: ns / 1e9})
 				b.progress()
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"banyan/bench/peers"
+	"banyan/internal/study/ratio"
 )
 
 // built is the directory that programs has made.
@@ -72,12 +73,12 @@ func TestRuns(t *testing.T) {
 		t.Fatal(pings, err)
 	}
 	for s, x := range pings[0].Times {
-		if !(x.Median > 0) || !(pings[0].Ratios[s].Median > 0) {
+		if Setting(s) != Each && (!(x.Median > 0) || !(pings[0].Ratios[s].Median > 0)) {
 			t.Errorf("ping-pong, %v: %v ns, ratio %v", Setting(s), x, pings[0].Ratios[s])
 		}
 	}
-	if reported != int(settings) {
-		t.Errorf("%d jobs reported, want %d", reported, settings)
+	if reported != int(Each) {
+		t.Errorf("%d jobs reported, want %d", reported, Each)
 	}
 
 	solver := Application{Name: "multigrid", Command: []string{filepath.Join(bin, "multigrid"), "-points", "7"}}
@@ -188,8 +189,12 @@ func TestFaultyApplications(t *testing.T) {
 		t.Errorf("another output: %v", err)
 	}
 	env.Varies = true
+	if _, err := b.Runs(ctx, []Application{env}); !errors.Is(err, errOutput) {
+		t.Errorf("another output, of a program that varies elsewhere: %v", err)
+	}
+	env.Command[2] = filepath.Join(bin, "multigrid") + " -points 7; echo pid $$"
 	if _, err := b.Runs(ctx, []Application{env}); err != nil {
-		t.Errorf("another output, of which it is known: %v", err)
+		t.Errorf("an output that varies without replicas, too: %v", err)
 	}
 	bad := Application{Name: "bad", Command: []string{filepath.Join(bin, "multigrid"), "-points", "8"}}
 	if _, err := b.Runs(ctx, []Application{bad}); err == nil || !strings.Contains(err.Error(), "bad, side by side") {
@@ -233,10 +238,11 @@ func TestSettings(t *testing.T) {
 		{nil, Alone, 0, "[alone side by side parallel mirror verified]"},
 		{nil, Beside, 1, "[verified mirror parallel side by side]"},
 		{[]Setting{Parallel}, Beside, 2, "[side by side parallel]"},
+		{[]Setting{Each}, Alone, 2, "[alone side by side each]"},
 		{[]Setting{Verified, Parallel}, Alone, 3, "[verified parallel side by side alone]"},
 	} {
 		b.Settings = c.only
-		if got := fmt.Sprint(inTurn(b.Measured(c.first), c.round)); got != c.want {
+		if got := fmt.Sprint(ratio.InTurn(b.Measured(c.first), c.round)); got != c.want {
 			t.Errorf("only %v, round %d: %s, want %s", c.only, c.round, got, c.want)
 		}
 	}
@@ -280,6 +286,56 @@ func TestVerified(t *testing.T) {
 	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0}}
 	if got := strings.Join(b.jobs(Verified, 2, nil, "program")[0], " "); !strings.HasSuffix(got, "-n 2 --verify --bind-to core --replicas 2 --protocol parallel program") {
 		t.Error(got)
+	}
+}
+
+// As the paper has it, each message is acknowledged.
+func TestEach(t *testing.T) {
+	b := &Bench{Banyan: "banyan", Replicas: 2, cores: []int{0}}
+	if got := strings.Join(b.jobs(Each, 2, nil, "program")[0], " "); !strings.HasSuffix(got, "--protocol parallel env BANYAN_ACKNOWLEDGE=each program") {
+		t.Error(got)
+	}
+}
+
+// A plan records each run, and what the protocols send is what the paper says they do: r times the
+// messages, or r² times with mirror, and as many acknowledgements as messages.
+func TestPlan(t *testing.T) {
+	b, bin := tools(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	var all []Sample
+	steps := 0
+	b.Record, b.Progress = func(s Sample) { all = append(all, s) }, func() { steps++ }
+	solver, err := ParseProgram(filepath.Join(bin, "multigrid") + " -points 7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Plan{
+		Sizes: []int{8}, PingPongs: 1, Applications: []Application{solver}, Rounds: 1,
+		Transports: []string{"shm"}, Kills: 1,
+	}
+	if err := b.Carry(ctx, p, 1); err != nil {
+		t.Fatal(err)
+	}
+	if steps != p.Steps() || len(all) != steps {
+		t.Errorf("%d steps and %d samples, want %d", steps, len(all), p.Steps())
+	}
+	sent := map[Setting]Sample{}
+	for _, s := range all {
+		if s.Part == PartTraffic {
+			sent[s.Setting] = s
+		} else if !(s.Seconds > 0) || s.Part == PartApplication != (s.CPU > 0) {
+			t.Errorf("%+v", s)
+		}
+	}
+	q := float64(sent[Alone].Messages)
+	for s, want := range map[Setting]float64{Parallel: 2, Each: 2, Mirror: 4} {
+		if times := float64(sent[s].Messages) / q; times < 0.99*want || times > 1.01*want {
+			t.Errorf("%v sends each message %.3f times, want %.0f", s, times, want)
+		}
+	}
+	if a := sent[Each]; a.Acknowledgements < a.Messages*99/100 || a.Acknowledgements > a.Messages || sent[Parallel].Acknowledgements > a.Messages/2 {
+		t.Errorf("each: %d acknowledgements for %d messages; otherwise %d", a.Acknowledgements, a.Messages, sent[Parallel].Acknowledgements)
 	}
 }
 

@@ -1,9 +1,8 @@
 package replication
 
 import (
-	"slices"
-
 	"banyan/bench/peers"
+	"banyan/internal/study/ratio"
 )
 
 // series are the measured values of a row, by setting and round.
@@ -29,19 +28,9 @@ func (s *series) spreads() (values, ratios [settings]peers.Spread) {
 }
 
 // estimates are those of the ratios to Beside in the same round.
-func (s *series) estimates() (all [settings]Estimate) {
+func (s *series) estimates() (all [settings]ratio.Estimate) {
 	for k := range s {
-		all[k] = estimate(s.ratios(Setting(k)))
+		all[k] = ratio.Of(s.ratios(Setting(k)))
 	}
 	return all
-}
-
-// inTurn is the order of a round, reversed in every second one. So of any two settings each comes
-// first as often as the other, at the same distance.
-func inTurn[T any](list []T, round int) []T {
-	list = slices.Clone(list)
-	if round%2 == 1 {
-		slices.Reverse(list)
-	}
-	return list
 }

@@ -2,7 +2,9 @@ package replication
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"banyan/internal/job/env"
@@ -23,14 +25,25 @@ const (
 	Parallel
 	Mirror
 	Verified
+	// Each is Parallel with an acknowledgement for each message, as in the paper. It is run only
+	// if it is asked for.
+	Each
 	settings
 )
 
-// Replicated are the settings with replicas.
+// Replicated are the settings with replicas, without Each.
 func Replicated() []Setting { return []Setting{Parallel, Mirror, Verified} }
 
-func (s Setting) String() string {
-	return [...]string{"alone", "side by side", "parallel", "mirror", "verified"}[s]
+var settingNames = [settings]string{"alone", "side by side", "parallel", "mirror", "verified", "each"}
+
+func (s Setting) String() string { return settingNames[s] }
+
+// ParseSetting is the setting of a name.
+func ParseSetting(name string) (Setting, error) {
+	if i := slices.Index(settingNames[:], name); i >= 0 {
+		return Setting(i), nil
+	}
+	return 0, fmt.Errorf("there are %s", strings.Join(settingNames[:], ", "))
 }
 
 // DefaultLimit is enough for all jobs of the project's own programs.
@@ -47,6 +60,8 @@ func (b *Bench) jobs(s Setting, ranks int, flags []string, program ...string) []
 		protocol = Mirror
 	case Verified:
 		run = append(run, "--verify")
+	case Each:
+		program = append([]string{"env", env.Entry(env.Acknowledge, env.AcknowledgeEach)}, program...)
 	}
 	if s != Beside {
 		run = append(run, "--bind-to", launcher.BindCore, "--replicas", strconv.Itoa(b.Replicas), "--protocol", protocol.String())

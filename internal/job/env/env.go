@@ -29,6 +29,10 @@ const (
 	// Verify says whether replicas compare what they send: "true", or anything else for no.
 	// Default: no. Set by the launcher or the user; read by join.
 	Verify = "BANYAN_VERIFY"
+	// Acknowledge says when eager messages are acknowledged to the sender's other replicas:
+	// AcknowledgeTogether (the default) or AcknowledgeEach. Set by the replication benchmark, to
+	// measure the latter; read by join.
+	Acknowledge = "BANYAN_ACKNOWLEDGE"
 	// Transport says which media carry messages: TransportAuto (the default), TransportSHM or
 	// TransportTCP. Set by the launcher or the user; read by join, which refuses a job in which
 	// some processes have TransportTCP and others don't.
@@ -46,10 +50,13 @@ const (
 	LocalRanks = "BANYAN_LOCAL_RANKS"
 )
 
-// Values of Protocol and Transport.
+// Values of Protocol, Acknowledge and Transport.
 const (
 	ProtocolParallel = "parallel" // each replica sends to one, and keeps copies for the others
 	ProtocolMirror   = "mirror"   // each replica sends to all
+
+	AcknowledgeTogether = "together" // many with one frame
+	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper
 
 	TransportAuto   = "auto"   // shared memory within a host, TCP between hosts
 	TransportSHM    = "shm"    // shared memory only: a process of another host can't be reached

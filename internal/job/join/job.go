@@ -179,7 +179,7 @@ func (j *Job) start() error {
 func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: j.mirror,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(),
 			Memory: buffersMemory(),
 		},

@@ -17,6 +17,7 @@ type settings struct {
 	media           mesh.Media    // that the job's user allows
 	mirror          bool          // each replica sends to all replicas of a rank
 	verify          bool          // replicas compare what they send
+	ackEach         bool          // each message is acknowledged on its own
 }
 
 func readSettings() (s settings, err error) {
@@ -27,7 +28,10 @@ func readSettings() (s settings, err error) {
 		return s, err
 	}
 	s.verify = os.Getenv(env.Verify) == "true"
-	s.mirror, err = readMirror()
+	if s.mirror, err = readMirror(); err != nil {
+		return s, err
+	}
+	s.ackEach, err = readAcknowledge()
 	return s, err
 }
 
@@ -52,6 +56,17 @@ func readMirror() (bool, error) {
 		return true, nil
 	default:
 		return false, fmt.Errorf("%s=%q is no protocol; there are parallel and mirror", env.Protocol, s)
+	}
+}
+
+func readAcknowledge() (each bool, err error) {
+	switch s := os.Getenv(env.Acknowledge); s {
+	case "", env.AcknowledgeTogether:
+		return false, nil
+	case env.AcknowledgeEach:
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%q: there are %s and %s", env.Acknowledge, s, env.AcknowledgeTogether, env.AcknowledgeEach)
 	}
 }
 

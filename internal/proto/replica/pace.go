@@ -34,9 +34,19 @@ const (
 
 // AckPace says when what is owed to other replicas is acknowledged.
 type AckPace struct {
+	limit int // how many arrivals are acknowledged together
 	bytes int // arrived, and not acknowledged
 	// Due is when what is owed has to go; 0: no time is set, and it goes at the next opportunity.
 	Due proto.Time
+}
+
+// NewAckPace is the pace with the bounds above or, to measure what they spare, with an
+// acknowledgement for each message as the paper has it.
+func NewAckPace(each bool) AckPace {
+	if each {
+		return AckPace{limit: 1}
+	}
+	return AckPace{limit: AcksOwedLimit}
 }
 
 // Owe notes that so many bytes have arrived, after which so many arrivals are to be
@@ -44,7 +54,7 @@ type AckPace struct {
 func (a *AckPace) Owe(arrivals, bytes int, now proto.Time) (flush bool) {
 	a.bytes += bytes
 	switch {
-	case arrivals >= AcksOwedLimit || a.bytes >= AcksOwedBytes:
+	case arrivals >= a.limit || a.bytes >= AcksOwedBytes:
 		return true
 	case arrivals > 0 && a.Due == 0:
 		a.Due = now + AcksOwedTime

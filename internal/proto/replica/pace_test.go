@@ -2,8 +2,16 @@ package replica
 
 import "testing"
 
+// As the paper has it, each message is acknowledged when it arrives.
+func TestEachIsAcknowledged(t *testing.T) {
+	a := NewAckPace(true)
+	if a.Owe(0, 0, 7) || !a.Owe(1, 8, 7) {
+		t.Errorf("nothing is acknowledged, or one arrival isn't: %+v", a)
+	}
+}
+
 func TestAcksAreOwedUpToABound(t *testing.T) {
-	var a AckPace
+	a := NewAckPace(false)
 	if a.Owe(1, 100, 7) || a.Due != 7+AcksOwedTime {
 		t.Errorf("after one arrival: %+v", a)
 	}

@@ -63,3 +63,20 @@ func TestAcknowledgementsWait(t *testing.T) {
 		t.Errorf("%d acknowledgements are owed", p.replica.AcksOwed())
 	}
 }
+
+// As the paper has it, each message is acknowledged when it arrives.
+func TestAcknowledgementsOfEach(t *testing.T) {
+	layout := layout.Uniform(2, 2)
+	p, w := single(t, layout)
+	p.acks.AckPace = replica.NewAckPace(true)
+	arriveFrom(p, layout.Proc(1, 0), 1, 5, 8)
+	frames := 0
+	for _, h := range w.headers {
+		if h.Kind == wire.KindAck {
+			frames++
+		}
+	}
+	if frames != 5 || p.replica.AcksOwed() != 0 {
+		t.Errorf("%d frames acknowledge 5 messages, and %d are owed", frames, p.replica.AcksOwed())
+	}
+}

@@ -123,6 +123,9 @@ type Config struct {
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of requests
 	// come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64
+	// AckEach has each message acknowledged when it arrives, in a frame of its own, as the paper
+	// has it (acks.go). It is there to measure what that costs.
+	AckEach bool
 
 	skewLimit uint64 // in tests: instead of the constant
 }
@@ -189,6 +192,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		sends:      sends{retainLimit: retainLimit},
 		healing:    healing{preparedFor: proto.NoProc},
 		liveness:   liveness{ring: ringOf(&cfg)},
+		acks:       ackState{AckPace: replica.NewAckPace(cfg.AckEach)},
 	}
 	p.direct, _ = net.(transport.DirectReader)
 	if p.replicated {

@@ -7,6 +7,7 @@
 //
 //	index.html     the page; it needs none of the other files
 //	claims.csv     its table of claims
+//	report.md      claims, reasons and tables as Markdown, for a document
 //	NAME.svg, .png each figure, drawn by gonum/plot
 //	NAME.csv       the data of each figure and table
 //

@@ -55,6 +55,7 @@ func Example() {
 	// figure-1.png
 	// figure-1.svg
 	// index.html
+	// report.md
 	// where,claim,paper,ours,difference,verdict,explanation
 	// section 4,"steps for 1,024 processes",40,38,−2 (−5 %),differs,The paper counts from 1.
 }

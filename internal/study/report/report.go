@@ -135,6 +135,9 @@ func (r *Report) Write(dir string) error {
 	if err := write("claims.csv", r.claims().csv()); err != nil {
 		return err
 	}
+	if err := write("report.md", r.Markdown(".")); err != nil {
+		return err
+	}
 	var page bytes.Buffer
 	if err := r.html(&page, pictures); err != nil {
 		return err

@@ -68,7 +68,7 @@ func write(t *testing.T, r *Report) map[string][]byte {
 func TestFiles(t *testing.T) {
 	files, again := write(t, full()), write(t, full())
 	for _, name := range []string{
-		"index.html", "claims.csv", "shown.csv", "hidden.csv",
+		"index.html", "report.md", "claims.csv", "shown.csv", "hidden.csv",
 		"log.svg", "log.png", "log.csv", "one-point.svg", "one-point.png", "one-point.csv",
 	} {
 		content, ok := files[name]
@@ -99,7 +99,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 10 {
+	if len(files) != 11 {
 		t.Errorf("%d files", len(files))
 	}
 	if got, want := string(files["shown.csv"]), "a,b\n1,\"x,y\"\n"; got != want {

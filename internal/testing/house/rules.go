@@ -101,7 +101,7 @@ var dependencies = []dependency{
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"gonum.org/v1/plot", []string{"internal/study/report"}},
-	{"gonum.org/v1/gonum", []string{"bench/detection", "bench/replication", "internal/study/reproduce/*"}},
+	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/study/reproduce/*"}},
 	{"golang.org/x/sys", []string{"internal/runtime/...", "internal/job/...", "internal/testing/hosts", "internal/study/driver/logp", "bench/...", "cmd/..."}},
 }
 
@@ -111,7 +111,7 @@ var dependencies = []dependency{
 var pure = []string{
 	"internal/proto", "internal/topology", "internal/layout", "internal/varint", "internal/splitmix", "internal/queue", "internal/channel", "internal/proto/*",
 	"internal/runtime/process", "internal/runtime/state", "internal/mpi/softfloat",
-	"internal/study/protocol/*", "internal/study/planning/*",
+	"internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
 }
 
 // pureImports are the packages of the standard library that pure packages may

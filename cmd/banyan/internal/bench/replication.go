@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +29,13 @@ all processors. With fewer --settings there are more rounds in the same time, an
 nearer to each other.
 
 With a program of yours, "-- PROGRAM ARGUMENTS", only that is measured, as an application; not with
---verify, since many programs sum up times, which differ.
+--verify, since many programs sum up times, which differ. What it prints with replicas must be what it
+prints without, but for lines that differ there, too.
 
   pingpong      a message to and fro, over its size, in C and in Go: the paper's figure 7;
                 both protocols. "alone" is one job without replicas that has the machine for itself,
-                "verified" the parallel protocol with --verify
+                "verified" the parallel protocol with --verify, "each" that protocol with an
+                acknowledgement for each message, as in the paper
   instructions  the instructions of a message sent and one received, which don't depend on cores
   applications  two solvers, receiving by name and from any source: tables 1 and 2 in form.
                 What they print has to be the same in every setting
@@ -43,6 +46,8 @@ With a program of yours, "-- PROGRAM ARGUMENTS", only that is measured, as an ap
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
                 that rank 1 waits for a message meanwhile, and from the kill to the first of the replacement
+
+--samples writes each run's figures, from which "banyan reproduce replication --measured" makes its report.
 
 docs/results/replication-bench.md describes the method, and what the figures mean.`
 
@@ -79,6 +84,7 @@ type replicationFlags struct {
 	states     []int
 	seed       uint64
 	chart      string
+	samples    string
 	format     table.Format
 }
 
@@ -98,7 +104,7 @@ func replicationCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(replicationParts, ", ")+" (default all)")
-	flags.StringSliceVar(&f.settings, "settings", nil, "replicated jobs of ping-pongs and applications: "+strings.Join(replicatedNames(), ", ")+" (default all)")
+	flags.StringSliceVar(&f.settings, "settings", nil, "replicated jobs of ping-pongs and applications: "+strings.Join(replicatedNames(), ", ")+" (default all but each)")
 	flags.IntVar(&f.bench.Rounds, "rounds", 6, "rounds")
 	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications and broadcasts")
 	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
@@ -111,14 +117,18 @@ func replicationCommand() *cobra.Command {
 	flags.IntVar(&f.heals, "heals", 3, "heals of each state, one a job")
 	flags.Uint64Var(&f.seed, "seed", 1, "draws the victims, and when they are killed")
 	flags.StringVar(&f.chart, "chart", "", "also draw the ping-pong: `NAME`-latency.svg and NAME-throughput.svg")
+	flags.StringVar(&f.samples, "samples", "", "also write what each run of the ping-pong, applications and failover gave: CSV `FILE`")
 	cli.FormatFlag(flags, &f.format)
 	flags.Lookup("format").Usage = "table, or with one part csv or json"
 	return cmd
 }
 
+// replicated are the settings that --settings may name.
+func replicated() []replication.Setting { return append(replication.Replicated(), replication.Each) }
+
 // replicatedNames are the values of --settings.
 func replicatedNames() (names []string) {
-	for _, s := range replication.Replicated() {
+	for _, s := range replicated() {
 		names = append(names, s.String())
 	}
 	return names
@@ -137,7 +147,7 @@ func (f *replicationFlags) check() error {
 		if i < 0 {
 			return fmt.Errorf("--settings %q: there are %s", name, strings.Join(replicatedNames(), ", "))
 		}
-		f.bench.Settings = append(f.bench.Settings, replication.Replicated()[i])
+		f.bench.Settings = append(f.bench.Settings, replicated()[i])
 	}
 	if len(f.program) > 0 {
 		if slices.Contains(f.bench.Settings, replication.Verified) {
@@ -185,19 +195,16 @@ func (f *replicationFlags) check() error {
 	return nil
 }
 
-func (f *replicationFlags) run(ctx context.Context, out io.Writer) (err error) {
+func (f *replicationFlags) run(ctx context.Context, out io.Writer) (failed error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	bench, bin, err := Replication(f.bench.Ranks, f.bench.Replicas, f.bench.Limit)
 	if err != nil {
 		return err
 	}
-	bin := filepath.Dir(self)
-	if f.matrix == "" {
-		f.matrix = filepath.Join(bin, "..", "examples", "cg", "data", "bcsstk16.mtx.gz")
-	}
-	f.bench.Banyan, f.bench.Role = self, []string{self, "bench", replicationRole}
+	bench.Rounds, bench.Settings = f.bench.Rounds, f.bench.Settings
+	f.bench = *bench
 	if err := f.bench.Check(); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
@@ -211,6 +218,20 @@ func (f *replicationFlags) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer os.RemoveAll(f.bench.Dir)
+	var samples []replication.Sample
+	if f.samples != "" {
+		file, err := os.Create(f.samples) // refuse a bad name before measuring
+		if err != nil {
+			return fmt.Errorf("--samples: %w", err)
+		}
+		f.bench.Record = func(s replication.Sample) { samples = append(samples, s) }
+		// What has been measured is written even if the rest fails.
+		defer func() {
+			if written := errors.Join(replication.WriteCSV(file, samples), file.Close()); written != nil && failed == nil {
+				failed = fmt.Errorf("--samples: %w", written)
+			}
+		}()
+	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	for i, part := range f.only {
@@ -224,31 +245,36 @@ func (f *replicationFlags) run(ctx context.Context, out io.Writer) (err error) {
 	return unmeasured(ctx, err)
 }
 
-// applications returns the user's program, or the project's own programs in a directory.
-func (f *replicationFlags) applications(bin string) ([]replication.Application, error) {
-	if len(f.program) > 0 {
-		if _, err := exec.LookPath(f.program[0]); err != nil {
-			return nil, err
-		}
-		return []replication.Application{{Name: filepath.Base(f.program[0]), Command: f.program, Varies: true}}, nil
+// Replication is a bench of jobs with so many ranks and replicas, which end at a limit, and where
+// Banyan's programs are.
+func Replication(ranks, replicas int, limit time.Duration) (*replication.Bench, replication.Installed, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, "", err
 	}
-	all := replication.Applications(func(name string) string { return filepath.Join(bin, name) }, f.matrix)
-	for _, a := range all {
-		if _, err := os.Stat(a.Command[0]); err != nil {
-			return nil, fmt.Errorf("there is no %s in %s, beside the command: is Banyan built (make build)?", filepath.Base(a.Command[0]), bin)
-		}
+	b := &replication.Bench{
+		Banyan: self, Role: []string{self, "bench", replicationRole},
+		Ranks: ranks, Replicas: replicas, Rounds: 1, Limit: limit,
 	}
-	if _, err := os.Stat(f.matrix); err != nil {
-		return nil, fmt.Errorf("--matrix: %w", err)
+	if err := b.Check(); err != nil {
+		return nil, "", fmt.Errorf("--%w", err)
 	}
-	return all, nil
+	return b, replication.Installed(filepath.Dir(self)), nil
 }
 
-// countedSizes are those of messages whose instructions are counted.
-var countedSizes = []int{8, 1024}
+// applications returns the user's program, or the project's own programs.
+func (f *replicationFlags) applications(bin replication.Installed) ([]replication.Application, error) {
+	if len(f.program) == 0 {
+		return bin.Applications(f.matrix, 1)
+	}
+	if _, err := exec.LookPath(f.program[0]); err != nil {
+		return nil, err
+	}
+	return []replication.Application{{Name: filepath.Base(f.program[0]), Command: f.program, Varies: true}}, nil
+}
 
 // part measures one part and writes its table.
-func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin string, applications []replication.Application) error {
+func (f *replicationFlags) part(ctx context.Context, out io.Writer, part string, bin replication.Installed, applications []replication.Application) error {
 	begin := func(total int, what string) (end func()) {
 		bar := cli.NewLongProgress(total, what)
 		f.bench.Progress = bar.Step
@@ -256,7 +282,7 @@ func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin st
 	}
 	switch part {
 	case partPingPong:
-		languages, err := f.bench.Languages(ctx, f.mpicc(bin, "only Go is measured"))
+		languages, err := f.bench.Languages(ctx, mpicc(bin, "only Go is measured"))
 		if err != nil {
 			return err
 		}
@@ -273,11 +299,11 @@ func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin st
 		}
 		return table.Write(out, f.format, pingPongColumns(f.bench.Measured(replication.Parallel)), rows)
 	case partInstructions:
-		if f.mpicc(bin, "instructions aren't counted") == "" {
+		if mpicc(bin, "instructions aren't counted") == "" {
 			return nil
 		}
-		end := begin(4*len(countedSizes), "counts")
-		rows, err := f.bench.Instructions(ctx, bin, countedSizes)
+		end := begin(4*len(replication.CountedSizes()), "counts")
+		rows, err := f.bench.Instructions(ctx, string(bin), replication.CountedSizes())
 		end()
 		if err != nil {
 			return err
@@ -331,13 +357,12 @@ func (f *replicationFlags) part(ctx context.Context, out io.Writer, part, bin st
 
 // mpicc returns the compiler beside the command, or "" if the library isn't built; then it prints
 // the consequence.
-func (f *replicationFlags) mpicc(bin, consequence string) string {
-	mpicc := filepath.Join(bin, "mpicc")
-	if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so")); err != nil {
+func mpicc(bin replication.Installed, consequence string) string {
+	path := bin.MPICC()
+	if path == "" {
 		fmt.Fprintf(os.Stderr, "banyan: there is no library for C beside the command (make build): %s\n", consequence)
-		return ""
 	}
-	return mpicc
+	return path
 }
 
 // drawPingPongs writes the two charts of figure 7.

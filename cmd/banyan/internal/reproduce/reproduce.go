@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/study/report"
+	"banyan/internal/study/table"
 )
 
 // Command returns the command with its subcommands.
@@ -25,7 +27,7 @@ ours; every figure as SVG and PNG; all data as CSV.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(correctedTreesCommand(), failureDetectorCommand(), membershipCommand())
+	cmd.AddCommand(correctedTreesCommand(), failureDetectorCommand(), membershipCommand(), replicationCommand())
 	return cmd
 }
 
@@ -34,24 +36,37 @@ type commonFlags struct {
 	out         string
 	quick, full bool
 	seed        uint64
+	format      table.Format // of the claims on stdout; "": one line about them
 	workers     int
 }
 
 // register adds the flags. quick and full say what these ask for, drawn what a seed draws, and
-// workers what they do.
+// workers what they do; without workers there is no such flag.
 func (f *commonFlags) register(flags *pflag.FlagSet, quick, full, drawn, workers string) {
 	flags.BoolVar(&f.quick, "quick", false, quick)
 	flags.BoolVar(&f.full, "full", false, full)
 	flags.Uint64Var(&f.seed, "seed", 1, "another one draws other "+drawn)
-	cli.WorkersFlag(flags, &f.workers, workers)
+	flags.Var(&f.format, "format", "also print the claims: table, csv or json")
+	if workers != "" {
+		cli.WorkersFlag(flags, &f.workers, workers)
+	}
 }
 
-func (f *commonFlags) check() error {
+// valid returns an error for flags that make no sense.
+func (f *commonFlags) valid() error {
 	switch {
 	case f.out == "":
 		return errors.New("--out: name a directory for the report: --out DIR")
 	case f.quick && f.full:
 		return errors.New("--quick and --full: choose one of them")
+	}
+	return nil
+}
+
+// check also makes the directory.
+func (f *commonFlags) check() error {
+	if err := f.valid(); err != nil {
+		return err
 	}
 	if err := report.Prepare(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -80,7 +95,29 @@ func reproduce(cmd *cobra.Command, f *commonFlags, kept string, run func(ctx con
 	for _, c := range r.Claims {
 		counts[c.Verdict]++
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: of %d claims %d agree, %d differ, %d are open\n", filepath.Join(f.out, "index.html"), len(r.Claims),
+	line := fmt.Sprintf("%s: of %d claims %d agree, %d differ, %d are open\n", filepath.Join(f.out, "index.html"), len(r.Claims),
 		counts[report.Agrees], counts[report.Differs], counts[report.Open])
-	return nil
+	if f.format == "" {
+		_, err := io.WriteString(cmd.OutOrStdout(), line)
+		return err
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), line) // the output is for programs
+	return table.Write(cmd.OutOrStdout(), f.format, claimColumns(f.format), r.Claims)
+}
+
+// claimColumns are those of the claims; for people without what is long.
+func claimColumns(format table.Format) []table.Column[report.Claim] {
+	columns := []table.Column[report.Claim]{
+		table.Col("where", func(c *report.Claim) any { return c.Where }),
+		table.Col("verdict", func(c *report.Claim) any { return c.Verdict.String() }),
+		table.Col("paper", func(c *report.Claim) any { return c.Paper }),
+		table.Col("ours", func(c *report.Claim) any { return c.Ours }),
+		table.Col("claim", func(c *report.Claim) any { return c.What }),
+	}
+	if format == table.Text {
+		return columns
+	}
+	return append(columns,
+		table.Col("difference", func(c *report.Claim) any { return c.Difference }),
+		table.Col("explanation", func(c *report.Claim) any { return c.Explanation }))
 }

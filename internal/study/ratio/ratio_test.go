@@ -1,4 +1,4 @@
-package replication
+package ratio
 
 import (
 	"math"
@@ -20,23 +20,23 @@ func TestRejected(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	if e := estimate(nil); !math.IsNaN(e.Ratio) {
+	if e := Of(nil); !math.IsNaN(e.Ratio) {
 		t.Errorf("of nothing: %v", e)
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
-	if e := estimate([]float64{2, 8}); !near(e.Ratio, 4) || !math.IsNaN(e.From) || !math.IsNaN(e.To) {
+	if e := Of([]float64{2, 8}); !near(e.Ratio, 4) || !math.IsNaN(e.From) || !math.IsNaN(e.To) {
 		t.Errorf("of 2 and 8, whose means are 2, 4 and 8: %v", e)
 	}
 	// Of six values the ends are the least and the greatest mean, which are the least and the
 	// greatest value.
-	if e := estimate([]float64{16, 1, 32, 2, 8, 4}); !near(e.From, 1) || !near(e.To, 32) || !near(e.Ratio, math.Sqrt(32)) {
+	if e := Of([]float64{16, 1, 32, 2, 8, 4}); !near(e.From, 1) || !near(e.To, 32) || !near(e.Ratio, math.Sqrt(32)) {
 		t.Errorf("of the powers of two up to 32: %v", e)
 	}
 	// An outlier counts as the largest value, however large it is.
 	values := []float64{.97, .98, .99, 1, 1.01, 1.02, 1.03, 1.04}
-	before := estimate(values)
+	before := Of(values)
 	values[7] = 50
-	if e := estimate(values); math.Abs(e.Ratio-before.Ratio) > .01 {
+	if e := Of(values); math.Abs(e.Ratio-before.Ratio) > .01 {
 		t.Errorf("%v with a value that is far off, %v before", e, before)
 	}
 }
@@ -67,7 +67,7 @@ func drawn(r *rand.Rand, rounds int, w weather) []float64 {
 	var ratios []float64
 	for round := range rounds {
 		var times [2]float64
-		for _, k := range inTurn([]int{0, 1}, round) {
+		for _, k := range InTurn([]int{0, 1}, round) {
 			times[k] = run()
 		}
 		ratios = append(ratios, 1.05*times[1]/times[0])
@@ -75,7 +75,7 @@ func drawn(r *rand.Rand, rounds int, w weather) []float64 {
 	return ratios
 }
 
-// orderStatistics is the interval of the median that estimate replaces.
+// orderStatistics is the interval of the median that Of replaces.
 func orderStatistics(values []float64) (from, to float64) {
 	n := len(values)
 	below := distuv.Binomial{N: float64(n), P: .5}
@@ -105,7 +105,7 @@ func TestEstimateWithDrift(t *testing.T) {
 		var widths, medians []float64
 		for range draws {
 			ratios := drawn(r, rounds, c.weather)
-			e := estimate(ratios)
+			e := Of(ratios)
 			if e.From <= 1.05 && 1.05 <= e.To {
 				covered++
 			}
@@ -133,13 +133,13 @@ func TestTurnsCancelDrift(t *testing.T) {
 			speed := 0.0
 			for round := range 20 {
 				var times [2]float64
-				for _, k := range inTurn([]int{0, 1}, turn(round)) {
+				for _, k := range InTurn([]int{0, 1}, turn(round)) {
 					speed += .02
 					times[k] = math.Exp(speed + .02*r.NormFloat64())
 				}
 				ratios = append(ratios, times[1]/times[0])
 			}
-			sum += estimate(ratios).Ratio - 1
+			sum += Of(ratios).Ratio - 1
 		}
 		return math.Abs(sum / 200)
 	}

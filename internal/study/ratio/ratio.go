@@ -1,4 +1,10 @@
-package replication
+// Package ratio estimates by how much one thing takes longer than another, from the ratios of
+// several rounds in which both were measured one after the other.
+//
+// # Limits
+//
+// There is no interval from fewer than six rounds.
+package ratio
 
 import (
 	"math"
@@ -9,7 +15,7 @@ import (
 // too few values for one.
 type Estimate struct{ Ratio, From, To float64 }
 
-// estimate is that of Hodges and Lehmann, with the interval that belongs to Wilcoxon's
+// Of is the estimate of Hodges and Lehmann, with the interval that belongs to Wilcoxon's
 // signed-rank test: of the logarithms of the values, all means of two, each with itself too,
 // sorted; the median of these, and those so far from the ends that the test just doesn't reject
 // them.
@@ -19,7 +25,7 @@ type Estimate struct{ Ratio, From, To float64 }
 // one value as much as it lowers the next: what remains is symmetric. A value that is far off
 // moves an estimate no further than any other on its side. The median and its order statistics
 // suppose less, but need half as many rounds again for the same interval (TestEstimateWithDrift).
-func estimate(ratios []float64) Estimate {
+func Of(ratios []float64) Estimate {
 	n := len(ratios)
 	if n == 0 {
 		return Estimate{math.NaN(), math.NaN(), math.NaN()}
@@ -59,4 +65,14 @@ func rejected(n int) int {
 		k++
 	}
 	return k
+}
+
+// InTurn is the order in which a round runs a list of settings, reversed in every second one. So
+// of any two settings each comes first as often as the other, at the same distance.
+func InTurn[T any](list []T, round int) []T {
+	list = slices.Clone(list)
+	if round%2 == 1 {
+		slices.Reverse(list)
+	}
+	return list
 }
