@@ -35,9 +35,9 @@ unless it begins with "-n RANKS", or is a NAS benchmark, whose name says how man
 run for seconds. What it prints with replicas must be what it prints without, but for times; otherwise
 it is named, and nothing more is measured.
 
-256 ranks don't fit a small machine. --predicted reads what a simulation says of them: a CSV with the columns
-pattern, ranks, replicas, protocol, native_ms and replicated_ms. --predicted CG=FILE says which row of the
-tables a file is for, where its pattern's name doesn't.
+256 ranks don't fit a small machine. --predicted reads what "banyan sim replication --format csv" says of
+them, once or several times; --predicted CG=FILE says which row of the tables a file is for, where its
+pattern's name doesn't.
 
 The report has all runs as DIR/measured.csv, and --measured makes it again from such a file, or from that of
 "banyan bench replication --samples"; --measured none does without.
@@ -57,6 +57,10 @@ const replicationExample = `  # the report, in a quarter of an hour
 
   # does it work here?
   banyan reproduce replication --out /tmp/quick --quick
+
+  # beside a simulation of 256 ranks
+  banyan sim replication --pattern cg --ranks 256 --format csv > cg.csv
+  banyan reproduce replication --out replication --predicted cg.csv
 
   # the same report again, from its runs; the claims as JSON
   banyan reproduce replication --measured replication/measured.csv --out again --format json`
@@ -90,7 +94,7 @@ func replicationCommand() *cobra.Command {
 	flags.IntVar(&f.replicas, "replicas", 2, "replicas of each rank")
 	flags.DurationVar(&f.limit, "timeout", 10*time.Minute, "ends a job that takes longer")
 	flags.StringVar(&f.measured, "measured", "", "CSV `file` of runs, or none (default: measure now)")
-	flags.StringArrayVar(&f.predicted, "predicted", nil, "CSV of simulated runs, `[ROW=]FILE`; may be repeated")
+	flags.StringArrayVar(&f.predicted, "predicted", nil, "CSV of banyan sim replication, `[ROW=]FILE`; may be repeated")
 	f.common.register(flags, "under a minute, and rough", "some five times as many rounds, and mirror", "victims", "")
 	return cmd
 }

@@ -40,8 +40,8 @@ func (p *Prediction) validate() error {
 }
 
 // ReadPredictions reads a CSV with the columns pattern, ranks, replicas, protocol, native_ms and
-// replicated_ms; bytes and compute_us are shown if it has them,
-// and other columns don't matter. row is the row of the paper's tables; "": the pattern's name
+// replicated_ms, as banyan sim replication writes; bytes and compute_us are shown if it has them,
+// runs with deaths are left out, and other columns don't matter. row is the row of the paper's tables; "": the pattern's name
 // decides. Errors name the line.
 func ReadPredictions(r io.Reader, row string) ([]Prediction, error) {
 	in := csv.NewReader(r)
@@ -93,6 +93,8 @@ func ReadPredictions(r io.Reader, row string) ([]Prediction, error) {
 		if err := p.validate(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		all = append(all, p)
+		if deaths := shown(fields, "deaths"); deaths == "" || deaths == "0" {
+			all = append(all, p)
+		}
 	}
 }

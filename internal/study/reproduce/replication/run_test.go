@@ -169,6 +169,7 @@ cg,256,2,parallel,8,100,104,0
 cg,256,2,mirror,8,100,150,0
 stencil-cg,256,2,parallel,8,100,101,0
 halo2d,256,2,parallel,8,100,190,0
+fft,256,2,parallel,8,100,190,1
 `), "")
 	if err != nil {
 		t.Fatal(err)
