@@ -41,8 +41,8 @@ func (p *Prediction) validate() error {
 
 // ReadPredictions reads a CSV with the columns pattern, ranks, replicas, protocol, native_ms and
 // replicated_ms, as banyan sim replication writes; bytes and compute_us are shown if it has them,
-// runs with deaths are left out, and other columns don't matter. row is the row of the paper's tables; "": the pattern's name
-// decides. Errors name the line.
+// runs with deaths are left out, and other columns don't matter. row is the row of the paper's
+// tables; "": the pattern's name decides. Errors name the line.
 func ReadPredictions(r io.Reader, row string) ([]Prediction, error) {
 	in := csv.NewReader(r)
 	head, err := in.Read()
