@@ -36,9 +36,10 @@ type run struct {
 	pidfds     []int
 	toHub      *os.File // partitions: the switch's standard input
 	rng        *rand.Rand
-	upAt       int64   // monotonic: when all were up
-	victims    []int   // in the order in which they are struck; nil until they are chosen
-	struckAt   []int64 // monotonic, by member: 0 if it wasn't struck
+	upAt       int64    // monotonic: when all were up
+	victims    []int    // in the order in which they are struck; nil until they are chosen
+	env        []string // of bare members, beside the bench's own
+	struckAt   []int64  // monotonic, by member: 0 if it wasn't struck
 }
 
 // Once runs a setting once. The victim is drawn from the seed. Again is how to
@@ -185,9 +186,9 @@ func (r *run) startBare(t task) error {
 		ours, theirs := os.NewFile(uintptr(fds[0]), "pmi"), os.NewFile(uintptr(fds[1]), "pmi")
 		_, err = r.launch(t, processes.Process{
 			Files: []*os.File{theirs}, Namespace: t.Namespace, MayEnd: true,
-			Env: []string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
+			Env: append([]string{"PMI_FD=3", "PMI_RANK=" + strconv.Itoa(i), "PMI_SIZE=" + strconv.Itoa(r.N),
 				env.Replicas + "=1", env.ControlFD + "=",
-				env.HeartbeatPeriod + "=" + r.Period.String(), env.HeartbeatTimeout + "=" + r.Timeout.String()},
+				env.HeartbeatPeriod + "=" + r.Period.String(), env.HeartbeatTimeout + "=" + r.Timeout.String()}, r.env...),
 		})
 		theirs.Close()
 		if err != nil {
