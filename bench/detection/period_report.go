@@ -28,7 +28,7 @@ func PeriodReport(command string, p *PeriodPlan, all []SafePeriod) *report.Repor
 			"Detection: a member is stopped (SIGSTOP). Medians, from then until the first and until the last of the others take it for dead.",
 		},
 		Settings: []report.Setting{
-			machine(), {Name: "periods tried", Value: fmt.Sprint(p.Periods)}, {Name: "runs of a detection", Value: fmt.Sprint(p.Runs)},
+			Machine(), {Name: "periods tried", Value: fmt.Sprint(p.Periods)}, {Name: "runs of a detection", Value: fmt.Sprint(p.Runs)},
 		},
 		Claims: periodClaims(p, all), Sections: []report.Section{section},
 	}

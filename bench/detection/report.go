@@ -13,8 +13,8 @@ import (
 // source is the paper whose experiments are repeated.
 const source = "Bosilca, Bouteiller, Guermouche, Hérault, Robert, Sens, Dongarra: A Failure Detector for HPC Platforms. INRIA Research Report RR-9024, 2017."
 
-// machine says where it was measured.
-func machine() report.Setting {
+// Machine says where it was measured.
+func Machine() report.Setting {
 	name := "unknown"
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(b)) {
@@ -35,7 +35,7 @@ func StrikeReport(command string, all []*Summary) *report.Report {
 		About: []string{
 			"Members are processes of one machine. Times are from the first victim's fault until all live members know of all victims (stabilisation), and from the first detection of a victim until all know of it (spread), medians.",
 		},
-		Settings: []report.Setting{machine()},
+		Settings: []report.Setting{Machine()},
 	}
 	last := figureOver("stabilisation", "Figure 10, left: until all members know of all victims", "time (ms)", all, func(s *Summary) Estimate { return s.Last })
 	spread := figureOver("spread", "Figure 10, centre: from the first detection of a victim until all know of it", "time (ms)", all, func(s *Summary) Estimate { return s.Spread })

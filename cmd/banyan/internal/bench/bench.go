@@ -11,7 +11,7 @@ func Command() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(),
+	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(), detectorNoiseRoleCommand(),
 		membershipCommand(), membershipRoleCommand(), mpiCommand(), instructionsCommand(), startupCommand(),
 		replicationCommand(), replicationRoleCommand())
 	return cmd

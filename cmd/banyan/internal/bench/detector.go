@@ -103,7 +103,7 @@ func detectorCommand() *cobra.Command {
 	flags.StringVarP(&f.out, "out", "o", "", "also write a report with charts and the paper's claims to directory `DIR`")
 	cli.FormatFlag(flags, &f.format)
 	flags.Lookup("format").Usage = "table (medians), csv or json (a row a run)"
-	cmd.AddCommand(detectorPeriodCommand())
+	cmd.AddCommand(detectorPeriodCommand(), detectorNoiseCommand())
 	return cmd
 }
 
