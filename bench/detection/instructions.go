@@ -41,7 +41,7 @@ const (
 // which lies where it was linked.
 func heartbeat() uintptr { return reflect.ValueOf((*detector.Machine).Heartbeat).Pointer() }
 
-// calm keeps the runtime from interrupting a goroutine after 10 ms, which a stepped one often takes.
+// calm keeps the runtime from interrupting a goroutine after 10 ms: stepped ones take longer.
 var calm = []string{"GODEBUG=asyncpreemptoff=1"}
 
 // CountHeartbeats counts the instructions of a heartbeat: those of a member with heartbeats, and of

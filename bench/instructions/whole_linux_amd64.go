@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whole counts the instructions of all threads of a Go process that does little, for a time, and how
-// often it calls the function at an address. It ends the process: its threads are in the middle of something.
+// Whole counts the instructions of all threads of a Go process that does little, for a time, and
+// how often it calls the function at an address. It ends the process: its threads are in the middle
+// of something.
 //
 // Stepping makes the process some hundred times slower, so what it does must be done long before
-// it is to do more. One thread isn't counted, the runtime's monitor (sysmon): what that does depends
-// on the time that the others take.
+// it is to do more. One thread isn't counted, the runtime's monitor (sysmon): what that does
+// depends on the time that the others take.
 func Whole(ctx context.Context, pid int, span time.Duration, function uintptr) (c Calls, err error) {
 	runtime.LockOSThread() // all of ptrace is between threads
 	defer runtime.UnlockOSThread()

@@ -12,8 +12,8 @@ import (
 // enoughRounds is how many rounds the claims need.
 const enoughRounds = 6
 
-// Report is figure 8 of the paper. perPeriod are the instructions of a heartbeat's period, 0 if they
-// couldn't be counted.
+// Report is figure 8 of the paper. perPeriod are the instructions of a heartbeat's period, 0 if
+// they couldn't be counted.
 func Report(command string, settings []report.Setting, p *Plan, rows []Row, perPeriod float64) *report.Report {
 	section := report.Section{Title: "Figure 8, measured", Tables: []*report.Table{resultTable(rows, perPeriod)}}
 	for _, f := range []*report.Figure{ratioFigure(rows), instructionFigure(rows, perPeriod)} {
