@@ -59,7 +59,7 @@ bench: build ## latency, bandwidth, allocations of messages; the simulator's spe
 	bin/banyan bench messages
 	go test -run '^$$' -bench . -benchmem ./bench
 
-profile: build ## write capi/default.pgo, by which the compiler optimises the C library
+profile: build ## write capi/library.pgo, by which the compiler optimises the C library
 	scripts/profile.sh
 
 bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this installs

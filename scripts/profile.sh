@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes capi/default.pgo, the profile by which the compiler optimises the C library
+# Writes capi/library.pgo, the profile by which the compiler optimises the C library
 # (profile-guided optimisation: go.dev/doc/pgo). It profiles small messages and small collectives,
 # where instructions count, and small messages with replicas. Run it on a quiet machine when the
 # message path has changed much. "banyan bench instructions" shows the gain. The compiler finds the
@@ -13,7 +13,7 @@ trap 'rm -rf "$build"' EXIT
 mkdir "$build/bin" "$build/notes"
 cp -a bin/. "$build/bin/"
 rm "$build/bin/libmpi_abi.so.1"
-go build -buildmode=c-shared -tags profiling -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o "$build/bin/libmpi_abi.so.1" ./capi
+go build -pgo capi/library.pgo -buildmode=c-shared -tags profiling -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' -o "$build/bin/libmpi_abi.so.1" ./capi
 "$build/bin/mpicc" -O2 -DENOUGH=4.0 -o "$build/row" bench/peers/programs/row.c
 "$build/bin/mpicc" -O2 -o "$build/pingpong" bench/replication/programs/pingpong.c
 export BANYAN_CPUPROFILE=$build/profile
@@ -30,4 +30,4 @@ for bytes in 8 8 8 8 1024 1024 1024 1024; do
 done
 # The profile leaves out the time spent waiting, because its speed doesn't matter.
 go tool pprof -symbolize=none -ignore 'Syscall6|linger' -proto "$build"/profile.* 2>/dev/null >"$build/merged"
-mv "$build/merged" capi/default.pgo
+mv "$build/merged" capi/library.pgo
