@@ -182,7 +182,7 @@ func (e *exchange) finished() error {
 
 var (
 	seedFlag = flag.Uint64("seed", 0, "run the random schedule of this seed only")
-	runsFlag = flag.Int("runs", 60, "how many random schedules to run")
+	runsFlag = flag.Int("runs", 30, "how many random schedules to run; make soak runs many more")
 )
 
 // seeds visits the seeds of a random test.
