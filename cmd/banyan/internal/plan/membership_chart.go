@@ -2,15 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"banyan/internal/study/chart"
 	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
 )
-
-// chartPoints is about how many points a curve has.
-const chartPoints = 300
 
 // viewChart draws the stabilisation time over the number of nodes, up to the largest of those
 // given: a curve for each arity, the base model where that differs, and the measurements.
@@ -19,7 +16,7 @@ func viewChart(m *viewtime.Model, nodes, arities []int, measured []viewtime.Meas
 		Name: "stabilisation", Title: "Stabilisation time of a view",
 		X: report.Axis{Label: "nodes", Log: true}, Y: report.Axis{Label: "stabilisation time [µs]"},
 	}
-	sizes := spaced(slices.Max(nodes))
+	sizes := chart.Spaced(slices.Max(nodes))
 	for i, arity := range arities {
 		look := i%report.Looks + 1
 		name := fmt.Sprintf("%d children", arity)
@@ -62,16 +59,4 @@ func viewSettings(m *viewtime.Model) []report.Setting {
 		{Name: "topology", Value: m.Topology.String()},
 		{Name: "contention c", Value: fmt.Sprintf("%.4g", m.Contention)},
 	}
-}
-
-// spaced returns numbers of nodes from 1 to most, evenly spaced on a logarithmic axis.
-func spaced(most int) []int {
-	list := []int{1}
-	for i := 1; i <= chartPoints; i++ {
-		n := int(math.Round(math.Pow(float64(most), float64(i)/chartPoints)))
-		if n > list[len(list)-1] {
-			list = append(list, min(n, most))
-		}
-	}
-	return list
 }

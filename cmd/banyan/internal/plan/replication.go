@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/chart"
 	"banyan/internal/study/planning/resilience"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/report"
@@ -30,12 +31,6 @@ type replicationFlags struct {
 	format  table.Format
 	chart   string // file
 }
-
-// Limits of what is simulated: nodes, and their failures in a run.
-const (
-	simulatedNodes    = 1 << 24
-	simulatedFailures = 1e8
-)
 
 func replicationCommand() *cobra.Command {
 	f := replicationFlags{job: resilience.Job{Overhead: 0.05}}
@@ -157,17 +152,6 @@ func (s *share) Set(text string) error {
 
 func (*share) Type() string { return "percentage" }
 
-// replicationRow is a job of one size and degree.
-type replicationRow struct {
-	resilience.Outcome
-	compare   resilience.Comparison
-	degree    resilience.Degree
-	best      bool // of its size
-	finishes  bool
-	paysFrom  int
-	simulated *resilience.Simulation // nil if it wasn't
-}
-
 func (f *replicationFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 	if !flags.Changed("restart") {
 		f.job.Restart = f.job.Cost
@@ -176,28 +160,7 @@ func (f *replicationFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	var rows []replicationRow
-	for _, c := range comparisons {
-		from := map[float64]int{}
-		for _, d := range f.degrees {
-			if d > 1 {
-				from[d] = f.job.PaysFrom(c, resilience.Degree(d))
-			}
-		}
-		for _, size := range f.sizes {
-			first := len(rows)
-			best := first
-			for _, d := range f.degrees {
-				r := replicationRow{Outcome: f.job.Outcome(c, size, resilience.Degree(d)), compare: c, degree: resilience.Degree(d), paysFrom: from[d]}
-				r.finishes = f.job.Ends(&r.Outcome)
-				rows = append(rows, r)
-				if r.Time < rows[best].Time {
-					best = len(rows) - 1
-				}
-			}
-			rows[best].best = rows[best].finishes
-		}
-	}
+	cases := f.job.Cases(comparisons, f.sizes, f.degrees)
 	var picture *os.File
 	if f.chart != "" { // refuse a bad name before simulating
 		if picture, err = os.Create(f.chart); err != nil {
@@ -205,16 +168,16 @@ func (f *replicationFlags) run(w io.Writer, flags *pflag.FlagSet) error {
 		}
 		defer picture.Close()
 	}
-	f.simulate(rows)
+	f.simulate(cases)
 	if picture != nil {
-		if err := f.draw(picture, rows); err != nil {
+		if err := f.draw(picture, cases); err != nil {
 			return fmt.Errorf("--chart: %w", err)
 		}
 	}
 	if f.format == table.Text {
-		return f.tell(w, comparisons, rows)
+		return f.tell(w, comparisons, cases)
 	}
-	return table.Write(w, f.format, f.columns(), rows)
+	return table.Write(w, f.format, f.columns(), cases)
 }
 
 // check returns what is compared, or what is wrong with the command line.
@@ -256,30 +219,26 @@ func (f *replicationFlags) check() ([]resilience.Comparison, error) {
 }
 
 // simulate runs the jobs, except those whose single run would take too long.
-func (f *replicationFlags) simulate(rows []replicationRow) {
+func (f *replicationFlags) simulate(cases []resilience.Case) {
 	if f.runs == 0 {
 		return
 	}
-	progress := cli.NewProgress(len(rows)*f.runs, "simulating jobs")
+	progress := cli.NewProgress(len(cases)*f.runs, "simulating jobs")
 	done := 0
-	for i := range rows {
-		r := &rows[i]
-		if failures := float64(r.Nodes) * float64(r.Time/f.job.MTBF); r.Nodes <= simulatedNodes && failures <= simulatedFailures && r.Time < 100*r.Busy {
-			s := f.job.Simulate(&r.Outcome, f.runs, f.seed, func() { done++; progress.Set(done) })
-			r.simulated = &s
-		}
+	for i := range cases {
+		f.job.Run(&cases[i], f.runs, f.seed, func() { done++; progress.Set(done) })
 		done = (i + 1) * f.runs
 	}
 	progress.Clear()
 }
 
 // draw writes the chart.
-func (f *replicationFlags) draw(w io.Writer, rows []replicationRow) error {
+func (f *replicationFlags) draw(w io.Writer, cases []resilience.Case) error {
 	picture := (*report.Figure).SVG
 	if filepath.Ext(f.chart) == ".png" {
 		picture = (*report.Figure).PNG
 	}
-	content, err := picture(replicationChart(&f.job, f.sizes, f.degrees, rows))
+	content, err := picture(chart.Efficiency(&f.job, f.sizes, f.degrees, cases))
 	if err == nil {
 		_, err = w.Write(content)
 	}
