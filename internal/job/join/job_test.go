@@ -185,19 +185,20 @@ func TestMediaDiffer(t *testing.T) {
 }
 
 func TestBadEnvironment(t *testing.T) {
-	for variable, message := range map[string]string{
-		env.Replicas + "=0":           "positive number",
-		env.HeartbeatPeriod + "=soon": "positive duration",
-		env.HeartbeatTimeout + "=1ms": "at least twice",
-		env.LocalRanks + "=x":         "positive number",
-		env.Transport + "=udp":        "there are auto, shm and tcp",
-		"PMI_FD=99":                   "",
+	for variables, message := range map[string]string{
+		env.Replicas + "=0":                                         "positive number",
+		env.HeartbeatPeriod + "=soon":                               "positive duration",
+		env.HeartbeatTimeout + "=1ms":                               "at least 10ms where no period is given",
+		env.HeartbeatPeriod + "=1s " + env.HeartbeatTimeout + "=1s": "at least 2 periods",
+		env.LocalRanks + "=x":                                       "positive number",
+		env.Transport + "=udp":                                      "there are auto, shm and tcp",
+		"PMI_FD=99":                                                 "",
 	} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_RANK=0", "PMI_SIZE=1", variable)
+		cmd.Env = append(append(os.Environ(), "JOB_TEST_PROGRAM=1", "PMI_RANK=0", "PMI_SIZE=1"), strings.Fields(variables)...)
 		out, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), message) {
-			t.Errorf("%s: %v, %s", variable, err, out)
+			t.Errorf("%s: %v, %s", variables, err, out)
 		}
 	}
 }
