@@ -180,22 +180,7 @@ func (e *experiment) messageClaims(s *faultFreeStudy, above2 int) []report.Claim
 			Verdict: verdict(most == cases), Explanation: "The messages per process of each tree; checked correction: 6.",
 		})
 	}
-	g := s.gossip[procs]
-	var gossip []string
-	highest := g.messages.mean() / float64(procs)
-	gossip = append(gossip, fmt.Sprintf("checked %.1f", highest))
-	for i, d := range distances {
-		m := g.safe[i].messages.mean() / float64(procs)
-		highest = max(highest, m)
-		gossip = append(gossip, fmt.Sprintf("opportunistic (%d) %.1f", d, m))
-	}
-	return append(claims, report.Claim{
-		Where: "abstract, figure 6", What: "messages of existing schemes, compared with corrected trees", Paper: "up to 6 times as many",
-		Ours:    fmt.Sprintf("gossip per process: %s; up to %.1f times the %.1f of a tree with opportunistic correction", strings.Join(gossip, ", "), highest/per(0, optimised(2)), per(0, optimised(2))),
-		Verdict: report.Open,
-		Explanation: fmt.Sprintf("The abstract doesn't say which it compares, and figure 6's numbers are lost with the picture. A tree with a single correction sends 2 messages per process: gossip sends %.1f times that. Gossip ends after %d steps here (fastest with checked correction), %d and %d (no uncoloured process in %s broadcasts); a longer one sends more.",
-			highest/2, g.fastest, g.safe[0].time, g.safe[1].time, report.Number(float64(e.SafeRuns))),
-	})
+	return append(claims, e.gossipMessageClaims(s)...)
 }
 
 // values returns the values of a sample, ascending.

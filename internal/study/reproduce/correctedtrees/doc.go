@@ -12,9 +12,9 @@
 // (internal/study/campaign) below the report's directory, in runs: a spec and a file of results
 // each, so that every broadcast has a seed, and an interrupted reproduction goes on. They
 // evaluate checked correction incrementally and run the rest on the engine. Broadcasts without
-// faults are run by the engine here. The one shortcut is [reach]: it finds the processes that
-// overlapped opportunistic correction leaves uncoloured, as reachability, for as many broadcasts
-// as the paper's.
+// faults are run by the engine here. There are two shortcuts, for as many broadcasts as the
+// paper's: [reach] finds the processes that overlapped opportunistic correction leaves uncoloured,
+// as reachability; [gossipSafety] finds how long gossip must last, from gossip without a network.
 //
 // # Invariants
 //
@@ -27,5 +27,5 @@
 // The paper's pictures are lost: claims are those of its text and table. Parts that aren't
 // campaigns (broadcasts without faults, the search for gossip times, which processes are left
 // uncoloured) begin anew after an interruption. Memory: 16 bytes for each broadcast with checked
-// correction.
+// correction, some 200 for each gossip of [Parameters].SafeRuns.
 package correctedtrees

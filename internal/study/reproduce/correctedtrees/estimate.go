@@ -1,7 +1,9 @@
 package correctedtrees
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"banyan/internal/proto"
@@ -28,20 +30,25 @@ func Estimate(p Parameters) (time.Duration, error) {
 		both := m.checked(topology.Interleaved, deadAt(rate, p.Procs)) + m.reach(deadAt(rate, p.Procs))
 		add(perTree*float64(p.Runs), both)
 	}
-	for _, dead := range p.Deaths {
+	for _, dead := range slices.Concat(p.Deaths, paperDeaths) {
 		both := m.checked(topology.Interleaved, dead) + m.checked(topology.InOrder, dead)
 		add(float64(p.NumberingRuns)*(1+1.0/4+1.0/16), both)
 	}
 	add(perTree*float64(len(rates)*len(distances)*p.EngineRuns), m.engine(trees[0].broadcastCase(p.Procs, optimised(distances[0]))))
+	add(2*float64(p.Procs), m.checked(topology.InOrder, 1))                            // each process dead once
 	gossips := float64((len(rates) + 1) * (searchTimes*p.SearchRuns + 2*p.EngineRuns)) // with faults
+	safeties := 0.0
 	for _, procs := range p.Sizes {
 		safe := p.SafeRuns
 		if procs < p.Procs {
 			safe /= 10
 		}
-		gossips += float64(searchTimes*p.SearchRuns+p.EngineRuns+len(distances)*(safe+p.EngineRuns)) * float64(procs) / float64(p.Procs)
+		share := float64(procs) / float64(p.Procs)
+		gossips += float64(searchTimes*p.SearchRuns+(1+len(distances))*p.EngineRuns) * share
+		safeties += float64(safe) * share
 	}
 	add(gossips, m.gossip())
+	add(safeties, m.safety())
 	return total / time.Duration(p.Workers), m.err
 }
 
@@ -110,6 +117,16 @@ func (m *meter) reach(dead int) time.Duration {
 
 func (m *meter) engine(c logp.Case) time.Duration {
 	return m.time(func() error { _, err := m.s.Run(&c, nil); return err })
+}
+
+// safety is a run of gossip alone, which tells what is safe.
+func (m *meter) safety() time.Duration {
+	var w gossipWorker
+	if err := w.init(m.procs); err != nil {
+		m.err = err
+		return 0
+	}
+	return m.time(func() error { _, err := w.run(int(2.8*math.Log2(float64(m.procs))), 1); return err })
 }
 
 // gossip is with a time near the fastest, which is a little less than an optimal tree's.

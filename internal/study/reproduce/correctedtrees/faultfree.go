@@ -28,6 +28,7 @@ type gossipSize struct {
 	coloring   sample
 	messages   sample
 	safe       []gossipSafe // opportunistic, for each distance, by its place
+	safety     *gossipSafety
 }
 
 // gossipSafe is opportunistic Corrected Gossip with the shortest time that left no process
@@ -39,8 +40,8 @@ type gossipSafe struct {
 
 func (e *experiment) studyFaultFree(ctx context.Context, s *studies) error {
 	study := faultFreeStudy{sizes: e.Sizes, outcomes: map[faultFreePoint]logp.Outcome{}, gossip: map[int]*gossipSize{}}
-	corrections := []correction{plain, acknowledged, checked}
-	for _, d := range distances {
+	corrections := []correction{plain, acknowledged, checked, single}
+	for _, d := range append([]int{1}, distances...) {
 		corrections = append(corrections, optimised(d))
 	}
 	type job struct {

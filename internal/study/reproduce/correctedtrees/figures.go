@@ -23,37 +23,6 @@ func (e *experiment) procsAxis() report.Axis {
 	return report.Axis{Label: "processes P", Log: true, Ticks: ticks}
 }
 
-var rateAxis = report.Axis{Label: "dead processes (% of P)", Log: true, Ticks: rates}
-
-// figure1b shows how the numbering affects correction.
-func (e *experiment) figure1b(s *numberingStudy) *report.Figure {
-	f := report.Figure{
-		Name: "figure-1b", Title: "Figure 1b: correction of a binomial tree, in order and interleaved",
-		Caption: "The mean time of synchronised checked correction. Interleaved, it hardly grows; in order it grows with the number of dead processes and with the tree.",
-		X:       report.Axis{Label: "dead processes", Log: true}, Y: report.Axis{Label: "mean time of correction (steps)", Log: true},
-		Data: &report.Table{Columns: []string{"numbering", "procs", "dead", "broadcasts", "mean", "mean_low", "mean_high", "p5", "median", "p95", "max"}},
-	}
-	for _, numbering := range []string{"inorder", "interleaved"} {
-		for i, procs := range s.sizes {
-			series := report.Series{Name: fmt.Sprintf("%s, P = %s", numberingNames[numbering], report.Number(float64(procs))), Look: i + 1, Dashed: numbering == "interleaved"}
-			for _, dead := range s.deaths() {
-				x := s.points[numberingPoint{numbering, procs, dead}]
-				mean, half := x.mean(), x.meanInterval()
-				series.Points = append(series.Points, report.Point{X: float64(dead), Y: mean})
-				f.Data.Rows = append(f.Data.Rows, []string{numbering, strconv.Itoa(procs), strconv.Itoa(dead), strconv.Itoa(x.size()), text(mean), text(mean - half), text(mean + half),
-					text(x.quantile(0.05)), text(x.quantile(0.5)), text(x.quantile(0.95)), strconv.Itoa(x.max())})
-			}
-			f.Series = append(f.Series, series)
-		}
-	}
-	deaths := s.deaths()
-	first, last := float64(deaths[0]), float64(deaths[len(deaths)-1])
-	f.Series = append(f.Series, report.Series{Name: "10.5 steps", Style: report.Line, Look: 7, Points: []report.Point{{X: first, Y: 10.5}, {X: last, Y: 10.5}}})
-	return &f
-}
-
-var numberingNames = map[string]string{"inorder": "in order", "interleaved": "interleaved"}
-
 // figure6 shows the messages without faults, with opportunistic correction of a distance.
 func (e *experiment) figure6(s *faultFreeStudy, distance int) *report.Figure {
 	d := distances[distance]
@@ -166,70 +135,4 @@ func (e *experiment) figure14(s *faultFreeStudy) *report.Figure {
 			{correction: optimised(2), suffix: ", opportunistic", style: report.Line, dashed: true},
 			{correction: optimised(4), hidden: true}, {correction: acknowledged, hidden: true}, {correction: plain, hidden: true},
 		})
-}
-
-// overRates is a figure of something over the fault rate: of what all trees do under checked and
-// opportunistic correction, and gossip under checked correction.
-func (e *experiment) overRates(s *studies, f *report.Figure, unit float64, ofChecked func(*faultPoint) sample, ofOpportunistic func(*opportunisticPoint) sample, ofGossip func(*gossipFaults) sample) *report.Figure {
-	f.X = rateAxis
-	f.Data = &report.Table{Columns: []string{"dissemination", "correction", "fault_rate_percent", "dead", "broadcasts", "mean", "mean_low", "mean_high", "deviation", "p5", "median", "p95"}}
-	row := func(dissemination, correction string, rate float64, x sample) {
-		mean, half := x.mean()/unit, x.meanInterval()/unit
-		f.Data.Rows = append(f.Data.Rows, []string{dissemination, correction, text(rate), strconv.Itoa(deadAt(rate, e.Procs)), strconv.Itoa(x.size()), text(mean), text(mean - half), text(mean + half),
-			text(x.deviation() / unit), text(x.quantile(0.05) / unit), text(x.quantile(0.5) / unit), text(x.quantile(0.95) / unit)})
-	}
-	for i, t := range trees {
-		series := report.Series{Name: t.name + ", checked", Look: i + 1, Spread: report.Whiskers}
-		for _, rate := range rates {
-			x := ofChecked(s.faults.at(i, rate))
-			series.Points = append(series.Points, meanPoint(rate, x, unit))
-			row(t.name, checked.name, rate, x)
-		}
-		f.Series = append(f.Series, series)
-	}
-	for d, distance := range distances {
-		for i, t := range trees {
-			series := report.Series{Name: t.name + ", opportunistic", Look: i + 1, Style: report.Line, Dashed: true}
-			for _, rate := range rates {
-				x := ofOpportunistic(s.opportunistic.at(d, i, rate, e.Procs))
-				series.Points = append(series.Points, report.Point{X: rate, Y: x.mean() / unit})
-				row(t.name, optimised(distance).name, rate, x)
-			}
-			if d == 0 {
-				f.Series = append(f.Series, series)
-			}
-		}
-	}
-	series := report.Series{Name: "gossip, checked", Look: gossipLook, Spread: report.Whiskers}
-	for _, rate := range rates {
-		x := ofGossip(s.gossip.at(rate, e.Procs))
-		series.Points = append(series.Points, meanPoint(rate, x, unit))
-		row("gossip", checked.name, rate, x)
-	}
-	f.Series = append(f.Series, series)
-	for _, rate := range rates {
-		g := s.gossip.adapted[rate]
-		row(fmt.Sprintf("gossip for %d steps", g.time), checked.name, rate, ofGossip(g))
-	}
-	return f
-}
-
-func (e *experiment) figure8(s *studies) *report.Figure {
-	f := report.Figure{
-		Name: "figure-8", Title: "Figure 8: quiescence latency with faults",
-		Caption: "Means; whiskers span the 5 % and 95 % percentiles. Dashed: optimised overlapped opportunistic correction, 2 neighbours on each side; 4 are in the data.",
-		Y:       report.Axis{Label: "mean quiescence latency (steps)"},
-	}
-	return e.overRates(s, &f, 1, func(p *faultPoint) sample { return p.quiescence },
-		func(p *opportunisticPoint) sample { return p.quiescence }, func(p *gossipFaults) sample { return p.quiescence })
-}
-
-func (e *experiment) figure9(s *studies) *report.Figure {
-	f := report.Figure{
-		Name: "figure-9", Title: "Figure 9: messages with faults",
-		Caption: "All messages by the number of all processes: means; whiskers span the 5 % and 95 % percentiles. Dashed: optimised overlapped opportunistic correction, 2 neighbours on each side; 4 are in the data.",
-		Y:       report.Axis{Label: "mean messages per process"},
-	}
-	return e.overRates(s, &f, float64(e.Procs), func(p *faultPoint) sample { return p.messages },
-		func(p *opportunisticPoint) sample { return p.messages }, func(p *gossipFaults) sample { return p.messages })
 }

@@ -40,17 +40,16 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 		found.coloring[int(o.Coloring)]++
 		found.messages[o.Messages]++
 	}
+	runs := e.SafeRuns // the paper's statement is about its largest number of processes
+	if procs < e.Procs {
+		runs = max(1, runs/10)
+	}
+	if found.safety, err = e.studyGossipSafety(ctx, about+": time that is safe", procs, runs, e.seedOf("search", 0)); err != nil {
+		return nil, err
+	}
 	for _, d := range distances {
 		c := gossipCase(procs, broadcast.Opportunistic, d)
-		runs := e.SafeRuns // the paper's statement is about its largest number of processes
-		if procs < e.Procs {
-			runs = max(1, runs/10)
-		}
-		step := fmt.Sprintf("%s: time that is safe for distance %d", about, d)
-		search := e.search(ctx, step, c, runs)
-		if c.Gossip.Until, err = search.Safe(); err != nil {
-			return nil, err
-		}
+		c.Gossip.Until = proto.Time(found.safety.safe(slices.Index(gossipCorrections[:], 2*d)))
 		outcomes, err := e.repeat(ctx, about, c)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"banyan/internal/study/campaign/incremental"
 	"banyan/internal/study/driver/logp"
+	"banyan/internal/study/parallel"
 	"banyan/internal/topology"
 )
 
@@ -14,6 +16,8 @@ import (
 type numberingStudy struct {
 	sizes  []int
 	points map[numberingPoint]sample // times of correction, in steps
+	// each has the times with one dead process, each process of the largest tree once.
+	each map[string]sample // by the numbering
 }
 
 type numberingPoint struct {
@@ -35,7 +39,15 @@ func (e *experiment) studyNumberings(ctx context.Context, s *studies) error {
 			starts[numberingPoint{n.String(), procs, 0}] = int(start)
 		}
 	}
-	deaths := slices.DeleteFunc(slices.Clone(e.Deaths), func(d int) bool { return d >= study.sizes[0] })
+	study.each = map[string]sample{}
+	for _, n := range []topology.Numbering{topology.Interleaved, topology.InOrder} {
+		times, err := e.eachDead(ctx, n, starts[numberingPoint{n.String(), e.Procs, 0}])
+		if err != nil {
+			return err
+		}
+		study.each[n.String()] = times
+	}
+	deaths := slices.DeleteFunc(e.allDeaths(), func(d int) bool { return d >= study.sizes[0] })
 	fields := fmt.Sprintf("runs: %d\nprocs: %s\ntree: %s\nnumbering: [interleaved, inorder]\ncorrection: checked\nstart: synchronized\nfailed: %s\n",
 		e.NumberingRuns, list(study.sizes), trees[0].spec, list(deaths))
 	err := e.campaign(ctx, "numberings", "in order and interleaved", fields, func(r *result) error {
@@ -48,6 +60,44 @@ func (e *experiment) studyNumberings(ctx context.Context, s *studies) error {
 	})
 	s.numberings = study
 	return err
+}
+
+// allDeaths are the numbers of dead processes of figure 1b, and more.
+func (e *experiment) allDeaths() []int {
+	all := slices.Sorted(slices.Values(slices.Concat(paperDeaths, e.Deaths)))
+	return slices.Compact(all)
+}
+
+// eachDead finds how long correction takes if one process is dead, for each process.
+func (e *experiment) eachDead(ctx context.Context, n topology.Numbering, start int) (sample, error) {
+	c := trees[0].broadcastCase(e.Procs, checked)
+	c.Numbering = n
+	evaluators := make([]*incremental.Evaluator, e.Workers)
+	for i := range evaluators {
+		var err error
+		if evaluators[i], err = incremental.New(&c); err != nil {
+			return nil, err
+		}
+	}
+	took := make([]int, e.Procs-1)
+	const block = 1024 // a broadcast takes less time than its turn
+	blocks := (len(took) + block - 1) / block
+	progress := func(done int) { e.progress("one dead process, "+numberingNames[n.String()], done, blocks) }
+	err := parallel.Each(ctx, blocks, e.Workers, progress, func(worker, b int) error {
+		for i := b * block; i < min(len(took), (b+1)*block); i++ {
+			outcome, err := evaluators[worker].Run([]int{i + 1})
+			if err != nil {
+				return err
+			}
+			took[i] = int(outcome.Quiescence) - start
+		}
+		return nil
+	})
+	times := sample{}
+	for _, t := range took {
+		times[t]++
+	}
+	return times, err
 }
 
 // deaths are the numbers of dead processes, ascending.

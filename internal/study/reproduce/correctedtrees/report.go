@@ -27,10 +27,10 @@ func (e *experiment) report(s *studies) *report.Report {
 		Claims: slices.Concat(e.numberingClaims(&s.numberings), e.faultFreeClaims(&s.faultFree), e.table1Claims(&s.faults), e.faultClaims(s),
 			e.gapClaims(&s.faults), e.uncolouredClaims(s)),
 		Sections: []report.Section{
-			{Title: "Introduction", Figures: []*report.Figure{e.figure1b(&s.numberings)}},
+			{Title: "Introduction", Figures: []*report.Figure{e.figure1b(&s.numberings), e.figure1bMore(&s.numberings)}},
 			{Title: "Without faults", Figures: []*report.Figure{e.figure6(&s.faultFree, 0), e.figure6(&s.faultFree, 1), e.figure7(&s.faultFree), e.figure14(&s.faultFree)},
-				Tables: []*report.Table{e.gossipTimes(&s.faultFree)}},
-			{Title: "With faults", Figures: []*report.Figure{e.figure8(s), e.figure9(s), e.figure10(&s.faults)},
+				Tables: []*report.Table{e.gossipTimes(&s.faultFree), e.gossipSafetyTable(&s.faultFree)}},
+			{Title: "With faults", Figures: []*report.Figure{e.figure8(s), e.figure8Opportunistic(s), e.figure9(s), e.figure9Opportunistic(s), e.figure10(&s.faults)},
 				Tables: []*report.Table{e.table1(&s.faults), e.uncolouredTable(s)}},
 		},
 	}

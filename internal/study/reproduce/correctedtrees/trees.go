@@ -34,12 +34,15 @@ type correction struct {
 	kind         broadcast.Correction
 	distance     int
 	synchronised bool
+	oneWay       bool // corrections go to the right alone
 }
 
 var (
-	plain        = correction{"dissemination alone", broadcast.NoCorrection, 0, false}
-	acknowledged = correction{"acknowledged", broadcast.Acknowledged, 0, false}
-	checked      = correction{"checked", broadcast.Checked, 0, true}
+	plain        = correction{name: "dissemination alone", kind: broadcast.NoCorrection}
+	acknowledged = correction{name: "acknowledged", kind: broadcast.Acknowledged}
+	checked      = correction{name: "checked", kind: broadcast.Checked, synchronised: true}
+	// single is the cheapest: a correction of each process, in one direction (figure 6's caption).
+	single = correction{name: "optimized, one neighbour on one side", kind: broadcast.Optimised, distance: 1, oneWay: true}
 )
 
 // optimised is overlapped, as throughout the paper.
@@ -47,14 +50,14 @@ func optimised(distance int) correction { return opportunistic(broadcast.Optimis
 
 // opportunistic is one of the kinds of opportunistic correction, overlapped.
 func opportunistic(kind broadcast.Correction, distance int) correction {
-	return correction{fmt.Sprintf("%v, distance %d", kind, distance), kind, distance, false}
+	return correction{name: fmt.Sprintf("%v, distance %d", kind, distance), kind: kind, distance: distance}
 }
 
 // broadcastCase is a broadcast along a tree, without dead processes.
 func (t *tree) broadcastCase(procs int, c correction) logp.Case {
 	return logp.Case{
 		Procs: procs, Latency: latency, Overhead: overhead, Tree: t.kind, K: t.k,
-		Correction: c.kind, Distance: c.distance, Synchronised: c.synchronised,
+		Correction: c.kind, Distance: c.distance, Unequal: c.oneWay, Synchronised: c.synchronised,
 	}
 }
 
