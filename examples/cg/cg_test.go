@@ -19,9 +19,13 @@ func output(t *testing.T, n, replicas int, o options) []string {
 // TestProgram solves the demo's system on several numbers of ranks. Replicas print
 // the same bytes, and the same as a job without them.
 func TestProgram(t *testing.T) {
-	o := options{matrix: "data/bcsstk16.mtx.gz", solves: 2, every: 50, tolerance: 1e-10, limit: 2000}
+	o := options{matrix: "data/bcsstk16.mtx.gz", solves: 1, every: 50, tolerance: 1e-10, limit: 2000}
 	for _, n := range []int{1, 2, 3, 4, 7} {
 		t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
+			o := o
+			if n == 2 {
+				o.solves = 2 // one after the other; a solution takes most of a second
+			}
 			plain := output(t, n, 1, o)
 			for _, want := range []string{fmt.Sprintf("4884 rows, 290378 entries, on %d ranks", n), "converged in 23", "checksum "} {
 				if !strings.Contains(plain[0], want) {
