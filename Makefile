@@ -14,6 +14,9 @@ concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake .
 # builds it as a library.
 elsewhere := -e banyan/internal/testing/house -e banyan/capi
 
+# So many packages at a time: many tests wait most of their time.
+abreast := -p $(shell echo $$((2 * $$(nproc))))
+
 PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
@@ -47,10 +50,10 @@ quick: tools ## after each edit: formatting, house rules, unit tests of the pack
 
 test: tools ## everything that a change must pass
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
-	go test -vet=off -race -short $(concurrent)
+	go test -vet=off -race -short $(abreast) $(concurrent)
 
 unit: tools ## the tests, without lint and the race detector
-	go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
+	go test -vet=off $(abreast) $$(go list ./... | grep -vx $(elsewhere))
 
 lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
 	go vet ./...
