@@ -24,11 +24,11 @@ if [ ${#files[@]} -gt 0 ]; then
 fi
 
 go build ./...
-go test ./internal/testing/house
+go test -vet=off ./internal/testing/house
 if [ ${#packages[@]} = 0 ]; then
 	echo "no Go file differs from $since: only the house rules were checked"
 	exit
 fi
 echo "changed since $since: ${packages[*]}"
 go vet "${packages[@]}"
-go test -short -timeout 5m "${packages[@]}"
+go test -vet=off -short -timeout 5m "${packages[@]}"
