@@ -213,6 +213,9 @@ func (p *Process) retainsLittle() bool {
 	return uint64(n)*retainCost+bytes <= p.sends.retainLimit
 }
 
+// Retained is how many messages this process keeps for other replicas, and how many bytes.
+func (p *Process) Retained() (messages int, bytes uint64) { return p.replica.Retained() }
+
 // releaseThrottled completes the throttled sends for which there is room again.
 func (p *Process) releaseThrottled() {
 	if len(p.sends.throttled) == 0 {

@@ -21,6 +21,8 @@ type job struct {
 	replicated bool
 	stampSize  int64 // of a message on the wire
 	crashes    *crashes
+	// sent, in tests, is told of each frame, and when it arrives.
+	sent func(at proto.Time, from, to proto.Proc, k kind, size int64)
 
 	lock     sync.Mutex // of what follows
 	lostRank proto.Rank

@@ -138,6 +138,9 @@ func (n *node) handle(at proto.Time) {
 	default:
 		n.flushAcks()
 	}
+	if n.phase == finished {
+		n.flushAcks() // it would leave
+	}
 	if n.phase == computing {
 		n.until += n.now - at // there is one processor
 	}

@@ -18,6 +18,7 @@ func (n *node) send(op *pattern.Op) {
 		*m = replica.Message{Context: context, Dst: dst, Tag: op.Tag, Total: uint64(op.Bytes), Rendezvous: true, User: uint64(n.newOffer(m)), Body: n.stamp()}
 		n.machine.Send(m, &n.out)
 		n.carryOut()
+		n.tally.retains(n)
 	case !n.job.replicated:
 		n.spend(c.Overhead + c.copying(op.Bytes))
 		n.put(n.proc(proto.Proc(dst)), &n.tally.messages, headerSize+op.Bytes, body{
@@ -87,7 +88,11 @@ func (n *node) putMessage(to proto.Proc, b body) {
 func (n *node) put(to proto.Proc, count *int64, size int64, b body) (arrival proto.Time) {
 	*count++
 	n.tally.bytes += size
-	return n.port.Send(n.now, to, uint32(size), b)
+	arrival = n.port.Send(n.now, to, uint32(size), b)
+	if n.job.sent != nil {
+		n.job.sent(arrival, n.self, to, b.kind, size)
+	}
+	return arrival
 }
 
 // carryOut carries out what replication asked for.
