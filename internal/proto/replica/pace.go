@@ -62,5 +62,8 @@ func (a *AckPace) Owe(arrivals, bytes int, now proto.Time) (flush bool) {
 	return false
 }
 
+// Room is how many more bytes may arrive before what is owed has to be acknowledged.
+func (a *AckPace) Room() int { return AcksOwedBytes - a.bytes }
+
 // Flushed notes that nothing is owed any more.
 func (a *AckPace) Flushed() { a.bytes, a.Due = 0, 0 }

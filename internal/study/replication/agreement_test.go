@@ -46,6 +46,14 @@ type realBody struct {
 	news    bool
 }
 
+// Class implements loggp.Body: a real process looks at each frame at once.
+func (b realBody) Class() loggp.Class {
+	if b.news {
+		return loggp.Urgent
+	}
+	return loggp.Prompt
+}
+
 type loan struct {
 	to    proto.Proc
 	token uint64
@@ -104,69 +112,60 @@ func (n *realNode) settle() {
 
 func (n *realNode) Act(port *loggp.Port[realBody], end proto.Time) proto.Time {
 	n.port = port
-	for n.phase != dead {
-		limit := min(end, n.model.dies)
-		wake := n.act(limit)
-		if n.phase == dead || wake < limit {
+	for n.phase != dead && n.now < n.model.dies {
+		if n.phase == running {
+			n.run()
 			continue
 		}
-		if n.model.dies < end {
-			n.die()
+		next := n.port.Next()
+		if d := n.p.Deadline(); d < far {
+			next = min(next, max(d, n.now))
+		}
+		if n.phase == computing {
+			next = max(next, n.listens)
+		}
+		next = min(next, n.port.NextUrgent())
+		if n.phase == computing && n.until <= max(next, n.now) {
+			if n.until >= end && n.model.dies < end {
+				break
+			}
+			if n.until >= end {
+				port.Ignore(min(n.until, n.listens))
+				return min(n.until, n.model.dies)
+			}
+			n.now, n.phase = n.until, running
+			continue
+		}
+		if next >= end && n.model.dies >= end {
+			if port.Ignore(0); n.phase == computing {
+				port.Ignore(n.listens)
+				next = min(n.until, next)
+			}
+			return min(next, n.model.dies)
+		}
+		if max(next, n.now) >= n.model.dies {
 			break
 		}
-		return min(wake, n.model.dies)
+		n.handle(next)
+	}
+	if n.phase != dead {
+		n.die()
 	}
 	port.Clear()
 	return proto.Never
 }
 
-func (n *realNode) act(end proto.Time) (wake proto.Time) {
-	switch {
-	case n.phase == running && n.now < end:
-		n.run(end)
-		return n.now
-	case n.phase == running:
-		port := n.port
-		port.Ignore(n.now)
-		return n.now
-	}
-	next := n.port.Next()
-	if d := n.p.Deadline(); d < far {
-		next = min(next, d)
-	}
-	if n.phase == computing {
-		next = max(next, n.listens)
-	}
-	next = max(min(next, n.port.NextUrgent()), n.now)
-	if n.phase == computing && n.until <= next {
-		if n.until < end {
-			n.now, n.phase = n.until, running
-			return n.now
-		}
-		n.port.Ignore(min(n.until, n.listens))
-		return n.until
-	}
-	if next >= end {
-		if n.port.Ignore(n.now); n.phase == computing {
-			n.port.Ignore(n.listens)
-			next = min(n.until, next)
-		}
-		return next
-	}
-	n.handle(next)
-	return n.now
-}
-
 // far is later than any deadline of acknowledgements: those of the detector and the views.
 const far = proto.Time(1e14)
 
-func (n *realNode) handle(at proto.Time) {
+func (n *realNode) handle(came proto.Time) {
+	at := max(came, n.now)
 	n.now = at
 	n.p.At(at)
 	switch {
-	case n.port.NextUrgent() <= at:
+	case n.port.NextUrgent() <= came:
 		n.p.Evidence(n.port.TakeUrgent().From, 0)
-	case n.port.Next() <= at:
+	case n.port.Next() <= came:
 		n.frame(n.port.Take())
 	default:
 		n.p.Tick()
@@ -225,10 +224,10 @@ func (n *realNode) through() bool {
 	return true
 }
 
-func (n *realNode) run(end proto.Time) {
+func (n *realNode) run() {
 	j := n.model.job
 	c := &j.settings.Costs
-	for n.now < end && n.phase == running {
+	for n.now < n.model.dies && n.phase == running {
 		n.p.At(n.now)
 		if n.op == len(n.ops) {
 			if n.step == j.settings.Steps {
@@ -286,7 +285,7 @@ func (n *realNode) die() {
 	n.now = max(n.now, n.model.dies)
 	for q := range proto.Proc(n.model.job.layout.Procs()) {
 		if q != n.model.self {
-			n.port.Post(n.model.dies+n.model.job.settings.Detection, q, true, realBody{news: true})
+			n.port.Post(n.model.dies+n.model.job.settings.Detection, q, realBody{news: true})
 		}
 	}
 }
@@ -417,3 +416,25 @@ func firstDifference(a, b []string) int {
 }
 
 func excerpt(log []string, i int) []string { return log[min(len(log), max(0, i-3)):min(len(log), i+6)] }
+
+// A simulation that differs from a real job in one cost, or in one message more in a step, is
+// noticed.
+func TestDifferenceShows(t *testing.T) {
+	s := small("halo2d", 8, 2)
+	s.Steps = 12
+	real, _ := playReal(t, s)
+	for name, change := range map[string]func(s *Settings){
+		"acknowledge": func(s *Settings) { s.Costs.Acknowledge++ },
+		"replication": func(s *Settings) { s.Costs.Replication++ },
+		"copies":      func(s *Settings) { s.Costs.PerCopy += .001 },
+		"stamps":      func(s *Settings) { s.NoStamps = true },
+		"mirror":      func(s *Settings) { s.Mirror = true },
+		"seed":        func(s *Settings) { s.Seed++ },
+	} {
+		changed := s
+		change(&changed)
+		if model, _ := playModel(t, changed); firstDifference(real, model) < 0 {
+			t.Errorf("%s: no frame differs", name)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (n *node) die() {
 		if s.Spread > 0 {
 			at += proto.Time(n.draw() * float64(s.Spread))
 		}
-		n.port.Post(at, to, true, body{kind: news, total: uint64(n.dies)})
+		n.port.Post(at, to, body{kind: news, total: uint64(n.dies)})
 	}
 }
 

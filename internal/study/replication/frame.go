@@ -44,6 +44,20 @@ const (
 	acksPerFrame = 2048 / ackSize
 )
 
+// Class implements loggp.Body. Messages that are sent whole and acknowledgements are answered by
+// nothing, as a rule (patience).
+func (b body) Class() loggp.Class {
+	switch b.kind {
+	case eager:
+		return loggp.Patient
+	case ack, ackMore:
+		return loggp.Quiet
+	case news:
+		return loggp.Urgent
+	}
+	return loggp.Prompt
+}
+
 // context is the number of the context of a message.
 func (b *body) context() uint64 { return contextOf(b.collective) }
 

@@ -1,6 +1,8 @@
 package replication
 
 import (
+	"math"
+
 	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/causal"
@@ -34,6 +36,7 @@ type node struct {
 	op, step int
 	underway int    // sends and receives that haven't ended
 	room     int    // of them, eager sends that wait for room
+	offered  int    // of them, sends that the receivers' acknowledgements end
 	sends    int64  // of the program
 	random   uint64 // state of its draws
 
@@ -71,8 +74,8 @@ func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 		p.Clear()
 		return proto.Never
 	}
-	wake = n.act(min(end, n.dies))
-	if n.dies < end && n.phase != dead {
+	wake = n.act(end)
+	if n.phase != dead && (n.dies < end || n.now >= n.dies) {
 		n.die()
 	}
 	if n.phase == dead {
@@ -82,19 +85,17 @@ func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 	return min(wake, n.dies)
 }
 
-// act does what there is to do before a time, and says when it goes on.
+// act does what there is to do before a time, and says when it goes on. What it does with an event
+// before that time may take longer: all events that could come between are known. And a program
+// that issues operations isn't interrupted.
 func (n *node) act(end proto.Time) (wake proto.Time) {
-	for n.phase != dead {
+	for n.phase != dead && n.now < n.dies {
 		if n.phase == running {
-			if n.now >= end {
-				n.port.Ignore(n.now)
-				return n.now
-			}
-			n.run(end)
+			n.run()
 			continue
 		}
 		next := n.next()
-		if n.phase == computing && n.until <= next {
+		if n.phase == computing && n.until <= max(next, n.now) {
 			if n.until >= end {
 				n.port.Ignore(min(n.until, n.listens))
 				return n.until
@@ -107,33 +108,64 @@ func (n *node) act(end proto.Time) (wake proto.Time) {
 				n.port.Ignore(n.listens)
 				return min(n.until, next)
 			}
-			n.port.Ignore(n.now)
-			return next
+			if n.port.Await(n.patience()) {
+				return next
+			}
+			return max(n.deadline(), end)
+		}
+		if max(next, n.now) >= n.dies {
+			n.now = n.dies
+			break
 		}
 		n.handle(next)
 	}
 	return proto.Never
 }
 
-// next is when the node handles the next frame, news or deadline.
+// patience is how many messages of how many bytes may wait before this process, which waits, does
+// anything that others see: before its operations can have ended, and before it has to acknowledge.
+// Nothing else that it does with a message or an acknowledgement makes a frame, but with mirror
+// where a report may be due, and where a send waits for room or for an acknowledgement.
+func (n *node) patience() (messages int32, bytes int64) {
+	if n.phase != waiting || n.job.settings.Mirror || n.room > 0 || n.offered > 0 {
+		return 1, 0
+	}
+	missing := n.underway - int(n.ops[n.op].Bytes)
+	if !n.job.replicated {
+		return int32(missing), math.MaxInt64
+	}
+	return int32(min(missing, replica.AcksOwedLimit-n.machine.AcksOwed())), int64(n.pace.Room())
+}
+
+// deadline is when the node acts if no frame comes.
+func (n *node) deadline() proto.Time {
+	at := n.port.NextUrgent()
+	if n.machine.AcksOwed() > 0 {
+		at = min(at, max(n.pace.Due, n.now))
+	}
+	return at
+}
+
+// next is when what the node handles next has come: the first frame, news or deadline.
 func (n *node) next() proto.Time {
 	next := n.port.Next()
 	if n.machine.AcksOwed() > 0 {
-		next = min(next, n.pace.Due)
+		next = min(next, max(n.pace.Due, n.now)) // the engine looks at the clock when it has read
 	}
 	if n.phase == computing {
 		next = max(next, n.listens)
 	}
-	return max(min(next, n.port.NextUrgent()), n.now)
+	return min(next, n.port.NextUrgent())
 }
 
-// handle handles what is next, at that time.
-func (n *node) handle(at proto.Time) {
+// handle handles what has come at a time, then or when the processor is free.
+func (n *node) handle(came proto.Time) {
+	at := max(came, n.now)
 	n.now = at
 	switch {
-	case n.port.NextUrgent() <= at:
+	case n.port.NextUrgent() <= came:
 		n.take(n.port.TakeUrgent())
-	case n.port.Next() <= at:
+	case n.port.Next() <= came:
 		n.take(n.port.Take())
 	default:
 		n.flushAcks()
@@ -158,9 +190,9 @@ func (n *node) handle(at proto.Time) {
 // spend spends time of the processor.
 func (n *node) spend(t proto.Time) { n.now += t }
 
-// run has the program go on until a time, until it computes, or until it waits.
-func (n *node) run(end proto.Time) {
-	for n.now < end {
+// run has the program go on until it computes, waits or dies.
+func (n *node) run() {
+	for n.now < n.dies {
 		if n.op == len(n.ops) {
 			if n.step == n.job.settings.Steps {
 				n.finish()

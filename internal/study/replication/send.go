@@ -14,6 +14,7 @@ func (n *node) send(op *pattern.Op) {
 	switch {
 	case op.Bytes > replica.EagerLimit:
 		n.underway++
+		n.offered++
 		m := n.message()
 		*m = replica.Message{Context: context, Dst: dst, Tag: op.Tag, Total: uint64(op.Bytes), Rendezvous: true, User: uint64(n.newOffer(m)), Body: n.stamp()}
 		n.machine.Send(m, &n.out)
@@ -119,7 +120,7 @@ func (n *node) carryOut() {
 			if inFrame > 0 && inFrame < acksPerFrame && n.out[i-1].Kind == replica.Acknowledge && n.out[i-1].To == a.To {
 				b.kind = ackMore
 				inFrame++
-				n.port.Post(arrival, n.proc(a.To), false, b)
+				n.port.Post(arrival, n.proc(a.To), b)
 				break
 			}
 			inFrame = 1
@@ -163,6 +164,7 @@ func (n *node) release(m *replica.Message) {
 	if m.Rendezvous {
 		n.offers[m.User] = nil
 		n.underway--
+		n.offered--
 	}
 	n.spare = append(n.spare, m)
 	n.tally.retains(n)

@@ -19,8 +19,10 @@
 // the order of their senders, those of one sender in the order in which they were sent.
 //
 // A node sleeps until the time that it named or the next frame, whichever is first. It may say that
-// it listens to no frame before some time (Port.Ignore), because it computes. An urgent frame
-// (Port.Post) wakes it all the same, and stands in a queue of its own.
+// it listens to no frame before some time (Port.Ignore), because it computes, or that a few change
+// nothing that others could see (Port.Await). Then it acts less often, which is what makes large
+// networks fast: each time its memory has to come from far away. Since it finds when each frame
+// arrived, it does what it would have done then.
 //
 // # Limits
 //

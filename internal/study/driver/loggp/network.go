@@ -8,7 +8,7 @@ import (
 )
 
 // Node is a process of a Network.
-type Node[B any] interface {
+type Node[B Body] interface {
 	// Act has the node do all that it does before end, and returns when it acts next if no other
 	// frame comes, at end or later; Never if only another frame can wake it. It takes the frames
 	// that it handles from the port: those with a time before end.
@@ -16,7 +16,7 @@ type Node[B any] interface {
 }
 
 // Network connects nodes, which it drives.
-type Network[B any] struct {
+type Network[B Body] struct {
 	model   Model
 	nodes   []Node[B]
 	ports   []Port[B]
@@ -26,7 +26,7 @@ type Network[B any] struct {
 }
 
 // worker drives a part of the nodes, first ≤ node < end.
-type worker[B any] struct {
+type worker[B Body] struct {
 	network    *Network[B]
 	number     int
 	first, end int32
@@ -39,10 +39,7 @@ type worker[B any] struct {
 	begin    chan struct{} // of a window
 }
 
-type outbox[B any] struct {
-	frames []Frame[B]
-	urgent []bool
-}
+type outbox[B Body] struct{ frames []Frame[B] }
 
 // alone is how many nodes a window needs before several workers share it: waking them takes as
 // long as some nodes act.
@@ -50,7 +47,7 @@ const alone = 64
 
 // New connects nodes, numbered as their processes. Each of them acts first at time 0. workers is
 // how many cores are used.
-func New[B any](model Model, nodes []Node[B], workers int) *Network[B] {
+func New[B Body](model Model, nodes []Node[B], workers int) *Network[B] {
 	n := &Network[B]{model: model, nodes: nodes, ports: make([]Port[B], len(nodes)), window: -1}
 	workers = max(1, min(workers, len(nodes)/alone))
 	for i := range workers {
@@ -152,11 +149,11 @@ func (w *worker[B]) act() {
 		out := &other.out[(n.turn+1)&1][w.number]
 		for i := range out.frames {
 			f := &out.frames[i]
-			if w.insert(f, out.urgent[i]) == n.window {
+			if w.insert(f) == n.window {
 				list = append(list, int32(f.To))
 			}
 		}
-		out.frames, out.urgent = out.frames[:0], out.urgent[:0]
+		out.frames = out.frames[:0]
 	}
 	end := proto.Time(n.window+1) * n.model.Latency
 	for _, node := range list {
@@ -185,36 +182,33 @@ func (w *worker[B]) call(node int32, window int64) {
 }
 
 // send brings a frame to the receiver's worker.
-func (w *worker[B]) send(f *Frame[B], urgent bool) {
+func (w *worker[B]) send(f *Frame[B]) {
 	w.frames++
 	if int32(f.To) >= w.first && int32(f.To) < w.end {
-		w.insert(f, urgent)
+		w.insert(f)
 		return
 	}
 	to := w.network.workerOf(int32(f.To))
 	out := &w.out[w.network.turn&1][to]
-	out.frames, out.urgent = append(out.frames, *f), append(out.urgent, urgent)
+	out.frames = append(out.frames, *f)
 	w.earliest = min(w.earliest, f.At)
 }
 
-// insert puts a frame into its receiver's inbox, has that act when the frame is there, and returns
-// the window of that.
-func (w *worker[B]) insert(f *Frame[B], urgent bool) (window int64) {
+// insert brings a frame to its receiver's port, has that act when the frame is there, if it cares,
+// and returns the window of that.
+func (w *worker[B]) insert(f *Frame[B]) (window int64) {
 	p := &w.network.ports[f.To]
-	at := f.At
-	if urgent {
-		p.urgent.insert(f)
-	} else {
-		p.inbox.insert(f)
-		at = max(at, p.ignore)
+	wakes, at := p.insert(f)
+	if !wakes {
+		return noWindow
 	}
 	window = int64(at / w.network.model.Latency)
-	switch {
-	case window == w.network.window: // it is just entered: the caller appends the node to the list
+	if window <= w.network.window { // just entered: the caller appends the node to its list
+		window = w.network.window
 		p.window = window
-	default:
-		w.call(int32(f.To), window)
+		return window
 	}
+	w.call(int32(f.To), window)
 	return window
 }
 

@@ -6,8 +6,27 @@ import (
 	"banyan/internal/proto"
 )
 
+// Class says how soon a node looks at a frame that has arrived. It looks at all others then, too,
+// and finds for each when it arrived.
+type Class uint8
+
+// Classes.
+const (
+	// Prompt: at once, unless it ignores frames (Port.Ignore).
+	Prompt Class = iota
+	// Patient: likewise, but perhaps not before several of them wait (Port.Await).
+	Patient
+	// Quiet: not for its own sake, unless the node awaits a single frame.
+	Quiet
+	// Urgent: at once in any case. It stands in a queue of its own.
+	Urgent
+)
+
+// Body is what frames carry.
+type Body interface{ Class() Class }
+
 // Frame is what one node sends another.
-type Frame[B any] struct {
+type Frame[B Body] struct {
 	At       proto.Time // when all of it has arrived
 	From, To proto.Proc
 	Size     uint32 // bytes; 0 for what was posted
@@ -27,11 +46,15 @@ func (f *Frame[B]) before(g *Frame[B]) bool {
 }
 
 // Port is where a node's frames leave and arrive. Only the node itself uses it, while it acts.
-type Port[B any] struct {
+type Port[B Body] struct {
 	self   proto.Proc
 	owner  *worker[B]
-	ignore proto.Time // no frame that isn't urgent wakes the node before it
 	window int64      // in which the node acts next; none: noWindow
+	ignore proto.Time // no frame that isn't urgent wakes the node before it
+	// awaited and awaitedBytes are how many patient frames, or of how many bytes, wake the node;
+	// prompt, patient and bytes are what waits.
+	awaited, prompt, patient int32
+	awaitedBytes, bytes      int64
 
 	leaves  proto.Time // when the port is free to send
 	arrives proto.Time // when it was free to receive
@@ -50,16 +73,15 @@ func (p *Port[B]) Send(at proto.Time, to proto.Proc, size uint32, body B) (arriv
 	p.leaves = leaves + m.Occupied(size)
 	arrival = leaves + m.Latency + m.Stretch(size)
 	p.sent++
-	p.owner.send(&Frame[B]{At: arrival, From: p.self, To: to, Size: size, order: p.sent, Body: body}, false)
+	p.owner.send(&Frame[B]{At: arrival, From: p.self, To: to, Size: size, order: p.sent, Body: body})
 	return arrival
 }
 
 // Post has a frame arrive at a time, beside the network: what is part of a frame that was sent, or
-// news that come by another way. The time is at least L from now. An urgent one wakes a node that
-// ignores frames, and stands before the others.
-func (p *Port[B]) Post(arrival proto.Time, to proto.Proc, urgent bool, body B) {
+// news that come by another way. The time is at least L from now.
+func (p *Port[B]) Post(arrival proto.Time, to proto.Proc, body B) {
 	p.sent++
-	p.owner.send(&Frame[B]{At: arrival, From: p.self, To: to, order: p.sent, Body: body}, urgent)
+	p.owner.send(&Frame[B]{At: arrival, From: p.self, To: to, order: p.sent, Body: body})
 }
 
 // Next is when the first frame that waits has been received by the port; Never if none waits.
@@ -79,6 +101,13 @@ func (p *Port[B]) Take() *Frame[B] {
 	at := p.Next()
 	f := p.inbox.take()
 	f.At = at
+	switch f.Body.Class() {
+	case Prompt:
+		p.prompt--
+	case Patient:
+		p.patient--
+		p.bytes -= int64(f.Size)
+	}
 	if f.Size > 0 {
 		m := &p.owner.network.model
 		// The next one that comes meanwhile has its first byte here already.
@@ -87,7 +116,7 @@ func (p *Port[B]) Take() *Frame[B] {
 	return f
 }
 
-// NextUrgent and TakeUrgent are Next and Take for what was posted as urgent.
+// NextUrgent and TakeUrgent are Next and Take for urgent frames.
 func (p *Port[B]) NextUrgent() proto.Time {
 	if p.urgent.empty() {
 		return proto.Never
@@ -98,14 +127,50 @@ func (p *Port[B]) NextUrgent() proto.Time {
 // TakeUrgent takes the first urgent frame. It stays valid until the node's next call.
 func (p *Port[B]) TakeUrgent() *Frame[B] { return p.urgent.take() }
 
-// Ignore says that the node listens to no frame before some time, but to urgent ones.
-func (p *Port[B]) Ignore(until proto.Time) { p.ignore = until }
+// Ignore says that the node listens to no frame before some time, but to urgent ones. From then on
+// any frame wakes it.
+func (p *Port[B]) Ignore(until proto.Time) { p.ignore, p.awaited = until, 1 }
+
+// Await says that the node has nothing to do before so many patient frames wait, or so many bytes
+// of them, or a prompt one. With one frame, quiet ones count as well. It says whether that is so
+// already, perhaps with frames that are still to come.
+func (p *Port[B]) Await(frames int32, bytes int64) (met bool) {
+	p.ignore, p.awaited, p.awaitedBytes = 0, frames, bytes
+	return frames <= 1 && !p.inbox.empty() || p.met()
+}
+
+func (p *Port[B]) met() bool {
+	return p.prompt > 0 || p.patient >= p.awaited || p.bytes >= p.awaitedBytes
+}
+
+// insert takes a frame in, and says whether it may wake the node, and when.
+func (p *Port[B]) insert(f *Frame[B]) (wakes bool, at proto.Time) {
+	switch f.Body.Class() {
+	case Urgent:
+		p.urgent.insert(f)
+		return true, f.At
+	case Prompt:
+		p.prompt++
+		wakes = true
+	case Patient:
+		p.patient++
+		p.bytes += int64(f.Size)
+		wakes = p.awaited <= 1 || p.met()
+	case Quiet:
+		wakes = p.awaited <= 1
+	}
+	p.inbox.insert(f)
+	return wakes, max(f.At, p.ignore)
+}
 
 // Clear drops all frames that wait: the node is dead.
-func (p *Port[B]) Clear() { p.inbox, p.urgent = inbox[B]{}, inbox[B]{} }
+func (p *Port[B]) Clear() {
+	p.inbox, p.urgent = inbox[B]{}, inbox[B]{}
+	p.prompt, p.patient, p.bytes = 0, 0, 0
+}
 
 // inbox is a queue of frames in the order in which they arrive.
-type inbox[B any] struct {
+type inbox[B Body] struct {
 	frames []Frame[B]
 	head   int
 }
