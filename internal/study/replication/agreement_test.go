@@ -16,8 +16,8 @@ import (
 	"banyan/internal/study/replication/pattern"
 )
 
-// realNode is a node whose process is a real one, package process with all its machines, on the same
-// simulated network. It spends the processor's time by what the process does at its transport. The
+// realNode is a node whose process is a real one, package process with all its machines, on the
+// same simulated network. It spends the processor's time by what the process does at its transport. The
 // frames of the detector, the views and the shutdown are dropped: all hear of deaths as in the
 // simulation.
 type realNode struct {
