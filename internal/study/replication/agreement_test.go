@@ -17,9 +17,9 @@ import (
 )
 
 // realNode is a node whose process is a real one, package process with all its machines, on the
-// same simulated network. It spends the processor's time by what the process does at its transport. The
-// frames of the detector, the views and the shutdown are dropped: all hear of deaths as in the
-// simulation.
+// same simulated network. It spends the processor's time by what the process does at its
+// transport. The frames of the detector, the views and the shutdown are dropped: all hear of deaths
+// as in the simulation.
 type realNode struct {
 	model *node // of the simulation: its job, numbers and draws
 	p     *process.Process
