@@ -17,7 +17,8 @@ const (
 )
 
 // TestDocument: docs/results/reproduction/replication.md shows what the command makes of the runs
-// beside it, and its figures are beside it, too. With BANYAN_UPDATE they are written.
+// beside it, measured (replication.csv) and simulated (replication-predicted-ROW.csv), and its
+// figures are beside it, too. With BANYAN_UPDATE they are written.
 func TestDocument(t *testing.T) {
 	const results = "../../../../docs/results/reproduction/"
 	samples, err := readSamples(results + "replication.csv")
@@ -30,7 +31,8 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range predicted {
-		more, err := readPredictions(path)
+		_, row, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".csv"), "predicted-")
+		more, err := readPredictions(strings.ToUpper(row) + "=" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
