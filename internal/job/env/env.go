@@ -45,6 +45,11 @@ const (
 	// bound to some cores sees only its own. Default: the cores that the process sees. Set by
 	// the launcher and by the replication benchmark; read by join.
 	Cores = "BANYAN_CORES"
+	// Bcast names the tree and the correction of all broadcasts, such as
+	// "tree=lame,correction=checked". Default: BcastAuto, each communicator chooses. Set by the
+	// launcher or the user; read by "banyan run" and join, which refuses a job whose processes
+	// differ. See ParseBcast and FormatBcast.
+	Bcast = "BANYAN_BCAST"
 	// LocalRanks is how many ranks run as goroutines of the one process that "banyan run
 	// --transport inproc" starts. Default: none do. Set by the launcher; read by join.
 	LocalRanks = "BANYAN_LOCAL_RANKS"
@@ -142,5 +147,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Spares, Incarnations, OutputFDs, Cores,
-	Transport, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
+	Transport, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
 }

@@ -41,6 +41,7 @@ import (
 	"sync/atomic"
 
 	"banyan/internal/job/control"
+	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
@@ -105,7 +106,7 @@ func (j *Job) join() error {
 	}
 	if j.layout.Procs() > 1 {
 		var err error
-		if j.wireup, err = wireUp(j.launcher, j.identity, j.media, j.log); err != nil {
+		if j.wireup, err = wireUp(j.launcher, j.identity, j.settings, j.log); err != nil {
 			return err
 		}
 	}
@@ -146,6 +147,9 @@ func (j *Job) identify() (err error) {
 	if j.settings, err = readSettings(); err != nil {
 		return err
 	}
+	if j.scheme.Named() && j.layout.Replicated() {
+		return fmt.Errorf("%s=%s: %w", env.Bcast, env.FormatBcast(j.scheme), env.ErrBcastReplicas)
+	}
 	if j.spares > 0 {
 		j.supervisor = newSpareLed(j)
 	}
@@ -181,7 +185,7 @@ func (j *Job) config() (engine.Config, error) {
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: j.mirror, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(),
-			Memory: buffersMemory(),
+			Memory: buffersMemory(), Scheme: j.scheme,
 		},
 		HealFailed: j.replacementFailed,
 	}

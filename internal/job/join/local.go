@@ -10,6 +10,7 @@ import (
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
@@ -41,13 +42,19 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	var scheme broadcast.Scheme
+	if launched > 0 {
+		if scheme, err = env.ReadBcast(); err != nil {
+			return nil, err
+		}
+	}
 	layout := layout.Uniform(cfg.Ranks, cfg.Replicas)
 	configs := make([]process.Config, layout.Procs())
 	for i := range configs {
 		configs[i] = process.Config{
 			Self: proto.Proc(i), Layout: layout,
 			Period: proto.Time(env.DefaultHeartbeatPeriod), Timeout: proto.Time(localTimeout),
-			SharedMemory: cfg.SharedMemory,
+			SharedMemory: cfg.SharedMemory, Scheme: scheme,
 		}
 		if cfg.SharedMemory {
 			configs[i].Hosts = make([]int32, layout.Procs())

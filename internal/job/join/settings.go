@@ -8,16 +8,18 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/env"
+	"banyan/internal/proto/broadcast"
 	"banyan/internal/runtime/transport/mesh"
 )
 
 // settings are how the job runs, as the environment says. They are the same in all processes.
 type settings struct {
-	period, timeout time.Duration // the detector's η and δ
-	media           mesh.Media    // that the job's user allows
-	mirror          bool          // each replica sends to all replicas of a rank
-	verify          bool          // replicas compare what they send
-	ackEach         bool          // each message is acknowledged on its own
+	period, timeout time.Duration    // the detector's η and δ
+	media           mesh.Media       // that the job's user allows
+	mirror          bool             // each replica sends to all replicas of a rank
+	verify          bool             // replicas compare what they send
+	ackEach         bool             // each message is acknowledged on its own
+	scheme          broadcast.Scheme // of all broadcasts, or not named
 }
 
 func readSettings() (s settings, err error) {
@@ -25,6 +27,9 @@ func readSettings() (s settings, err error) {
 		return s, err
 	}
 	if s.media, err = readMedia(); err != nil {
+		return s, err
+	}
+	if s.scheme, err = env.ReadBcast(); err != nil {
 		return s, err
 	}
 	s.verify = os.Getenv(env.Verify) == "true"

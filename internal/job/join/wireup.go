@@ -27,13 +27,13 @@ type wireup struct {
 }
 
 // wireUp asks PMI. All processes that were started together call it; it has a barrier.
-func wireUp(launcher *pmi.Client, id identity, media mesh.Media, log *slog.Logger) (w wireup, err error) {
+func wireUp(launcher *pmi.Client, id identity, own settings, log *slog.Logger) (w wireup, err error) {
 	if id.replacement == nil { // a replacement finds the secret there
-		if err := putSecret(launcher, media); err != nil {
+		if err := putSecret(launcher, own); err != nil {
 			return w, err
 		}
 	}
-	if w.secret, err = findSecret(launcher, id.layout.Procs()+id.spares, media); err != nil {
+	if w.secret, err = findSecret(launcher, id.layout.Procs()+id.spares, own); err != nil {
 		return w, err
 	}
 	hosts, err := launcher.Hosts()
@@ -51,10 +51,10 @@ func wireUp(launcher *pmi.Client, id identity, media mesh.Media, log *slog.Logge
 }
 
 // putSecret puts an entry for the job's secret, and waits until all processes have.
-func putSecret(launcher *pmi.Client, media mesh.Media) error {
-	var own [32]byte
-	rand.Read(own[:])
-	entry := hex.EncodeToString(own[:]) + "," + medium(media)
+func putSecret(launcher *pmi.Client, own settings) error {
+	var secret [32]byte
+	rand.Read(secret[:])
+	entry := hex.EncodeToString(secret[:]) + "," + medium(own.media) + "," + env.FormatBcast(own.scheme)
 	if err := launcher.Put(secretKey+strconv.Itoa(launcher.Rank()), entry); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func putSecret(launcher *pmi.Client, media mesh.Media) error {
 }
 
 // findSecret finds the entry that counts: that of the lowest process that has put one. It
-// compares the medium of that process with this one's.
-func findSecret(launcher *pmi.Client, procs int, media mesh.Media) ([]byte, error) {
+// compares the medium of that process, and its scheme of broadcasts, with this one's.
+func findSecret(launcher *pmi.Client, procs int, own settings) ([]byte, error) {
 	for p := range procs {
 		entry, err := launcher.Get(secretKey + strconv.Itoa(p))
 		if errors.Is(err, pmi.ErrNoKey) {
@@ -73,9 +73,12 @@ func findSecret(launcher *pmi.Client, procs int, media mesh.Media) ([]byte, erro
 			return nil, err
 		}
 		secret, theirs, _ := strings.Cut(entry, ",")
-		if own := medium(media); theirs != own {
-			return nil, fmt.Errorf("%s differs: process %d of the job goes by %s, and process %d by %s; it must be the same for all",
-				env.Transport, p, theirs, launcher.Rank(), own)
+		media, scheme, _ := strings.Cut(theirs, ",")
+		for _, x := range [][3]string{{env.Transport, media, medium(own.media)}, {env.Bcast, scheme, env.FormatBcast(own.scheme)}} {
+			if x[1] != x[2] {
+				return nil, fmt.Errorf("%s differs: process %d of the job goes by %s, and process %d by %s; it must be the same for all",
+					x[0], p, x[1], launcher.Rank(), x[2])
+			}
 		}
 		return hex.DecodeString(secret)
 	}

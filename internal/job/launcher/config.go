@@ -53,7 +53,10 @@ type Config struct {
 	Stop <-chan struct{}
 
 	Transport string // empty: auto
-	Faults    fault.Plan
+	// Bcast names the tree and the correction of all broadcasts, as env.ParseBcast reads it.
+	// Empty or env.BcastAuto: each communicator chooses.
+	Bcast  string
+	Faults fault.Plan
 	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the default, or a
 	// value that fits the other one.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
@@ -144,6 +147,9 @@ func (p *plan) checkNumbers() (err error) {
 	if err := p.checkBind(); err != nil {
 		return err
 	}
+	if err := p.checkBcast(); err != nil {
+		return err
+	}
 	if err := p.checkHeartbeats(); err != nil {
 		return err
 	}
@@ -165,6 +171,19 @@ func (p *plan) checkNumbers() (err error) {
 	default:
 		return fmt.Errorf("%q is no transport; there are auto, shm, tcp and inproc", p.Transport)
 	}
+	return nil
+}
+
+// checkBcast refuses what can't work.
+func (p *plan) checkBcast() error {
+	scheme, err := env.ParseBcast(p.Bcast)
+	if err != nil {
+		return fmt.Errorf("the broadcast %q: %w", p.Bcast, err)
+	}
+	if scheme.Named() && p.layout.Replicated() {
+		return fmt.Errorf("the broadcast %q: %w", p.Bcast, env.ErrBcastReplicas)
+	}
+	p.Bcast = env.FormatBcast(scheme)
 	return nil
 }
 

@@ -5,18 +5,45 @@ package comm
 // In a job without replicas it reaches every live member as long as the root lives, although others
 // are dead or die meanwhile. It runs over corrected trees (bcast_corrected.go). Where all members
 // can read the root's memory they read large data from there (bcast_direct.go), and the root sends
-// small data to a few members itself (bcast_flat.go). In a job with replicas it consists of
-// messages, since corrections aren't send-deterministic.
+// small data to a few members itself (bcast_flat.go). If the job's user has named a tree it runs over
+// that. In a job with replicas it consists of messages, since corrections aren't
+// send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
-	switch {
-	case c.Size() == 1 || c.copies:
+	switch c.cast {
+	case castByMessages:
 		return c.MessageBcast(data, root)
-	case c.Size() == 2 || c.shared && c.Size() <= flatBcastMembers:
+	case castByRoot:
 		return c.flatBcast(data, root)
-	case len(data) > directBcast && c.shared:
-		return c.directBcast(data, root)
+	case castByMemory:
+		if len(data) > directBcast {
+			return c.directBcast(data, root)
+		}
 	}
 	return c.correctedBcast(data, root)
+}
+
+// caster is how a communicator broadcasts: the same at all members.
+type caster uint8
+
+const (
+	castByTrees    caster = iota // over corrected trees
+	castByMemory                 // the same, but large data is read in the root's memory
+	castByRoot                   // the root itself sends to all
+	castByMessages               // over a tree of messages
+)
+
+func (c *Comm) caster() caster {
+	switch {
+	case c.Size() == 1 || c.copies:
+		return castByMessages
+	case c.eng.NamesTree():
+		return castByTrees
+	case c.Size() == 2 || c.shared && c.Size() <= flatBcastMembers:
+		return castByRoot
+	case c.shared:
+		return castByMemory
+	}
+	return castByTrees
 }
 
 // MessageBcast is Bcast by messages in every job. Plans that are kept use it, since members may

@@ -57,6 +57,7 @@ type Comm struct {
 	shared         bool // all members read each other's memory
 	oversubscribed bool // all members share too few cores
 	copies         bool // ranks run as several replicas
+	cast           caster
 	calls          engine.Calls
 
 	mu       sync.Mutex
@@ -91,6 +92,7 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 	c.rank = int(c.inverse[self])
 	c.shared = eng.SharesMemory(group)
 	c.oversubscribed = len(group) > 2 && eng.Oversubscribed(group)
+	c.cast = c.caster()
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}

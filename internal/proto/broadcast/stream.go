@@ -17,7 +17,8 @@ import (
 // Each runs as a corrected tree of its own, with skip-ahead correction
 // (Config, State): binomial and interleaved, or, where many large ones follow each
 // other, a chain (Shape). The stream adds what the paper leaves
-// out: recovery from deaths during it, and an end to what is kept.
+// out: recovery from deaths during it, and an end to what is kept. Members may be configured with
+// another tree or gossip, and another correction (stream_named.go).
 //
 // # Colouring
 //
@@ -104,6 +105,7 @@ type Stream struct {
 	wishes      int    // members that wait for an answer for room
 	tasks       queue.Queue[task]
 	uncorrected queue.Queue[uncorrected] // coloured here, and sent along the tree
+	lingering   queue.Queue[uncorrected] // of them, those that wait for a neighbour first
 	deadline    proto.Time               // not later than any slot's pullAt
 
 	digestBytes [digestSize]byte // payload of pulls and their denials
@@ -135,6 +137,9 @@ type StreamConfig struct {
 	// CorrectAfter is how long after it has passed a payload on a member waits before
 	// it corrects.
 	CorrectAfter proto.Time
+	// Scheme is what broadcasts of the shape Named are, if it is named. All members must have
+	// the same.
+	Scheme Scheme
 }
 
 // Defaults of a StreamConfig.
@@ -169,13 +174,18 @@ func NewStream(cfg StreamConfig) *Stream {
 	if err := errors.Join(err, err2, err3); err != nil {
 		panic(err)
 	}
-	for shape, tree := range [shapes]topology.Tree{Shallow: binomial, Chain: chain, Star: star} {
+	for shape, tree := range [...]topology.Tree{Shallow: binomial, Chain: chain, Star: star} {
 		s.trees[shape] = Config{
 			Tree: tree, Correction: SkipAhead,
 			Unequal: true, LeftDistance: min(cfg.Distance, max(1, cfg.Size-1)),
 		}
 	}
 	s.trees[Star].Correction = NoCorrection
+	if cfg.Scheme.Named() {
+		if s.trees[Named], err = cfg.Scheme.Config(cfg.Size); err != nil {
+			panic(err)
+		}
+	}
 	s.findLowest()
 	return s
 }
@@ -220,7 +230,7 @@ func (s *Stream) StartAs(now proto.Time, root int, shape Shape, payload []byte, 
 
 // Receive takes a frame from a member. Its payload passes to the stream.
 func (s *Stream) Receive(now proto.Time, from int, f Frame, out *StreamActions) {
-	if from == s.cfg.Self || s.members[from].gone || uint(f.Root) >= uint(s.cfg.Size) || f.Shape >= shapes {
+	if from == s.cfg.Self || s.members[from].gone || uint(f.Root) >= uint(s.cfg.Size) || f.Shape >= Named && !s.sensible(&f) {
 		recycle(f.Payload, out)
 		return
 	}
@@ -295,10 +305,14 @@ func (s *Stream) Completed() uint64 { return s.completed }
 
 // Deadline is when Tick and then SendReady have to be called next. It may be early.
 func (s *Stream) Deadline() proto.Time {
+	deadline := s.deadline
 	if s.uncorrected.Len() > 0 {
-		return min(s.deadline, s.uncorrected.Front().due)
+		deadline = min(deadline, s.uncorrected.Front().due)
 	}
-	return s.deadline
+	if s.lingering.Len() > 0 {
+		deadline = min(deadline, s.lingering.Front().due)
+	}
+	return deadline
 }
 
 // Tick lets time pass.
@@ -322,7 +336,7 @@ func (s *Stream) Tick(now proto.Time, out *StreamActions) {
 
 // Idle tells whether this member has nothing to send, now or later, as long as
 // nothing happens.
-func (s *Stream) Idle() bool { return s.tasks.Len() == 0 && s.uncorrected.Len() == 0 }
+func (s *Stream) Idle() bool { return s.tasks.Len()+s.uncorrected.Len()+s.lingering.Len() == 0 }
 
 // Owes tells whether SendReady has something to send that isn't a correction: it
 // needn't wait until what has arrived was received.
@@ -335,6 +349,10 @@ func (s *Stream) relayed(sl *slot, from int, f *Frame) {
 		s.shape(sl, f.Shape)
 	}
 	sl.holders.add(from)
+	if sl.shape == Named {
+		s.step(sl, from, f)
+		return
+	}
 	kind := KindTree
 	if f.Kind != FrameTree {
 		kind = KindLeft

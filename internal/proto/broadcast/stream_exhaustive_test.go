@@ -41,7 +41,7 @@ func TestStreamExhaustive(t *testing.T) {
 				roots: c.roots, deaths: c.deaths,
 				seen: map[[16]byte]bool{}, relays: map[State]uint32{},
 			}
-			w := newSmallWorld(c.size)
+			w := newSmallWorld(c.size, Scheme{})
 			payload := []byte{1}
 			if c.offer {
 				payload = []byte{1, 2}
@@ -78,11 +78,11 @@ type smallMember struct {
 	heard   uint64 // the members whose end it knows of
 }
 
-func newSmallWorld(size int) smallWorld {
+func newSmallWorld(size int, scheme Scheme) smallWorld {
 	w := smallWorld{network: network.New[Frame](size)}
 	for i := range size {
 		w.members = append(w.members, smallMember{Stream: NewStream(StreamConfig{
-			Self: i, Size: size, Window: 2, OfferAbove: 1,
+			Self: i, Size: size, Window: 2, OfferAbove: 1, Scheme: scheme,
 		})})
 	}
 	return w
@@ -109,6 +109,7 @@ func (w *smallWorld) clone() smallWorld {
 		s.tasks = copied(&s.tasks)
 		s.later = copied(&s.later)
 		s.uncorrected = copied(&s.uncorrected)
+		s.lingering = copied(&s.lingering)
 		c.members[i].Stream = &s
 	}
 	return c
@@ -117,6 +118,8 @@ func (w *smallWorld) clone() smallWorld {
 type streamExplorer struct {
 	roots   []int
 	deaths  int
+	shape   Shape
+	unknown bool // nobody is told of deaths, which come before all else
 	payload []byte
 	seen    map[[16]byte]bool
 	relays  map[State]uint32 // numbers for the states of the tree
@@ -183,14 +186,14 @@ func (e *streamExplorer) expand(w *smallWorld) bool {
 					s.Receive(0, from, next.network.Receive(from, m), &e.out)
 				})
 			}
-			if w.members[from].dead && w.members[m].heard>>from&1 == 0 {
+			if w.members[from].dead && !e.unknown && w.members[m].heard>>from&1 == 0 {
 				branch(func(next *smallWorld, s *Stream) {
 					next.members[m].heard |= 1 << from
 					s.Dead(0, from, &e.out)
 				})
 			}
 		}
-		if dead < e.deaths {
+		if dead < e.deaths && !e.unknown {
 			// Each set of links on which what is under way is lost.
 			for lost := range 1 << size {
 				next := w.clone()
@@ -220,7 +223,7 @@ func (e *streamExplorer) startNext(w *smallWorld, m int) {
 	if root == m {
 		payload = e.payload
 	}
-	a.Start(0, root, payload, &e.out)
+	a.StartAs(0, root, e.shape, payload, &e.out)
 	e.carryOut(w, m)
 }
 
@@ -317,7 +320,8 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 				holders = int(sl.holders[0])
 			}
 			put(sl.root, int(sl.state), flag(sl.started), flag(sl.done), int(e.relays[sl.relay]),
-				flag(sl.pullAt == 0), sl.offerer, sl.target, sl.turn, askers, holders)
+				flag(sl.pullAt == 0), sl.offerer, sl.target, sl.turn, askers, holders,
+				int(sl.shape), flag(sl.spreading), flag(sl.queued), flag(sl.lingers))
 		}
 		for _, p := range m.Stream.members {
 			put(flag(p.gone), int(p.digest), int(p.reported), int(p.wish))
@@ -331,12 +335,16 @@ func (e *streamExplorer) key(w *smallWorld) [16]byte {
 		for j := range m.uncorrected.Len() {
 			put(int(m.uncorrected.At(j).number))
 		}
+		put(m.lingering.Len())
+		for j := range m.lingering.Len() {
+			put(int(m.lingering.At(j).number))
+		}
 	}
 	for i := range len(w.members) * len(w.members) {
 		link := w.network.Queue(i/len(w.members), i%len(w.members))
 		put(len(link))
 		for _, f := range link {
-			put(int(f.Kind), int(f.Number), int(f.Stable))
+			put(int(f.Kind), int(f.Number), int(f.Stable), int(f.Step))
 			if f.Kind == FramePull || f.Kind == FrameMissing {
 				b = append(b, f.Payload...)
 			}

@@ -14,8 +14,11 @@ const (
 	// them. No member is between the root and another, so none corrects; if the root
 	// dies, a member that has the payload is asked for it, as always.
 	Star
+	// Named is the tree, or gossip, and the correction that the members were configured with
+	// (StreamConfig.Scheme).
+	Named
 
-	shapes = 3
+	shapes = 4
 )
 
 // FrameKind is what a frame is for, in the order of the wire's kinds.
@@ -48,8 +51,12 @@ type Frame struct {
 	Root   int
 	// Stable is a number that all live members have completed. A driver may
 	// leave it out (0): it saves questions for room when roots change.
-	Stable  uint64
-	Shape   Shape // of the broadcast's tree, of frames that bring or offer its payload
+	Stable uint64
+	Shape  Shape // of the broadcast's tree, of frames that bring or offer its payload
+	// Step is the message of the Named scheme's machine that such a frame is, or 0 if the machine
+	// didn't ask for it: the answer to a pull, the offer to those below a dead member. With the
+	// other shapes the kind of the frame says all.
+	Step    Kind
 	Payload []byte
 }
 

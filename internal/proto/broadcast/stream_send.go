@@ -41,6 +41,9 @@ func (s *Stream) SendReady(now proto.Time, out *StreamActions) bool {
 			return true
 		}
 	}
+	if s.lingering.Len() > 0 {
+		s.endWaits(now)
+	}
 	for s.uncorrected.Len() > 0 && !s.correct(now, s.uncorrected.Front(), out) {
 		s.uncorrected.Pop()
 	}
@@ -92,6 +95,9 @@ func (s *Stream) perform(now proto.Time, t *task, out *StreamActions) bool {
 
 // relayNext sends a broadcast that is here to the next child in its tree.
 func (s *Stream) relayNext(now proto.Time, sl *slot, out *StreamActions) bool {
+	if sl.shape == Named {
+		return s.spreadNext(now, sl, out)
+	}
 	for sl.relay.is(flagSpreading) {
 		child, _, ok := s.tree(sl).disseminate(&sl.relay, now)
 		if !ok {
@@ -148,6 +154,9 @@ func (s *Stream) correct(now proto.Time, u *uncorrected, out *StreamActions) boo
 	if sl == nil {
 		return false
 	}
+	if sl.shape == Named {
+		return s.correctNamed(now, u, sl, out)
+	}
 	tree, next := s.tree(sl), sl.relay
 	for {
 		position, _, ok := tree.correct(&next, now)
@@ -180,7 +189,12 @@ func (s *Stream) has(sl *slot, member int) bool {
 
 // pass sends a broadcast that is here, or an offer of it, to a member.
 func (s *Stream) pass(sl *slot, kind FrameKind, to int, out *StreamActions) {
-	f := Frame{Kind: kind, Number: sl.number, Root: sl.root, Shape: sl.shape, Payload: sl.payload}
+	s.passStep(sl, kind, 0, to, out)
+}
+
+// passStep is pass for a message of the Named scheme's machine.
+func (s *Stream) passStep(sl *slot, kind FrameKind, step Kind, to int, out *StreamActions) {
+	f := Frame{Kind: kind, Number: sl.number, Root: sl.root, Shape: sl.shape, Step: step, Payload: sl.payload}
 	if kind == FrameOffer {
 		f.Payload = nil
 	}
@@ -191,7 +205,7 @@ func (s *Stream) pass(sl *slot, kind FrameKind, to int, out *StreamActions) {
 // mendFor sends what is here to those below a member that is gone now, if no member nearer to them
 // in the tree is alive.
 func (s *Stream) mendFor(sl *slot, member int) {
-	if sl.state != arrived || sl.root == member {
+	if sl.state != arrived || sl.root == member || s.gossips(sl) {
 		return
 	}
 	tree, self := &s.tree(sl).Tree, s.position(sl, s.cfg.Self)

@@ -22,10 +22,12 @@ type slot struct {
 	state   slotState
 	started bool // the program waits for it, or did
 	done    bool // handed up
-	payload []byte
-	shape   Shape
-	relay   State // sends once the payload is here
-	holders set   // members from which it came, or an offer of it, or to which either was sent
+	// Of the shape Named: its relayOn hasn't ended; it stands in uncorrected, in lingering.
+	spreading, queued, lingers bool
+	payload                    []byte
+	shape                      Shape
+	relay                      State // sends once the payload is here
+	holders                    set   // members from which it came, or an offer of it, or to which either was sent
 
 	// Recovery, while waiting.
 	pullAt  proto.Time // when to pull, unless coloured; Never if there is no need
@@ -90,7 +92,7 @@ func (s *Stream) begin(now proto.Time, number uint64, root int, shape Shape, pay
 		s.shape(sl, shape)
 		s.colour(sl, payload, out)
 		return
-	case sl.state == waiting && s.gone > 0:
+	case sl.state == waiting && (s.gone > 0 || s.misses()):
 		s.pullLater(now, sl)
 	}
 	recycle(payload, out)
@@ -102,6 +104,7 @@ func (s *Stream) colour(sl *slot, payload []byte, out *StreamActions) {
 	sl.state, sl.payload = arrived, payload
 	sl.pullAt, sl.target = proto.Never, nobody
 	s.tasks.Push(task{kind: relayOn, number: sl.number})
+	sl.spreading = true
 	for to := range sl.askers.drain() {
 		s.tasks.Push(task{kind: reply, number: sl.number, to: to})
 	}

@@ -216,6 +216,14 @@ func TestStreamIgnoresNonsense(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
+	streamDoesNotAllocate(t, Shallow, Scheme{})
+	for _, scheme := range namedSchemes(0) {
+		streamDoesNotAllocate(t, Named, scheme)
+	}
+}
+
+func streamDoesNotAllocate(t *testing.T, shape Shape, scheme Scheme) {
+	t.Helper()
 	const size = 8
 	var (
 		streams [size]*Stream
@@ -223,6 +231,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 		pool    [][]byte
 		out     StreamActions
 		ended   int
+		now     proto.Time
 	)
 	buffer := func() []byte {
 		if len(pool) == 0 {
@@ -230,10 +239,10 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 		}
 		b := pool[len(pool)-1]
 		pool = pool[:len(pool)-1]
-		return b
+		return b[:cap(b)]
 	}
 	for i := range streams {
-		streams[i] = NewStream(StreamConfig{Self: i, Size: size, PullDelay: 100})
+		streams[i] = NewStream(StreamConfig{Self: i, Size: size, PullDelay: 100, Scheme: scheme})
 	}
 	perform := func(self int) {
 		for i := range out {
@@ -242,7 +251,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 			case SendFrame:
 				f := a.Frame
 				if f.Payload != nil {
-					f.Payload = buffer()
+					f.Payload = buffer()[:len(f.Payload)]
 					copy(f.Payload, a.Frame.Payload)
 				}
 				links[self*size+a.To].Push(f)
@@ -260,7 +269,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 			if i == 0 {
 				payload = buffer()
 			}
-			s.Start(0, 0, payload, &out)
+			s.StartAs(now, 0, shape, payload, &out)
 			perform(i)
 		}
 		for busy := true; busy; {
@@ -268,14 +277,21 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 			for i, s := range streams {
 				for from := range size {
 					if q := &links[from*size+i]; q.Len() > 0 {
-						s.Receive(0, from, q.Pop(), &out)
+						s.Receive(now, from, q.Pop(), &out)
 						perform(i)
 						busy = true
 					}
 				}
-				if s.SendReady(0, &out) {
+				if s.SendReady(now, &out) {
 					perform(i)
 					busy = true
+				}
+			}
+			for i, s := range streams { // what gossip has missed is pulled
+				if d := s.Deadline(); !busy && d != proto.Never {
+					now, busy = max(now, d), true
+					s.Tick(now, &out)
+					perform(i)
 				}
 			}
 		}
@@ -284,9 +300,9 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 		broadcast()
 	}
 	if allocs := testing.AllocsPerRun(10*DefaultWindow, broadcast); allocs != 0 {
-		t.Errorf("%v allocations in a broadcast", allocs)
+		t.Errorf("%s: %v allocations in a broadcast", scheme.name(), allocs)
 	}
 	if ended != size*(13*DefaultWindow+1) {
-		t.Errorf("%d ends of broadcasts", ended)
+		t.Errorf("%s: %d ends of broadcasts", scheme.name(), ended)
 	}
 }

@@ -27,6 +27,8 @@ type streamWorld struct {
 	slow    int  // members that are rarely scheduled
 	bare    bool // frames don't carry Stable
 	shaped  bool // some trees are chains or stars
+	named   bool // all trees are the named scheme's
+	untold  bool // nobody learns of deaths
 	chatty  bool // beside the frames, members tell each other what they have completed
 	problem string
 
@@ -98,7 +100,10 @@ func (w *streamWorld) content(number int) []byte {
 }
 
 // run performs all possible events, in random order, until none is left.
-func (w *streamWorld) run() {
+func (w *streamWorld) run() { w.runUntil(proto.Never) }
+
+// runUntil is run, up to a time.
+func (w *streamWorld) runUntil(end proto.Time) {
 	for range 3_000_000 {
 		if w.problem != "" {
 			return
@@ -119,7 +124,7 @@ func (w *streamWorld) run() {
 				deadline = min(deadline, m.Deadline())
 			}
 		}
-		if deadline == proto.Never {
+		if deadline >= end {
 			return
 		}
 		w.now = max(w.now, deadline)
@@ -204,6 +209,8 @@ func (w *streamWorld) start(m *streamMember) bool {
 // one in four a star.
 func (w *streamWorld) shape(number int) Shape {
 	switch {
+	case w.named:
+		return Named
 	case w.shaped && number%4 == 0:
 		return Chain
 	case w.shaped && number%4 == 2:
@@ -242,7 +249,9 @@ func (w *streamWorld) kill(m *streamMember) {
 		if o == m {
 			continue
 		}
-		o.unheard = append(o.unheard, m.self)
+		if !w.untold {
+			o.unheard = append(o.unheard, m.self)
+		}
 		if n := len(w.network.Queue(m.self, o.self)); n > 0 && w.rng.IntN(3) == 0 {
 			w.network.Keep(m.self, o.self, w.rng.IntN(n))
 		}

@@ -27,6 +27,9 @@ func (e *Engine) sameHost(ranks []proto.Rank) bool {
 	return true
 }
 
+// NamesTree tells whether the job's user has named the tree and the correction of all broadcasts.
+func (e *Engine) NamesTree() bool { return e.cfg.Process.Scheme.Named() }
+
 // Oversubscribed tells whether the ranks are on one host that has more processes than cores. It
 // uses only what all of them were told, so the answer is the same at all of them, even if one of
 // them does without shared memory.

@@ -28,6 +28,7 @@ const (
 	Shallow = broadcast.Shallow
 	Chain   = broadcast.Chain
 	Star    = broadcast.Star
+	Named   = broadcast.Named
 )
 
 // OpenContext makes a context known: its members as world ranks in the order of their ranks in
@@ -59,6 +60,7 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 func (p *Process) openStream(c *context) {
 	c.stream = broadcast.NewStream(broadcast.StreamConfig{
 		Self: c.self, Size: len(c.members), PullDelay: pullDelay, CorrectAfter: correctAfter,
+		Scheme: p.cfg.Scheme,
 	})
 	p.contexts.active = append(p.contexts.active, c)
 	c.indices = c.inverse(p.cfg.Layout.Ranks())
@@ -137,7 +139,7 @@ func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []by
 	}
 	c.stream.Receive(p.now, f.From, broadcast.Frame{
 		Kind: broadcast.FrameKind(f.Kind - wire.KindTree), Number: f.Number, Root: f.Root, Stable: f.Stable,
-		Shape: broadcast.Shape(f.Shape), Payload: payload,
+		Shape: broadcast.Shape(f.Shape), Step: broadcast.Kind(f.Step), Payload: payload,
 	}, &c.out)
 	p.runStream(c)
 	if f.Kind == wire.KindBroadcastReport && f.Number == everyNumber {
@@ -195,8 +197,8 @@ func (p *Process) carryOut(c *context) {
 		case broadcast.SendFrame:
 			f := wire.Broadcast{
 				Kind: wire.KindTree + wire.Kind(a.Frame.Kind), Context: c.id, Number: a.Frame.Number,
-				From: c.self, To: a.To, Root: a.Frame.Root, Shape: uint8(a.Frame.Shape), Stable: a.Frame.Stable,
-				Bytes: len(a.Frame.Payload),
+				From: c.self, To: a.To, Root: a.Frame.Root, Shape: uint8(a.Frame.Shape), Step: uint8(a.Frame.Step),
+				Stable: a.Frame.Stable, Bytes: len(a.Frame.Payload),
 			}
 			f.Put(&p.header)
 			p.send(p.cfg.Layout.Proc(c.members[a.To], 0), &p.header, a.Frame.Payload, 0)

@@ -47,6 +47,7 @@ import (
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/broadcast"
 	"banyan/internal/proto/causal"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/match"
@@ -105,6 +106,9 @@ type Config struct {
 	// SharedMemory says that processes of one host read each other's memory, unless the
 	// system refuses. It is the same at all processes.
 	SharedMemory bool
+	// Scheme, if it is named, is what all broadcasts of an unreplicated job run. It is valid, and
+	// the same at all processes.
+	Scheme broadcast.Scheme
 	// Heal says that dead replicas are replaced: what is received before the first safe
 	// point is kept for replacements. Replacement says that this process is one.
 	Heal, Replacement bool

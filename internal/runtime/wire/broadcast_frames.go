@@ -11,6 +11,7 @@ type Broadcast struct {
 	From, To int
 	Root     int
 	Shape    uint8 // of the tree
+	Step     uint8 // what the frame is to the machine of a tree that the user has named
 	// Stable is the newest number that all live members have completed.
 	Stable uint64
 	Bytes  int // of the payload
@@ -20,7 +21,7 @@ type Broadcast struct {
 func (f *Broadcast) Put(h *Header) {
 	*h = Header{
 		Kind: f.Kind, Context: f.Context, Seq: f.Number, Src: proto.Rank(f.From), Dst: proto.Rank(f.To),
-		Aux: int32(f.Root), Flags: f.Shape, Offset: f.Stable, Total: uint64(f.Bytes),
+		Tag: int32(f.Step), Aux: int32(f.Root), Flags: f.Shape, Offset: f.Stable, Total: uint64(f.Bytes),
 	}
 }
 
@@ -29,7 +30,7 @@ func (f *Broadcast) Put(h *Header) {
 func (h *Header) Broadcast() Broadcast {
 	return Broadcast{
 		Kind: h.Kind, Context: h.Context, Number: h.Seq, From: int(h.Src), To: int(h.Dst),
-		Root: int(h.Aux), Shape: h.Flags, Stable: h.Offset, Bytes: int(h.Total),
+		Root: int(h.Aux), Shape: h.Flags, Step: uint8(h.Tag), Stable: h.Offset, Bytes: int(h.Total),
 	}
 }
 

@@ -72,6 +72,20 @@ mpiexec and mpirun are this command under other names. It understands -np, -genv
 -wd, -H and -machinefile of other MPIs' mpiexec, with one dash or two; options that have
 no meaning here (--mca, --map-by) are left out, with a remark.
 
+MPI_Bcast chooses its algorithm by the members, their hosts and the size. With --bcast, or the
+environment variable BANYAN_BCAST, all broadcasts of the job run over the tree that you name, also
+within shared memory, followed by the correction that you name:
+
+  tree=KIND        binomial, kary:K, lame:K, optimal:L:O, chain, star, or gossip:ROUNDS in
+                   place of a tree
+  correction=KIND  none; optimized or opportunistic with :EACH or :LEFT:RIGHT neighbours
+                   (default optimized:2:0); checked; delayed:TIME; failure-proof
+  numbering=ORDER  interleaved or inorder
+  after=TIME       how long a process waits before it corrects (default 50us)
+
+What can't work in a job is refused: replicas, a synchronized start, gossip for a time,
+acknowledged trees. docs/design/broadcast.md says more.
+
 With the environment variable BANYAN_DEBUG=1 the launcher reports what it does, and the
 processes report which deaths they learn of, and how.`
 
@@ -82,6 +96,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
+  banyan run -n 8 --bcast tree=lame,correction=checked ./program
   banyan run -n 2 --debug ./program
   banyan run -n 8 --transport inproc ./program`
 
@@ -127,6 +142,7 @@ func RunCommand() *cobra.Command {
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
+	flags.StringVar(&f.config.Bcast, "bcast", "", "the tree and the correction of all broadcasts, as `SCHEME` tree=lame,correction=checked (see above; default $BANYAN_BCAST, or\nauto: each communicator chooses)")
 	flags.StringVar(&f.config.Bind, "bind-to", launcher.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
 	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
@@ -161,6 +177,9 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	}
 	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launcher.MaxProcs)); err != nil {
 		return err
+	}
+	if !cmd.Flags().Changed("bcast") {
+		c.Bcast = os.Getenv(env.Bcast)
 	}
 	return f.parseTimeout()
 }
