@@ -85,7 +85,7 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
 	go test -count=1 -timeout 0 ./internal/runtime/process -runs $(schedules)
-	go test -count=1 -timeout 0 -v -run TestBcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
+	go test -count=1 -timeout 0 -v -run BcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 

@@ -45,7 +45,7 @@ func ParseBcast(text string) (s broadcast.Scheme, err error) {
 		return s, nil
 	}
 	s = broadcast.Scheme{
-		Tree: broadcast.TreeBinomial, Correction: broadcast.Optimised, LeftDistance: defaultLeft, Distance: defaultRight,
+		Tree: broadcast.TreeBinomial, Correction: broadcast.SkipAhead, LeftDistance: defaultLeft, Distance: defaultRight,
 		After: proto.Time(correctAfter),
 	}
 	seen := map[string]bool{}
@@ -189,10 +189,13 @@ func FormatBcast(s broadcast.Scheme) string {
 	case s.Correction.HasDistance():
 		text += fmt.Sprintf(":%d:%d", s.LeftDistance, s.Distance)
 	case s.Correction == broadcast.Delayed:
-		text += fmt.Sprint(":", time.Duration(s.Delay))
+		text += ":" + formatWait(s.Delay)
 	}
-	return text + fmt.Sprintf(",numbering=%v,after=%v", s.Numbering, time.Duration(s.After))
+	return text + fmt.Sprintf(",numbering=%v,after=%s", s.Numbering, formatWait(s.After))
 }
+
+// formatWait writes microseconds as "us": PMI takes no other alphabet.
+func formatWait(t proto.Time) string { return strings.Replace(time.Duration(t).String(), "µ", "u", 1) }
 
 // ReadBcast reads Bcast.
 func ReadBcast() (broadcast.Scheme, error) {

@@ -11,16 +11,16 @@ func TestBcastText(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                   "auto",
 		"auto":               "auto",
-		"tree=lame":          "tree=lame:2,correction=optimized:2:0,numbering=interleaved,after=50µs",
-		"correction=checked": "tree=binomial,correction=checked,numbering=interleaved,after=50µs",
-		"tree=kary:3, correction=opportunistic:1":           "tree=kary:3,correction=opportunistic:1:1,numbering=interleaved,after=50µs",
+		"tree=lame":          "tree=lame:2,correction=skip-ahead:2:0,numbering=interleaved,after=50us",
+		"correction=checked": "tree=binomial,correction=checked,numbering=interleaved,after=50us",
+		"tree=kary:3, correction=opportunistic:1":           "tree=kary:3,correction=opportunistic:1:1,numbering=interleaved,after=50us",
 		"tree=optimal,correction=optimized:0:3,after=0s":    "tree=optimal:2:1,correction=optimized:0:3,numbering=interleaved,after=0s",
-		"tree=optimal:4:2,correction=none":                  "tree=optimal:4:2,correction=none,numbering=interleaved,after=50µs",
-		"tree=gossip,correction=failure-proof":              "tree=gossip,correction=failure-proof,numbering=interleaved,after=50µs",
-		"tree=gossip:7,correction=checked":                  "tree=gossip:7,correction=checked,numbering=interleaved,after=50µs",
-		"correction=delayed,numbering=inorder":              "tree=binomial,correction=delayed:50µs,numbering=inorder,after=50µs",
-		"correction=delayed:1ms,tree=star,start=overlapped": "tree=star,correction=delayed:1ms,numbering=interleaved,after=50µs",
-		"tree=chain,correction=optimized":                   "tree=chain,correction=optimized:2:2,numbering=interleaved,after=50µs",
+		"tree=optimal:4:2,correction=none":                  "tree=optimal:4:2,correction=none,numbering=interleaved,after=50us",
+		"tree=gossip,correction=failure-proof":              "tree=gossip,correction=failure-proof,numbering=interleaved,after=50us",
+		"tree=gossip:7,correction=checked":                  "tree=gossip:7,correction=checked,numbering=interleaved,after=50us",
+		"correction=delayed,numbering=inorder":              "tree=binomial,correction=delayed:50us,numbering=inorder,after=50us",
+		"correction=delayed:1ms,tree=star,start=overlapped": "tree=star,correction=delayed:1ms,numbering=interleaved,after=50us",
+		"tree=chain,correction=optimized":                   "tree=chain,correction=optimized:2:2,numbering=interleaved,after=50us",
 	} {
 		s, err := ParseBcast(text)
 		if got := FormatBcast(s); err != nil || got != want {

@@ -184,6 +184,21 @@ func TestMediaDiffer(t *testing.T) {
 	}
 }
 
+// Ranks must agree on the tree of their broadcasts too.
+func TestSchemesDiffer(t *testing.T) {
+	schemes := func(of ...string) func(int) []string {
+		return func(i int) []string { return []string{env.Bcast + "=" + of[i]} }
+	}
+	members := startEach(t, 2, schemes("tree=lame", ""))
+	want := "BANYAN_BCAST differs: process 0 of the job goes by tree=lame:2,"
+	if code := members[1].wait(t); code != 1 || !strings.Contains(members[1].Stderr.String(), want) {
+		t.Errorf("exit code %d, stderr %q", code, members[1].Stderr.String())
+	}
+	for rank, m := range startEach(t, 2, schemes("tree=lame", "tree=lame:2,after=50us")) {
+		m.expect(t, rank, 2)
+	}
+}
+
 func TestBadEnvironment(t *testing.T) {
 	for variables, message := range map[string]string{
 		env.Replicas + "=0":                                         "positive number",
@@ -192,6 +207,7 @@ func TestBadEnvironment(t *testing.T) {
 		env.HeartbeatPeriod + "=1s " + env.HeartbeatTimeout + "=1s": "at least 2 periods",
 		env.LocalRanks + "=x":                                       "positive number",
 		env.Transport + "=udp":                                      "there are auto, shm and tcp",
+		env.Bcast + "=tree=oak":                                     "want binomial, kary, lame",
 		"PMI_FD=99":                                                 "",
 	} {
 		cmd := exec.Command(os.Args[0])

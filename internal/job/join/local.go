@@ -25,6 +25,8 @@ type LocalConfig struct {
 	Ranks, Replicas int
 	// SharedMemory lets the members choose algorithms as if they were processes of one host.
 	SharedMemory bool
+	// Scheme is what broadcasts run, if it is named, which env.Bcast may do under a launcher.
+	Scheme broadcast.Scheme
 }
 
 // Member is one process of a local job.
@@ -42,7 +44,7 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	var scheme broadcast.Scheme
+	scheme := cfg.Scheme
 	if launched > 0 {
 		if scheme, err = env.ReadBcast(); err != nil {
 			return nil, err

@@ -5,8 +5,8 @@ package comm
 // In a job without replicas it reaches every live member as long as the root lives, although others
 // are dead or die meanwhile. It runs over corrected trees (bcast_corrected.go). Where all members
 // can read the root's memory they read large data from there (bcast_direct.go), and the root sends
-// small data to a few members itself (bcast_flat.go). If the job's user has named a tree it runs over
-// that. In a job with replicas it consists of messages, since corrections aren't
+// small data to a few members itself (bcast_flat.go). If the job's user has named a tree it runs
+// over that. In a job with replicas it consists of messages, since corrections aren't
 // send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch c.cast {

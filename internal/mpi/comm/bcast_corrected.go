@@ -9,8 +9,8 @@ const pipelined = 8
 // (internal/proto/broadcast). All segments are full but the last, which never is; it may be empty.
 // So members that disagree about the size notice it, even at a multiple of the segment size.
 //
-// Where members share cores the root sends to all (oversubscribed.go). A tree that the user has named
-// is taken always.
+// Where members share cores the root sends to all (oversubscribed.go). A tree that the user has
+// named is always taken.
 //
 //	⌈log2 n⌉ · (α + m β), or, with more segments (k) than members, (1 + n/k) (k α + m β)
 func (c *Comm) correctedBcast(data []byte, root int) *Plan {

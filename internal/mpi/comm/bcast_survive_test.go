@@ -114,17 +114,24 @@ func TestBcastsSurvive(t *testing.T) {
 		seed++
 		n := []int{4, 2, 3, 8, 5, 6}[seed%6]
 		transport := []string{launcher.TransportSHM, launcher.TransportSHM, launcher.TransportTCP}[seed%3]
-		out, errs, report := processes(t, n, false, transport, "survive", seed, each)
-		lines := strings.Count(out, " has got ")
-		if report.ExitCode != 0 || report.Outcome != launcher.OutcomeCompleted || lines != n-len(report.LostRanks) {
-			t.Fatalf("seed %d, %d ranks over %s: exit code %d, %s %s; %d of %d ranks are lost, %d have got all\n%s%.4000s",
-				seed, n, transport, report.ExitCode, report.Outcome, report.Reason, len(report.LostRanks), n, lines, out, errs)
-		}
-		killed += len(report.LostRanks)
-		survivors += lines
+		k, s := surviveJob(t, n, transport, "", seed, each)
+		killed, survivors = killed+k, survivors+s
 	}
 	if killed == 0 {
 		t.Error("nobody was killed")
 	}
 	t.Logf("%d broadcasts in %d jobs, %d ranks killed, %d survived", seed*each, seed, killed, survivors)
+}
+
+// surviveJob runs survive in a job whose broadcasts run a scheme, and counts the ranks that were
+// killed and those that got all.
+func surviveJob(t *testing.T, n int, transport, scheme string, seed, each int) (killed, survivors int) {
+	t.Helper()
+	out, errs, report := processesOver(t, n, false, transport, scheme, "survive", seed, each)
+	lines := strings.Count(out, " has got ")
+	if report.ExitCode != 0 || report.Outcome != launcher.OutcomeCompleted || lines != n-len(report.LostRanks) {
+		t.Fatalf("seed %d, %d ranks over %s, scheme %q: exit code %d, %s %s; %d of %d ranks are lost, %d have got all\n%s%.4000s",
+			seed, n, transport, scheme, report.ExitCode, report.Outcome, report.Reason, len(report.LostRanks), n, lines, out, errs)
+	}
+	return len(report.LostRanks), lines
 }

@@ -62,6 +62,12 @@ func member(program func(w *comm.Comm, arguments []int) error, arguments []int) 
 // With Debug no process is suspected for silence.
 func processes(t testing.TB, ranks int, debug bool, transport, program string, arguments ...int) (stdout, stderr string, report *launcher.Report) {
 	t.Helper()
+	return processesOver(t, ranks, debug, transport, "", program, arguments...)
+}
+
+// processesOver is processes with a scheme of broadcasts.
+func processesOver(t testing.TB, ranks int, debug bool, transport, bcast, program string, arguments ...int) (stdout, stderr string, report *launcher.Report) {
+	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +78,7 @@ func processes(t testing.TB, ranks int, debug bool, transport, program string, a
 	}
 	var out, errs bytes.Buffer
 	report, err = launcher.Run(launcher.Config{
-		Ranks: ranks, Replicas: 1, Debug: debug, Transport: transport, Program: executable, Args: args, Limit: 2 * time.Minute,
+		Ranks: ranks, Replicas: 1, Debug: debug, Transport: transport, Bcast: bcast, Program: executable, Args: args, Limit: 2 * time.Minute,
 		Env:   append(os.Environ(), asProgram+"="+program),
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 	})

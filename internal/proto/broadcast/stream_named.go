@@ -5,8 +5,8 @@ import "banyan/internal/proto"
 // The broadcasts of a stream that run a named scheme (StreamConfig.Scheme): any tree or gossip, and
 // any correction. The members run the scheme's machine (Config, State) as the simulators do, and
 // its messages travel in the stream's frames: dissemination as FrameTree, corrections
-// CorrectAfter later as FrameCorrection or, where the payload is large, FrameOffer. Frame.Step is the
-// machine's Kind.
+// Scheme.After later as FrameCorrection or, where the payload is large, FrameOffer. Frame.Step is
+// the machine's Kind.
 //
 // The stream leaves messages out, in a way that no machine can be harmed by:
 //
@@ -116,8 +116,8 @@ func (s *Stream) correctNamed(now proto.Time, u *uncorrected, sl *slot, out *Str
 	return false
 }
 
-// endWaits has the broadcasts corrected that have waited long enough. All wait for the same time, so
-// those that began first end first.
+// endWaits has the broadcasts corrected that have waited long enough. All wait for the same time,
+// so those that began first end first.
 func (s *Stream) endWaits(now proto.Time) {
 	for s.lingering.Len() > 0 && s.lingering.Front().due <= now {
 		if sl := s.known(s.lingering.Pop().number); sl != nil {

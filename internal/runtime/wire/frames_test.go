@@ -62,9 +62,9 @@ func TestFramesUseTheirFields(t *testing.T) {
 			func(h *Header) bool { return h.Abort() == Abort{-3} },
 		},
 		"broadcast": {
-			(&Broadcast{Kind: KindCorrection, Context: 1, Number: 2, From: 3, To: 4, Root: 5, Shape: 6, Stable: 7, Bytes: 8}).Put,
-			Header{Kind: KindCorrection, Context: 1, Seq: 2, Src: 3, Dst: 4, Aux: 5, Flags: 6, Offset: 7, Total: 8},
-			func(h *Header) bool { return h.Broadcast() == Broadcast{KindCorrection, 1, 2, 3, 4, 5, 6, 7, 8} },
+			(&Broadcast{Kind: KindCorrection, Context: 1, Number: 2, From: 3, To: 4, Root: 5, Shape: 6, Step: 9, Stable: 7, Bytes: 8}).Put,
+			Header{Kind: KindCorrection, Context: 1, Seq: 2, Src: 3, Dst: 4, Tag: 9, Aux: 5, Flags: 6, Offset: 7, Total: 8},
+			func(h *Header) bool { return h.Broadcast() == Broadcast{KindCorrection, 1, 2, 3, 4, 5, 6, 9, 7, 8} },
 		},
 		"heartbeat": {
 			Heartbeat{Stamp{1, 1<<32 - 1}, 3, 4}.Put,
