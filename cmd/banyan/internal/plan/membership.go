@@ -62,8 +62,8 @@ membership" writes it, only rows of fault "node" count, and n is one more than t
 Spans are numbers with a unit: s, ms, us, ns.
 
 Exit codes: 0; 1 if this machine can't be measured; 2 if the command line or the file is wrong.`,
-		Example: `  # BlueGene/L: two midplanes of 8x8x8
-  banyan plan membership --nodes 64,256,1024 --arity 2,4 --latency 4.6us --compute 2us --topology torus:8x8x16
+		Example: `  # BlueGene/L: a midplane of 8x8x8; two have torus:8x8x16
+  banyan plan membership --nodes 64,256,512 --arity 2,4 --latency 4.6us --compute 2us --topology torus:8x8x8
 
   # Gigabit Ethernet, with the time of a send
   banyan plan membership --nodes 47,1000,10000 --arity 2,4,8,16 --latency 118us --overhead 10us

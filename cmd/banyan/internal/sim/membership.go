@@ -70,7 +70,8 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim membership --nodes 48 --latency 98us --overhead 10us
 
   # BlueGene/L's torus: beside "banyan plan membership" with the same --topology
-  banyan sim membership --nodes 64,256,1024 --arity 2,4 --topology torus:8x8x16
+  banyan sim membership --nodes 64,256,512 --arity 2,4 --topology torus:8x8x8
+  banyan sim membership --nodes 1024 --arity 2,4 --topology torus:8x8x16
 
   # the root dies while it spreads news of a death: this protocol, and the paper's
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000

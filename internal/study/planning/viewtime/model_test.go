@@ -199,3 +199,24 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestWay: by hand, and never more than the sum of the levels' longest.
+func TestLongestWay(t *testing.T) {
+	// In a row 0→1, 0→2; 1→3, 1→4, 2→5, 2→6: the longest way is to 6.
+	if row := (Topology{Size: [3]int{1, 1, 7}}); row.LongestWay(7, 2) != 2+4 {
+		t.Errorf("a row: %d hops", row.LongestWay(7, 2))
+	}
+	// In a ring of seven 0→2 takes two, 2→5 three, 2→6 three, 1→4 three.
+	if ring := (Topology{Size: [3]int{1, 1, 7}, Wrap: true}); ring.LongestWay(7, 2) != 2+3 {
+		t.Errorf("a ring: %d hops", ring.LongestWay(7, 2))
+	}
+	torus := Topology{Size: [3]int{8, 8, 8}, Wrap: true}
+	for _, arity := range []int{2, 4, 8} {
+		for nodes := 1; nodes <= 512; nodes++ {
+			way, sum, levels := torus.LongestWay(nodes, arity), torus.Hops(nodes, arity), Levels(nodes, arity)
+			if single := (Topology{}).LongestWay(nodes, arity); way > sum || single != levels-1 {
+				t.Fatalf("%d nodes, arity %d: %d hops of %d, over single hops %d of %d", nodes, arity, way, sum, single, levels-1)
+			}
+		}
+	}
+}

@@ -91,3 +91,15 @@ func (t Topology) Hops(nodes, arity int) int {
 	}
 	return sum
 }
+
+// LongestWay is the most hops on the way from the root of the tree to a node. It is at most
+// [Topology.Hops], whose parts needn't lie on one way.
+func (t Topology) LongestWay(nodes, arity int) int {
+	ways, longest := make([]int, nodes), 0
+	for child := 1; child < nodes; child++ {
+		parent := (child - 1) / arity
+		ways[child] = ways[parent] + t.Distance(child, parent)
+		longest = max(longest, ways[child])
+	}
+	return longest
+}

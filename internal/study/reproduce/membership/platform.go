@@ -15,14 +15,17 @@ import (
 // send another message: that share is ours.
 type platform struct {
 	name                       string
-	latency, overhead, compute proto.Time // ns; L is latency + 2·overhead
-	topology                   viewtime.Topology
+	latency, overhead, compute proto.Time          // ns; L is latency + 2·overhead
+	tori                       []viewtime.Topology // from small to large: a job gets the first that has room
 }
 
 var (
 	bluegene = platform{
 		name: "BlueGene/L", latency: 3600, overhead: 500, compute: 2000,
-		topology: viewtime.Topology{Size: [3]int{8, 8, 16}, Wrap: true}, // two midplanes of 8×8×8
+		tori: []viewtime.Topology{ // the paper allocates whole midplanes, one or both
+			{Size: [3]int{8, 8, 8}, Wrap: true},
+			{Size: [3]int{8, 8, 16}, Wrap: true},
+		},
 	}
 	ethernet = platform{name: "Gigabit Ethernet", latency: 98_000, overhead: 10_000, compute: 2000}
 )
@@ -32,16 +35,35 @@ const ns = 1e-9
 // halfRoundTrip is the paper's L.
 func (p *platform) halfRoundTrip() proto.Time { return p.latency + 2*p.overhead }
 
-// base is the paper's base model, distance its distance model, without the printed factor.
+// base is the paper's base model, distance its distance model without the printed factor, of
+// the nodes that are left.
 func (p *platform) base(nodes, arity int) float64 {
 	m := p.model()
 	return microseconds(m.Base(nodes, arity))
 }
 
-func (p *platform) distance(nodes, arity int) float64 {
+func (p *platform) distance(live, arity int) float64 {
 	m := p.model()
-	m.Topology = p.topology
-	return microseconds(m.Stabilise(nodes, arity))
+	m.Topology = p.torus(live)
+	return microseconds(m.Stabilise(live, arity))
+}
+
+// longestWay is the distance model with the longest way from the root to a leaf in place of the
+// sum of the longest way of each level.
+func (p *platform) longestWay(live, arity int) float64 {
+	m, h := p.model(), viewtime.Levels(live, arity)
+	return microseconds(2*m.Latency*risk.Seconds(p.torus(live).LongestWay(live, arity)) + m.Compute*risk.Seconds(h))
+}
+
+// torus is that of a job of which one node has died and so many are left. It panics if no torus
+// has room.
+func (p *platform) torus(live int) viewtime.Topology {
+	for _, t := range p.tori {
+		if live+1 <= t.Nodes() {
+			return t
+		}
+	}
+	panic(fmt.Sprintf("membership: no torus of %s has room for %d nodes", p.name, live+1))
 }
 
 // fanOut is the base model with the time that successive sends take.
@@ -79,7 +101,8 @@ func (e *experiment) simulate(p *platform, live, arity int, torus bool) (point, 
 	step := fmt.Sprintf("%s, %d children, %d nodes", p.name, arity, live)
 	if torus {
 		step += ", by hops"
-		s.Hops = func(from, to proto.Proc) int { return p.topology.Distance(int(from), int(to)) }
+		places := p.torus(live)
+		s.Hops = func(from, to proto.Proc) int { return places.Distance(int(from), int(to)) }
 	}
 	outcomes, err := e.campaign(step, s, e.Runs)
 	if err != nil {

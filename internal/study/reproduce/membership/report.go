@@ -30,7 +30,7 @@ func (e *experiment) report(parts []part) *report.Report {
 			"banyan sim membership and banyan plan membership give any of these points alone.",
 		},
 		Settings: []report.Setting{
-			{Name: "BlueGene/L", Value: "half a round trip L = 4.6 µs (of which the overhead o of either end 0.5 µs, ours), Ocp = 2 µs; a torus of 8×8×16"},
+			{Name: "BlueGene/L", Value: "half a round trip L = 4.6 µs (of which the overhead o of either end 0.5 µs, ours), Ocp = 2 µs; a torus of 8×8×8 for a job of up to 512 nodes, of 8×8×16 for a larger one"},
 			{Name: "Gigabit Ethernet", Value: "L = 118 µs (o = 10 µs, ours), Ocp = 2 µs"},
 			{Name: "runs", Value: fmt.Sprintf("%d of each simulated point", e.Runs)},
 			{Name: "measured", Value: measured},
