@@ -12,16 +12,35 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/bench/contention"
 	"banyan/bench/processes"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // The test binary is also every process that the bench starts. The argument after this one says
 // which test process started them.
 const asRole = "membership-role"
 
+// And it is every node of the contention's bench.
+const asNode = "contention-role"
+
+// contended is a contention that needn't be measured.
+func contended(t *testing.T) *viewtime.Contended {
+	t.Helper()
+	c, err := viewtime.NewContended([]viewtime.Latency{{Children: 2, Nodes: 2, Time: 1}, {Children: 4, Nodes: 2, Time: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == asRole {
 		fmt.Fprintln(os.Stderr, Perform())
+		os.Exit(1)
+	}
+	if len(os.Args) == 2 && os.Args[1] == asNode {
+		fmt.Fprintln(os.Stderr, contention.Perform())
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -50,6 +69,7 @@ func roles(t *testing.T) []int {
 func measure(t *testing.T, p Plan) *Result {
 	t.Helper()
 	p.Again = again(t)
+	p.ContentionAgain = []string{p.Again[0], asNode}
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +80,8 @@ func measure(t *testing.T, p Plan) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != p.Size() || len(r.Rows) != p.Size() {
-		t.Errorf("%d runs done, %d rows, want %d", done, len(r.Rows), p.Size())
+	if rows := p.Runs * len(p.settings()); done != p.Size() || len(r.Rows) != rows {
+		t.Errorf("%d of %d runs done, %d of %d rows", done, p.Size(), len(r.Rows), rows)
 	}
 	if left := roles(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
@@ -89,7 +109,7 @@ func check(t *testing.T, rows []Row) {
 		if !exact {
 			t.Errorf("%v, run %d: %d messages to agree and %d to commit, want %d and %d", &r.Setting, r.Run, r.Messages-r.Commits, r.Commits, agreement, commits)
 		}
-		if !(r.Stabilise > 0) || r.Commit < r.Stabilise || !(r.Base > 0) || r.Contention < r.Base {
+		if !(r.Stabilise > 0) || r.Commit < r.Stabilise || !(r.Base > 0) || !(r.Contention > 0) || !(r.First > 0) || r.All < r.First || r.All < r.Commit || !(r.Busy > 0) || r.Busy > 2 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -104,6 +124,7 @@ func TestTogether(t *testing.T) {
 	if testing.Short() {
 		p.N, p.Arities = []int{4}, p.Arities[:1]
 	}
+	p.Contended = contended(t)
 	r := measure(t, p)
 	check(t, r.Rows)
 	if all := Summarise(r.Rows); len(all) != len(r.Rows)/p.Runs || all[0].Runs != p.Runs || all[0].Least > all[0].Stabilise || all[0].Most < all[0].Stabilise {
@@ -116,7 +137,7 @@ func TestTogether(t *testing.T) {
 
 // A member that is left alone agrees with itself, at once.
 func TestAlone(t *testing.T) {
-	r := measure(t, Plan{N: []int{2}, Arities: []int{2}, Faults: []Fault{{Kind: Node}, {Kind: Root}}, Runs: 2})
+	r := measure(t, Plan{N: []int{2}, Arities: []int{2}, Faults: []Fault{{Kind: Node}, {Kind: Root}}, Runs: 2, Contended: contended(t)})
 	for _, row := range r.Rows {
 		if row.Messages != 0 || row.Stabilise != 0 || row.Agree() != 1 {
 			t.Errorf("%+v", row)
@@ -135,11 +156,15 @@ func TestApart(t *testing.T) {
 	if r.Machine.Latency <= 0 || r.Machine.Latency > 1 || r.Machine.Compute <= 0 {
 		t.Errorf("%+v", r.Machine)
 	}
+	// The contention was measured too, from groups of three up to all six.
+	if c := r.Machine.Contended.Measured(2); len(c) != 2 || c[0].Nodes != 3 || c[1].Nodes != 6 || len(r.Matches) != 1 || !r.Matches[0].Apart || r.Matches[0].Count != 1 {
+		t.Errorf("%+v, %+v", c, r.Matches)
+	}
 }
 
 // A bench that is interrupted ends, and its members with it.
 func TestInterrupted(t *testing.T) {
-	p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 1000, Apart: 4, Again: again(t)}
+	p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 1000, Apart: 4, Again: again(t), Contended: contended(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := p.Run(ctx, func(int) { cancel() })
@@ -154,7 +179,7 @@ func TestInterrupted(t *testing.T) {
 // A bench that is killed ends its members too.
 func TestKilled(t *testing.T) {
 	if os.Getenv("MEMBERSHIP_TEST_KILLED") != "" {
-		p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 100000, Apart: 4, Again: again(t)}
+		p := Plan{N: []int{4}, Arities: []int{2}, Faults: every[:1], Runs: 100000, Apart: 4, Again: again(t), Contended: contended(t)}
 		t.Fatal(p.Run(t.Context(), func(int) {}))
 	}
 	c := exec.Command(again(t)[0], "-test.run=^TestKilled$")
@@ -197,6 +222,7 @@ func TestPlanCheck(t *testing.T) {
 		{func(p *Plan) { p.N = nil }, "-n, --arity and --fault"},
 		{func(p *Plan) { p.N = []int{3, 1} }, "-n 1"},
 		{func(p *Plan) { p.Faults = []Fault{{Several, 3}} }, "--fault several:3"},
+		{func(p *Plan) { p.Arities, p.Contended = []int{8}, contended(t) }, "--arity 8: the contention was measured with [2 4]"},
 	} {
 		p := good
 		if x.spoil(&p); p.Check() == nil || !strings.Contains(p.Check().Error(), x.says) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
+	"banyan/bench/processes"
 	"banyan/internal/study/planning/risk"
 )
 
@@ -28,20 +30,20 @@ type crew struct {
 	scoreboard *scoreboard
 	ensemble   *ensemble
 	secret     []byte
+	gather     time.Duration
 	rng        *rand.Rand
 	live       []int // rows
 	next       int   // row that hasn't been used yet
 }
 
-// assemble brings a group up, whose members are processes (apart) or goroutines. There is room
-// for so many changes.
-func assemble(ctx context.Context, s Setting, changes int, again []string, apart bool, seed uint64) (*crew, error) {
-	b, err := newScoreboard(s.N + changes*max(1, s.Fault.Deaths()))
+// assemble brings the group of a setting up, with room for as many changes as the plan has runs.
+func assemble(ctx context.Context, p *Plan, s Setting) (*crew, error) {
+	b, err := newScoreboard(s.N + p.Runs*max(1, s.Fault.Deaths()))
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{Setting: s, ctx: ctx, scoreboard: b, secret: newSecret(), rng: rand.New(rand.NewPCG(seed, 0))}
-	if c.ensemble, err = newEnsemble(again, b, apart, s.N); err != nil {
+	c := &crew{Setting: s, ctx: ctx, scoreboard: b, secret: newSecret(), gather: p.Gather, rng: rand.New(rand.NewPCG(p.Seed, 0))}
+	if c.ensemble, err = newEnsemble(p.Again, b, p.apart(&s), s.N); err != nil {
 		b.Close()
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (c *crew) fill(n int) error {
 
 // enter starts a member, which asks a live one, if there is any, to let it join.
 func (c *crew) enter(coming *[]int) error {
-	t := task{Scoreboard: c.scoreboard.Path(), Rows: c.scoreboard.rows, Row: c.next, Arity: c.Arity, Secret: c.secret}
+	t := task{Scoreboard: c.scoreboard.Path(), Rows: c.scoreboard.rows, Row: c.next, Arity: c.Arity, Gather: c.gather, Secret: c.secret}
 	for _, row := range c.live[:min(len(c.live), 3)] {
 		t.Seeds = append(t.Seeds, c.scoreboard.address(row))
 	}
@@ -204,6 +206,8 @@ func (c *crew) change() (Row, error) {
 		c.scoreboard.word(row, wordBegan).Store(0)
 	}
 	agreement, commits, _ := c.sent()
+	worked := c.ensemble.worked(c.live)
+	struck := processes.Monotonic()
 	joined, err := c.strike(leader)
 	if err != nil {
 		return row, err
@@ -211,12 +215,19 @@ func (c *crew) change() (Row, error) {
 	if err := c.agree(len(c.live), base, changeLimit); err != nil {
 		return row, err
 	}
+	var work time.Duration
+	for pid, t := range c.ensemble.worked(c.live) {
+		if before, was := worked[pid]; was {
+			work += t - before
+		}
+	}
 	if err := c.settle(aftermath); err != nil {
 		return row, err
 	}
-	if err := c.read(&row); err != nil {
+	if err := c.read(&row, struck); err != nil {
 		return row, err
 	}
+	row.Busy = work.Seconds() / (float64(runtime.NumCPU()) * float64(row.All))
 	allAgreement, allCommits, _ := c.sent()
 	row.Commits = int(allCommits - commits)
 	row.Messages = int(allAgreement-agreement) + row.Commits
@@ -258,19 +269,23 @@ func (c *crew) restore(joined int) error {
 }
 
 // read takes the times of a change from the scoreboard.
-func (c *crew) read(r *Row) error {
+func (c *crew) read(r *Row, struck int64) error {
 	leader := c.coordinator()
 	if leader < 0 {
 		return c.ensemble.fail("nobody had all acknowledgements for the new view")
 	}
-	began, installed := int64(0), int64(0)
+	began, first, installed := int64(0), int64(0), int64(0)
 	for row := range c.next {
 		if at := c.scoreboard.word(row, wordBegan).Load(); at != 0 && (began == 0 || at < began) {
 			began = at
 		}
 	}
 	for _, row := range c.live {
-		installed = max(installed, c.scoreboard.word(row, wordInstalled).Load())
+		at := c.scoreboard.word(row, wordInstalled).Load()
+		if first == 0 || at < first {
+			first = at
+		}
+		installed = max(installed, at)
 	}
 	stable := c.scoreboard.word(c.live[leader], wordStableAt).Load()
 	if began == 0 && len(c.live) == 1 {
@@ -281,5 +296,6 @@ func (c *crew) read(r *Row) error {
 	}
 	const ns = 1e-9
 	r.Stabilise, r.Commit = risk.Seconds(stable-began)*ns, risk.Seconds(installed-began)*ns
+	r.First, r.All = risk.Seconds(first-struck)*ns, risk.Seconds(installed-struck)*ns
 	return nil
 }

@@ -24,8 +24,9 @@
 // # The models
 //
 // L is half a round trip of a proposal between two processes that do nothing else, Ocp a member's
-// computation for one; both with 47 members. One contention factor is fitted to the medians of
-// all deaths of single members among processes, and one to those among goroutines.
+// computation for one; both with 47 members. The contention model has L as package
+// bench/contention measures it, by the number of nodes and children, in place of the one L.
+// Nothing of the models comes from the stabilisation times that they are compared with.
 //
 // # Invariants
 //

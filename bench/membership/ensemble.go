@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"time"
 
 	"banyan/bench/processes"
 	"banyan/internal/groupnode"
@@ -30,8 +31,9 @@ type ensemble struct {
 
 // host is a process that has members.
 type host struct {
-	in     *os.File
-	orders *json.Encoder // to in
+	command *exec.Cmd
+	in      *os.File
+	orders  *json.Encoder // to in
 }
 
 // order tells a host to start a member, or to kill some.
@@ -62,9 +64,10 @@ func (e *ensemble) addHost() error {
 	}
 	defer theirs.Close()
 	n := len(e.hosts)
-	e.hosts = append(e.hosts, &host{ours, json.NewEncoder(ours)})
+	h := &host{in: ours, orders: json.NewEncoder(ours)}
+	e.hosts = append(e.hosts, h)
 	t := task{Scoreboard: e.scoreboard.Path(), Rows: e.scoreboard.rows, Host: true}
-	_, err = e.group.Start(processes.Process{
+	h.command, err = e.group.Start(processes.Process{
 		Name: "host", Env: []string{t.env()}, Stdin: theirs,
 		Ended: func() { // and all its members with it
 			for row := n; row < e.scoreboard.rows; row += len(e.hosts) {
@@ -113,6 +116,26 @@ func (e *ensemble) kill(rows []int) error {
 		delete(e.running, row)
 	}
 	return nil
+}
+
+// worked is the time of processors that the processes of these members have used so far, by their
+// numbers. A process that has ended is left out.
+func (e *ensemble) worked(rows []int) map[int]time.Duration {
+	times := map[int]time.Duration{}
+	note := func(c *exec.Cmd) {
+		if t, err := processes.ProcessorTime(c.Process.Pid); err == nil {
+			times[c.Process.Pid] = t
+		}
+	}
+	for _, h := range e.hosts {
+		note(h.command)
+	}
+	for _, row := range rows {
+		if c := e.running[row]; c != nil {
+			note(c)
+		}
+	}
+	return times
 }
 
 func (e *ensemble) close() {

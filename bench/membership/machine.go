@@ -16,11 +16,8 @@ import (
 type Machine struct {
 	Latency risk.Seconds // L: half a round trip of a proposal between two members
 	Compute risk.Seconds // Ocp: for a member to compute its new view and pass it on
-}
-
-// Model is the base model of the machine.
-func (m *Machine) Model() viewtime.Model {
-	return viewtime.Model{Latency: m.Latency, Compute: m.Compute}
+	// Contended is L while others talk too. MeasureMachine doesn't measure it.
+	Contended *viewtime.Contended
 }
 
 // computations is how many are timed; their median is used.

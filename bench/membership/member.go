@@ -18,13 +18,14 @@ import (
 // The bench starts its own program again for its processes. env.BenchMembership says what a
 // process is to do. task is what a member is told.
 type task struct {
-	Scoreboard string   `json:"scoreboard,omitempty"` // its path
-	Rows       int      `json:"rows,omitempty"`
-	Row        int      `json:"row"`
-	Arity      int      `json:"arity,omitempty"`
-	Seeds      []string `json:"seeds,omitempty"`
-	Secret     []byte   `json:"secret,omitempty"`
-	Host       bool     `json:"host,omitempty"` // it isn't a member, but has some
+	Scoreboard string        `json:"scoreboard,omitempty"` // its path
+	Rows       int           `json:"rows,omitempty"`
+	Row        int           `json:"row"`
+	Arity      int           `json:"arity,omitempty"`
+	Seeds      []string      `json:"seeds,omitempty"`
+	Secret     []byte        `json:"secret,omitempty"`
+	Gather     time.Duration `json:"gather,omitempty"`
+	Host       bool          `json:"host,omitempty"` // it isn't a member, but has some
 
 	// Echo is an address of a ping-pong, with messages of Size bytes. It is the other thing a
 	// process can do.
@@ -56,7 +57,7 @@ func (t task) join(ctx context.Context, b *scoreboard) (*groupnode.Member, error
 	r := recorder{b, t.Row}
 	m, err := groupnode.Join(ctx, groupnode.Config{
 		Name: "member " + strconv.Itoa(t.Row), Seeds: t.Seeds, Secret: t.Secret, Arity: t.Arity,
-		Period: heartbeatPeriod, Timeout: heartbeatTimeout, Observer: r, // and it gathers for no time
+		Period: heartbeatPeriod, Timeout: heartbeatTimeout, Gather: t.Gather, Observer: r,
 	})
 	if err != nil {
 		return nil, err

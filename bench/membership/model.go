@@ -9,33 +9,52 @@ import (
 	"banyan/internal/study/planning/viewtime"
 )
 
-// Fit writes the times of the models into the rows, with the contention that fits the deaths of
-// single members best. It returns how well that fits; if no contention does, it returns an error,
-// and the rows have the model without contention.
-func (m *Machine) Fit(rows []*Row) (viewtime.Fit, error) {
+// Model is the base model of the machine: without contention.
+func (m *Machine) Model() viewtime.Model {
+	return viewtime.Model{Latency: m.Latency, Compute: m.Compute}
+}
+
+// contention is the model with L under contention.
+func (m *Machine) contention() viewtime.Model {
 	model := m.Model()
-	// Medians, so that a run in which the machine did something else counts little.
+	model.Contended = m.Contended
+	return model
+}
+
+// Describe writes the times of the models into the rows.
+func (m *Machine) Describe(rows []Row) {
+	base, contention := m.Model(), m.contention()
+	for i := range rows {
+		r := &rows[i]
+		r.Base, r.Contention = base.Base(r.Agree(), r.Arity), contention.Stabilise(r.Agree(), r.Arity)
+	}
+}
+
+// medians are those of the deaths of single members, for settings of a sort. A run in which the
+// machine did something else counts little in them.
+func medians(rows []Row, of func(*Setting) bool) []viewtime.Measurement {
 	times := map[Setting][]float64{}
-	for _, r := range rows {
-		if r.Fault.Kind == Node {
+	for i := range rows {
+		if r := &rows[i]; r.Fault.Kind == Node && r.Agree() > 1 && of(&r.Setting) {
 			times[r.Setting] = append(times[r.Setting], float64(r.Stabilise))
 		}
 	}
 	settings := slices.SortedFunc(maps.Keys(times), func(a, b Setting) int {
 		return cmp.Or(cmp.Compare(a.Arity, b.Arity), cmp.Compare(a.N, b.N))
 	})
-	var measured []viewtime.Measurement
+	var all []viewtime.Measurement
 	for _, s := range settings {
-		measured = append(measured, viewtime.Measurement{Nodes: s.Agree(), Arity: s.Arity, Time: risk.Seconds(Median(times[s]))})
+		all = append(all, viewtime.Measurement{Nodes: s.Agree(), Arity: s.Arity, Time: risk.Seconds(Median(times[s]))})
 	}
-	fit, err := model.FitContention(measured)
-	if err == nil {
-		model.Contention = fit.Contention
-	}
-	for _, r := range rows {
-		r.Base, r.Contention = model.Base(r.Agree(), r.Arity), model.Stabilise(r.Agree(), r.Arity)
-	}
-	return fit, err
+	return all
+}
+
+// match says how well the models describe measurements; false if there are none.
+func (m *Machine) match(measured []viewtime.Measurement) (Match, bool) {
+	base, contention := m.Model(), m.contention()
+	ofBase, err := base.Off(measured)
+	ofContention, err2 := contention.Off(measured)
+	return Match{Count: len(measured), Base: ofBase, Contention: ofContention}, err == nil && err2 == nil
 }
 
 // Median returns the middle one of values, or the mean of the two in the middle.

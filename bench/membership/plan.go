@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
 )
 
@@ -18,8 +21,14 @@ type Plan struct {
 	// goroutines, and up to 128 share a process.
 	Apart int
 	Seed  uint64 // draws the victims
-	// Again is how to start this program so that it calls Perform.
-	Again []string
+	// Gather is how long a coordinator waits for more deaths before it begins: in the times First
+	// and All of a row, not in the stabilisation time.
+	Gather time.Duration
+	// Contended is L under contention, for the models. It is measured first if it is nil.
+	Contended *viewtime.Contended
+	// Again is how to start this program so that it calls Perform, ContentionAgain so that it calls
+	// contention.Perform.
+	Again, ContentionAgain []string
 }
 
 // settings returns all settings in their order.
@@ -34,8 +43,17 @@ func (p *Plan) settings() (all []Setting) {
 	return all
 }
 
-// Size returns how many runs a plan has.
-func (p *Plan) Size() int { return p.Runs * len(p.settings()) }
+// Size returns how many runs a plan has, those of the contention among them.
+func (p *Plan) Size() int {
+	n := p.Runs * len(p.settings())
+	if p.Contended == nil {
+		plans, _ := p.contentionPlans() // Run returns the error
+		for i := range plans {
+			n += plans[i].Count()
+		}
+	}
+	return n
+}
 
 // apart says whether the members of a setting are processes.
 func (p *Plan) apart(s *Setting) bool { return s.N <= p.Apart }
@@ -56,6 +74,13 @@ func (p *Plan) Check() error {
 			return err
 		}
 	}
+	if p.Contended != nil {
+		for _, arity := range p.Arities {
+			if !slices.Contains(p.Contended.Children(), arity) {
+				return fmt.Errorf("--arity %d: the contention was measured with %v children", arity, p.Contended.Children())
+			}
+		}
+	}
 	return nil
 }
 
@@ -63,14 +88,15 @@ func (p *Plan) Check() error {
 type Result struct {
 	Machine Machine
 	Rows    []Row
-	Fits    []Fitted // one of the processes and one of the goroutines, if there were any
+	Matches []Match // one of the processes and one of the goroutines, if there were any
 }
 
-// Fitted is the contention among members of one sort.
-type Fitted struct {
+// Match is how well the models describe the deaths of single members of one sort.
+type Match struct {
 	Apart bool // they are processes
-	viewtime.Fit
-	Err error // why there is none, if there is none
+	Count int  // medians
+	// How far these are off: the root of the mean square.
+	Base, Contention risk.Seconds
 }
 
 // Run carries a plan out, and calls done with the number of runs that are done. When a setting
@@ -81,9 +107,15 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measuring L and Ocp of this machine: %w", err)
 	}
+	runs := 0
+	if machine.Contended = p.Contended; machine.Contended == nil {
+		machine.Contended, err = p.measureContention(ctx, func(n int) { runs = n; done(n) })
+		if err != nil {
+			return nil, fmt.Errorf("measuring the contention of this machine: %w", err)
+		}
+	}
 	r := &Result{Machine: machine}
 	var failures []error
-	runs := 0
 	for _, s := range p.settings() {
 		rows, err := p.measure(ctx, s, func() { runs++; done(runs) })
 		r.Rows = append(r.Rows, rows...)
@@ -95,16 +127,11 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 			failures = append(failures, fmt.Errorf("%v: %w", &s, err))
 		}
 	}
+	machine.Describe(r.Rows)
 	for _, apart := range []bool{true, false} {
-		var rows []*Row
-		for i := range r.Rows {
-			if row := &r.Rows[i]; p.apart(&row.Setting) == apart {
-				rows = append(rows, row)
-			}
-		}
-		if len(rows) > 0 {
-			fit, err := machine.Fit(rows)
-			r.Fits = append(r.Fits, Fitted{apart, fit, err})
+		if m, any := machine.match(medians(r.Rows, func(s *Setting) bool { return p.apart(s) == apart })); any {
+			m.Apart = apart
+			r.Matches = append(r.Matches, m)
 		}
 	}
 	return r, errors.Join(failures...)
@@ -112,7 +139,7 @@ func (p *Plan) Run(ctx context.Context, done func(runs int)) (*Result, error) {
 
 // measure does all runs of a setting in one group.
 func (p *Plan) measure(ctx context.Context, s Setting, done func()) ([]Row, error) {
-	c, err := assemble(ctx, s, p.Runs, p.Again, p.apart(&s), p.Seed)
+	c, err := assemble(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}

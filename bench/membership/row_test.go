@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 func TestFaults(t *testing.T) {
@@ -65,27 +65,27 @@ func TestCheck(t *testing.T) {
 // Rows are read as they were written, and other lines are refused.
 func TestCSV(t *testing.T) {
 	rows := []Row{
-		{Setting{47, 2, Fault{Node, 0}}, 0, 1234.5e-6, 2000e-6, 135, 0, 500e-6, 1200e-6},
-		{Setting{12, 4, Fault{Several, 3}}, 7, 0.1e-6, 0.2, 24, 0, 0, 0},
+		{Setting: Setting{47, 2, Fault{Node, 0}}, Stabilise: 1234.5e-6, Commit: 2000e-6, Messages: 135, Busy: 0.75, Base: 500e-6, Contention: 1200e-6},
+		{Setting: Setting{12, 4, Fault{Several, 3}}, Run: 7, Stabilise: 0.1e-6, Commit: 0.2, Messages: 24},
 	}
 	var out bytes.Buffer
 	if err := WriteCSV(&out, rows); err != nil {
 		t.Fatal(err)
 	}
-	want := "n,arity,fault,run,stabilise_us,commit_us,messages,base_model_us,contention_model_us\n" +
-		"47,2,node,0,1234.5,2000.0,135,500.0,1200.0\n12,4,several:3,7,0.1,200000.0,24,0.0,0.0\n"
+	want := "n,arity,fault,run,stabilise_us,commit_us,messages,busy,base_model_us,contention_model_us\n" +
+		"47,2,node,0,1234.5,2000.0,135,0.750,500.0,1200.0\n12,4,several:3,7,0.1,200000.0,24,0.000,0.0,0.0\n"
 	if out.String() != want {
 		t.Errorf("written:\n%s", out.String())
 	}
 	got, err := ReadCSV(strings.NewReader(want))
-	if err != nil || len(got) != 2 || got[0].Setting != rows[0].Setting || got[1].Fault.Count != 3 || got[1].Run != 7 || got[0].Messages != 135 ||
+	if err != nil || len(got) != 2 || got[0].Setting != rows[0].Setting || got[1].Fault.Count != 3 || got[1].Run != 7 || got[0].Messages != 135 || got[0].Busy != 0.75 ||
 		math.Abs(float64(got[0].Stabilise-1234.5e-6)) > 1e-12 || math.Abs(float64(got[0].Contention-1200e-6)) > 1e-12 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, text := range []string{
 		"", "n,stabilise_us\n3,4\n",
 		strings.Replace(want, "47,", "many,", 1), strings.Replace(want, "47,", "0,", 1), strings.Replace(want, "node", "fire", 1),
-		strings.Replace(want, "1234.5", "-1", 1), strings.Replace(want, "1234.5", "NaN", 1), strings.Replace(want, "1234.5", "1e99", 1), want + "3,2\n",
+		strings.Replace(want, "1234.5", "-1", 1), strings.Replace(want, "1234.5", "NaN", 1), strings.Replace(want, "1234.5", "1e99", 1), strings.Replace(want, "0.750", "much", 1), strings.Replace(want, "0.750", "-1", 1), want + "3,2\n",
 	} {
 		if rows, err := ReadCSV(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is %v", text, rows)
@@ -93,43 +93,42 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// The fit recovers the contention in the data, from single members' deaths alone.
-func TestFit(t *testing.T) {
-	m := Machine{Latency: 40e-6, Compute: 3e-6}
-	model := m.Model()
-	model.Contention = 0.2
-	var rows []*Row
+// The models get into the rows, and are judged by the medians of single members' deaths alone.
+func TestModels(t *testing.T) {
+	contended, err := viewtime.NewContended([]viewtime.Latency{{Children: 2, Nodes: 2, Time: 40e-6}, {Children: 2, Nodes: 42, Time: 80e-6}, {Children: 4, Nodes: 5, Time: 90e-6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Machine{Latency: 30e-6, Compute: 3e-6, Contended: contended}
+	model := m.contention()
+	var rows []Row
 	for n := 3; n < 48; n++ {
 		for run := range 3 {
 			s := Setting{N: n, Arity: 2 + 2*(n%2)}
-			r := &Row{Setting: s, Run: run, Stabilise: model.Stabilise(s.Agree(), s.Arity)}
+			r := Row{Setting: s, Run: run, Stabilise: model.Stabilise(s.Agree(), s.Arity)}
 			if run == 0 {
 				r.Stabilise *= 10 // one of three is odd
 			}
 			rows = append(rows, r)
 		}
 	}
-	rows = append(rows, &Row{Setting: Setting{40, 2, Fault{Root, 0}}, Stabilise: 1})
-	fit, err := m.Fit(rows)
-	if err != nil || math.Abs(fit.Contention-0.2) > 1e-9 || fit.Count != 45 {
-		t.Errorf("%+v, %v", fit, err)
+	rows = append(rows, Row{Setting: Setting{40, 2, Fault{Root, 0}}, Stabilise: 1}, Row{Setting: Setting{2, 2, Fault{}}, Stabilise: 1})
+	m.Describe(rows)
+	// 22 nodes are left, 5 levels: L is 60 µs, and 30 in the base model.
+	if r := rows[3*20]; r.N != 23 || r.Arity != 4 || math.Abs(float64(r.Contention)-(2*90e-6*3+4*3e-6)) > 1e-12 {
+		t.Errorf("%+v", r)
 	}
-	for _, r := range rows {
-		if r.Base != m.model(r) || math.Abs(float64(r.Contention-model.Stabilise(r.Agree(), r.Arity))) > 1e-12 {
-			t.Fatalf("%+v", r)
-		}
+	if r := rows[3*19]; r.N != 22 || math.Abs(float64(r.Contention)-(2*59e-6*4+5*3e-6)) > 1e-12 || math.Abs(float64(r.Base)-(2*30e-6*4+5*3e-6)) > 1e-12 {
+		t.Errorf("%+v", r)
 	}
-	for i := range rows {
-		rows[i].Stabilise = 1e-9
+	all := func(*Setting) bool { return true }
+	got, any := m.match(medians(rows, all))
+	if !any || got.Count != 45 || got.Contention > 1e-12 || got.Base < 100e-6 {
+		t.Errorf("%+v, %v", got, any)
 	}
-	if _, err := m.Fit(rows); err == nil || rows[3].Contention != rows[3].Base {
-		t.Errorf("faster than the network: %v", err)
+	if _, any := m.match(medians(rows, func(s *Setting) bool { return s.N > 100 })); any {
+		t.Error("a match of nothing")
 	}
-}
-
-func (m *Machine) model(r *Row) risk.Seconds {
-	model := m.Model()
-	return model.Base(r.Agree(), r.Arity)
 }
 
 func TestMedian(t *testing.T) {

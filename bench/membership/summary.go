@@ -13,9 +13,11 @@ type Summary struct {
 	Stabilise             risk.Seconds
 	Least, Most           risk.Seconds // of Stabilise
 	Commit                risk.Seconds
-	LeastSent, MostSent   int // messages of a run
+	LeastSent, MostSent   int     // messages of a run
+	Busy                  float64 // median
 	Base, Contention      risk.Seconds
 	stabilised, committed []float64
+	busy                  []float64
 }
 
 // Summarise puts the rows of each setting together, in the order in which settings come.
@@ -33,9 +35,11 @@ func Summarise(rows []Row) []*Summary {
 		s.LeastSent, s.MostSent = min(s.LeastSent, r.Messages), max(s.MostSent, r.Messages)
 		s.stabilised = append(s.stabilised, float64(r.Stabilise))
 		s.committed = append(s.committed, float64(r.Commit))
+		s.busy = append(s.busy, r.Busy)
 	}
 	for _, s := range all {
 		s.Stabilise, s.Commit = risk.Seconds(Median(s.stabilised)), risk.Seconds(Median(s.committed))
+		s.Busy = Median(s.busy)
 		s.Least, s.Most = risk.Seconds(slices.Min(s.stabilised)), risk.Seconds(slices.Max(s.stabilised))
 	}
 	return all

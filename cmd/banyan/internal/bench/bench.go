@@ -12,7 +12,8 @@ func Command() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(), detectorNoiseRoleCommand(),
-		membershipCommand(), membershipRoleCommand(), mpiCommand(), instructionsCommand(), startupCommand(),
+		membershipCommand(), membershipRoleCommand(), contentionCommand(), contentionRoleCommand(),
+		mpiCommand(), instructionsCommand(), startupCommand(),
 		replicationCommand(), replicationRoleCommand())
 	return cmd
 }

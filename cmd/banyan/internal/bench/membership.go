@@ -27,6 +27,8 @@ and measures how long the others take to agree:
                  detection, until it has all acknowledgements. It doesn't wait for more deaths.
   commit_us      from then until the last member has installed the view
   messages       that all members sent for it: with n live members 2(n-1) to agree and n-1 to commit
+  busy           the share of all processors' time that the members used until all had the view: near 1
+                 the machine's processors set the pace, not the height of the tree
 
 Members are those of package group, over loopback TCP. Each is a process of its own in groups of up to
 --processes members; in larger ones they are goroutines, up to 128 in a process, which the table shows
@@ -34,9 +36,10 @@ and a line on stderr says.
 
 Beside the measurement are the times of the models of "banyan plan membership" for this machine and the
 members that agree: base_model_us with L, half a round trip of a proposal between two processes, and Ocp,
-a member's computation, both measured first; contention_model_us with a factor c fitted to the medians of
-all --fault node, one for processes and one for goroutines. All members share one machine: the figures
-contain its other work.
+a member's computation, both measured first; contention_model_us with L as "banyan bench contention"
+measures it among as many nodes, as --contention names it or measured first. The model goes on in a line
+beyond the most nodes of that. A line on stderr says how far the medians are from both models.
+All members share one machine: the figures contain its other work.
 
 table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
 membership --measured" read the CSV.
@@ -45,17 +48,21 @@ Exit codes: 0; 1 if something couldn't be measured, 130 if it was interrupted (w
 all the same); 2 if the command line is wrong.`
 
 const membershipExample = `  banyan bench membership -n 3..47 --arity 2,4 --runs 5 --format csv > measured.csv
+  banyan bench contention --format csv > contention.csv
+  banyan bench membership -n 3..47 --contention contention.csv
+
   banyan bench membership -n 47 --fault root
   banyan bench membership -n 8,16,32,47 --fault node,root,several,join --svg membership.svg
   banyan bench membership -n 64,128,256,512 --processes 0    # goroutines`
 
 // membershipFlags are the flags of "bench membership", as given.
 type membershipFlags struct {
-	plan   membership.Plan
-	n      string
-	faults []string
-	svg    string
-	format table.Format
+	plan       membership.Plan
+	n          string
+	faults     []string
+	contention string
+	svg        string
+	format     table.Format
 }
 
 func membershipCommand() *cobra.Command {
@@ -78,6 +85,7 @@ func membershipCommand() *cobra.Command {
 	flags.IntVar(&f.plan.Runs, "runs", 5, "runs of each")
 	flags.IntVar(&f.plan.Apart, "processes", 64, "up to how many members each is a process; more are goroutines")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
+	flags.StringVar(&f.contention, "contention", "", "CSV `file` of banyan bench contention, for the model (default: measure it now)")
 	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
@@ -96,6 +104,14 @@ func (f *membershipFlags) run(ctx context.Context, out, notes io.Writer) (err er
 	}
 	if f.plan.Again, err = MembershipAgain(); err != nil {
 		return err
+	}
+	if f.plan.ContentionAgain, err = ContentionAgain(); err != nil {
+		return err
+	}
+	if f.contention != "" {
+		if f.plan.Contended, err = ReadContention(f.contention); err != nil {
+			return err
+		}
 	}
 	if err := f.plan.Check(); err != nil {
 		return err
@@ -142,7 +158,7 @@ func MembershipAgain() ([]string, error) {
 func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(p.Size(), "changes of view")
+	progress := cli.NewLongProgress(p.Size(), "runs")
 	result, err := p.Run(ctx, progress.Set)
 	progress.Clear()
 	return result, unmeasured(ctx, err)
@@ -158,14 +174,9 @@ func (f *membershipFlags) note(w io.Writer, r *membership.Result) {
 		}
 	}
 	say("this machine, with %d processors: L = %v, Ocp = %v", runtime.NumCPU(), r.Machine.Latency, r.Machine.Compute)
-	for _, fit := range r.Fits {
-		among := map[bool]string{true: "processes", false: "goroutines"}[fit.Apart]
-		if fit.Err != nil {
-			say("%s: no contention fitted: %v", among, fit.Err)
-			continue
-		}
-		say("%s: contention c = %.4g, from %d medians; they are %v off the model (root mean square), %v without contention",
-			among, fit.Contention, fit.Count, fit.Residual, fit.Without)
+	for _, m := range r.Matches {
+		among := map[bool]string{true: "processes", false: "goroutines"}[m.Apart]
+		say("%s: the %d medians of single deaths are %v off the contention model (root mean square), %v off the base model", among, m.Count, m.Contention, m.Base)
 	}
 }
 
@@ -206,6 +217,7 @@ var membershipRunColumns = []table.Column[membership.Row]{
 	table.Col("stabilise_us", func(r *membership.Row) any { return inMicroseconds(r.Stabilise) }),
 	table.Col("commit_us", func(r *membership.Row) any { return inMicroseconds(r.Commit) }),
 	table.Col("messages", func(r *membership.Row) any { return r.Messages }),
+	table.Col("busy", func(r *membership.Row) any { return r.Busy }),
 	table.Col("base_model_us", func(r *membership.Row) any { return inMicroseconds(r.Base) }),
 	table.Col("contention_model_us", func(r *membership.Row) any { return inMicroseconds(r.Contention) }),
 }
@@ -225,6 +237,7 @@ var membershipSummaryColumns = []table.Column[membership.Summary]{
 		}
 		return fmt.Sprintf("%d-%d", s.LeastSent, s.MostSent)
 	}),
+	table.Col("busy", func(s *membership.Summary) any { return fmt.Sprintf("%.2f", s.Busy) }),
 	table.Col("base_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Base) }),
 	table.Col("contention_model_us", func(s *membership.Summary) any { return roundedMicroseconds(s.Contention) }),
 }

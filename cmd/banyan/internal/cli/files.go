@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/csv"
+	"fmt"
 	"io"
 	"os"
 )
@@ -26,6 +28,18 @@ func ReadFile(path string, read func(io.Reader) error) error {
 	}
 	defer file.Close()
 	return read(file)
+}
+
+// ReadCSV reads the lines of a CSV file, each as its fields. Errors name the file.
+func ReadCSV(path string) (lines [][]string, err error) {
+	err = ReadFile(path, func(r io.Reader) error {
+		in := csv.NewReader(r)
+		if lines, err = in.ReadAll(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
+	return lines, err
 }
 
 // IsTerminal says whether a file is a terminal.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,6 +22,7 @@ type membershipFlags struct {
 	model          viewtime.Model
 	topology       string
 	measure        bool
+	contention     string
 	fit            string
 	format         table.Format
 	out            string // directory for a chart
@@ -44,15 +44,18 @@ acknowledged, along a tree of n nodes with a children each, by the models of Var
                  (H−1), which is a misprint and isn't here.
     --overhead   sends of a node go one after the other: + (a−1)·o·(H−1). Without it the
                  flattest tree always seems best.
-    --fit        a switch delays messages by each other: L becomes L·(1 + c·w), w being the
-                 messages of the widest level (column widest). c is fitted to measurements by
+    --contention messages delay each other: L is that among as many nodes with as many children,
+                 as "banyan bench contention" has measured it. It goes on in a line beyond the
+                 most nodes of that.
+    --fit        the same where only stabilisation times are known: L becomes L·(1 + c·w), w being
+                 the messages of the widest level (column widest). c is fitted to the times by
                  least squares.
 
 Nodes are placed row by row, the last coordinate first. The best arity for each number of nodes
 has a * in the last column.
 
-L and Ocp are the paper's of BlueGene/L unless they are given, or measured on this machine by
---measure: half a round trip of a proposal over loopback TCP, and a member's computation for one, in a
+L and Ocp are the paper's of BlueGene/L unless they are given (with --contention L is that of the fewest
+nodes there), or measured on this machine by --measure: half a round trip of a proposal over loopback TCP, and a member's computation for one, in a
 group of 47, as "banyan bench membership" does.
 
 --fit reads a CSV file with a heading; the columns n and stabilise_us are needed. With a column
@@ -71,11 +74,15 @@ Exit codes: 0; 1 if this machine can't be measured; 2 if the command line or the
   # the same as a chart: stabilisation time over the number of nodes
   banyan plan membership --nodes 100000 --arity 2,4,8 --latency 118us --overhead 10us --out chart
 
-  # a switch, from measurements
-  banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv
-
   # this machine
-  banyan plan membership --nodes 47,512,4096 --measure`,
+  banyan plan membership --nodes 47,512,4096 --measure
+
+  # the same with many nodes on it: how much they delay each other is measured
+  banyan bench contention --format csv > contention.csv
+  banyan plan membership --nodes 16,32,47 --arity 2,4 --measure --contention contention.csv
+
+  # a switch, from stabilisation times alone
+  banyan plan membership --nodes 47,512,4096 --latency 118us --fit measured.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags())
@@ -90,6 +97,7 @@ Exit codes: 0; 1 if this machine can't be measured; 2 if the command line or the
 	flags.BoolVar(&f.measure, "measure", false, "measure L and Ocp on this machine")
 	flags.StringVar(&f.topology, "topology", "single", "single, torus:XxYxZ or mesh:XxYxZ")
 	flags.Var(&f.model.Overhead, "overhead", "time between two sends of a node, o")
+	flags.StringVar(&f.contention, "contention", "", "CSV `file` of banyan bench contention: L among many nodes")
 	flags.StringVar(&f.fit, "fit", "", "CSV `file` of measurements, to fit the contention to")
 	flags.StringVar(&f.out, "out", "", "also draw it for up to the largest number of nodes, as a page in `DIR`")
 	cli.FormatFlag(flags, &f.format)
@@ -114,6 +122,17 @@ func (f *membershipFlags) run(w, notes io.Writer, flags *pflag.FlagSet) error {
 	}
 	if err := f.model.Validate(); err != nil {
 		return fmt.Errorf("--%w", err) // fields are called as the flags
+	}
+	if f.contention != "" {
+		if f.fit != "" {
+			return errors.New("--contention and --fit: choose one of them")
+		}
+		if f.model.Contended, err = bench.ReadContention(f.contention); err != nil {
+			return err
+		}
+		if !flags.Changed("latency") {
+			f.model.Latency = f.model.Contended.Alone()
+		}
 	}
 	if len(f.nodes) == 0 || len(f.arities) == 0 {
 		return errors.New("--nodes and --arity: want at least one number each")
@@ -187,16 +206,15 @@ func (f *membershipFlags) measureMachine(flags *pflag.FlagSet) error {
 
 // fitFile fits the contention to the measurements of a file.
 func (f *membershipFlags) fitFile() (*viewtime.Fit, []viewtime.Measurement, error) {
-	file, err := os.Open(f.fit)
+	lines, err := cli.ReadCSV(f.fit)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer file.Close()
 	arity := 0
 	if len(f.arities) == 1 {
 		arity = f.arities[0]
 	}
-	measured, err := readMeasurements(file, arity)
+	measured, err := viewtime.ParseMeasurements(lines, arity)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.fit, err)
 	}

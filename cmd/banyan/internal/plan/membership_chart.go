@@ -52,11 +52,15 @@ func viewChart(m *viewtime.Model, nodes, arities []int, measured []viewtime.Meas
 }
 
 func viewSettings(m *viewtime.Model) []report.Setting {
+	contention := fmt.Sprintf("c = %.4g", m.Contention)
+	if m.Contended != nil {
+		contention = fmt.Sprintf("L measured with %v children", m.Contended.Children())
+	}
 	return []report.Setting{
 		{Name: "latency L", Value: m.Latency.String()},
 		{Name: "computation Ocp", Value: m.Compute.String()},
 		{Name: "overhead o", Value: m.Overhead.String()},
 		{Name: "topology", Value: m.Topology.String()},
-		{Name: "contention c", Value: fmt.Sprintf("%.4g", m.Contention)},
+		{Name: "contention", Value: contention},
 	}
 }

@@ -9,27 +9,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"banyan/bench/contention"
 	benchmembership "banyan/bench/membership"
 	"banyan/cmd/banyan/internal/bench"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
 	"banyan/internal/study/reproduce/membership"
 )
 
 func membershipCommand() *cobra.Command {
 	var f commonFlags
-	var measured string
+	var measured, contended string
 	cmd := &cobra.Command{
 		Use:   "membership",
 		Short: "Repeat the experiments of the membership paper",
-		Long: `Repeats figures 4, 5, 6 and 8 of Varma et al., "Scalable, Fault-Tolerant Membership for MPI
+		Long: `Repeats figures 4 to 8 of Varma et al., "Scalable, Fault-Tolerant Membership for MPI
 Tasks on HPC Systems" (2006), in form, and the numbers of their text: the models with the paper's
 constants (L = 4.6 µs on BlueGene/L and 118 µs over Gigabit Ethernet, Ocp = 2 µs), Banyan's protocol
 with the same constants in LogP time, on BlueGene/L's torus too, and beside figures 6 and 8 what
 was measured over TCP on a machine at hand, with the models for that machine.
 
-The measurements are those of "banyan bench membership --format csv", which --measured names. Without
-it a few are made now: groups of 4 to 47 processes, a minute.
+The measurements are those of "banyan bench membership --format csv", which --measured names, and of
+"banyan bench contention --format csv", --contention: figure 7, from which the contention in figures 6
+and 8 is taken. Without --measured a few of both are made now: groups of 4 to 47 processes, a minute.
 
 Besides, it runs the protocol as the paper prints it, and counts how often its views differ.
 
@@ -39,8 +42,9 @@ It doesn't depend on the number of workers.
 Exit codes: 0, whatever the claims; 1 if it was interrupted or this machine can't be measured; 2 if the
 command line or the file is wrong, or a file can't be written.`,
 		Example: `  # measure for some minutes, and set it beside the paper
-  banyan bench membership -n 3..47,64,128,256 --arity 2,4 --runs 5 --format csv > measured.csv
-  banyan reproduce membership --measured measured.csv --out membership
+  banyan bench contention -n 2..12,16,20,24,28,32,36,40,47 --format csv > contention.csv
+  banyan bench membership -n 3..47,64,128,256 --contention contention.csv --format csv > measured.csv
+  banyan reproduce membership --measured measured.csv --contention contention.csv --out membership
 
   # a few measurements, made now
   banyan reproduce membership --out membership
@@ -68,6 +72,13 @@ command line or the file is wrong, or a file can't be written.`,
 				p.MeasuredBy = fmt.Sprintf("%d changes of view, from %s", len(p.Measured), measured)
 			}
 			p.MeasuredFrom = measured
+			if contended != "" {
+				var err error
+				if p.Contended, err = bench.ReadContention(contended); err != nil {
+					return err
+				}
+				p.ContendedFrom = contended
+			}
 			return reproduce(cmd, &f, "nothing is kept", func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 				if measured == "" {
 					if err := measureNow(ctx, &p, f.quick, progress); err != nil {
@@ -82,6 +93,7 @@ command line or the file is wrong, or a file can't be written.`,
 	flags.SortFlags = false
 	flags.StringVarP(&f.out, "out", "o", "", "directory of the report, `DIR`")
 	flags.StringVar(&measured, "measured", "", "CSV `file` of banyan bench membership, or none (default: measure a few now)")
+	flags.StringVar(&contended, "contention", "", "CSV `file` of banyan bench contention (default: measured now, if the other measurements are)")
 	f.register(flags, "groups of up to 2^13, few runs of the protocol as printed", "groups of up to 2^20", "failures", "runs")
 	return cmd
 }
@@ -102,6 +114,15 @@ func measureNow(ctx context.Context, p *membership.Parameters, quick bool, progr
 	if plan.Again, err = bench.MembershipAgain(); err != nil {
 		return err
 	}
+	if p.Contended == nil {
+		if p.Contended, err = contentionNow(ctx, quick, progress); err != nil {
+			return err
+		}
+	}
+	plan.Contended = p.Contended
+	if err := plan.Check(); err != nil {
+		return fmt.Errorf("--contention: %w", err)
+	}
 	result, err := plan.Run(ctx, func(runs int) { progress("measuring this machine", runs, plan.Size()) })
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -113,6 +134,31 @@ func measureNow(ctx context.Context, p *membership.Parameters, quick bool, progr
 	p.MeasuredBy = fmt.Sprintf("%d changes of view among processes of one machine with %d processors: L = %v, Ocp = %v",
 		len(p.Measured), runtime.NumCPU(), result.Machine.Latency, result.Machine.Compute)
 	return nil
+}
+
+// contentionNow measures the contention for figure 7.
+func contentionNow(ctx context.Context, quick bool, progress func(string, int, int)) (*viewtime.Contended, error) {
+	plan := contention.Plan{
+		Children: []int{1, 2, 4}, Nodes: []int{2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 47}, Runs: 3, Pause: benchmembership.ContentionPause,
+	}
+	if quick {
+		plan.Nodes, plan.Runs = []int{2, 4, 8, 16, 24, 32}, 1
+	}
+	var err error
+	if plan.Size, err = benchmembership.ProposalSize(); err != nil {
+		return nil, err
+	}
+	if plan.Again, err = bench.ContentionAgain(); err != nil {
+		return nil, err
+	}
+	rows, err := plan.Run(ctx, func(runs int) { progress("measuring the contention", runs, plan.Count()) })
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, cli.Failed(fmt.Errorf("measuring the contention: %w (--measured none does without)", err))
+	}
+	return viewtime.NewContended(contention.Latencies(rows))
 }
 
 // readMeasured reads the measurements of a file that the models are for: deaths of single members.
@@ -134,7 +180,7 @@ func measurements(rows []benchmembership.Row) []membership.Measurement {
 	for i := range rows {
 		if r := &rows[i]; r.Fault.Kind == benchmembership.Node {
 			all = append(all, membership.Measurement{
-				Live: r.Agree(), Arity: r.Arity, Stabilise: r.Stabilise, Commit: r.Commit, Messages: r.Messages, Base: r.Base, Contention: r.Contention,
+				Live: r.Agree(), Arity: r.Arity, Stabilise: r.Stabilise, Commit: r.Commit, Messages: r.Messages, Busy: r.Busy, Base: r.Base, Contention: r.Contention,
 			})
 		}
 	}

@@ -17,7 +17,11 @@ type Model struct {
 	Latency  risk.Seconds // L: half a round trip between neighbours
 	Compute  risk.Seconds // Ocp: for a node to compute its new view
 	Topology Topology
-	// Contention is c: the share of L by which a message of the widest level delays the others.
+	// Contended is L under contention, measured: it takes the place of Latency in Stabilise. Nil:
+	// there is none.
+	Contended *Contended
+	// Contention is c, fitted: the share of L by which a message of the widest level delays the
+	// others.
 	Contention float64
 	// Overhead is o: between two sends of a node.
 	Overhead risk.Seconds
@@ -47,7 +51,7 @@ func (m *Model) ValidateTree(nodes, arity int) error {
 	case arity < 2 || arity > MaxNodes || arity&(arity-1) != 0:
 		return field.Errorf("arity", "%d: want a power of two from 2 to %d", arity, MaxNodes)
 	}
-	return nil
+	return m.Contended.check(arity)
 }
 
 // Base is T_s by equations 1 and 2.
@@ -56,12 +60,30 @@ func (m *Model) Base(nodes, arity int) risk.Seconds {
 	return 2*m.Latency*risk.Seconds(h-1) + m.Compute*risk.Seconds(h)
 }
 
-// Stabilise is T_s with the refinements.
+// Stabilise is T_s with the refinements. The arity must be one that ValidateTree takes.
 func (m *Model) Stabilise(nodes, arity int) risk.Seconds {
 	h := Levels(nodes, arity)
-	travel := 2 * m.Latency * risk.Seconds(m.Topology.Hops(nodes, arity))
+	latency := m.Latency
+	if m.Contended != nil {
+		latency = m.Contended.Latency(nodes, arity)
+	}
+	travel := 2 * latency * risk.Seconds(m.Topology.Hops(nodes, arity))
 	return travel*risk.Seconds(1+m.Contention*float64(Widest(nodes, arity))) +
 		m.Compute*risk.Seconds(h) + m.Overhead*risk.Seconds((arity-1)*(h-1))
+}
+
+// ByLevel is T_s with the contention of a level's nodes and their parents alone in place of that of
+// all nodes: while a proposal is on its way down, the other levels are at rest. It needs Contended,
+// and takes all nodes to be a hop apart.
+func (m *Model) ByLevel(nodes, arity int) risk.Seconds {
+	h := Levels(nodes, arity)
+	sum := m.Compute*risk.Seconds(h) + m.Overhead*risk.Seconds((arity-1)*(h-1))
+	for first := 1; first < nodes; first = arity*first + 1 {
+		children := min(nodes, arity*first+1) - first
+		parents := (children + arity - 1) / arity
+		sum += 2 * m.Contended.Latency(children+parents, arity)
+	}
+	return sum
 }
 
 // Best is the arity of a list with which so many nodes stabilise first, the smallest of equal
@@ -88,6 +110,23 @@ type Fit struct {
 	Residual   risk.Seconds // root of the mean square of what remains
 	Without    risk.Seconds // the same with c = 0
 	Count      int
+}
+
+// Off is how far measurements are from the model: the root of the mean square. There is one at
+// least.
+func (m *Model) Off(measured []Measurement) (risk.Seconds, error) {
+	sum := 0.0
+	for _, p := range measured {
+		if err := m.ValidateTree(p.Nodes, p.Arity); err != nil {
+			return 0, err
+		}
+		d := float64(p.Time - m.Stabilise(p.Nodes, p.Arity))
+		sum += d * d
+	}
+	if len(measured) == 0 {
+		return 0, errors.New("want at least one measurement")
+	}
+	return risk.Seconds(math.Sqrt(sum / float64(len(measured)))), nil
 }
 
 // FitContention finds the c that suits measurements best, by least squares. T_s is

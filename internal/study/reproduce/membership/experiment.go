@@ -36,7 +36,7 @@ func Run(ctx context.Context, p Parameters, progress Progress) (*report.Report, 
 	}
 	e := &experiment{p, ctx, progress}
 	var parts []part
-	for _, study := range []func() (part, error){e.studyTorus, e.studySwitch, e.studyScale, e.studyProtocol} {
+	for _, study := range []func() (part, error){e.studyTorus, e.studyContention, e.studySwitch, e.studyScale, e.studyProtocol} {
 		q, err := study()
 		if err != nil {
 			return nil, err

@@ -18,21 +18,29 @@ type size struct {
 	stabilise spread // µs
 	base      float64
 	model     float64 // with contention
+	busy      float64 // mean: the share of the processors' time that the members used
 }
 
 // measured puts the measurements of an arity together, for up to so many nodes.
 func (e *experiment) measured(arity, most int) sizes {
 	times := map[int][]float64{}
 	models := map[int]Measurement{}
+	busy := map[int]float64{}
 	for _, m := range e.Measured {
 		if m.Arity == arity && m.Live > 1 && m.Live <= most { // a member that is alone agrees at once
 			times[m.Live] = append(times[m.Live], microseconds(m.Stabilise))
 			models[m.Live] = m
+			busy[m.Live] += m.Busy
 		}
+	}
+	contention := func(m Measurement) risk.Seconds { return m.Contention }
+	if model, ok := e.contentionModel(arity); ok {
+		contention = func(m Measurement) risk.Seconds { return model.Stabilise(m.Live, m.Arity) }
 	}
 	var all sizes
 	for live, samples := range times {
-		all = append(all, size{live, spreadOf(samples), microseconds(models[live].Base), microseconds(models[live].Contention)})
+		m := models[live]
+		all = append(all, size{live, spreadOf(samples), microseconds(m.Base), microseconds(contention(m)), busy[live] / float64(len(samples))})
 	}
 	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.live, b.live) })
 	return all
@@ -60,6 +68,15 @@ func (s sizes) above(model func(*size) float64) int {
 		}
 	}
 	return n
+}
+
+// bias is how far a model is above the medians, in the mean, as a share of them.
+func (s sizes) bias(model func(*size) float64) float64 {
+	sum := 0.0
+	for i := range s {
+		sum += model(&s[i])/s[i].stabilise.median - 1
+	}
+	return sum / float64(len(s))
 }
 
 // slope is how much the medians grow with each node, in µs, between trees of one height: least
@@ -106,4 +123,12 @@ func (e *experiment) machine() (viewtime.Model, bool) {
 		return m, m.Validate() == nil
 	}
 	return viewtime.Model{}, false
+}
+
+// contentionModel is the machine's model with L under contention; false where that, or the machine
+// or such trees, weren't measured.
+func (e *experiment) contentionModel(arity int) (viewtime.Model, bool) {
+	m, ok := e.machine()
+	m.Contended = e.Contended
+	return m, ok && e.Contended != nil && m.ValidateTree(2, arity) == nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/study/driver/viewsim"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/planning/viewtime"
 )
 
 // Parameters say how much is simulated, and what was measured.
@@ -20,6 +21,11 @@ type Parameters struct {
 	Largest int // the most nodes of the simulations beyond the paper
 	Faulty  int // runs of the protocol as printed
 
+	// Contended is L under contention, measured on the machine at hand: figure 7. Nil: it wasn't.
+	// ContendedFrom names its file, if it has one.
+	Contended     *viewtime.Contended
+	ContendedFrom string
+
 	// Measured are stabilisation times of the machine at hand; there may be none. MeasuredBy says
 	// how they were made, MeasuredFrom names their file, if they have one.
 	Measured     []Measurement
@@ -33,7 +39,10 @@ type Measurement struct {
 	Stabilise   risk.Seconds
 	Commit      risk.Seconds // until all had installed it
 	Messages    int          // that the members sent for it
-	// The times that the models give for this machine.
+	// Busy is the share of all processors' time that the members used meanwhile.
+	Busy float64
+	// The times that the models give for this machine. Where the Parameters have a Contended, the
+	// contention model is made of that instead.
 	Base, Contention risk.Seconds
 }
 

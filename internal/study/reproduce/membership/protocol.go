@@ -5,13 +5,14 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/study/driver/viewsim"
+	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
 )
 
 // studyProtocol counts what the protocol sends, and checks what it promises.
 func (e *experiment) studyProtocol() (part, error) {
 	var q part
-	for _, study := range []func() ([]report.Claim, error){e.messageClaims, e.faultClaims, e.consistencyClaims} {
+	for _, study := range []func() ([]report.Claim, error){e.messageClaims, e.faultClaims, e.phaseClaims, e.consistencyClaims} {
 		claims, err := study()
 		if err != nil {
 			return part{}, err
@@ -90,6 +91,39 @@ func (e *experiment) faultClaims() ([]report.Claim, error) {
 		},
 	}, nil
 }
+
+// phaseClaims has as many nodes die at once as the tree has levels below the root, and counts how
+// often the change goes down the tree.
+func (e *experiment) phaseClaims() ([]report.Claim, error) {
+	levels := viewtime.Levels(e.Switch, 2) - 1
+	phases := func(gather proto.Time) (mean, most float64, err error) {
+		s := e.settings(viewsim.Several)
+		s.Fault.Count, s.Gather = levels, gather
+		s.Spread = 10 * ethernet.halfRoundTrip()
+		outcomes, err := e.campaign(fmt.Sprintf("fault %v, gathering for %d µs", s.Fault, gather/1000), s, e.Faulty)
+		for _, o := range outcomes {
+			n := float64(o.Traffic.Propose) / float64(s.Nodes-levels-1)
+			mean, most = mean+n/float64(len(outcomes)), max(most, n)
+		}
+		return mean, most, err
+	}
+	mean, most, err := phases(0)
+	if err != nil {
+		return nil, err
+	}
+	gathered, _, err := phases(jobGather)
+	return []report.Claim{{
+		Where: "section 3.5", What: "failures on every level of the tree take a stabilisation phase for each level below the root",
+		Paper:   fmt.Sprintf("H − 1 = %d phases", levels),
+		Ours:    fmt.Sprintf("of %d deaths at once among %d nodes, each told to each node at a time of its own: %.1f phases in the mean, %.1f at most; %.1f with a coordinator that gathers for 5 ms, as in jobs", levels, e.Switch, mean, most, gathered),
+		Verdict: verdict(mean <= float64(levels)),
+		Explanation: "A phase is a proposal to each node that is left; one that is overtaken by the next counts by what was sent. The paper's nodes find the dead of the next level when these don't acknowledge; " +
+			"here the coordinator has them all from the detector.",
+	}}, err
+}
+
+// jobGather is how long a coordinator gathers in a job with the default heartbeat period, in ns.
+const jobGather = 5_000_000
 
 // settings are those of the paper's cluster.
 func (e *experiment) settings(kind viewsim.FaultKind) viewsim.Settings {

@@ -15,6 +15,9 @@ func (e *experiment) report(parts []part) *report.Report {
 	if e.MeasuredFrom != "" {
 		flag += " --measured " + e.MeasuredFrom
 	}
+	if e.ContendedFrom != "" {
+		flag += " --contention " + e.ContendedFrom
+	}
 	measured := e.MeasuredBy
 	if len(e.Measured) == 0 {
 		measured = "nothing"
@@ -24,8 +27,8 @@ func (e *experiment) report(parts []part) *report.Report {
 		Source:  "Varma, Wang, Mueller, Engelmann, Scott: Scalable, Fault-Tolerant Membership for MPI Tasks on HPC Systems. ICS 2006.",
 		Command: fmt.Sprintf("banyan reproduce membership --out DIR%s --seed %d", flag, e.Seed),
 		About: []string{
-			"Figures 4, 5, 6 and 8 of the paper in form, and what its text says of them. The stabilisation time is the paper's: from the coordinator's first step until it has all acknowledgements. The paper's pictures were not at hand, so its own curves aren't drawn.",
-			"Each figure has the paper's models with the paper's constants, and Banyan's protocol with the same constants in LogP time: the machines of real jobs, one message after the other. Figures 6 and 8 also have what was measured on one machine, and the models for that machine. " +
+			"Figures 4 to 8 of the paper in form, and what its text says of them. The stabilisation time is the paper's: from the coordinator's first step until it has all acknowledgements. The paper's pictures were not at hand, so its own curves aren't drawn.",
+			"Each figure has the paper's models with the paper's constants, and Banyan's protocol with the same constants in LogP time: the machines of real jobs, one message after the other. Figures 6 and 8 also have what was measured on one machine, and the models for that machine: the contention in them is that of figure 7, which is measured alone, on the same machine. " +
 				"Nodes are counted after one has died: those who agree.",
 			"banyan sim membership and banyan plan membership give any of these points alone.",
 		},
