@@ -91,8 +91,8 @@ func answerAll(l *net.TCPListener) {
 }
 
 // lead is a parent's part of a run: it connects to its children, waits for the common beginning,
-// and notes how long half a round trip takes it: the median, so that rounds in which the machine did
-// something else count little.
+// and notes how long half a round trip takes it. That is the median, so that rounds in which the
+// machine did something else count little.
 func (o *order) lead(b *scoreboard, row int) error {
 	var links []net.Conn
 	defer func() {
