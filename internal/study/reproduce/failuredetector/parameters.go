@@ -66,7 +66,7 @@ func Full() Parameters {
 		{fullSize, 10, 30},
 	}
 	p.Probed = append(p.Probed, fullSize)
-	p.Several = []SeveralShare{{64, 30}, {256, 30}, {1024, 30}, {4096, 30}, {6000, 30}}
+	p.Several = []SeveralShare{{64, 30}, {256, 30}, {1024, 30}, {4096, 30}, {6000, 10}}
 	return p
 }
 

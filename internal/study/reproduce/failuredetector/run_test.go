@@ -59,6 +59,7 @@ func TestRun(t *testing.T) {
 		"T(f) bounds the time to a stable configuration, also for neighbours",
 		"neighbours that strike at once are found one after the other",
 		"four take longer, and eight much longer",
+		"f failures begin at most f(f+1)/2 broadcasts",
 	}
 	check := func(names []string, want report.Verdict) {
 		for _, name := range names {
