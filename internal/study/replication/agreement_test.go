@@ -366,7 +366,10 @@ func TestFramesOfRealProcesses(t *testing.T) {
 		mirror bool
 		degree int
 		plan   string
+		slow   bool // long and uneven computation: acknowledgements go by time
 	}{
+		{kind: "multigrid", bytes: 3000, degree: 2, slow: true},
+		{kind: "halo2d", bytes: 100, degree: 3, any: true, slow: true, plan: "kill rank=5 at=100ms; kill rank=2 replica=1 at=step:6"},
 		{kind: "halo2d", bytes: 1000, degree: 2},
 		{kind: "halo2d", bytes: 1000, degree: 3},
 		{kind: "halo2d", bytes: 20_000, degree: 2},
@@ -388,6 +391,9 @@ func TestFramesOfRealProcesses(t *testing.T) {
 		s := small(c.kind, 8, c.degree)
 		s.Pattern.Bytes, s.Pattern.Any, s.Mirror, s.Steps = c.bytes, c.any, c.mirror, 12
 		s.Crashes = crashesOf(t, c.plan, 8, c.degree)
+		if c.slow {
+			s.Compute, s.Jitter = 30e6, 1
+		}
 		name := fmt.Sprintf("%s of %d bytes ×%d, any %v, mirror %v, %q", c.kind, c.bytes, c.degree, c.any, c.mirror, c.plan)
 		real, realPeaks := playReal(t, s)
 		model, modelPeaks := playModel(t, s)

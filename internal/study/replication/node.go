@@ -122,26 +122,30 @@ func (n *node) act(end proto.Time) (wake proto.Time) {
 	return proto.Never
 }
 
-// patience is how many messages of how many bytes may wait before this process, which waits, does
-// anything that others see: before its operations can have ended, and before it has to acknowledge.
+// patience is how many messages of how many bytes may wait, for how long, before this process,
+// which waits, does anything that others see: before its operations can have ended, and before it
+// has to acknowledge.
 // Nothing else that it does with a message or an acknowledgement makes a frame, but with mirror
 // where a report may be due, and where a send waits for room or for an acknowledgement.
-func (n *node) patience() (messages int32, bytes int64) {
+func (n *node) patience() (messages int32, bytes int64, within proto.Time) {
 	if n.phase != waiting || n.job.settings.Mirror || n.room > 0 || n.offered > 0 {
-		return 1, 0
+		return 1, 0, proto.Never
 	}
 	missing := n.underway - int(n.ops[n.op].Bytes)
 	if !n.job.replicated {
-		return int32(missing), math.MaxInt64
+		return int32(missing), math.MaxInt64, proto.Never
 	}
-	return int32(min(missing, replica.AcksOwedLimit-n.machine.AcksOwed())), int64(n.pace.Room())
+	return int32(min(missing, replica.AcksOwedLimit-n.machine.AcksOwed())), int64(n.pace.Room()), replica.AcksOwedTime
 }
 
 // deadline is when the node acts if no frame comes.
 func (n *node) deadline() proto.Time {
 	at := n.port.NextUrgent()
-	if n.machine.AcksOwed() > 0 {
+	switch first := n.port.Next(); {
+	case n.machine.AcksOwed() > 0:
 		at = min(at, max(n.pace.Due, n.now))
+	case n.job.replicated && first != proto.Never:
+		at = min(at, max(first, n.now)+replica.AcksOwedTime)
 	}
 	return at
 }

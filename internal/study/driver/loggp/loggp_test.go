@@ -132,7 +132,7 @@ func TestAwait(t *testing.T) {
 		{[]Class{Patient, Patient}, 1}, {[]Class{Patient, Patient, Patient}, 2}, {[]Class{Quiet, Quiet, Quiet, Quiet}, 1},
 		{[]Class{Patient, Prompt}, 2}, {[]Class{Quiet, Urgent}, 2},
 	} {
-		receiver := &script{wait: func(p *Port[word]) bool { return p.Await(3, 1000) }}
+		receiver := &script{wait: func(p *Port[word]) bool { return p.Await(3, 1000, proto.Never) }}
 		sender := &script{do: func(p *Port[word], at proto.Time) {
 			class := c.class[0]
 			c.class = c.class[1:]
@@ -147,11 +147,22 @@ func TestAwait(t *testing.T) {
 			t.Errorf("%s: acted %d times, want %d", name, receiver.acts, c.want)
 		}
 	}
-	receiver := &script{wait: func(p *Port[word]) bool { return p.Await(10, 50) }}
+	receiver := &script{wait: func(p *Port[word]) bool { return p.Await(10, 50, proto.Never) }}
 	sender := &script{at: []proto.Time{0}, do: func(p *Port[word], at proto.Time) { p.Send(at, 0, 60, word{class: Patient}) }}
 	play(t, m, 1, receiver, sender)
 	if receiver.acts != 2 {
 		t.Errorf("so many bytes: acted %d times, want 2", receiver.acts)
+	}
+	receiver = &script{wait: func(p *Port[word]) bool {
+		if p.Next() < 1000 {
+			receiver.took = append(receiver.took, "woken")
+		}
+		return p.Await(10, 5000, 700) && false
+	}}
+	sender.at = []proto.Time{0}
+	play(t, m, 1, receiver, sender)
+	if receiver.acts != 2 {
+		t.Errorf("so long: acted %d times, want 2", receiver.acts)
 	}
 }
 
@@ -172,7 +183,7 @@ func TestAgenda(t *testing.T) {
 						nodes[i].took = append(nodes[i].took, fmt.Sprint(f.At))
 						p.Send(f.At+pause, proto.Proc((i+7)%n), 1, word{})
 					}
-					p.Await(1, 0)
+					p.Await(1, 0, proto.Never)
 					return false
 				}
 			}

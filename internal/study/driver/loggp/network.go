@@ -184,6 +184,9 @@ func (w *worker[B]) call(node int32, window int64) {
 // send brings a frame to the receiver's worker.
 func (w *worker[B]) send(f *Frame[B]) {
 	w.frames++
+	if f.At < proto.Time(w.network.window+1)*w.network.model.Latency {
+		panic("loggp: a node acts in the past, or a frame is posted for too soon")
+	}
 	if int32(f.To) >= w.first && int32(f.To) < w.end {
 		w.insert(f)
 		return
@@ -203,8 +206,7 @@ func (w *worker[B]) insert(f *Frame[B]) (window int64) {
 		return noWindow
 	}
 	window = int64(at / w.network.model.Latency)
-	if window <= w.network.window { // just entered: the caller appends the node to its list
-		window = w.network.window
+	if window == w.network.window { // just entered: the caller appends the node to its list
 		p.window = window
 		return window
 	}

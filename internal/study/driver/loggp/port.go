@@ -55,6 +55,7 @@ type Port[B Body] struct {
 	// prompt, patient and bytes are what waits.
 	awaited, prompt, patient int32
 	awaitedBytes, bytes      int64
+	within                   proto.Time // a patient frame wakes the node so long after it came
 
 	leaves  proto.Time // when the port is free to send
 	arrives proto.Time // when it was free to receive
@@ -132,10 +133,11 @@ func (p *Port[B]) TakeUrgent() *Frame[B] { return p.urgent.take() }
 func (p *Port[B]) Ignore(until proto.Time) { p.ignore, p.awaited = until, 1 }
 
 // Await says that the node has nothing to do before so many patient frames wait, or so many bytes
-// of them, or a prompt one. With one frame, quiet ones count as well. It says whether that is so
-// already, perhaps with frames that are still to come.
-func (p *Port[B]) Await(frames int32, bytes int64) (met bool) {
-	p.ignore, p.awaited, p.awaitedBytes = 0, frames, bytes
+// of them, or the first of them has waited so long, or there is a prompt one. With one frame, quiet
+// ones count as well. It says whether there are enough already, perhaps with frames that are still
+// to come.
+func (p *Port[B]) Await(frames int32, bytes int64, within proto.Time) (met bool) {
+	p.ignore, p.awaited, p.awaitedBytes, p.within = 0, frames, bytes, within
 	return frames <= 1 && !p.inbox.empty() || p.met()
 }
 
@@ -155,7 +157,10 @@ func (p *Port[B]) insert(f *Frame[B]) (wakes bool, at proto.Time) {
 	case Patient:
 		p.patient++
 		p.bytes += int64(f.Size)
-		wakes = p.awaited <= 1 || p.met()
+		if wakes = p.awaited <= 1 || p.met(); !wakes && p.within != proto.Never {
+			p.inbox.insert(f)
+			return true, f.At + p.within
+		}
 	case Quiet:
 		wakes = p.awaited <= 1
 	}
