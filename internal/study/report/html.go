@@ -7,16 +7,18 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+// page is parsed when it is needed: every command has this package, few write a report.
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // html writes the page. The pictures are SVG, by the figures' names.
 func (r *Report) html(w io.Writer, pictures map[string][]byte) error {
-	return page.Execute(w, struct {
+	return page().Execute(w, struct {
 		*Report
 		Counts  string
 		Picture func(name string) template.URL

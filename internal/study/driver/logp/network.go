@@ -20,8 +20,8 @@ type Network struct {
 	flags   []uint8 // of each process
 	waiting []list  // of each process that isAwaited; nil if there never was one
 	slab    slab    // of all lists
-	asked   [chunk]int32
-	answers [chunk]Message
+	asked   []int32 // room for a chunk of processes, and for their messages
+	answers []Message
 
 	stats Activity
 	trace *trace.Writer
@@ -36,9 +36,20 @@ const (
 	isDead
 )
 
-// chunk is how many processes are asked for a message at once: few enough for the first-level
-// cache.
-const chunk = 256
+// A chunk is how many processes are asked for a message at once: few enough for the first-level
+// cache, or with very many processes enough for two cores to share.
+const (
+	chunk      = 256
+	largeChunk = 1 << 16
+)
+
+// chunkOf is the chunk for so many processes.
+func chunkOf(procs int) int {
+	if procs < fewProcs {
+		return chunk
+	}
+	return largeChunk
+}
 
 // progressEvery is the least number of messages between two calls of a progress function.
 const progressEvery = 1 << 16
@@ -55,6 +66,9 @@ func (n *Network) reset(procs int, latency, overhead proto.Time, failed Set) {
 		n.flags = makeHuge[uint8](&n.wire.pages, procs)
 		n.toSend = newAgenda(procs)
 		n.waiting = nil
+		if size := chunkOf(procs); len(n.asked) != size {
+			n.asked, n.answers = make([]int32, size), make([]Message, size)
+		}
 	}
 	clear(n.flags)
 	failed.each(func(p int) { n.flags[p] = isDead })
@@ -144,7 +158,7 @@ func (n *Network) endSends(ended [2][]Message) {
 // sendAgain begins the next sends of the senders of messages, if they have one.
 func (n *Network) sendAgain(m Machines, ended [2][]Message) {
 	for _, part := range ended {
-		for some := range slices.Chunk(part, chunk) {
+		for some := range slices.Chunk(part, len(n.asked)) {
 			asked := n.asked[:len(some)]
 			for i, x := range some {
 				n.flags[x.From()] &^= isSending

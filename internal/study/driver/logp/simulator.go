@@ -2,7 +2,9 @@ package logp
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sync/atomic"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
@@ -135,6 +137,8 @@ type run struct {
 	waits    []proto.Time // when a process may have something to send, ascending
 	trace    *trace.Writer
 
+	few int // if a test sets it: fewer messages than this aren't shared between cores
+
 	timed      bool         // keep the following
 	times      []proto.Time // when each process was coloured
 	colouredBy []uint8      // and by which kind of message
@@ -149,17 +153,20 @@ func (r *run) start(config broadcast.Config, failed Set, t *trace.Writer, timed 
 	if timed && len(r.times) != procs {
 		r.times, r.colouredBy = makeHuge[proto.Time](&r.pages, procs), makeHuge[uint8](&r.pages, procs)
 	}
-	for p := range r.states {
-		r.config.Start(&r.states[p], p)
-		if t != nil && failed.Has(p) {
-			t.Write(trace.Event{Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
+	share(procs, fewProcs, func(from, to int) {
+		for p := from; p < to; p++ {
+			r.config.Start(&r.states[p], p)
 		}
+	})
+	if t != nil {
+		failed.each(func(p int) {
+			t.Write(trace.Event{Proc: proto.Proc(p), Event: trace.Dead, Peer: proto.NoProc})
+		})
 	}
 	r.colour(0, 0, uint8(broadcast.KindTree))
 }
 
 func (r *run) colour(now proto.Time, p int, kind uint8) {
-	r.last = now
 	if r.timed {
 		r.times[p], r.colouredBy[p] = now, kind
 	}
@@ -168,18 +175,50 @@ func (r *run) colour(now proto.Time, p int, kind uint8) {
 	}
 }
 
+// Receive shares many messages between two cores: no two are to one process.
 func (r *run) Receive(now proto.Time, messages []Message) {
-	for _, x := range messages {
-		if r.config.Receive(&r.states[x.To()], x.From(), broadcast.Kind(x.Kind())) {
-			r.coloured++
-			r.colour(now, x.To(), x.Kind())
-		}
+	before := r.coloured
+	if len(messages) < r.many() {
+		r.coloured += r.receive(now, messages)
+	} else {
+		var coloured atomic.Int64
+		share(len(messages), 0, func(from, to int) { coloured.Add(int64(r.receive(now, messages[from:to]))) })
+		r.coloured += int(coloured.Load())
+	}
+	if r.coloured > before {
+		r.last = now
 	}
 }
 
+// receive returns how many processes the messages colour.
+func (r *run) receive(now proto.Time, messages []Message) (coloured int) {
+	for _, x := range messages {
+		if r.config.Receive(&r.states[x.To()], x.From(), broadcast.Kind(x.Kind())) {
+			coloured++
+			r.colour(now, x.To(), x.Kind())
+		}
+	}
+	return coloured
+}
+
+// Send shares many processes between two cores.
 func (r *run) Send(now proto.Time, processes []int32, out []Message) []Message {
 	n := len(out)
 	out = out[:n+len(processes)] // which costs half of what appending them does
+	if len(processes) < r.many() || r.config.Correction == broadcast.Delayed {
+		return out[:n+r.send(now, processes, out[n:])]
+	}
+	var sent [2]int // by each half
+	half := len(processes) / 2
+	share(len(processes), 0, func(from, to int) {
+		sent[min(from, 1)] = r.send(now, processes[from:to], out[n+from:])
+	})
+	copy(out[n+sent[0]:], out[n+half:][:sent[1]])
+	return out[:n+sent[0]+sent[1]]
+}
+
+// send writes the processes' messages to out and returns how many there are.
+func (r *run) send(now proto.Time, processes []int32, out []Message) (n int) {
 	for _, p := range processes {
 		if to, kind, ok := r.config.SendReady(&r.states[p], now); ok {
 			out[n] = NewMessage(int(p), to, uint8(kind))
@@ -188,7 +227,18 @@ func (r *run) Send(now proto.Time, processes []int32, out []Message) []Message {
 			r.wait(r.config.Deadline(&r.states[p], now))
 		}
 	}
-	return out[:n]
+	return n
+}
+
+// many is how many messages are shared between cores.
+func (r *run) many() int {
+	switch {
+	case r.few > 0:
+		return r.few
+	case len(r.states) < fewProcs:
+		return math.MaxInt
+	}
+	return largeChunk / 2
 }
 
 // wait notes a time at which a process may have a message to send. There are few such times:
