@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/study/report"
 	"banyan/internal/study/reproduce/correctedtrees"
 )
@@ -21,9 +22,13 @@ Communication" (PPoPP '19): figures 1b, 6, 7, 8, 9, 10 and 14 and table 1, with
 65,536 processes, L = 2, o = 1, fault rates of 0.01 to 4 % and four trees.
 
 By default each tree and fault rate is simulated 1,000 times, which takes minutes; with
---full 100,000 times, as in the paper. What only the event-driven engine can run
-(opportunistic correction, gossip) is run a tenth and a hundredth as often; the report
-says how often each.
+--full 100,000 times, as in the paper, which takes about an hour on two cores. What only
+the event-driven engine can run (opportunistic correction, gossip) is run a tenth and a
+hundredth as often; the report says how often each.
+
+Figure 1b has 1, 2 and 5 dead processes, as the paper's, and figure-1b-more has more. How
+many messages gossip sends if it leaves nobody uncoloured in 100,000 broadcasts is found
+by so many with --full, and extrapolated from fewer otherwise (table gossip-safety).
 
 All broadcasts with dead processes are in DIR/runs, one line each with its seed. After
 an interruption the same command goes on from there. The report doesn't depend on the
@@ -52,7 +57,9 @@ wrong or a file can't be written.`,
 				p = correctedtrees.Full()
 			}
 			p.Seed, p.Workers = f.seed, f.workers
-			takes, err := correctedtrees.Estimate(p)
+			var bar cli.Steps
+			takes, err := correctedtrees.Estimate(p, bar.Set)
+			bar.Clear()
 			if err != nil {
 				return err
 			}

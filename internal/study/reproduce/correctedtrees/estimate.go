@@ -17,12 +17,15 @@ import (
 const searchTimes = 10
 
 // Estimate is roughly how long a Run takes on this machine, if no part of it is done already. It
-// simulates some broadcasts of each kind to find out.
-func Estimate(p Parameters) (time.Duration, error) {
+// simulates some broadcasts of each kind to find out, which takes some seconds. progress may be nil.
+func Estimate(p Parameters, progress Progress) (time.Duration, error) {
 	if err := p.Validate(); err != nil {
 		return 0, err
 	}
 	m := meter{procs: p.Procs}
+	if total := 2*(len(rates)+len(p.Deaths)+len(paperDeaths)) + 4; progress != nil {
+		m.measured = func() { m.done++; progress("measuring this machine", m.done, total) }
+	}
 	perTree := float64(len(trees))
 	total := time.Duration(0)
 	add := func(runs float64, d time.Duration) { total += time.Duration(runs * float64(d)) }
@@ -54,13 +57,18 @@ func Estimate(p Parameters) (time.Duration, error) {
 
 // meter measures broadcasts to so many processes, on one core.
 type meter struct {
-	procs int
-	s     logp.Simulator
-	err   error
+	procs    int
+	s        logp.Simulator
+	err      error
+	done     int    // kinds of broadcasts
+	measured func() // is called after each, if it isn't nil
 }
 
 // time is how long a function takes once it is warm.
 func (m *meter) time(f func() error) time.Duration {
+	if m.measured != nil {
+		defer m.measured()
+	}
 	for range 2 {
 		begin := time.Now()
 		if err := f(); err != nil && m.err == nil {
