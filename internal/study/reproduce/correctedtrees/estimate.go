@@ -17,7 +17,8 @@ import (
 const searchTimes = 10
 
 // Estimate is roughly how long a Run takes on this machine, if no part of it is done already. It
-// simulates some broadcasts of each kind to find out, which takes some seconds. progress may be nil.
+// simulates some broadcasts of each kind to find out, which takes some seconds. progress may be
+// nil.
 func Estimate(p Parameters, progress Progress) (time.Duration, error) {
 	if err := p.Validate(); err != nil {
 		return 0, err
