@@ -81,7 +81,7 @@ func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, 
 	// The loop doesn't require all at the same time: where some are always taken for dead, that
 	// never comes.
 	again := time.Now()
-	if !processes.WaitFor(nil, startLimit, func() bool {
+	if !processes.WaitFor(nil, t.startLimit(), func() bool {
 		// Without gossip the news of a joiner may miss some. They ask the founder once more.
 		if t.System == MemberlistSwim && t.Member > 0 && time.Since(again) > time.Second {
 			again = time.Now()
@@ -89,7 +89,7 @@ func (t task) joinMemberlist(b *scoreboard, address string) (sent func() int64, 
 		}
 		return int(seen.count.Load()) == t.N
 	}) {
-		return nil, fmt.Errorf("has contacted %d of %d members after %v", seen.count.Load(), t.N, startLimit)
+		return nil, fmt.Errorf("has contacted %d of %d members after %v", seen.count.Load(), t.N, t.startLimit())
 	}
 	return messages.Load, nil
 }
@@ -105,7 +105,7 @@ func founder(b *scoreboard, namespace bool) []string {
 
 func (t task) joinFounder(b *scoreboard, list *memberlist.Memberlist) (err error) {
 	port := b.word(0, wordPort)
-	if !processes.WaitFor(nil, startLimit, func() bool {
+	if !processes.WaitFor(nil, t.startLimit(), func() bool {
 		if port.Load() == 0 || t.Member-(t.N-len(b.missing(joined))) >= maxStarting {
 			return false
 		}

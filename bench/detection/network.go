@@ -41,11 +41,11 @@ func hubLink(i int) string { return "v" + strconv.Itoa(i) }
 func (t task) plugIn(b *scoreboard, address string) error {
 	state := b.word(t.Member, wordState)
 	state.Store(unplugged)
-	if !processes.WaitFor(nil, startLimit, func() bool {
+	if !processes.WaitFor(nil, t.startLimit(), func() bool {
 		_, err := net.InterfaceByName(memberLink)
 		return err == nil
 	}) {
-		return fmt.Errorf("no link after %v", startLimit)
+		return fmt.Errorf("no link after %v", t.startLimit())
 	}
 	if err := ip(
 		"link set lo up",
@@ -57,8 +57,8 @@ func (t task) plugIn(b *scoreboard, address string) error {
 		return err
 	}
 	state.Store(plugged)
-	if !processes.WaitFor(nil, startLimit, func() bool { return b.connected().Load() != 0 }) {
-		return fmt.Errorf("the switch isn't ready after %v", startLimit)
+	if !processes.WaitFor(nil, t.startLimit(), func() bool { return b.connected().Load() != 0 }) {
+		return fmt.Errorf("the switch isn't ready after %v", t.startLimit())
 	}
 	return nil
 }
@@ -98,8 +98,8 @@ func (t task) connect() error {
 	if err := ip(lines...); err != nil {
 		return err
 	}
-	if !processes.WaitFor(nil, startLimit, func() bool { return len(b.missing(unplugged)) == 0 }) {
-		return fmt.Errorf("members %v haven't come to the switch after %v", b.missing(unplugged), startLimit)
+	if !processes.WaitFor(nil, t.startLimit(), func() bool { return len(b.missing(unplugged)) == 0 }) {
+		return fmt.Errorf("members %v haven't come to the switch after %v", b.missing(unplugged), t.startLimit())
 	}
 	lines = lines[:0]
 	for i := range t.N {
@@ -113,8 +113,8 @@ func (t task) connect() error {
 	if err := ip(lines...); err != nil {
 		return err
 	}
-	if !processes.WaitFor(nil, startLimit, func() bool { return len(b.missing(plugged)) == 0 }) {
-		return fmt.Errorf("members %v haven't plugged in after %v", b.missing(plugged), startLimit)
+	if !processes.WaitFor(nil, t.startLimit(), func() bool { return len(b.missing(plugged)) == 0 }) {
+		return fmt.Errorf("members %v haven't plugged in after %v", b.missing(plugged), t.startLimit())
 	}
 	b.connected().Store(1)
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)

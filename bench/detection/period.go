@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -163,7 +164,8 @@ func (p *PeriodPlan) search(ctx context.Context, run runner, rng *rand.Rand, sys
 func unsafe(row *Row, err error) string {
 	switch {
 	case err != nil:
-		return err.Error()
+		why, _, _ := strings.Cut(err.Error(), "; the processes say") // as many lines as there are members
+		return strings.Join(strings.Fields(why), " ")
 	case row.QuietSuspicions > 0:
 		return fmt.Sprintf("%d live members are suspected within %v", row.QuietSuspicions, row.Quiet)
 	case row.System.isBanyan() && row.FalseSuspicions > 0:

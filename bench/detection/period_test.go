@@ -82,6 +82,24 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestUnsafe: the reason fits into a table, and a peer's suspicion while members come up is taken
+// back.
+func TestUnsafe(t *testing.T) {
+	if why := unsafe(&Row{}, errors.New("two didn't\n come up; the processes say: oh\nno")); why != "two didn't come up" {
+		t.Errorf("%q", why)
+	}
+	r := Row{Setting: setting(Memberlist, None), FalseSuspicions: 2}
+	if why := unsafe(&r, nil); why != "" {
+		t.Error(why)
+	}
+	if r.System = Banyan; unsafe(&r, nil) == "" {
+		t.Error("a fenced member counts as safe")
+	}
+	if r = (Row{Setting: setting(Memberlist, None), QuietSuspicions: 1}); unsafe(&r, nil) == "" {
+		t.Error("a suspicion counts as safe")
+	}
+}
+
 func TestPeriodPlanCheck(t *testing.T) {
 	for name, spoil := range map[string]func(*PeriodPlan){
 		"trials":   func(p *PeriodPlan) { p.Trials = 0 },

@@ -17,14 +17,17 @@ import (
 )
 
 const (
-	// startLimit bounds the time until all members are up.
-	startLimit = time.Minute
 	// maxStarting is how many members of the peer may be starting at once: all are told of each
 	// new member, and the founder answers them all.
 	maxStarting = 8
 	// sampleLimit bounds the wait for a sample of every member.
 	sampleLimit = 20 * time.Second
 )
+
+// startLimit bounds the time until all members are up. The peer's join one after the other.
+func (s *Setting) startLimit() time.Duration {
+	return max(time.Minute, time.Duration(s.N)*400*time.Millisecond)
+}
 
 // run is one run of a setting: members come up, are watched, one is struck.
 type run struct {
@@ -205,7 +208,7 @@ func (r *run) startMemberlist(t task) error {
 	t.Role = roleMember
 	for i := range r.N {
 		// In namespaces no member is connected before all are there.
-		if !t.Namespace && !r.wait(startLimit, func() bool {
+		if !t.Namespace && !r.wait(r.startLimit(), func() bool {
 			return i-(r.N-len(r.scoreboard.missing(joined))) < maxStarting
 		}) {
 			return r.late("join", joined)
@@ -237,7 +240,7 @@ func (r *run) wait(limit time.Duration, done func() bool) bool {
 
 // await waits until all members have reached a state, or been taken for dead.
 func (r *run) await(what string, state int64) error {
-	if !r.wait(startLimit, func() bool {
+	if !r.wait(r.startLimit(), func() bool {
 		if r.System.isBanyan() {
 			gone := r.accused()
 			for _, i := range r.scoreboard.missing(state) {
@@ -260,7 +263,7 @@ func (r *run) late(what string, state int64) error {
 		return err
 	}
 	m := r.scoreboard.missing(state)
-	return r.group.Err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, startLimit))
+	return r.group.Err(fmt.Sprintf("%d members, %v first, didn't %s within %v", len(m), m[:min(len(m), 5)], what, r.startLimit()))
 }
 
 // end kills all processes and waits until they are gone.
