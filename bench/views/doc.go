@@ -23,5 +23,7 @@
 //
 // # Limits
 //
-// One machine; the processes share its processors, and the launcher sees deaths first.
+// One machine; the processes share its processors, and the launcher sees deaths first. In a
+// replicated job Connected connects the replicas of one index; the others connect when the view
+// changes.
 package views

@@ -49,6 +49,11 @@ func Perform(args []string) error {
 		if err := w.Barrier(); err != nil { // all are up then
 			return err
 		}
+		if Program(args[2]) == Connected {
+			if err := connect(w); err != nil {
+				return err
+			}
+		}
 		go perform(w, Program(args[2]))
 		word(wordPid).Store(int64(os.Getpid()))
 		for v := range w.Views(context.Background()) { // until the job is ended
@@ -58,6 +63,19 @@ func Perform(args []string) error {
 		}
 		return nil
 	}, mpi.SurviveRankLoss())
+	return nil
+}
+
+// connect has each process send each other one a message. A process makes a connection when it
+// sends the first.
+func connect(w *mpi.Comm) error {
+	in, out := []int64{0}, []int64{0}
+	for d := 1; d < w.Size(); d++ {
+		to, from := (w.Rank()+d)%w.Size(), (w.Rank()+w.Size()-d)%w.Size()
+		if _, err := mpi.Sendrecv(w, out, to, 0, in, from, 0); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

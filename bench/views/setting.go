@@ -25,12 +25,13 @@ type Program string
 
 const (
 	Waiting   Program = "waiting"   // nothing; members of a group always do
+	Connected Program = "connected" // nothing, after each has sent each a message
 	Computing Program = "computing" // they compute and never call MPI
 	Messages  Program = "messages"  // two and two exchange messages of 8 bytes
 )
 
 // Programs is all of these.
-var Programs = []Program{Waiting, Computing, Messages}
+var Programs = []Program{Waiting, Connected, Computing, Messages}
 
 // Setting is one thing to measure.
 type Setting struct {

@@ -52,7 +52,7 @@ func plan(t *testing.T) Plan {
 		t.Fatal(err)
 	}
 	return Plan{
-		Of: Every, N: []int{4}, Programs: []Program{Messages}, Faults: []membership.Fault{{Kind: membership.Node}, {Kind: membership.Root}}, Runs: 1, Seed: 1,
+		Of: Every, N: []int{4}, Programs: []Program{Connected}, Faults: []membership.Fault{{Kind: membership.Node}, {Kind: membership.Root}}, Runs: 1, Seed: 1,
 		Banyan: banyan, Role: []string{banyan, "bench", "views-role"}, Again: []string{banyan, "bench", "membership-role"},
 	}
 }
@@ -157,7 +157,7 @@ func TestVictims(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	good := Plan{Of: Every, N: []int{4}, Programs: Programs, Faults: []membership.Fault{{Kind: membership.Node}}, Runs: 1}
-	if err := good.Check(); err != nil || good.Count() != 7 {
+	if err := good.Check(); err != nil || good.Count() != 9 {
 		t.Errorf("%d, %v", good.Count(), err)
 	}
 	for _, x := range []struct {
@@ -168,7 +168,7 @@ func TestCheck(t *testing.T) {
 		{func(p *Plan) { p.N = nil }, "-n, --of, --program and --fault"},
 		{func(p *Plan) { p.Of, p.Programs = []Of{Group}, nil }, "-n, --of, --program and --fault"},
 		{func(p *Plan) { p.Of = []Of{"x"} }, `--of "x": want group, ranks, replicas`},
-		{func(p *Plan) { p.Programs = []Program{"x"} }, `--program "x": want waiting, computing, messages`},
+		{func(p *Plan) { p.Programs = []Program{"x"} }, `--program "x": want waiting, connected, computing, messages`},
 		{func(p *Plan) { p.N = []int{1} }, "-n 1"},
 		{func(p *Plan) { p.N = []int{MaxProcesses + 2} }, "-n 258"},
 		{func(p *Plan) { p.N = []int{5} }, "-n 5: two replicas a rank"},

@@ -30,6 +30,8 @@ many members (package group). --of says which:
   --fault several:K  K others are killed at once (several: 2), of different ranks
 
   --program waiting    the processes of the job do nothing meanwhile
+  --program connected  nothing, after each rank has sent each other one a message. A job connects two
+                       processes when one has something for the other, otherwise while a view changes
   --program computing  they compute and never call MPI
   --program messages   two and two exchange messages of 8 bytes
 
@@ -77,7 +79,7 @@ func viewsCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVarP(&f.n, "processes", "n", "4,8,16,32", "numbers of processes, or ranges such as 4..8")
 	flags.StringSliceVar(&f.of, "of", []string{string(views.Group), string(views.Ranks), string(views.Replicas)}, "group, ranks or replicas, or several of them")
-	flags.StringSliceVar(&f.programs, "program", []string{string(views.Waiting)}, "waiting, computing or messages, or several of them")
+	flags.StringSliceVar(&f.programs, "program", []string{string(views.Waiting), string(views.Connected)}, "waiting, connected, computing or messages, or several of them")
 	flags.StringSliceVar(&f.faults, "fault", []string{"node"}, "node, root, several or several:K, or several of them")
 	flags.IntVar(&f.plan.Runs, "runs", 5, "runs of each")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
