@@ -47,6 +47,17 @@ func (b greedy) Receive(s *State, from int, kind Kind) bool {
 	return first
 }
 
+// trusting relies on every sender, whatever its place in the order is.
+type trusting struct{ *Config }
+
+func (b trusting) Receive(s *State, from int, kind Kind) bool {
+	generation := s.generation
+	s.generation = lastGeneration
+	first := b.Config.Receive(s, from, kind.Base())
+	s.generation = generation
+	return first
+}
+
 // silent doesn't send to its children when a correction reaches it first.
 type silent struct{ *Config }
 
@@ -118,6 +129,7 @@ func TestCanaries(t *testing.T) {
 		"uncapped":      {checked, func(c *Config) machine { return uncapped{c} }, errCorrections},
 		"doubtful":      {checked, func(c *Config) machine { return doubtful{c} }, errColour},
 		"greedy":        {skipAhead, func(c *Config) machine { return greedy{c} }, errUnreached},
+		"trusting":      {variant{correction: Ordered, distance: 2}, func(c *Config) machine { return trusting{c} }, errUnreached},
 		"silent":        {skipAhead, func(c *Config) machine { return silent{c} }, errUnreached},
 		"short":         {variant{correction: Opportunistic, distance: 2}, func(c *Config) machine { return short{c} }, errUnreached},
 		"one-sided":     {variant{correction: Opportunistic, distance: 2, unequal: true}, func(c *Config) machine { return short{c} }, errUnreached},

@@ -19,11 +19,12 @@ const (
 	SkipAhead                       // opportunistic correction that skips ahead on each side
 	Opportunistic                   // opportunistic correction
 	Delayed                         // delayed correction
+	Ordered                         // optimised correction that relies only on those before in an order
 	FailureProof                    // failure-proof correction
 )
 
 // corrections are the names of all variants.
-var corrections = [...]string{"none", "ack", "checked", "optimized", "skip-ahead", "opportunistic", "delayed", "failure-proof"}
+var corrections = [...]string{"none", "ack", "checked", "optimized", "skip-ahead", "opportunistic", "delayed", "ordered", "failure-proof"}
 
 func (c Correction) String() string {
 	if int(c) < len(corrections) {
@@ -46,7 +47,9 @@ func ParseCorrection(s string) (Correction, error) {
 func (c Correction) Corrects() bool { return c >= Checked && int(c) < len(corrections) }
 
 // HasDistance says whether corrections go to a fixed number of neighbours.
-func (c Correction) HasDistance() bool { return c >= Optimised && c <= Opportunistic }
+func (c Correction) HasDistance() bool {
+	return c >= Optimised && c <= Opportunistic || c == Ordered
+}
 
 // DefaultStart is the start that suits a correction, the paper's where it gives
 // one: "synchronized", "overlapped", or "-" where there is none.
@@ -54,7 +57,7 @@ func (c Correction) DefaultStart() string {
 	switch c {
 	case Checked, Delayed:
 		return "synchronized"
-	case Optimised, SkipAhead, Opportunistic, FailureProof:
+	case Optimised, SkipAhead, Opportunistic, Ordered, FailureProof:
 		return "overlapped"
 	}
 	return "-"

@@ -54,7 +54,7 @@ func covers(c *Config, dead func(p int) bool) bool {
 	switch c.Correction {
 	case Checked, Delayed, FailureProof:
 		return true
-	case SkipAhead, Opportunistic:
+	case SkipAhead, Ordered, Opportunistic:
 		if !c.Synchronised && gapsBelow(c, dead) {
 			return true
 		}
@@ -145,6 +145,8 @@ func TestEverything(t *testing.T) {
 		{correction: SkipAhead, distance: 1, sync: true}, {correction: SkipAhead, distance: 2, sync: true},
 		{correction: SkipAhead, distance: 2, unequal: true}, {correction: SkipAhead, distance: 1, unequal: true, left: 2},
 		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 1, sync: true}, {correction: Optimised, distance: 2, unequal: true},
+		{correction: Ordered, distance: 1}, {correction: Ordered, distance: 2}, {correction: Ordered, distance: 2, sync: true},
+		{correction: Ordered, distance: 2, unequal: true}, {correction: Ordered, distance: 1, unequal: true, left: 2},
 		{correction: Opportunistic, distance: 1}, {correction: Opportunistic, distance: 1, sync: true},
 		{correction: Opportunistic, distance: 2, unequal: true}, {correction: Opportunistic, distance: 1, unequal: true, left: 2, sync: true},
 		{correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
@@ -192,7 +194,7 @@ func TestReductions(t *testing.T) {
 	for _, v := range []variant{
 		{correction: Checked}, {correction: Checked, sync: true},
 		{correction: SkipAhead, distance: 1}, {correction: SkipAhead, distance: 2}, {correction: NoCorrection},
-		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2},
+		{correction: Optimised, distance: 1}, {correction: Optimised, distance: 2}, {correction: Ordered, distance: 1}, {correction: Ordered, distance: 2},
 		{correction: Delayed, delay: 1}, {correction: Opportunistic, distance: 1}, {correction: FailureProof},
 	} {
 		for _, tree := range smallTrees(3) {
@@ -248,6 +250,7 @@ func TestRandomSchedules(t *testing.T) {
 		{correction: SkipAhead, distance: 1}, {correction: SkipAhead, distance: 2}, {correction: SkipAhead, distance: 4},
 		{correction: SkipAhead, distance: 3, unequal: true}, {correction: SkipAhead, distance: 1, unequal: true, left: 4},
 		{correction: Optimised, distance: 3}, {correction: Optimised, distance: 4, unequal: true},
+		{correction: Ordered, distance: 2}, {correction: Ordered, distance: 4}, {correction: Ordered, distance: 3}, {correction: Ordered, distance: 3, unequal: true, left: 1},
 		{correction: Opportunistic, distance: 2}, {correction: Opportunistic, distance: 1, unequal: true, left: 3},
 		{correction: Opportunistic, distance: 2, sync: true}, {correction: Delayed, delay: 1}, {correction: Delayed, delay: 1, sync: true},
 		{correction: Checked, gossip: Gossip{Rounds: 4, Seed: 1}}, {correction: Checked, sync: true, gossip: Gossip{Rounds: 3, Seed: 2}},

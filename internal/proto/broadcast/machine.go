@@ -21,8 +21,9 @@ type State struct {
 
 	// count is of children that haven't acknowledged yet (Acknowledged), or of gossip
 	// messages, as rounds; with Delayed it is the distance of the last answer.
-	count int32
-	flags flags
+	count      int32
+	flags      flags
+	generation uint8 // Ordered: the process's own
 }
 
 type flags uint8
@@ -74,13 +75,13 @@ func (c *Config) Receive(s *State, from int, kind Kind) bool {
 	case KindLeft:
 		if distance := c.distance(int(s.self), from); c.Correction == FailureProof {
 			c.learn(s, &s.sentRight, &s.heardRight, distance, kind)
-		} else {
+		} else if c.Correction != Ordered || c.relies(s, from, kind) {
 			s.heardRight = nearest(s.heardRight, distance)
 		}
 	case KindRight:
 		if distance := c.distance(from, int(s.self)); c.Correction == FailureProof {
 			c.learn(s, &s.sentLeft, &s.heardLeft, distance, kind)
-		} else {
+		} else if c.Correction != Ordered || c.relies(s, from, kind) {
 			s.heardLeft = nearest(s.heardLeft, distance)
 		}
 	case KindAck:
@@ -128,7 +129,7 @@ func (c *Config) takesPart(kind Kind) bool {
 	switch c.Correction {
 	case Checked, Delayed:
 		return kind.disseminates()
-	case Optimised, SkipAhead, Opportunistic:
+	case Optimised, SkipAhead, Opportunistic, Ordered:
 		return kind.disseminates() || !c.Synchronised
 	case FailureProof:
 		return true
@@ -176,7 +177,7 @@ func (c *Config) correct(s *State, now proto.Time) (to int, kind Kind, ok bool) 
 	switch c.Correction {
 	case Checked:
 		left, right = c.checked(s)
-	case Optimised:
+	case Optimised, Ordered:
 		left, right = c.optimised(s)
 		if right > 0 && right <= left { // right first, as the paper lists them
 			left = 0
@@ -193,11 +194,11 @@ func (c *Config) correct(s *State, now proto.Time) (to int, kind Kind, ok bool) 
 	// Left first, then to the side that is less advanced.
 	if left > 0 && (right == 0 || left <= right) {
 		s.sentLeft = left
-		return c.at(int(s.self) - int(left)), KindLeft, true
+		return c.at(int(s.self) - int(left)), KindLeft.withNumber(int(s.generation)), true
 	}
 	if right > 0 {
 		s.sentRight = right
-		return c.at(int(s.self) + int(right)), KindRight, true
+		return c.at(int(s.self) + int(right)), KindRight.withNumber(int(s.generation)), true
 	}
 	return 0, 0, false
 }

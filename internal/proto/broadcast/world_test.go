@@ -142,7 +142,7 @@ func (w *world) Events(dst []event) []event {
 		e := event{from: int32(p), to: int32(p)}
 		if ok && w.crashes > 0 {
 			dst = append(dst, event{int32(p), int32(p), isCrash})
-		} else if w.reduce && w.takesAway() {
+		} else if w.reduce && w.takesAway() && w.config.Correction != Ordered {
 			if heard, heardKind, heardOK := w.deaf(p); ok && heardOK && to == heard && kind == heardKind {
 				return append(dst[:0], e)
 			}
@@ -189,13 +189,23 @@ func (w *world) idle(e event) bool {
 
 // deaf returns what a process would send next if it had received all that it can ever receive.
 // A machine doesn't forget what messages have taught it, and each message only takes
-// corrections away. So if the process would send the same now, no message can change it.
+// corrections away. So if the process would send the same now, no message can change it. (With
+// ordered correction what it can be taught depends on what it has sent.)
 func (w *world) deaf(p int) (to int, kind Kind, ok bool) {
 	s := w.states[p]
 	procs := len(w.states)
 	if w.config.Correction.Corrects() && procs > 1 {
-		w.machine.Receive(&s, (p+1)%procs, KindLeft)
-		w.machine.Receive(&s, (p+procs-1)%procs, KindRight)
+		left, right := w.config.reach()
+		for d := range int(left) {
+			w.machine.Receive(&s, (p+1+d)%procs, KindLeft)
+		}
+		for d := range int(right) {
+			w.machine.Receive(&s, (p+procs-1-d)%procs, KindRight)
+		}
+		if !w.config.Correction.HasDistance() {
+			w.machine.Receive(&s, (p+1)%procs, KindLeft)
+			w.machine.Receive(&s, (p+procs-1)%procs, KindRight)
+		}
 	}
 	if p > 0 {
 		w.machine.Receive(&s, w.config.Tree.Parent(p), KindTree)
@@ -373,7 +383,7 @@ func (w *world) AppendKey(dst []byte) []byte {
 			}
 		}
 		dst = append(dst, byte(s.sentLeft), byte(s.sentRight), byte(s.heardLeft), byte(s.heardRight),
-			byte(s.count), byte(s.due), byte(s.flags), byte(w.sent[p].tree), byte(w.sent[p].corrections))
+			byte(s.count), byte(s.due), byte(s.flags), s.generation, byte(w.sent[p].tree), byte(w.sent[p].corrections))
 	}
 	if w.lazy {
 		return dst

@@ -38,7 +38,7 @@ A spec is YAML. Each field but runs and seed is a value or a list of values:
   gap: 0                            between two sends, and two receives; 0 is o
   tree: [binomial, kary:4, lame:2, optimal, gossip:26, gossip-rounds:14]
   numbering: interleaved            or inorder
-  correction: [none, ack, checked, optimized:2, skip-ahead:0:4, opportunistic:2, delayed:8, failure-proof]
+  correction: [none, ack, checked, optimized:2, ordered:2, skip-ahead:0:4, opportunistic:2, delayed:8, failure-proof]
   start: default                    or synchronized, overlapped
   failed: [0, 10, 0.1%]             dead processes, or a share of all (rounded)
   crashes: [0, 10, 0.1%]            processes that die on the way

@@ -58,7 +58,7 @@ func drawOpportunistic(t *rapid.T, kinds ...broadcast.Correction) Case {
 func TestOverlappedReaches(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawOpportunistic(t, broadcast.Opportunistic, broadcast.SkipAhead, broadcast.Optimised)
+		c := drawOpportunistic(t, broadcast.Opportunistic, broadcast.SkipAhead, broadcast.Ordered, broadcast.Optimised)
 		if c.Correction == broadcast.Optimised && !(c.Unequal && min(c.Distance, c.LeftDistance) == 0) {
 			c.Correction = broadcast.SkipAhead
 		}
@@ -92,7 +92,7 @@ func TestOverlappedReaches(t *testing.T) {
 func TestEarlyCorrection(t *testing.T) {
 	var s Simulator
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawOpportunistic(t, broadcast.Opportunistic, broadcast.SkipAhead, broadcast.Optimised)
+		c := drawOpportunistic(t, broadcast.Opportunistic, broadcast.SkipAhead, broadcast.Ordered, broadcast.Optimised)
 		if c.Tree == Gossip {
 			c.Tree, c.Gossip = Binomial, broadcast.Gossip{}
 		}

@@ -22,7 +22,7 @@ func drawCase(t *rapid.T) Case {
 		Overhead:   rapid.IntRange(1, 4).Draw(t, "o"),
 		Tree:       rapid.SampledFrom([]TreeKind{Binomial, KAry, Lame, Optimal}).Draw(t, "tree"),
 		Numbering:  rapid.SampledFrom([]topology.Numbering{topology.Interleaved, topology.InOrder}).Draw(t, "numbering"),
-		Correction: rapid.SampledFrom([]broadcast.Correction{broadcast.NoCorrection, broadcast.Acknowledged, broadcast.Checked, broadcast.Optimised, broadcast.SkipAhead, broadcast.Opportunistic, broadcast.Delayed, broadcast.FailureProof}).Draw(t, "correction"),
+		Correction: rapid.SampledFrom([]broadcast.Correction{broadcast.NoCorrection, broadcast.Acknowledged, broadcast.Checked, broadcast.Optimised, broadcast.SkipAhead, broadcast.Opportunistic, broadcast.Delayed, broadcast.Ordered, broadcast.FailureProof}).Draw(t, "correction"),
 	}
 	if rapid.IntRange(0, 3).Draw(t, "gossip") == 0 && c.Correction != broadcast.Acknowledged && c.Correction != broadcast.Delayed {
 		c.Tree, c.Numbering = Gossip, topology.Interleaved
