@@ -7,7 +7,8 @@ import "fmt"
 //
 // The three low bits are one of the constants; the five above them are a small
 // number that some variants add: the round of a gossip message, what the sender of a
-// failure-proof correction knows, which generation that of an ordered one is of. So a message remains one byte.
+// failure-proof correction knows, which generation that of an ordered one is of. So a message
+// remains one byte.
 type Kind uint8
 
 const (

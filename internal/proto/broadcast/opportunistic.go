@@ -1,8 +1,8 @@
 package broadcast
 
 // Opportunistic correction: a process sends to its neighbours on the ring, as
-// far as a distance for each side, whatever it hears (section 3.1). Skip-ahead (skipahead.go) and
-// optimised correction (optimised.go) differ in that they leave some messages out.
+// far as a distance for each side, whatever it hears (section 3.1). Skip-ahead (skipahead.go),
+// optimised (optimised.go) and ordered correction (ordered.go) leave some messages out.
 //
 // Where it is synchronised, the processes that dissemination has reached correct.
 // Where it is overlapped, all coloured processes do, as with the others.

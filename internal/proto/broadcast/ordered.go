@@ -2,8 +2,7 @@ package broadcast
 
 // Ordered correction is the paper's optimised rule (optimised.go) made safe: a process leaves out
 // what the sender of a correction reaches only if that sender comes before it in an order of all
-// processes. It is a rule of ours. It costs at most a few percent more, and keeps non-faulty
-// liveness.
+// processes. It is a rule of ours. It costs a few percent more, and keeps non-faulty liveness.
 //
 // The order is by generation, then by position. A process is of generation 0 if it has heard of
 // no correction when it sends its first one. Else it is of the generation after the last that
@@ -20,8 +19,8 @@ package broadcast
 // neighbours rely have relied on others in turn doesn't matter: p has the last word for T.
 //
 // The argument needs no time and no order of arrivals. It needs the processes to be dead from the
-// beginning or to live on: one that dies after its first correction takes with it what the processes
-// that rely on it have left out. (Checked, optimised and skip-ahead correction have that limit too.)
+// beginning or to live on: one that dies after its first correction takes with it what the
+// processes that rely on it have left out. (Checked and skip-ahead correction have that limit too.)
 //
 // It is one order for both sides of all processes. Relying on those before in the order, and
 // skipping ahead for the others as well (skipahead.go), would make circles again.

@@ -9,9 +9,9 @@ import (
 	"banyan/internal/topology"
 )
 
-// TestOrdered: with d = 8, 19 has heard of generations 1 and 2 when it sends its first correction. So
-// it is of generation 3. From then on it relies on those of 3 that have a lower position, and
-// not on those that have a higher one or are of 4.
+// TestOrdered: with d = 8, 19 has heard of generations 1 and 2 when it sends its first
+// correction. So it is of generation 3. From then on it relies on those of 3 that have a lower
+// position, and not on those that have a higher one or are of 4.
 func TestOrdered(t *testing.T) {
 	c := Config{Tree: mustTree(topology.KAry(64, 1, topology.Interleaved)), Correction: Ordered, Distance: 8}
 	var s State
@@ -48,8 +48,9 @@ func TestOrdered(t *testing.T) {
 }
 
 // TestOrderedReaches tries every order in which processes can come to correct: for up to 9
-// processes (8, if it isn't long) and all distances (unequal ones for up to 7), all sets of processes that are dead or that no message reaches, whatever the tree
-// is and whenever it colours the others.
+// processes (8, if it isn't long) and all distances (unequal ones for up to 7), all sets of
+// processes that are dead or that no message reaches, whatever the tree is and whenever it
+// colours the others.
 //
 // What matters of a schedule is the generation of every process, and what it has heard by when.
 // Let 0 be a live process that none has sent to so far. (Which process this is makes no

@@ -6,9 +6,9 @@ import "banyan/internal/topology"
 // playing the broadcast.
 //
 // Every live process that is coloured, by any message, sends to all its children and sooner or
-// later to all within the distance on the ring; with skip-ahead correction, except those to which
-// another sends. So the coloured processes don't depend on time: they are those that can be
-// reached from the root over live processes, along the tree and along steps of at most the
+// later to all within the distance on the ring; with skip-ahead and ordered correction, except
+// those to which another sends. So the coloured processes don't depend on time: they are those that
+// can be reached from the root over live processes, along the tree and along steps of at most the
 // distance. TestReach compares this with the engine. Optimised correction, as printed, leaves out
 // some that no process sends to: the engine must say which.
 type reach struct {

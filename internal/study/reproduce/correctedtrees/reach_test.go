@@ -40,6 +40,8 @@ func TestReach(t *testing.T) {
 				left += got
 				if c.Correction = broadcast.Opportunistic; seed%2 == 0 {
 					c.Correction = broadcast.SkipAhead
+				} else if seed%4 == 1 {
+					c.Correction = broadcast.Ordered
 				}
 			}
 		}
