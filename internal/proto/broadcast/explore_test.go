@@ -133,10 +133,10 @@ func deadSets(procs int) iter.Seq[uint] {
 }
 
 // TestEverything explores all broadcasts to up to 5 processes, or up to 4 with delayed
-// correction or gossip. It leaves out two cases in which no process is dead: checked correction
-// among 5, and delayed correction and gossip among 4. Those are some 10^7 states in which the
-// tree reaches all processes; TestRandomSchedules covers them. TestCrashes is for failure-proof
-// correction.
+// correction or gossip. It leaves out cases in which no process is dead: checked and synchronised
+// ordered correction among 5, and delayed correction and gossip among 4. Those are some 10^7 states
+// in which the tree reaches all processes; TestRandomSchedules covers them. TestCrashes is for
+// failure-proof correction.
 func TestEverything(t *testing.T) {
 	for _, v := range []variant{
 		{correction: NoCorrection}, {correction: Acknowledged},
