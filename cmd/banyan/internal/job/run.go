@@ -78,8 +78,8 @@ within shared memory, followed by the correction that you name:
 
   tree=KIND        binomial, kary:K, lame:K, optimal:L:O, chain, star, or gossip:ROUNDS in
                    place of a tree
-  correction=KIND  none, checked, delayed:TIME, failure-proof; or skip-ahead, optimized or
-                   opportunistic, with :EACH or :LEFT:RIGHT neighbours (default skip-ahead:2:0)
+  correction=KIND  none, checked, delayed:TIME, failure-proof; or skip-ahead, ordered, optimized
+                   or opportunistic, with :EACH or :LEFT:RIGHT neighbours (default skip-ahead:2:0)
   numbering=ORDER  interleaved or inorder
   after=TIME       how long a process waits before it corrects (default 50us)
 
