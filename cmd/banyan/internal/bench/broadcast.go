@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"banyan/bench/broadcast"
+	"banyan/bench/peers"
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/table"
+)
+
+type broadcastFlags struct {
+	plan               broadcast.Plan
+	trees, corrections []string
+	after              time.Duration
+	out, chart         string
+	format             table.Format
+}
+
+const broadcastLong = `Broadcast measures the latency of MPI_Bcast over trees, corrections, dead ranks, numbers
+of ranks and sizes, beside Open MPI and MPICH if they are installed (as mpicc.openmpi and
+mpicc.mpich), which run without dead ranks.
+
+The latency is from the root's call to the last return at a live rank. Dead ranks are stopped
+(SIGSTOP), and nobody notices before they go on: so it's the correction that has to reach those
+below them. A broadcast that hasn't reached all live ranks after --limit is counted as missed.
+
+In each round every setting runs once, in an order that rotates. The ratio is that to the plain tree
+(the first --tree with the correction none, no rank dead) within each round: median and quartiles.
+Tree "auto" is what Banyan chooses without --bcast. Trees and corrections are written as in
+"banyan run --bcast".`
+
+func broadcastCommand() *cobra.Command {
+	var f broadcastFlags
+	cmd := &cobra.Command{
+		Use:   "broadcast",
+		Short: "What it costs to protect a broadcast: trees and corrections beside Open MPI and MPICH",
+		Long:  broadcastLong,
+		Example: `  banyan bench broadcast
+  banyan bench broadcast --ranks 8,16,64 --bytes 8,1024,65536,1048576 --dead 0,1,2,5 --rounds 10 --out bcast.csv --format csv
+  banyan bench broadcast --tree binomial,kary:4 --correction none,opportunistic:1,delayed --chart protection.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	p := &f.plan
+	flags.IntSliceVarP(&p.Ranks, "ranks", "n", []int{8}, "numbers of ranks, 2 to 64")
+	flags.IntSliceVar(&p.Bytes, "bytes", []int{8, 64 << 10}, "sizes, 1 to 1048576")
+	flags.StringSliceVar(&f.trees, "tree", []string{"binomial", "lame", "gossip"}, "trees, as binomial, kary:4, lame:2, optimal:2:1, chain, star, gossip:8")
+	flags.StringSliceVar(&f.corrections, "correction", []string{"none", "skip-ahead:1", "skip-ahead:2", "checked"}, "corrections, as none, checked, skip-ahead:2:0, delayed, failure-proof")
+	flags.DurationVar(&f.after, "after", 50*time.Microsecond, "how long a rank waits before it corrects")
+	flags.Float64SliceVar(&p.Dead, "dead", []float64{0, 5}, "percent of the ranks that are dead, rounded up")
+	flags.StringVar(&p.Transport, "transport", "auto", "auto, shm or tcp")
+	cli.CountFlag(flags, &p.Rounds, "rounds", 5, "rounds")
+	cli.CountFlag(flags, &p.Count, "count", 20, "broadcasts of a job; fewer if they are large")
+	flags.DurationVar(&p.Limit, "limit", 250*time.Millisecond, "when a broadcast is missed")
+	flags.Uint64Var(&p.Seed, "seed", 1, "draws the dead ranks")
+	flags.StringVar(&f.out, "out", "", "write the table to `FILE`")
+	flags.StringVar(&f.chart, "chart", "", "also draw the ratios to `FILE`, as SVG")
+	cli.FormatFlag(flags, &f.format)
+	return cmd
+}
+
+func (f *broadcastFlags) run(cmd *cobra.Command) (err error) {
+	if f.plan.Schemes, err = broadcast.Schemes(f.trees, f.corrections, f.after); err != nil {
+		return err
+	}
+	if err := f.plan.Check(); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	var files [2]*os.File
+	for i, name := range []string{f.out, f.chart} { // refuse a bad name before measuring
+		if name == "" {
+			continue
+		}
+		if files[i], err = os.Create(name); err != nil {
+			return err
+		}
+		defer files[i].Close()
+	}
+	if files[0] != nil {
+		out = files[0]
+	}
+	rows, err := f.measure(cmd)
+	if err != nil {
+		return err
+	}
+	if err := table.Write(out, f.format, protectionColumns(), rows); err != nil {
+		return err
+	}
+	if files[1] == nil {
+		return nil
+	}
+	return drawBroadcasts(files[1], rows)
+}
+
+func drawBroadcasts(w io.Writer, rows []broadcast.Row) error {
+	svg, err := broadcast.Chart(rows).SVG()
+	if err != nil {
+		return fmt.Errorf("--chart: %w", err)
+	}
+	_, err = w.Write(svg)
+	return err
+}
+
+func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
+	shop, err := openWorkshop()
+	if err != nil {
+		return nil, err
+	}
+	defer shop.close()
+	b, missing, err := broadcast.Build(shop.dir, peers.Libraries(shop.bin))
+	if err != nil {
+		return nil, cli.Failed(err)
+	}
+	for _, name := range missing {
+		if err := shop.lacks(name, false); err != nil {
+			return nil, err
+		}
+	}
+	ctx, stop := cli.Interruptible(cmd.Context())
+	defer stop()
+	progress := cli.NewLongProgress(f.plan.Rounds*len(f.plan.Settings(b.Peers())), "jobs")
+	rows, err := b.Run(ctx, &f.plan, progress.Step)
+	progress.Clear()
+	return rows, unmeasured(ctx, err)
+}
+
+// protectionColumns are the columns of the table: times in µs.
+func protectionColumns() []table.Column[broadcast.Row] {
+	return []table.Column[broadcast.Row]{
+		table.Col("library", func(r *broadcast.Row) any { return r.Library }),
+		table.Col("tree", func(r *broadcast.Row) any { return r.Tree() }),
+		table.Col("correction", func(r *broadcast.Row) any { return r.Correction() }),
+		table.Col("ranks", func(r *broadcast.Row) any { return r.Ranks }),
+		table.Col("bytes", func(r *broadcast.Row) any { return r.Bytes }),
+		table.Col("dead", func(r *broadcast.Row) any { return r.Dead }),
+		table.Col("latency_us", func(r *broadcast.Row) any { return known(r.Latency.Median / 1e3) }),
+		table.Col("latency_low_us", func(r *broadcast.Row) any { return known(r.Latency.Low / 1e3) }),
+		table.Col("latency_high_us", func(r *broadcast.Row) any { return known(r.Latency.High / 1e3) }),
+		table.Col("ratio", func(r *broadcast.Row) any { return known(r.Ratio.Median) }),
+		table.Col("ratio_low", func(r *broadcast.Row) any { return known(r.Ratio.Low) }),
+		table.Col("ratio_high", func(r *broadcast.Row) any { return known(r.Ratio.High) }),
+		table.Col("missed", func(r *broadcast.Row) any { return r.Missed }),
+	}
+}
