@@ -10,10 +10,10 @@ package comm
 // send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	switch c.cast {
-	case castByMessages:
-		return c.MessageBcast(data, root)
 	case castByRoot:
 		return c.flatBcast(data, root)
+	case castByMessages:
+		return c.MessageBcast(data, root)
 	case castByMemory:
 		if len(data) > directBcast {
 			return c.directBcast(data, root)
@@ -26,9 +26,9 @@ func (c *Comm) Bcast(data []byte, root int) *Plan {
 type caster uint8
 
 const (
-	castByTrees    caster = iota // over corrected trees
+	castByRoot     caster = iota // the root itself sends to all
+	castByTrees                  // over corrected trees
 	castByMemory                 // the same, but large data is read in the root's memory
-	castByRoot                   // the root itself sends to all
 	castByMessages               // over a tree of messages
 )
 
