@@ -55,6 +55,21 @@ func TestPatternsEnd(t *testing.T) {
 	}
 }
 
+// As the algorithm is printed each message has an acknowledgement from each receiver for each other
+// replica of its sender, and nothing is retained when the job ends.
+func TestPrinted(t *testing.T) {
+	for _, kind := range pattern.Kinds() {
+		s := small(kind, 16, 3)
+		s.Printed, s.Steps = true, 5
+		o := mustRun(t, s, 1)
+		if o.Acks != 2*o.Messages {
+			t.Errorf("%s: %d acknowledgements of %d messages", kind, o.Acks, o.Messages)
+		}
+		s.Crashes = crashesOf(t, "kill rank=5 at=150us; kill rank=6 replica=1 at=send:3", 16, 3)
+		mustRun(t, s, 1)
+	}
+}
+
 // The outcome is the same on any number of workers, and when repeated.
 func TestWorkersMakeNoDifference(t *testing.T) {
 	s := small("halo2d", 256, 2)

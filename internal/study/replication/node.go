@@ -128,7 +128,7 @@ func (n *node) act(end proto.Time) (wake proto.Time) {
 // Nothing else that it does with a message or an acknowledgement makes a frame, but with mirror
 // where a report may be due, and where a send waits for room or for an acknowledgement.
 func (n *node) patience() (messages int32, bytes int64, within proto.Time) {
-	if n.phase != waiting || n.job.settings.Mirror || n.room > 0 || n.offered > 0 {
+	if n.phase != waiting || n.job.settings.Mirror || n.job.settings.Printed || n.room > 0 || n.offered > 0 {
 		return 1, 0, proto.Never
 	}
 	missing := n.underway - int(n.ops[n.op].Bytes)

@@ -42,6 +42,10 @@ func (n *node) sendRetained(context uint64, dst proto.Rank, op *pattern.Op) {
 	c := &n.job.settings.Costs
 	n.spend(c.Replication + c.copying(op.Bytes+n.job.stampSize))
 	s, ok := n.machine.SendOne(context, dst)
+	if n.job.settings.Printed && (!ok || s.Pending()) {
+		n.underway++
+		n.offered++
+	}
 	if !ok {
 		m := n.message()
 		*m = replica.Message{Context: context, Dst: dst, Tag: op.Tag, Total: uint64(op.Bytes), Body: n.stamp()}
@@ -163,6 +167,8 @@ func (n *node) message() *replica.Message {
 func (n *node) release(m *replica.Message) {
 	if m.Rendezvous {
 		n.offers[m.User] = nil
+	}
+	if m.Rendezvous || n.job.settings.Printed {
 		n.underway--
 		n.offered--
 	}

@@ -17,6 +17,10 @@ type Settings struct {
 	Degree int
 	// Mirror makes all replicas of a sender send to all replicas of the receiver.
 	Mirror bool
+	// Printed is algorithm 1's way in the parallel protocol: each message is acknowledged at once,
+	// and a send has ended when all replicas of its receiver have it. Jobs don't do that: with
+	// blocking sends it would hang.
+	Printed bool
 	// Steps is how many steps each rank takes.
 	Steps int
 	// Compute is the computation of a step. Each time that a process computes, it takes longer by
@@ -52,6 +56,8 @@ func (s *Settings) Validate() error {
 		return field.Errorf("replicas", "%d: want 1 to %d", s.Degree, layout.MaxDegree)
 	case s.Pattern.Ranks > MaxProcesses/s.Degree:
 		return field.Errorf("ranks", "%d of %d replicas: want at most %d processes", s.Pattern.Ranks, s.Degree, MaxProcesses)
+	case s.Mirror && s.Printed:
+		return field.Errorf("protocol", "mirror acknowledges nothing: it isn't the printed algorithm")
 	case s.Steps < 1 || s.Steps > MaxSteps:
 		return field.Errorf("steps", "%d: want 1 to %d", s.Steps, MaxSteps)
 	case s.Compute < 0 || s.Compute > maxTime:

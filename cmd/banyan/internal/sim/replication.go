@@ -56,6 +56,9 @@ process has a processor of its own. A program is a pattern:
   sweep           wavefronts from four corners, in --blocks of planes
   gather          a master that receives from any source, and its workers
 
+--protocol printed is the parallel protocol as its paper prints it: each message is acknowledged
+at once, and a send has ended when all replicas of its receiver have it.
+
 --bytes is the size of one message, --compute the computation of one step, which takes up to some
 times --jitter longer (exponentially distributed). What messages cost comes from --network: a name
 (infiniband, ethernet) or a FILE in JSON, and from flags that change single costs.
@@ -92,7 +95,7 @@ send, or, as at=step:N, before its step N (from 0). The others hear of a death a
 	flags.StringVar(&f.s.Pattern.Kind, "pattern", "halo2d", strings.Join(pattern.Kinds(), ", "))
 	flags.IntSliceVarP(&f.ranks, "ranks", "n", []int{256}, "number of ranks, or several")
 	flags.IntSliceVarP(&f.replicas, "replicas", "r", []int{2}, "replicas of each rank, or several")
-	flags.StringSliceVar(&f.protocols, "protocol", []string{"parallel"}, "parallel, mirror, or both")
+	flags.StringSliceVar(&f.protocols, "protocol", []string{"parallel"}, "parallel, mirror or printed, or several")
 	flags.Int64SliceVar(&f.bytes, "bytes", []int64{8192}, "bytes of a message, or several")
 	flags.IntVar(&f.s.Steps, "steps", 100, "steps of the program")
 	flags.Var(&f.compute, "compute", "computation of a step")
@@ -139,8 +142,8 @@ func (f *replicationFlags) jobs(flags *pflag.FlagSet) ([]replication.Settings, e
 		return nil, errors.New("--ranks, --replicas, --bytes and --protocol: want at least one each")
 	}
 	for _, p := range f.protocols {
-		if p != "parallel" && p != "mirror" {
-			return nil, field.Errorf("protocol", "%q: want parallel or mirror", p)
+		if p != "parallel" && p != "mirror" && p != "printed" {
+			return nil, field.Errorf("protocol", "%q: want parallel, mirror or printed", p)
 		}
 	}
 	var jobs []replication.Settings
@@ -149,7 +152,8 @@ func (f *replicationFlags) jobs(flags *pflag.FlagSet) ([]replication.Settings, e
 			for _, replicas := range f.replicas {
 				for _, protocol := range f.protocols {
 					s := f.s
-					s.Pattern.Ranks, s.Pattern.Bytes, s.Degree, s.Mirror = ranks, bytes, replicas, protocol == "mirror"
+					s.Pattern.Ranks, s.Pattern.Bytes, s.Degree = ranks, bytes, replicas
+					s.Mirror, s.Printed = protocol == "mirror", protocol == "printed"
 					if replicas < 2 {
 						return nil, field.Errorf("replicas", "%d: want at least 2; the job without replicas is simulated beside", replicas)
 					}
@@ -231,7 +235,7 @@ func (f *replicationFlags) simulate(ctx context.Context, w io.Writer, jobs []rep
 			row.native = rows[i-1].native
 		} else {
 			native := s
-			native.Degree, native.Mirror, native.Crashes = 1, false, nil
+			native.Degree, native.Mirror, native.Printed, native.Crashes = 1, false, false, nil
 			var err error
 			if row.native, err = run(native); err != nil {
 				return err

@@ -22,8 +22,11 @@ var replicationColumns = []table.Column[replicationRow]{
 	table.Col("ranks", func(r *replicationRow) any { return r.s.Pattern.Ranks }),
 	table.Col("replicas", func(r *replicationRow) any { return r.s.Degree }),
 	table.Col("protocol", func(r *replicationRow) any {
-		if r.s.Mirror {
+		switch {
+		case r.s.Mirror:
 			return "mirror"
+		case r.s.Printed:
+			return "printed"
 		}
 		return "parallel"
 	}),
