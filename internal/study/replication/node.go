@@ -280,7 +280,7 @@ func (n *node) rankOf(local proto.Rank) proto.Rank { return n.around.ranks[local
 
 // newNode makes a process at time 0.
 func newNode(j *job, self proto.Proc, around *neighbourhood, local layout.Layout) *node {
-	n := &node{job: j, self: self, rank: j.layout.Rank(self), around: around, dies: proto.Never, pace: replica.NewAckPace(false)}
+	n := &node{job: j, self: self, rank: j.layout.Rank(self), around: around, dies: proto.Never, pace: replica.NewAckPace(j.settings.Printed)}
 	n.machine = replica.New(replica.Config{Layout: local, Self: n.local(self), Mirror: j.settings.Mirror, MaxSkew: replica.SkewLimit})
 	n.queues = match.New()
 	if j.replicated && j.pattern.AnySource() {

@@ -118,7 +118,7 @@ func (n *node) copyArrived(f *frame) {
 	if b.kind == eager {
 		size += int64(b.total)
 	}
-	if n.pace.Owe(n.machine.AcksOwed(), int(size), n.now) || n.job.settings.Printed {
+	if n.pace.Owe(n.machine.AcksOwed(), int(size), n.now) {
 		n.flushAcks()
 	}
 }
