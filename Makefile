@@ -49,6 +49,8 @@ quick: tools ## after each edit: formatting, house rules, unit tests of the pack
 	@scripts/quick.sh $(since)
 
 test: tools ## everything that a change must pass
+	@# Once, before lint, unit and tests that build the command compile the same packages side by side.
+	go build ./bench/... ./cmd/... ./examples/... ./internal/...
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
 	go test -vet=off -race -short $(abreast) $(concurrent)
 
