@@ -14,9 +14,6 @@ concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake .
 # builds it as a library.
 elsewhere := -e banyan/internal/testing/house -e banyan/capi
 
-# So many packages at a time: many tests wait most of their time.
-abreast := -p $(shell echo $$((2 * $$(nproc))))
-
 PREFIX ?= /usr/local
 fuzztime ?= 10s
 soaktime ?= 10m
@@ -52,10 +49,10 @@ test: tools ## everything that a change must pass
 	@# Once, before lint, unit and tests that build the command compile the same packages side by side.
 	go build ./bench/... ./cmd/... ./examples/... ./internal/...
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
-	go test -vet=off -race -short $(abreast) $(concurrent)
+	go test -vet=off -race -short $(concurrent)
 
 unit: tools ## the tests, without lint and the race detector
-	go test -vet=off $(abreast) $$(go list ./... | grep -vx $(elsewhere))
+	go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
 
 lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
 	go vet ./...
