@@ -7,9 +7,9 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/study/table"
 )
 
 // Row is one change that was measured.
@@ -53,33 +53,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 
 // ReadCSV reads what WriteCSV has written. Errors name the line.
 func ReadCSV(r io.Reader) ([]Row, error) {
-	in := csv.NewReader(r)
-	head, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, errors.New("is empty")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if got, want := strings.Join(head, ","), strings.Join(csvHead, ","); got != want {
-		return nil, fmt.Errorf("heading %.200q: want %s, as banyan bench membership --format csv writes", got, want)
-	}
-	var rows []Row
-	for {
-		fields, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		line, _ := in.FieldPos(0)
-		row, err := parseRow(fields)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		rows = append(rows, row)
-	}
+	return table.ReadCSV(r, csvHead, "banyan bench membership --format csv", parseRow)
 }
 
 func parseRow(fields []string) (r Row, err error) {

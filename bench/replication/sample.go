@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"banyan/internal/study/table"
 )
 
 // Parts of the bench that record samples.
@@ -75,33 +77,7 @@ func WriteCSV(w io.Writer, samples []Sample) error {
 
 // ReadCSV reads what WriteCSV has written. Errors name the line.
 func ReadCSV(r io.Reader) ([]Sample, error) {
-	in := csv.NewReader(r)
-	head, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, errors.New("is empty")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if got, want := strings.Join(head, ","), strings.Join(csvHead, ","); got != want {
-		return nil, fmt.Errorf("heading %.200q: want %s, as banyan bench replication --samples writes", got, want)
-	}
-	var samples []Sample
-	for {
-		fields, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return samples, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		line, _ := in.FieldPos(0)
-		s, err := parseSample(fields)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		samples = append(samples, s)
-	}
+	return table.ReadCSV(r, csvHead, "banyan bench replication --samples", parseSample)
 }
 
 func parseSample(fields []string) (s Sample, err error) {

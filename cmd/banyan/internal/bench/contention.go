@@ -100,10 +100,8 @@ func (f *contentionFlags) run(ctx context.Context, out, notes io.Writer, command
 	if err := f.plan.Check(); err != nil {
 		return err
 	}
-	if f.out != "" { // refuse a bad name before measuring
-		if err := report.Prepare(f.out); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+	if err := prepareReport(f.out); err != nil {
+		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

@@ -15,7 +15,6 @@ import (
 
 	"banyan/bench/detection"
 	"banyan/cmd/banyan/internal/cli"
-	"banyan/internal/study/report"
 	"banyan/internal/study/table"
 )
 
@@ -139,10 +138,8 @@ func (f *detectorFlags) run(ctx context.Context, out io.Writer) (err error) {
 	if err := f.plan.Check(); err != nil {
 		return err
 	}
-	if f.out != "" { // refuse a bad name before measuring
-		if err := report.Prepare(f.out); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+	if err := prepareReport(f.out); err != nil {
+		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

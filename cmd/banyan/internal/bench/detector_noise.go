@@ -105,10 +105,8 @@ func (f *detectorNoiseFlags) run(ctx context.Context, out, notes io.Writer) erro
 			return fmt.Errorf("--matrix: %w", err)
 		}
 	}
-	if f.out != "" {
-		if err := report.Prepare(f.out); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+	if err := prepareReport(f.out); err != nil {
+		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"banyan/bench/detection"
 	"banyan/cmd/banyan/internal/cli"
-	"banyan/internal/study/report"
 	"banyan/internal/study/table"
 )
 
@@ -85,10 +83,8 @@ func (f *detectorPeriodFlags) run(ctx context.Context, out io.Writer) (err error
 	if err := f.plan.Check(); err != nil {
 		return err
 	}
-	if f.out != "" {
-		if err := report.Prepare(f.out); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+	if err := prepareReport(f.out); err != nil {
+		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/report"
 )
 
 // What the commands under "banyan bench" have in common.
@@ -21,6 +22,18 @@ func unmeasured(ctx context.Context, err error) error {
 		return cli.Exit(130, errors.New("interrupted"))
 	}
 	return cli.Failed(err)
+}
+
+// prepareReport makes the directory of --out, if there is to be one. It refuses a bad name before
+// anything is measured.
+func prepareReport(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := report.Prepare(dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }
 
 // workshop is where the measured programs are built.

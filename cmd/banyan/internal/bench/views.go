@@ -115,10 +115,8 @@ func (f *viewsFlags) run(ctx context.Context, out io.Writer, command string) (er
 	if err := f.plan.Check(); err != nil {
 		return err
 	}
-	if f.out != "" { // refuse a bad name before measuring
-		if err := report.Prepare(f.out); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
+	if err := prepareReport(f.out); err != nil {
+		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
