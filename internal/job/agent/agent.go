@@ -1,0 +1,147 @@
+// Package agent starts the processes of a job on one host, and stands for that host in the
+// launcher.
+//
+// The launcher decides; an agent carries out. There is one agent on each host of a job. It forks
+// the processes, binds them to cores, holds the other ends of their pipes and sockets, sends them
+// signals, and reaps them. What only the host's kernel knows (that a process has ended, is stopped,
+// is being traced, how much of its input it has read) is known from the agent.
+//
+// The launcher sees an agent through the interfaces Agent and Process. Local is the agent in the
+// launcher's own process: its processes are the launcher's children. So a job on one host and a job
+// on many are the same code.
+//
+// # Invariants
+//
+//   - A process that was started ends by Wait exactly once, after all that it wrote to its lifeline
+//     could be received.
+//   - No process outlives its agent: the kernel kills it (PDEATHSIG), and its lifeline ends.
+//   - No method waits for a process. Only Start and the methods that say so wait for the agent.
+package agent
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/control"
+	"banyan/internal/proto"
+)
+
+// ErrHostLost says that the agent's host can't be reached any more, and that its processes are
+// certainly dead or will never act again: the agent's lease is over.
+var ErrHostLost = errors.New("the host is lost")
+
+// Agent starts processes on one host. Its methods may be called from several goroutines.
+type Agent interface {
+	// Host says what the agent found on its host.
+	Host() Host
+	// Start starts processes, in this order, and returns one Process for each Spec. If one can't
+	// be started none is left, and the error is a *StartError.
+	Start(specs []Spec) ([]Process, error)
+	// Close ends all processes that are left, and the agent.
+	Close() error
+}
+
+// Host describes a host.
+type Host struct {
+	Name string // what the host calls itself
+	// Boot is the kernel's boot id: agents with the same one share a kernel, whatever their names.
+	Boot  string
+	Cores []int // on which processes may run
+}
+
+// Spec says what a process is to be.
+type Spec struct {
+	Proc        proto.Proc
+	Incarnation proto.Incarnation // of the replica slot; above 0: a replacement
+	Path        string            // of the program
+	Argv        []string
+	Dir         string // to start in; empty: the agent's
+	// Env is the whole environment but for the descriptors' numbers, which the agent adds.
+	Env   []string
+	Input InputKind
+	// Replacement says that the process gets its output streams on further descriptors, because
+	// another replica has already written what it will write first.
+	Replacement bool
+	Cores       []int // to be bound to; nil: where the agent may run
+}
+
+// InputKind says what a process gets as stdin.
+type InputKind uint8
+
+const (
+	NoInput    InputKind = iota // /dev/null
+	SomeInput                   // a pipe
+	AskedInput                  // a pipe of which Taken can be asked
+)
+
+// StartError says why a process wasn't started.
+type StartError struct {
+	Proc proto.Proc
+	Err  error // of the system
+}
+
+func (e *StartError) Error() string { return e.Err.Error() }
+func (e *StartError) Unwrap() error { return e.Err }
+
+// Process is a process that was started, as its launcher sees it.
+type Process interface {
+	PID() int
+	// Stdin is nil if the process has no input.
+	Stdin() Input
+	Stdout() Output
+	Stderr() Output
+	// PMI is the connection on which the process asks for the job's key-value space.
+	PMI() io.ReadWriteCloser
+
+	// Say puts a message on the process's lifeline. It doesn't wait. Messages keep their order. A
+	// process that has ended hears nothing.
+	Say(control.Message)
+	// Listen calls heard for each message of the process, until its lifeline ends.
+	Listen(heard func(control.Message))
+
+	// Signal sends a signal to the process and to what it has started, unless it was reaped.
+	Signal(syscall.Signal)
+	// State is what the agent knows of the process. It doesn't wait for the agent: what another
+	// host's agent knows may be some milliseconds old.
+	State() State
+	// Traced says whether a debugger is attached to the process, or to the process speaker which
+	// speaks for it, unless speaker is 0.
+	Traced(speaker int) bool
+	// Wait waits until the process has ended and all its last words were heard, kills what it
+	// leaves in its process group, and says how and when it ended. If the host is lost the error
+	// is ErrHostLost. It must be called once.
+	Wait() (End, error)
+}
+
+// State of a process.
+type State struct {
+	Ended   bool // it has ended, reaped or not
+	Stopped bool // it is stopped, or will be as soon as the kernel lets it
+}
+
+// End is how a process ended.
+type End struct {
+	Status unix.WaitStatus
+	At     time.Time // by the launcher's clock
+}
+
+// Input is the launcher's end of a process's stdin.
+type Input interface {
+	io.WriteCloser // Write fails once the process has closed its stdin, or ended
+	// Taken is how many bytes the process has read. It may wait for the agent. The process must
+	// not read meanwhile. A Write that is under way may go on afterwards.
+	Taken() (int64, error)
+}
+
+// Output is what a process writes.
+type Output interface {
+	io.ReadCloser
+	// Drained waits until everything that the process has written so far was read and passed on:
+	// the bytes of a Read count as passed on when the next Read begins. The process must write
+	// nothing meanwhile. It returns false if stop is closed first.
+	Drained(stop <-chan struct{}) bool
+}
