@@ -15,7 +15,8 @@
 //   - A process that was started ends by Wait exactly once, after all that it wrote to its lifeline
 //     could be received.
 //   - No process outlives its agent: the kernel kills it (PDEATHSIG), and its lifeline ends.
-//   - No method waits for a process. Only Start and the methods that say so wait for the agent.
+//   - No method waits for a process. Only Start and the methods that say so wait for the agent, and
+//     these return when the host is lost.
 package agent
 
 import (
@@ -39,9 +40,13 @@ type Agent interface {
 	// Host says what the agent found on its host.
 	Host() Host
 	// Start starts processes, in this order, and returns one Process for each Spec. If one can't
-	// be started none is left, and the error is a *StartError.
+	// be started none is left, and the error is a *StartError, or ErrHostLost.
 	Start(specs []Spec) ([]Process, error)
-	// Close ends all processes that are left, and the agent.
+	// Lost is closed when the host is lost, also if no process runs there. Then Wait returns
+	// ErrHostLost for each of its processes whose end isn't known, without delay. An agent that
+	// can't be lost returns nil.
+	Lost() <-chan struct{}
+	// Close kills all processes that are left, and ends the agent.
 	Close() error
 }
 
@@ -60,13 +65,16 @@ type Spec struct {
 	Path        string            // of the program
 	Argv        []string
 	Dir         string // to start in; empty: the agent's
-	// Env is the whole environment but for the descriptors' numbers, which the agent adds.
+	MakeDir     bool   // Dir is made if it isn't there
+	// Env is the whole environment but for the numbers of descriptors (PMI_FD, env.ControlFD,
+	// env.OutputFDs), which the agent adds.
 	Env   []string
 	Input InputKind
-	// Replacement says that the process gets its output streams on further descriptors, because
-	// another replica has already written what it will write first.
+	// Replacement says that the process gets its output streams on further descriptors. Its stdout
+	// and stderr are /dev/null, because another replica has already written what it will write
+	// first.
 	Replacement bool
-	Cores       []int // to be bound to; nil: where the agent may run
+	Cores       []int // to be bound to, of Host.Cores or not; nil: where the agent may run
 }
 
 // InputKind says what a process gets as stdin.
@@ -78,13 +86,14 @@ const (
 	AskedInput                  // a pipe of which Taken can be asked
 )
 
-// StartError says why a process wasn't started.
+// StartError says why a process wasn't started. It has only what can be sent to another host.
 type StartError struct {
 	Proc proto.Proc
-	Err  error // of the system
+	Op   string        // the system call that failed: "execve", "mkdir", "chdir", "socketpair" …
+	Err  syscall.Errno // how
 }
 
-func (e *StartError) Error() string { return e.Err.Error() }
+func (e *StartError) Error() string { return e.Op + ": " + e.Err.Error() }
 func (e *StartError) Unwrap() error { return e.Err }
 
 // Process is a process that was started, as its launcher sees it.
@@ -94,16 +103,19 @@ type Process interface {
 	Stdin() Input
 	Stdout() Output
 	Stderr() Output
-	// PMI is the connection on which the process asks for the job's key-value space.
+	// PMI is the connection on which the process asks for the job's key-value space. The caller
+	// closes it.
 	PMI() io.ReadWriteCloser
 
 	// Say puts a message on the process's lifeline. It doesn't wait. Messages keep their order. A
 	// process that has ended hears nothing.
 	Say(control.Message)
-	// Listen calls heard for each message of the process, until its lifeline ends.
+	// Listen calls heard for each message of the process, in order, until its lifeline ends, and
+	// then returns. It must be called once: Wait waits for it.
 	Listen(heard func(control.Message))
 
-	// Signal sends a signal to the process and to what it has started, unless it was reaped.
+	// Signal sends a signal to the process and to what it has started, unless it was reaped. If
+	// the agent can't be reached, nothing happens.
 	Signal(syscall.Signal)
 	// State is what the agent knows of the process. It doesn't wait for the agent: what another
 	// host's agent knows may be some milliseconds old.
@@ -111,15 +123,15 @@ type Process interface {
 	// Traced says whether a debugger is attached to the process, or to the process speaker which
 	// speaks for it, unless speaker is 0.
 	Traced(speaker int) bool
-	// Wait waits until the process has ended and all its last words were heard, kills what it
-	// leaves in its process group, and says how and when it ended. If the host is lost the error
-	// is ErrHostLost. It must be called once.
+	// Wait waits until the process has ended and its last words were heard, kills what it leaves
+	// in its process group, and says how and when it ended. If the host is lost before that is
+	// known the error is ErrHostLost. It must be called once.
 	Wait() (End, error)
 }
 
 // State of a process.
 type State struct {
-	Ended   bool // it has ended, reaped or not
+	Ended   bool // it has ended, reaped or not; then it isn't stopped
 	Stopped bool // it is stopped, or will be as soon as the kernel lets it
 }
 
@@ -137,11 +149,12 @@ type Input interface {
 	Taken() (int64, error)
 }
 
-// Output is what a process writes.
+// Output is what a process writes. If the host is lost it ends, after what had come.
 type Output interface {
 	io.ReadCloser
 	// Drained waits until everything that the process has written so far was read and passed on:
 	// the bytes of a Read count as passed on when the next Read begins. The process must write
-	// nothing meanwhile. It returns false if stop is closed first.
+	// nothing meanwhile. An output that has ended is drained. It returns false if stop is closed
+	// first.
 	Drained(stop <-chan struct{}) bool
 }
