@@ -53,6 +53,10 @@ const (
 	// LocalRanks is how many ranks run as goroutines of the one process that "banyan run
 	// --transport inproc" starts. Default: none do. Set by the launcher; read by join.
 	LocalRanks = "BANYAN_LOCAL_RANKS"
+	// Alone is "1" if a process that has no PMI is a job of one, although another launcher has
+	// started several. Default: join refuses to start such a process. Set by the user, and by
+	// join for the programs that a process of a job starts; read by join. See ReadAlone.
+	Alone = "BANYAN_ALONE"
 )
 
 // Values of Protocol, Acknowledge and Transport.

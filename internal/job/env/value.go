@@ -20,6 +20,19 @@ func Positive(name string, otherwise int) (int, error) {
 	return n, nil
 }
 
+// ReadAlone reads Alone.
+func ReadAlone() (bool, error) {
+	text := os.Getenv(Alone)
+	if text == "" {
+		return false, nil
+	}
+	is, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, fmt.Errorf("%s=%q must be 1 or 0", Alone, text)
+	}
+	return is, nil
+}
+
 // duration reads a positive duration; it is otherwise if the variable isn't set.
 func duration(name string, otherwise time.Duration) (time.Duration, error) {
 	text := os.Getenv(name)

@@ -1,6 +1,7 @@
 // Package join makes an operating-system process part of a job: it finds the other processes over
 // PMI, shares a secret with them, opens the transport, starts the engine, and obeys the job's
-// supervisor. A program that no launcher has started is a job of one process.
+// supervisor. A program that no launcher has started is a job of one process. One that was started
+// several times over by a launcher without PMI is refused (alone.go).
 //
 // # The steps
 //
@@ -140,6 +141,13 @@ func (j *Job) identify() (err error) {
 	}
 	if lifeline != nil {
 		j.supervisor = newLaunched(j, lifeline)
+	}
+	if j.launcher == nil && lifeline == nil {
+		if err := mayBeAlone(); err != nil {
+			return err
+		}
+	} else {
+		os.Setenv(env.Alone, "1") // for the programs that this process starts: they have no PMI
 	}
 	if j.identity, err = readIdentity(j.launcher, lifeline != nil); err != nil {
 		return err

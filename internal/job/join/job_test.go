@@ -126,6 +126,26 @@ func TestAlone(t *testing.T) {
 	m.expect(t, 0, 1)
 }
 
+// A process that another launcher has started as one of several is refused, unless its user says
+// that it is a job of its own.
+func TestOneOfSeveralIsRefused(t *testing.T) {
+	open := []string{"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"}
+	m := &member{pmitest.Alone(t, command(open...))}
+	want := "joining the job: this process is one of 2 that Open MPI's mpirun started"
+	if code := m.wait(t); code != 1 || !strings.Contains(m.Stderr.String(), want) {
+		t.Errorf("exit code %d, stderr %q", code, m.Stderr.String())
+	}
+	m = &member{pmitest.Alone(t, command(append(open, env.Alone+"=1")...))}
+	m.expect(t, 0, 1)
+}
+
+// PMI counts, whatever the variables of launchers around the job say.
+func TestJobInsideAnotherJob(t *testing.T) {
+	for rank, m := range startAll(t, 2, "SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=4", env.Alone+"=1") {
+		m.expect(t, rank, 2)
+	}
+}
+
 // Without a lifeline a death is detected by the end of a connection and the kernel's answer.
 func TestDeathIsFoundWithoutLauncher(t *testing.T) {
 	members := start(t, 2, 2)

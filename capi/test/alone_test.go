@@ -1,0 +1,41 @@
+package test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A program that a launcher without PMI-1 has started several times over says so, instead of being
+// as many jobs of one.
+func TestOneOfSeveral(t *testing.T) {
+	programs := map[string]string{"C": compile(t, "plain")}
+	if _, err := exec.LookPath("gfortran"); err == nil {
+		programs["Fortran"] = build(t, "mpif77", "../../fortran/testdata/fixed.f")
+	}
+	t.Setenv("SLURM_PROCID", "1")
+	t.Setenv("SLURM_STEP_NUM_TASKS", "4")
+	for language, program := range programs {
+		o := run(t, program)
+		const want = "banyan: MPI_Init: joining the job: this process is one of 4 that srun started (SLURM_STEP_NUM_TASKS=4)"
+		if o.code != 1 || !strings.HasPrefix(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: %v", language, o)
+		}
+	}
+	t.Setenv("SLURM_STEP_NUM_TASKS", "1")
+	run(t, programs["C"]).fine(t)
+}
+
+// Inside another launcher's job, "banyan run" works as elsewhere. What its ranks start are jobs of
+// one, as elsewhere.
+func TestRunInsideAnotherJob(t *testing.T) {
+	plain, starts := compile(t, "plain"), compile(t, "starts")
+	t.Setenv("SLURM_PROCID", "1")
+	t.Setenv("SLURM_STEP_NUM_TASKS", "4")
+	t.Setenv("PMIX_RANK", "1")
+	for _, n := range []int{1, 2} {
+		job(t, n, plain).fine(t)
+		job(t, n, starts, plain).fine(t)
+	}
+	run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", plain).fine(t)
+}
