@@ -60,6 +60,8 @@ var wings = []wing{
 	{"test jobs", []string{"examples/internal/jobtest"}, []string{"Go API", "job", "plans"}},
 	{"examples", []string{"examples/..."}, []string{"Go API", "group"}},
 	{"bench", []string{"bench/..."}, []string{"ground", "machines", "plans", "runtime", "job", "group node", "study", "Go API"}},
+	// What starts jobs on other people's engines: files for them, and tests of the files.
+	{"deployment", []string{"deploy/..."}, nil},
 	{"command", []string{"cmd/..."}, []string{"ground", "machines", "plans", "runtime", "job", "study", "Go API", "bench"}},
 }
 
