@@ -1,0 +1,152 @@
+package link
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"banyan/internal/job/agent/wire"
+)
+
+// In is the receiving half of a stream. Read may be called from one goroutine.
+type In struct {
+	l       *Link
+	id      wire.Stream
+	changed sync.Cond
+	buf     []byte // what has come and no Read has taken
+	come    uint64 // bytes that have come; the end of the stream counts as one
+	passed  uint64
+	taken   uint64 // by the last Read, and not passed on yet
+	ended   bool   // the end has come
+	closed  bool
+	ready   bool
+	told    wire.Entry // what the other side was told last
+	waiters []waiter
+}
+
+// In makes the receiving half of a stream. The other side mustn't have sent anything yet.
+func (l *Link) In(id wire.Stream) *In {
+	i := &In{l: l, id: id}
+	i.changed.L = &l.mu
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ins[id] = i
+	return i
+}
+
+// Read implements io.Reader. What the Read before has given counts as passed on now. When the Link
+// has ended, what has come can still be read; then comes the Link's error.
+func (i *In) Read(b []byte) (int, error) {
+	i.l.mu.Lock()
+	defer i.l.mu.Unlock()
+	i.pass()
+	for {
+		switch {
+		case i.closed:
+			return 0, io.ErrClosedPipe
+		case len(i.buf) > 0:
+			n := copy(b, i.buf)
+			i.buf = i.buf[n:]
+			i.taken = uint64(n)
+			return n, nil
+		case i.ended:
+			i.taken = i.come - i.passed
+			i.pass()
+			return 0, io.EOF
+		case i.l.err != nil:
+			return 0, i.l.err
+		}
+		i.changed.Wait()
+	}
+}
+
+// Close says that no more is wanted.
+func (i *In) Close() error {
+	i.l.mu.Lock()
+	defer i.l.mu.Unlock()
+	if !i.closed {
+		i.closed, i.buf = true, nil
+		i.taken = i.come - i.passed
+		i.pass()
+		i.l.readied(i)
+		i.changed.Broadcast()
+	}
+	return nil
+}
+
+// AwaitPassed waits until the bytes before offset were passed on, or the stream has ended. It
+// returns false if stop is closed first, or the Link has ended.
+func (i *In) AwaitPassed(offset uint64, stop <-chan struct{}) bool {
+	i.l.mu.Lock()
+	passed := waitFor(&i.waiters, offset, i.passed, i.finished())
+	i.l.mu.Unlock()
+	select {
+	case <-passed:
+		return true
+	case <-stop:
+	case <-i.l.done:
+	}
+	return false
+}
+
+// finished says whether all was passed on, or no more is wanted. The lock is held, as in all that
+// follows.
+func (i *In) finished() bool { return i.closed || i.ended && i.passed == i.come }
+
+// pass passes on what the last Read took.
+func (i *In) pass() {
+	if i.taken == 0 {
+		return
+	}
+	i.passed += i.taken
+	i.taken = 0
+	i.l.readied(i)
+	wake(&i.waiters, i.passed, i.finished())
+}
+
+func (i *In) entry() wire.Entry {
+	i.told = wire.Entry{Stream: i.id, Come: i.come, Passed: i.passed, Closed: i.closed}
+	return i.told
+}
+
+func (i *In) mark() *bool { return &i.ready }
+
+func (i *In) isBulk() bool { return false }
+
+func (i *In) next(f *wire.Frame) bool {
+	if told := i.told; told.Passed == i.passed && told.Closed == i.closed {
+		return false
+	}
+	*f = wire.Frame{Kind: wire.Ack, Entry: i.entry()}
+	return true
+}
+
+// take takes data. Of what has come before, nothing counts again.
+func (i *In) take(f *wire.Frame) error {
+	if f.Offset > i.come {
+		return fmt.Errorf("%w: %v goes on at %d, not at %d", wire.ErrCorrupt, i.id, f.Offset, i.come)
+	}
+	end := f.Offset + uint64(len(f.Data))
+	if i.ended && end >= i.come || f.End && end < i.come && !i.ended {
+		return fmt.Errorf("%w: %v has another end than before", wire.ErrCorrupt, i.id)
+	}
+	if end > i.come {
+		if !i.closed {
+			i.buf = append(i.buf, f.Data[i.come-f.Offset:]...)
+		}
+		i.come = end
+	}
+	if f.End && !i.ended {
+		i.ended = true
+		i.come++
+	}
+	switch {
+	case i.closed:
+		i.passed = i.come
+		i.l.readied(i)
+	case i.come-i.passed > Window+1:
+		return fmt.Errorf("%w: %v runs ahead", wire.ErrCorrupt, i.id)
+	}
+	i.changed.Broadcast()
+	return nil
+}

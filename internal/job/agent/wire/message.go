@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"banyan/internal/proto"
+)
+
+// maxMessage bounds a message in bytes: the environments of some thousand processes.
+const maxMessage = 64 << 20
+
+// Type says what a Message is.
+type Type string
+
+// From the launcher. Each carries its Term.
+const (
+	// Start asks for processes: Start. Started or Failed answers.
+	Start Type = "start"
+	// Signal sends a Signal to a process.
+	Signal Type = "signal"
+	// CountTaken asks how much of its input a process has read. Taken answers.
+	CountTaken Type = "count taken"
+	// Drain asks how much a process has written to Channel so far, when all of that was read.
+	// Drained answers, unless Forget does away with the question.
+	Drain  Type = "drain"
+	Forget Type = "forget"
+	// Watch asks for news of debuggers, also of the process Speaker that speaks for this one.
+	Watch Type = "watch"
+	// Close asks the agent to end all processes and itself. Gone answers.
+	Close Type = "close"
+)
+
+// From the agent.
+const (
+	Started Type = "started" // Pids
+	Failed  Type = "failed"  // Proc, Errno, Text
+	Taken   Type = "taken"   // Count, or Text
+	Drained Type = "drained" // Count
+	// News tells that Stopped, Ended or Traced of a process has changed.
+	News Type = "news"
+	// Exited tells that a process has ended with Status, At.
+	Exited Type = "exited"
+	// Gone tells that the agent has ended all its processes, because of Text, and ends.
+	Gone Type = "gone"
+)
+
+// Message is what the launcher and an agent say on the stream Control. Fields that a Type doesn't
+// name are zero.
+type Message struct {
+	Type Type `json:"type"`
+	// Term is the launcher's. An agent refuses what a launcher of an older term says than one that
+	// it has heard, so that another launcher can take over.
+	Term uint64 `json:"term,omitempty"`
+	// Ask numbers a question; the answer has the same.
+	Ask         uint64            `json:"ask,omitempty"`
+	Proc        proto.Proc        `json:"proc,omitempty"`
+	Incarnation proto.Incarnation `json:"incarnation,omitempty"`
+	Channel     Channel           `json:"channel,omitempty"`
+	Start       *Specs            `json:"start,omitempty"`
+	Pids        []int             `json:"pids,omitempty"`
+	Signal      int               `json:"signal,omitempty"`
+	Speaker     int               `json:"speaker,omitempty"`
+	Count       int64             `json:"count,omitempty"`
+	Errno       int               `json:"errno,omitempty"`
+	Text        string            `json:"text,omitempty"`
+	Stopped     bool              `json:"stopped,omitempty"`
+	Ended       bool              `json:"ended,omitempty"`
+	Traced      bool              `json:"traced,omitempty"`
+	Status      uint32            `json:"status,omitempty"`
+	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
+}
+
+// AppendMessage appends a message to b as it stands in a stream, its length before it.
+func AppendMessage(b []byte, m *Message) ([]byte, error) {
+	text, err := json.Marshal(m)
+	if err == nil && len(text) > maxMessage {
+		err = fmt.Errorf("its %d bytes are more than %d: start fewer processes on a host, or with smaller environments", len(text), maxMessage)
+	}
+	if err != nil {
+		return b, fmt.Errorf("the message %q: %w", m.Type, err)
+	}
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(text))), text...), nil
+}
+
+// ReadMessage reads the next message of a stream. It holds no more than has come.
+func ReadMessage(r io.Reader) (m Message, err error) {
+	var head [headSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return m, err
+	}
+	size := binary.BigEndian.Uint32(head[:])
+	if size > maxMessage {
+		return m, fmt.Errorf("%w: a message of %d bytes", ErrCorrupt, size)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, int64(size)))
+	if err == nil && len(text) < int(size) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	if m.Type == "" || m.Channel >= channels || m.Proc < 0 {
+		return m, fmt.Errorf("%w: a message %.100q", ErrCorrupt, text)
+	}
+	return m, nil
+}
