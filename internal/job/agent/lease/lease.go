@@ -3,27 +3,27 @@
 // asks for one again and again, and the launcher grants it. An agent without a lease kills its
 // processes. The launcher holds them for dead when every lease that it granted is certainly over.
 //
-// [Holder] is the agent's machine, and [Granter] the launcher's. Both are pure, and each is told the
-// time by its own clock, CLOCK_BOOTTIME, which goes on while a host sleeps. The clocks needn't
+// [Holder] is the agent's machine, and [Granter] the launcher's. Both are pure, and each is told
+// the time by its own clock, CLOCK_BOOTTIME, which goes on while a host sleeps. The clocks needn't
 // agree. Only their rates must nearly.
 //
 // # Why it is safe
 //
 // A lease runs from when it was asked for, by the holder's clock. The granter counts it from when
 // it granted it, which is later. So the holder's ends first, whatever the network does to requests
-// and grants, and however long either side was paused in between. [Margin] covers clocks whose rates
-// differ, and the time that killing takes.
+// and grants, and however long either side was paused in between. [Margin] covers clocks whose
+// rates differ, and the time that killing takes.
 //
 // # Invariants
 //
-//   - Once Over has said yes, Held has said no before, if the clocks' rates differ by less than a
+//   - Once Over has said yes, Held says no, if the clocks' rates differ by less than a
 //     hundredth, and it never says yes again.
 //   - Over stays so: nothing is granted afterwards.
 //
 // # Limits
 //
-// A holder that is stopped doesn't kill at its lease's end, but when it goes on. Its processes don't
-// check the lease themselves.
+// A holder that is stopped doesn't kill at its lease's end, but when it goes on. Its processes
+// don't check the lease themselves.
 package lease
 
 import "banyan/internal/proto"
@@ -94,7 +94,8 @@ func NewGranter(now, length proto.Time) *Granter {
 	return &Granter{length: length, granted: []granted{{0, now + length + Margin(length)}}}
 }
 
-// Asked takes a request. It returns false if it grants nothing, because the holder is held for dead.
+// Asked takes a request. It returns false if it grants nothing, because the holder is held for
+// dead.
 func (g *Granter) Asked(now proto.Time, r Request) (Grant, bool) {
 	if g.Over(now) {
 		return Grant{}, false
@@ -105,13 +106,15 @@ func (g *Granter) Asked(now proto.Time, r Request) (Grant, bool) {
 	return g.grant(now, g.length), true
 }
 
-// Extend grants the holder's last request once more, for longer than usual: this side is about to
-// pause. It returns false if there is no request to grant.
-func (g *Granter) Extend(now, length proto.Time) (Grant, bool) {
+// Lengthen makes the leases that are granted from now on as long as length, and grants the last
+// request once more, which has effect if that is longer. This is for a side that is about to
+// pause, and for its return. It returns false if there is no request to grant.
+func (g *Granter) Lengthen(now, length proto.Time) (Grant, bool) {
+	g.length = length
 	if g.Over(now) || g.last.At == 0 {
 		return Grant{}, false
 	}
-	return g.grant(now, length), true
+	return g.grant(now, g.length), true
 }
 
 func (g *Granter) grant(now, length proto.Time) Grant {

@@ -121,8 +121,8 @@ func (w *world) granterActs() {
 			w.grants = append(w.grants, message[Grant]{w.now + w.delay(), g})
 		}
 	}
-	if w.rng.IntN(30000) == 0 {
-		if g, ok := w.g.Extend(now, 4*length); ok {
+	if w.rng.IntN(15000) == 0 {
+		if g, ok := w.g.Lengthen(now, length*proto.Time(1+3*w.rng.Int64N(2))); ok {
 			w.extended++
 			w.grants = append(w.grants, message[Grant]{w.now + w.delay(), g})
 		}
@@ -159,8 +159,8 @@ func runs(t *testing.T, seeds uint64, spread float64, fromArrival bool) (broken,
 	return
 }
 
-// Nothing acts with a lease that the granter holds for over, with clocks whose rates differ by up to
-// 1 in 100, drops, delays of seconds and pauses of both sides.
+// Nothing acts with a lease that the granter holds for over, with clocks whose rates differ by up
+// to 1 in 100, drops, delays of seconds and pauses of both sides.
 func TestLease(t *testing.T) {
 	seeds := uint64(200)
 	if explore.Long() {
@@ -194,11 +194,12 @@ func TestRenewal(t *testing.T) {
 		}
 		h.Granted(now, grant)
 		if i == 500 {
-			long, _ := g.Extend(now, 100*length)
+			long, _ := g.Lengthen(now, 100*length)
 			h.Granted(now, long)
 			if h.Until() != now+100*length || g.End() < h.Until() {
-				t.Fatalf("extended: %v, %v", h.Until(), g.End())
+				t.Fatalf("longer: %v, %v", h.Until(), g.End())
 			}
+			g.Lengthen(now, length)
 		}
 	}
 	if h.Until() != now+length || g.End() > now+2*length || len(g.granted) > 3 {
@@ -216,7 +217,7 @@ func TestOverStays(t *testing.T) {
 	if _, ok := g.Asked(13, Request{12, 1}); ok || h.Held(11) || g.Over(12) == false {
 		t.Error("something was granted after the end")
 	}
-	if _, ok := g.Extend(13, 100); ok {
-		t.Error("extended after the end")
+	if _, ok := g.Lengthen(13, 100); ok {
+		t.Error("granted after the end")
 	}
 }

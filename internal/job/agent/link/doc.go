@@ -8,8 +8,8 @@
 // # Flow
 //
 // The sender keeps what the receiver hasn't passed on: what an In has given to a Read counts as
-// passed on when the next Read begins. It keeps at most [Window] bytes; then a bounded Out makes its
-// writer wait. An unbounded one, which is for rare messages, keeps all, and sends no more than
+// passed on when the next Read begins. It keeps at most [Window] bytes; then a bounded Out makes
+// its writer wait. An unbounded one, which is for rare messages, keeps all, and sends no more than
 // Window bytes ahead.
 //
 // When a connection begins, both sides tell how far their In's have come (Resume), and send from

@@ -18,6 +18,7 @@ type In struct {
 	passed  uint64
 	taken   uint64 // by the last Read, and not passed on yet
 	ended   bool   // the end has come
+	cut     bool   // the Link has ended, and all that had come was read
 	closed  bool
 	ready   bool
 	told    wire.Entry // what the other side was told last
@@ -54,6 +55,8 @@ func (i *In) Read(b []byte) (int, error) {
 			i.pass()
 			return 0, io.EOF
 		case i.l.err != nil:
+			i.cut = true
+			wake(&i.waiters, i.passed, true)
 			return 0, i.l.err
 		}
 		i.changed.Wait()
@@ -74,8 +77,8 @@ func (i *In) Close() error {
 	return nil
 }
 
-// AwaitPassed waits until the bytes before offset were passed on, or the stream has ended. It
-// returns false if stop is closed first, or the Link has ended.
+// AwaitPassed waits until the bytes before offset were passed on, or a Read has come to the end of
+// the stream or of the Link. It returns false if stop is closed first.
 func (i *In) AwaitPassed(offset uint64, stop <-chan struct{}) bool {
 	i.l.mu.Lock()
 	passed := waitFor(&i.waiters, offset, i.passed, i.finished())
@@ -84,14 +87,13 @@ func (i *In) AwaitPassed(offset uint64, stop <-chan struct{}) bool {
 	case <-passed:
 		return true
 	case <-stop:
-	case <-i.l.done:
+		return false
 	}
-	return false
 }
 
-// finished says whether all was passed on, or no more is wanted. The lock is held, as in all that
-// follows.
-func (i *In) finished() bool { return i.closed || i.ended && i.passed == i.come }
+// finished says whether all was passed on, no more can come, or no more is wanted. The lock is
+// held, as in all that follows.
+func (i *In) finished() bool { return i.closed || i.cut || i.ended && i.passed == i.come }
 
 // pass passes on what the last Read took.
 func (i *In) pass() {
@@ -149,4 +151,12 @@ func (i *In) take(f *wire.Frame) error {
 	}
 	i.changed.Broadcast()
 	return nil
+}
+
+// Finished returns a channel that is closed when a Read has come to the end of the stream or the
+// Link, or the stream was closed.
+func (i *In) Finished() <-chan struct{} {
+	i.l.mu.Lock()
+	defer i.l.mu.Unlock()
+	return waitFor(&i.waiters, 1<<63, i.passed, i.finished())
 }

@@ -50,8 +50,8 @@ type sender interface {
 	isBulk() bool
 }
 
-// New makes a Link. A connection that says nothing, or takes nothing, for silence is given up. heard
-// takes the frames that belong to no stream; it must not wait for the Link.
+// New makes a Link. A connection that says nothing, or takes nothing, for silence is given up.
+// heard takes the frames that belong to no stream; it must not wait for the Link.
 func New(silence time.Duration, heard func(*wire.Frame)) *Link {
 	l := &Link{silence: silence, heard: heard, outs: make(map[wire.Stream]*Out), ins: make(map[wire.Stream]*In), done: make(chan struct{})}
 	l.work.L = &l.mu
@@ -89,8 +89,16 @@ func (l *Link) End(err error) {
 	l.work.Broadcast()
 }
 
-// Urge sends a frame that belongs to no stream before all else. It is lost if there is no connection,
-// or if that breaks.
+// Forget forgets the streams of an id, of which nothing is expected any more.
+func (l *Link) Forget(id wire.Stream) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.outs, id)
+	delete(l.ins, id)
+}
+
+// Urge sends a frame that belongs to no stream before all else. It is lost if there is no
+// connection, or if that breaks.
 func (l *Link) Urge(f wire.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

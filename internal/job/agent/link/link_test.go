@@ -18,8 +18,8 @@ import (
 
 const patience = 20 * time.Second
 
-// cable carries what one side writes to the other side, in pieces, and breaks after some bytes. Then
-// what it holds is lost.
+// cable carries what one side writes to the other side, in pieces, and breaks after some bytes.
+// Then what it holds is lost.
 func cable(from, to net.Conn, rng *rand.Rand, bytes int) {
 	defer from.Close()
 	defer to.Close()
@@ -228,9 +228,11 @@ func TestAwaitPassed(t *testing.T) {
 		t.Error("not passed on")
 	}
 	b.End(net.ErrClosed)
-	if in.AwaitPassed(11, nil) {
-		t.Error("passed on after the end")
+	if in.AwaitPassed(11, stop) {
+		t.Error("passed on before a Read has seen the end")
 	}
+	go in.Read(make([]byte, 100))
+	in.AwaitPassed(11, nil)
 }
 
 // The end of a Link wakes all that wait, and lets what has come be read.

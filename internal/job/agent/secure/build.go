@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// Build identifies this program: two programs have the same one if they were compiled from the same
-// source by the same compiler. Launcher and agents must be the same build, because nothing promises
-// that builds of different days mean the same by their messages.
+// Build identifies this program: two programs have the same one if they were compiled from the
+// same source by the same compiler. Launcher and agents must be the same build, because nothing
+// promises that builds of different days mean the same by their messages.
 var Build = sync.OnceValue(func() string {
 	const self = "/proc/self/exe"
 	if id := goBuildID(self); id != "" {

@@ -29,7 +29,8 @@ var ErrOtherKey = errors.New("it has another job's key")
 var ErrStranger = errors.New("it speaks another protocol")
 
 // Accept makes a connection to the launcher secure. It returns the number of the agent that has
-// proved that it holds the job's key. After an error the connection is closed. ctx bounds the wait.
+// proved that it holds the job's key. After an error the connection is closed. ctx bounds the
+// wait.
 func Accept(ctx context.Context, conn net.Conn, k Key) (*tls.Conn, int, error) {
 	number := -1
 	c := k.config(launcher, 0)
@@ -51,9 +52,9 @@ func Accept(ctx context.Context, conn net.Conn, k Key) (*tls.Conn, int, error) {
 	return t, number, nil
 }
 
-// Dial makes a connection to the launcher secure, as the agent of a number. The launcher may refuse
-// it later: the first Read tells then, whose error Explain explains. After an error the connection
-// is closed. ctx bounds the wait.
+// Dial makes a connection to the launcher secure, as the agent of a number. The launcher may
+// refuse it later: the first Read tells then, whose error Explain explains. After an error the
+// connection is closed. ctx bounds the wait.
 func Dial(ctx context.Context, conn net.Conn, k Key, number int) (*tls.Conn, error) {
 	c := k.config(agent(number), number)
 	c.InsecureSkipVerify = true // VerifyConnection verifies: no authority and no name counts
@@ -75,8 +76,8 @@ func (k Key) config(r role, number int) *tls.Config {
 	}
 }
 
-// certificate shows the public key of a role. Its serial number tells the agent's number, from 1 on
-// because 0 isn't allowed.
+// certificate shows the public key of a role. Its serial number tells the agent's number, from 1
+// on because 0 isn't allowed.
 func (k Key) certificate(r role, number int) tls.Certificate {
 	signer := k.signer(r)
 	template := &x509.Certificate{

@@ -12,9 +12,10 @@
 //
 // # Connections
 //
-// A connection is TLS 1.3 and no other version. Both sides show a certificate that they have signed
-// themselves. Its names and dates mean nothing. What counts is its public key: it must be the one
-// that this side derives for the other's role. There is no authority, and no session is resumed.
+// A connection is TLS 1.3 and no other version. Both sides show a certificate that they have
+// signed themselves. Its names and dates mean nothing. What counts is its public key: it must be
+// the one that this side derives for the other's role. There is no authority, and no session is
+// resumed.
 //
 // # Invariants
 //

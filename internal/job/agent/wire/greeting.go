@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"banyan/internal/job/agent"
-	"banyan/internal/proto"
+	"banyan/internal/job/agent/lease"
 )
 
 // Greeting is how a connection begins, as JSON: the agent's Hello, and the launcher's Welcome or
@@ -19,9 +19,10 @@ type Greeting struct {
 	// Term is the launcher's. In a Hello it is the highest that the agent has seen.
 	Term uint64     `json:"term,omitempty"`
 	Host agent.Host `json:"host,omitzero"` // of a Hello
-	// Lease is the length of the lease that a Welcome grants, from the Hello on.
-	Lease proto.Time `json:"lease_ns,omitempty"`
-	Text  string     `json:"text,omitempty"`
+	// Request is what a Hello asks for, and Grant what a Welcome grants.
+	Request lease.Request `json:"request,omitzero"`
+	Grant   lease.Grant   `json:"grant,omitzero"`
+	Text    string        `json:"text,omitempty"` // of a Refusal: one line
 }
 
 // Frame is the greeting as a frame.

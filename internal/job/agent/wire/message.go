@@ -36,7 +36,7 @@ const (
 // From the agent.
 const (
 	Started Type = "started" // Pids
-	Failed  Type = "failed"  // Proc, Errno, Text
+	Failed  Type = "failed"  // Proc, Op, Errno; or Text
 	Taken   Type = "taken"   // Count, or Text
 	Drained Type = "drained" // Count
 	// News tells that Stopped, Ended or Traced of a process has changed.
@@ -64,6 +64,7 @@ type Message struct {
 	Signal      int               `json:"signal,omitempty"`
 	Speaker     int               `json:"speaker,omitempty"`
 	Count       int64             `json:"count,omitempty"`
+	Op          string            `json:"op,omitempty"`
 	Errno       int               `json:"errno,omitempty"`
 	Text        string            `json:"text,omitempty"`
 	Stopped     bool              `json:"stopped,omitempty"`

@@ -22,6 +22,7 @@ type spec struct {
 	Path        int               `json:"path"`
 	Argv        []int             `json:"argv"`
 	Dir         int               `json:"dir"`
+	MakeDir     bool              `json:"make_dir,omitempty"`
 	Env         []int             `json:"env"`
 	Input       agent.InputKind   `json:"input,omitempty"`
 	Replacement bool              `json:"replacement,omitempty"`
@@ -49,7 +50,7 @@ func Pack(specs []agent.Spec) *Specs {
 	}
 	for _, s := range specs {
 		p.Specs = append(p.Specs, spec{
-			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), numbers(s.Env), s.Input, s.Replacement, s.Cores,
+			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), s.MakeDir, numbers(s.Env), s.Input, s.Replacement, s.Cores,
 		})
 	}
 	return p
@@ -80,7 +81,7 @@ func (p *Specs) Unpack() (specs []agent.Spec, err error) {
 			return nil, fmt.Errorf("%w: a spec of %v", ErrCorrupt, s.Proc)
 		}
 		specs = append(specs, agent.Spec{
-			Proc: s.Proc, Incarnation: s.Incarnation, Path: text(s.Path), Argv: texts(s.Argv), Dir: text(s.Dir), Env: texts(s.Env),
+			Proc: s.Proc, Incarnation: s.Incarnation, Path: text(s.Path), Argv: texts(s.Argv), Dir: text(s.Dir), MakeDir: s.MakeDir, Env: texts(s.Env),
 			Input: s.Input, Replacement: s.Replacement, Cores: s.Cores,
 		})
 	}

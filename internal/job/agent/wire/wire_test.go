@@ -139,7 +139,7 @@ func someSpecs() []agent.Spec {
 	env := []string{"A=1", "B=\xff\xfe"}
 	return []agent.Spec{
 		{Proc: 0, Path: "/bin/\xffp", Argv: []string{"p", ""}, Env: append(env, "R=0"), Input: agent.AskedInput, Cores: []int{0}},
-		{Proc: 7, Incarnation: 3, Path: "/bin/\xffp", Argv: []string{}, Dir: "/d", Env: append(env[:2:2], "R=7"), Replacement: true},
+		{Proc: 7, Incarnation: 3, Path: "/bin/\xffp", Argv: []string{}, Dir: "/d", MakeDir: true, Env: append(env[:2:2], "R=7"), Replacement: true},
 	}
 }
 

@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
+	"banyan/internal/runtime/handshake"
+)
+
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = time.Second
+)
+
+// errRefused says that a launcher that holds the job's key has refused this agent, or this agent
+// it. Another attempt would have the same end.
+var errRefused = errors.New("refused")
+
+// dialler makes connections to the launcher.
+type dialler struct {
+	addresses []string
+	key       secure.Key
+	number    int
+	build     string
+}
+
+// connection is a connection whose launcher has said welcome.
+type connection struct {
+	net.Conn
+	reader  *wire.Reader
+	welcome wire.Greeting
+}
+
+// dial tries all addresses at the same time, again and again with pauses that grow, until one
+// welcomes this agent or ctx ends. hello makes the greeting of an attempt.
+func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connection, error) {
+	pause := handshake.Backoff{Next: firstPause, Max: mostPause}
+	for {
+		c, err, final := d.attempt(ctx, hello)
+		if err == nil || final {
+			return c, err
+		}
+		// Agents that have lost the same connection shouldn't come back at the same moment.
+		pause.Next = pause.Next/2 + rand.N(pause.Next)
+		if !pause.Pause(ctx) {
+			return nil, err
+		}
+	}
+}
+
+// attempt tries each address once. final says that another attempt is no use.
+func (d *dialler) attempt(ctx context.Context, hello func() wire.Greeting) (c *connection, err error, final bool) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	defer cancel()
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex // only one address gets a hello at a time: several may be the launcher's
+		errs = make([]error, len(d.addresses))
+	)
+	for i, address := range d.addresses {
+		all.Go(func() {
+			conn, err := d.connect(ctx, address)
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if c != nil || final {
+					conn.Close()
+					return
+				}
+				var welcomed *connection
+				if welcomed, err = d.greet(ctx, conn, hello()); err == nil {
+					c = welcomed
+					cancel()
+					return
+				}
+				conn.Close()
+				final = final || errors.Is(err, errRefused)
+			}
+			errs[i] = fmt.Errorf("%s: %w", address, err)
+		})
+	}
+	all.Wait()
+	if c != nil {
+		return c, nil, true
+	}
+	return nil, oneLine(errs), final || strange(errs)
+}
+
+// strange says whether every address has an answer, and none of them is a launcher of this job.
+func strange(errs []error) bool {
+	for _, err := range errs {
+		if !errors.Is(err, secure.ErrOtherKey) && !errors.Is(err, secure.ErrStranger) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneLine is an error with all texts in a line. A refusal says enough alone.
+func oneLine(errs []error) error {
+	var texts []string
+	for _, err := range errs {
+		if errors.Is(err, errRefused) {
+			return err
+		}
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// connect makes a connection to an address that has proved that it is a launcher of this job.
+func (d *dialler) connect(ctx context.Context, address string) (net.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) {
+			err = op.Err // the address is said already
+		}
+		return nil, err
+	}
+	return secure.Dial(ctx, conn, d.key, d.number)
+}
+
+// greet says hello, and reads the answer.
+func (d *dialler) greet(ctx context.Context, conn net.Conn, hello wire.Greeting) (*connection, error) {
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
+	f, err := hello.Frame(wire.Hello)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(wire.Append(nil, f)); err != nil {
+		return nil, secure.Explain(err)
+	}
+	c := &connection{Conn: conn, reader: wire.NewReader(conn)}
+	answer, err := c.reader.Read()
+	if err != nil {
+		return nil, secure.Explain(err)
+	}
+	if c.welcome, err = answer.Greeting(); err != nil {
+		return nil, err
+	}
+	switch why := c.welcome.Disagreement(wire.Version, d.build, "the launcher"); {
+	case answer.Kind == wire.Refusal && c.welcome.Text != "":
+		return nil, fmt.Errorf("%w: %s", errRefused, c.welcome.Text)
+	case answer.Kind != wire.Welcome:
+		return nil, secure.ErrStranger
+	case why != "":
+		return nil, fmt.Errorf("%w: %s", errRefused, why)
+	case c.welcome.Term < hello.Term:
+		return nil, fmt.Errorf("%w: this launcher's term is %d, and there is one of term %d", errRefused, c.welcome.Term, hello.Term)
+	}
+	conn.SetDeadline(time.Time{})
+	return c, nil
+}

@@ -1,0 +1,38 @@
+// Package remote is the agent of another host: [Remote] stands for it in the launcher, and [Serve]
+// is what "banyan agent" does there, over an agent.Local.
+//
+// # A connection
+//
+// The agent dials the launcher, so that only the launcher needs a port (listener.go, dial.go).
+// Both prove that they hold the job's key (package secure) and tell their versions and builds
+// (Hello and Welcome). Then package link carries streams over the connection: one with messages of
+// launcher and agent (package wire), and for each process its lifeline, its PMI connection, and
+// what it reads and writes. If the connection breaks the agent dials again, and all streams go on
+// where they were.
+//
+//	the launcher's side   listener.go greet.go remote.go process.go streams.go
+//	the agent's side      serve.go dial.go commands.go served.go patrol.go
+//
+// # When a host is lost
+//
+// A broken connection is a hint. The launcher holds the processes of a host for dead only when the
+// agent has said that it killed them all, or when each lease that it granted to the agent is
+// certainly over (package lease). An agent without a lease kills its processes and ends.
+//
+// # Invariants
+//
+//   - What a process writes and says comes once, in order, and so does what it is sent, however
+//     often the connection breaks. What the launcher hasn't passed on the agent keeps: at most
+//     link.Window bytes of a stream, then the process has to wait.
+//   - The agent carries out each command once. It refuses commands of an older term than one that it
+//     has heard.
+//   - An agent ends when the launcher says so, when its lease is over, or when it is told to by a
+//     signal. Then none of its processes is left.
+//
+// # Limits
+//
+// An agent that is stopped (SIGSTOP) kills nothing before it goes on: its processes don't check
+// its lease themselves. If an agent is killed the kernel kills its processes, but the launcher
+// learns it only by the lease. A launcher that is stopped for longer than the lease loses its
+// hosts, unless it made their leases longer first ([Remote.Lengthen]).
+package remote

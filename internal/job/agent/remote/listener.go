@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/runtime/handshake"
+)
+
+// Options are what a launcher may want otherwise. The zero value is fine.
+type Options struct {
+	// Term is the launcher's: agents refuse one of an older term. 0: 1.
+	Term uint64
+	// Lease is the length of the agents' leases. 0: DefaultLease.
+	Lease time.Duration
+	// Note, if given, is told in one line of each connection that was refused. Several goroutines
+	// may call it.
+	Note  func(text string)
+	build string // for tests; empty: this program's
+}
+
+// Listener accepts the connections of a job's agents, and of none else.
+type Listener struct {
+	key      secure.Key
+	options  Options
+	instance uint64
+	socket   net.Listener
+	cancel   context.CancelFunc
+	served   chan struct{}
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed and made anew when an agent has come or was refused
+	agents   map[int]*Remote
+	expected map[*Remote]bool // Expect has returned it
+	refused  map[int]string   // why an agent was refused last; -1: one of unknown number
+	closed   bool
+}
+
+// Listen opens a port for the agents that hold the key. The address is as net.Listen has it for
+// TCP; ":0" is any free port of all addresses.
+func Listen(address string, key secure.Key, o Options) (*Listener, error) {
+	socket, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("no port for the agents: %w", err)
+	}
+	o.Term, o.Lease, o.build = max(o.Term, 1), cmp.Or(o.Lease, DefaultLease), buildOr(o.build)
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &Listener{
+		key: key, options: o, instance: newInstance(), socket: socket, cancel: cancel, served: make(chan struct{}),
+		changed: make(chan struct{}), agents: make(map[int]*Remote), expected: make(map[*Remote]bool), refused: make(map[int]string),
+	}
+	go func() {
+		defer close(l.served)
+		var gate handshake.Gate
+		gate.Serve(ctx, socket, func(conn net.Conn, proven func()) { l.greet(ctx, conn, proven) }, func(err error) {
+			slog.Debug("agents' listener", "err", err)
+		})
+	}()
+	return l, nil
+}
+
+// Port is the port's number.
+func (l *Listener) Port() int { return l.socket.Addr().(*net.TCPAddr).Port }
+
+// Addresses are where agents can find the listener, as HOST:PORT: what it was told to listen on,
+// or all addresses of this host but those of the loopback, unless there are no others.
+func (l *Listener) Addresses() []string {
+	at := l.socket.Addr().(*net.TCPAddr)
+	if !at.IP.IsUnspecified() {
+		return []string{at.String()}
+	}
+	var four, six, loopback []string
+	addresses, _ := net.InterfaceAddrs()
+	for _, a := range addresses {
+		n, ok := a.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		text := net.JoinHostPort(n.IP.String(), strconv.Itoa(at.Port))
+		switch {
+		case n.IP.IsLoopback():
+			loopback = append(loopback, text)
+		case !n.IP.IsGlobalUnicast():
+		case n.IP.To4() != nil:
+			four = append(four, text)
+		default:
+			six = append(six, text)
+		}
+	}
+	if found := append(four, six...); len(found) > 0 {
+		return found
+	}
+	return loopback
+}
+
+// Expect waits for the agent of a number. It returns each agent once: if the number's host is
+// lost, the next Expect waits for another agent of that number. If none comes before ctx ends, the
+// error says what is known.
+func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
+	for {
+		l.mu.Lock()
+		r, changed, closed := l.agents[number], l.changed, l.closed
+		if r != nil && !l.expected[r] && r.Reason() == "" {
+			l.expected[r] = true
+			l.mu.Unlock()
+			return r, nil
+		}
+		l.mu.Unlock()
+		if closed {
+			return nil, errors.New("the listener was closed")
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, l.missing(number, ctx.Err())
+		}
+	}
+}
+
+// missing says what is known of an agent that hasn't come.
+func (l *Listener) missing(number int, cause error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := "it hasn't connected to " + strings.Join(l.Addresses(), " or ")
+	if errors.Is(cause, context.DeadlineExceeded) {
+		text += " in time"
+	}
+	if why, ok := l.refused[number]; ok {
+		text = "it was refused: " + why
+	} else if why, ok := l.refused[-1]; ok {
+		text += "; a connection was refused: " + why
+	}
+	return fmt.Errorf("%s hasn't come: %s", agentName(number), text)
+}
+
+// news wakes those that Expect an agent. The lock is held.
+func (l *Listener) news() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// refuse notes why a connection was refused; number is -1 if it isn't known.
+func (l *Listener) refuse(number int, from net.Addr, why string) {
+	l.mu.Lock()
+	l.refused[number] = why
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return
+	}
+	name := "a connection"
+	if number >= 0 {
+		name = agentName(number)
+	}
+	l.options.Note(fmt.Sprintf("%s from %v was refused: %s", name, from, why))
+}
+
+// Close closes the port and all agents, at the same time. It waits for these as Remote.Close does,
+// and returns their errors.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	agents := make([]*Remote, 0, len(l.agents))
+	for _, r := range l.agents {
+		agents = append(agents, r)
+	}
+	again := l.closed
+	l.closed = true
+	if !again {
+		l.news()
+	}
+	l.mu.Unlock()
+	if again {
+		return nil
+	}
+	errs := make([]error, len(agents))
+	var all sync.WaitGroup
+	for i, r := range agents {
+		all.Go(func() { errs[i] = r.Close() })
+	}
+	all.Wait()
+	l.cancel()
+	l.socket.Close()
+	<-l.served
+	return errors.Join(errs...)
+}

@@ -1,0 +1,358 @@
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/lease"
+	"banyan/internal/job/agent/link"
+	"banyan/internal/job/agent/wire"
+	"banyan/internal/proto"
+)
+
+// messages is the stream of what launcher and agent say to each other.
+var messages = wire.Stream{Channel: wire.Control}
+
+// closeLimit bounds how long Close waits for the agent's answer.
+const closeLimit = 2 * time.Second
+
+// errClosed ends what waits for an agent that was closed.
+var errClosed = errors.New("the agent was closed")
+
+// Remote is the agent of another host. It implements agent.Agent. Only Start and Close wait for
+// the agent; they return when the host is lost.
+type Remote struct {
+	number   int
+	instance uint64
+	host     agent.Host
+	term     uint64
+	length   time.Duration // of its lease
+	link     *link.Link
+	commands *link.Out
+	lost     chan struct{} // closed when the host is lost
+	ended    chan struct{} // closed when nothing more comes from the agent
+
+	mu      sync.Mutex
+	granter *lease.Granter
+	delays  []proto.Time // of the last requests: our clock at their arrival, minus the agent's at their sending
+	asked   uint64       // number of the last question
+	answers map[uint64]chan wire.Message
+	procs   map[key]*process
+	reason  string // why the host is lost
+	bad     error  // the agent has sent what makes no sense; it gets no more leases
+	closing bool
+}
+
+// key names a process.
+type key struct {
+	proc        proto.Proc
+	incarnation proto.Incarnation
+}
+
+// stream names one of its streams.
+func (k key) stream(c wire.Channel) wire.Stream {
+	return wire.Stream{Proc: k.proc, Incarnation: k.incarnation, Channel: c}
+}
+
+// newRemote makes the launcher's side of an agent that has said hello.
+func newRemote(number int, hello wire.Greeting, o Options) *Remote {
+	r := &Remote{
+		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
+		lost: make(chan struct{}), ended: make(chan struct{}),
+		granter: lease.NewGranter(boottime(), proto.Time(o.Lease)),
+		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
+	}
+	r.link = link.New(silence(o.Lease), r.heard)
+	r.commands = r.link.Out(messages, false)
+	go r.listen(r.link.In(messages))
+	go r.watch()
+	return r
+}
+
+// Number is the agent's number.
+func (r *Remote) Number() int { return r.number }
+
+// Host implements agent.Agent.
+func (r *Remote) Host() agent.Host { return r.host }
+
+// Lost implements agent.Agent.
+func (r *Remote) Lost() <-chan struct{} { return r.lost }
+
+// Reason says in words why the host is lost; empty if it isn't.
+func (r *Remote) Reason() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reason
+}
+
+// Lengthen makes the agent's leases as long as limit from now on, because the launcher is about to
+// pause; 0 makes them as short as they were. A host that dies meanwhile is lost when such a lease
+// is over. It doesn't wait until the agent knows.
+func (r *Remote) Lengthen(limit time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g, ok := r.granter.Lengthen(boottime(), proto.Time(cmp.Or(limit, r.length))); ok {
+		r.link.Urge(wire.Frame{Kind: wire.Grant, Grant: g})
+	}
+}
+
+// request takes an agent's request for a lease. It returns false if the agent gets none, because
+// it is held for dead.
+func (r *Remote) request(q lease.Request) (lease.Grant, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := boottime()
+	const kept = 16
+	if r.delays = append(r.delays, now-q.At); len(r.delays) > kept {
+		r.delays = r.delays[1:]
+	}
+	if r.bad != nil || r.closing {
+		return lease.Grant{}, false
+	}
+	return r.granter.Asked(now, q)
+}
+
+// heard takes a frame of no stream.
+func (r *Remote) heard(f *wire.Frame) {
+	if f.Kind != wire.Ask {
+		return
+	}
+	if g, ok := r.request(f.Ask); ok {
+		r.link.Urge(wire.Frame{Kind: wire.Grant, Grant: g})
+	}
+}
+
+// when is a time of the agent's clock by ours. The quickest of the last requests tells best how
+// the clocks differ.
+func (r *Remote) when(at proto.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := boottime()
+	here := now
+	for i, d := range r.delays {
+		if i == 0 || at+d < here {
+			here = at + d
+		}
+	}
+	return time.Now().Add(-time.Duration(max(0, now-here)))
+}
+
+// watch waits until all leases are over.
+func (r *Remote) watch() {
+	ticker := time.NewTicker(time.Duration(lease.Renewal(proto.Time(r.length))))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.link.Done():
+			return
+		case <-ticker.C:
+		}
+		r.mu.Lock()
+		over, bad := r.granter.Over(boottime()), r.bad
+		r.mu.Unlock()
+		switch {
+		case over && bad != nil:
+			r.lose(fmt.Sprintf("its agent can't be understood (%v), and got no more leases", bad))
+		case over:
+			r.lose(fmt.Sprintf("nothing was heard from its agent for %v, and its lease is over", patience(r.length)))
+		}
+	}
+}
+
+// lose declares the host lost.
+func (r *Remote) lose(reason string) {
+	r.mu.Lock()
+	first := r.reason == "" && !r.closing
+	if first {
+		r.reason = reason
+	}
+	r.mu.Unlock()
+	if !first {
+		return
+	}
+	slog.Debug("host lost", "agent", r.number, "host", r.host.Name, "reason", reason)
+	r.link.End(agent.ErrHostLost) // first: what waits for a stream must find its end
+	close(r.lost)
+}
+
+// carry carries the streams over a connection until that breaks.
+func (r *Remote) carry(connection func() error) {
+	err := connection()
+	slog.Debug("connection ended", "agent", r.number, "host", r.host.Name, "err", err)
+	if errors.Is(err, wire.ErrCorrupt) {
+		r.distrust(err)
+	}
+}
+
+// distrust gives the agent no more leases.
+func (r *Remote) distrust(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bad == nil {
+		r.bad = err
+	}
+}
+
+// say sends a command.
+func (r *Remote) say(m wire.Message) error {
+	m.Term = r.term
+	b, err := wire.AppendMessage(nil, &m)
+	if err != nil {
+		return err
+	}
+	_, err = r.commands.Write(b)
+	return err
+}
+
+// ask sends a question. The answer comes on the channel, if it comes.
+func (r *Remote) ask(m wire.Message) (number uint64, answer <-chan wire.Message, err error) {
+	c := make(chan wire.Message, 1)
+	r.mu.Lock()
+	r.asked++
+	m.Ask = r.asked
+	r.answers[m.Ask] = c
+	r.mu.Unlock()
+	if err = r.say(m); err != nil {
+		r.forget(m.Ask)
+	}
+	return m.Ask, c, err
+}
+
+// forget does away with a question.
+func (r *Remote) forget(number uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.answers, number)
+}
+
+// await asks a question and waits for the answer. The error is agent.ErrHostLost or errClosed if
+// none comes.
+func (r *Remote) await(m wire.Message) (wire.Message, error) {
+	_, answer, err := r.ask(m)
+	if err != nil {
+		return m, err
+	}
+	select {
+	case m = <-answer:
+		return m, nil
+	case <-r.ended:
+	}
+	select {
+	case m = <-answer:
+		return m, nil
+	default:
+		return m, r.link.Err()
+	}
+}
+
+// listen takes what the agent says, until all has been read that comes.
+func (r *Remote) listen(in io.Reader) {
+	defer close(r.ended)
+	for {
+		m, err := wire.ReadMessage(in)
+		switch {
+		case errors.Is(err, wire.ErrCorrupt):
+			r.distrust(err)
+			r.link.Cut()
+			<-r.link.Done()
+			return
+		case err != nil:
+			return
+		}
+		r.take(m)
+	}
+}
+
+func (r *Remote) take(m wire.Message) {
+	switch m.Type {
+	case wire.Started, wire.Failed, wire.Taken, wire.Drained:
+		r.mu.Lock()
+		c := r.answers[m.Ask]
+		delete(r.answers, m.Ask)
+		r.mu.Unlock()
+		if c != nil {
+			c <- m
+		}
+	case wire.Gone:
+		if r.isClosing() {
+			r.link.End(errClosed)
+		} else {
+			r.lose("its agent has killed its processes, because " + m.Text)
+		}
+	case wire.News, wire.Exited:
+		r.mu.Lock()
+		p := r.procs[key{m.Proc, m.Incarnation}]
+		r.mu.Unlock()
+		if p != nil {
+			p.take(m)
+		}
+	}
+}
+
+func (r *Remote) isClosing() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closing
+}
+
+// Start implements agent.Agent. It waits for the agent.
+func (r *Remote) Start(specs []agent.Spec) ([]agent.Process, error) {
+	if len(specs) == 0 {
+		return nil, nil
+	}
+	started := make([]*process, len(specs))
+	for i, s := range specs {
+		started[i] = r.newProcess(s)
+	}
+	answer, err := r.await(wire.Message{Type: wire.Start, Start: wire.Pack(specs)})
+	switch {
+	case err != nil:
+	case answer.Type == wire.Failed && answer.Errno != 0:
+		err = &agent.StartError{Proc: answer.Proc, Op: answer.Op, Err: syscall.Errno(answer.Errno)}
+	case answer.Type == wire.Failed:
+		err = errors.New(answer.Text)
+	case len(answer.Pids) != len(specs):
+		err = fmt.Errorf("%s has started %d processes, not %d", agentName(r.number), len(answer.Pids), len(specs))
+	}
+	if err != nil {
+		for _, p := range started {
+			p.discard()
+		}
+		return nil, err
+	}
+	procs := make([]agent.Process, len(specs))
+	for i, p := range started {
+		p.pid = answer.Pids[i]
+		procs[i] = p
+	}
+	return procs, nil
+}
+
+// Close implements agent.Agent. It waits up to two seconds for the agent. If that doesn't answer,
+// its processes end with its lease.
+func (r *Remote) Close() error {
+	r.mu.Lock()
+	again := r.closing || r.reason != ""
+	r.closing = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	err := r.say(wire.Message{Type: wire.Close})
+	if err == nil {
+		select {
+		case <-r.link.Done():
+		case <-time.After(closeLimit):
+			err = fmt.Errorf("%s on %s doesn't answer: its processes end within %v, with its lease", agentName(r.number), r.host.Name, r.length)
+		}
+	}
+	r.link.End(errClosed)
+	return err
+}

@@ -1,0 +1,236 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/lease"
+	"banyan/internal/job/agent/link"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
+	"banyan/internal/proto"
+)
+
+// DefaultLimit is how long an agent looks for its launcher.
+const DefaultLimit = 20 * time.Second
+
+// goodbyeLimit bounds how long an agent that ends waits for the launcher to read its last words.
+const goodbyeLimit = 500 * time.Millisecond
+
+// Errors of Serve.
+var (
+	// ErrLeaseOver says that the agent couldn't reach its launcher for as long as its lease.
+	ErrLeaseOver = errors.New("the launcher couldn't be reached for as long as the lease: all processes were killed")
+	// errTold ends an agent that was told to end.
+	errTold = errors.New("the launcher has ended the agent")
+)
+
+// Config is what an agent needs. Addresses, Key and Agent must be set.
+type Config struct {
+	Addresses []string // of the launcher, as HOST:PORT; all are tried at the same time
+	Number    int      // of this agent, from 0 on
+	Key       secure.Key
+	Agent     agent.Agent // starts the processes
+	// Limit is how long the agent looks for its launcher at first. 0: DefaultLimit.
+	Limit time.Duration
+	// Begun, if given, is called when the launcher has welcomed the agent.
+	Begun func()
+	build string // for tests; empty: this program's
+}
+
+// server is an agent at work.
+type server struct {
+	local    agent.Agent
+	number   int
+	instance uint64
+	launcher uint64 // its instance
+	link     *link.Link
+	answers  *link.Out
+	over     context.CancelCauseFunc
+
+	mu     sync.Mutex
+	holder *lease.Holder
+	term   uint64 // the highest that was heard
+	procs  map[key]*served
+	drains map[uint64]chan struct{} // closed if the question is done away with
+	ending bool
+}
+
+// Serve connects to the launcher and carries out what it says, until the launcher ends the agent:
+// then the error is nil. It also ends when its lease is over, or ctx ends. In each case it closes
+// c.Agent: no process is left.
+func Serve(ctx context.Context, c Config) error {
+	defer c.Agent.Close()
+	s := &server{
+		local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
+	}
+	d := &dialler{addresses: c.Addresses, key: c.Key, number: c.Number, build: buildOr(c.build)}
+	first, err := s.find(ctx, d, cmp.Or(c.Limit, DefaultLimit))
+	if err != nil {
+		return err
+	}
+	if c.Begun != nil {
+		c.Begun()
+	}
+	grant := first.welcome.Grant
+	s.holder, s.term, s.launcher = lease.NewHolder(grant), first.welcome.Term, first.welcome.Instance
+	length := time.Duration(grant.Length)
+	s.link = link.New(silence(length), s.heard)
+	s.answers = s.link.Out(messages, false)
+	commands := s.link.In(messages)
+	ctx, s.over = context.WithCancelCause(ctx)
+	defer s.over(nil)
+	var all sync.WaitGroup
+	all.Go(func() { s.obey(commands) })
+	all.Go(func() { s.renew(ctx, length) })
+	all.Go(func() { s.connect(ctx, d, first) })
+	all.Go(func() { s.patrol(ctx) })
+	<-ctx.Done()
+	err = s.end(context.Cause(ctx))
+	all.Wait()
+	return err
+}
+
+// find finds the launcher for the first time.
+func (s *server) find(ctx context.Context, d *dialler, limit time.Duration) (*connection, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c, err := d.dial(limited, s.hello(d))
+	switch {
+	case err == nil && (c.welcome.Grant.Length < proto.Time(time.Millisecond) || c.welcome.Grant.At > boottime()):
+		c.Close()
+		return nil, fmt.Errorf("the launcher at %v grants no lease", c.RemoteAddr())
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("no launcher within %v: %w", limit, err)
+	}
+	return nil, fmt.Errorf("the launcher at %w", err)
+}
+
+// hello makes greetings.
+func (s *server) hello(d *dialler) func() wire.Greeting {
+	return func() wire.Greeting {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		g := wire.Greeting{Version: wire.Version, Build: d.build, Instance: s.instance, Term: s.term, Host: s.local.Host()}
+		g.Request.At = boottime()
+		if s.holder != nil {
+			g.Request = s.holder.Ask(g.Request.At)
+		}
+		return g
+	}
+}
+
+// end ends all processes, and tells the launcher.
+func (s *server) end(cause error) error {
+	s.mu.Lock()
+	s.ending = true // what ends now isn't told one by one
+	s.mu.Unlock()
+	err := s.local.Close()
+	text := cause.Error()
+	if errors.Is(cause, context.Canceled) {
+		text = "it was told to end by a signal"
+	}
+	if !errors.Is(cause, ErrLeaseOver) {
+		s.say(wire.Message{Type: wire.Gone, Text: text})
+		s.answers.AwaitPassed(goodbyeLimit)
+	}
+	s.link.End(cause)
+	if errors.Is(cause, errTold) {
+		return err
+	}
+	return cause
+}
+
+// heard takes a frame of no stream.
+func (s *server) heard(f *wire.Frame) {
+	if f.Kind == wire.Grant {
+		s.granted(f.Grant)
+	}
+}
+
+func (s *server) granted(g lease.Grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holder.Granted(boottime(), g)
+}
+
+// held says whether the agent has its lease. If not, the agent ends.
+func (s *server) held() bool {
+	s.mu.Lock()
+	held := s.holder.Held(boottime())
+	s.mu.Unlock()
+	if !held {
+		s.over(ErrLeaseOver)
+	}
+	return held
+}
+
+// renew asks for the lease again and again, and sees its end.
+func (s *server) renew(ctx context.Context, length time.Duration) {
+	const looks = 5 // at the clock for each request
+	period := time.Duration(lease.Renewal(proto.Time(length)))
+	ticker := time.NewTicker(period / looks)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if !s.held() {
+			return
+		}
+		if n%looks == 0 {
+			s.mu.Lock()
+			q := s.holder.Ask(boottime())
+			s.mu.Unlock()
+			s.link.Urge(wire.Frame{Kind: wire.Ask, Ask: q})
+		}
+	}
+}
+
+// connect carries the streams over one connection after the other.
+func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
+	for {
+		err := s.link.Carry(c, c.reader)
+		slog.Debug("connection ended", "agent", s.number, "err", err)
+		switch {
+		case ctx.Err() != nil || s.link.Err() != nil:
+			return
+		case errors.Is(err, wire.ErrCorrupt):
+			s.over(fmt.Errorf("the launcher can't be understood: %w", err))
+			return
+		}
+		if c, err = d.dial(ctx, s.hello(d)); err != nil {
+			s.over(fmt.Errorf("the launcher at %w", err)) // does nothing if ctx has ended
+			return
+		}
+		if c.welcome.Instance != s.launcher {
+			c.Close()
+			s.over(errors.New("another launcher has come"))
+			return
+		}
+		s.granted(c.welcome.Grant)
+	}
+}
+
+// say tells the launcher something.
+func (s *server) say(m wire.Message) {
+	b, err := wire.AppendMessage(nil, &m)
+	if err == nil {
+		_, err = s.answers.Write(b)
+	}
+	if err != nil {
+		slog.Debug("unsaid", "agent", s.number, "message", m.Type, "err", err)
+	}
+}
