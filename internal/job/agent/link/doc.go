@@ -17,8 +17,8 @@
 //
 // # Invariants
 //
-//   - A Read gives the bytes of the Writes, in their order, each once, and then io.EOF if the Out was
-//     closed.
+//   - A Read gives the bytes of the Writes, in their order, each once, and then io.EOF if the Out
+//     was closed.
 //   - A side holds at most Window bytes of what the other side sends on a stream, or it ends the
 //     connection.
 //   - Nothing waits for the network but Write of a bounded Out, Read and the methods named Await.

@@ -24,8 +24,8 @@
 //   - What a process writes and says comes once, in order, and so does what it is sent, however
 //     often the connection breaks. What the launcher hasn't passed on the agent keeps: at most
 //     link.Window bytes of a stream, then the process has to wait.
-//   - The agent carries out each command once. It refuses commands of an older term than one that it
-//     has heard.
+//   - The agent carries out each command once. It refuses commands of an older term than one that
+//     it has heard.
 //   - An agent ends when the launcher says so, when its lease is over, or when it is told to by a
 //     signal. Then none of its processes is left.
 //
