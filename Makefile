@@ -8,7 +8,7 @@ export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
 concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake ./internal/runtime/transport/... ./internal/job/agent/... ./internal/job/join \
-	./internal/job/launcher/... ./internal/groupnode ./group ./internal/study/parallel
+	./internal/job/launcher/... ./internal/groupnode ./group ./internal/runtime/seal ./internal/study/parallel
 
 # Packages that unit leaves out: lint runs the house rules; capi has no tests of its own, and capi/test
 # builds it as a library.

@@ -37,6 +37,10 @@ const (
 	// TransportTCP. Set by the launcher or the user; read by join, which refuses a job in which
 	// some processes have TransportTCP and others don't.
 	Transport = "BANYAN_TRANSPORT"
+	// Encrypt says which connections are encrypted: EncryptNone (the default), EncryptHosts or
+	// EncryptTCP. Set by the launcher or the user; read by "banyan run" and join, which refuses a
+	// job whose processes differ. See ParseEncrypt.
+	Encrypt = "BANYAN_ENCRYPT"
 	// Address says where a process listens: an address, a host name, or the name of a network
 	// interface. Default: the loopback address if all processes share a host, else an address
 	// of the host. Set by the user; read by join.
@@ -151,5 +155,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Spares, Incarnations, OutputFDs, Cores,
-	Transport, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
+	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
 }

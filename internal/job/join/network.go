@@ -27,7 +27,7 @@ func (j *Job) open() (n network, err error) {
 	tr, err := mesh.Listen(mesh.Config{
 		Self: j.self, N: j.layout.Procs(), Secret: j.secret, Logger: j.log,
 		Incarnation: j.incarnation(), Incarnations: j.replacement.all(),
-		Host: j.address, Media: j.media, Resolve: j.resolve, Settle: settleFactor * j.timeout,
+		Host: j.address, Media: j.media, Sealing: j.sealing, Resolve: j.resolve, Settle: settleFactor * j.timeout,
 	})
 	if err != nil {
 		return n, err

@@ -9,6 +9,7 @@ import (
 	"banyan/internal/fault"
 	"banyan/internal/job/env"
 	"banyan/internal/proto/broadcast"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport/mesh"
 )
 
@@ -16,6 +17,7 @@ import (
 type settings struct {
 	period, timeout time.Duration    // the detector's η and δ
 	media           mesh.Media       // that the job's user allows
+	sealing         seal.Policy      // which connections are encrypted
 	mirror          bool             // each replica sends to all replicas of a rank
 	verify          bool             // replicas compare what they send
 	ackEach         bool             // each message is acknowledged on its own
@@ -27,6 +29,9 @@ func readSettings() (s settings, err error) {
 		return s, err
 	}
 	if s.media, err = readMedia(); err != nil {
+		return s, err
+	}
+	if s.sealing, err = readSealing(); err != nil {
 		return s, err
 	}
 	if s.scheme, err = env.ReadBcast(); err != nil {
@@ -51,6 +56,14 @@ func readMedia() (mesh.Media, error) {
 	default:
 		return 0, fmt.Errorf("%s=%q is no transport; there are auto, shm and tcp", env.Transport, wish)
 	}
+}
+
+func readSealing() (seal.Policy, error) {
+	wish, err := env.ParseEncrypt(os.Getenv(env.Encrypt))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", env.Encrypt, err)
+	}
+	return map[string]seal.Policy{env.EncryptNone: seal.None, env.EncryptHosts: seal.Hosts, env.EncryptTCP: seal.TCP}[wish], nil
 }
 
 func readMirror() (bool, error) {

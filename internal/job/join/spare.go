@@ -57,7 +57,7 @@ func (s *spareLed) serve() (err error) {
 	if fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3); err == nil {
 		notes = os.NewFile(uintptr(fd), "stderr")
 	}
-	s.service, err = spares.Serve(handshake.Meeting{Self: j.launcherRank, Secret: j.secret}, j.address, spares.ServiceConfig{
+	s.service, err = spares.Serve(j.meeting(), j.address, spares.ServiceConfig{
 		Layout: j.layout, Spares: j.spares, Silence: j.timeout,
 		Note: func(text string) { fmt.Fprintf(notes, "banyan: %s\n", text) },
 		Refused: func(err error) {
@@ -66,6 +66,11 @@ func (s *spareLed) serve() (err error) {
 		Ended: s.dismissed,
 	})
 	return err
+}
+
+// meeting is how the processes of the job and its spares meet.
+func (j *Job) meeting() handshake.Meeting {
+	return handshake.Meeting{Self: j.launcherRank, Secret: j.secret, Sealing: j.sealing}
 }
 
 // hearUntilTaken notes what the spare leader says of the other processes, until it gives this

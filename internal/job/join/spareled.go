@@ -14,7 +14,6 @@ import (
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/engine"
-	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/transport/mesh"
 )
 
@@ -87,7 +86,7 @@ func (s *spareLed) connect() error {
 		addresses[i] = address
 	}
 	s.client = spares.Connect(spares.ClientConfig{
-		Meeting: handshake.Meeting{Self: j.launcherRank, Secret: j.secret},
+		Meeting: j.meeting(),
 		First:   first, Addresses: addresses, Silence: j.timeout,
 		Introduce: s.introduce,
 		Heard:     s.hear,

@@ -11,6 +11,7 @@ import (
 
 	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport/mesh"
 )
 
@@ -54,7 +55,7 @@ func wireUp(launcher *pmi.Client, id identity, own settings, log *slog.Logger) (
 func putSecret(launcher *pmi.Client, own settings) error {
 	var secret [32]byte
 	rand.Read(secret[:])
-	entry := hex.EncodeToString(secret[:]) + "," + medium(own.media) + "," + env.FormatBcast(own.scheme)
+	entry := hex.EncodeToString(secret[:]) + "," + medium(own.media) + "," + encryption(own.sealing) + "," + env.FormatBcast(own.scheme)
 	if err := launcher.Put(secretKey+strconv.Itoa(launcher.Rank()), entry); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func putSecret(launcher *pmi.Client, own settings) error {
 }
 
 // findSecret finds the entry that counts: that of the lowest process that has put one. It
-// compares the medium of that process, and its scheme of broadcasts, with this one's.
+// compares the medium of that process, its encryption and its scheme of broadcasts with this one's.
 func findSecret(launcher *pmi.Client, procs int, own settings) ([]byte, error) {
 	for p := range procs {
 		entry, err := launcher.Get(secretKey + strconv.Itoa(p))
@@ -73,8 +74,11 @@ func findSecret(launcher *pmi.Client, procs int, own settings) ([]byte, error) {
 			return nil, err
 		}
 		secret, theirs, _ := strings.Cut(entry, ",")
-		media, scheme, _ := strings.Cut(theirs, ",")
-		for _, x := range [][3]string{{env.Transport, media, medium(own.media)}, {env.Bcast, scheme, env.FormatBcast(own.scheme)}} {
+		media, theirs, _ := strings.Cut(theirs, ",")
+		sealing, scheme, _ := strings.Cut(theirs, ",")
+		for _, x := range [][3]string{
+			{env.Transport, media, medium(own.media)}, {env.Encrypt, sealing, encryption(own.sealing)}, {env.Bcast, scheme, env.FormatBcast(own.scheme)},
+		} {
 			if x[1] != x[2] {
 				return nil, fmt.Errorf("%s differs: process %d of the job goes by %s, and process %d by %s; it must be the same for all",
 					x[0], p, x[1], launcher.Rank(), x[2])
@@ -92,4 +96,9 @@ func medium(media mesh.Media) string {
 		return "sockets"
 	}
 	return "shared-memory"
+}
+
+// encryption says which connections are encrypted. All processes must have the same.
+func encryption(p seal.Policy) string {
+	return [...]string{seal.None: env.EncryptNone, seal.Hosts: env.EncryptHosts, seal.TCP: env.EncryptTCP}[p]
 }

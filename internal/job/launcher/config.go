@@ -20,6 +20,13 @@ const (
 	TransportInproc = env.TransportInproc // all ranks are goroutines of one process
 )
 
+// What a job can have encrypted.
+const (
+	EncryptNone  = env.EncryptNone  // nothing
+	EncryptHosts = env.EncryptHosts // what leaves the host
+	EncryptTCP   = env.EncryptTCP   // all that travels over TCP
+)
+
 // Protocols of replication.
 const (
 	ProtocolParallel = env.ProtocolParallel // each replica sends to one of a rank, and keeps messages until the others have them
@@ -53,6 +60,8 @@ type Config struct {
 	Stop <-chan struct{}
 
 	Transport string // empty: auto
+	// Encrypt is one of the Encrypt constants. Empty: nothing is encrypted.
+	Encrypt string
 	// Bcast names the tree and the correction of all broadcasts, as env.ParseBcast reads it.
 	// Empty or env.BcastAuto: each communicator chooses.
 	Bcast  string
@@ -149,6 +158,9 @@ func (p *plan) checkNumbers() (err error) {
 	}
 	if err := p.checkBcast(); err != nil {
 		return err
+	}
+	if p.Encrypt, err = env.ParseEncrypt(p.Encrypt); err != nil {
+		return fmt.Errorf("--encrypt: %w", err)
 	}
 	if err := p.checkHeartbeats(); err != nil {
 		return err

@@ -45,6 +45,7 @@ func (p *plan) environment(id proto.Proc) []string {
 		env.Entry(env.Verify, p.Verify),
 		env.Entry(env.Cores, runtime.NumCPU()),
 		env.Entry(env.Transport, p.Transport),
+		env.Entry(env.Encrypt, p.Encrypt),
 		env.Entry(env.Bcast, p.Bcast),
 		env.Entry(env.HeartbeatPeriod, p.HeartbeatPeriod),
 		env.Entry(env.HeartbeatTimeout, p.HeartbeatTimeout),

@@ -9,22 +9,34 @@ import (
 // Connect makes one attempt to reach a listener over TCP and to run the handshake with it, in at
 // most limit. It returns the open connection and the acceptor's answer.
 func (p *Protocol) Connect(ctx context.Context, d *net.Dialer, address string, limit time.Duration, secret, payload []byte) (net.Conn, []byte, error) {
+	var answer []byte
+	conn, err := connect(ctx, d, address, limit, func(conn net.Conn) (_ net.Conn, err error) {
+		answer, err = p.Dial(conn, secret, payload)
+		return conn, err
+	})
+	return conn, answer, err
+}
+
+// connect makes one attempt to reach a listener over TCP and to greet it, in at most limit. It
+// returns the connection that greet makes of the one to the listener, which it closes after an
+// error.
+func connect(ctx context.Context, d *net.Dialer, address string, limit time.Duration, greet func(net.Conn) (net.Conn, error)) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	answer, err := p.Dial(conn, secret, payload)
+	talk, err := greet(conn)
 	if !stop() {
 		err = ctx.Err()
 	}
 	if err != nil {
 		conn.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return conn, answer, nil
+	return talk, nil
 }
 
 // Backoff is the pause between attempts to do something: it doubles from one to the next.

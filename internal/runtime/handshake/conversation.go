@@ -26,6 +26,7 @@ type conversation struct {
 	conn       io.ReadWriter
 	secret     []byte
 	transcript []byte
+	agreement  *agreement // nil: no keys are agreed on
 }
 
 // note makes bytes part of what later proofs bind.
@@ -59,7 +60,11 @@ func (c *conversation) prove(role string) []byte {
 	return mac.Sum(nil)
 }
 
-func newNonce() []byte {
+// newNonce returns 256 random bits, or as many of a fresh public key.
+func (c *conversation) newNonce() []byte {
+	if c.agreement != nil {
+		return c.agreement.public()
+	}
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce)
 	return nonce
@@ -68,8 +73,12 @@ func newNonce() []byte {
 // Dial runs the dialler's side of a handshake. It returns the payload of an acceptor that knows
 // the secret. The caller bounds its duration by closing conn or setting its deadline.
 func (p *Protocol) Dial(conn io.ReadWriter, secret, payload []byte) (answer []byte, err error) {
-	c := &conversation{Protocol: p, conn: conn, secret: secret}
-	hello, err := p.hello(payload, newNonce())
+	return (&conversation{Protocol: p, conn: conn, secret: secret}).dial(payload)
+}
+
+// dial runs the dialler's side.
+func (c *conversation) dial(payload []byte) (answer []byte, err error) {
+	hello, err := c.hello(payload, c.newNonce())
 	if err != nil {
 		return nil, fmt.Errorf("hello: %w", err)
 	}
@@ -153,17 +162,27 @@ type Judge struct {
 	// Answer returns the payload for a dialler that knows the secret. After an error the dialler
 	// gets none.
 	Answer func(hello []byte) ([]byte, error)
+	// Sealed says whether a dialler has run DialSealed. It must follow from the hello. A nil Sealed
+	// says no.
+	Sealed func(hello []byte) bool
 }
 
 // Accept runs the acceptor's side of a handshake. It returns nil when judge's answer has been
 // sent. The caller bounds its duration by closing conn or setting its deadline.
 func (p *Protocol) Accept(conn io.ReadWriter, secret []byte, judge Judge) error {
-	c := &conversation{Protocol: p, conn: conn, secret: secret}
+	return (&conversation{Protocol: p, conn: conn, secret: secret}).accept(judge)
+}
+
+// accept runs the acceptor's side.
+func (c *conversation) accept(judge Judge) error {
 	hello, err := c.hearHello()
 	if err != nil {
 		return fmt.Errorf("hello: %w", MarkHangUp(err))
 	}
-	payload := p.Framing.helloPayload(hello)
+	payload := c.Framing.helloPayload(hello)
+	if judge.Sealed != nil && judge.Sealed(payload) {
+		c.agreement = newAgreement()
+	}
 	var suspicion error
 	if judge.Suspect != nil {
 		suspicion = judge.Suspect(payload)
@@ -212,7 +231,7 @@ func (c *conversation) hearHello() ([]byte, error) {
 // challengeDialler sends the challenge and checks the dialler's proof.
 func (c *conversation) challengeDialler(hello []byte) error {
 	version, versionErr := c.choose(hello)
-	if err := c.say(c.challenge(version, newNonce())); err != nil {
+	if err := c.say(c.challenge(version, c.newNonce())); err != nil {
 		return fmt.Errorf("challenge: %w", MarkHangUp(err))
 	}
 	if versionErr != nil {

@@ -154,7 +154,7 @@ func TestSilentListener(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := (Meeting{0, testSecret}).Dial(ctx, silent.Addr().String(), 1); err == nil {
+	if _, err := (Meeting{Self: 0, Secret: testSecret}).Dial(ctx, silent.Addr().String(), 1); err == nil {
 		t.Error("somebody was met")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/seal"
 )
 
 // Job is the protocol of a job's processes. Links (package mesh) and meetings both speak it.
@@ -32,6 +33,8 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interva
 type Meeting struct {
 	Self   proto.Proc
 	Secret []byte // the job's
+	// Sealing says which connections are sealed. All processes of the job have the same.
+	Sealing seal.Policy
 }
 
 // meetingTag stands in a hello where a link's has the job's name, which is random. So a link and a
@@ -43,18 +46,20 @@ const (
 	toMeet  = 5 // purpose
 	welcome = 1 // verdict
 	refused = 4 // verdict
+	unlike  = 8 // verdict: the two sides differ in Sealing
 )
 
 // meetingHello is what a dialler says. The bytes after it, which tell of a link's end, are zero.
 type meetingHello struct {
 	purpose  byte
+	sealing  seal.Wish
 	tag      [16]byte
 	from, to proto.Proc
 }
 
 func (h *meetingHello) encode() []byte {
 	b := make([]byte, Job.Framing.Hello)
-	b[0] = h.purpose
+	b[0], b[1] = h.purpose, byte(h.sealing)
 	copy(b[4:], h.tag[:])
 	binary.LittleEndian.PutUint32(b[20:], uint32(h.from))
 	binary.LittleEndian.PutUint32(b[24:], uint32(h.to))
@@ -63,7 +68,7 @@ func (h *meetingHello) encode() []byte {
 
 func (h *meetingHello) decode(b []byte) {
 	*h = meetingHello{
-		purpose: b[0], tag: [16]byte(b[4:]),
+		purpose: b[0], sealing: seal.Wish(b[1]), tag: [16]byte(b[4:]),
 		from: proto.Proc(binary.LittleEndian.Uint32(b[20:])),
 		to:   proto.Proc(binary.LittleEndian.Uint32(b[24:])),
 	}
@@ -71,15 +76,34 @@ func (h *meetingHello) decode(b []byte) {
 
 // Dial connects to the meeting of a host at an address, within 5 s.
 func (m Meeting) Dial(ctx context.Context, address string, host proto.Proc) (net.Conn, error) {
-	hello := meetingHello{purpose: toMeet, tag: meetingTag, from: m.Self, to: host}
 	d := &net.Dialer{KeepAliveConfig: keepAlive}
-	conn, answer, err := Job.Connect(ctx, d, address, meetingLimit, m.Secret, hello.encode())
+	conn, err := connect(ctx, d, address, meetingLimit, func(conn net.Conn) (net.Conn, error) { return m.dial(conn, host) })
 	if err != nil {
 		return nil, fmt.Errorf("meeting at %s: %w", address, err)
 	}
-	if answer[0] != welcome {
-		conn.Close()
-		return nil, fmt.Errorf("meeting at %s: refused, verdict %d", address, answer[0])
+	return conn, nil
+}
+
+// dial runs the handshake over a new connection, and seals it if it should be.
+func (m Meeting) dial(conn net.Conn, host proto.Proc) (net.Conn, error) {
+	hello := meetingHello{purpose: toMeet, sealing: m.Sealing.Wish(conn), tag: meetingTag, from: m.Self, to: host}
+	var answer []byte
+	var keys seal.Keys
+	var err error
+	if hello.sealing == seal.This {
+		answer, keys, err = Job.DialSealed(conn, m.Secret, hello.encode())
+	} else {
+		answer, err = Job.Dial(conn, m.Secret, hello.encode())
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case answer[0] == unlike:
+		return nil, m.Sealing.Unlike()
+	case answer[0] != welcome:
+		return nil, fmt.Errorf("refused, verdict %d", answer[0])
+	case hello.sealing == seal.This:
+		return seal.NewConn(conn, keys), nil
 	}
 	return conn, nil
 }
@@ -112,41 +136,54 @@ func (l *Listener) Address() string { return l.socket.Addr().String() }
 // listener is closed. It refuses strangers and passes the reason to refused.
 func (l *Listener) Serve(meet func(conn net.Conn, from proto.Proc), refused func(error)) {
 	l.gate.Serve(context.Background(), l.socket, func(conn net.Conn, _ func()) {
-		from, err := l.greet(conn)
+		talk, from, err := l.greet(conn)
 		if err != nil {
 			conn.Close()
 			refused(fmt.Errorf("meeting: %v: %w", conn.RemoteAddr(), err))
 			return
 		}
-		go meet(conn, from)
+		go meet(talk, from)
 	}, refused)
 }
 
-// greet runs the handshake with a dialler and returns its number.
-func (l *Listener) greet(conn net.Conn) (proto.Proc, error) {
+// greet runs the handshake with a dialler. It returns the connection, sealed if it should be, and
+// the dialler's number.
+func (l *Listener) greet(conn net.Conn) (net.Conn, proto.Proc, error) {
 	conn.SetDeadline(time.Now().Add(meetingLimit))
 	defer conn.SetDeadline(time.Time{})
 	var hello meetingHello
-	err := Job.Accept(conn, l.meeting.Secret, Judge{Suspect: l.suspect, Answer: func(b []byte) ([]byte, error) {
+	sealed := func(b []byte) bool {
 		hello.decode(b)
+		return hello.sealing == seal.This
+	}
+	policy := l.meeting.Sealing
+	keys, err := Job.AcceptSealed(conn, l.meeting.Secret, Judge{Suspect: l.suspect, Sealed: sealed, Answer: func([]byte) ([]byte, error) {
 		answer := make([]byte, Job.Framing.Answer)
 		answer[0] = welcome
 		if hello.purpose != toMeet {
 			answer[0] = refused
+		} else if !policy.Agrees(hello.sealing) {
+			answer[0] = unlike
 		}
 		return answer, nil
 	}})
-	if err == nil && hello.purpose != toMeet {
+	switch {
+	case err != nil:
+	case hello.purpose != toMeet:
 		err = errors.New("it wants something else")
+	case !policy.Agrees(hello.sealing):
+		err = policy.Unlike()
+	case keys != nil:
+		return seal.NewConn(conn, *keys), hello.from, nil
 	}
-	return hello.from, err
+	return conn, hello.from, err
 }
 
 // suspect says why a hello isn't for this meeting's host.
 func (l *Listener) suspect(b []byte) error {
 	var hello meetingHello
 	hello.decode(b)
-	expected := meetingHello{purpose: hello.purpose, tag: meetingTag, from: hello.from, to: l.meeting.Self}
+	expected := meetingHello{purpose: hello.purpose, sealing: hello.sealing, tag: meetingTag, from: hello.from, to: l.meeting.Self}
 	// A link's hello has the acceptor's incarnation in these eight bytes.
 	if hello != expected || !bytes.Equal(b[36:44], make([]byte, 8)) {
 		return fmt.Errorf("hello: for host %d of a meeting %q: this is host %d", hello.to, hello.tag, l.meeting.Self)

@@ -98,6 +98,20 @@ func (f *Framing) helloRest(head []byte) (int, error) {
 	return nonceSize + size, f.checkSize(size, f.Hello)
 }
 
+// helloNonce is the nonce in a hello that has been read.
+func (f *Framing) helloNonce(hello []byte) []byte {
+	at := headSize + f.Hello
+	if f.Variable {
+		at = headSize + lengthSize
+	}
+	return hello[at : at+nonceSize]
+}
+
+// challengeNonce is the nonce in a challenge that has been read.
+func (f *Framing) challengeNonce(challenge []byte) []byte {
+	return challenge[f.challengeSize()-nonceSize : f.challengeSize()]
+}
+
 // helloPayload is the payload in a hello that has been read.
 func (f *Framing) helloPayload(hello []byte) []byte {
 	if f.Variable {

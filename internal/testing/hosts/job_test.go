@@ -81,6 +81,7 @@ type setting struct {
 	period, timeout         time.Duration // η and δ
 	pause                   time.Duration // between rounds
 	mortal                  bool          // the loss of a rank ends a process
+	encrypt                 string        // env.Encrypt, the same for all
 }
 
 // run is a running job, started as by a launcher that doesn't learn of deaths on other hosts: over
@@ -176,6 +177,9 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 			env.Entry(env.HeartbeatPeriod, s.period), env.Entry(env.HeartbeatTimeout, s.timeout))
 		if s.spares > 0 {
 			cmd.Env = append(cmd.Env, env.Entry(env.Spares, s.spares))
+		}
+		if s.encrypt != "" {
+			cmd.Env = append(cmd.Env, env.Entry(env.Encrypt, s.encrypt))
 		}
 		if !s.mortal {
 			cmd.Env = append(cmd.Env, surviveVariable+"=1")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +31,7 @@ type Link struct {
 type Network struct {
 	hosts []*Host
 	wires [][]*wire // from, to
+	tap   atomic.Pointer[func(from, to int, packet []byte)]
 	ends  sync.WaitGroup
 	over  sync.Once
 }
@@ -89,6 +91,10 @@ func (n *Network) Carried(from, to int) (carried, lost int) {
 	return w.carried, w.lost
 }
 
+// Tap shows all packets that hosts send from now on to see, as they are sent. It is called on
+// several goroutines, and must not keep a packet.
+func (n *Network) Tap(see func(from, to int, packet []byte)) { n.tap.Store(&see) }
+
 // Close removes the hosts and kills the processes on them.
 func (n *Network) Close() { n.over.Do(n.close) }
 
@@ -113,6 +119,9 @@ func (n *Network) carry(from int) {
 			return
 		}
 		if to, ok := n.destination(b[:size]); ok && to != from {
+			if see := n.tap.Load(); see != nil {
+				(*see)(from, to, b[:size])
+			}
 			n.wires[from][to].send(b[:size])
 		}
 	}

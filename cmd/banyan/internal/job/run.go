@@ -142,6 +142,8 @@ func RunCommand() *cobra.Command {
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
+	flags.StringVar(&f.config.Encrypt, "encrypt", "", "encrypt what leaves the host (hosts, also if no value is given), all that travels over TCP (tcp), or nothing (none) (default $BANYAN_ENCRYPT, or none)")
+	flags.Lookup("encrypt").NoOptDefVal = launcher.EncryptHosts
 	flags.StringVar(&f.config.Bcast, "bcast", "", "the tree and the correction of all broadcasts, as `SCHEME` tree=lame,correction=checked (see above; default $BANYAN_BCAST, or\nauto: each communicator chooses)")
 	flags.StringVar(&f.config.Bind, "bind-to", launcher.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
@@ -177,6 +179,9 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	}
 	if c.Degrees, c.Replicas, err = degrees(f.replicas, f.replicate, min(ranksOf(parts), launcher.MaxProcs)); err != nil {
 		return err
+	}
+	if !cmd.Flags().Changed("encrypt") {
+		c.Encrypt = os.Getenv(env.Encrypt)
 	}
 	if !cmd.Flags().Changed("bcast") {
 		c.Bcast = os.Getenv(env.Bcast)

@@ -14,6 +14,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 	"banyan/internal/runtime/transport/tcp"
@@ -95,7 +96,7 @@ func (o *outgoing) run(ctx context.Context) news {
 			return o.failed(transport.EvidenceEviction)
 		case err == nil && v == goneHere:
 			return o.failed(transport.EvidenceLost)
-		case errors.Is(err, handshake.ErrVersion), errors.Is(err, errApart):
+		case errors.Is(err, handshake.ErrVersion), errors.Is(err, errApart), errors.Is(err, seal.ErrUnlike):
 			o.refusal(fmt.Errorf("connect to %v: %w", o.to, err), nil)
 			return o.failed(transport.EvidenceLost)
 		case o.last || ctx.Err() != nil:
@@ -159,11 +160,12 @@ func (d *dialler) try(ctx context.Context, limit bound, to proto.Proc, card Card
 	} else {
 		talk = newPatient(conn, end)
 	}
-	v, s, err := d.dial(talk, to, card.Incarnation, why)
+	v, s, keys, err := d.dial(talk, to, card.Incarnation, why, d.wish(conn, why))
 	if err != nil || v != accepted {
 		return medium{}, v, s, err
 	}
 	via, err := d.takeOver(conn, shm.Offer, card.Pid)
+	via.keys = keys
 	return via, v, s, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 )
 
 // In a link's handshake (package handshake) the dialler says which process it is, which one it
@@ -42,6 +43,7 @@ const (
 	eviction             // the dialler is fenced: it counts as dead
 	acknowledged         // the acceptor knows now that it is excluded
 	unknown              // the acceptor hasn't heard yet of the dialler's incarnation
+	unlike               // the two differ in whether the job's data are sealed
 	verdictEnd
 )
 
@@ -49,7 +51,7 @@ func (v verdict) String() string {
 	if v == 0 || v >= verdictEnd {
 		return fmt.Sprintf("verdict %d", uint8(v))
 	}
-	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "eviction notice", "acknowledged", "unknown"}[v]
+	return [...]string{"", "accepted", "crossing", "duplicate", "gone", "eviction notice", "acknowledged", "unknown", "unlike"}[v]
 }
 
 // party is one end of a handshake: its identity, and what it knows.
@@ -63,11 +65,13 @@ type party struct {
 	pid         int
 	start       uint64
 	standing    func() standing // in a partition, for verdicts; nil: none
+	sealing     seal.Policy
 }
 
 // hello is what the dialler says.
 type hello struct {
 	purpose         purpose
+	sealing         seal.Wish
 	job             [16]byte
 	from, to        proto.Proc
 	fromIncarnation proto.Incarnation
@@ -79,7 +83,7 @@ type hello struct {
 
 func (h *hello) encode() []byte {
 	b := make([]byte, 0, helloSize)
-	b = append(b, byte(h.purpose), 0, 0, 0)
+	b = append(b, byte(h.purpose), byte(h.sealing), 0, 0)
 	b = append(b, h.job[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.from))
 	b = binary.LittleEndian.AppendUint32(b, uint32(h.to))
@@ -102,6 +106,7 @@ func (h *hello) decode(b []byte) error {
 	}
 	*h = hello{
 		purpose:         purpose(b[0]),
+		sealing:         seal.Wish(b[1]),
 		job:             [16]byte(b[4:]),
 		from:            proto.Proc(binary.LittleEndian.Uint32(b[20:])),
 		to:              proto.Proc(binary.LittleEndian.Uint32(b[24:])),
@@ -114,17 +119,30 @@ func (h *hello) decode(b []byte) error {
 	return nil
 }
 
-// dial runs the dialler's side. It returns the verdict and the acceptor's standing.
-func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation proto.Incarnation, why purpose) (verdict, standing, error) {
+// dial runs the dialler's side. It returns the verdict and the acceptor's standing, and the keys if
+// the wish is to seal the connection.
+func (p *party) dial(conn io.ReadWriter, to proto.Proc, toIncarnation proto.Incarnation, why purpose, wish seal.Wish) (verdict, standing, *seal.Keys, error) {
 	h := hello{
-		purpose: why, job: p.job, from: p.self, to: to,
+		purpose: why, sealing: wish, job: p.job, from: p.self, to: to,
 		fromIncarnation: p.incarnation, toIncarnation: toIncarnation, host: p.host, pid: p.pid, start: p.start,
 	}
-	answer, err := p.protocol.Dial(conn, p.secret, h.encode())
-	if err != nil {
-		return 0, standing{}, err
+	var answer []byte
+	var keys *seal.Keys
+	var err error
+	if wish == seal.This {
+		keys = new(seal.Keys)
+		answer, *keys, err = p.protocol.DialSealed(conn, p.secret, h.encode())
+	} else {
+		answer, err = p.protocol.Dial(conn, p.secret, h.encode())
 	}
-	return verdict(answer[0]), decodeStanding(answer[1:], to), nil
+	if err != nil {
+		return 0, standing{}, nil, err
+	}
+	v := verdict(answer[0])
+	if v == unlike {
+		return v, standing{}, nil, p.sealing.Unlike()
+	}
+	return v, decodeStanding(answer[1:], to), keys, nil
 }
 
 // errElsewhere is about a hello for another process, or another incarnation of this one.
@@ -132,11 +150,13 @@ var errElsewhere = errors.New("meant for another process")
 
 // accept runs the acceptor's side. It asks judge for the verdict once the dialler has proved that
 // it is of the job, and returns it with what the dialler said. An error before judge was called
-// comes with the verdict 0; a later one comes with judge's verdict, which the dialler may lack.
-func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, verdict, error) {
+// comes with the verdict 0; a later one comes with judge's verdict, which the dialler may lack. The
+// keys are nil if the connection isn't to be sealed.
+func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, verdict, *seal.Keys, error) {
 	var h hello
 	var v verdict
-	err := p.protocol.Accept(conn, p.secret, handshake.Judge{
+	keys, err := p.protocol.AcceptSealed(conn, p.secret, handshake.Judge{
+		Sealed: func(b []byte) bool { return h.decode(b) == nil && h.sealing == seal.This },
 		Suspect: func(b []byte) error {
 			if err := h.decode(b); err != nil {
 				return err
@@ -147,8 +167,12 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 			return nil
 		},
 		Answer: func([]byte) ([]byte, error) {
-			v = judge(&h)
 			answer := make([]byte, answerSize)
+			if !p.sealing.Agrees(h.sealing) {
+				answer[0] = byte(unlike)
+				return answer, nil
+			}
+			v = judge(&h)
 			answer[0] = byte(v)
 			if p.standing != nil {
 				p.standing().encode(answer[1:])
@@ -157,7 +181,10 @@ func (p *party) accept(conn io.ReadWriter, judge func(*hello) verdict) (*hello, 
 		},
 	})
 	if v == 0 {
-		return nil, 0, err
+		if err == nil {
+			err = p.sealing.Unlike()
+		}
+		return nil, 0, nil, err
 	}
-	return &h, v, err
+	return &h, v, keys, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 )
 
 var testSecret = []byte("0123456789abcdef0123456789abcdef")
@@ -41,9 +42,9 @@ func shake(dialler, acceptor *party, to *party, why purpose, judge func(*hello) 
 	go func() {
 		defer close(done)
 		defer far.Close()
-		o.hello, o.accepted, o.acceptErr = acceptor.accept(far, judge)
+		o.hello, o.accepted, _, o.acceptErr = acceptor.accept(far, judge)
 	}()
-	o.dialled, _, o.dialErr = dialler.dial(near, to.self, to.incarnation, why)
+	o.dialled, _, _, o.dialErr = dialler.dial(near, to.self, to.incarnation, why, seal.Never)
 	near.Close()
 	<-done
 	return o
@@ -108,7 +109,7 @@ func TestMalformedHello(t *testing.T) {
 			b[at] = 1
 			handshake.Job.Dial(near, testSecret, b)
 		}()
-		_, v, err := testParty(2).accept(far, func(h *hello) verdict { t.Errorf("judged %+v", h); return accepted })
+		_, v, _, err := testParty(2).accept(far, func(h *hello) verdict { t.Errorf("judged %+v", h); return accepted })
 		if !errors.Is(err, errMalformed) || v != 0 {
 			t.Errorf("byte %d: %v, %v", at, v, err)
 		}
@@ -130,7 +131,7 @@ func TestTamperingFails(t *testing.T) {
 			defer far.Close()
 			b.accept(far, func(h *hello) verdict { t.Errorf("byte %d changed: judged %+v", at, h); return accepted })
 		}()
-		a.dial(&tamper{Conn: near, at: at}, 2, 12, toConnect)
+		a.dial(&tamper{Conn: near, at: at}, 2, 12, toConnect, seal.Never)
 		near.Close()
 		<-done
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 )
@@ -43,9 +44,10 @@ const (
 
 // medium is what a connection consists of.
 type medium struct {
-	fd   int       // a socket
-	link *shm.Link // if not nil it carries the frames, and the socket only tells of the end
-	pid  int       // the peer's, where there is a link
+	fd   int        // a socket
+	link *shm.Link  // if not nil it carries the frames, and the socket only tells of the end
+	pid  int        // the peer's, where there is a link
+	keys *seal.Keys // if not nil, what goes over the socket is sealed
 }
 
 func (m medium) close() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 )
@@ -41,8 +42,9 @@ type incoming struct {
 func (c *incoming) greet(ctx context.Context) {
 	c.conn.SetDeadline(time.Now().Add(handshakeLimit))
 	var v verdict
+	var keys *seal.Keys
 	var err error
-	if c.hello, v, err = c.accept(c.conn, c.judge); v != accepted {
+	if c.hello, v, keys, err = c.accept(c.conn, c.judge); v != accepted {
 		if err != nil {
 			c.refusal(err, c.conn.RemoteAddr())
 		}
@@ -57,6 +59,7 @@ func (c *incoming) greet(ctx context.Context) {
 		c.fail(ctx, err)
 		return
 	}
+	via.keys = keys
 	c.table.post(c.news(connected, via))
 }
 

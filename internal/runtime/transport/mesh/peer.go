@@ -41,6 +41,7 @@ type peer struct {
 	silent      bool      // exited: nothing has come since quiesce began
 	waiting     bool      // the queue waits for room in the socket
 	broken      bool      // writing failed; frames that the peer has sent may still come
+	sealed      *sealed   // live: seals what goes over the socket; nil: nothing does
 	inbox       stream.Inbox
 	outbox      stream.Outbox
 }
@@ -149,6 +150,14 @@ func (t *Transport) write(p *peer, runs ...[]byte) int {
 		}
 		return n
 	}
+	if p.sealed != nil {
+		return t.writeSealed(p, runs)
+	}
+	return t.put(p, runs...)
+}
+
+// put writes to a peer's socket.
+func (t *Transport) put(p *peer, runs ...[]byte) int {
 	n, errno := t.vector.Send(p.fd, runs...)
 	switch errno {
 	case 0:
@@ -166,6 +175,9 @@ func (t *Transport) flush(p *peer) {
 	if p.link != nil {
 		p.link.Out.Hunger()
 	}
+	if p.sealed != nil {
+		t.flushSealed(p)
+	}
 	for p.outbox.Len() > 0 {
 		t.runs = p.outbox.Bytes(t.runs[:0], tcp.MaxRuns)
 		n := t.write(p, t.runs...)
@@ -178,7 +190,7 @@ func (t *Transport) flush(p *peer) {
 			t.giveBack(p.proc, token)
 		}
 	}
-	t.awaitRoom(p, p.outbox.Len() > 0)
+	t.awaitRoom(p, p.outbox.Len() > 0 || p.sealed.waits())
 }
 
 // awaitRoom makes the poller tell when the socket takes more, or stop telling. The reader of a
@@ -212,6 +224,10 @@ func (t *Transport) forget(p *peer) {
 
 // receive takes in at most one buffer of the data that a peer has sent over its socket.
 func (t *Transport) receive(p *peer) {
+	if p.sealed != nil {
+		t.receiveSealed(p)
+		return
+	}
 	direct, rest := p.inbox.Space(t.buffer)
 	if len(direct) > 0 {
 		// Read no more than the next header, so that a large payload that follows is also read
@@ -271,6 +287,7 @@ func (t *Transport) hangUp(p *peer) {
 		p.link.Close()
 		p.link = nil
 	}
+	t.unseal(p)
 	p.inbox.Stop()
 	t.forget(p)
 }

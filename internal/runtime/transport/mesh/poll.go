@@ -198,6 +198,9 @@ func (t *Transport) live(n news) {
 		}
 		p.pidfd = n.end.pidfd
 	}
+	if n.via.keys != nil {
+		p.sealed = newSealed(*n.via.keys)
+	}
 	if p.link != nil {
 		t.activate(p)
 		t.doorbells.Ring(p.proc) // the peer may have rung before there was a link

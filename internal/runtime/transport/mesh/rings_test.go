@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 	"banyan/internal/runtime/wire"
@@ -118,7 +119,7 @@ func TestEndsInHandshake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _, err := d.dial(&cutConn{conn, n}, 1, victim.Card().Incarnation, toConnect)
+		v, _, _, err := d.dial(&cutConn{conn, n}, 1, victim.Card().Incarnation, toConnect, seal.Never)
 		conn.Close()
 		if n < whole && !errors.Is(err, errCut) || n == whole && (err != nil || v != accepted) {
 			t.Fatalf("after %d bytes: %v, %v", n, v, err)

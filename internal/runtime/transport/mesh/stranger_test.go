@@ -17,6 +17,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -125,7 +126,7 @@ func TestStrangers(t *testing.T) {
 		{"a browser that hangs up", "WARN", "hello: a stranger", leaves([]byte("GET"))},
 		{"one of another job", "WARN", "meant for another process", leaves(greeting(1))},
 		{"one with a wrong secret", "WARN", "proof: a stranger", func(conn net.Conn) {
-			if v, _, err := stranger.dial(conn, 1, 1, toConnect); err == nil {
+			if v, _, _, err := stranger.dial(conn, 1, 1, toConnect, seal.Never); err == nil {
 				t.Errorf("a wrong secret gets %v", v)
 			}
 		}},

@@ -16,6 +16,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/transport/shm"
 	"banyan/internal/runtime/transport/stream"
@@ -51,6 +52,9 @@ type Config struct {
 	Host string
 	// Media are the media that may be used.
 	Media Media
+	// Sealing says which connections are sealed (package seal). All Procs of the job must have
+	// the same.
+	Sealing seal.Policy
 	// Settle is how long a process must have fenced no other before it speaks for its side of a
 	// partition (Tell). The default is 3 s.
 	Settle time.Duration
@@ -84,6 +88,7 @@ type Transport struct {
 	incarnations []proto.Incarnation
 	pool         stream.Pool
 	buffer       *stream.Buffer
+	records      []byte // sealed bytes that were read; nil: nothing was ever sealed
 	vector       tcp.Vector
 	header       [wire.HeaderSize]byte
 	runs         [][]byte
@@ -167,7 +172,7 @@ func Listen(cfg Config) (*Transport, error) {
 	t.dialler = &dialler{
 		party: party{
 			protocol: handshake.Job, self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
-			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.table.standing,
+			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.table.standing, sealing: cfg.Sealing,
 		},
 		card: t.card, media: cfg.Media, resolve: cfg.Resolve, table: t.table, refusal: t.logRefusal, limit: dialLimit,
 	}
@@ -290,10 +295,10 @@ func (t *Transport) Drain(limit time.Duration) {
 			if p == nil || p.state != live {
 				continue
 			}
-			if p.outbox.Len() > 0 {
+			if p.outbox.Len() > 0 || p.sealed.waits() {
 				t.flush(p)
 			}
-			left = left || p.outbox.Len() > 0 || !p.broken && p.link == nil && tcp.Unsent(p.fd) > 0
+			left = left || p.outbox.Len() > 0 || p.sealed.waits() || !p.broken && p.link == nil && tcp.Unsent(p.fd) > 0
 		}
 		if !left || time.Now().After(deadline) {
 			break

@@ -15,27 +15,30 @@ import (
 	"banyan/internal/runtime/wire"
 )
 
-// chunkSize is the size of the blocks in which copied bytes wait. A peer with a backlog wastes
+// ChunkSize is the size of the blocks in which copied bytes wait. A peer with a backlog wastes
 // less than one block.
-const chunkSize = 32 << 10
+const ChunkSize = 32 << 10
 
 // maxIdleChunks bounds how many blocks a Pool keeps for later (1 MiB).
 const maxIdleChunks = 32
 
-// Pool keeps blocks for the Outboxes of one transport. The zero value is ready.
+// Pool keeps blocks of ChunkSize bytes for the Outboxes of one transport, and for what their owner
+// makes of the bytes in them. The zero value is ready.
 type Pool struct{ idle [][]byte }
 
-func (p *Pool) get() []byte {
+// Get returns an empty block.
+func (p *Pool) Get() []byte {
 	if n := len(p.idle); n > 0 {
 		c := p.idle[n-1]
 		p.idle[n-1] = nil
 		p.idle = p.idle[:n-1]
 		return c
 	}
-	return make([]byte, 0, chunkSize)
+	return make([]byte, 0, ChunkSize)
 }
 
-func (p *Pool) put(c []byte) {
+// Put takes a block back that isn't used any more.
+func (p *Pool) Put(c []byte) {
 	if len(p.idle) < maxIdleChunks {
 		p.idle = append(p.idle, c[:0])
 	}
@@ -84,7 +87,7 @@ func (o *Outbox) copyIn(pool *Pool, b []byte) {
 			last = &o.spans[len(o.spans)-1]
 		}
 		if last == nil || last.chunk == nil || len(last.chunk) == cap(last.chunk) {
-			c := pool.get()
+			c := pool.Get()
 			o.push(span{data: c, chunk: c})
 			last = &o.spans[len(o.spans)-1]
 		}
@@ -130,7 +133,7 @@ func (o *Outbox) Advance(pool *Pool, n int, done []uint64) []uint64 {
 		}
 		n -= len(s.data)
 		if s.chunk != nil {
-			pool.put(s.chunk)
+			pool.Put(s.chunk)
 		} else {
 			done = append(done, s.token)
 		}

@@ -208,7 +208,7 @@ func TestBacklogMemoryIsBounded(t *testing.T) {
 			out.Advance(&pool, wire.HeaderSize+1000, nil)
 		}
 	}
-	if limit := 4 * (backlog*1064/chunkSize + 2); len(pool.idle)+cap(out.spans) > limit {
+	if limit := 4 * (backlog*1064/ChunkSize + 2); len(pool.idle)+cap(out.spans) > limit {
 		t.Fatalf("%d idle blocks and room for %d spans, more than %d", len(pool.idle), cap(out.spans), limit)
 	}
 	if n := testing.AllocsPerRun(1000, func() {

@@ -8,7 +8,7 @@
 //
 // # Limits
 //
-// The package needs Linux. The traffic isn't encrypted.
+// The package needs Linux. It doesn't encrypt: package mesh does, where a job wants it.
 package tcp
 
 import (
