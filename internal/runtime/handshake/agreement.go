@@ -17,7 +17,8 @@ import (
 // digest of all that both sides have said:
 //
 //	agreed  = HKDF-Extract(salt: secret, X25519(own private key, other's public key))
-//	secrets = HKDF-Expand(agreed, label + role of the sender + SHA-256(hello, challenge, proof, answer's payload))
+//	said    = SHA-256(hello, challenge, proof, answer's payload)
+//	secrets = HKDF-Expand(agreed, label + role of the sender + said)
 //
 // To know a secret an attacker needs the private key of one side, which is gone when the handshake
 // is over, and the job's secret: so a job's secret that becomes known later opens no record. If

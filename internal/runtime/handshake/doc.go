@@ -1,12 +1,12 @@
-// Package handshake begins each connection between the processes of a job, between the members of
-// a group, and between a job's spares and its processes. Both sides prove that they know a shared
-// secret without showing it, agree on a version, and give each other one payload.
-// If what follows is to be sealed (package seal), they also agree on keys (agreement.go). The
-// package also limits how many connections may be waiting for that proof ([Gate]), makes one attempt
-// to reach a listener ([Protocol.Connect]) and paces several ([Backoff]). It doesn't interpret
-// payloads: a [Protocol] is a name, a magic number, a range of versions and the payloads' sizes.
-// [Meeting] is the one use that lives here, because it shares a protocol with the links of a
-// job's processes ([Job]).
+// Package handshake begins each connection between the processes of a job, between the members of a
+// group, and between a job's spares and its processes. Both sides prove that they know a shared
+// secret without showing it, agree on a version, and give each other one payload. If what follows
+// is to be sealed (package seal), they also agree on keys (agreement.go). The package also limits
+// how many connections may be waiting for that proof ([Gate]), makes one attempt to reach a
+// listener ([Protocol.Connect]) and paces several ([Backoff]). It doesn't interpret payloads: a
+// [Protocol] is a name, a magic number, a range of versions and the payloads' sizes. [Meeting] is
+// the one use that lives here, because it shares a protocol with the links of a job's processes
+// ([Job]).
 //
 // # The conversation
 //
@@ -44,8 +44,8 @@
 //   - An attacker between the two sides can delay or cut a handshake, and reads both payloads: they
 //     are authentic, not secret. It can pass the handshake on to another process with the same
 //     secret, even to the dialler itself: so a payload has to name its receiver, as those of links
-//     and members do. Unless the two agree on keys, the connection that follows is neither encrypted
-//     nor authenticated, so this attacker can also read and change what is said on it.
+//     and members do. Unless the two agree on keys, the connection that follows is neither
+//     encrypted nor authenticated, so this attacker can also read and change what is said on it.
 //   - A process that knows the secret is trusted. The handshake doesn't tell two holders of a
 //     secret apart; the user of a payload checks as far as it can which process sent it.
 //   - An attacker that records a connection and learns the secret later reads it, unless the two

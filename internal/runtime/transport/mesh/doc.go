@@ -29,9 +29,10 @@
 //
 // # Limits
 //
-// A process uses a descriptor per connection, two if the peer is on the same host, three if
-// memory is shared. Unless the job wants it sealed (sealed.go), what travels between hosts can be
-// read and changed on the way. The end of a whole host is noticed by heartbeats, not here. A peer on another host that is stopped for longer than dialLimit when it
-// is first contacted counts as lost. Where all peers share memory, a program that polls but never
-// waits learns of a death within maxSkipped polls.
+// A process uses a descriptor per connection, two if the peer is on the same host, three if memory
+// is shared. Unless the job wants it sealed (sealed.go), what travels between hosts can be read and
+// changed on the way. The end of a whole host is noticed by heartbeats, not here. A peer on another
+// host that is stopped for longer than dialLimit when it is first contacted counts as lost. Where
+// all peers share memory, a program that polls but never waits learns of a death within maxSkipped
+// polls.
 package mesh

@@ -155,8 +155,8 @@ func (m *middle) set(change func(side int, b []byte) []byte) {
 	m.change = change
 }
 
-// throughMiddle makes a job of two whose processes reach each other only through a middle: process 0
-// dials.
+// throughMiddle makes a job of two whose processes reach each other only through a middle: process
+// 0 dials.
 func throughMiddle(t *testing.T, sealing seal.Policy) (*localJob, *middle) {
 	var m *middle
 	var front Card
