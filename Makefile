@@ -24,7 +24,7 @@ bcasts ?= 100000
 kills ?= 20
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test test-cluster unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ test: tools ## everything that a change must pass
 	go build ./bench/... ./cmd/... ./examples/... ./internal/...
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
 	go test -vet=off -race -short $(concurrent)
+
+test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die
+	scripts/cluster.sh install
+	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
+	trap 'CLUSTER=test scripts/cluster.sh down' EXIT; go test -vet=off -count=1 -timeout 8m ./internal/testing/cluster -cluster
 
 unit: tools ## the tests, without lint and the race detector
 	go test -vet=off $$(go list ./... | grep -vx $(elsewhere))

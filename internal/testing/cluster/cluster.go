@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Cluster is a running cluster.
+type Cluster struct {
+	Root string // the project's directory, which all hosts see
+	name string
+}
+
+// patience bounds what scripts/cluster.sh does, on a machine with much else to do.
+const patience = 2 * time.Minute
+
+// Up makes a cluster of n hosts, h0 to h(n-1), and a console. One with the same name is removed
+// before. The caller is a test of a package that is three directories below the project's.
+func Up(name string, n int, slurm bool) (*Cluster, error) {
+	root, err := filepath.Abs("../../..") // tests run in the directory of their package
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Root: root, name: name}
+	if err := c.Down(); err != nil {
+		return nil, err
+	}
+	args := []string{"up", strconv.Itoa(n)}
+	if slurm {
+		args = append(args, "--slurm")
+	}
+	if out, err := c.script(args...); err != nil {
+		return nil, fmt.Errorf("cluster.sh up: %w\n%s", err, out)
+	}
+	return c, nil
+}
+
+// Down removes the cluster, with all that runs on it.
+func (c *Cluster) Down() error {
+	if out, err := c.script("down"); err != nil {
+		return fmt.Errorf("cluster.sh down: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Script is a call of scripts/cluster.sh for this cluster. If the context ends so does the call,
+// and what it runs on the console.
+func (c *Cluster) Script(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "scripts/cluster.sh"), args...)
+	cmd.Dir = c.Root
+	cmd.Env = append(os.Environ(), "CLUSTER="+c.name)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+func (c *Cluster) script(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := c.Script(ctx, args...).CombinedOutput()
+	return string(out), err
+}
+
+// Run runs a command on the console, which has to succeed, and returns what it printed.
+func (c *Cluster) Run(t testing.TB, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := c.Script(ctx, append([]string{"run"}, args...)...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, out, &errs)
+	}
+	return string(out)
+}
+
+// Fault does what the words of a fault say, as scripts/cluster.sh fault.
+func (c *Cluster) Fault(t testing.TB, fault string) {
+	t.Helper()
+	if out, err := c.script("fault", fault); err != nil {
+		t.Fatalf("fault %q: %v\n%s", fault, err, out)
+	}
+}
+
+// Heal mends all faults, and ends what jobs have left.
+func (c *Cluster) Heal(t testing.TB) {
+	t.Helper()
+	if out, err := c.script("heal"); err != nil {
+		t.Fatalf("heal: %v\n%s", err, out)
+	}
+}
+
+// Left is what jobs have left, processes and files, one a line.
+func (c *Cluster) Left(t testing.TB) string {
+	t.Helper()
+	out, err := c.script("left")
+	if err != nil && strings.Contains(out, "cluster: ") {
+		t.Fatalf("left: %v\n%s", err, out)
+	}
+	return out
+}

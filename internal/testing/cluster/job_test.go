@@ -1,0 +1,145 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// running is a job that a test has started on the console.
+type running struct {
+	t      *testing.T
+	args   []string
+	cmd    *exec.Cmd
+	cancel func()
+	ended  chan struct{}
+	hung   bool // it was ended because it took too long; to be read after ended
+	mu     sync.Mutex
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+// limit is how long a job may take, on a machine with much else to do.
+const limit = time.Minute
+
+// start starts a job on the console. When the test ends it is killed, and the cluster healed.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	j := &running{t: t, args: args, cancel: cancel, ended: make(chan struct{})}
+	j.cmd = shared.Script(ctx, append([]string{"run"}, args...)...)
+	j.cmd.Stdout, j.cmd.Stderr = writer{j, &j.stdout}, writer{j, &j.stderr}
+	j.cmd.Cancel = func() error { return j.cmd.Process.Signal(syscall.SIGTERM) }
+	if err := j.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		j.cmd.Wait()
+		j.hung = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		close(j.ended)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-j.ended
+		if t.Failed() {
+			out := j.printed()
+			t.Logf("%s: %v\nstdout: %s\nstderr: %.4000s", strings.Join(args, " "), j.cmd.ProcessState, out[max(0, len(out)-2000):], j.complained())
+		}
+		shared.Heal(t)
+	})
+	return j
+}
+
+type writer struct {
+	j  *running
+	to *bytes.Buffer
+}
+
+func (w writer) Write(b []byte) (int, error) {
+	w.j.mu.Lock()
+	defer w.j.mu.Unlock()
+	return w.to.Write(b)
+}
+
+// printed is what the job has printed so far.
+func (j *running) printed() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stdout.String()
+}
+
+// complained is what it has said on its stderr.
+func (j *running) complained() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stderr.String()
+}
+
+// await waits until the job has printed something so many times.
+func (j *running) await(text string, times int) {
+	j.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for strings.Count(j.printed(), text) < times {
+		select {
+		case <-tick.C:
+		case <-j.ended:
+			if got := strings.Count(j.printed(), text); got < times {
+				j.t.Fatalf("the job ended with %q %d times, not %d", text, got, times)
+			}
+		}
+	}
+}
+
+// fault does what the words say, which must be done before the job ends.
+func (j *running) fault(words string) {
+	j.t.Helper()
+	shared.Fault(j.t, words)
+	select {
+	case <-j.ended:
+		j.t.Fatalf("the job ended before %q was done: it is too short", words)
+	default:
+	}
+}
+
+// end waits for the job's end and returns its exit code, -1 if a signal ended it.
+func (j *running) end() int {
+	j.t.Helper()
+	<-j.ended
+	if j.hung {
+		j.t.Fatal("it hangs")
+	}
+	return j.cmd.ProcessState.ExitCode()
+}
+
+// stop asks what started the job to end, which it does somehow.
+func (j *running) stop() {
+	j.cancel()
+	<-j.ended
+}
+
+// finish waits for the job's end with exit code 0.
+func (j *running) finish() {
+	j.t.Helper()
+	if code := j.end(); code != 0 {
+		j.t.Fatalf("exit code %d", code)
+	}
+}
+
+// nothingLeft says that, some time after the job's end, nothing of it is left on any host.
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	var left string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if left = shared.Left(t); left == "" {
+			return
+		}
+	}
+	t.Errorf("this is left:\n%s", left)
+}

@@ -1,0 +1,120 @@
+package cluster_test
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"banyan/internal/job/env"
+)
+
+// Jobs here are of four ranks with two replicas each. Host k has processes 2k and 2k+1, so h0 and
+// h2 are siblings, and h1 and h3. On h0 and h2 is rank 0, which prints.
+const ranks = 4
+
+// heat computes for some seconds.
+var heat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "6000"}
+
+// cg does too.
+var cg = []string{"bin/cg", "-solves", "4", "examples/cg/data/bcsstk16.mtx.gz"}
+
+// srun and hydra start processes that form replicas by themselves.
+var (
+	srun = []string{"env", env.Entry(env.Replicas, 2), "srun", "--mpi=pmi2", "--no-kill", "--kill-on-bad-exit=0",
+		"--nodes=4", "--ntasks-per-node=2"}
+	hydra = []string{"mpiexec.hydra", "-disable-auto-cleanup", "-hosts", "h0,h1,h2,h3", "-ppn", "2",
+		"-genv", env.Replicas, "2", "-n", "8", "scripts/shield.sh"}
+)
+
+func command(parts ...[]string) (all []string) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// undisturbed is what a program prints on one host, without replicas.
+func undisturbed(t *testing.T, program []string) string {
+	t.Helper()
+	return shared.Run(t, command([]string{"bin/banyan", "run", "-n", fmt.Sprint(ranks)}, program)...)
+}
+
+// Slurm and Hydra pass on what each replica of rank 0 prints: each line comes twice. If the host of
+// one is cut off, some lines come once. Hydra's mpiexec waits for a host that is cut off as long as
+// its ssh does, so the job has ended before mpiexec has.
+func TestLauncherOfOthers(t *testing.T) {
+	for _, launcher := range []struct {
+		name    string
+		command []string
+		waits   bool // for hosts that are cut off
+	}{
+		{"Slurm", srun, false},
+		{"Hydra", hydra, true},
+	} {
+		for _, f := range []struct {
+			name, words  string
+			program      []string
+			after        string // what the job has printed before
+			fewest, most int    // how often it prints each line
+			undo         string
+		}{
+			{"nothing", "", cg, "", 2, 2, ""},
+			{"link down", "unplug 1", heat, "step 1000", 2, 2, "plug 1"},
+			{"power cut", "power 1", cg, "iteration", 2, 2, ""},
+			{"host 0 off", "unplug 0", heat, "step 1000", 1, 2, "plug 0"},
+		} {
+			t.Run(launcher.name+"/"+f.name, func(t *testing.T) {
+				if _, err := exec.LookPath(launcher.command[0]); err != nil && launcher.name == "Hydra" {
+					t.Skip(err)
+				}
+				want := undisturbed(t, f.program)
+				j := start(t, command(launcher.command, f.program)...)
+				if f.words != "" {
+					j.await(f.after, 1)
+					j.fault(f.words)
+				}
+				if launcher.waits && f.words != "" {
+					j.await(lastLine(want), f.fewest)
+					j.stop()
+				} else {
+					j.finish()
+				}
+				expectLines(t, j.printed(), want, f.fewest, f.most)
+				if f.undo != "" {
+					shared.Fault(t, f.undo)
+				}
+				nothingLeft(t)
+			})
+		}
+	}
+}
+
+func lastLine(text string) string {
+	lines := slices.Collect(strings.Lines(text))
+	return lines[len(lines)-1]
+}
+
+// expectLines says that an output has the lines of another, in any order, each at least and at most
+// so many times.
+func expectLines(t *testing.T, got, want string, fewest, most int) {
+	t.Helper()
+	lines, count := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(want) {
+		lines[line]++
+	}
+	for line := range strings.Lines(got) {
+		count[line]++
+	}
+	for line := range count {
+		if lines[line] == 0 {
+			t.Errorf("this was printed, and isn't in an undisturbed run: %q", line)
+		}
+	}
+	for line, n := range lines {
+		if count[line] < fewest*n || count[line] > most*n {
+			t.Errorf("%q was printed %d times, not %d to %d", line, count[line], fewest*n, most*n)
+		}
+	}
+}
