@@ -15,10 +15,10 @@ import (
 const ranks = 4
 
 // heat computes for some seconds.
-var heat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "6000"}
+var heat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "3000"}
 
 // cg does too.
-var cg = []string{"bin/cg", "-solves", "4", "examples/cg/data/bcsstk16.mtx.gz"}
+var cg = []string{"bin/cg", "-solves", "2", "examples/cg/data/bcsstk16.mtx.gz"}
 
 // srun and hydra start processes that form replicas by themselves.
 var (
@@ -65,6 +65,9 @@ func TestLauncherOfOthers(t *testing.T) {
 			{"power cut", "power 1", cg, "iteration", 2, 2, ""},
 			{"host 0 off", "unplug 0", heat, "step 1000", 1, 2, "plug 0"},
 		} {
+			if launcher.waits && f.name == "power cut" {
+				continue // for Hydra it is the same as the last
+			}
 			t.Run(launcher.name+"/"+f.name, func(t *testing.T) {
 				if _, err := exec.LookPath(launcher.command[0]); err != nil && launcher.name == "Hydra" {
 					t.Skip(err)
