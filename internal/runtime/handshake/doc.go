@@ -35,9 +35,12 @@
 // # What an attacker can do
 //
 //   - An attacker without the secret that reaches a listener can connect and be silent. The Gate
-//     keeps 64 such connections and protects each of them for 200 ms; then a newer one takes the
-//     oldest one's place. More than 320 strangers a second delay honest diallers, which try again.
-//     A connection whose dialler has proved itself is out of the strangers' reach.
+//     keeps 64 such connections and protects each of them for 200 ms; then one that waits takes the
+//     oldest one's place. Their addresses share the places (room.go): one that opens thousands of
+//     connections delays only diallers with the same address, which try again, and one at another
+//     address has a place at once. An attacker with more than 64 addresses delays all. A connection
+//     whose dialler has proved itself is out of the strangers' reach. At a unix socket, processes
+//     of other users are refused when they are accepted.
 //   - An attacker that a dialler is led to dial gets a proof, and can test guesses of the secret
 //     against it alone, as fast as it can compute. So a secret has to be random. [MinSecret]
 //     bounds its length; nothing checks its randomness.

@@ -26,8 +26,8 @@ func open(t *testing.T, ctx context.Context, gate *Gate, greet func(net.Conn, fu
 		cancel()
 		socket.Close()
 		<-served
-		if len(gate.pending) > 0 {
-			t.Errorf("%d connections are pending at the end", len(gate.pending))
+		if n := len(gate.room.greeted) + len(gate.room.parked); n > 0 {
+			t.Errorf("%d connections are pending at the end", n)
 		}
 	})
 	return socket.Addr().String()
@@ -35,7 +35,14 @@ func open(t *testing.T, ctx context.Context, gate *Gate, greet func(net.Conn, fu
 
 func connectTo(t *testing.T, address string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
+	return connectFrom(t, "127.0.0.1", address)
+}
+
+// connectFrom connects from another address of this host.
+func connectFrom(t *testing.T, source, address string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}
+	conn, err := d.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,21 +74,44 @@ func TestSilentCrowd(t *testing.T) {
 	}
 	honest := connectTo(t, address)
 	speak(honest, "a")
-	for range 3 * MaxPending {
+	for range 2 * MaxPending {
 		connectTo(t, address)
 	}
 	speak(connectTo(t, address), "b")
 	speak(honest, "c")
 }
 
-// At most MaxPending connections are without a proof at a time.
+// Thousands of silent connections from one address make nobody wait who comes from another one.
+func TestCrowdFromElsewhere(t *testing.T) {
+	greeted := make(chan string, 100_000)
+	address := open(t, t.Context(), &Gate{}, func(conn net.Conn, proven func()) {
+		defer conn.Close()
+		host, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+		greeted <- host
+		io.Copy(io.Discard, conn)
+	})
+	for range 3000 {
+		conn := connectFrom(t, "127.0.0.2", address)
+		defer conn.Close()
+	}
+	begin := time.Now()
+	connectTo(t, address)
+	for host := range greeted {
+		if host == "127.0.0.1" {
+			break
+		}
+	}
+	t.Logf("greeted after %v", time.Since(begin))
+}
+
+// At most MaxPending connections are without a proof at a time, and half as many of one address.
 func TestGateIsBounded(t *testing.T) {
 	var gate Gate
 	var most atomic.Int64
 	address := open(t, t.Context(), &gate, func(conn net.Conn, _ func()) {
 		defer conn.Close()
 		gate.mu.Lock()
-		n := int64(len(gate.pending))
+		n := int64(len(gate.room.greeted))
 		gate.mu.Unlock()
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
@@ -93,7 +123,7 @@ func TestGateIsBounded(t *testing.T) {
 	last := connectTo(t, address)
 	last.(*net.TCPConn).CloseWrite()
 	io.Copy(io.Discard, last) // until it has been greeted
-	if got := most.Load(); got != MaxPending {
+	if got := most.Load(); got != MaxPending/2 {
 		t.Errorf("%d connections were pending at a time", got)
 	}
 }
@@ -112,11 +142,11 @@ func TestGateEnds(t *testing.T) {
 	for range MaxPending + 3 {
 		conns = append(conns, connectTo(t, address))
 	}
-	for range MaxPending {
+	for range MaxPending / 2 {
 		<-greeted
 	}
 	cancel()
-	for _, conn := range conns[:MaxPending] {
+	for _, conn := range conns {
 		if _, err := conn.Read(make([]byte, 1)); err == nil {
 			t.Error("something was said")
 		}

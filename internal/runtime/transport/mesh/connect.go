@@ -270,24 +270,11 @@ func checkPeer(conn net.Conn, pid int) error {
 	if !ok {
 		return nil
 	}
-	raw, err := local.SyscallConn()
-	if err != nil {
-		return err
+	peer, user, err := handshake.Peer(local)
+	if err == nil && (peer != pid || user != os.Geteuid()) {
+		err = fmt.Errorf("%w: at the other end is process %d of user %d", handshake.ErrStranger, peer, user)
 	}
-	var peer *unix.Ucred
-	var errno error
-	if err := raw.Control(func(fd uintptr) {
-		peer, errno = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if errno != nil {
-		return errno
-	}
-	if int(peer.Pid) != pid || int(peer.Uid) != os.Geteuid() {
-		return fmt.Errorf("%w: at the other end is process %d of user %d", handshake.ErrStranger, peer.Pid, peer.Uid)
-	}
-	return nil
+	return err
 }
 
 // watch opens the handle of a peer's process.
