@@ -160,7 +160,7 @@ up() {
 	trap 'down; exit 130' INT TERM HUP
 	chmod 755 "$dir"
 	echo "$n" >"$dir/size"
-	"$parts/files.sh" "$root" "$dir" "$n" "$slurm"
+	setpriv --pdeathsig KILL "$parts/files.sh" "$root" "$dir" "$n" "$slurm"
 	setsid unshare --fork --mount --uts --ipc --net --pid --kill-child bash "$parts/host.sh" "$dir" c </dev/null >>"$dir/log/console" 2>&1 &
 	disown
 	await 200 test -e "$dir/hosts/c/ready" || fail "the console doesn't come up"
@@ -194,6 +194,8 @@ gone() {
 	done
 }
 
+removed() { rm -rf --one-file-system "$dir" 2>/dev/null && [ ! -e "$dir" ]; }
+
 down() {
 	[ "${CLUSTER_CONSOLE:-}" != "$dir" ] || fail "the console can't remove its own cluster"
 	trap - EXIT
@@ -208,7 +210,8 @@ down() {
 		kill -KILL "${pids[@]}" 2>/dev/null || true
 		await 400 gone "${pids[@]}" || fail "processes don't end: ${pids[*]}"
 	fi
-	[ ! -e "$dir" ] || rm -rf --one-file-system "$dir"
+	# An ssh-keygen of an up that was killed may still write.
+	await 200 removed || fail "can't remove $dir"
 }
 
 during() {

@@ -73,52 +73,50 @@ link() {
 unplug() { link "$1" down; }
 plug() { link "$1" up; }
 
-# firewall has a host treat packets from others in some way. Resets that come are let through: they
-# are the answers of the others' firewalls.
-firewall() { # name others verdict…
-	local name=$1 others=$2
-	shift 2
-	in_host "$name" nft -f - <<-END
-		table inet cluster {
-			chain input { type filter hook input priority 0; }
-		}
-		add rule inet cluster input ip saddr { $others } $*
-	END
-}
-between() { # from to function
-	local name other some others list
+# rules prints rules of firewalls for what some hosts send to others: where a host's link comes in at
+# the console, and in the console's way out.
+rules() { # from to verdict…
+	local name other some others list chain verdict
 	some=$(names "$1") || exit
 	others=$(names "$2") || exit
-	for name in $others; do
+	shift 2
+	for name in $some; do
 		list=
-		for other in $some; do [ "$other" = "$name" ] || list+=${list:+, }$(address "$other"); done
-		[ -z "$list" ] || "$3" "$name" "$list"
+		for other in $others; do [ "$other" = "$name" ] || list+=${list:+, }$(address "$other"); done
+		if [ "$name" = c ]; then
+			echo "add table inet cluster"
+			chain="inet cluster output"
+			echo "add chain $chain { type filter hook output priority 0; }"
+		else
+			echo "add table netdev cluster"
+			chain="netdev cluster v${name#h}"
+			echo "add chain $chain { type filter hook ingress device v${name#h} priority 0; }"
+		fi
+		[ -z "$list" ] || for verdict in "$@"; do
+			echo "add rule $chain ip daddr { $list } $verdict"
+		done
 	done
 }
-dropping() { firewall "$1" "$2" drop; }
-rejecting() {
-	firewall "$1" "$2" tcp flags rst accept
-	firewall "$1" "$2" meta l4proto tcp reject with tcp reset
-	firewall "$1" "$2" reject
+# wall puts up firewalls in both directions, all at once.
+wall() { # some others verdict…
+	local some=$1 others=$2 text
+	shift 2
+	text=$(rules "$some" "$others" "$@" && rules "$others" "$some" "$@") || exit
+	nft -f - <<<"$text"
 }
-drop-from() { between "$1" "$2" dropping; }
-drop() {
-	between "$1" "$2" dropping
-	between "$2" "$1" dropping
+drop() { wall "$1" "$2" drop; }
+reject() { wall "$1" "$2" "meta l4proto tcp reject with tcp reset" reject; }
+drop-from() {
+	local text
+	text=$(rules "$1" "$2" drop) || exit
+	nft -f - <<<"$text"
 }
-reject() {
-	between "$1" "$2" rejecting
-	between "$2" "$1" rejecting
+open() {
+	nft delete table netdev cluster 2>/dev/null || true
+	nft delete table inet cluster 2>/dev/null || true
 }
 
 everywhere() { seq -s, 0 $((size - 1)); }
-
-open() {
-	local name
-	for name in c $(names "$(everywhere)"); do
-		[ "$name" != c ] && ! first "$name" >/dev/null || in_host "$name" nft delete table inet cluster 2>/dev/null || true
-	done
-}
 
 # freeze stops all processes but the first, in one call of the kernel. The first sleeps anyway.
 freeze() { signal "$1" STOP; }

@@ -74,6 +74,9 @@ func (j *running) printed() string {
 	return j.stdout.String()
 }
 
+// count says how often the job has printed something.
+func (j *running) count(text string) int { return strings.Count(j.printed(), text) }
+
 // complained is what it has said on its stderr.
 func (j *running) complained() string {
 	j.mu.Lock()
@@ -86,11 +89,11 @@ func (j *running) await(text string, times int) {
 	j.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for strings.Count(j.printed(), text) < times {
+	for j.count(text) < times {
 		select {
 		case <-tick.C:
 		case <-j.ended:
-			if got := strings.Count(j.printed(), text); got < times {
+			if got := j.count(text); got < times {
 				j.t.Fatalf("the job ended with %q %d times, not %d", text, got, times)
 			}
 		}
