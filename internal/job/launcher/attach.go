@@ -1,10 +1,9 @@
 package launcher
 
 import (
-	"time"
-
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/control"
 	"banyan/internal/job/launcher/output"
 )
@@ -22,8 +21,8 @@ func (j *job) attachAll(stdout, stderr *output.Printer) {
 	var inputs []sink
 	for _, p := range j.procs {
 		j.outputs.read(p)
-		if p.stdin != nil {
-			inputs = append(inputs, p.sink())
+		if p.hasInput() {
+			inputs = append(inputs, sink{w: p.Stdin()})
 		}
 		j.attach(p, j.said, j.reaped)
 	}
@@ -37,11 +36,29 @@ func (j *job) attachAll(stdout, stderr *output.Printer) {
 }
 
 // attach serves a process's PMI, and has the loop told what the process says and how it ends.
-func (j *job) attach(p *process, said func(p *process, m control.Message), reaped func(p *process, status unix.WaitStatus, at time.Time)) {
-	go j.server.Serve(int(p.id), p.pmi)
-	go p.listen(func(m control.Message) { j.post(func() { said(p, m) }) })
+func (j *job) attach(p *process, said func(p *process, m control.Message), reaped func(p *process, end agent.End)) {
+	j.hosts.began(p)
+	go j.server.Serve(int(p.id), p.PMI())
+	go p.Listen(func(m control.Message) { j.post(func() { said(p, m) }) })
 	go func() {
-		status, at := p.wait()
-		j.post(func() { reaped(p, status, at) })
+		end, err := p.Wait()
+		if err != nil {
+			j.post(func() { j.missed(p) })
+		} else {
+			j.post(func() { reaped(p, end) })
+		}
 	}()
+}
+
+// discard ends a process to which the job isn't attached.
+func discard(p agent.Process) {
+	p.Signal(unix.SIGKILL)
+	go p.Listen(func(control.Message) {})
+	p.Wait()
+	if in := p.Stdin(); in != nil {
+		in.Close()
+	}
+	p.Stdout().Close()
+	p.Stderr().Close()
+	p.PMI().Close()
 }

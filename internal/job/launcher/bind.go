@@ -2,11 +2,9 @@ package launcher
 
 import (
 	"fmt"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
@@ -15,9 +13,9 @@ import (
 // Values of Config.Bind. A list of numbers ("1,0") is another: each process runs on one of these
 // cores, in turn.
 const (
-	BindAuto = "auto" // each process on its share of the launcher's cores, if there are enough for all
-	BindNone = "none" // wherever the launcher may run
-	BindCore = "core" // each process on one of the launcher's cores, see InTurn
+	BindAuto = "auto" // each process on its share of its host's cores, if there are enough for all
+	BindNone = "none" // wherever the agent of its host may run
+	BindCore = "core" // each process on one of its host's cores, see InTurn
 )
 
 func (p *plan) checkBind() error {
@@ -46,34 +44,50 @@ func coreList(text string) ([]int, error) {
 	return cores, nil
 }
 
-// coreSets are the cores that each process is bound to, by Proc. nil: processes aren't bound.
+// coreSets are the cores that processes are bound to, in the order of the processes. nil: they
+// aren't bound.
 type coreSets [][]int
 
-// coreSets are computed and entered by the thread that starts the processes, because processes
-// inherit the cores of that thread.
-func (p *plan) coreSets() (coreSets, error) {
-	if p.Bind == BindNone {
-		return nil, nil
+// of are the cores of a process, nil if it isn't bound.
+func (x coreSets) of(i int) []int {
+	if x == nil {
+		return nil
 	}
-	var allowed unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		return nil, os.NewSyscallError("sched_getaffinity", err)
-	}
-	var cores []int
-	for core := range len(allowed) * 64 {
-		if allowed.IsSet(core) {
-			cores = append(cores, core)
-		}
-	}
-	return divideCores(p.Bind, cores, p.layout, p.Protocol != ProtocolMirror), nil
+	return x[i]
 }
 
-// divideCores divides cores among processes.
+// bindAll divides the cores of a host among the processes that start there.
+func (p *plan) bindAll(cores []int, procs []proto.Proc) coreSets {
+	if p.Bind == BindNone {
+		return nil
+	}
+	ranks := make([]proto.Rank, len(procs))
+	for i, id := range procs {
+		ranks[i] = p.layout.Rank(id)
+	}
+	return divideCores(p.Bind, cores, ranks, p.Protocol != ProtocolMirror)
+}
+
+// bindMoved are the cores of a replacement on a host that isn't its predecessor's. The cores there
+// weren't divided with it in mind: it may run anywhere, unless each process is to be on a core.
+// load is how many processes a core has.
+func (p *plan) bindMoved(id proto.Proc, cores []int, load func(core int) int) []int {
+	switch p.Bind {
+	case BindAuto, BindNone:
+		return nil
+	case BindCore:
+		return []int{slices.MinFunc(cores, func(a, b int) int { return load(a) - load(b) })}
+	}
+	list, _ := coreList(p.Bind) // checked
+	return []int{list[int(id)%len(list)]}
+}
+
+// divideCores divides the cores of a host among processes of these ranks.
 //
 // The kernel tends to put processes that wake each other onto one core, where each message takes
 // two process switches. So processes are kept apart by default, as far as that leaves no core idle.
-func divideCores(bind string, cores []int, layout layout.Layout, apart bool) coreSets {
-	n := layout.Procs()
+func divideCores(bind string, cores []int, ranks []proto.Rank, apart bool) coreSets {
+	n := len(ranks)
 	if bind == BindAuto && (n > len(cores) || n == 1) {
 		return nil
 	}
@@ -84,7 +98,7 @@ func divideCores(bind string, cores []int, layout layout.Layout, apart bool) cor
 			all[i] = cores[i*len(cores)/n : (i+1)*len(cores)/n]
 		}
 	case BindCore:
-		for i, core := range InTurn(cores, layout, apart) {
+		for i, core := range inTurn(cores, ranks, apart) {
 			all[i] = []int{core}
 		}
 	default:
@@ -96,16 +110,29 @@ func divideCores(bind string, cores []int, layout layout.Layout, apart bool) cor
 	return all
 }
 
-// InTurn is the core of each process, if each is bound to one. It is the next in turn of the cores
-// that have the fewest processes so far. If apart is set, a core without a replica of the same rank
-// is preferred.
+// InTurn is the core of each process of a job on one host, if each is bound to one.
+func InTurn(cores []int, layout layout.Layout, apart bool) []int {
+	return inTurn(cores, ranksOf(layout), apart)
+}
+
+// ranksOf are the ranks of all processes.
+func ranksOf(layout layout.Layout) []proto.Rank {
+	ranks := make([]proto.Rank, layout.Procs())
+	for i := range ranks {
+		ranks[i] = layout.Rank(proto.Proc(i))
+	}
+	return ranks
+}
+
+// inTurn is the core of each process of these ranks: the next in turn of the cores that have the
+// fewest processes so far. If apart is set, a core without a replica of the same rank is preferred.
 //
 // The replicas of a rank do the same at about the same time: on one core they would take turns
 // while another core idles. But with the mirror protocol, if the cores are separate, one replica
 // layer runs ahead until it is throttled (package replica), and what it sends to the other layer
 // waits there. On one core they go in step.
-func InTurn(cores []int, layout layout.Layout, apart bool) []int {
-	all := make([]int, layout.Procs())
+func inTurn(cores []int, ranks []proto.Rank, apart bool) []int {
+	all := make([]int, len(ranks))
 	load := make([]int, len(cores))
 	type rankOnCore struct {
 		rank proto.Rank
@@ -113,8 +140,8 @@ func InTurn(cores []int, layout layout.Layout, apart bool) []int {
 	}
 	taken := make(map[rankOnCore]bool)
 	next := 0
-	for i := range all {
-		r, best := layout.Rank(proto.Proc(i)), next
+	for i, r := range ranks {
+		best := next
 		for k := range cores {
 			c := (next + k) % len(cores)
 			if load[c] < load[best] || apart && load[c] == load[best] && taken[rankOnCore{r, best}] && !taken[rankOnCore{r, c}] {
@@ -126,26 +153,4 @@ func InTurn(cores []int, layout layout.Layout, apart bool) []int {
 		next = (best + 1) % len(cores)
 	}
 	return all
-}
-
-// restoringCores runs f, which may bind the thread, and gives the thread its cores back.
-func restoringCores(f func() error) error {
-	var before unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return os.NewSyscallError("sched_getaffinity", err)
-	}
-	defer unix.SchedSetaffinity(0, &before)
-	return f()
-}
-
-// enter binds the thread to the cores of the process that it starts next.
-func (x coreSets) enter(process proto.Proc) error {
-	if x == nil {
-		return nil
-	}
-	var set unix.CPUSet
-	for _, core := range x[process] {
-		set.Set(core)
-	}
-	return os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &set))
 }

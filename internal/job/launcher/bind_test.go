@@ -30,12 +30,12 @@ func TestDivideCores(t *testing.T) {
 		{BindCore, []int{4, 5, 6}, layout.Uniform(3, 2), coreSets{{4}, {5}, {6}, {5}, {6}, {4}}},
 		{BindCore, []int{0, 1}, layout.Partial([]int{1, 2, 1, 2}), coreSets{{0}, {1}, {0}, {1}, {0}, {1}}},
 	} {
-		if got := divideCores(tc.bind, tc.cores, tc.layout, true); !reflect.DeepEqual(got, tc.want) {
+		if got := divideCores(tc.bind, tc.cores, ranksOf(tc.layout), true); !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s, %v, %v: %v, want %v", tc.bind, tc.cores, tc.layout, got, tc.want)
 		}
 	}
 	// With the mirror protocol they needn't be apart.
-	if got, want := divideCores(BindCore, []int{0, 1}, layout.Uniform(2, 2), false), (coreSets{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
+	if got, want := divideCores(BindCore, []int{0, 1}, ranksOf(layout.Uniform(2, 2)), false), (coreSets{{0}, {1}, {0}, {1}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("not apart: %v, want %v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"banyan/internal/fault"
+	"banyan/internal/job/agent"
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
 )
@@ -87,6 +88,19 @@ type Config struct {
 	// Trace is the file for the trace of all frames, empty for none.
 	Trace string
 
+	// Agents start the processes, one agent on each host. The caller closes them, when Run has
+	// returned. Empty: this host is the only one, and its agent is in this process.
+	Agents []agent.Agent
+	// Places is the agent on which each process starts, by process number. nil: all start on the
+	// first.
+	Places []int
+	// Rehome chooses the agents of replacements. nil: the same host as before; if that is lost,
+	// the one with the fewest processes.
+	Rehome Rehome
+	// AllowSharedHost lets a replacement start on a host that runs another replica of its rank,
+	// though there are several hosts.
+	AllowSharedHost bool
+
 	// Stdin goes to every replica of rank 0. A Read that is still waiting when the job ends is
 	// abandoned.
 	Stdin          io.Reader
@@ -139,6 +153,9 @@ func (c Config) check() (*plan, error) {
 	}
 	if err := p.checkPrivate(); err != nil {
 		return nil, err
+	}
+	if err := p.checkHosts(); err != nil {
+		return nil, &StartError{CodeUsage, err}
 	}
 	return p, nil
 }

@@ -42,5 +42,5 @@ func (j *job) corrupted(by *process, m control.Message) {
 		return // another process was quicker
 	}
 	e.fenced, e.outvoted, e.by = true, true, by.id
-	p.signal(unix.SIGKILL)
+	p.Signal(unix.SIGKILL)
 }

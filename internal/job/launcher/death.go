@@ -3,43 +3,69 @@ package launcher
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/control"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
 
-// reaped takes the end of a process. It enters the end in the ledger, tells the others, and reports
-// a death.
-func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
-	var signal syscall.Signal
-	if status.Signaled() {
-		signal = status.Signal()
+// passing is the end of a process that filled its slot.
+type passing struct {
+	*process
+	end ending
+	at  time.Time
+}
+
+// reaped takes the end of a process.
+func (j *job) reaped(p *process, e agent.End) {
+	signal, code := how(e)
+	j.hosts.ended(p)
+	j.passed([]passing{{p, j.ledger.ended(p.id, signal, code), e.At}}, "")
+	j.restOfHost(p.host)
+}
+
+// how splits the status of a process into its signal, or 0, and its exit code.
+func how(e agent.End) (signal syscall.Signal, code int) {
+	if e.Status.Signaled() {
+		signal = e.Status.Signal()
 	}
-	end := j.ledger.ended(p.id, signal, max(0, status.ExitStatus()))
-	slog.Debug("ended", "process", p.id, "pid", p.pid, "how", end)
-	j.running--
-	j.server.Gone(int(p.id))
-	if p.stdin != nil {
-		j.feeder.remove(j.ledger.Replica(p.id))
+	return signal, max(0, e.Status.ExitStatus())
+}
+
+// passed takes the ends of processes that came at the same time, and that the ledger knows. It
+// tells the other processes and reports deaths. cause is what all have in common, for the user; it
+// may be empty if there is only one.
+func (j *job) passed(all []passing, cause string) {
+	for _, x := range all {
+		slog.Debug("ended", "process", x.id, "pid", x.pid, "how", x.end)
+		j.running--
+		j.server.Gone(int(x.id))
+		if x.hasInput() {
+			j.feeder.remove(j.ledger.Replica(x.id))
+		}
+		// A process that exits after finalising has written all it wanted to.
+		j.announceEnd(x.process, x.end.kind == inOrder || x.end.kind == failedLate && x.end.signal == 0 && !x.end.lost)
 	}
-	// A process that exits after finalising has written all it wanted to.
-	j.announceEnd(p, end.kind == inOrder || end.kind == failedLate && end.signal == 0)
 	if j.ending {
 		return
 	}
-	if end.kind == diedEarly {
-		j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.incarnation,
-			Signal: int(end.signal), Code: end.code, Cause: j.how(p, end)})
-	} else {
-		j.tellOthers(p, control.Message{Type: control.Left, Proc: p.id})
+	for _, x := range all {
+		if x.end.kind == diedEarly {
+			j.tellOthers(x.process, control.Message{Type: control.Death, Proc: x.id, Incarnation: x.incarnation,
+				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end)})
+		} else {
+			j.tellOthers(x.process, control.Message{Type: control.Left, Proc: x.id})
+		}
 	}
-	if end.kind != inOrder {
-		j.died(p, end, at)
+	deaths := slices.DeleteFunc(slices.Clone(all), func(x passing) bool { return x.end.kind == inOrder })
+	if len(deaths) > 0 || cause != "" {
+		j.died(deaths, cause)
 	}
 }
 
@@ -47,29 +73,45 @@ func (j *job) reaped(p *process, status unix.WaitStatus, at time.Time) {
 func (j *job) tellOthers(p *process, m control.Message) {
 	for _, q := range j.processes() {
 		if q != p && (q != j.procs[q.id] || j.ledger.entries[q.id].end.kind == running) {
-			q.outbox.put(m)
+			q.Say(m)
 		}
 	}
 }
 
-// died reports a death. If the rank is lost by it, the job ends, or the program goes on without the
-// rank. Otherwise a replacement may begin.
-func (j *job) died(p *process, end ending, at time.Time) {
-	d := j.deathReport(p, end, at)
-	j.report.Deaths = append(j.report.Deaths, d)
-	text := d.line(j.name(p), j.how(p, end))
-	rank := j.ledger.Rank(p.id)
-	switch {
-	case !j.ledger.rankEnd(rank).lost, j.mayBeSaved(rank):
-		j.note(text)
-	case j.ledger.survive:
-		j.note(fmt.Sprintf("%s; rank %d is lost, and the program goes on without it", text, rank))
-	default:
-		j.loseRank(rank, text)
-		return
+// died reports deaths. If a rank is lost by them, the job ends, or the program goes on without the
+// rank. Otherwise replacements may begin.
+func (j *job) died(all []passing, cause string) {
+	var lost []int
+	for _, x := range all {
+		d := j.deathReport(x.process, x.end, x.at)
+		j.report.Deaths = append(j.report.Deaths, d)
+		if cause == "" {
+			cause = d.line(j.name(x.process), j.how(x.process, x.end))
+		}
+		if rank := j.ledger.Rank(x.id); j.ledger.rankEnd(rank).lost && !j.mayBeSaved(rank) {
+			lost = append(lost, int(rank))
+		}
 	}
-	if end.kind == diedEarly {
-		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Died(now, p.identity(), "", out) })
+	slices.Sort(lost)
+	switch lost = slices.Compact(lost); {
+	case len(lost) == 0:
+		j.note(cause)
+	case !j.ledger.survive:
+		j.loseRank(proto.Rank(lost[0]), cause)
+		return
+	case len(lost) == 1:
+		j.note(fmt.Sprintf("%s; rank %d is lost, and the program goes on without it", cause, lost[0]))
+	default:
+		j.note(fmt.Sprintf("%s; ranks %s are lost, and the program goes on without them", cause, listed(lost)))
+	}
+	next := false
+	for _, x := range all {
+		if x.end.kind == diedEarly {
+			j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Died(now, x.identity(), "", out) })
+			next = true
+		}
+	}
+	if next {
 		j.beginNextAttempt()
 	}
 }
@@ -79,7 +121,7 @@ func (j *job) deathReport(p *process, end ending, at time.Time) Death {
 	e := &j.ledger.entries[p.id]
 	rank := j.ledger.Rank(p.id)
 	d := Death{
-		Rank: int(rank), Replica: j.ledger.Replica(p.id), Process: int(p.id), PID: p.pid,
+		Rank: int(rank), Replica: j.ledger.Replica(p.id), Process: int(p.id), PID: p.pid, Host: j.hosts.name(p.host),
 		Cause: j.cause(p, end), Signal: int(end.signal), Code: end.code, Finalized: e.finalized,
 		FoundBy: foundByLauncher, At: Seconds(at.Sub(j.started)),
 	}
@@ -100,6 +142,8 @@ func (j *job) deathReport(p *process, end ending, at time.Time) Death {
 // cause is the Cause constant of a death.
 func (j *job) cause(p *process, end ending) string {
 	switch {
+	case end.lost:
+		return CauseHostLost
 	case j.ledger.entries[p.id].outvoted && end.signal == unix.SIGKILL:
 		return CauseCorruption
 	case j.ledger.entries[p.id].fenced && end.signal == unix.SIGKILL:
@@ -115,6 +159,8 @@ func (j *job) cause(p *process, end ending) string {
 // how tells how a process died.
 func (j *job) how(p *process, end ending) string {
 	switch e := &j.ledger.entries[p.id]; {
+	case end.lost:
+		return end.String()
 	case j.cause(p, end) == CauseCorruption:
 		return "its data is wrong, killed"
 	case j.cause(p, end) != CauseSilence:

@@ -14,7 +14,7 @@ import (
 func (j *job) watchTracers() {
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
-		traced := e.end.kind == running && p.traced(e.pid)
+		traced := e.end.kind == running && p.Traced(e.pid)
 		if traced == e.traced {
 			continue
 		}

@@ -1,18 +1,21 @@
-// Package launcher runs a job on this machine: it starts the processes, lets them find each other,
-// passes their input and output, learns of their deaths first, and ends with the job's exit code.
-// It is what "banyan run" does.
+// Package launcher runs a job: it has the processes started, lets them find each other, passes
+// their input and output, learns of their deaths first, and ends with the job's exit code. It is
+// what "banyan run" does.
+//
+// The launcher decides; agents (package agent) carry out, one on each host. A job on this host has
+// one agent, in the launcher's process, and is otherwise the same.
 //
 // # Parts
 //
 // One goroutine, the loop (loop.go), owns the job (job.go). All other goroutines post events to it:
 // a process was reaped, a process sent a message on its lifeline, a signal came, a planned fault is
-// due. The loop never waits for a process, a pipe or the terminal.
+// due. The loop never waits for a process, an agent, a pipe or the terminal.
 //
 //	the plan        config.go parts.go degrees.go heartbeat.go privatedir.go bind.go environment.go
-//	to start        spawn.go (pipes, cores), attach.go (PMI, lifelines, reaping), process.go
-//	input, output   feeder.go, outputs.go tap.go and package output
-//	to decide       ledger.go (pure), death.go silence.go corruption.go faults.go end.go signals.go
-//	                debugger.go procstatus.go explain.go
+//	to start        hosts.go, spawn.go, attach.go (PMI, lifelines, ends), process.go
+//	input, output   feeder.go, outputs.go and package output
+//	to decide       ledger.go (pure), death.go hostloss.go silence.go corruption.go faults.go end.go
+//	                signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
 //	to show         reporter.go report.go recording.go
 //
@@ -31,6 +34,9 @@
 //     128 + its signal, is the job's. Otherwise the job's exit code is 1.
 //   - A process that fails after it has finalised doesn't end the others. The job's exit code tells
 //     of it.
+//   - A lost host is the death of all its processes, when its agent's lease is over. Until then
+//     they may be fenced and silent, and the others go on without them, but none is replaced and
+//     no rank is lost. The user gets one line for the host.
 //
 // # Replacements
 //
@@ -42,6 +48,9 @@
 // is given up, and after three failures in a row the slot stays vacant. The slot counts as vacant
 // until the replacement says that it is a replica.
 //
+// A replacement starts on the host that Config.Rehome names, never on one that runs another replica
+// of its rank unless that is allowed. If there is none the slot waits.
+//
 // # What stays behind
 //
 // Nothing. Every process has a process group, which is killed when the process ends. If the
@@ -50,9 +59,15 @@
 //
 // # Limits
 //
-// One host. The launcher also ends what the processes have started, with two exceptions: what has
-// left its process group, and, if the launcher is killed by SIGKILL, what doesn't hold the lifeline
-// or a pipe of the job, such as a sleep in a shell script.
+// All input, output and PMI go through the launcher's host, and the job ends with the launcher.
+// Which process is on which host is told to the processes once: a replacement elsewhere counts as
+// a process of its predecessor's host in MPI_Comm_split_type and in the ring of heartbeats. If all
+// processes start on one host, they can be reached from there only, and no replacement can join
+// them from another. A job with agents of other hosts isn't suspended by SIGTSTP.
+//
+// The launcher also ends what the processes have started, with two exceptions: what has left its
+// process group, and, if the launcher is killed by SIGKILL, what doesn't hold the lifeline or a
+// pipe of the job, such as a sleep in a shell script.
 //
 // A replacement of rank 0 gets the job's input from its first byte on. Rank 0 isn't healed if there
 // was more than 64 MiB of input, or if the rank has read any since its first safe point through

@@ -1,15 +1,10 @@
 package launcher
 
 import (
-	"time"
-
 	"banyan/internal/job/control"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
-
-// drainPause is how often the launcher checks whether it has read all that a donor wrote.
-const drainPause = time.Millisecond
 
 // healable notes that a process has come to a safe point. opaque says that the process can't tell
 // how much of the input that it has read its program has taken.
@@ -19,21 +14,40 @@ func (j *job) healable(p *process, opaque bool) {
 	}
 	j.recovery.Healable(p.identity())
 	if p.incarnation == 0 { // for a replacement its donor's value holds: it has read the same input
-		read := j.inputRead(p)
-		if opaque {
-			j.recovery.inputAtMark[p.id] = read
-		}
-		p.outbox.put(control.Message{Type: control.Noted, Input: read})
+		j.askInput(p, func(read int64) {
+			if opaque && p == j.procs[p.id] {
+				j.recovery.inputAtMark[p.id] = read
+			}
+			p.Say(control.Message{Type: control.Noted, Input: read})
+		})
 	}
 	j.beginNextAttempt()
 }
 
-// inputRead is how much input a paused process has read.
-func (j *job) inputRead(p *process) int64 {
-	if p.stdin == nil {
+// askInput calls told, in the loop, with how much input a paused process has read. The process's
+// agent may be far away, so the loop doesn't wait.
+func (j *job) askInput(p *process, told func(read int64)) {
+	if !p.hasInput() {
+		told(0)
+		return
+	}
+	go func() {
+		read := inputRead(p)
+		j.post(func() { told(read) })
+	}()
+}
+
+// inputRead waits for how much input a paused process has read. If it has ended that is 0, which
+// nobody uses.
+func inputRead(p *process) int64 {
+	if !p.hasInput() {
 		return 0
 	}
-	return j.feeder.taken(j.ledger.Replica(p.id))
+	read, err := p.Stdin().Taken()
+	if err != nil {
+		return 0
+	}
+	return read
 }
 
 // mark takes a donor's message that its program is paused for a replacement.
@@ -50,33 +64,33 @@ func (j *job) mark(donor *process, m control.Message) {
 
 // answerMark tells a donor that its mark was seen: its output up to the mark was passed on.
 func (j *job) answerMark(donor *process, replacement recovery.Process) {
-	donor.outbox.put(control.Message{Type: control.Marked, Proc: replacement.Proc, Incarnation: replacement.Incarnation, Input: j.inputRead(donor)})
+	j.askInput(donor, func(read int64) {
+		donor.Say(control.Message{Type: control.Marked, Proc: replacement.Proc, Incarnation: replacement.Incarnation, Input: read})
+	})
 }
 
-// drain reads all that the donor of a replacement has written by now.
+// drain reads all that the donor of a replacement has written by now. The donor is paused until
+// then, so it is also the moment to see whether it has read input that can't be repeated.
 func (j *job) drain(a *recovery.Attempt) {
 	donor := j.procs[a.Donor.Proc]
 	j.outputs.hurry(donor.id, true)
 	donor.drains++
 	go func() {
 		defer j.outputs.hurry(donor.id, false)
-		for !donor.stdout.drained() || !donor.stderr.drained() {
-			select {
-			case <-j.over:
-				return
-			case <-time.After(drainPause):
-			}
+		read := inputRead(donor)
+		if !donor.Stdout().Drained(j.over) || !donor.Stderr().Drained(j.over) {
+			return
 		}
 		j.post(func() {
+			if first, opaque := j.recovery.inputAtMark[donor.id]; opaque && read != first && donor == j.procs[donor.id] {
+				j.failAttempt(a.Process, "its rank has read input since its first safe point, through buffers of its own", recovery.Donor)
+			}
 			j.lead(func(m *recovery.Machine, _ proto.Time, out *actions) { m.Drained(donor.identity(), a.Process, out) })
 			if donor.drains--; donor.drains == 0 && donor.afterDrain != nil {
 				donor.afterDrain()
 			}
 		})
 	}()
-	if first, opaque := j.recovery.inputAtMark[donor.id]; opaque && j.inputRead(donor) != first {
-		j.failAttempt(a.Process, "its rank has read input since its first safe point, through buffers of its own", recovery.Donor)
-	}
 }
 
 // announceEnd tells the readers of a process's output how the process ended. If a replacement is to

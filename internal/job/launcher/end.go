@@ -63,10 +63,24 @@ func (j *job) end(outcome, reason string, code int) {
 	j.report.Outcome, j.report.Reason, j.report.ExitCode = outcome, reason, code
 }
 
-func (j *job) killAll() { j.signalAll(unix.SIGKILL) }
+// killAll kills all processes, also those that can't be reached now.
+func (j *job) killAll() {
+	j.killing = true
+	j.signalAll(unix.SIGKILL)
+}
+
+// killAgain kills again what was killed before. A signal to a host that can't be reached for a
+// moment is lost, and its processes may go on afterwards.
+func (j *job) killAgain() {
+	for _, p := range j.processes() {
+		if j.killing || p == j.procs[p.id] && j.ledger.entries[p.id].fenced {
+			p.Signal(unix.SIGKILL)
+		}
+	}
+}
 
 func (j *job) signalAll(s syscall.Signal) {
 	for _, p := range j.processes() {
-		p.signal(s)
+		p.Signal(s)
 	}
 }

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,17 +32,16 @@ func inherited(all []string) []string {
 	return rest
 }
 
-// environment tells a process its job.
-func (p *plan) environment(id proto.Proc) []string {
+// environment tells a process its job. cores is how many its host has for the job. The agent adds
+// the numbers of descriptors.
+func (p *plan) environment(id proto.Proc, cores int) []string {
 	all := []string{
-		"PMI_FD=" + strconv.Itoa(pmiDescriptor),
 		"PMI_RANK=" + strconv.Itoa(int(id)),
 		"PMI_SIZE=" + strconv.Itoa(p.size),
-		env.Entry(env.ControlFD, controlDescriptor),
 		env.Entry(env.Replicas, env.FormatReplicas(p.Degrees)),
 		env.Entry(env.Protocol, p.Protocol),
 		env.Entry(env.Verify, p.Verify),
-		env.Entry(env.Cores, runtime.NumCPU()),
+		env.Entry(env.Cores, cores),
 		env.Entry(env.Transport, p.Transport),
 		env.Entry(env.Encrypt, p.Encrypt),
 		env.Entry(env.Bcast, p.Bcast),
@@ -76,8 +74,5 @@ func (p *plan) firstEnvironment(id proto.Proc, r *recording) []string {
 
 // replacementEnvironment is what a replacement is told beside that.
 func replacementEnvironment(incarnations string) []string {
-	return []string{
-		env.Entry(env.Incarnations, incarnations),
-		env.Entry(env.OutputFDs, env.FormatOutputFDs(outputDescriptor, outputDescriptor+1)),
-	}
+	return []string{env.Entry(env.Incarnations, incarnations)}
 }

@@ -32,11 +32,11 @@ func (j *job) explainAndKill() {
 			j.tellReason(p, "has finished, and runs on")
 		case !e.ready:
 			j.tellReason(p, "hasn't got through MPI_Init")
-		case p.stopped():
+		case p.State().Stopped:
 			j.tellReason(p, "is stopped")
 		default:
 			j.late.asked[p.id] = true
-			p.outbox.put(control.Message{Type: control.Explain})
+			p.Say(control.Message{Type: control.Explain})
 		}
 	}
 	if len(j.late.asked) == 0 {

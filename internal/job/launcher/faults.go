@@ -27,7 +27,7 @@ func (j *job) inject(i int) {
 		return // the process has gone
 	}
 	now := time.Now()
-	p.signal(e.Action.Signal())
+	p.Signal(e.Action.Signal())
 	if _, twice := j.injected[p.id]; !twice {
 		j.injected[p.id] = now
 	}

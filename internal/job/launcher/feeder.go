@@ -2,10 +2,7 @@ package launcher
 
 import (
 	"io"
-	"os"
 	"sync"
-	"syscall"
-	"time"
 )
 
 // feeder copies one input to several sinks. Each sink reads at its own pace. When the slowest sink
@@ -26,20 +23,11 @@ type feeder struct {
 }
 
 type sink struct {
-	w           inputPipe
-	otherEnd    syscall.RawConn // the other end of w, to ask how much is taken; or nil
-	at          int64           // next byte of the input
+	w           io.WriteCloser
+	at          int64 // next byte of the input
 	gone        bool
-	writing     bool
-	asked       bool   // the launcher asks how much is taken: nothing may be written meanwhile
 	lost        func() // of a replacement: called when the input it needs isn't kept any more; else nil
 	incarnation int    // how many writers the sink had before
-}
-
-// inputPipe is the end of a pipe.
-type inputPipe interface {
-	io.WriteCloser
-	SetWriteDeadline(time.Time) error
 }
 
 // newFeeder makes a feeder. It closes each sink that has the whole input.
@@ -143,24 +131,6 @@ func (f *feeder) caughtUp(i int) {
 	f.sinks[i].lost = nil
 }
 
-// taken is how much of the input a sink's process has read. The process must not read meanwhile.
-func (f *feeder) taken(i int) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := &f.sinks[i]
-	if s.otherEnd == nil {
-		return 0
-	}
-	s.asked = true
-	for s.writing {
-		s.w.SetWriteDeadline(time.Unix(0, 1)) // the Write to a full pipe returns how much it wrote
-		f.changed.Wait()
-	}
-	s.asked = false
-	f.changed.Broadcast()
-	return s.at - int64(unread(s.otherEnd))
-}
-
 // drain writes to one sink, as long as it has its writer.
 func (f *feeder) drain(i, incarnation int) {
 	chunk := make([]byte, 32<<10)
@@ -168,7 +138,7 @@ func (f *feeder) drain(i, incarnation int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s.incarnation == incarnation {
-		for (s.at == f.end() && !f.eof || s.asked) && !s.gone && s.incarnation == incarnation {
+		for s.at == f.end() && !f.eof && !s.gone && s.incarnation == incarnation {
 			f.changed.Wait()
 		}
 		n := 0
@@ -179,20 +149,16 @@ func (f *feeder) drain(i, incarnation int) {
 			break
 		}
 		w := s.w
-		s.writing = true
 		f.mu.Unlock()
 		n, err := w.Write(chunk[:n])
 		f.mu.Lock()
 		if s.incarnation != incarnation {
 			return
 		}
-		s.writing = false
 		s.at += int64(n)
 		f.trim()
 		f.changed.Broadcast()
-		if os.IsTimeout(err) {
-			w.SetWriteDeadline(time.Time{})
-		} else if err != nil {
+		if err != nil {
 			break
 		}
 	}

@@ -1,30 +1,47 @@
 package launcher
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/internal/job/agent"
 )
 
-// askedPipe is a sink that can be asked how much is taken, and the process's end of it.
-func askedPipe(t *testing.T) (sink, *os.File) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	raw, err := r.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sink{w: w, otherEnd: raw}, r
+// asked is the input of a process that can be asked what it has read, and the process's end of it,
+// from which the test reads in its place.
+type asked struct {
+	*os.File
+	agent.Input
 }
 
-// A replacement gets the input from its first byte on, and the feeder knows how much each process
-// has taken.
+func (a asked) Read(b []byte) (int, error) { return a.File.Read(b) }
+
+// askedPipe is a sink, and the process that it feeds.
+func askedPipe(t *testing.T) (sink, asked) {
+	t.Helper()
+	local, err := agent.NewLocal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := local.Start([]agent.Spec{{Path: "/bin/sleep", Argv: []string{"sleep", "1000"}, Env: []string{}, Input: agent.AskedInput}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { discard(procs[0]); local.Close() })
+	their, err := os.Open(fmt.Sprintf("/proc/%d/fd/0", procs[0].PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { their.Close() })
+	return sink{w: procs[0].Stdin()}, asked{their, procs[0].Stdin()}
+}
+
+// A replacement gets the input from its first byte on, and it is known how much each process has
+// taken.
 func TestFeederReplaces(t *testing.T) {
 	const text = "one\ntwo\nthree\n"
 	first, in := askedPipe(t)
@@ -35,12 +52,12 @@ func TestFeederReplaces(t *testing.T) {
 	taken := func(want int64) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			n := f.taken(0)
-			if n == want {
+			n, err := in.Taken()
+			if n == want && err == nil {
 				return
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("%d bytes are taken, want %d", n, want)
+				t.Fatalf("%d bytes are taken, %v, want %d", n, err, want)
 			}
 		}
 	}
@@ -55,7 +72,8 @@ func TestFeederReplaces(t *testing.T) {
 	read(in, "one\n")
 	taken(4)
 	f.remove(0)
-	second, in := askedPipe(t)
+	var second sink
+	second, in = askedPipe(t)
 	if !f.replace(0, second, func() {}) {
 		t.Fatal("not revived")
 	}
@@ -99,7 +117,7 @@ func TestFeederKeepsALimit(t *testing.T) {
 	}
 }
 
-// The feeder knows how much a process has read even if its pipe is full. The process gets all of
+// It is known how much a process has read even if its pipe is full. The process gets all of
 // the rest.
 func TestFeederKnowsOfAFullPipe(t *testing.T) {
 	text := strings.Repeat("0123456789", 50_000)
@@ -114,8 +132,8 @@ func TestFeederKnowsOfAFullPipe(t *testing.T) {
 		}
 		read += n
 		for range 3 {
-			if got := f.taken(0); got != int64(read) {
-				t.Errorf("%d bytes are taken, want %d", got, read)
+			if got, err := in.Taken(); got != int64(read) || err != nil {
+				t.Errorf("%d bytes are taken, %v, want %d", got, err, read)
 			}
 		}
 	}

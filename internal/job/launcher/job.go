@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/env"
 	"banyan/internal/job/launcher/output"
 	"banyan/internal/job/pmi"
@@ -16,6 +17,7 @@ type job struct {
 	*plan
 	*reporter
 	ledger    *ledger
+	hosts     *hosts
 	spawner   *spawner
 	recording *recording  // nil: no trace
 	procs     []*process  // by Proc: the process that fills the replica slot, or filled it last
@@ -31,6 +33,7 @@ type job struct {
 	started     time.Time
 	running     int  // number of processes that haven't been reaped
 	ending      bool // the end is decided: deaths are no news
+	killing     bool // all were killed; a host that couldn't be reached then is told again
 	interrupted bool
 	injected    map[proto.Proc]time.Time // when the launcher hit a process with a planned fault
 	stopped     map[*process]time.Time   // when a process was first seen stopped
@@ -50,12 +53,23 @@ func Run(c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	agents := c.Agents
+	if len(agents) == 0 {
+		local, err := agent.NewLocal()
+		if err != nil {
+			recording.discard()
+			return nil, &StartError{1, err}
+		}
+		defer local.Close()
+		agents = []agent.Agent{local}
+	}
 	stderr := output.NewPrinter(c.Stderr, c.Label, lineHold)
 	j := &job{
 		plan:      p,
 		recording: recording,
 		reporter:  newReporter(p, stderr),
 		ledger:    newLedger(p.layout),
+		hosts:     newHosts(p, agents),
 		outputs:   newOutputs(p.layout),
 		events:    make(chan func(), 64),
 		over:      make(chan struct{}),
@@ -69,18 +83,18 @@ func Run(c Config) (*Report, error) {
 	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
 	signals := catchSignals()
 	defer signals.release()
-	release := make(chan struct{})
-	defer close(release)
-	j.spawner = newSpawner(p, recording, release)
+	j.server.SetHosts(hostNumbers(p.Places))
+	j.spawner = newSpawner(p, j.hosts, recording)
 	j.recovery = newRecoveryLead(p)
 	if j.procs, err = j.spawner.startAll(); err != nil {
 		recording.discard()
-		j.notes.close()
-		<-j.notes.drained
+		j.notes.Close()
+		<-j.notes.Drained()
 		return nil, err
 	}
 	j.started = time.Now()
-	j.report.Start = j.started
+	j.report.Start, j.report.Hosts = j.started, j.hosts.report()
+	j.watchHosts()
 	j.running = len(j.procs)
 	j.attachAll(output.NewPrinter(c.Stdout, c.Label, lineHold), stderr)
 	if text := p.heartbeatWarning(); text != "" {
@@ -115,9 +129,26 @@ func (j *job) processes() []*process {
 func (j *job) name(p *process) string {
 	switch {
 	case j.inproc():
-		return fmt.Sprintf("the process of all ranks (pid %d)", p.pid)
+		return fmt.Sprintf("the process of all ranks (%s)", j.pid(p))
 	case j.layout.Degree(j.ledger.Rank(p.id)) == 1:
-		return fmt.Sprintf("%v (pid %d)", j.ledger.Rank(p.id), p.pid)
+		return fmt.Sprintf("%v (%s)", j.ledger.Rank(p.id), j.pid(p))
 	}
-	return fmt.Sprintf("%v replica %d (pid %d)", j.ledger.Rank(p.id), j.ledger.Replica(p.id), p.pid)
+	return fmt.Sprintf("%v replica %d (%s)", j.ledger.Rank(p.id), j.ledger.Replica(p.id), j.pid(p))
+}
+
+// pid names a process for those who look for it on its host.
+func (j *job) pid(p *process) string {
+	if j.hosts.several() {
+		return fmt.Sprintf("pid %d on %s", p.pid, j.hosts.name(p.host))
+	}
+	return fmt.Sprintf("pid %d", p.pid)
+}
+
+// hostNumbers are the places of processes as PMI has them.
+func hostNumbers(places []int) []int32 {
+	all := make([]int32, len(places))
+	for i, host := range places {
+		all[i] = int32(host)
+	}
+	return all
 }

@@ -35,6 +35,7 @@ type entry struct {
 // ending is how a process ended.
 type ending struct {
 	kind   endKind
+	lost   bool           // with its host: how it ended isn't known
 	signal syscall.Signal // 0: it exited
 	code   int            // if it exited
 }
@@ -62,12 +63,22 @@ func (l *ledger) valid(p proto.Proc) bool { return p >= 0 && int(p) < len(l.entr
 // ended records how a process ended.
 func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 	e := &l.entries[p]
-	e.end = ending{diedEarly, signal, code}
+	e.end = ending{kind: diedEarly, signal: signal, code: code}
 	fine := signal == 0 && code == 0
 	switch {
 	case fine && (e.finalized || !e.ready):
 		e.end.kind = inOrder
 	case e.finalized:
+		e.end.kind = failedLate
+	}
+	return e.end
+}
+
+// missed records that a process ended with its host.
+func (l *ledger) missed(p proto.Proc) ending {
+	e := &l.entries[p]
+	e.end = ending{kind: diedEarly, lost: true}
+	if e.finalized {
 		e.end.kind = failedLate
 	}
 	return e.end
@@ -156,7 +167,7 @@ func (l *ledger) lostRanks() []int {
 }
 
 // killed says that the process was killed from outside.
-func (e ending) killed() bool { return e.signal == syscall.SIGKILL }
+func (e ending) killed() bool { return e.lost || e.signal == syscall.SIGKILL }
 
 // exitCode is the exit code that a shell gives the ending. An exit with 0 that wasn't in order
 // counts as failure.
@@ -172,6 +183,8 @@ func (e ending) exitCode() int {
 
 func (e ending) String() string {
 	switch {
+	case e.lost:
+		return "its host is lost"
 	case e.signal != 0:
 		return fmt.Sprintf("signal %d (%v)", int(e.signal), e.signal)
 	case e.code == 0 && e.kind == diedEarly:

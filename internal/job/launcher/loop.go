@@ -29,6 +29,7 @@ func (j *job) loop(s *signals) {
 			f()
 		case now := <-ticker.C:
 			j.watchStopped(now)
+			j.killAgain()
 		case <-tracers.due:
 			tracers.make(j.watchTracers)
 		case <-s.suspend:
@@ -78,9 +79,9 @@ func (j *job) finish() {
 			r.ExitCode = 1
 		}
 	}
-	j.notes.close()
+	j.notes.Close()
 	select {
-	case <-j.notes.drained:
+	case <-j.notes.Drained():
 	case <-time.After(killDelay):
 		// The reader of stderr is stuck.
 	}

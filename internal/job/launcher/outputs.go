@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/launcher/output"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
@@ -78,11 +79,11 @@ func (o *outputs) slot(p proto.Proc) (rank, replica int) {
 // read passes on what a process writes, until its end.
 func (o *outputs) read(p *process) {
 	rank, replica := o.slot(p.id)
-	read := func(c *output.Collector, from *tap) {
+	read := func(c *output.Collector, from agent.Output) {
 		o.readers[rank].Go(func() { c.Copy(replica, from, p.leftInOrder); from.Close() })
 	}
-	read(o.stdouts[rank], p.stdout)
-	read(o.stderrs[rank], p.stderr)
+	read(o.stdouts[rank], p.Stdout())
+	read(o.stderrs[rank], p.Stderr())
 }
 
 // endRanks tells the printers when all output of a rank is read.

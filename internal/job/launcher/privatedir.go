@@ -3,7 +3,6 @@ package launcher
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"banyan/internal/proto"
@@ -33,13 +32,13 @@ func (p *plan) checkPrivate() (err error) {
 }
 
 // programOf is the program of a process, with the directory to start in. If the job has private
-// directories, programOf makes that of the process: RANK-REPLICA, and RANK-REPLICA.1, .2… for
-// replacements.
-func (p *plan) programOf(id proto.Proc, incarnation proto.Incarnation) (*part, error) {
+// directories, that of the process is RANK-REPLICA, and RANK-REPLICA.1, .2… for replacements; its
+// agent makes it.
+func (p *plan) programOf(id proto.Proc, incarnation proto.Incarnation) *part {
 	rank := p.layout.Rank(id)
 	program := p.part(int(rank))
 	if p.PrivateDir == "" {
-		return program, nil
+		return program
 	}
 	name := fmt.Sprintf("%d-%d", rank, p.layout.Replica(id))
 	if incarnation > 0 {
@@ -47,9 +46,6 @@ func (p *plan) programOf(id proto.Proc, incarnation proto.Incarnation) (*part, e
 	}
 	there := *program
 	there.Dir = filepath.Join(p.PrivateDir, name)
-	if err := os.MkdirAll(there.Dir, 0o777); err != nil {
-		return nil, &StartError{1, fmt.Errorf("the directory of %v replica %d: %w", rank, p.layout.Replica(id), err)}
-	}
 	there.Env = append(there.Env[:len(there.Env):len(there.Env)], "PWD="+there.Dir)
-	return &there, nil
+	return &there
 }

@@ -3,8 +3,6 @@ package launcher
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"banyan/internal/job/control"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
@@ -25,9 +23,10 @@ type recoveryLead struct {
 	// inputAtMark is how much input a process had read at its first safe point, for processes that
 	// can't tell how much of that their program has taken.
 	inputAtMark map[proto.Proc]int64
-	replacement *process        // that runs and doesn't fill its slot yet; nil: none
-	status      unix.WaitStatus // of the last replacement that ended so
-	timer       proto.Time      // the deadline for which a timer is set
+	replacement *process   // that runs and doesn't fill its slot yet; nil: none
+	starting    *starting  // it is being started; nil: none
+	end         ending     // of the last replacement that ended so
+	timer       proto.Time // the deadline for which a timer is set
 }
 
 // actions are what package recovery wants done.
@@ -73,7 +72,7 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 func (j *job) beginNextAttempt() {
 	if !j.ending {
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
-			m.Next(now, func(proto.Proc) bool { return true }, j.donates, out)
+			m.Next(now, j.hasHome, j.donates, out)
 		})
 	}
 }
@@ -102,13 +101,11 @@ func (j *job) carryOut(a recovery.Action) {
 	}
 	switch a.Kind {
 	case recovery.Start:
-		if err := j.startReplacement(a.Attempt); err != nil {
-			j.failAttempt(a.Attempt.Process, err.Error(), recovery.Replacement)
-		}
+		j.startReplacement(a.Attempt)
 	case recovery.Admit:
 		j.tellOthers(r.replacement, about(control.Admit))
 	case recovery.Donate:
-		j.procs[a.Attempt.Donor.Proc].outbox.put(about(control.Donate))
+		j.procs[a.Attempt.Donor.Proc].Say(about(control.Donate))
 	case recovery.Drain:
 		j.drain(a.Attempt)
 	case recovery.Follow:
@@ -125,7 +122,7 @@ func (j *job) carryOut(a recovery.Action) {
 		j.dismiss(a.Attempt, a.Text)
 	case recovery.AnnounceDeath:
 		m := about(control.Death)
-		m.Signal, m.Code, m.Cause = int(r.status.Signal()), max(0, r.status.ExitStatus()), "a replacement that failed"
+		m.Signal, m.Code, m.Cause = int(r.end.signal), r.end.code, "a replacement that failed"
 		j.tellOthers(r.replacement, m)
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
@@ -141,7 +138,7 @@ func (j *job) carryOut(a recovery.Action) {
 func (j *job) healReport(a *recovery.Attempt) Heal {
 	h := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: uint32(a.Incarnation), Error: a.Why}
 	if p := j.replacementOf(a); p != nil {
-		h.PID, h.Donor = p.pid, j.ledger.Replica(a.Donor.Proc)
+		h.PID, h.Host, h.Donor = p.pid, j.hosts.name(p.host), j.ledger.Replica(a.Donor.Proc)
 		h.Began, h.Took = Seconds(a.Began), Seconds(j.clock()-a.Began)
 	}
 	return h

@@ -1,12 +1,14 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/control"
 	"banyan/internal/job/env"
 	"banyan/internal/job/recovery"
@@ -21,24 +23,65 @@ func (j *job) replacementOf(a *recovery.Attempt) *process {
 	return j.recovery.replacement
 }
 
-// startReplacement starts the process of an attempt.
-func (j *job) startReplacement(a *recovery.Attempt) error {
-	p, err := j.spawner.startReplacement(a, j.incarnations())
-	if err != nil {
-		return err
+// starting is a replacement that its agent has been asked to start.
+type starting struct {
+	*recovery.Attempt
+	dismissed bool
+}
+
+// startReplacement has the process of an attempt started. The loop doesn't wait for the agent.
+func (j *job) startReplacement(a *recovery.Attempt) {
+	predecessor := j.procs[a.Proc]
+	host, ok := j.hosts.rehome(a.Proc, predecessor.host)
+	if !ok { // it was there a moment ago
+		j.failAttempt(a.Process, "its host is lost", recovery.Nobody)
+		return
 	}
+	spec := j.spawner.replacementSpec(a, host, predecessor, j.incarnations())
+	s := &starting{Attempt: a}
+	j.recovery.starting = s
+	go func() {
+		procs, err := j.hosts.agents[host].Start([]agent.Spec{spec})
+		j.post(func() {
+			if j.recovery.starting = nil; err != nil {
+				j.notStarted(s, err)
+			} else {
+				j.beganReplacement(s, newProcess(&spec, procs[0], host))
+			}
+		})
+	}()
+}
+
+// notStarted ends an attempt whose process couldn't be started.
+func (j *job) notStarted(s *starting, err error) {
+	blame := recovery.Replacement
+	if errors.Is(err, agent.ErrHostLost) {
+		blame = recovery.Nobody // another host may do
+	}
+	if s.dismissed {
+		j.dismiss(s.Attempt, "")
+	} else {
+		j.failAttempt(s.Process, fmt.Sprintf("it can't be started: %v", err), blame)
+	}
+}
+
+// beganReplacement connects the process of an attempt.
+func (j *job) beganReplacement(s *starting, p *process) {
+	slog.Debug("replacement", "process", p.id, "incarnation", p.incarnation, "pid", p.pid, "host", j.hosts.name(p.host), "donor", s.Donor.Proc)
 	j.recovery.replacement = p
 	j.running++
 	j.attach(p, j.replacementSaid, j.replacementReaped)
-	if p.stdin != nil {
+	if s.dismissed || j.killing {
+		p.Signal(unix.SIGKILL)
+	}
+	if p.hasInput() {
 		lost := func() {
 			j.failAttempt(p.identity(), fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20), recovery.Donor)
 		}
-		if !j.feeder.replace(j.ledger.Replica(a.Proc), p.sink(), func() { j.post(lost) }) {
+		if !j.feeder.replace(j.ledger.Replica(p.id), sink{w: p.Stdin()}, func() { j.post(lost) }) {
 			lost()
 		}
 	}
-	return nil
 }
 
 // incarnations tells a replacement the incarnations of all processes, and which are dead.
@@ -68,7 +111,7 @@ func (j *job) replacementSaid(p *process, m control.Message) {
 	case control.Committed:
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Committed(now, p.identity(), out) })
 	case control.Healed:
-		if fillsSlot && p.stdin != nil {
+		if fillsSlot && p.hasInput() {
 			j.feeder.caughtUp(j.ledger.Replica(p.id))
 		}
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Healed(now, p.identity(), p.pid, out) })
@@ -98,7 +141,11 @@ func (j *job) fill(p *process) {
 // dismiss ends the replacement of an attempt. Its death ends the attempt.
 func (j *job) dismiss(a *recovery.Attempt, why string) {
 	if p := j.replacementOf(a); p != nil {
-		p.signal(unix.SIGKILL)
+		p.Signal(unix.SIGKILL)
+		return
+	}
+	if s := j.recovery.starting; s != nil {
+		s.dismissed = true
 		return
 	}
 	// It couldn't be started.
@@ -107,54 +154,61 @@ func (j *job) dismiss(a *recovery.Attempt, why string) {
 }
 
 // replacementReaped takes the end of a process that was started as a replacement.
-func (j *job) replacementReaped(p *process, status unix.WaitStatus, at time.Time) {
+func (j *job) replacementReaped(p *process, e agent.End) {
 	if p == j.procs[p.id] {
-		j.reaped(p, status, at) // the death of a replica
+		j.reaped(p, e) // the death of a replica
 		return
 	}
+	j.hosts.ended(p)
+	signal, code := how(e)
+	j.replacementPassed(p, ending{kind: diedEarly, signal: signal, code: code})
+	j.restOfHost(p.host)
+}
+
+// replacementPassed takes the end of the replacement that doesn't fill its slot yet.
+func (j *job) replacementPassed(p *process, end ending) {
 	j.running--
 	p.setEnd(false)
 	if !p.follows { // nothing reads its output
-		p.stdout.Close()
-		p.stderr.Close()
+		p.Stdout().Close()
+		p.Stderr().Close()
 	}
-	if p.stdin != nil {
+	if p.hasInput() {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
-	j.replacementEnded(status)
+	r := j.recovery
+	if !j.ending {
+		r.end = end
+		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
+			m.Died(now, p.identity(), end.String(), out)
+		})
+	}
+	r.replacement = nil
+	j.beginNextAttempt()
 	rank := j.ledger.Rank(p.id)
 	if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }
 
-// replacementEnded takes the end of the replacement that doesn't fill its slot yet.
-func (j *job) replacementEnded(status unix.WaitStatus) {
-	r := j.recovery
-	if !j.ending {
-		r.status = status
-		end := ending{kind: diedEarly, code: max(0, status.ExitStatus())}
-		if status.Signaled() {
-			end = ending{kind: diedEarly, signal: status.Signal()}
-		}
-		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
-			m.Died(now, r.replacement.identity(), end.String(), out)
-		})
-	}
-	r.replacement = nil
-	j.beginNextAttempt()
-}
-
 // endLastReplacement ends a replacement that is left when the job is over.
 func (j *job) endLastReplacement() {
-	if j.recovery == nil || j.recovery.replacement == nil {
+	r := j.recovery
+	if r == nil {
 		return
 	}
-	p := j.recovery.replacement
-	p.signal(unix.SIGKILL)
-	for deadline := time.Now().Add(killDelay); !p.isReaped() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+	for limit := time.After(killDelay); r.starting != nil || r.replacement != nil; {
+		if r.starting != nil {
+			r.starting.dismissed = true
+		}
+		if r.replacement != nil {
+			r.replacement.Signal(unix.SIGKILL)
+		}
+		select {
+		case f := <-j.events:
+			f()
+		case <-limit:
+			return // its agent doesn't answer
+		}
 	}
-	p.setEnd(false)
-	j.replacementEnded(unix.WaitStatus(unix.SIGKILL))
 }

@@ -23,12 +23,14 @@ type Report struct {
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 	// LostRanks are the ranks whose replicas all died.
-	LostRanks []int    `json:"lost_ranks"`
-	Deaths    []Death  `json:"deaths"`   // in the order in which they were found
-	Heals     []Heal   `json:"heals"`    // replacements, in the order in which they were healed or failed
-	Views     []View   `json:"views"`    // after the first, as the coordinators told the launcher
-	Faults    []Fault  `json:"faults"`   // as planned
-	Warnings  []string `json:"warnings"` // and other remarks
+	LostRanks []int `json:"lost_ranks"`
+	// Hosts are those of the job, in the order of its agents.
+	Hosts    []HostReport `json:"hosts"`
+	Deaths   []Death      `json:"deaths"`   // in the order in which they were found
+	Heals    []Heal       `json:"heals"`    // replacements, in the order in which they were healed or failed
+	Views    []View       `json:"views"`    // after the first, as the coordinators told the launcher
+	Faults   []Fault      `json:"faults"`   // as planned
+	Warnings []string     `json:"warnings"` // and other remarks
 }
 
 // Outcomes of a job.
@@ -55,12 +57,24 @@ type Gone struct {
 	Why     string `json:"why"` // "died" (for certain), "silent" or "left"
 }
 
+// HostReport is a host of the job.
+type HostReport struct {
+	Name  string `json:"name"`
+	Cores int    `json:"cores"` // on which processes may run
+	// Processes are the numbers of those that started there at first. Death and Heal tell of
+	// later ones.
+	Processes []int `json:"processes"`
+	// Lost is when it was certain that the host is lost.
+	Lost *Seconds `json:"lost_s,omitempty"`
+}
+
 // Death is the death of one process.
 type Death struct {
-	Rank    int `json:"rank"`
-	Replica int `json:"replica"`
-	Process int `json:"process"` // its number in the job
-	PID     int `json:"pid"`
+	Rank    int    `json:"rank"`
+	Replica int    `json:"replica"`
+	Process int    `json:"process"` // its number in the job
+	PID     int    `json:"pid"`
+	Host    string `json:"host"`
 	// Cause is one of the Cause constants.
 	Cause  string `json:"cause"`
 	Signal int    `json:"signal,omitempty"`
@@ -83,6 +97,7 @@ type Heal struct {
 	Replica     int     `json:"replica"`
 	Process     int     `json:"process"` // its number in the job
 	PID         int     `json:"pid,omitempty"`
+	Host        string  `json:"host,omitempty"`
 	Incarnation uint32  `json:"incarnation"` // 1 for the first replacement in the slot
 	Donor       int     `json:"donor"`       // the replica whose state the replacement took over
 	Began       Seconds `json:"began_s"`
@@ -97,6 +112,7 @@ const (
 	CauseUnfinalized = "unfinalized" // exit 0 without having finalised
 	CauseCorruption  = "corruption"  // data that it sent or received was wrong; the launcher killed it
 	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
+	CauseHostLost    = "host lost"   // its host, or its agent, can't be reached any more
 )
 
 // Fault is a planned fault.

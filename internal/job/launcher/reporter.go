@@ -1,17 +1,20 @@
 package launcher
 
-import "banyan/internal/job/launcher/output"
+import (
+	"banyan/internal/job/launcher/output"
+	"banyan/internal/job/mailbox"
+)
 
 // reporter shows what happens in a job: notes to the user on stderr, and the report.
 type reporter struct {
 	report Report
-	notes  *queue[string]  // printed on a goroutine of its own: stderr may be stuck
-	warned map[string]bool // keys of the warnings that are given once
+	notes  *mailbox.Mailbox[string] // printed on a goroutine of its own: stderr may be stuck
+	warned map[string]bool          // keys of the warnings that are given once
 }
 
 func newReporter(p *plan, stderr *output.Printer) *reporter {
 	return &reporter{
-		notes:  newQueue(func(s string) { stderr.Note("banyan: " + s + "\n") }),
+		notes:  mailbox.New(func(s string) { stderr.Note("banyan: " + s + "\n") }),
 		warned: make(map[string]bool),
 		report: Report{
 			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,
@@ -22,7 +25,7 @@ func newReporter(p *plan, stderr *output.Printer) *reporter {
 }
 
 // note tells the user something.
-func (r *reporter) note(text string) { r.notes.put(text) }
+func (r *reporter) note(text string) { r.notes.Put(text) }
 
 // remark writes something into the report.
 func (r *reporter) remark(text string) { r.report.Warnings = append(r.report.Warnings, text) }

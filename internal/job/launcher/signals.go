@@ -47,29 +47,36 @@ func (j *job) interrupt(sig syscall.Signal) {
 	reason := fmt.Sprintf("ended by signal %d (%v)", int(sig), sig)
 	j.end(OutcomeInterrupted, reason, 128+int(sig))
 	for _, p := range j.processes() {
-		p.outbox.put(control.Message{Type: control.Shutdown, Text: reason})
+		p.Say(control.Message{Type: control.Shutdown, Text: reason})
 	}
 	j.signalAll(sig)
 	j.signalAll(unix.SIGCONT) // a stopped process doesn't see the signal
 }
 
 // suspend stops the job and the launcher, until SIGCONT continues the launcher.
+//
+// If agents of other hosts wait for the launcher, it can't stop: their processes would be held for
+// dead. So such a job isn't suspended.
 func (j *job) suspend(s *signals) {
+	if len(j.Agents) > 0 {
+		j.note("a job whose processes are on other hosts can't be suspended: it goes on")
+		return
+	}
 	select {
 	case <-s.resume: // from an earlier suspension
 	default:
 	}
 	var mine []*process
 	for _, p := range j.processes() {
-		if !p.hasEnded() && !p.stopped() { // a planned fault may have stopped it
+		if now := p.State(); !now.Ended && !now.Stopped { // a planned fault may have stopped it
 			mine = append(mine, p)
-			p.signal(unix.SIGSTOP)
+			p.Signal(unix.SIGSTOP)
 		}
 	}
 	unix.Kill(os.Getpid(), unix.SIGSTOP)
 	<-s.resume
 	for _, p := range mine {
-		p.signal(unix.SIGCONT)
+		p.Signal(unix.SIGCONT)
 	}
 	clear(j.stopped)
 }

@@ -43,7 +43,7 @@ func (j *job) fence(p *process, by proto.Proc, silent time.Duration) {
 		return
 	}
 	e.fenced, e.by, e.silent = true, by, silent
-	p.signal(unix.SIGKILL)
+	p.Signal(unix.SIGKILL)
 }
 
 // watchStopped fences stopped processes whose silence no other process would notice. These are
@@ -61,7 +61,7 @@ func (j *job) watchStopped(now time.Time) {
 		fillsSlot := p == j.procs[p.id]
 		otherLeft := len(j.ledger.endings(j.ledger.Rank(p.id), inOrder)) > 0
 		unobserved := leaving || !e.ready && (needed || otherLeft) || p.incarnation > 0 && !p.member
-		if fillsSlot && e.end.kind != running || !unobserved || !p.stopped() {
+		if fillsSlot && e.end.kind != running || !unobserved || !p.State().Stopped {
 			delete(j.stopped, p)
 			continue
 		}

@@ -356,23 +356,6 @@ func seize(pid int, tids *[]int) error {
 	return nil
 }
 
-func TestTracerOf(t *testing.T) {
-	for status, want := range map[string]string{
-		"Name:\tx\nState:\tS (sleeping)\nTracerPid:\t0\nUid:\t0\n": "0",
-		"Name:\tx\nTracerPid:\t4711\nUid:\t0\n":                    "4711",
-		"Name:\tTracerPid:\t1\n":                                   "0", // the name may be anything
-		"":                                                         "0",
-	} {
-		if got := tracerOf([]byte(status)); got != want {
-			t.Errorf("%q: got %q, want %q", status, got, want)
-		}
-	}
-	own, err := os.ReadFile("/proc/self/status")
-	if err != nil || !strings.Contains(string(own), "\nTracerPid:") {
-		t.Errorf("this kernel tells of no tracers: %v", err)
-	}
-}
-
 // A patrol whose rounds take long makes fewer of them.
 func TestPatrol(t *testing.T) {
 	p := newPatrol(time.Millisecond)

@@ -4,288 +4,145 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"runtime"
+	"slices"
+	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
-	"banyan/internal/job/control"
+	"banyan/internal/job/agent"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
 
-// spawner starts the processes of a job: in their directories, on their cores, with pipes and
-// connections to the launcher.
+// spawner has the agents start the processes of a job. It says what each process is to be.
 type spawner struct {
 	*plan
-	recording *recording                 // nil: no trace
-	thread    func(f func() error) error // runs f on the thread that starts all processes
+	hosts     *hosts
+	recording *recording // nil: no trace
+	cores     [][]int    // by Proc: what the process of the slot is bound to; nil: to nothing
 }
 
-func newSpawner(p *plan, r *recording, release <-chan struct{}) *spawner {
-	return &spawner{p, r, lastingThread(release)}
+func newSpawner(p *plan, h *hosts, r *recording) *spawner {
+	return &spawner{p, h, r, make([][]int, p.size)}
 }
 
-// lastingThread gives a function that runs others on one OS thread, which lives until release is
-// closed. The kernel sends a child its PDEATHSIG when the thread that started it ends, not when the
-// process ends.
-func lastingThread(release <-chan struct{}) (run func(f func() error) error) {
-	work, done := make(chan func() error), make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		for {
-			select {
-			case f := <-work:
-				done <- f()
-			case <-release:
-				return
+// startAll starts the first process of every replica slot, on all hosts at the same time. If one
+// can't be started, none is left.
+func (s *spawner) startAll() ([]*process, error) {
+	specs := make([][]agent.Spec, len(s.hosts.agents))
+	for host := range specs {
+		specs[host] = s.firstSpecs(host)
+	}
+	procs := make([][]agent.Process, len(specs))
+	errs := make([]error, len(specs))
+	var started sync.WaitGroup
+	for host := range specs {
+		if len(specs[host]) > 0 {
+			started.Go(func() { procs[host], errs[host] = s.hosts.agents[host].Start(specs[host]) })
+		}
+	}
+	started.Wait()
+	all := make([]*process, s.size)
+	for host := range procs {
+		for i, p := range procs[host] {
+			x := newProcess(&specs[host][i], p, host)
+			slog.Debug("started", "process", x.id, "pid", x.pid, "host", s.hosts.name(host))
+			all[x.id] = x
+		}
+	}
+	if host := slices.IndexFunc(errs, func(err error) bool { return err != nil }); host >= 0 {
+		for _, x := range all {
+			if x != nil {
+				discard(x)
 			}
 		}
-	}()
-	return func(f func() error) error {
-		work <- f
-		return <-done
+		return nil, s.startError(host, errs[host])
+	}
+	return all, nil
+}
+
+// firstSpecs are the first processes of a host.
+func (s *spawner) firstSpecs(host int) []agent.Spec {
+	var procs []proto.Proc
+	for id, at := range s.Places {
+		if at == host {
+			procs = append(procs, proto.Proc(id))
+		}
+	}
+	cores := s.bindAll(s.hosts.found[host].Cores, procs)
+	specs := make([]agent.Spec, len(procs))
+	for i, id := range procs {
+		s.cores[id] = cores.of(i)
+		specs[i] = s.spec(id, 0, host, s.firstEnvironment(id, s.recording))
+	}
+	return specs
+}
+
+// spec is what a process is to be. own is what it is told beside what all are told.
+func (s *spawner) spec(id proto.Proc, incarnation proto.Incarnation, host int, own []string) agent.Spec {
+	program := s.programOf(id, incarnation)
+	return agent.Spec{
+		Proc: id, Incarnation: incarnation,
+		Path: program.path, Argv: program.argv(), Dir: program.Dir, MakeDir: s.PrivateDir != "",
+		Env:   slices.Concat(inherited(program.Env), s.environment(id, len(s.hosts.found[host].Cores)), own),
+		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id],
 	}
 }
 
-// onThread runs f on the thread, and gives f the cores of each process.
-func (s *spawner) onThread(f func(cores coreSets) error) error {
-	return s.thread(func() error {
-		return restoringCores(func() error {
-			cores, err := s.coreSets()
-			if err != nil {
-				return &StartError{1, err}
+// replacementSpec is what the process of an attempt is to be, on this host. predecessor filled the
+// slot before, and incarnations is what it is told of the others.
+func (s *spawner) replacementSpec(a *recovery.Attempt, host int, predecessor *process, incarnations string) agent.Spec {
+	if host != predecessor.host {
+		s.cores[a.Proc] = s.bindMoved(a.Proc, s.hosts.found[host].Cores, func(core int) int {
+			n := 0
+			for _, p := range s.hosts.on[host] {
+				if slices.Contains(s.cores[p.id], core) {
+					n++
+				}
 			}
-			return f(cores)
+			return n
 		})
-	})
+	}
+	return s.spec(a.Proc, a.Incarnation, host, replacementEnvironment(incarnations))
 }
-
-// startAll starts the first process of every replica slot. If one can't be started, none is left.
-func (s *spawner) startAll() (procs []*process, err error) {
-	err = s.onThread(func(cores coreSets) error {
-		for id := range proto.Proc(s.size) {
-			p, err := s.startFirst(id, cores)
-			if err != nil {
-				return err
-			}
-			slog.Debug("started", "process", id, "pid", p.pid)
-			procs = append(procs, p)
-		}
-		return nil
-	})
-	if err != nil {
-		for _, p := range procs {
-			p.discard()
-		}
-	}
-	return procs, err
-}
-
-func (s *spawner) startFirst(id proto.Proc, cores coreSets) (*process, error) {
-	program, err := s.programOf(id, 0)
-	if err != nil {
-		return nil, err
-	}
-	environment := append(inherited(program.Env), s.environment(id)...)
-	environment = append(environment, s.firstEnvironment(id, s.recording)...)
-	if err := cores.enter(id); err != nil {
-		return nil, &StartError{1, err}
-	}
-	p, err := start(id, program, environment, s.input(id), false)
-	if err != nil {
-		return nil, startError(program.Program, err)
-	}
-	return p, nil
-}
-
-// startReplacement starts the process of an attempt. incarnations is what it is told of the others.
-func (s *spawner) startReplacement(a *recovery.Attempt, incarnations string) (p *process, err error) {
-	program, err := s.programOf(a.Proc, a.Incarnation)
-	if err != nil {
-		return nil, err
-	}
-	environment := append(inherited(program.Env), s.environment(a.Proc)...)
-	environment = append(environment, replacementEnvironment(incarnations)...)
-	err = s.onThread(func(cores coreSets) error {
-		if err := cores.enter(a.Proc); err != nil {
-			return err
-		}
-		p, err = start(a.Proc, program, environment, s.input(a.Proc), true)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("it can't be started: %w", err)
-	}
-	p.incarnation = a.Incarnation
-	slog.Debug("replacement", "process", a.Proc, "incarnation", p.incarnation, "pid", p.pid, "donor", a.Donor.Proc)
-	return p, nil
-}
-
-// startError says what the failure to start a program means.
-func startError(program string, err error) error {
-	var pathError *os.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err
-	}
-	code := 1
-	switch {
-	case errors.Is(err, syscall.ENOEXEC):
-		return &StartError{CodeNotExecutable, fmt.Errorf("%s can't be executed: it is neither a program for this machine nor a script with a #! line", program)}
-	case errors.Is(err, syscall.EACCES):
-		code = CodeNotExecutable
-	case errors.Is(err, syscall.ENOENT): // the interpreter is missing
-		code = CodeNotFound
-	}
-	return &StartError{code, fmt.Errorf("%s can't be started: %w", program, err)}
-}
-
-// Descriptors of a process beyond stdin, stdout and stderr.
-const (
-	pmiDescriptor     = 3
-	controlDescriptor = 4
-	// outputDescriptor and the one after it become stdout and stderr of a replacement when it has
-	// its donor's state. Until then its stdout and stderr are /dev/null, because another replica
-	// has written the same output.
-	outputDescriptor = 5
-)
-
-// inputKind says what a process gets as stdin.
-type inputKind uint8
-
-const (
-	noInput    inputKind = iota // /dev/null
-	someInput                   // a pipe
-	askedInput                  // a pipe whose other end the launcher keeps, to ask how much was read
-)
 
 // input is what a process gets as stdin.
-func (p *plan) input(id proto.Proc) inputKind {
+func (p *plan) input(id proto.Proc) agent.InputKind {
 	switch {
 	case p.layout.Rank(id) != 0:
-		return noInput
+		return agent.NoInput
 	case p.heals():
-		return askedInput
+		return agent.AskedInput
 	}
-	return someInput
+	return agent.SomeInput
 }
 
-// start starts a process. The calling thread must live as long as the process.
-func start(id proto.Proc, program *part, env []string, input inputKind, replacement bool) (p *process, err error) {
-	p = &process{id: id, saidAll: make(chan struct{}), ended: make(chan struct{})}
-	var f files
-	defer func() { f.close(err != nil) }()
-	if input == noInput {
-		f.null()
-	} else {
-		p.stdin = f.pair(func() (our, their *os.File, err error) { their, our, err = os.Pipe(); return })
+// startError says what the failure of an agent to start a process means.
+func (s *spawner) startError(host int, err error) error {
+	where := ""
+	if s.hosts.several() {
+		where = " on " + s.hosts.name(host)
 	}
-	if input == askedInput {
-		p.otherEnd = f.duplicate(0)
+	var e *agent.StartError
+	if !errors.As(err, &e) {
+		return &StartError{1, fmt.Errorf("the job can't be started%s: %w", where, err)}
 	}
-	if replacement {
-		f.null()
-		f.null()
-	} else {
-		p.stdout, p.stderr = f.output(), f.output()
+	program := s.part(int(s.layout.Rank(e.Proc))).Program
+	switch {
+	case e.Op == "mkdir":
+		return &StartError{1, fmt.Errorf("the directory of %v replica %d%s: %w", s.layout.Rank(e.Proc), s.layout.Replica(e.Proc), where, e)}
+	case e.Op == "sched_setaffinity":
+		return &StartError{1, fmt.Errorf("%s can't be bound to cores %v%s: %w", program, s.cores[e.Proc], where, e.Err)}
+	case e.Op != "execve":
+		return &StartError{1, fmt.Errorf("%s can't be started%s: %w", program, where, e)}
 	}
-	p.pmi = f.pair(socketpair)
-	lifeline := f.pair(socketpair)
-	if replacement {
-		p.stdout, p.stderr = f.output(), f.output()
+	code := 1
+	switch e.Err {
+	case syscall.ENOEXEC:
+		return &StartError{CodeNotExecutable, fmt.Errorf("%s can't be executed%s: it is neither a program for this machine nor a script with a #! line", program, where)}
+	case syscall.EACCES:
+		code = CodeNotExecutable
+	case syscall.ENOENT: // the interpreter is missing, or the program, on another host
+		code = CodeNotFound
 	}
-	if f.err != nil {
-		return nil, f.err
-	}
-	p.handle, err = os.StartProcess(program.path, program.argv(), &os.ProcAttr{
-		Dir:   program.Dir,
-		Env:   env,
-		Files: f.theirs,
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.pid = p.handle.Pid
-	p.lifeline = control.NewConn(lifeline)
-	p.outbox = newQueue(func(m control.Message) { p.lifeline.Send(m) })
-	return p, nil
-}
-
-// files are those of a process to be started. After an error all methods do nothing.
-type files struct {
-	theirs []*os.File // by the process's descriptor
-	ours   []*os.File
-	err    error // the first
-}
-
-// pair makes a connection: their end is the process's next descriptor. It returns our end.
-func (f *files) pair(open func() (our, their *os.File, err error)) (our *os.File) {
-	if f.err != nil {
-		return nil
-	}
-	var their *os.File
-	if our, their, f.err = open(); f.err == nil {
-		f.ours, f.theirs = append(f.ours, our), append(f.theirs, their)
-	}
-	return our
-}
-
-// null makes the process's next descriptor /dev/null.
-func (f *files) null() {
-	if f.err != nil {
-		return
-	}
-	var null *os.File
-	if null, f.err = os.OpenFile(os.DevNull, os.O_RDWR, 0); f.err == nil {
-		f.theirs = append(f.theirs, null)
-	}
-}
-
-// output makes the process's next descriptor a pipe that we read.
-func (f *files) output() (t *tap) {
-	if our := f.pair(os.Pipe); f.err == nil {
-		t, f.err = newTap(our)
-	}
-	return t
-}
-
-// duplicate gives us the process's end of a connection, too.
-func (f *files) duplicate(descriptor int) *os.File {
-	if f.err != nil {
-		return nil
-	}
-	fd, err := unix.FcntlInt(f.theirs[descriptor].Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if f.err = err; err != nil {
-		return nil
-	}
-	end := os.NewFile(uintptr(fd), "input")
-	f.ours = append(f.ours, end)
-	return end
-}
-
-// close closes the process's ends, and ours if the process wasn't started.
-func (f *files) close(failed bool) {
-	for _, file := range f.theirs {
-		file.Close()
-	}
-	if failed {
-		for _, file := range f.ours {
-			file.Close()
-		}
-	}
-}
-
-// socketpair makes a connection to a process to be started.
-func socketpair() (our, their *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
-	}
-	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return nil, nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(uintptr(fds[0]), "launcher's end"), os.NewFile(uintptr(fds[1]), "process's end"), nil
+	return &StartError{code, fmt.Errorf("%s can't be started%s: %w", program, where, e.Err)}
 }

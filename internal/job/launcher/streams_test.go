@@ -114,8 +114,6 @@ func (s *slowSink) Write(b []byte) (int, error) {
 
 func (s *slowSink) Close() error { close(s.closed); return nil }
 
-func (s *slowSink) SetWriteDeadline(time.Time) error { return nil } // the test doesn't ask what it has taken
-
 // The slowest sink sets the pace, until it is removed.
 func TestFeederWaitsForTheSlowest(t *testing.T) {
 	fast, slow := &slowSink{make(chan []byte), make(chan struct{})}, &slowSink{make(chan []byte), make(chan struct{})}

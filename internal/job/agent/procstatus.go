@@ -1,4 +1,4 @@
-package launcher
+package agent
 
 import (
 	"bytes"
@@ -8,32 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// stopped says whether the process is stopped, as by SIGSTOP, or stops as soon as the kernel lets
-// it. The latter may be never: a process that waits for its vfork (as a shell does for each
-// command) doesn't stop until the child has called exec, and the child has been stopped with it.
-func (p *process) stopped() bool {
-	if p.is(unix.WSTOPPED) {
-		return true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.reaped {
-		return false // another process may have the number
-	}
-	return stopPending(procStatus(p.pid))
-}
-
-// traced says whether a debugger is attached to the process, or to the process speaker that speaks
-// for it, unless speaker is 0.
-func (p *process) traced(speaker int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.reaped {
-		return false // other processes may have the numbers
-	}
-	return isTraced(p.pid) || speaker != 0 && speaker != p.pid && isTraced(speaker)
-}
 
 func isTraced(pid int) bool { return tracerOf(procStatus(pid)) != "0" }
 
@@ -46,7 +20,9 @@ func procStatus(pid int) []byte {
 	return status
 }
 
-// stopPending says whether SIGSTOP is pending, by the status of a process.
+// stopPending says whether SIGSTOP is pending, by the status of a process: it stops as soon as the
+// kernel lets it. That may be never: a process that waits for its vfork (as a shell does for each
+// command) doesn't stop until the child has called exec, and the child has been stopped with it.
 func stopPending(status []byte) bool {
 	text, _ := statusField(status, "ShdPnd")
 	pending, err := strconv.ParseUint(text, 16, 64)

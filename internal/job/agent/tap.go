@@ -1,10 +1,11 @@
-package launcher
+package agent
 
 import (
 	"io"
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,18 +53,38 @@ func (t *tap) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
+// drainPause is how often Drained looks.
+const drainPause = time.Millisecond
+
+// Drained implements Output.
+func (t *tap) Drained(stop <-chan struct{}) bool {
+	for !t.drained() {
+		select {
+		case <-stop:
+			return false
+		case <-time.After(drainPause):
+		}
+	}
+	return true
+}
+
 // drained says whether everything that was written before the call is passed on. It is meaningful
 // only while the process writes nothing.
 func (t *tap) drained() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.taken && unread(t.raw) == 0
+	n, _ := unread(t.raw) // of a closed pipe 0: it has ended
+	return !t.taken && n == 0
 }
 
 // unread is the number of bytes in a pipe, asked at either of its ends.
-func unread(end syscall.RawConn) (n int) {
-	end.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
-	return n
+func unread(end syscall.RawConn) (n int, err error) {
+	asked := end.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	if asked != nil {
+		return 0, asked
+	}
+	return n, os.NewSyscallError("ioctl", err)
 }
 
+// Close implements io.Closer.
 func (t *tap) Close() error { return t.file.Close() }

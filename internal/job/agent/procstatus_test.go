@@ -1,7 +1,9 @@
-package launcher
+package agent
 
 import (
+	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,15 +23,15 @@ func TestStoppedInVfork(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Duration(i%10) * time.Millisecond)
-		p := &process{handle: cmd.Process, pid: cmd.Process.Pid}
-		p.signal(syscall.SIGSTOP)
+		p := &localProcess{pid: cmd.Process.Pid}
+		p.Signal(syscall.SIGSTOP)
 		// Seeing the stop once is enough: while a pending stop becomes a real one, the kernel
 		// reports neither.
-		seen := p.stopped()
-		for deadline := time.Now().Add(5 * time.Second); !seen && time.Now().Before(deadline); seen = p.stopped() {
+		seen := p.State().Stopped
+		for deadline := time.Now().Add(5 * time.Second); !seen && time.Now().Before(deadline); seen = p.State().Stopped {
 			time.Sleep(time.Millisecond)
 		}
-		p.signal(syscall.SIGKILL)
+		p.Signal(syscall.SIGKILL)
 		cmd.Wait()
 		if !seen {
 			t.Fatalf("try %d: the stop of a shell wasn't seen", i)
@@ -47,5 +49,22 @@ func TestStopPending(t *testing.T) {
 		if got := stopPending([]byte(status)); got != want {
 			t.Errorf("%q: %v", status, got)
 		}
+	}
+}
+
+func TestTracerOf(t *testing.T) {
+	for status, want := range map[string]string{
+		"Name:\tx\nState:\tS (sleeping)\nTracerPid:\t0\nUid:\t0\n": "0",
+		"Name:\tx\nTracerPid:\t4711\nUid:\t0\n":                    "4711",
+		"Name:\tTracerPid:\t1\n":                                   "0", // the name may be anything
+		"":                                                         "0",
+	} {
+		if got := tracerOf([]byte(status)); got != want {
+			t.Errorf("%q: got %q, want %q", status, got, want)
+		}
+	}
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil || !strings.Contains(string(own), "\nTracerPid:") {
+		t.Errorf("this kernel tells of no tracers: %v", err)
 	}
 }

@@ -1,0 +1,137 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/proto"
+)
+
+// Rehome chooses the agent that starts the replacement of a process. on is the agent of each
+// process that runs, by process number, -1 for those that don't; living says which agents' hosts
+// aren't lost. ok is false if none will do now. A host that runs another replica of the rank is
+// refused unless Config.AllowSharedHost is set.
+type Rehome func(id proto.Proc, on []int, living []bool) (agent int, ok bool)
+
+// checkHosts refuses places that don't fit the job.
+func (p *plan) checkHosts() error {
+	switch {
+	case len(p.Agents) == 0 && p.Places != nil:
+		return errors.New("processes have places on hosts, and there are no agents")
+	case p.Places == nil:
+		p.Places = make([]int, p.size)
+	case len(p.Places) != p.size:
+		return fmt.Errorf("there are %d processes, and places of %d of them", p.size, len(p.Places))
+	}
+	for id, a := range p.Places {
+		if a < 0 || a >= max(1, len(p.Agents)) {
+			return fmt.Errorf("the place of process %d is host %d of %d", id, a, len(p.Agents))
+		}
+	}
+	return nil
+}
+
+// hosts are those of a job, each by the number of its agent. The loop owns them.
+type hosts struct {
+	*plan
+	agents []agent.Agent
+	found  []agent.Host
+	on     [][]*process // of each host: processes whose ends haven't come yet
+	missed [][]*process // those of them whose ends never come, because the host is lost
+}
+
+func newHosts(p *plan, agents []agent.Agent) *hosts {
+	h := &hosts{plan: p, agents: agents, on: make([][]*process, len(agents)), missed: make([][]*process, len(agents))}
+	for _, a := range agents {
+		h.found = append(h.found, a.Host())
+	}
+	return h
+}
+
+// several says whether the job has more hosts than one.
+func (h *hosts) several() bool { return len(h.agents) > 1 }
+
+// name is what a host is called.
+func (h *hosts) name(host int) string { return h.found[host].Name }
+
+// living says which hosts aren't lost.
+func (h *hosts) living() []bool {
+	living := make([]bool, len(h.agents))
+	for i, a := range h.agents {
+		select {
+		case <-a.Lost():
+		default:
+			living[i] = true
+		}
+	}
+	return living
+}
+
+// began notes that a process runs, ended that its end has come.
+func (h *hosts) began(p *process) { h.on[p.host] = append(h.on[p.host], p) }
+
+func (h *hosts) ended(p *process) {
+	h.on[p.host] = slices.DeleteFunc(h.on[p.host], func(q *process) bool { return q == p })
+}
+
+// rehome is the host for the replacement of a process that was on another, or on the same one. It
+// is never one on which another replica of the rank runs, unless that is allowed.
+func (h *hosts) rehome(id proto.Proc, was int) (host int, ok bool) {
+	on := slices.Repeat([]int{-1}, h.size)
+	for i := range h.on {
+		for _, p := range h.on[i] {
+			on[p.id] = i
+		}
+	}
+	living := h.living()
+	choose := h.Rehome
+	if choose == nil {
+		choose = func(id proto.Proc, on []int, living []bool) (int, bool) { return h.fewest(id, was, on, living) }
+	}
+	host, ok = choose(id, on, living)
+	return host, ok && host >= 0 && host < len(living) && living[host] && !h.refused(id, host, on)
+}
+
+// refused says whether a process may not be on a host, because another replica of its rank is
+// there.
+func (h *hosts) refused(id proto.Proc, host int, on []int) bool {
+	if h.AllowSharedHost || !h.several() {
+		return false
+	}
+	rank := h.layout.Rank(id)
+	for k := range h.layout.Degree(rank) {
+		if q := h.layout.Proc(rank, k); q != id && on[q] == host {
+			return true
+		}
+	}
+	return false
+}
+
+// fewest is the Rehome of jobs that have none: the replacement stays on its predecessor's host, or
+// goes to the one with the fewest processes.
+func (h *hosts) fewest(id proto.Proc, was int, on []int, living []bool) (host int, ok bool) {
+	if living[was] && !h.refused(id, was, on) {
+		return was, true
+	}
+	best := -1
+	for i := range living {
+		if living[i] && !h.refused(id, i, on) && (best < 0 || len(h.on[i]) < len(h.on[best])) {
+			best = i
+		}
+	}
+	return best, best >= 0
+}
+
+// report is what the report says of the hosts.
+func (h *hosts) report() []HostReport {
+	all := make([]HostReport, len(h.found))
+	for i, f := range h.found {
+		all[i] = HostReport{Name: f.Name, Cores: len(f.Cores), Processes: []int{}}
+	}
+	for id, host := range h.Places {
+		all[host].Processes = append(all[host].Processes, id)
+	}
+	return all
+}
