@@ -138,12 +138,36 @@ func program(name string, args []string) int {
 			select {}
 		}
 		m.leave()
-	case "finalized": // finalises, then rank args[0], replica args[1] ends like args[2]
+	case "hosts": // rank 0 prints the hosts of all processes
+		m := join()
+		if hosts, err := m.pmi.Hosts(); m.rank() == 0 {
+			fmt.Println(hosts, err)
+		}
+		m.leave()
+	case "bereaved": // comes to a safe point, hears of args[0] deaths, says so, and leaves
+		if os.Getenv(env.Incarnations) != "" {
+			time.Sleep(time.Minute)
+		}
+		m := join()
+		m.tell(control.Healable)
+		for n, _ := strconv.Atoi(args[0]); n > 0; {
+			news, err := m.control.Receive()
+			if err != nil {
+				return 99
+			}
+			if news.Type == control.Death {
+				n--
+			}
+		}
+		m.tell(control.Waits)
+		time.Sleep(100 * time.Millisecond)
+		m.leave()
+	case "finalized": // finalises, then rank args[0], replica args[1] (or all: -1) ends like args[2]
 		m := join()
 		m.leave()
 		rank, _ := strconv.Atoi(args[0])
 		replica, _ := strconv.Atoi(args[1])
-		if m.rank() == rank && (replica < 0 || m.replica() == replica) {
+		if (rank < 0 || m.rank() == rank) && (replica < 0 || m.replica() == replica) {
 			return end(args[2])
 		}
 		time.Sleep(100 * time.Millisecond)
