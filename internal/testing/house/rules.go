@@ -80,7 +80,7 @@ var bans = []ban{
 		"data and arithmetic need no process"},
 	{[]string{"internal/groupnode/..."}, []string{"internal/runtime/process", "internal/runtime/engine", "internal/runtime/transport/..."},
 		"a group has no job"},
-	{[]string{"internal/job/launcher/...", "internal/job/agent/...", "internal/job/recovery", "internal/job/pmi/..."}, []string{"internal/job/join", "internal/job/check", "internal/runtime/..."},
+	{[]string{"internal/job/launcher/...", "internal/job/agent", "internal/job/recovery", "internal/job/pmi/..."}, []string{"internal/job/join", "internal/job/check", "internal/runtime/..."},
 		"the launcher knows nothing of what runs inside the programs that it starts"},
 	{[]string{"internal/study/protocol/*"}, []string{"internal/study/driver/...", "internal/study/campaign/...", "internal/study/detection/..."},
 		"a machine doesn't know its driver"},
