@@ -24,7 +24,7 @@ bcasts ?= 100000
 kills ?= 20
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test test-cluster unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test test-cluster manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ test-cluster: build ## as root: jobs on several hosts, made of namespaces, with 
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	trap 'CLUSTER=test scripts/cluster.sh down' EXIT; go test -vet=off -count=1 -timeout 8m ./internal/testing/cluster -cluster
+
+manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
+	cd deploy/kubernetes/check && go vet . && go test -vet=off .
 
 unit: tools ## the tests, without lint and the race detector
 	go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
