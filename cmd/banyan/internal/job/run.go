@@ -97,6 +97,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
   banyan run -n 8 --bcast tree=lame,correction=checked ./program
+  banyan run -n 8 --encrypt ./program
   banyan run -n 2 --debug ./program
   banyan run -n 8 --transport inproc ./program`
 
