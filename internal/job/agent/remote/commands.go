@@ -72,10 +72,19 @@ func (s *server) carryOut(m wire.Message) {
 func (s *server) start(m wire.Message) {
 	answer := wire.Message{Type: wire.Failed, Ask: m.Ask}
 	defer func() { s.say(answer) }()
-	if m.Start == nil {
+	switch {
+	case m.Start == nil:
 		answer.Text = "the launcher has named no processes"
 		return
+	case !s.more():
+		answer.Text = "the agent ends"
+		return
 	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.fewer()
+	}()
 	specs, err := m.Start.Unpack()
 	var procs []agent.Process
 	if err == nil {

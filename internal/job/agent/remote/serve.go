@@ -23,6 +23,9 @@ const DefaultLimit = 20 * time.Second
 // goodbyeLimit bounds how long an agent that ends waits for the launcher to read its last words.
 const goodbyeLimit = 500 * time.Millisecond
 
+// killLimit bounds how long an agent that ends waits for its processes to be dead.
+const killLimit = 2 * time.Second
+
 // Errors of Serve.
 var (
 	// ErrLeaseOver says that the agent couldn't reach its launcher for as long as its lease.
@@ -58,6 +61,8 @@ type server struct {
 	holder *lease.Holder
 	term   uint64 // the highest that was heard
 	procs  map[key]*served
+	living int                      // processes whose end isn't known, and starts that are under way
+	dead   chan struct{}            // made when the agent ends; closed when none lives
 	drains map[uint64]chan struct{} // closed if the question is done away with
 	ending bool
 }
@@ -130,25 +135,61 @@ func (s *server) hello(d *dialler) func() wire.Greeting {
 	}
 }
 
-// end ends all processes, and tells the launcher.
+// end ends all processes, and tells the launcher. It says that they are dead only if they are: one that
+// hangs in the kernel doesn't die of a signal.
 func (s *server) end(cause error) error {
 	s.mu.Lock()
 	s.ending = true // what ends now isn't told one by one
+	s.dead = make(chan struct{})
+	if s.living == 0 {
+		close(s.dead)
+	}
+	for _, p := range s.procs {
+		p.hangUp()
+	}
 	s.mu.Unlock()
 	err := s.local.Close()
-	text := cause.Error()
-	if errors.Is(cause, context.Canceled) {
-		text = "it was told to end by a signal"
-	}
-	if !errors.Is(cause, ErrLeaseOver) {
-		s.say(wire.Message{Type: wire.Gone, Text: text})
-		s.answers.AwaitPassed(goodbyeLimit)
+	select {
+	case <-s.dead:
+		s.goodbye(cause)
+	case <-time.After(killLimit):
+		err = fmt.Errorf("a process doesn't die within %v of SIGKILL", killLimit)
 	}
 	s.link.End(cause)
 	if errors.Is(cause, errTold) {
 		return err
 	}
 	return cause
+}
+
+// more says that a start begins. It returns false if the agent ends.
+func (s *server) more() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ending {
+		s.living++
+	}
+	return !s.ending
+}
+
+// fewer says that a process or a start has ended. The lock is held.
+func (s *server) fewer() {
+	if s.living--; s.living == 0 && s.ending {
+		close(s.dead)
+	}
+}
+
+// goodbye tells the launcher that all processes are dead. It doesn't try for long.
+func (s *server) goodbye(cause error) {
+	text := cause.Error()
+	switch {
+	case errors.Is(cause, ErrLeaseOver):
+		return // it can't be reached
+	case errors.Is(cause, context.Canceled):
+		text = "it was told to end by a signal"
+	}
+	s.say(wire.Message{Type: wire.Gone, Text: text})
+	s.answers.AwaitPassed(goodbyeLimit)
 }
 
 // heard takes a frame of no stream.

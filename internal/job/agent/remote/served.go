@@ -17,6 +17,7 @@ type served struct {
 	agent.Process
 	key            key
 	stdout, stderr *link.Out
+	lifeline       link.Duplex
 	speaker        atomic.Int64 // -1: nobody has asked for debuggers
 	told           news         // the patrol's
 	ended          atomic.Bool
@@ -31,8 +32,9 @@ func (s *server) take(proc agent.Process, spec agent.Spec) {
 	p := &served{Process: proc, key: k}
 	p.speaker.Store(-1)
 	p.stdout, p.stderr = s.link.Out(k.stream(wire.Stdout), true), s.link.Out(k.stream(wire.Stderr), true)
-	pmi, lifeline := s.link.Duplex(k.stream(wire.PMI), true), s.link.Duplex(k.stream(wire.Lifeline), true)
-	heard := []*link.In{pmi.In, lifeline.In}
+	pmi := s.link.Duplex(k.stream(wire.PMI), true)
+	p.lifeline = s.link.Duplex(k.stream(wire.Lifeline), true)
+	heard := []*link.In{pmi.In, p.lifeline.In}
 	if p.Stdin() != nil {
 		in := s.link.In(k.stream(wire.Stdin))
 		heard = append(heard, in)
@@ -40,18 +42,22 @@ func (s *server) take(proc agent.Process, spec agent.Spec) {
 	}
 	s.mu.Lock()
 	s.procs[k] = p
+	s.living++
+	if s.ending {
+		p.hangUp()
+	}
 	s.mu.Unlock()
 	go collect(p.stdout, p.Stdout())
 	go collect(p.stderr, p.Stderr())
 	go collect(pmi.Out, readOnly{p.PMI()})
 	go feed(p.PMI(), pmi.In)
-	words := control.NewConn(lifeline)
+	words := control.NewConn(p.lifeline)
 	go tell(p, words)
 	listened := make(chan struct{})
 	go func() {
 		defer close(listened)
 		p.Listen(func(m control.Message) { words.Send(m) })
-		lifeline.Out.Close()
+		p.lifeline.Out.Close()
 	}()
 	go func() {
 		end, err := p.Wait()
@@ -60,21 +66,26 @@ func (s *server) take(proc agent.Process, spec agent.Spec) {
 		for _, in := range heard {
 			in.Close() // the launcher learns that nobody reads any more
 		}
-		if err == nil {
-			s.exited(k, end)
-		}
+		s.exited(k, end, err)
 	}()
 }
 
+// hangUp has nothing wait for the launcher any more.
+func (p *served) hangUp() {
+	p.lifeline.Out.Close()
+	p.stdout.Close()
+	p.stderr.Close()
+}
+
 // exited tells the launcher how a process ended, unless the agent ends them all.
-func (s *server) exited(k key, end agent.End) {
+func (s *server) exited(k key, end agent.End, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending {
-		return
+	if !s.ending && err == nil {
+		at := boottime() - proto.Time(max(0, time.Since(end.At)))
+		s.say(wire.Message{Type: wire.Exited, Proc: k.proc, Incarnation: k.incarnation, Status: uint32(end.Status), At: max(0, at)})
 	}
-	at := boottime() - proto.Time(max(0, time.Since(end.At)))
-	s.say(wire.Message{Type: wire.Exited, Proc: k.proc, Incarnation: k.incarnation, Status: uint32(end.Status), At: max(0, at)})
+	s.fewer()
 }
 
 // collect sends what a process writes. When the launcher is far behind it stops reading, so that
