@@ -22,7 +22,7 @@ type Options struct {
 	Term uint64
 	// Lease is the length of the agents' leases. 0: DefaultLease.
 	Lease time.Duration
-	// Note, if given, is told in one line of each connection that was refused. Several goroutines
+	// Note, if given, is told in one line why a connection was refused. Several goroutines
 	// may call it.
 	Note  func(text string)
 	build string // for tests; empty: this program's
@@ -42,6 +42,7 @@ type Listener struct {
 	agents   map[int]*Remote
 	expected map[*Remote]bool // Expect has returned it
 	refused  map[int]string   // why an agent was refused last; -1: one of unknown number
+	noted    int              // notes of connections of unknown number
 	closed   bool
 }
 
@@ -151,13 +152,20 @@ func (l *Listener) news() {
 	l.changed = make(chan struct{})
 }
 
-// refuse notes why a connection was refused; number is -1 if it isn't known.
+// strangersNoted bounds the notes of connections of unknown number: there may be many.
+const strangersNoted = 5
+
+// refuse notes why a connection was refused; number is -1 if it isn't known. The same is noted once.
 func (l *Listener) refuse(number int, from net.Addr, why string) {
 	l.mu.Lock()
+	known := l.refused[number] == why && number >= 0
 	l.refused[number] = why
-	closed := l.closed
+	if number < 0 {
+		l.noted++
+	}
+	silent := l.closed || known || number < 0 && l.noted > strangersNoted
 	l.mu.Unlock()
-	if closed {
+	if silent {
 		return
 	}
 	name := "a connection"

@@ -146,16 +146,17 @@ func (r *Remote) when(at proto.Time) time.Time {
 
 // watch waits until all leases are over.
 func (r *Remote) watch() {
-	ticker := time.NewTicker(time.Duration(lease.Renewal(proto.Time(r.length))))
-	defer ticker.Stop()
-	for {
+	look := time.Duration(lease.Renewal(proto.Time(r.length)))
+	for next := look; ; {
 		select {
 		case <-r.link.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(next):
 		}
 		r.mu.Lock()
-		over, bad := r.granter.Over(boottime()), r.bad
+		now := boottime()
+		over, bad := r.granter.Over(now), r.bad
+		next = min(look, max(time.Millisecond, time.Duration(r.granter.End()-now)))
 		r.mu.Unlock()
 		switch {
 		case over && bad != nil:

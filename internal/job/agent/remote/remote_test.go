@@ -243,6 +243,7 @@ func TestGone(t *testing.T) {
 // An agent that can't reach its launcher kills its processes when its lease is over, and only
 // afterwards the launcher holds them for dead. A broken connection alone is no death.
 func TestLeaseEnds(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, Options{Lease: time.Second})
 	p := r.start(agent.Spec{Proc: 2})[0]
 	go p.Listen(func(control.Message) {})
@@ -276,6 +277,7 @@ func TestLeaseEnds(t *testing.T) {
 
 // Longer leases outlast a pause of the launcher, here a network that lets nothing pass.
 func TestLengthen(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, Options{Lease: 500 * time.Millisecond})
 	p := r.start(agent.Spec{Proc: 2, Input: agent.SomeInput})[0]
 	r.remote.Lengthen(time.Hour)
@@ -297,6 +299,7 @@ func TestLengthen(t *testing.T) {
 
 // Whatever breaks the connections, each byte and each message comes once and in order.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, Options{})
 	const size, words = 3 << 20, 300
 	var all sync.WaitGroup

@@ -71,7 +71,10 @@ func ReadKey(r io.Reader) (k Key, err error) {
 			if len(line) > 0 && errors.Is(err, io.EOF) {
 				break // a file without the line's end
 			}
-			return k, fmt.Errorf("no job key: %w", err)
+			if errors.Is(err, io.EOF) {
+				return k, errors.New("there is no job key: nothing was given")
+			}
+			return k, fmt.Errorf("the job key can't be read: %w", err)
 		}
 		if b[0] == '\n' {
 			break
