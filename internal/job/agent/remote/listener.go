@@ -155,7 +155,8 @@ func (l *Listener) news() {
 // strangersNoted bounds the notes of connections of unknown number: there may be many.
 const strangersNoted = 5
 
-// refuse notes why a connection was refused; number is -1 if it isn't known. The same is noted once.
+// refuse notes why a connection was refused; number is -1 if it isn't known. The same is noted
+// once.
 func (l *Listener) refuse(number int, from net.Addr, why string) {
 	l.mu.Lock()
 	known := l.refused[number] == why && number >= 0

@@ -23,7 +23,7 @@ import (
 // rig is a launcher's listener, an agent that serves a fake, and a proxy between them.
 type rig struct {
 	*Listener
-	t      *testing.T
+	t      testing.TB
 	key    secure.Key
 	proxy  *proxy
 	fake   *fake
@@ -32,7 +32,7 @@ type rig struct {
 	remote *Remote
 }
 
-func newRig(t *testing.T, o Options) *rig {
+func newRig(t testing.TB, o Options) *rig {
 	t.Helper()
 	r := &rig{t: t, key: secure.NewKey(), fake: newFake("h1"), served: make(chan error, 1)}
 	var err error
@@ -52,7 +52,7 @@ func newRig(t *testing.T, o Options) *rig {
 	return r
 }
 
-func soon(t *testing.T) context.Context {
+func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	return ctx

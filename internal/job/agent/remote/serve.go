@@ -135,8 +135,8 @@ func (s *server) hello(d *dialler) func() wire.Greeting {
 	}
 }
 
-// end ends all processes, and tells the launcher. It says that they are dead only if they are: one that
-// hangs in the kernel doesn't die of a signal.
+// end ends all processes, and tells the launcher. It says that they are dead only if they are: one
+// that hangs in the kernel doesn't die of a signal.
 func (s *server) end(cause error) error {
 	s.mu.Lock()
 	s.ending = true // what ends now isn't told one by one
