@@ -12,7 +12,8 @@ Several hosts on this machine: each is some Linux namespaces (network, processes
 a real sshd and, if asked for, Slurm. It needs root, and some packages of Debian.
 
   scripts/cluster.sh install            install those packages (their daemons aren't started)
-  scripts/cluster.sh up N [--slurm]     make hosts h0 … h(N-1), and a console, from which jobs start
+  scripts/cluster.sh up N [--slurm]     make hosts h0 … h(N-1), and a console, from which jobs start;
+     [--with PID]                       when the process PID ends, the cluster is removed
   scripts/cluster.sh run CMD ARGS…      run a command on the console; there "ssh h1" and srun work
   scripts/cluster.sh on K CMD ARGS…     run a command on host K (a number, or c for the console)
   scripts/cluster.sh during CMD FAULT [--after 2s]
@@ -137,12 +138,17 @@ within() {
 }
 
 up() {
-	local n='' slurm=''
+	local n='' slurm='' with=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--slurm) slurm=yes ;;
+		--with)
+			with=${2:-}
+			[[ -n $with && -e /proc/$with ]] || fail "--with takes the number of a process, not \"$with\""
+			shift
+			;;
 		[1-9] | [1-9][0-9] | 1[0-9][0-9] | 2[0-4][0-9] | 250) n=$1 ;;
-		*) fail "up N [--slurm], with 1 to 250 hosts, not \"$1\"" ;;
+		*) fail "up N [--slurm] [--with PID], with 1 to 250 hosts, not \"$1\"" ;;
 		esac
 		shift
 	done
@@ -164,6 +170,11 @@ up() {
 	setsid unshare --fork --mount --uts --ipc --net --pid --kill-child bash "$parts/host.sh" "$dir" c </dev/null >>"$dir/log/console" 2>&1 &
 	disown
 	await 200 test -e "$dir/hosts/c/ready" || fail "the console doesn't come up"
+	if [ -n "$with" ]; then
+		setsid "$root/scripts/cluster.sh" watch "$with" "$(console)" </dev/null >/dev/null 2>&1 &
+		echo $! >"$dir/watch"
+		disown
+	fi
 	inside fault "boot $(seq -s, 0 $((n - 1)))" || fail "not all hosts come up"
 	if [ -n "$slurm" ]; then
 		inside fault slurm-ready || fail "Slurm doesn't come up"
@@ -172,6 +183,15 @@ up() {
 	inside fault 'things c >"$dir/hosts/c/base"'
 	trap - EXIT
 	echo "h0 … h$((n - 1)) are up${slurm:+, with Slurm}"
+}
+
+# watch removes the cluster with this console when a process ends.
+watch() {
+	while [ -e "/proc/$1" ]; do
+		[ "$(console)" = "$2" ] || exit 0
+		sleep 0.5
+	done
+	[ "$(console)" != "$2" ] || down
 }
 
 # inside is another run of this script, on the console.
@@ -201,6 +221,9 @@ down() {
 	trap - EXIT
 	local p
 	local -a pids=()
+	if p=$(cat "$dir/watch" 2>/dev/null) && [ "$p" != $$ ] && grep -zq cluster.sh "/proc/$p/cmdline" 2>/dev/null; then
+		kill "$p" 2>/dev/null || true
+	fi
 	for p in /proc/[0-9]*; do
 		! is_console "${p#/proc/}" || pids+=("${p#/proc/}")
 	done
@@ -242,7 +265,7 @@ install | down)
 	[ $# = 0 ] || fail "$command takes no arguments"
 	"$command"
 	;;
-up | during) "$command" "$@" ;;
+up | during | watch) "$command" "$@" ;;
 run)
 	[ $# -gt 0 ] || fail "run what? For example: scripts/cluster.sh run ssh h1 hostname"
 	within "$@"

@@ -23,7 +23,8 @@ type Cluster struct {
 const patience = 2 * time.Minute
 
 // Up makes a cluster of n hosts, h0 to h(n-1), and a console. One with the same name is removed
-// before. The caller is a test of a package that is three directories below the project's.
+// before. The new one is removed when this process ends. The caller is a test of a package that is
+// three directories below the project's.
 func Up(name string, n int, slurm bool) (*Cluster, error) {
 	root, err := filepath.Abs("../../..") // tests run in the directory of their package
 	if err != nil {
@@ -33,7 +34,7 @@ func Up(name string, n int, slurm bool) (*Cluster, error) {
 	if err := c.Down(); err != nil {
 		return nil, err
 	}
-	args := []string{"up", strconv.Itoa(n)}
+	args := []string{"up", strconv.Itoa(n), "--with", strconv.Itoa(os.Getpid())}
 	if slurm {
 		args = append(args, "--slurm")
 	}
