@@ -1,0 +1,160 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/env"
+)
+
+const agentLong = `Agent starts and watches the processes of a job on this host, for a launcher (banyan run)
+on another host. The launcher starts the agents of its hosts itself, with ssh, srun or
+what --launch-agent says. Call it yourself only where something else starts programs on
+hosts, such as Kubernetes.
+
+The agent connects to the launcher and ends with it. Both prove to each other that they
+hold the job's key, and refuse another build of Banyan. The key is a line of 64 hexadecimal
+digits. The agent reads it from stdin, or from --key-file, which others must not be able to
+read. It never stands in an argument or in the environment.
+
+If the connection breaks the agent connects again. If it can't for as long as its lease
+(5 s), it kills all processes of the job on this host, and ends. SIGINT, SIGTERM and SIGHUP
+end it in the same way.
+
+Exit code: 0 if the launcher has ended the agent; 1 if the agent was refused, found no
+launcher, lost it or was ended by a signal: stderr says why in one line; 2 if the command
+line is wrong.`
+
+const agentExample = `  banyan agent --connect node0:40123 --number 3 < job.key
+  banyan agent --connect 10.0.0.1:40123,192.168.7.1:40123 --number 3 --key-file job.key
+  banyan agent --join job-0.job:7777 --key-file /etc/banyan/key   # in a Kubernetes Indexed Job`
+
+// joinLimit is how long an agent with --join waits for its launcher.
+const joinLimit = 10 * time.Minute
+
+// completionIndex is the variable by which Kubernetes numbers the pods of an Indexed Job.
+const completionIndex = "JOB_COMPLETION_INDEX"
+
+// agentFlags are the flags of banyan agent.
+type agentFlags struct {
+	connect, join, keyFile string
+	number                 int
+	wait                   time.Duration
+}
+
+// AgentCommand returns banyan agent.
+func AgentCommand() *cobra.Command {
+	var f agentFlags
+	cmd := &cobra.Command{
+		Use:     "agent {--connect|--join} HOST:PORT[,HOST:PORT…] --number K",
+		Short:   "Start and watch the processes of a job on this host, for a launcher elsewhere",
+		Long:    agentLong,
+		Example: agentExample,
+		Args:    cobra.NoArgs,
+		Hidden:  true, // launchers call it
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := f.config(cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			return f.serve(cmd.Context(), c)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.connect, "connect", "", "connect to the launcher at `HOST:PORT`, or at the first of several that answers")
+	flags.StringVar(&f.join, "join", "", fmt.Sprintf("as --connect, but wait for the launcher at `HOST:PORT` for %v: it may start later", joinLimit))
+	flags.IntVar(&f.number, "number", 0, "the agent's number `K`, from 0 on, by which the launcher knows it (default $"+completionIndex+")")
+	flags.StringVar(&f.keyFile, "key-file", "", "read the job's key from `FILE` in place of stdin")
+	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for the launcher up to a `TIME`, such as 90s (default %v, or %v with --join)", remote.DefaultLimit, joinLimit))
+	return cmd
+}
+
+// config makes the agent's configuration of the flags. It reads the key last.
+func (f *agentFlags) config(changed func(flag string) bool) (c remote.Config, err error) {
+	c.Limit = f.wait
+	switch {
+	case (f.connect == "") == (f.join == ""):
+		return c, errors.New("want either --connect or --join with the launcher's HOST:PORT")
+	case f.wait < 0 || f.wait == 0 && changed("wait"):
+		return c, fmt.Errorf("--wait is %v: want a time such as 90s", f.wait)
+	case f.join != "" && f.wait == 0:
+		c.Limit = joinLimit
+	}
+	for a := range strings.SplitSeq(f.connect+f.join, ",") {
+		host, port, err := net.SplitHostPort(a)
+		if err != nil || host == "" || port == "" {
+			return c, fmt.Errorf("%q is no address of a launcher: want HOST:PORT", a)
+		}
+		c.Addresses = append(c.Addresses, a)
+	}
+	if c.Number = f.number; !changed("number") {
+		text, ok := os.LookupEnv(completionIndex)
+		if c.Number, err = strconv.Atoi(text); !ok || err != nil {
+			return c, fmt.Errorf("want the agent's --number (or %s in the environment)", completionIndex)
+		}
+	}
+	if c.Number < 0 || c.Number > secure.MaxNumber {
+		return c, fmt.Errorf("--number is %d: want one from 0 to %d", c.Number, secure.MaxNumber)
+	}
+	c.Key, err = f.key()
+	return c, err
+}
+
+// key reads the job's key.
+func (f *agentFlags) key() (secure.Key, error) {
+	if f.keyFile != "" {
+		return secure.ReadKeyFile(f.keyFile)
+	}
+	if _, err := unix.IoctlGetTermios(int(os.Stdin.Fd()), unix.TCGETS); err == nil {
+		fmt.Fprintln(os.Stderr, "banyan: the job's key is read from this terminal")
+	}
+	return secure.ReadKey(os.Stdin)
+}
+
+// serve is the agent at work.
+func (f *agentFlags) serve(ctx context.Context, c remote.Config) error {
+	if os.Getenv(env.Debug) != "" {
+		slog.SetLogLoggerLevel(slog.LevelDebug)
+	}
+	if err := secure.HideMemory(); err != nil {
+		return cli.Failed(err)
+	}
+	// What has started the agent may go before it, as ssh does, and take the reader of stderr with
+	// it. That must not kill the agent when it writes, and the processes must not ignore it.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	local, err := agent.NewLocal()
+	if err != nil {
+		return cli.Failedf("the agent can't begin: %w", err)
+	}
+	c.Agent = local
+	if err := remote.Serve(ctx, c); err != nil {
+		return cli.Failedf("agent %d on %s: %w", c.Number, local.Host().Name, told(err))
+	}
+	return nil
+}
+
+// told is an error in words for people.
+func told(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("ended by a signal; its processes were killed")
+	}
+	return err
+}
