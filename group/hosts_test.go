@@ -10,21 +10,25 @@ import (
 	"banyan/internal/testing/hosts"
 )
 
-// Five members run on three hosts, each in a network namespace of its own. A host is cut off,
-// with or without the founder. The other hosts' members go on, and one more joins them. The
-// members that were cut off end, and come back when the network heals.
+// Five members run on three hosts, each in a network namespace of its own. A host is cut off, with
+// or without the founder, by a network that loses packets or by a firewall that rejects them. The
+// other hosts' members go on, and one more joins them. The members that were cut off end, and come
+// back when the network heals.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	if err := hosts.Unavailable(); err != nil {
 		t.Skipf("no network namespaces here (root, or user namespaces, and /dev/net/tun are needed): %v", err)
 	}
 	hostOf := []int{0, 0, 1, 1, 2}
-	awayHosts := []int{0, 2}
-	if testing.Short() {
-		awayHosts = awayHosts[:1]
-	}
-	for _, away := range awayHosts {
-		t.Run(fmt.Sprint("host ", away), func(t *testing.T) {
+	for _, tc := range []struct {
+		away int
+		link hosts.Link
+	}{{0, hosts.Link{Cut: true}}, {0, hosts.Link{Reject: true}}, {2, hosts.Link{Cut: true}}} {
+		away := tc.away
+		t.Run(fmt.Sprintf("host %d, rejected %v", away, tc.link.Reject), func(t *testing.T) {
+			if testing.Short() && away > 0 {
+				t.Skip("some seconds")
+			}
 			t.Parallel()
 			n, err := hosts.NewNetwork(3, 1)
 			if err != nil {
@@ -53,7 +57,7 @@ func TestHosts(t *testing.T) {
 			awaitSize(t, members, 5)
 
 			others := slices.DeleteFunc([]int{0, 1, 2}, func(h int) bool { return h == away })
-			n.SetBoth([]int{away}, others, hosts.Link{Cut: true})
+			n.SetBoth([]int{away}, others, tc.link)
 			var stay, cut []testMember
 			var gone []int
 			for i, l := range members {

@@ -33,6 +33,7 @@ type Card struct {
 	Nonce   Nonce
 	Name    string
 	Address string // host:port, as the others reach it
+	Home    home   // the kernel that knows its end for certain; zero: none does
 }
 
 const (
@@ -84,6 +85,7 @@ func (c *Card) check() error {
 
 func appendCard(b []byte, c Card) []byte {
 	b = append(b, c.Nonce[:]...)
+	b = append(b, c.Home[:]...)
 	b = append(b, byte(len(c.Name)))
 	b = append(b, c.Name...)
 	b = append(b, byte(len(c.Address)))
@@ -179,6 +181,7 @@ func (d *decoder) member() membership.Member {
 
 func (d *decoder) card() Card {
 	c := Card{Nonce: d.nonce()}
+	copy(c.Home[:], d.bytes(len(c.Home)))
 	c.Name = string(d.bytes(int(d.uint8())))
 	c.Address = string(d.bytes(int(d.uint8())))
 	return c

@@ -15,7 +15,7 @@ import (
 
 func someEntries() []entry {
 	return []entry{
-		{membership.Member{Proc: 0, Incarnation: 1}, Card{Nonce: newNonce(), Name: "a", Address: "10.0.0.1:7946"}},
+		{membership.Member{Proc: 0, Incarnation: 1}, Card{Nonce: newNonce(), Name: "a", Address: "10.0.0.1:7946", Home: homeHere()}},
 		{membership.Member{Proc: 7, Incarnation: 1 << 31}, Card{Nonce: newNonce(), Name: "héloïse", Address: "[fe80::1]:1"}},
 	}
 }
@@ -60,7 +60,7 @@ func TestLargestGroup(t *testing.T) {
 	for i := range maxMembers {
 		a, b := membership.Member{Proc: proto.Proc(2 * i), Incarnation: 1}, membership.Member{Proc: proto.Proc(2*i + 1), Incarnation: 2}
 		old, young = append(old, a), append(young, b)
-		m.cards[a] = Card{newNonce(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress)}
+		m.cards[a] = Card{newNonce(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress), home{1}}
 		m.cards[b] = m.cards[a]
 	}
 	base, err := membership.NewView(1, old, old, nil, nil)

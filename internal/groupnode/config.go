@@ -34,6 +34,8 @@ type Config struct {
 
 	Logger   *slog.Logger // nil: none
 	Observer Observer     // nil: none
+
+	apart bool // tests: no other member's kernel knows of this one's end
 }
 
 // Observer is told what a member does, as it does it. The member's loop calls its methods and

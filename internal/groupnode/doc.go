@@ -24,13 +24,13 @@
 //   - A process that doesn't know the secret can't send a frame (handshake.go).
 //   - A connection joins one member to one member, each in one incarnation. Frames of a member
 //     that the view in force excludes aren't read; it is told that it is excluded.
-//   - To a quorum, a death is certain only by the word of a member that had read the dead member's
-//     stream to its end: see ending.
+//   - To a quorum, a death is certain only by the word of a member on the same host that had read
+//     the dead member's stream to its end: see ending.
 //   - Every wait is bounded, except those of Leave and Join, which have a context.
 //
 // # Limits
 //
-// A group has at most 1,024 members. Connections aren't encrypted. If a kernel refuses a
-// connection, the member that listened there counts as ended: don't put members behind a firewall
-// that refuses connections in the name of others.
+// A group has at most 1,024 members. Connections aren't encrypted. The death of a member is certain
+// only to members on the same host (presence.go); where none is left, the others go by its silence.
+// A link isn't made again when it has broken: one of the two members goes.
 package groupnode

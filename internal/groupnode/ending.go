@@ -8,15 +8,18 @@ import (
 // ending is what is known of the end of a member.
 //
 // A death is certain if two things come together: the member's stream to this process has ended
-// in order, and nobody listens at the member's address any more. The first says that the member
-// hadn't excluded this process: it would have said so on the stream before it did anything in the
-// name of such a view (see dismiss). A death that is known in another way leaves open what the
-// dead member had decided with others while it couldn't be heard, so to a quorum it is merely
-// silent.
+// in order, and the kernel, which is that of this process too, says that the member has ended
+// (presence.go). The first says that the member hadn't excluded this process: it would have said so
+// on the stream before it did anything in the name of such a view (see dismiss). A death that is
+// known in another way leaves open what the dead member had decided with others while it couldn't
+// be heard, so to a quorum it is merely silent.
+//
+// A connection that broke, or was refused, proves nothing. But what was in it is lost, and of two
+// members that can't rely on each other's messages one has to go: see giveUpAfter.
 type ending struct {
 	stream    streamState
-	refused   bool // nobody listens at its address
-	lost      bool // it lives, or doesn't answer, but a connection with it has broken
+	ended     bool // its kernel says so
+	lost      bool // a connection with it has broken, though it may live
 	certain   bool // its death is certain, and the membership has been told so
 	suspected bool // the detector is to be told so
 	suspectAt proto.Time
@@ -66,7 +69,7 @@ func (m *Member) linkEnded(l *link, found finding, number uint64) {
 	}
 	switch e := m.ending(l.to); found {
 	case dead:
-		e.refused = true
+		e.ended = true
 	case excludesUs:
 		m.excludedBy(l.to, number)
 	case alive, unreachable:
@@ -79,7 +82,7 @@ func (m *Member) linkEnded(l *link, found finding, number uint64) {
 // probe finds out, in the background, whether a member lives.
 func (m *Member) probe(who membership.Member) {
 	e, card := m.ending(who), m.cards[who]
-	if e.probing || e.refused || card.Address == "" {
+	if e.probing || e.ended || card.Address == "" {
 		return
 	}
 	e.probing = true
@@ -96,7 +99,7 @@ func (m *Member) probed(who membership.Member, e *ending, found finding, number 
 	reply := answer{verdict: later}
 	switch found {
 	case dead:
-		e.refused = true
+		e.ended = true
 	case excludesUs:
 		m.excludedBy(who, number)
 	case alive:
@@ -120,7 +123,7 @@ func (m *Member) reviewEnding(who membership.Member) {
 	if e == nil || m.machine == nil || !m.machine.View().Has(who) || who == m.self {
 		return
 	}
-	if e.refused && e.stream == orderly && !e.certain {
+	if e.ended && e.stream == orderly && !e.certain {
 		e.certain = true
 		m.machine.Departed(m.now, who, membership.Died, &m.out)
 		// The coordinator may hear of the death from others, as one that is less certain.
@@ -130,17 +133,32 @@ func (m *Member) reviewEnding(who membership.Member) {
 			})
 		}
 	}
-	if (e.refused && e.stream != open || e.lost) && !e.suspected {
-		e.suspected = true
-		e.suspectAt = m.now + proto.Time(m.cfg.Period)
+	wait := m.giveUpAfter(who, e)
+	if wait != proto.Never && (!e.suspected || m.now+wait < e.suspectAt) {
+		e.suspected, e.suspectAt = true, m.now+wait
 		m.suspectAt = min(m.suspectAt, e.suspectAt)
 	}
 }
 
-// reportSuspicions tells the detector of suspected deaths that no view has excluded for a period.
-// All members that were connected with the dead one see its end at once. Without the delay the
-// detector of each would tell all others along many ways, just while the coordinator, which has
-// been told, proposes a view.
+// giveUpAfter is how long it takes until the detector is told of a member's end: not at all if
+// nothing is known of it. All members that were connected with a dead one see its end at once;
+// without the delay of a period the detector of each would tell all others along many ways, just
+// while the coordinator, which has been told, proposes a view. A broken connection is given δ, in
+// which a live member would be silent to others too. Both ends may have lost it, so the member with
+// the higher number waits for twice as long: by then it has heard that it is excluded.
+func (m *Member) giveUpAfter(who membership.Member, e *ending) proto.Time {
+	switch {
+	case e.ended && e.stream != open:
+		return proto.Time(m.cfg.Period)
+	case e.lost && who.Proc < m.self.Proc:
+		return 2 * proto.Time(m.cfg.Timeout)
+	case e.lost:
+		return proto.Time(m.cfg.Timeout)
+	}
+	return proto.Never
+}
+
+// reportSuspicions tells the detector of suspected deaths that no view has excluded in time.
 func (m *Member) reportSuspicions() {
 	m.suspectAt = proto.Never
 	for who, e := range m.endings {

@@ -153,7 +153,7 @@ func TestForgedFrames(t *testing.T) {
 		"a view without cards": enclose(commit),
 		"in another's name":    enclose(&inName),
 		"another's card":       enclose(commit, entry{a.Number(), card}),
-		"a name twice":         enclose(commit, entry{x, card}, entry{membership.Member{Proc: 9}, Card{newNonce(), "a", "127.0.0.1:7"}}),
+		"a name twice":         enclose(commit, entry{x, card}, entry{membership.Member{Proc: 9}, Card{Nonce: newNonce(), Name: "a", Address: "127.0.0.1:7"}}),
 		"a join by frame":      enclose(&membership.Message{Kind: membership.Join, From: x}),
 		"news of one's death":  frameOf(wire.Header{Kind: wire.KindNews, Seq: 1, Aux: 4, Src: 5}, wire.AppendGone(nil, wire.Gone{Proc: a.Number().Proc, Incarnation: 9})),
 	} {
@@ -215,8 +215,8 @@ func TestImpostors(t *testing.T) {
 		"a former member's question": {hello{purpose: toAsk, to: nonce, member: gone.Number(), card: gone.Card()}, eviction},
 		"a former incarnation":       {hello{purpose: toSend, to: nonce, member: membership.Member{Proc: gone.Number().Proc}, card: gone.Card()}, eviction},
 		"a member asks":              {hello{purpose: toAsk, to: nonce, member: b.Number(), card: b.Card()}, welcome},
-		"a live name":                {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{newNonce(), "b", "127.0.0.1:9"}}, nameInUse},
-		"an unreachable":             {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{newNonce(), "c", "127.0.0.1:9"}}, later},
+		"a live name":                {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{Nonce: newNonce(), Name: "b", Address: "127.0.0.1:9"}}, nameInUse},
+		"an unreachable":             {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{Nonce: newNonce(), Name: "c", Address: "127.0.0.1:9"}}, later},
 	} {
 		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == eviction && got.number != v.Number {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)

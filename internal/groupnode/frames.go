@@ -161,7 +161,7 @@ func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload [
 // so: an eviction notice of the detector is one member's opinion, and isn't sent.
 func (m *Member) actDetector(a *detector.Action) {
 	switch a.Kind {
-	case detector.SendHeartbeat, detector.SendObserve, detector.SendNews, detector.SendReconcile:
+	case detector.SendHeartbeat, detector.SendObserve, detector.SendNews, detector.SendReconcile, detector.SendProbe:
 		var h wire.Header
 		m.scratch, _ = detection.Encode(a, &h, m.scratch[:0])
 		m.sendTo(a.To, &h, m.scratch)
@@ -172,6 +172,11 @@ func (m *Member) actDetector(a *detector.Action) {
 			m.machine.Departed(m.now, who, membership.Silent, &m.out)
 		}
 	case detector.ReportFenced:
+		if a.Report.Cause == detector.CauseSilence {
+			m.log.Warn("out of reach of a member that others reach: this one goes", "process", a.Report.By)
+			m.finish(ErrMinority)
+			return
+		}
 		m.log.Info("a member takes this one for dead", "process", a.Report.By)
 	}
 }

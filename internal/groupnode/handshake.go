@@ -15,7 +15,7 @@ import (
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
-	Min:   1, Max: 1,
+	Min:   2, Max: 2,
 	Framing: handshake.Framing{Hello: maxBody, Answer: maxBody, Variable: true},
 }
 

@@ -154,21 +154,25 @@ type finding uint8
 
 const (
 	alive       finding = iota // it answers
-	dead                       // nobody listens at its address, or another incarnation does
+	dead                       // the kernel says that it has ended
 	excludesUs                 // it has a view without this process
-	unreachable                // no answer
+	unreachable                // no answer, or a refusal, which may come from a firewall
 )
 
-// reach dials a member until there is an answer, the time is up, or this member ends. The
-// connection is the caller's if the member is alive and h's purpose is toSend.
+// reach dials a member until there is an answer, the time is up, or this member ends. A refusal is
+// an answer to a mere question; a link is tried again. The connection is the caller's if the member
+// is alive and h's purpose is toSend.
 func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, finding, uint64) {
 	ctx, cancel := context.WithTimeout(m.ctx, limit)
 	defer cancel()
 	for pause := (handshake.Backoff{Next: firstPause, Max: lastPause}); ; {
 		conn, a, err := m.dial(ctx, card.Address, h)
+		refused := errors.Is(err, syscall.ECONNREFUSED) || err == nil && a.verdict == notHere
 		switch {
-		case errors.Is(err, syscall.ECONNREFUSED):
+		case refused && m.hasEnded(card):
 			return nil, dead, 0
+		case refused && h.purpose == toAsk:
+			return nil, unreachable, 0
 		case err != nil:
 			m.log.Debug("dial", "to", card.Name, "err", err)
 		case a.verdict == welcome:
@@ -177,8 +181,6 @@ func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, 
 			}
 			conn.Close()
 			return nil, alive, 0
-		case a.verdict == notHere:
-			return nil, dead, 0
 		case a.verdict == eviction:
 			return nil, excludesUs, a.number
 		}

@@ -130,7 +130,7 @@ func noEOF(err error) error {
 // expected says whether members send each other frames of a kind.
 func expected(k wire.Kind) bool {
 	switch k {
-	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindMembership:
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindProbe, wire.KindMembership:
 		return true
 	}
 	return false

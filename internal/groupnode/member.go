@@ -21,8 +21,10 @@ type Member struct {
 	log    *slog.Logger
 	card   Card
 	socket *net.TCPListener
-	warned atomic.Bool
-	start  time.Time
+	// presence is held while the member lives; nil if it can't be.
+	presence *net.UnixConn
+	warned   atomic.Bool
+	start    time.Time
 
 	events     chan func() // for the loop
 	ctx        context.Context
@@ -78,6 +80,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
 	}
+	m.showPresence()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.background.Go(m.listen)
 	go m.run()
@@ -222,6 +225,9 @@ func (m *Member) shutdown() {
 		}
 	}
 	m.socket.Close()
+	if m.presence != nil {
+		m.presence.Close()
+	}
 	m.cancel()
 	for _, l := range m.links {
 		l.cut()

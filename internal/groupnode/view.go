@@ -111,7 +111,7 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	if m.detector == nil {
 		m.detector = detector.New(detector.Config{
 			Self: m.self.Proc, Incarnation: m.self.Incarnation, View: ring,
-			Period: proto.Time(m.cfg.Period), Timeout: proto.Time(m.cfg.Timeout),
+			Period: proto.Time(m.cfg.Period), Timeout: proto.Time(m.cfg.Timeout), Opinions: detector.DefaultOpinions,
 		}, m.now, &m.detections)
 	} else {
 		m.detector.Install(m.now, ring, &m.detections)

@@ -3,6 +3,7 @@ package join
 import (
 	"errors"
 	"strconv"
+	"time"
 
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
@@ -16,6 +17,13 @@ const cardKey = "banyan-card-"
 // side of a partition: one that finds the others silent one by one takes 2δ for each.
 const settleFactor = 3
 
+// reachFactor times δ, but at least leastReach, is how long a process tries to reach another one
+// for the first time: as long as a bad link is borne later on (package detector).
+const (
+	reachFactor = 10
+	leastReach  = 5 * time.Second
+)
+
 // network is how a process reaches the others of its job. Its zero value is that of a job of one.
 type network struct {
 	mesh       *mesh.Transport
@@ -28,6 +36,7 @@ func (j *Job) open() (n network, err error) {
 		Self: j.self, N: j.layout.Procs(), Secret: j.secret, Logger: j.log,
 		Incarnation: j.incarnation(), Incarnations: j.replacement.all(),
 		Host: j.address, Media: j.media, Sealing: j.sealing, Resolve: j.resolve, Settle: settleFactor * j.timeout,
+		Reach: max(reachFactor*j.timeout, leastReach),
 	})
 	if err != nil {
 		return n, err

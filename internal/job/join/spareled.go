@@ -171,7 +171,7 @@ func (s *spareLed) carryOut(m control.Message) {
 			return
 		}
 		s.facts.died(m.Proc, m.Incarnation)
-		j.Engine.Evidence(m.Proc, m.Incarnation)
+		j.Engine.Hearsay(m.Proc, m.Incarnation) // the spare leader doesn't reap processes
 	case control.Admit:
 		if m.Proc != j.self {
 			s.facts.admit(m)
@@ -197,7 +197,7 @@ func (s *spareLed) leaderLost() {
 	}
 	// No process knows either what becomes of a replacement that wasn't known to all.
 	if p, incarnation, is := s.facts.unfinished(); is && p != s.job.self {
-		s.job.Engine.Evidence(p, incarnation)
+		s.job.Engine.Hearsay(p, incarnation)
 	}
 }
 

@@ -84,7 +84,7 @@ func (u *unsupervised) corrupted(c process.Corruption) {
 	}
 	u.job.log.Warn(c.String(), "self", int(u.job.self))
 	for i, q := range c.Procs {
-		u.job.Engine.Evidence(q, c.Incarnations[i])
+		u.job.Engine.Hearsay(q, c.Incarnations[i])
 		u.job.fence(q)
 	}
 }

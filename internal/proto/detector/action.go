@@ -17,6 +17,8 @@ const (
 	// SendReconcile tells To everything known here: Bulletin but for Source,
 	// Cube and Tree; Ask.
 	SendReconcile
+	// SendProbe passes an indirect probe on to To: Beat, Probe.
+	SendProbe
 	// SendEviction tells To that the job counts its incarnations up to
 	// Incarnation among the dead.
 	SendEviction
@@ -24,8 +26,9 @@ const (
 	ReportDeath
 	// ReportLeft tells them that Report.Proc has left in order, once each.
 	ReportLeft
-	// ReportFenced tells them that the job holds this process for dead:
-	// Report.By says so.
+	// ReportFenced tells them that this process has to stop. The job holds it for dead, and
+	// Report.By says so; or, if the cause is CauseSilence, it and Report.By have been out of
+	// reach of each other for too long, though others reach both.
 	ReportFenced
 
 	actionKinds
@@ -63,6 +66,7 @@ type Action struct {
 	Incarnation proto.Incarnation
 	Beat        Beat
 	Bulletin    Bulletin
+	Probe       Probe
 	Report      Report
 }
 

@@ -18,6 +18,9 @@ type Config struct {
 	// processes, and tells all. Then no process broadcasts a death before η
 	// has passed: news that is told twice arrives later.
 	Witness bool
+	// Opinions is how many others are asked, each time, before a silent process is taken for
+	// dead (see [Machine.Probe]). If it is 0 none is.
+	Opinions uint8
 }
 
 // Machine is the detector of one process. Its size doesn't depend on the number
@@ -29,8 +32,9 @@ type Machine struct {
 	// it isn't shared.
 	gone    roll
 	shared  bool
-	unheard bool   // no heartbeat of this emitter yet
-	hash    uint64 // of the digest
+	unheard bool       // no heartbeat of this emitter yet
+	helper  proto.Proc // that was asked last for an opinion
+	hash    uint64     // of the digest
 	// tellers[i] is a process that is known to have told all of gone[i]: this
 	// process, or else the source of a broadcast with it that came by. NoProc if
 	// there is none.
@@ -45,6 +49,8 @@ type Machine struct {
 
 	heard     proto.Time // its last heartbeat, or since when it is the emitter
 	suspectAt proto.Time // Never while it is excused
+	askAt     proto.Time // others are to be asked about its silence; Never: not (again)
+	doubted   proto.Time // since when others are asked about it; Never: they aren't
 	beatAt    proto.Time // the next heartbeat is due
 	oweUntil  proto.Time // its duty of telling is put off until then (see Config.Witness), or Never
 
@@ -61,7 +67,7 @@ func New(cfg Config, now proto.Time, out *Actions) *Machine {
 
 // Start is New in place, for drivers that keep many machines in one slice.
 func (m *Machine) Start(cfg Config, now proto.Time, out *Actions) {
-	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, oweUntil: proto.Never}
+	*m = Machine{cfg: cfg, emitter: proto.NoProc, observer: proto.NoProc, helper: cfg.Self, oweUntil: proto.Never}
 	if ring := cfg.View.Ring; ring.Len() > 1 {
 		m.observer = ring.Next(cfg.Self)
 		m.observe(now, ring.Prev(cfg.Self))
@@ -94,7 +100,7 @@ func (m *Machine) Deadline() proto.Time {
 		d = m.beatAt
 	}
 	if m.emitter != proto.NoProc {
-		d = min(d, m.suspectAt)
+		d = min(d, m.suspectAt, m.askAt)
 	}
 	for i := range m.held {
 		d = min(d, m.held[i].tellAt)
@@ -108,6 +114,9 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 	m.wake(now)
 	if now >= m.beatAt {
 		m.beat(now, out)
+	}
+	if m.emitter != proto.NoProc && now >= m.askAt {
+		m.ask(now, out)
 	}
 	if m.emitter != proto.NoProc && now >= m.suspectAt {
 		m.suspect(now, out)
@@ -129,6 +138,19 @@ func (m *Machine) Evidence(now proto.Time, p proto.Proc, incarnation proto.Incar
 	if p != m.cfg.Self && m.learn(e, Report{Cause: CauseEvidence, By: m.cfg.Self}, out) {
 		m.hold(now, p)
 		m.settle(now, out)
+	}
+}
+
+// Testify tells the observer of a process at once that it has died, by the certain knowledge of
+// this one. Else the observer would learn of it by its silence, or when the back-off of this
+// process is over.
+func (m *Machine) Testify(now proto.Time, p proto.Proc, out *Actions) {
+	m.wake(now)
+	if e, gone := m.lookup(p); !gone || e.Left {
+		return
+	}
+	if to := m.clockwise(p); to != proto.NoProc {
+		m.sendAll(to, false, out)
 	}
 }
 

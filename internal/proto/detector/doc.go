@@ -4,7 +4,8 @@
 // (RR-9024, 2017), section 2, algorithm 1.
 //
 // Every process (the emitter) sends a heartbeat each η to the next live process
-// on the ring (its observer), which takes δ of silence for a death. A death may
+// on the ring (its observer), which takes δ of silence for a death, unless others that it asks for
+// a second opinion hear from the process (opinion.go). A death may
 // also be known from certain evidence, such as the kernel's, which always comes
 // first. A process that learns of a death reports it at once; the observer of the dead
 // process broadcasts it.
@@ -53,6 +54,9 @@
 //
 //	T(f) ≤ f(f+1)δ + fτ + f(f+1)/2·8τ·log2 n
 //
+// A process that others vouch for has given its last sign of life up to 2τ, not τ, before its
+// observer hears of it. So each death whose observer has a bad link to the dead adds τ.
+//
 // If more die at once, a broadcast may miss some processes; the digests find them.
 // A quiet system sends one heartbeat for each process and η, and nothing else.
 //
@@ -75,6 +79,8 @@
 //   - Every death is reported once, and so is every end in order.
 //   - Every death known here has been broadcast by this process, or come by in
 //     a broadcast, or is held.
+//   - No process is suspected that others vouch for, for patience δ. After that one of the two
+//     goes: the observer, if its number is higher, or else the emitter.
 //   - A process whose own loop was stopped suspects no process for what it missed,
 //     and none suspects one that is excused, or, for 10δ, one that is known to
 //     be starved.
@@ -83,10 +89,10 @@
 //
 // # Limits
 //
-// It needs δ > η + τ + jitter, τ being the longest transit of a message (the
-// paper's δ > τ is too weak), and to recognise its own stalls δ ≥ 4η + 2τ (see
-// wake). One broadcast among n takes up to 2k(2^k-1) messages, k = ⌊log2 n⌋. Neighbours on
-// the ring that die at once without evidence, d of them, are found one by one, in up to (2d-1)δ
-// together. So the ring should be interleaved by host
-// ([banyan/internal/topology.InterleavedRing]). Bulletins aren't signed: peers are trusted.
+// It needs δ > η + τ + jitter, τ being the longest transit of a message (the paper's δ > τ is too
+// weak), and to recognise its own stalls δ ≥ 4η + 2τ (see wake). Second opinions come in time if δ
+// ≥ 8τ. One broadcast among n takes up to 2k(2^k-1) messages, k = ⌊log2 n⌋. Neighbours on the ring
+// that die at once without evidence, d of them, are found one by one, in up to (2d-1)δ together.
+// So the ring should be interleaved by host ([banyan/internal/topology.InterleavedRing]).
+// Bulletins aren't signed: peers are trusted.
 package detector

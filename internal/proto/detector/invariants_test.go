@@ -63,9 +63,9 @@ func FuzzMachine(f *testing.F) {
 		var out Actions
 		now := proto.Time(0)
 		m := New(Config{Self: 4, Incarnation: 1, View: &View{Ring: topology.IdentityRing(9),
-			Incarnations: []proto.Incarnation{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta, Witness: next()%2 == 1}, now, &out)
+			Incarnations: []proto.Incarnation{0, 0, 0, 0, 1, 0, 2, 0, 0}}, Period: eta, Timeout: delta, Witness: next()%2 == 1, Opinions: uint8(next() % 4)}, now, &out)
 		for len(in) > 0 {
-			kind, from := next()%8, proto.Proc(next()%11)-1
+			kind, from := next()%9, proto.Proc(next()%11)-1
 			beat := Beat{View: uint32(next() % 3), Incarnation: proto.Incarnation(next() % 3)}
 			now += proto.Time(next()) * 16
 			b := Bulletin{View: beat.View, Incarnation: beat.Incarnation, Source: proto.Proc(next()%11) - 1, Cube: uint8(next()), Tree: uint8(next())}
@@ -93,6 +93,8 @@ func FuzzMachine(f *testing.F) {
 				m.Left(now, from, beat.Incarnation, &out)
 			case 6:
 				m.Evidence(now, from, beat.Incarnation, &out)
+			case 8:
+				m.Probe(now, from, beat, Probe{ProbeStage(next() % 5), proto.Proc(next()%11) - 1, proto.Proc(next()%11) - 1, proto.Incarnation(next() % 3)}, &out)
 			case 7:
 				m.Stranger(now, from, beat.Incarnation, &out)
 			}

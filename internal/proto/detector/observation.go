@@ -93,9 +93,12 @@ func (m *Machine) expect(now proto.Time) {
 	if m.unheard {
 		wait *= 2
 	}
-	m.suspectAt = now + wait
+	m.suspectAt, m.askAt, m.doubted = now+wait, proto.Never, proto.Never
+	if m.cfg.Opinions > 0 {
+		m.askAt = m.suspectAt - m.cfg.Timeout/2
+	}
 	if len(m.excused) > 0 && slices.Contains(m.excused, m.emitter) {
-		m.suspectAt = proto.Never
+		m.suspectAt, m.askAt = proto.Never, proto.Never
 	}
 }
 
@@ -152,7 +155,7 @@ func (m *Machine) reconnect(now proto.Time, out *Actions) {
 // clockwise is the first live process at p or after it, or NoProc if that is this one.
 func (m *Machine) clockwise(p proto.Proc) proto.Proc {
 	for !m.live(p) {
-		p = m.cfg.View.Ring.Next(p) // ends at this process, which is live
+		p = m.cfg.View.Ring.Next(p) // ends at this process at the latest, which is live
 	}
 	if p == m.cfg.Self {
 		return proto.NoProc

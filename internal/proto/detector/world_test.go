@@ -115,7 +115,7 @@ func newWorldOn(ring *topology.Ring, seed uint64, make1 func(cfg Config, out *Ac
 		a := &node{self: p, budget: -1, tickAt: proto.Never, reports: map[proto.Proc]Report{}}
 		w.next[p], w.prev[p] = ring.Next(p), ring.Prev(p)
 		w.nodes = append(w.nodes, a)
-		a.m = make1(Config{Self: p, View: w.view, Period: eta, Timeout: delta}, &a.out)
+		a.m = make1(Config{Self: p, View: w.view, Period: eta, Timeout: delta, Opinions: DefaultOpinions}, &a.out)
 	}
 	for _, a := range w.nodes {
 		w.perform(a)
@@ -244,6 +244,10 @@ func (w *world) receive(to *node, from proto.Proc, a *Action) {
 		to.m.News(w.now, from, a.Bulletin, &to.out)
 	case SendReconcile:
 		to.m.Reconcile(w.now, from, a.Bulletin, a.Ask, &to.out)
+	case SendProbe:
+		if m, ok := to.m.(*Machine); ok {
+			m.Probe(w.now, from, a.Beat, a.Probe, &to.out)
+		}
 	case SendEviction:
 		to.m.Eviction(w.now, from, a.Incarnation, &to.out)
 	}

@@ -141,6 +141,12 @@ func (e *Engine) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	e.tell(func(p *process.Process) { p.Evidence(q, incarnation) })
 }
 
+// Hearsay says that a process counts as dead, in all incarnations up to the given one, by the word
+// of a party that can be mistaken.
+func (e *Engine) Hearsay(q proto.Proc, incarnation proto.Incarnation) {
+	e.tell(func(p *process.Process) { p.Hearsay(q, incarnation) })
+}
+
 // Excuse says that a process may be silent because a debugger has stopped it, or that this is over.
 func (e *Engine) Excuse(q proto.Proc, excused bool) {
 	e.tell(func(p *process.Process) { p.Excuse(q, excused) })

@@ -21,8 +21,12 @@ func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	if q == p.cfg.Self || incarnation <= p.peers[q].incarnation || p.lifecycle.finished {
 		return
 	}
-	if p.peers[q].state != peerDead {
-		p.Evidence(q, incarnation-1) // only a dead process is replaced
+	switch { // only a dead process is replaced
+	case p.peers[q].state == peerDead:
+	case p.cfg.Witness: // the launcher has seen it end
+		p.Evidence(q, incarnation-1)
+	default:
+		p.Hearsay(q, incarnation-1)
 	}
 	if !p.peers[q].admit(incarnation) {
 		return
@@ -62,7 +66,7 @@ func (p *Process) begin(now proto.Time) {
 	}
 	p.liveness.detector = detector.New(detector.Config{
 		Self: p.cfg.Self, Incarnation: p.peers[p.cfg.Self].incarnation, View: first,
-		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
+		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness, Opinions: detector.DefaultOpinions,
 	}, now, &p.liveness.detectorOut)
 	p.runDetector()
 }

@@ -6,9 +6,11 @@ import (
 	"banyan/internal/proto"
 )
 
-// brokenConnection is one that broke without proof of a death. The peer's death may be about to
-// be proved. If it isn't within δ the peer is taken for dead: what was in the connection is
-// lost, so another connection couldn't replace it.
+// brokenConnection is one that broke without proof of a death: a firewall or a reset may have
+// broken it. The peer's death may be about to be proved, or its silence to be noticed. If not, the
+// peer is taken for dead after δ or 2δ (see connectionLost): what was in the connection is lost, so
+// another connection couldn't replace it. To the membership such a peer is silent, so at most one
+// side of a cut goes on.
 type brokenConnection struct {
 	proc  proto.Proc
 	until proto.Time

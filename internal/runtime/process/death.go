@@ -22,6 +22,17 @@ func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	p.suspect(q)
 }
 
+// Hearsay says that a process is taken for dead, in its incarnations up to this one, by a party
+// that can be mistaken. It counts as dead, but to the membership it is silent.
+func (p *Process) Hearsay(q proto.Proc, incarnation proto.Incarnation) {
+	if incarnation > p.peers[q].incarnation {
+		p.Admit(q, incarnation)
+	}
+	if incarnation == p.peers[q].incarnation && q != p.cfg.Self {
+		p.suspect(q)
+	}
+}
+
 // suspect has a process taken for dead.
 func (p *Process) suspect(q proto.Proc) {
 	p.liveness.detector.Evidence(p.now, q, p.peers[q].incarnation, &p.liveness.detectorOut)
@@ -62,11 +73,18 @@ func (p *Process) departed(q proto.Proc) {
 	p.forgetClosed()
 }
 
-// connectionLost notes a connection that broke without proof of a death.
+// connectionLost notes a connection that broke without proof of a death. The network can break
+// any connection, at both ends at once. So the higher of the two waits for twice as long: by then
+// it has heard that it is excluded, or the lower one is dead.
 func (p *Process) connectionLost(q proto.Proc) {
-	if p.Alive(q) {
-		p.liveness.broken = append(p.liveness.broken, brokenConnection{q, p.now + p.cfg.Timeout})
+	if !p.Alive(q) {
+		return
 	}
+	wait := p.cfg.Timeout
+	if q < p.cfg.Self {
+		wait *= 2
+	}
+	p.liveness.broken = append(p.liveness.broken, brokenConnection{q, p.now + wait})
 }
 
 // died carries a death to every part that it concerns.

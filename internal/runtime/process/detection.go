@@ -44,7 +44,9 @@ func (p *Process) runDetector() {
 		p.scratch = payload[:0]
 		p.send(a.To, &p.header, payload, 0)
 		if a.Kind == detector.SendHeartbeat {
-			p.introduce(a.Beat)
+			if !p.introduce(a.Beat) {
+				p.watchBeside(a.Beat)
+			}
 		}
 	}
 	for i := range p.liveness.detectorOut {
@@ -62,16 +64,18 @@ func (p *Process) runDetector() {
 
 // introduce sends one more heartbeat along with each of the first few, to the process at
 // distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours. To connect
-// only then would take longer than all the rest.
-func (p *Process) introduce(b detector.Beat) {
+// only then would take longer than all the rest. It returns false when all that is over.
+func (p *Process) introduce(b detector.Beat) bool {
 	if p.lifecycle.finishing {
-		return
+		return false
 	}
+	before := p.liveness.introduced
 	to := p.liveness.introduction(p.cfg.Self)
 	if to != proto.NoProc && p.liveness.detector.Alive(to) && p.peers[to].state != peerLeft {
 		detection.EncodeHeartbeat(b, &p.header)
 		p.send(to, &p.header, nil, 0)
 	}
+	return p.liveness.introduced > before
 }
 
 func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {

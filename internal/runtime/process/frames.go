@@ -77,7 +77,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.acksArrived(from, payload)
 	case wire.KindReceived:
 		p.replica.Reported(from, h.Received().Bytes)
-	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindEviction:
+	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindProbe, wire.KindEviction:
 		p.detectorArrived(from, h, payload)
 	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
 		p.healingArrived(from, h, payload)
@@ -105,6 +105,7 @@ func (p *Process) Closed(peer proto.Proc, why transport.Evidence) {
 	case p.peers[peer].state == peerLeft || p.lifecycle.finished:
 	case why == transport.EvidenceExited:
 		p.Evidence(peer, p.peers[peer].incarnation)
+		p.testify(peer)
 	case why == transport.EvidenceEviction:
 		p.fence(peer)
 	case why == transport.EvidenceLost:

@@ -15,6 +15,7 @@ type liveness struct {
 	ring        *topology.Ring // that of the detector's first view
 	// introduced is how many of the distances 1, 2, 4, 8… introduction has been through.
 	introduced int
+	beside     proto.Proc // the process that watchBeside has a link to; NoProc: none
 	broken     brokenConnections
 
 	members    *membership.Machine // nil at a replacement that isn't in a view yet

@@ -195,7 +195,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		peers:      newPeers(cfg.Layout.Procs()),
 		sends:      sends{retainLimit: retainLimit},
 		healing:    healing{preparedFor: proto.NoProc},
-		liveness:   liveness{ring: ringOf(&cfg)},
+		liveness:   liveness{ring: ringOf(&cfg), beside: proto.NoProc},
 		acks:       ackState{AckPace: replica.NewAckPace(cfg.AckEach)},
 	}
 	p.direct, _ = net.(transport.DirectReader)

@@ -140,8 +140,8 @@ type Evidence uint8
 const (
 	// EvidenceLost: the connection broke, or can't be made, but nothing proves a death.
 	EvidenceLost Evidence = iota
-	// EvidenceExited: the kernel says that the process has ended (pidfd, or a
-	// port where nobody listens any more; with inproc its Close).
+	// EvidenceExited: the kernel of both says that the process has ended (pidfd; with inproc its
+	// Close).
 	EvidenceExited
 	// EvidenceEviction: the peer takes this process for dead and has fenced it.
 	EvidenceEviction

@@ -134,7 +134,7 @@ func (h *Header) check() error {
 		if h.Src < 0 || h.Flags > 1 || uint32(h.Tag) >= 32 {
 			return fmt.Errorf("%w: %v of %d by tree %d of cube %d", ErrCorrupt, h.Kind, h.Src, h.Tag, h.Flags)
 		}
-	case KindTree, KindCorrection, KindCorrectionOffer, KindBroadcastPull, KindBroadcastMissing, KindBroadcastReport:
+	case KindProbe, KindTree, KindCorrection, KindCorrectionOffer, KindBroadcastPull, KindBroadcastMissing, KindBroadcastReport:
 		return h.checkRanks()
 	}
 	return nil

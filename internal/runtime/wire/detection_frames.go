@@ -81,6 +81,29 @@ func (f Reconcile) Put(h *Header) {
 // Reconcile reads a KindReconcile.
 func (h *Header) Reconcile() Reconcile { return Reconcile{Stamp: h.Stamp(), Ask: h.Flags == flagSet} }
 
+// Probe is a KindProbe: Observer wants to know whether Suspect lives. Stage says how far the
+// question or the answer has come; Answerer is the suspect's incarnation in an answer.
+type Probe struct {
+	Stamp
+	Stage             uint8
+	Observer, Suspect proto.Proc
+	Answerer          proto.Incarnation
+}
+
+// Put makes h the header of the frame.
+func (f Probe) Put(h *Header) {
+	f.put(h, KindProbe)
+	h.Flags, h.Src, h.Dst, h.Context = f.Stage, proto.Rank(f.Observer), proto.Rank(f.Suspect), uint64(f.Answerer)
+}
+
+// Probe reads a KindProbe.
+func (h *Header) Probe() Probe {
+	return Probe{
+		Stamp: h.Stamp(), Stage: h.Flags, Observer: proto.Proc(h.Src), Suspect: proto.Proc(h.Dst),
+		Answerer: proto.Incarnation(h.Context),
+	}
+}
+
 // Eviction is a KindEviction: the job counts the receiver's incarnations up to this one
 // among the dead.
 type Eviction struct{ Incarnation proto.Incarnation }

@@ -92,6 +92,9 @@ const (
 	// KindAbort ends the job; see Abort.
 	KindAbort
 
+	// KindProbe is an indirect probe of a silent process, of internal/proto/detector; see Probe.
+	KindProbe
+
 	kindEnd
 )
 
@@ -132,6 +135,7 @@ var kinds = [kindEnd]payloadShape{
 	KindAllDone:          {"all-done", 0},
 	KindGoodbye:          {"goodbye", 0},
 	KindAbort:            {"abort", anyBytes},
+	KindProbe:            {"probe", 0},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

@@ -36,6 +36,7 @@ func TestVanishedHost(t *testing.T) {
 		{"a cut, healed late", cut, cut, true},
 		{"a cut, healed at once", cut, cut, false},
 		{"unheard", cut, hosts.Link{}, false},
+		{"rejected", hosts.Link{Reject: true}, hosts.Link{Reject: true}, false},
 		{"slower than the time-out", hosts.Link{Delay: 3 * timeout}, hosts.Link{Delay: 3 * timeout}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -156,7 +157,7 @@ func TestDeafHost(t *testing.T) {
 }
 
 // The death of a process on another host is known long before δ of silence, although no launcher
-// tells: its host refuses connections to it.
+// tells: another process on its host hears of it from the kernel, and testifies.
 func TestKilledOnAnotherHost(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 1)
@@ -170,6 +171,25 @@ func TestKilledOnAnotherHost(t *testing.T) {
 	t.Logf("known after %v", known)
 	if known > s.timeout/4 {
 		t.Errorf("it takes %v to know of a death", known)
+	}
+	r.expectResults(rest)
+	r.expectNoDeaths(rest, killed)
+}
+
+// Nobody can testify to the death of a process that was alone on its host. Its silence tells.
+func TestKilledAlone(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.place, s.timeout, s.rounds = []int32{0, 0, 1, 1, 1, 2}, 2*time.Second, 200
+	r := start(t, n, s)
+	killed, rest := 5, []int{0, 1, 2, 3, 4}
+	at := time.Now()
+	r.members[killed].kill()
+	known := r.awaitKnowledge(rest, []int{killed}).Sub(at)
+	t.Logf("known after %v", known)
+	if known < s.timeout-2*s.period || known > 5*s.timeout/2 {
+		t.Errorf("it takes %v to know of a death that nobody saw", known)
 	}
 	r.expectResults(rest)
 	r.expectNoDeaths(rest, killed)
@@ -190,6 +210,91 @@ func TestHalves(t *testing.T) {
 	r.expectFailure(upper, minority)
 	r.expectResults(lower)
 	r.expectNoDeaths(lower, upper...)
+}
+
+// A firewall between two halves, each with a replica of every rank, rejects what passes: to each
+// half the other one looks as if all its processes had ended. At most one half goes on all the
+// same, also if only one direction is rejected, or lost.
+func TestRejectedHalves(t *testing.T) {
+	t.Parallel()
+	cut, reject := hosts.Link{Cut: true}, hosts.Link{Reject: true}
+	for _, tc := range []struct {
+		name     string
+		out, in  hosts.Link // from the lower half, to it
+		lowerHas bool       // the lower half goes on for sure
+	}{
+		{"both rejected", reject, reject, true},
+		{"one rejected", reject, hosts.Link{}, false},
+		{"the other rejected", hosts.Link{}, reject, false},
+		{"one rejected, one lost", reject, cut, true},
+		{"one lost", cut, hosts.Link{}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			n := network(t, 2, 1)
+			r := start(t, n, setting{
+				ranks: 3, replicas: 2, rounds: 250, place: []int32{0, 0, 0, 1, 1, 1},
+				period: period, timeout: timeout, pause: pause,
+			})
+			n.Set(0, 1, tc.out)
+			n.Set(1, 0, tc.in)
+			lower, upper := []int{0, 1, 2}, []int{3, 4, 5}
+			if tc.lowerHas {
+				r.expectStopped(upper)
+				r.expectResults(lower)
+				return
+			}
+			done := func(half []int) (n int) {
+				for _, p := range half {
+					if r.exit(p) == 0 {
+						n++
+					}
+				}
+				return n
+			}
+			if l, u := done(lower), done(upper); l > 0 && u > 0 {
+				t.Errorf("both halves go on: %v", r.members)
+			}
+		})
+	}
+}
+
+// One bad link between two of three hosts kills nobody, whatever it does with the packets, if it is
+// whole again before the processes at its ends have been of no use to each other for too long: the
+// third host vouches for both.
+func TestBadLink(t *testing.T) {
+	t.Parallel()
+	cut := hosts.Link{Cut: true}
+	for _, tc := range []struct {
+		name      string
+		out, back hosts.Link
+	}{{"cut", cut, cut}, {"one way", cut, hosts.Link{}}, {"slower than the time-out", hosts.Link{Delay: 2 * timeout}, hosts.Link{}}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			n := network(t, 3, 1)
+			s := threeHosts
+			s.rounds = 150
+			r := start(t, n, s)
+			everybody := []int{0, 1, 2, 3, 4, 5}
+			n.Set(0, 1, tc.out)
+			n.Set(1, 0, tc.back)
+			time.Sleep(3 * timeout)
+			n.SetBoth([]int{0}, []int{1}, hosts.Link{})
+			r.expectResults(everybody)
+			r.expectNoDeaths(everybody)
+		})
+	}
+}
+
+// A link that rejects breaks the connections between two of three hosts: what was in them is lost.
+// The processes at one of its ends go, those at the other and all others go on.
+func TestRejectingLink(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	r := start(t, n, threeHosts)
+	n.SetBoth([]int{0}, []int{1}, hosts.Link{Reject: true})
+	r.expectStopped([]int{2, 3})
+	r.expectResults([]int{0, 1, 4, 5})
 }
 
 // No process is suspected because of an outage of a quarter of the time-out. To a process it looks

@@ -21,9 +21,12 @@ const maxQueued = 4096
 
 // Link is one direction of the wire between two hosts. The zero Link is perfect.
 type Link struct {
-	Cut   bool
-	Loss  float64       // probability that a packet is lost
-	Delay time.Duration // of each packet, beyond what the kernel takes
+	Cut bool
+	// Reject loses all packets too, and answers those of TCP with a reset in the name of their
+	// destination, as a firewall that rejects (tcp-reset) does.
+	Reject bool
+	Loss   float64       // probability that a packet is lost
+	Delay  time.Duration // of each packet, beyond what the kernel takes
 }
 
 // Network is some hosts and the wires between each two of them. Several goroutines may call its
@@ -51,12 +54,13 @@ func NewNetwork(n int, seed uint64) (*Network, error) {
 		}
 		net.hosts = append(net.hosts, h)
 	}
-	for from := range n {
-		wires := make([]*wire, n)
+	for from, sender := range net.hosts {
+		wires := make([]*wire, len(net.hosts))
 		for to, h := range net.hosts {
 			wires[to] = &wire{
 				random: rand.New(rand.NewPCG(seed, uint64(from)<<32|uint64(to))),
 				put:    func(packet []byte) { h.tun.Write(packet) }, // a full host loses it
+				back:   func(packet []byte) { sender.tun.Write(packet) },
 			}
 		}
 		net.wires = append(net.wires, wires)

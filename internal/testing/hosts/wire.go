@@ -8,7 +8,8 @@ import (
 
 // wire is one direction of a link.
 type wire struct {
-	put func(packet []byte)
+	put  func(packet []byte) // to the receiver
+	back func(packet []byte) // to the sender
 
 	mu            sync.Mutex
 	link          Link
@@ -25,12 +26,12 @@ type flight struct {
 	due    time.Time
 }
 
-// set changes the link. Packets on their way over a link that is cut are lost.
+// set changes the link. Packets on their way over a link that is cut, or rejects, are lost.
 func (w *wire) set(l Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.link = l
-	if l.Cut {
+	if l.Cut || l.Reject {
 		w.lost += len(w.queue)
 		w.queue = nil
 	}
@@ -43,6 +44,11 @@ func (w *wire) send(packet []byte) {
 	// Draw first, so that the fate of packet i doesn't depend on when the link was cut.
 	unlucky := w.random.Float64() < w.link.Loss
 	switch {
+	case w.link.Reject && !w.closed:
+		w.lost++
+		if b := rejection(packet); b != nil {
+			w.back(b)
+		}
 	case w.link.Cut || unlucky || len(w.queue) >= maxQueued || w.closed:
 		w.lost++
 	case w.link.Delay == 0 && len(w.queue) == 0:

@@ -19,6 +19,7 @@ import (
 type qualityFlags struct {
 	nodes                               []int
 	period, tau, retransmit, stallEvery time.Duration
+	cutFor                              time.Duration
 	loss, cut                           []float64
 	stall                               []time.Duration
 	deaths                              []int
@@ -51,7 +52,8 @@ it sends as many. For each detector, time-out and combination of conditions it m
 Times are in η. The systems are ring (datagrams, which may be lost), ring-stream (as real jobs
 run it, over TCP: a lost message comes late), swim (random targets) and swim-rr (every target in
 turn). The column timeout is the parameter that is swept: δ in η for the ring; for SWIM the time in
-which suspects may refute, in its own periods.
+which suspects may refute, in its own periods. The column mediators is how many others are asked to
+probe a silent node: by SWIM always, by the ring with --opinions.
 
 Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 		Example: `  # one in a hundred messages lost
@@ -66,7 +68,10 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 
   # four neighbours on the ring die together; 1 % of all links are broken
   banyan sim quality --deaths 4
-  banyan sim quality --cut 0.01`,
+  banyan sim quality --cut 0.01
+
+  # the ring without and with a second opinion: 1 % of all links are broken at any time, for 1 s each
+  banyan sim quality --system ring --cut 0.01 --cut-for 1s --opinions 0,3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.command = "banyan sim quality" + cli.Given(cmd.Flags())
@@ -88,11 +93,13 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.DurationSliceVar(&f.stall, "stall", []time.Duration{0}, "mean time for which a node stands still, or several")
 	flags.DurationVar(&f.stallEvery, "stall-every", 10*time.Second, "mean time between two stalls of a node")
 	flags.Float64SliceVar(&f.cut, "cut", []float64{0}, "share of pairs of nodes that can't reach each other, or several")
+	flags.DurationVar(&f.cutFor, "cut-for", 0, "how long they can't; then other pairs can't (0: they never can)")
 	flags.IntSliceVar(&f.deaths, "deaths", []int{1}, "neighbours that die at the same time, or several numbers")
 	flags.StringSliceVar(&f.systems, "system", []string{"ring", "ring-stream", "swim", "swim-rr"}, "systems to compare")
 	flags.Float64SliceVar(&f.spec.Timeouts, "timeouts", []float64{1.5, 2.5, 3.5, 4.5, 6.5, 10.5}, "time-outs δ of the ring, in η")
 	flags.Float64SliceVar(&f.spec.Suspicions, "suspicions", []float64{0, 2, 4, 6, 8, 12}, "time-outs of SWIM's suspects, in its periods")
 	flags.IntSliceVar(&f.spec.Mediators, "mediators", []int{3}, "nodes that SWIM asks for indirect pings, or several numbers")
+	flags.IntSliceVar(&f.spec.Opinions, "opinions", []int{0}, "nodes that an observer on the ring asks for a second opinion, or several numbers; jobs ask 3")
 	flags.IntVar(&f.spec.Detections, "detections", 200, "runs with deaths, of each kind")
 	flags.IntVar(&f.spec.Watches, "watches", 20, "runs without deaths, of each kind")
 	flags.IntVar(&f.spec.WatchPeriods, "watch-periods", 1000, "length of a run without deaths, in η")
@@ -145,6 +152,7 @@ func (f *qualityFlags) scenarios() []qos.Scenario {
 	list := []qos.Scenario{{
 		Period: proto.Time(f.period), Tau: proto.Time(f.tau),
 		Retransmit: proto.Time(f.retransmit), StallEvery: proto.Time(f.stallEvery),
+		CutFor: proto.Time(f.cutFor),
 	}}
 	list = vary(list, f.nodes, func(s *qos.Scenario, n int) { s.Nodes = n })
 	list = vary(list, f.loss, func(s *qos.Scenario, p float64) { s.Loss = p })
@@ -172,7 +180,8 @@ var qualityColumns = []table.Column[qos.Row]{
 	table.Col("tau_ms", func(r *qos.Row) any { return float64(r.Scenario.Tau) / 1e6 }),
 	lossColumn, stallColumn,
 	table.Col("stall_every_ms", func(r *qos.Row) any { return float64(r.Scenario.StallEvery) / 1e6 }),
-	cutColumn, deathsColumn, systemColumn,
+	cutColumn, table.Col("cut_for_ms", func(r *qos.Row) any { return float64(r.Scenario.CutFor) / 1e6 }),
+	deathsColumn, systemColumn,
 	table.Col("mediators", func(r *qos.Row) any { return r.Subject.Mediators }),
 	timeoutColumn,
 	table.Col("swim_period", func(r *qos.Row) any { return float64(r.Subject.SwimPeriod) / float64(r.Scenario.Period) }),
@@ -222,7 +231,7 @@ func (f *qualityFlags) textColumns() []table.Column[qos.Row] {
 		{len(f.nodes) > 1, nodesColumn}, {len(f.loss) > 1, lossColumn}, {len(f.stall) > 1, stallColumn},
 		{len(f.cut) > 1, cutColumn}, {len(f.deaths) > 1, deathsColumn},
 		{true, systemColumn},
-		{len(f.spec.Mediators) > 1, table.Col("mediators", func(r *qos.Row) any { return r.Subject.Mediators })},
+		{len(f.spec.Mediators) > 1 || len(f.spec.Opinions) > 1, table.Col("mediators", func(r *qos.Row) any { return r.Subject.Mediators })},
 		{true, timeoutColumn},
 	} {
 		if c.varied {

@@ -61,11 +61,3 @@ func (d *dialler) cardOf(p proto.Proc, incarnation proto.Incarnation) (Card, err
 	}
 	return card, nil
 }
-
-// evidenceOf is what the lack of a card tells about a peer.
-func evidenceOf(err error) transport.Evidence {
-	if errors.Is(err, errReplaced) {
-		return transport.EvidenceExited
-	}
-	return transport.EvidenceLost
-}

@@ -23,8 +23,8 @@ import (
 const (
 	// handshakeLimit bounds one handshake.
 	handshakeLimit = 5 * time.Second
-	// dialLimit bounds all attempts to reach a peer, except for a last one of lastAttempt: this
-	// process may have been stopped in the middle of the one before.
+	// dialLimit bounds all attempts to reach a peer, unless Config.Reach does, except for a last
+	// one of lastAttempt: this process may have been stopped in the middle of the one before.
 	dialLimit   = 5 * time.Second
 	lastAttempt = time.Second
 	// The pause between two attempts doubles from one to the next.
@@ -44,7 +44,7 @@ type dialler struct {
 	media   Media
 	own     *shm.Own // nil: no shared memory
 	refusal func(error, net.Addr)
-	limit   time.Duration // dialLimit
+	limit   time.Duration // Config.Reach
 }
 
 // connect reaches a peer, unless the peer is dead or reaches this process first.
@@ -52,7 +52,7 @@ func (d *dialler) connect(ctx context.Context, to proto.Proc, incarnation proto.
 	card, err := d.awaitCard(ctx, to, incarnation)
 	if err != nil {
 		d.refusal(fmt.Errorf("resolve %v: %w", to, err), nil)
-		d.table.finishDial(news{peer: to, incarnation: incarnation, kind: ended, why: evidenceOf(err)})
+		d.table.finishDial(news{peer: to, incarnation: incarnation, kind: ended, why: transport.EvidenceLost})
 		return
 	}
 	outcome := d.outgoing(to, card).run(ctx)

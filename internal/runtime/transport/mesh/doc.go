@@ -21,18 +21,19 @@
 //
 // A peer on the same host is watched by a pidfd, which tells of its end at once, even if another
 // process holds its sockets open. When a connection ends and no pidfd tells why, a liveness probe
-// (probe.go) asks the peer: if it has fenced this process it says so, and if another host answers
-// that nobody listens at its port, it has ended. All else is EvidenceLost. So is the Close of a
-// process that lives on for longer than exitGrace; therefore a process that leaves in order says
-// goodbye in a frame. A fenced process that can't be reached now is told of it when it can be
-// (partition.go).
+// (probe.go) asks the peer: if it has fenced this process it says so. All else is EvidenceLost, a
+// hint: networks and firewalls break and refuse connections, too, so no death on another host is
+// certain here. So is the Close of a process that lives on for longer than exitGrace; therefore a
+// process that leaves in order says goodbye in a frame. A fenced process that can't be reached now
+// is told of it when it can be (partition.go).
 //
 // # Limits
 //
 // A process uses a descriptor per connection, two if the peer is on the same host, three if memory
 // is shared. Unless the job wants it sealed (sealed.go), what travels between hosts can be read and
-// changed on the way. The end of a whole host is noticed by heartbeats, not here. A peer on another
-// host that is stopped for longer than dialLimit when it is first contacted counts as lost. Where
-// all peers share memory, a program that polls but never waits learns of a death within maxSkipped
+// changed on the way. The end of a whole host is noticed by heartbeats, not here, and so is the
+// death of a process on another host, unless a process beside it reports it. A peer on another host
+// that is stopped for longer than dialLimit when it is first contacted counts as lost. Where all
+// peers share memory, a program that polls but never waits learns of a death within maxSkipped
 // polls.
 package mesh

@@ -2,11 +2,8 @@ package mesh
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/handshake"
@@ -120,10 +117,8 @@ func (d *dialler) settle(ctx context.Context, who proto.Proc, card Card) bool {
 	}
 	v, theirs, err := d.question(ctx, who, card, toCompare)
 	switch {
-	case errors.Is(err, unix.ECONNREFUSED):
-		return true // nobody listens there any more
 	case err != nil || v == eviction && !theirs.settled:
-		return false
+		return false // a refused connection too: a firewall may have refused it
 	case v == eviction && theirs.beats(own):
 		d.table.post(news{peer: who, incarnation: card.Incarnation, kind: ended, why: transport.EvidenceEviction})
 		return true

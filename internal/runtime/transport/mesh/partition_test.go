@@ -143,16 +143,39 @@ func TestTellWaitsUntilSettled(t *testing.T) {
 	}
 }
 
-// Tell ends if its peer has ended.
+// Tell ends if its peer has ended for certain, by the word of the kernel. That its connections are
+// refused proves nothing: Tell goes on then, until its transport ends.
 func TestTellOfTheDead(t *testing.T) {
 	transports := newTransports(t, 2, func(c *Config) { c.Settle = time.Millisecond })
-	transports[0].Fence(1)
+	tr, card := transports[0], transports[1].Card()
+	tr.Fence(1)
 	transports[1].Close()
-	done := make(chan struct{})
-	go func() { transports[0].Tell(1); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatal("Tell waits for the dead")
+	tell := func() chan struct{} {
+		done := make(chan struct{})
+		go func() { tr.Tell(1); close(done) }()
+		return done
 	}
+	ends := func(done chan struct{}) {
+		t.Helper()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("Tell waits for the dead")
+		}
+	}
+	refused := tell()
+	select {
+	case <-refused:
+		t.Error("Tell takes a refusal for the end of its peer")
+	case <-time.After(3 * tellMinPause):
+	}
+	tr.Close()
+	ends(refused)
+
+	transports = newTransports(t, 2, func(c *Config) { c.Settle = time.Millisecond })
+	tr = transports[0]
+	tr.Fence(1)
+	card.Start++ // no process with this number started then
+	tr.dialler.resolve = func(proto.Proc) (Card, error) { return card, nil }
+	ends(tell())
 }

@@ -23,6 +23,9 @@ func openPidfd(pid int, start uint64) (int, error) {
 		return -1, errNoProcess
 	}
 	if err != nil {
+		if got, at := startTime(pid); at == nil && got != start || errors.Is(at, os.ErrNotExist) {
+			return -1, errNoProcess // the kernel has no pidfds, but it shows its processes
+		}
 		return -1, fmt.Errorf("mesh: pidfd of %d: %w", pid, err)
 	}
 	// The start time is read after the open: if it fits now, the handle is of that process.

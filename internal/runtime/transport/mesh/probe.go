@@ -2,10 +2,7 @@ package mesh
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/transport"
@@ -38,14 +35,15 @@ func (d *dialler) cause(ctx context.Context, p proto.Proc, incarnation proto.Inc
 	}
 	card, err := d.cardOf(p, incarnation)
 	if err != nil {
-		return evidenceOf(err)
+		return transport.EvidenceLost // a party that replaced it tells of its death
 	}
-	switch v, _, err := d.question(ctx, p, card, toAsk); {
-	case err == nil && v == eviction:
+	if v, _, err := d.question(ctx, p, card, toAsk); err == nil && v == eviction {
 		return transport.EvidenceEviction
-	case pidfd < 0 && errors.Is(err, unix.ECONNREFUSED):
-		// The other host answers that nobody listens, and a process keeps its listener as long as
-		// it lives.
+	}
+	// That nobody listens proves nothing: a firewall refuses connections, too.
+	process := d.watch(card.Host == d.card.Host, card.Pid, card.Start)
+	defer process.close()
+	if process.ended() {
 		return transport.EvidenceExited
 	}
 	return transport.EvidenceLost

@@ -58,6 +58,8 @@ type Config struct {
 	// Settle is how long a process must have fenced no other before it speaks for its side of a
 	// partition (Tell). The default is 3 s.
 	Settle time.Duration
+	// Reach bounds all attempts to make a link to a peer on another host. The default is 5 s.
+	Reach time.Duration
 	// Resolve finds another Proc's business card; its error may be ErrNoCard. It is called on
 	// several goroutines, and may block; Close waits for it.
 	Resolve func(proto.Proc) (Card, error)
@@ -140,6 +142,9 @@ func Listen(cfg Config) (*Transport, error) {
 	if cfg.Settle == 0 {
 		cfg.Settle = 3 * time.Second
 	}
+	if cfg.Reach == 0 {
+		cfg.Reach = dialLimit
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -174,7 +179,7 @@ func Listen(cfg Config) (*Transport, error) {
 			protocol: handshake.Job, self: cfg.Self, incarnation: cfg.Incarnation, job: cfg.Job, secret: cfg.Secret,
 			host: hostDigest(card.Host), pid: card.Pid, start: card.Start, standing: t.table.standing, sealing: cfg.Sealing,
 		},
-		card: t.card, media: cfg.Media, resolve: cfg.Resolve, table: t.table, refusal: t.logRefusal, limit: dialLimit,
+		card: t.card, media: cfg.Media, resolve: cfg.Resolve, table: t.table, refusal: t.logRefusal, limit: cfg.Reach,
 	}
 	if t.doorbells != nil {
 		t.dialler.own = &shm.Own{Self: cfg.Self, Procs: cfg.N, Doorbells: t.doorbells, Alarm: poller.alarm}

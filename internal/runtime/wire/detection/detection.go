@@ -24,6 +24,12 @@ func Encode(a *detector.Action, h *wire.Header, scratch []byte) (payload []byte,
 		b := &a.Bulletin
 		wire.Reconcile{Stamp: stamp(b.View, b.Incarnation), Ask: a.Ask}.Put(h)
 		scratch = appendGone(scratch, b.Gone)
+	case detector.SendProbe:
+		x := &a.Probe
+		wire.Probe{
+			Stamp: stamp(a.Beat.View, a.Beat.Incarnation), Stage: uint8(x.Stage), Observer: x.Observer, Suspect: x.Suspect,
+			Answerer: x.Incarnation,
+		}.Put(h)
 	case detector.SendEviction:
 		wire.Eviction{Incarnation: a.Incarnation}.Put(h)
 	default:
@@ -58,6 +64,11 @@ func Deliver(m *detector.Machine, now proto.Time, from proto.Proc, h *wire.Heade
 		m.Reconcile(now, from, detector.Bulletin{
 			View: f.View, Incarnation: f.Incarnation, Gone: decodeGone(payload),
 		}, f.Ask, out)
+	case wire.KindProbe:
+		f := h.Probe()
+		m.Probe(now, from, detector.Beat{View: f.View, Incarnation: f.Incarnation}, detector.Probe{
+			Stage: detector.ProbeStage(f.Stage), Observer: f.Observer, Suspect: f.Suspect, Incarnation: f.Answerer,
+		}, out)
 	case wire.KindEviction:
 		m.Eviction(now, from, h.Eviction().Incarnation, out)
 	}

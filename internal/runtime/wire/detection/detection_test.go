@@ -38,6 +38,12 @@ func TestDeliver(t *testing.T) {
 			func(m *detector.Machine, out *detector.Actions) { m.News(1, 1, bulletin, out) }},
 		"reconcile": {detector.Action{Kind: detector.SendReconcile, Bulletin: reconcile, Ask: true},
 			func(m *detector.Machine, out *detector.Actions) { m.Reconcile(1, 1, reconcile, true, out) }},
+		"probe": {detector.Action{Kind: detector.SendProbe, Beat: detector.Beat{View: 3}, Probe: detector.Probe{
+			Stage: detector.ProbeAnswer, Observer: 5, Suspect: 1, Incarnation: 7,
+		}},
+			func(m *detector.Machine, out *detector.Actions) {
+				m.Probe(1, 1, detector.Beat{View: 3}, detector.Probe{Stage: detector.ProbeAnswer, Observer: 5, Suspect: 1, Incarnation: 7}, out)
+			}},
 		"eviction": {detector.Action{Kind: detector.SendEviction, Incarnation: 7},
 			func(m *detector.Machine, out *detector.Actions) { m.Eviction(1, 1, 7, out) }},
 	} {

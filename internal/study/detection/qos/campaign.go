@@ -2,6 +2,7 @@ package qos
 
 import (
 	"context"
+	"math"
 
 	"banyan/internal/proto"
 	"banyan/internal/study/field"
@@ -16,6 +17,9 @@ type Spec struct {
 	// periods.
 	Timeouts, Suspicions []float64
 	Mediators            []int // members that SWIM asks for indirect pings, one or several numbers
+	// Opinions are the nodes that an observer on the ring asks for a second opinion before silence
+	// counts, one or several numbers; nil: none is asked.
+	Opinions []int
 	// Detections is the number of runs with a death, Watches of those without,
 	// each of which lasts so many η.
 	Detections, Watches, WatchPeriods int
@@ -44,6 +48,11 @@ func (s *Spec) Validate() error {
 	for _, k := range s.Mediators {
 		if k < 0 {
 			return field.Errorf("mediators", "%d: want 0 or more", k)
+		}
+	}
+	for _, k := range s.Opinions {
+		if k < 0 || k > math.MaxUint8 {
+			return field.Errorf("opinions", "%d: want 0 to %d", k, math.MaxUint8)
 		}
 	}
 	for _, c := range []struct {
@@ -103,7 +112,10 @@ func (s *Spec) points() []point {
 		for _, system := range s.Systems {
 			timeouts, mediators := s.Suspicions, s.Mediators
 			if system.isRing() {
-				timeouts, mediators = s.Timeouts, []int{0}
+				timeouts, mediators = s.Timeouts, s.Opinions
+				if mediators == nil {
+					mediators = []int{0}
+				}
 			}
 			for _, k := range mediators {
 				for _, t := range timeouts {

@@ -97,7 +97,11 @@ func (s Scenario) String() string {
 		parts = append(parts, fmt.Sprintf("stalls of %v every %v", time.Duration(s.Stall), time.Duration(s.StallEvery)))
 	}
 	if s.Cut > 0 {
-		parts = append(parts, fmt.Sprintf("%.3g %% of links cut", 100*s.Cut))
+		part := fmt.Sprintf("%.3g %% of links cut", 100*s.Cut)
+		if s.CutFor > 0 {
+			part += fmt.Sprintf(" for %v each", time.Duration(s.CutFor))
+		}
+		parts = append(parts, part)
 	}
 	if s.Deaths > 1 {
 		parts = append(parts, fmt.Sprintf("%d neighbours die", s.Deaths))

@@ -15,13 +15,13 @@ type Subject struct {
 	Timeout float64
 	// SwimPeriod is SWIM's period, by [Scenario.SwimPeriod].
 	SwimPeriod proto.Time
-	Mediators  int // members that SWIM asks for indirect pings
+	Mediators  int // nodes that are asked for indirect probes: by SWIM, or by the ring for a second opinion
 }
 
 // start prepares a run.
 func (s *Subject) start(scene *Scenario, seed uint64) (run, error) {
 	if s.System.isRing() {
-		return newRing(scene, s.System, times(s.Timeout, scene.Period), seed)
+		return newRing(scene, s.System, times(s.Timeout, scene.Period), s.Mediators, seed)
 	}
 	return newSwim(scene, s.System, s.SwimPeriod, times(s.Timeout, s.SwimPeriod), s.Mediators, seed)
 }

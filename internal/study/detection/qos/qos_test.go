@@ -205,6 +205,31 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// Bad links that last for less than the patience with them cost the ring no node if others are
+// asked for a second opinion, and some nodes if not. In a calm network asking costs nothing.
+func TestSecondOpinion(t *testing.T) {
+	bad := calm()
+	bad.Cut, bad.CutFor = 0.02, 10*bad.Period
+	spec := small(calm())
+	spec.Scenarios = []Scenario{calm(), bad}
+	spec.Systems, spec.Timeouts, spec.Opinions = []System{Ring}, []float64{5}, []int{0, 3}
+	rows, err := spec.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	still, asking, without, with := &rows[0], &rows[1], &rows[2], &rows[3]
+	if still.Mistakes.Events+asking.Mistakes.Events > 0 || still.Messages != asking.Messages {
+		t.Errorf("in a calm network: %g and %g messages, %d and %d mistakes", still.Messages, asking.Messages, still.Mistakes.Events, asking.Mistakes.Events)
+	}
+	if asking.First.Mean > still.First.Mean+0.05 {
+		t.Errorf("a death is detected after %.3f η, without opinions after %.3f η", asking.First.Mean, still.First.Mean)
+	}
+	t.Logf("mistakes: %d without second opinions, %d with", without.Mistakes.Events, with.Mistakes.Events)
+	if without.Mistakes.Events < 10 || with.Mistakes.Events > without.Mistakes.Events/10 {
+		t.Errorf("%d mistakes without second opinions, %d with", without.Mistakes.Events, with.Mistakes.Events)
+	}
+}
+
 func TestFastest(t *testing.T) {
 	row := func(system System, all, high float64, undetected int) Row {
 		return Row{
@@ -232,6 +257,8 @@ func TestValidate(t *testing.T) {
 		"stall":         func(s *Spec) { s.Scenarios[0].Stall = -1 },
 		"stall-every":   func(s *Spec) { s.Scenarios[0].Stall, s.Scenarios[0].StallEvery = 1, 0 },
 		"cut":           func(s *Spec) { s.Scenarios[0].Cut = math.NaN() },
+		"cut-for":       func(s *Spec) { s.Scenarios[0].CutFor = -1 },
+		"opinions":      func(s *Spec) { s.Opinions = []int{256} },
 		"deaths":        func(s *Spec) { s.Scenarios[0].Deaths = 31 },
 		"timeouts":      func(s *Spec) { s.Timeouts = []float64{1} },
 		"suspicions":    func(s *Spec) { s.Suspicions = []float64{-1} },

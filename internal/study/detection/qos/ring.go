@@ -16,6 +16,7 @@ type ringMessage struct {
 	ask         bool
 	incarnation proto.Incarnation
 	beat        detector.Beat
+	probe       detector.Probe
 	bulletin    detector.Bulletin
 }
 
@@ -27,6 +28,7 @@ type ring struct {
 	*world[ringMessage]
 	view            *detector.View
 	period, timeout proto.Time
+	opinions        uint8
 	machines        []detector.Machine
 	// startAt is when each process starts, at random within a period, so that heartbeats aren't
 	// in step; Never once it has.
@@ -34,13 +36,15 @@ type ring struct {
 	actions detector.Actions
 }
 
-// newRing prepares a run of the ring with a time-out δ.
-func newRing(scene *Scenario, system System, timeout proto.Time, seed uint64) (run, error) {
+// newRing prepares a run of the ring with a time-out δ. Each time so many other nodes are asked
+// for a second opinion.
+func newRing(scene *Scenario, system System, timeout proto.Time, opinions int, seed uint64) (run, error) {
 	r := &ring{
 		world:    newWorld[ringMessage](scene, system, seed),
 		view:     &detector.View{Ring: topology.IdentityRing(scene.Nodes)},
 		period:   scene.Period,
 		timeout:  timeout,
+		opinions: uint8(opinions),
 		machines: make([]detector.Machine, scene.Nodes),
 		startAt:  make([]proto.Time, scene.Nodes),
 	}
@@ -66,7 +70,7 @@ func (r *ring) tick(now proto.Time, node int32, out *[]oneport.Send[ringMessage]
 	if r.startAt[node] != proto.Never {
 		r.startAt[node] = proto.Never
 		r.machines[node].Start(detector.Config{
-			Self: proto.Proc(node), View: r.view, Period: r.period, Timeout: r.timeout,
+			Self: proto.Proc(node), View: r.view, Period: r.period, Timeout: r.timeout, Opinions: r.opinions,
 		}, now, &r.actions)
 	} else {
 		r.machines[node].Tick(now, &r.actions)
@@ -89,6 +93,8 @@ func (r *ring) receive(now proto.Time, node, from int32, m *ringMessage, out *[]
 		to.News(now, sender, m.bulletin, &r.actions)
 	case detector.SendReconcile:
 		to.Reconcile(now, sender, m.bulletin, m.ask, &r.actions)
+	case detector.SendProbe:
+		to.Probe(now, sender, m.beat, m.probe, &r.actions)
 	case detector.SendEviction:
 		to.Eviction(now, sender, m.incarnation, &r.actions)
 	}
@@ -103,12 +109,15 @@ func (r *ring) carryOut(now proto.Time, node int32, out *[]oneport.Send[ringMess
 			r.past.Declare(now, node, int32(a.Report.Proc))
 			r.declared()
 		case detector.ReportFenced:
+			if a.Report.Cause == detector.CauseSilence { // it goes for the sake of a bad link: a mistake, too
+				r.past.Declare(now, int32(a.Report.By), node)
+			}
 			r.fence(now, node)
 			return
 		default:
 			*out = append(*out, oneport.Send[ringMessage]{
 				To:      int32(a.To),
-				Message: ringMessage{a.Kind, a.Ask, a.Incarnation, a.Beat, a.Bulletin},
+				Message: ringMessage{a.Kind, a.Ask, a.Incarnation, a.Beat, a.Probe, a.Bulletin},
 			})
 		}
 	}

@@ -55,9 +55,10 @@ type Scenario struct {
 	// Every node runs for StallEvery on average, then stands still for Stall
 	// on average; both exponentially distributed. Stall 0: never.
 	Stall, StallEvery proto.Time
-	// Cut is the share of pairs of nodes whose messages to each other never
-	// arrive, in any transport.
-	Cut float64
+	// Cut is the share of pairs of nodes whose messages to each other don't
+	// arrive, in any transport. The pairs are others each CutFor; 0: the same for ever.
+	Cut    float64
+	CutFor proto.Time
 	// Deaths is how many neighbours on the ring die at the same time.
 	Deaths int
 }
@@ -81,6 +82,8 @@ func (s *Scenario) Validate() error {
 		return field.Errorf("stall-every", "must be more than 0")
 	case !(s.Cut >= 0 && s.Cut <= 1):
 		return field.Errorf("cut", "%g: want a share", s.Cut)
+	case s.CutFor < 0:
+		return field.Errorf("cut-for", "must not be negative")
 	case s.Deaths < 1 || s.Deaths > s.Nodes-2:
 		return field.Errorf("deaths", "%d: want 1 to %d", s.Deaths, s.Nodes-2)
 	}

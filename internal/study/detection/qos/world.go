@@ -68,7 +68,7 @@ func (w *world[M]) declared() {
 // Receive is called by the network.
 func (w *world[M]) Receive(now proto.Time, node, from int32, m *M, out *[]oneport.Send[M]) {
 	switch {
-	case w.isCut(node, from):
+	case w.isCut(now, node, from):
 	case w.streams != nil && w.streams.delay(now, node, from, m):
 	default:
 		w.group.receive(now, node, from, m, out)
@@ -106,12 +106,16 @@ func (w *world[M]) Crashed(now proto.Time, node int32) {
 	w.declared()
 }
 
-// isCut says whether a pair of nodes can't reach each other. It draws from the pair's own seed.
-func (w *world[M]) isCut(a, b int32) bool {
+// isCut says whether a pair of nodes can't reach each other. It draws from the pair's own seed:
+// once, or anew each time that a cut would be over.
+func (w *world[M]) isCut(now proto.Time, a, b int32) bool {
 	if w.scene.Cut == 0 {
 		return false
 	}
 	lot := parallel.Seed(w.seed, 3, int(min(a, b)), int(max(a, b)))
+	if w.scene.CutFor > 0 {
+		lot = parallel.Seed(lot, int(now/w.scene.CutFor))
+	}
 	return float64(lot>>11)/(1<<53) < w.scene.Cut
 }
 
