@@ -69,7 +69,12 @@ func (j *job) lostHost(host int) {
 			replacement = p
 		}
 	}
-	j.passed(passed, fmt.Sprintf("host %s is lost: %s", h.name(host), j.lostWith(passed)))
+	why := h.reason(host)
+	j.report.Hosts[host].Reason = why
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	j.passed(passed, fmt.Sprintf("host %s is lost%s: %s", h.name(host), why, j.lostWith(passed)))
 	if replacement != nil {
 		end := ending{kind: diedEarly, lost: true}
 		j.failAttempt(replacement.identity(), end.String(), recovery.Nobody)

@@ -56,6 +56,14 @@ func (h *hosts) several() bool { return len(h.agents) > 1 }
 // name is what a host is called.
 func (h *hosts) name(host int) string { return h.found[host].Name }
 
+// reason is why a host is lost, in the words of its agent, if that has any.
+func (h *hosts) reason(host int) string {
+	if a, ok := h.agents[host].(interface{ Reason() string }); ok {
+		return a.Reason()
+	}
+	return ""
+}
+
 // living says which hosts aren't lost.
 func (h *hosts) living() []bool {
 	living := make([]bool, len(h.agents))

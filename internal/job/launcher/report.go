@@ -66,6 +66,8 @@ type HostReport struct {
 	Processes []int `json:"processes"`
 	// Lost is when it was certain that the host is lost.
 	Lost *Seconds `json:"lost_s,omitempty"`
+	// Reason says why, in words, if its agent knows.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Death is the death of one process.
