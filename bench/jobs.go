@@ -18,6 +18,9 @@ import (
 // LocalTransport runs all processes, replicas too, as goroutines of one.
 const LocalTransport = "inproc"
 
+// EncryptedTransport is TCP whose connections are encrypted, although they don't leave the host.
+const EncryptedTransport = "encrypted"
+
 // Jobs runs what [Run] measures.
 type Jobs struct {
 	// Worker is a program, and those of its arguments after which it calls [Perform] with the
@@ -46,6 +49,9 @@ func (j Jobs) Run(s Setting, ranks int) ([]Sample, error) {
 	cfg := launcher.Config{
 		Ranks: ranks, Replicas: s.Replicas, Program: j.Worker[0], Args: j.with(),
 		Env: os.Environ(), Transport: s.Transport, Stdin: bytes.NewReader(nil),
+	}
+	if s.Transport == EncryptedTransport {
+		cfg.Transport, cfg.Encrypt = launcher.TransportTCP, launcher.EncryptTCP
 	}
 	if s.Transport == LocalTransport {
 		cfg.Args = j.with(roleLocal, strconv.Itoa(ranks), strconv.Itoa(s.Replicas))

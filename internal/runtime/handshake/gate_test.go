@@ -90,7 +90,7 @@ func TestCrowdFromElsewhere(t *testing.T) {
 		greeted <- host
 		io.Copy(io.Discard, conn)
 	})
-	for range 3000 {
+	for range 1500 {
 		conn := connectFrom(t, "127.0.0.2", address)
 		defer conn.Close()
 	}

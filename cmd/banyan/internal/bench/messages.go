@@ -35,12 +35,13 @@ to and fro in two cache lines.
 
 Processes beyond the machine's cores share them: compare ratios rather than figures.`,
 		Example: `  banyan bench messages
+  banyan bench messages --transport tcp,encrypted --replicas 1
   banyan bench messages --transport tcp --replicas 1,2,3 --rounds 20 --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP, bench.LocalTransport}, "transports to measure: shm, tcp, inproc")
+	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP, bench.LocalTransport}, "transports to measure: shm, tcp, encrypted (tcp with --encrypt=tcp), inproc")
 	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
 	cli.CountFlag(flags, &f.rounds, "rounds", 10, "rounds")
 	cli.FormatFlag(flags, &f.format)
@@ -50,8 +51,8 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 func (f *messagesFlags) run(out io.Writer) error {
 	var settings []bench.Setting
 	for _, t := range f.transports {
-		if t != launcher.TransportSHM && t != launcher.TransportTCP && t != bench.LocalTransport {
-			return fmt.Errorf("there is no transport %q: --transport takes shm, tcp and inproc", t)
+		if t != launcher.TransportSHM && t != launcher.TransportTCP && t != bench.EncryptedTransport && t != bench.LocalTransport {
+			return fmt.Errorf("there is no transport %q: --transport takes shm, tcp, encrypted and inproc", t)
 		}
 		for _, r := range f.replicas {
 			if r < 1 {
