@@ -4,7 +4,9 @@
 // # Method
 //
 // The time of a start goes from the moment before the launcher is started until the last rank is
-// past MPI_Init and a barrier. Then all ranks sleep for 0.3 s, and each reads in
+// past MPI_Init and a barrier. Two moments divide it: when the last rank is in main, so that all
+// processes are forked and have loaded the library, and when the last is past MPI_Init, in which
+// they find each other by PMI. Then all ranks sleep for 0.3 s, and each reads in
 // /proc/self/smaps_rollup its resident size (Rss), which counts what it shares with others whole,
 // and its proportional one (Pss), of which each sharer counts its part: the sizes of n processes
 // add up to n times the mean Pss.
@@ -39,8 +41,10 @@ const limit = 2 * time.Minute
 
 // Job is what one job showed.
 type Job struct {
-	Started, Ended time.Duration // since before its launcher was started
-	Rss, Pss       float64       // bytes, mean of its processes
+	// When the last process was in main, past MPI_Init and past a barrier, and when the launcher
+	// had ended: since before the launcher was started.
+	InMain, Initialized, Started, Ended time.Duration
+	Rss, Pss                            float64 // bytes, mean of its processes
 }
 
 // Build builds the program with the compiler of a library, in dir.
@@ -80,13 +84,15 @@ func Run(ctx context.Context, l peers.Library, program string, procs int) (Job, 
 
 // read takes what the program prints.
 func (j *Job) read(out string) error {
-	var ns int64
-	if n, err := fmt.Sscan(out, &ns, &j.Rss, &j.Pss); n != 3 {
+	var ns [3]int64
+	if n, err := fmt.Sscan(out, &ns[0], &ns[1], &ns[2], &j.Rss, &j.Pss); n != 5 {
 		return fmt.Errorf("the program printed %.100q: %w", out, err)
 	}
-	j.Started = time.Duration(ns)
-	if j.Started <= 0 || j.Started > j.Ended || j.Pss <= 0 || j.Pss > j.Rss {
-		return fmt.Errorf("these figures can't be: started after %v of %v, %.0f bytes resident, %.0f in proportion", j.Started, j.Ended, j.Rss, j.Pss)
+	j.InMain, j.Initialized, j.Started = time.Duration(ns[0]), time.Duration(ns[1]), time.Duration(ns[2])
+	moments := []time.Duration{0, j.InMain, j.Initialized, j.Started, j.Ended}
+	if !slices.IsSorted(moments) || j.InMain == 0 || j.Pss <= 0 || j.Pss > j.Rss {
+		return fmt.Errorf("these figures can't be: in main after %v, past MPI_Init after %v, started after %v of %v, %.0f bytes resident, %.0f in proportion",
+			j.InMain, j.Initialized, j.Started, j.Ended, j.Rss, j.Pss)
 	}
 	return nil
 }

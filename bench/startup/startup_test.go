@@ -26,15 +26,17 @@ func TestRun(t *testing.T) {
 	launcher := script("launcher", `[ "$1" = 5 ] || exit 7
 "$2" "$3"`)
 	l := peers.Library{Name: "some", Exec: []string{launcher}}
-	j, err := Run(context.Background(), l, script("good", `echo $(( $(date +%s%N) - $1 )) 8192 4096`), 5)
-	if err != nil || j.Rss != 8192 || j.Pss != 4096 || j.Started > j.Ended || j.Started <= 0 || j.Ended > time.Minute {
+	j, err := Run(context.Background(), l, script("good", `echo 1000 2000 $(( $(date +%s%N) - $1 )) 8192 4096`), 5)
+	if err != nil || j.Rss != 8192 || j.Pss != 4096 || j.Started > j.Ended || j.InMain != time.Microsecond || j.Initialized != 2*time.Microsecond || j.Started <= j.Initialized || j.Ended > time.Minute {
 		t.Errorf("%+v, %v", j, err)
 	}
 	for text, want := range map[string]string{
-		"echo no numbers":             "printed",
-		"echo 1 2 3":                  "can't be", // more in proportion than resident
-		"echo 999999999999999999 4 3": "can't be", // started after its end
-		"echo late >&2; exit 3":       "late",
+		"echo no numbers":                 "printed",
+		"echo 1 2 3":                      "printed",
+		"echo 1 2 3 4 5":                  "can't be", // more in proportion than resident
+		"echo 1 2 999999999999999999 4 3": "can't be", // started after its end
+		"echo 2 1 3 5 4":                  "can't be", // past MPI_Init before main
+		"echo late >&2; exit 3":           "late",
 	} {
 		if _, err := Run(context.Background(), l, script("bad", text), 5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -1,7 +1,7 @@
 // Tells how long a job takes to start, and what memory its processes take. Its argument is
-// when it was started, in nanoseconds since 1970. Rank 0 prints three numbers: the nanoseconds
-// from then until every rank is past MPI_Init and a barrier, and the mean resident and
-// proportional size of the ranks in bytes.
+// when it was started, in nanoseconds since 1970. Rank 0 prints five numbers: the nanoseconds
+// from then until every rank is in main, past MPI_Init, and past a barrier, and the mean resident
+// and proportional size of the ranks in bytes.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,24 +28,31 @@ static double bytes(const char *name)
 	return kib * 1024.0;
 }
 
+static double since(double begin)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1e9 + now.tv_nsec - begin;
+}
+
 int main(int argc, char **argv)
 {
 	int rank, size;
-	struct timespec now;
-	double own[2], sum[2];
+	double begin = argc > 1 ? atof(argv[1]) : 0, at[3], last[3], own[2], sum[2];
+	at[0] = since(begin);
 	MPI_Init(&argc, &argv);
+	at[1] = since(begin);
 	MPI_Barrier(MPI_COMM_WORLD);
-	clock_gettime(CLOCK_REALTIME, &now);
-	double started = now.tv_sec * 1e9 + now.tv_nsec - (argc > 1 ? atof(argv[1]) : 0), last;
+	at[2] = since(begin);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	usleep(idle);
 	own[0] = bytes("Rss:");
 	own[1] = bytes("Pss:");
-	MPI_Reduce(&started, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(at, last, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
 	MPI_Reduce(own, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
-		printf("%.0f %.0f %.0f\n", last, sum[0] / size, sum[1] / size);
+		printf("%.0f %.0f %.0f %.0f %.0f\n", last[0], last[1], last[2], sum[0] / size, sum[1] / size);
 	MPI_Finalize();
 	return 0;
 }

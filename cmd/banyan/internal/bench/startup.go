@@ -28,7 +28,9 @@ func startupCommand() *cobra.Command {
 		Long: `Startup builds a C program with the mpicc of Banyan, and with those of Open MPI and
 MPICH if they are installed (as mpicc.openmpi and mpicc.mpich), and starts it with so many
 processes, all in turn, round after round. A job has started when the last rank is
-past MPI_Init and a barrier; it has ended when its launcher has.
+past MPI_Init and a barrier; it has ended when its launcher has. in_main_ms and init_ms divide
+the start: the last rank is in main (all are forked and have loaded the library), and past
+MPI_Init (they have found each other by PMI).
 
 The memory is that of an idle rank 0.3 s later, in MiB, mean of the ranks: resident (what ranks
 share counts for each of them) and in proportion (each counts its part, so that n ranks take n
@@ -116,6 +118,8 @@ func startupColumns() []table.Column[started] {
 	return []table.Column[started]{
 		table.Col("library", func(r *started) any { return r.library }),
 		table.Col("procs", func(r *started) any { return r.procs }),
+		table.Col("in_main_ms", value(func(j startup.Job) float64 { return ms(j.InMain) }, 0.5)),
+		table.Col("init_ms", value(func(j startup.Job) float64 { return ms(j.Initialized) }, 0.5)),
 		table.Col("started_ms", value(begun, 0.5)),
 		table.Col("started_ms_min", value(begun, 0)),
 		table.Col("started_ms_max", value(begun, 1)),
