@@ -14,7 +14,6 @@ import (
 // yet are mistakes in the files of deploy, which name what is being built. They are to be deleted
 // when it is there.
 var yet = []string{
-	"banyan has no command agent",
 	"banyan run has no flag --listen",
 	"banyan run has no flag --agents",
 	"banyan run has no flag --key-file",
