@@ -112,7 +112,7 @@ var dependencies = []dependency{
 // depends on the order of a map.
 var pure = []string{
 	"internal/proto", "internal/topology", "internal/layout", "internal/varint", "internal/splitmix", "internal/queue", "internal/channel", "internal/proto/*",
-	"internal/runtime/process", "internal/runtime/state", "internal/mpi/softfloat",
+	"internal/runtime/process", "internal/runtime/state", "internal/mpi/softfloat", "internal/job/placement",
 	"internal/job/agent/lease", "internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
 }
 
