@@ -2,8 +2,8 @@ package hosts
 
 import "fmt"
 
-// findPBS finds the allocation of PBS (OpenPBS, PBS Pro, Torque). PBS_NODEFILE names a file that has
-// each host once for each of its slots.
+// findPBS finds the allocation of PBS (OpenPBS, PBS Pro, Torque). PBS_NODEFILE names a file that
+// has each host once for each of its slots.
 func findPBS(s System) (*Allocation, error) {
 	job, name := s.Getenv("PBS_JOBID"), s.Getenv("PBS_NODEFILE")
 	if job == "" || name == "" {

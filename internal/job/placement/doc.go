@@ -3,12 +3,12 @@
 //
 // # Rules
 //
-//   - Replicas of a rank never share a host, nor a kernel under two names. They share no rack and no
-//     zone either, as far as the hosts allow; where they don't, a note says so.
+//   - Replicas of a rank never share a host, nor a kernel under two names. They share no rack and
+//     no zone either, as far as the hosts allow; where they don't, a note says so.
 //   - A host has no more processes than slots, unless that is allowed.
 //   - Ranks of a program that has hosts of its own run on those.
-//   - Neighbours stay neighbours: the processes of a replica layer fill host after host in the order
-//     of their ranks, and the next layer goes on where the layer before it ended.
+//   - Neighbours stay neighbours: the processes of a replica layer fill host after host in the
+//     order of their ranks, and the next layer goes on where the layer before it ended.
 //   - What is impossible is refused, with a sentence that says what would be enough.
 //
 // # How
@@ -16,10 +16,10 @@
 // Hosts that may not share replicas of a rank are a domain. Ranks that run the same program with
 // the same number of replicas are a class. How many processes of a class a host gets is a flow from
 // classes through domains to hosts: a class has ranks × replicas processes, a domain takes as many
-// of a class as this has ranks, a host as many as it has slots (flow.go). If a whole flow exists it is
-// found. Then the processes of a class, one replica layer behind the other, fill the hosts, domain by
-// domain (fill.go). A domain gets a run of at most as many processes as there are ranks, so that
-// none of its processes are replicas of the same rank.
+// of a class as this has ranks, a host as many as it has slots (flow.go). If a whole flow exists it
+// is found. Then the processes of a class, one replica layer behind the other, fill the hosts,
+// domain by domain (fill.go). A domain gets a run of at most as many processes as there are ranks,
+// so that none of its processes are replicas of the same rank.
 package placement
 
 import (
