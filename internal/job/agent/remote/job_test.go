@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -249,6 +250,19 @@ func TestJobs(t *testing.T) {
 		s := newSite(t, 2, nil)
 		r := run(t, steps, s.all, places, func() { s.agents[0].Process.Signal(os.Interrupt) })
 		r.same(t, want)
+	})
+	t.Run("agent stopped", func(t *testing.T) {
+		s := newSite(t, 2, nil)
+		// Its processes aren't stopped, and may even end. But the launcher hears nothing of them.
+		r := run(t, steps, s.all, places, func() { s.agents[1].Process.Signal(syscall.SIGSTOP) })
+		r.same(t, want)
+		if !strings.Contains(r.stderr, "lost") {
+			t.Errorf("stderr %q", r.stderr)
+		}
+		s.agents[1].Process.Signal(syscall.SIGCONT)
+		if err := s.agents[1].Wait(); err == nil {
+			t.Error("it went on without its lease")
+		}
 	})
 	t.Run("connections cut", func(t *testing.T) {
 		var cut func()
