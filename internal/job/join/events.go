@@ -41,6 +41,8 @@ func (j *Job) handle(e engine.Event) {
 	case engine.Minority:
 		j.stop(fmt.Sprintf("%d of %d processes are gone, some of them silent: they may go on without this side, which stops",
 			len(e.Gone), len(e.View.Members)))
+	case engine.Apart:
+		j.stop(fmt.Sprintf("process %d and this one can't reach each other, though others reach both: this one stops", e.By))
 	case engine.Fenced:
 		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
 	case engine.Aborted:

@@ -15,6 +15,7 @@ const (
 	Died       EventKind = iota // a process has died: Report says how
 	RankLost                    // Rank has no replica left
 	Fenced                      // the others hold this process for dead; By said so
+	Apart                       // this process and By can't reach each other, though others reach both; Fenced follows
 	Aborted                     // By called Abort with Code
 	Viewed                      // View is in force; Coordinator: this process brought it about
 	Minority                    // this process must stop: too many are silent, those in Gone
@@ -55,6 +56,7 @@ func (h host) put(ev Event) {
 func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
 func (h host) RankLost(r proto.Rank)  { h.put(Event{Kind: RankLost, Rank: r}) }
 func (h host) Fenced(by proto.Proc)   { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Apart(from proto.Proc)  { h.put(Event{Kind: Apart, By: from}) }
 
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 

@@ -56,6 +56,9 @@ func (p *Process) runDetector() {
 		case detector.ReportLeft:
 			p.departed(a.Report.Proc)
 		case detector.ReportFenced:
+			if a.Report.Cause == detector.CauseSilence {
+				p.host.Apart(a.Report.By)
+			}
 			p.fence(a.Report.By)
 		}
 	}

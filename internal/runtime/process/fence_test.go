@@ -29,6 +29,7 @@ func (w *frameLog) Queued(proto.Proc) int           { return 0 }
 func (w *frameLog) Fence(q proto.Proc)              { w.fenced = append(w.fenced, q) }
 func (w *frameLog) Died(detector.Report)            {}
 func (w *frameLog) Viewed(*membership.View, bool)   {}
+func (w *frameLog) Apart(proto.Proc)                {}
 func (w *frameLog) Minority([]membership.Departure) {}
 func (w *frameLog) HealFailed(error)                {}
 func (w *frameLog) Heals(HealStep)                  {}

@@ -131,6 +131,7 @@ func (n *node) Queued(proto.Proc) int           { return 0 }
 func (n *node) Fence(q proto.Proc)              { n.fenced[q] = true }
 func (n *node) Died(detector.Report)            {}
 func (n *node) Viewed(*membership.View, bool)   {}
+func (n *node) Apart(proto.Proc)                {}
 func (n *node) Minority([]membership.Departure) {}
 func (n *node) HealFailed(err error)            { n.healFailed = err }
 func (n *node) Heals(HealStep)                  {}

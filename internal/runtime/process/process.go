@@ -78,6 +78,9 @@ type Host interface {
 	// Minority is called when too few members are left to go on, and those gone are merely
 	// silent: this process must stop.
 	Minority(gone []membership.Departure)
+	// Apart is called when this process and another one can't reach each other, though others
+	// reach both: this process must stop.
+	Apart(from proto.Proc)
 	// Fenced is called when the job takes this very process for dead.
 	Fenced(by proto.Proc)
 	// Aborted is called when a process of the job called Abort.

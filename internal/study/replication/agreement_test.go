@@ -62,6 +62,7 @@ type loan struct {
 func (n *realNode) Died(detector.Report)            {}
 func (n *realNode) RankLost(proto.Rank)             {}
 func (n *realNode) Viewed(*membership.View, bool)   {}
+func (n *realNode) Apart(proto.Proc)                {}
 func (n *realNode) Minority([]membership.Departure) {}
 func (n *realNode) Fenced(proto.Proc)               {}
 func (n *realNode) Aborted(proto.Proc, int)         {}

@@ -286,6 +286,23 @@ func TestBadLink(t *testing.T) {
 	}
 }
 
+// Of two hosts whose link stays bad one has to go in the end, since their processes can't exchange
+// messages. Both ends agree which one.
+func TestBadLinkForGood(t *testing.T) {
+	t.Parallel()
+	n := network(t, 3, 1)
+	s := threeHosts
+	s.timeout, s.rounds = 500*time.Millisecond, 350
+	r := start(t, n, s)
+	at := time.Now()
+	n.SetBoth([]int{0}, []int{1}, hosts.Link{Cut: true})
+	r.expectFailure([]int{2, 3}, "though others reach both: this one stops")
+	if took := time.Since(at); took < 9*s.timeout {
+		t.Errorf("after %v", took)
+	}
+	r.expectResults([]int{0, 1, 4, 5})
+}
+
 // A link that rejects breaks the connections between two of three hosts: what was in them is lost.
 // The processes at one of its ends go, those at the other and all others go on.
 func TestRejectingLink(t *testing.T) {
