@@ -109,6 +109,13 @@ const (
 	Spares = "BANYAN_SPARES"
 )
 
+// Several hosts.
+const (
+	// SSH is the command that stands in the place of ssh, with options, such as "ssh -p 2222".
+	// Default: ssh. Set by the user; read by "banyan run".
+	SSH = "BANYAN_SSH"
+)
+
 // Faults, records and diagnosis.
 const (
 	// Fault is the fault plan of one process: what it does to itself at certain sends. Default:

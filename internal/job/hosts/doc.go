@@ -58,6 +58,9 @@ func (l List) Index(name string) int {
 	return -1
 }
 
+// Join makes one list of the entries of several.
+func Join(entries List) (List, error) { return merge(entries) }
+
 // merge makes one entry of those with the same name. A host that is named several times has as many
 // slots as all its entries, at least one for each. If any host has a number, those without have one
 // slot.

@@ -1,11 +1,5 @@
 // Package mpiexec reads command lines as people type them for other MPIs' mpiexec: it translates
-// the options into those of banyan run (options.go), divides the programs at ":", and counts the
-// slots in lists of hosts (hosts.go).
-//
-// # Limits
-//
-// All hosts must be this machine. A job over several hosts is started by Slurm's srun, or by
-// another launcher that speaks PMI-1.
+// the options into those of banyan run, and divides the programs at ":".
 package mpiexec
 
 import (

@@ -105,7 +105,11 @@ func CheckCommand() *cobra.Command {
 
 func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	flags := cmd.Flags()
-	if f.programs, err = f.part.parseAll(flags, args); err != nil {
+	var all []*partFlags
+	if f.programs, all, err = f.part.parseAll(flags, args); err != nil {
+		return err
+	}
+	if err := hereOnly(f.programs, all); err != nil {
 		return err
 	}
 	if help, err := flags.GetBool("help"); err == nil && help {

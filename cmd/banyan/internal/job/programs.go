@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/internal/job/compiler"
+	"banyan/internal/job/hosts"
 	"banyan/internal/job/launcher"
 	"banyan/internal/job/mpiexec"
 )
@@ -21,6 +22,9 @@ type partFlags struct {
 	wdir      string
 	hosts     string
 	hostsFile string
+
+	list      hosts.List // nil: none are given
+	ranksSaid bool
 }
 
 func (f *partFlags) add(flags *pflag.FlagSet) {
@@ -28,8 +32,8 @@ func (f *partFlags) add(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.ranks, "ranks", "n", 1, "number of ranks")
 	flags.StringArrayVar(&f.env, "env", nil, "set a variable in the program's environment: `NAME=VALUE`, or NAME to hand it on")
 	flags.StringVar(&f.wdir, "wdir", "", "start in `DIRECTORY`")
-	flags.StringVar(&f.hosts, "host", "", "`HOSTS` as in localhost:4; gives -n where that isn't said")
-	flags.StringVar(&f.hostsFile, "hostfile", "", "the same from `FILE`, a host a line, with slots=4 or :4 behind it")
+	flags.StringVar(&f.hosts, "host", "", "run on these `HOSTS`, as a:8,b:8 or a,b; gives -n where that isn't said")
+	flags.StringVar(&f.hostsFile, "hostfile", "", "the same from `FILE`, a host a line, with slots=4 or :4, and rack=NAME, behind it")
 }
 
 // parse reads what belongs to one program.
@@ -60,16 +64,14 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, e
 			part.Env = append(part.Env, variable)
 		}
 	}
-	slots, err := f.slots()
-	if slots > 0 && !flags.Changed("ranks") {
-		part.Ranks = slots
-	}
+	f.ranksSaid = flags.Changed("ranks")
+	f.list, err = f.parseHosts()
 	return part, err
 }
 
 // parseAll reads the command line of a job, whose programs have ":" between them. flags are the
 // command's; they stand with those of the first program.
-func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launcher.Part, err error) {
+func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launcher.Part, all []*partFlags, err error) {
 	for i, segment := range mpiexec.Segments(args) {
 		part := f
 		if i > 0 {
@@ -78,14 +80,14 @@ func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launc
 		}
 		x, err := part.parse(flags, segment)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if x.Program == "" && i > 0 {
-			return nil, errors.New("no program is given after \":\"")
+			return nil, nil, errors.New("no program is given after \":\"")
 		}
-		parts = append(parts, x)
+		parts, all = append(parts, x), append(all, part)
 	}
-	return parts, nil
+	return parts, all, nil
 }
 
 // ranksOf counts the ranks of all programs.
@@ -115,32 +117,43 @@ func withLibrary(env []string) []string {
 	return append(env, name+"="+path)
 }
 
-// slots counts the slots on the named hosts, 0 without any.
-func (f *partFlags) slots() (int, error) {
-	here, err := os.Hostname()
-	if err != nil {
-		return 0, err
-	}
+// parseHosts reads the hosts of the program, nil if none are given.
+func (f *partFlags) parseHosts() (hosts.List, error) {
 	switch {
 	case f.hosts != "" && f.hostsFile != "":
-		return 0, errors.New("give either --host or --hostfile")
+		return nil, errors.New("give either --host or --hostfile")
 	case f.hosts != "":
-		n, err := mpiexec.Slots(f.hosts, here)
+		list, err := hosts.ParseList(f.hosts)
 		if err != nil {
-			return 0, fmt.Errorf("--host: %w", err)
+			return nil, fmt.Errorf("--host: %w", err)
 		}
-		return n, nil
+		return list, nil
 	case f.hostsFile != "":
 		file, err := os.Open(f.hostsFile)
 		if err != nil {
-			return 0, fmt.Errorf("--hostfile: %w", err)
+			return nil, fmt.Errorf("--hostfile: %w", err)
 		}
 		defer file.Close()
-		n, err := mpiexec.FileSlots(file, here)
-		if err != nil {
-			return 0, fmt.Errorf("--hostfile %s: %w", f.hostsFile, err)
-		}
-		return n, nil
+		return hosts.ParseFile(f.hostsFile, file)
 	}
-	return 0, nil
+	return nil, nil
+}
+
+// hereOnly gives each program that doesn't say it its number of ranks, and refuses other hosts.
+func hereOnly(parts []launcher.Part, all []*partFlags) error {
+	here, err := hosts.FindHere()
+	if err != nil {
+		return err
+	}
+	for i, p := range all {
+		for _, h := range p.list {
+			if !here.Is(h.Name) {
+				return fmt.Errorf("%q isn't this machine (%s), and banyan check runs here only", h.Name, here.Name)
+			}
+		}
+		if p.list != nil && !p.ranksSaid {
+			parts[i].Ranks = max(p.list.Slots(), 1)
+		}
+	}
+	return nil
 }

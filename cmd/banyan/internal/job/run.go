@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 	"banyan/internal/job/launcher"
 )
 
-const runLong = `Run starts PROGRAM as a job of message-passing processes on this machine and
+const runLong = `Run starts PROGRAM as a job of message-passing processes, on this machine or on several, and
 ends with its exit code.
 
 With --replicas, every rank runs as several processes, its replicas. When one of them
@@ -64,9 +65,13 @@ Several programs share a job with ":" between them; the ranks are counted in the
 order. Each has -n, --env, --wdir, --host and --hostfile of its own; all other
 flags stand before the first.
 
-All processes run on this host, so --host and --hostfile may name no other: they give
-the number of ranks where -n doesn't. Under other launchers (mpiexec of MPICH, srun),
-start programs with those instead.
+Several hosts: --host and --hostfile name them, with the number of processes that each is
+for; without numbers the processes are spread evenly. Inside an allocation of Slurm or PBS
+its hosts are used unasked. An agent is started on each host, by srun inside Slurm, else by
+ssh. Replicas of a rank never share a host; with rack=NAME in the host file they share no
+rack either, where that can be had. banyan and the program must be on all hosts, the same
+build. A host that doesn't come up is replaced by one of --spare-hosts. docs/guide/hosts.md
+says more.
 
 mpiexec and mpirun are this command under other names. It understands -np, -genv, -x,
 -wd, -H and -machinefile of other MPIs' mpiexec, with one dash or two; options that have
@@ -99,12 +104,15 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 8 --bcast tree=lame,correction=checked ./program
   banyan run -n 8 --encrypt ./program
   banyan run -n 2 --debug ./program
+  banyan run --host a:8,b:8 --replicas 2 ./program
+  banyan run --hostfile hosts --replicas 2 --heal --spare-hosts 1 ./program
   banyan run -n 8 --transport inproc ./program`
 
 // runFlags are the flags of banyan run.
 type runFlags struct {
 	config              launcher.Config
 	part                partFlags // of the first program
+	hosts               hostFlags
 	replicas, replicate string
 	faults              string
 	report              string
@@ -135,6 +143,7 @@ func RunCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.part.add(flags)
+	f.hosts.add(flags)
 	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas applies to, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
@@ -162,12 +171,20 @@ func RunCommand() *cobra.Command {
 
 // parse reads the command line.
 func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
-	parts, err := f.part.parseAll(cmd.Flags(), args)
+	parts, all, err := f.part.parseAll(cmd.Flags(), args)
 	if err != nil {
 		return err
 	}
 	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 		return pflag.ErrHelp
+	}
+	if err := f.hosts.find(all); err != nil {
+		return err
+	}
+	for i, p := range all {
+		if !p.ranksSaid && f.hosts.list != nil {
+			parts[i].Ranks = f.hosts.ranks(p.list, f.replicas)
+		}
 	}
 	c := &f.config
 	c.Ranks, c.Program, c.Args, c.Env, c.Dir = parts[0].Ranks, parts[0].Program, parts[0].Args, parts[0].Env, parts[0].Dir
@@ -226,6 +243,13 @@ func (f *runFlags) run() (err error) {
 		}
 		defer file.Close()
 	}
+	if degrees := f.degrees(); !f.hosts.alone() && placeable(degrees) {
+		ready, err := f.hosts.gather(&f.config, degrees)
+		if err != nil {
+			return err
+		}
+		defer ready.Close()
+	}
 	report, err := launcher.Run(f.config)
 	if e := (*launcher.StartError)(nil); errors.As(err, &e) {
 		return cli.Exit(e.Code, err)
@@ -243,6 +267,21 @@ func (f *runFlags) run() (err error) {
 		return cli.Exit(report.ExitCode, nil) // stderr has the reason already
 	}
 	return nil
+}
+
+// degrees are the numbers of replicas of all ranks.
+func (f *runFlags) degrees() []int {
+	if f.config.Degrees != nil {
+		return f.config.Degrees
+	}
+	ranks := f.config.Ranks
+	for _, p := range f.config.More {
+		ranks += p.Ranks
+	}
+	if ranks < 1 || ranks > launcher.MaxProcs {
+		return nil
+	}
+	return slices.Repeat([]int{f.config.Replicas}, ranks)
 }
 
 // jobInput returns the job's standard input. It is empty if that is a terminal which another

@@ -1,0 +1,238 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/env"
+	"banyan/internal/job/fleet"
+	"banyan/internal/job/hosts"
+	"banyan/internal/job/launcher"
+	"banyan/internal/job/placement"
+	"banyan/internal/job/starter"
+	"banyan/internal/layout"
+)
+
+// hostFlags are the flags of banyan run about its hosts, and what is known of these.
+type hostFlags struct {
+	spares, least         int
+	shared, oversubscribe bool
+	launchAgent           string
+
+	list  hosts.List // of all programs; nil: this machine alone
+	here  int        // this machine's place in it, -1 if it isn't there
+	parts []placement.Part
+	slurm bool // agents are started by srun
+}
+
+func (f *hostFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.spares, "spare-hosts", 0, "the last `N` hosts wait, to take the place of others")
+	flags.IntVar(&f.least, "min-hosts", 0, "start if `N` hosts come up, besides spare ones (default: all)")
+	flags.BoolVar(&f.shared, "allow-shared-host", false, "let replicas of a rank share a host if there is no other way; they die with it")
+	flags.BoolVar(&f.oversubscribe, "oversubscribe", false, "let hosts have more processes than slots")
+	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
+}
+
+// find finds the job's hosts: those of the command line, else those of an allocation. all are the
+// flags of each program.
+func (f *hostFlags) find(all []*partFlags) error {
+	allocation, err := hosts.FindAllocation(hosts.ThisSystem())
+	given := false
+	for _, p := range all {
+		given = given || p.list != nil
+	}
+	switch {
+	case given:
+		if f.list, err = union(all); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case allocation != nil:
+		f.list = allocation.Hosts
+	default:
+		return f.checkAlone()
+	}
+	here, err := hosts.FindHere()
+	if err != nil {
+		return err
+	}
+	if f.list, f.here, err = here.Find(f.list); err != nil {
+		return err
+	}
+	f.slurm = allocation != nil && allocation.Slurm
+	for _, h := range f.list {
+		f.slurm = f.slurm && allocation.Hosts.Index(h.Name) >= 0
+	}
+	if len(all) > 1 && given {
+		for _, p := range all {
+			part := placement.Part{}
+			for _, h := range p.list {
+				i := f.list.Index(h.Name)
+				if i < 0 { // another name of this machine
+					i = f.here
+				}
+				part.Hosts = append(part.Hosts, i)
+			}
+			f.parts = append(f.parts, part)
+		}
+	}
+	if f.alone() {
+		return f.checkAlone()
+	}
+	switch {
+	case f.spares < 0 || f.spares >= len(f.list):
+		return fmt.Errorf("--spare-hosts is %d: want less than the %d hosts", f.spares, len(f.list))
+	case f.least < 0 || f.least > len(f.list)-f.spares:
+		return fmt.Errorf("--min-hosts is %d: there are %d hosts that aren't spare", f.least, len(f.list)-f.spares)
+	}
+	return nil
+}
+
+// union is the list of all programs' hosts. A host that several name has the slots of all.
+func union(all []*partFlags) (list hosts.List, err error) {
+	for _, p := range all {
+		list = append(list, p.list...)
+	}
+	return hosts.Join(list)
+}
+
+// alone says whether this machine is the only host.
+func (f *hostFlags) alone() bool { return f.list == nil || len(f.list) == 1 && f.here == 0 }
+
+func (f *hostFlags) checkAlone() error {
+	if f.spares != 0 || f.least > 1 {
+		return errors.New("--spare-hosts and --min-hosts need other hosts than this machine: name them with --host or --hostfile")
+	}
+	return nil
+}
+
+// ranks is how many ranks a program has that doesn't say it. list is that of its hosts.
+func (f *hostFlags) ranks(list hosts.List, replicas string) int {
+	each, err := strconv.Atoi(replicas)
+	if err != nil || each < 1 || f.alone() {
+		each = 1
+	}
+	if f.list != nil && list == nil {
+		list = f.list
+	}
+	if len(list) == len(f.list) {
+		list = list[:len(list)-f.spares]
+	}
+	n := list.Slots()
+	if n == 0 {
+		n = len(list)
+	}
+	return max(n/each, 1)
+}
+
+// gather brings up the agents of a job, and has the launcher use them.
+func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, error) {
+	if c.Transport == launcher.TransportInproc {
+		return nil, errors.New("the transport inproc has all ranks in one process: they can't be on several hosts")
+	}
+	job := placement.Job{Layout: layout.Partial(degrees), AllowShared: f.shared, Oversubscribe: f.oversubscribe, Parts: f.parts}
+	all := append([]launcher.Part{{Ranks: c.Ranks, Program: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir}}, c.More...)
+	for i := range f.parts {
+		f.parts[i].Ranks = all[i].Ranks
+	}
+	how, err := f.how()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	order := starter.Order{Umask: syscall.Umask(0)}
+	syscall.Umask(order.Umask)
+	if order.Dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	if order.Files, err = programs(all); err != nil {
+		return nil, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	ready, err := fleet.Start(ctx, fleet.Config{
+		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order,
+		Note: func(text string) { fmt.Fprintln(os.Stderr, "banyan:", text) },
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil, cli.Exit(128+int(syscall.SIGINT), errors.New("interrupted before all hosts had come up"))
+	}
+	if impossible := (*placement.ImpossibleError)(nil); err != nil && !errors.As(err, &impossible) {
+		return nil, cli.Exit(1, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Agents, c.Places, c.Rehome, c.AllowSharedHost = ready.Agents, ready.Places, ready.Rehome, f.shared
+	return ready, nil
+}
+
+// placeable says whether the launcher accepts the numbers of replicas. It refuses others better.
+func placeable(degrees []int) bool {
+	total := 0
+	for _, n := range degrees {
+		if n < 1 || n > layout.MaxDegree {
+			return false
+		}
+		total += n
+	}
+	return total > 0 && total <= launcher.MaxProcs
+}
+
+// how is how agents are started.
+func (f *hostFlags) how() (starter.How, error) {
+	ssh := os.Getenv(env.SSH)
+	switch {
+	case f.launchAgent != "":
+		how, err := starter.Template(f.launchAgent)
+		if err != nil {
+			return nil, fmt.Errorf("--launch-agent %w", err)
+		}
+		return how, nil
+	case f.slurm && ssh == "":
+		return starter.Srun(), nil
+	}
+	how, err := starter.SSH(ssh)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", env.SSH, err)
+	}
+	return how, nil
+}
+
+// programs are the files that must be the same on all hosts. Programs that aren't here are the
+// launcher's to refuse.
+func programs(parts []launcher.Part) (files []starter.File, err error) {
+	seen := make(map[string]bool)
+	for _, p := range parts {
+		name := p.Program
+		if p.Dir != "" && strings.Contains(name, "/") && !filepath.IsAbs(name) {
+			name = filepath.Join(p.Dir, name)
+		}
+		path, err := exec.LookPath(name)
+		if err != nil || seen[path] {
+			continue
+		}
+		seen[path] = true
+		sum, err := starter.Sum(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, starter.File{Path: path, Sum: sum})
+	}
+	return files, nil
+}

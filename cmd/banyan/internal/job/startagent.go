@@ -1,0 +1,34 @@
+package job
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/starter"
+)
+
+// StartAgentCommand returns banyan start-agent, which starters run on other hosts.
+func StartAgentCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "start-agent",
+		Short:  "Start an agent as stdin orders it (for ssh and srun)",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
+			// Whatever has started this may go away while the job goes on: a write to it then
+			// fails, and ends nothing.
+			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
+			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+			defer stop()
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout); err != nil {
+				return cli.Exit(1, err)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,240 @@
+// Package fleet brings up the agents of a job: it starts one on each host (package starter), waits
+// until they have dialled the console (package remote), replaces hosts that don't come up by spare
+// ones, and then says which process runs where (package placement), because only then it is known
+// which hosts are one machine.
+//
+// # Invariants
+//
+//   - Start returns within its limit and some seconds. If it returns an error no agent is left.
+//   - A job that can't be placed is refused before anything is started.
+//   - Each host that doesn't come up is told in one line, with what it said.
+//
+// # Limits
+//
+// A spare host that comes up after the others and a grace period isn't used.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/hosts"
+	"banyan/internal/job/placement"
+	"banyan/internal/job/starter"
+	"banyan/internal/proto"
+)
+
+// DefaultLimit is how long hosts may take to come up.
+const DefaultLimit = 60 * time.Second
+
+// grace is how long spare hosts may take longer than the others.
+const grace = 3 * time.Second
+
+// endLimit bounds the wait for the starters' commands when the job is over.
+const endLimit = 3 * time.Second
+
+// Config says which hosts a job may use, and what it needs. Hosts, Here, Job and Note must be set.
+type Config struct {
+	Hosts  hosts.List
+	Here   int // this machine's place among the hosts, -1 if it is none of them
+	Spares int // the last of the hosts: they wait
+	// Min is how many hosts are enough, besides spares, if others don't come up. 0: all.
+	Min int
+	All bool // hosts that no process needs come up, too, for replacements
+
+	Job   placement.Job // without hosts
+	How   starter.How
+	Self  string        // the path of banyan
+	Order starter.Order // Dir, Umask and Files
+
+	Limit time.Duration     // for hosts to come up; 0: DefaultLimit
+	Note  func(text string) // is told what the user must know; several goroutines may call it
+}
+
+// Fleet is the agents of a job.
+type Fleet struct {
+	Agents []agent.Agent
+	Places []int // the agent of each process
+
+	job      placement.Job // its hosts are those of the agents
+	last     []int
+	note     func(text string)
+	listener *remote.Listener // nil: all is here
+	cancel   context.CancelFunc
+	starters sync.WaitGroup
+}
+
+// Start brings up the agents. If the job can't be placed the error is a *placement.ImpossibleError.
+func Start(ctx context.Context, c Config) (f *Fleet, err error) {
+	c.Job.Hosts = describe(c.Hosts, c.Spares)
+	p, err := c.Job.Place()
+	if err != nil {
+		return nil, err
+	}
+	m := &muster{Config: c, ask: make(chan news), over: make(chan struct{})}
+	for i := range c.Hosts {
+		h := &candidate{Host: c.Hosts[i], place: i, spare: c.Job.Hosts[i].Spare}
+		if h.spare || c.All || slices.Contains(p.Host, i) {
+			m.all = append(m.all, h)
+		}
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f = &Fleet{note: c.Note, cancel: cancel}
+	defer func() {
+		if err != nil {
+			f.Close()
+			f = nil
+		}
+	}()
+	if err := m.begin(running, f); err != nil {
+		return f, err
+	}
+	limited, stop := context.WithTimeout(ctx, max(c.Limit, 0)+map[bool]time.Duration{true: DefaultLimit}[c.Limit == 0])
+	defer stop()
+	if err := m.wait(limited); err != nil {
+		return f, err
+	}
+	return f, f.place(m)
+}
+
+// describe is what placement must know of the hosts.
+func describe(list hosts.List, spares int) (all []placement.Host) {
+	for i, h := range list {
+		all = append(all, placement.Host{Name: h.Name, Slots: h.Slots, Max: h.Max, Rack: h.Rack, Zone: h.Zone, Spare: i >= len(list)-spares})
+	}
+	return all
+}
+
+// begin starts all agents.
+func (m *muster) begin(ctx context.Context, f *Fleet) error {
+	var key secure.Key
+	for _, h := range m.all {
+		if h.place == m.Here {
+			local, err := agent.NewLocal()
+			if err != nil {
+				return err
+			}
+			h.agent = local
+			f.Agents = append(f.Agents, local) // to be closed, if others don't come
+			continue
+		}
+		if f.listener == nil {
+			key = secure.NewKey()
+			var err error
+			if f.listener, err = remote.Listen(":0", key, remote.Options{Note: m.Note}); err != nil {
+				return err
+			}
+		}
+		f.starters.Go(func() { m.start(ctx, h, f.listener, key) })
+		f.starters.Go(func() {
+			if r, err := f.listener.Expect(ctx, h.place); err == nil {
+				m.tell(ctx, news{h, r, nil})
+			}
+		})
+	}
+	return nil
+}
+
+// start runs the agent of a host.
+func (m *muster) start(ctx context.Context, h *candidate, l *remote.Listener, key secure.Key) {
+	order := m.Order
+	order.Build, order.Number, order.Connect = secure.Build(), h.place, l.Addresses()
+	name := h.Name
+	if h.User != "" {
+		name = h.User + "@" + name
+	}
+	err := starter.Start{How: m.How, Self: m.Self, Host: name, Order: order, Key: key, Ready: func() {},
+		Line: func(text string) { m.Note(h.Name + ": " + text) }}.Run(ctx)
+	if err == nil {
+		err = errors.New("its agent has ended")
+	}
+	m.tell(ctx, news{h, nil, err})
+}
+
+// place says which process runs where.
+func (f *Fleet) place(m *muster) error {
+	f.Agents, f.job = nil, m.Job
+	f.job.Hosts = nil
+	index := make(map[int]int) // from places in the list to agents
+	known := describe(m.Hosts, 0)
+	for _, h := range m.all {
+		if h.agent == nil {
+			continue
+		}
+		x := known[h.place]
+		x.Kernel, x.Spare = h.agent.Host().Boot, h.spare
+		index[h.place] = len(f.Agents)
+		f.Agents, f.job.Hosts = append(f.Agents, h.agent), append(f.job.Hosts, x)
+	}
+	f.job.Parts = slices.Clone(f.job.Parts)
+	for i, p := range f.job.Parts {
+		if p.Hosts == nil {
+			continue
+		}
+		own := []int{}
+		for _, place := range p.Hosts {
+			if k, up := index[place]; up {
+				own = append(own, k)
+			}
+		}
+		f.job.Parts[i].Hosts = own
+	}
+	p, err := f.job.Place()
+	if err != nil {
+		return err
+	}
+	for _, text := range p.Notes {
+		f.note(text)
+	}
+	f.Places, f.last = p.Host, slices.Clone(p.Host)
+	return nil
+}
+
+// Rehome is the agent for the replacement of a process; see launcher.Config.
+func (f *Fleet) Rehome(id proto.Proc, on []int, living []bool) (agent int, ok bool) {
+	agent, note, err := f.job.Replacement(id, placement.Running{At: on, Last: f.last, Alive: living})
+	if err != nil {
+		return 0, false
+	}
+	if note != "" {
+		f.note(fmt.Sprintf("the replacement of rank %d runs on %s: %s", f.job.Layout.Rank(id), f.job.Hosts[agent].Name, note))
+	}
+	f.last[id] = agent
+	return agent, true
+}
+
+// Close ends all agents, and what has started them.
+func (f *Fleet) Close() {
+	if f.listener != nil {
+		f.listener.Close()
+	}
+	for _, a := range f.Agents {
+		if _, far := a.(*remote.Remote); !far {
+			a.Close()
+		}
+	}
+	late := time.AfterFunc(endLimit, f.cancel)
+	if f.Places == nil { // nothing has begun that could end by itself
+		f.cancel()
+	}
+	f.starters.Wait()
+	late.Stop()
+	f.cancel()
+}
+
+// names are the names of hosts.
+func names(all []*candidate) string {
+	var list []string
+	for _, h := range all {
+		list = append(list, h.Name)
+	}
+	return strings.Join(list, ", ")
+}
