@@ -1,0 +1,148 @@
+package steward
+
+import "banyan/internal/proto"
+
+// writing is a steward's side of the ledger in its term: which versions it has sent to the voters,
+// and which of them are durable. Version 0 is the ledger with which the term began.
+type writing struct {
+	term    uint64
+	latest  uint64
+	durable uint64 // meaningful if begun
+	begun   bool
+	// versions from durable on: the first is that of number durable, or 0 before the term has begun.
+	versions []*Ledger
+	wrote    []confirmation
+	// electedIn is the number of the last version whose electorate differs from the one before.
+	electedIn uint64
+
+	draft   *Ledger // what is written next, nil if nothing has changed
+	then    []Action
+	flushAt proto.Time // Never, unless there is a draft
+	waiting []waiting
+}
+
+// confirmation is the last version that a voter has written, as far as its steward knows.
+type confirmation struct {
+	from   Host
+	number uint64
+}
+
+// waiting is an action that depends on a version.
+type waiting struct {
+	number uint64
+	action Action
+}
+
+func newWriting(term uint64, l *Ledger) *writing {
+	return &writing{term: term, versions: []*Ledger{l}, flushAt: proto.Never}
+}
+
+// version is the ledger with a number that isn't below the durable one.
+func (w *writing) version(number uint64) *Ledger {
+	return w.versions[number-w.base()]
+}
+
+func (w *writing) base() uint64 { return w.latest - uint64(len(w.versions)-1) }
+
+// now is what the ledger will say if the steward lives.
+func (w *writing) now() *Ledger {
+	if w.draft != nil {
+		return w.draft
+	}
+	return w.version(w.latest)
+}
+
+// change returns a ledger to be changed. It is written at the time at, or before.
+func (w *writing) change(at proto.Time) *Ledger {
+	if w.draft == nil {
+		w.draft = w.version(w.latest).clone()
+	}
+	w.flushAt = min(w.flushAt, at)
+	return w.draft
+}
+
+// after has an action carried out when all that has been changed so far is durable.
+func (w *writing) after(x Action) {
+	switch {
+	case w.draft != nil:
+		w.then = append(w.then, x)
+	default:
+		w.waiting = append(w.waiting, waiting{w.latest, x})
+	}
+}
+
+// settled says whether the present electorate is durable and isn't changing: then it may change.
+func (w *writing) settled() bool { return w.begun && w.durable >= w.electedIn }
+
+// flush makes a version of the draft.
+func (w *writing) flush() {
+	at := Version{w.term, w.latest + 1}
+	if w.draft.Electorate.Since == (Version{}) {
+		w.draft.Electorate.Since, w.electedIn = at, at.Number
+	}
+	w.draft.ID = at
+	w.versions, w.latest = append(w.versions, w.draft), at.Number
+	for _, x := range w.then {
+		w.waiting = append(w.waiting, waiting{w.latest, x})
+	}
+	w.draft, w.then, w.flushAt = nil, nil, proto.Never
+}
+
+// votes says whether witnesses vote on a version: on the beginning of a term, and on electorates.
+// They keep no ledger, so all else must be written by others.
+func (w *writing) votes(number uint64) bool {
+	return number == 0 || w.version(number).Electorate.Since == Version{w.term, number}
+}
+
+// confirm notes what a voter has written.
+func (w *writing) confirm(from Host, number uint64) {
+	for i := range w.wrote {
+		if c := &w.wrote[i]; c.from == from {
+			c.number = max(c.number, number)
+			return
+		}
+	}
+	w.wrote = append(w.wrote, confirmation{from, number})
+}
+
+func (w *writing) confirmed(v Voter, number uint64) bool {
+	for _, c := range w.wrote {
+		if c.from == v.Host {
+			return c.number >= number
+		}
+	}
+	return false
+}
+
+// settle finds the last version that a quorum has written, and says whether it is later than the
+// last one that was durable. All earlier versions are durable with it.
+func (w *writing) settle() bool {
+	for number := w.latest; !w.begun || number > w.durable; number-- {
+		witnesses := w.votes(number)
+		if w.version(number).Electorate.Quorum(func(v Voter) bool { return w.confirmed(v, number) && (witnesses || !v.Witness) }) {
+			w.versions = w.versions[number-w.base():]
+			w.durable, w.begun = number, true
+			return true
+		}
+		if number == w.base() {
+			break
+		}
+	}
+	return false
+}
+
+// due returns the actions that waited for what is durable now.
+func (w *writing) due() []Action {
+	var due []Action
+	n := 0
+	for _, x := range w.waiting {
+		if x.number <= w.durable {
+			due = append(due, x.action)
+		} else {
+			w.waiting[n] = x
+			n++
+		}
+	}
+	w.waiting = w.waiting[:n]
+	return due
+}
