@@ -155,6 +155,7 @@ func (a *Agent) ask(now proto.Time) {
 				about = append(about, subject{x.Host, x.Incarnation})
 			}
 		}
+		a.steward.silent = len(about)
 	}
 	q := a.lease.ask(now, a.cfg.Lease, e, about)
 	m := &Message{Kind: Renew, From: a.cfg.Self, Number: q.number, Incarnation: a.incarnation, At: a.known.at, ID: e.Since}

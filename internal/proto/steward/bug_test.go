@@ -1,7 +1,5 @@
 package steward
 
-import "banyan/internal/proto"
-
 // bug names a mistake that could be made; "" is none. Its hooks stand between the world and the
 // machines.
 type bug string
@@ -19,21 +17,16 @@ const (
 	ownSilence bug = "own silence"
 	// A voter forgets what it has promised.
 	promiseForgotten bug = "promise forgotten"
-	// An electorate changes without the former voters.
-	formerForgotten bug = "former voters forgotten"
 	// A steward acts on what isn't durable.
 	notDurable bug = "not durable"
-	// A dead voter's vote is given back: half of the voters are enough.
-	voteGivenBack bug = "vote given back"
-	// An agent comes back from a lost lease in the same incarnation.
-	sameIncarnation bug = "same incarnation"
 )
 
 // message is what an agent receives in place of a message.
 func (b bug) message(n *node, m *Message) *Message {
 	if b == oldTermObeyed && m.Kind == Start {
-		n.agent.term = min(n.agent.term, m.Term)
-		n.lastTerm = n.agent.term
+		x := *m
+		x.Term = max(m.Term, n.agent.term)
+		return &x
 	}
 	return m
 }
@@ -71,11 +64,6 @@ func (b bug) after(w *world, n *node, out *[]Action) {
 		}
 	case promiseForgotten:
 		a.voter.promised = 0
-	case sameIncarnation:
-		if a.incarnation > 0 {
-			a.incarnation = 0
-			a.welcome = true
-		}
 	case notDurable:
 		if a.Leads() {
 			for _, x := range a.steward.waiting {
@@ -85,5 +73,3 @@ func (b bug) after(w *world, n *node, out *[]Action) {
 		}
 	}
 }
-
-var _ = proto.Never

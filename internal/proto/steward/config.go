@@ -37,7 +37,7 @@ type Config struct {
 // Defaults are the times of real jobs, when a second has so many units.
 func Defaults(second proto.Time) Config {
 	return Config{
-		Lease: 5 * second, Margin: second / 2, Renew: second / 2, Patience: second, Stagger: second / 2,
+		Lease: 5 * second, Margin: second / 2, Renew: second / 2, Patience: second, Stagger: second,
 		GiveUp: 30 * second, Gather: second / 200, Drift: 1000,
 	}
 }

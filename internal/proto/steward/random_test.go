@@ -48,7 +48,7 @@ func play(s setting, seed uint64, faults []fault, heal proto.Time) error {
 	for _, f := range faults {
 		w.strike(f)
 	}
-	w.finish = heal + 60*sec
+	w.finish = heal + 15*sec
 	if err := w.run(w.finish + 60*sec); err != nil {
 		return err
 	}

@@ -98,12 +98,22 @@ func (a *Agent) settle(now proto.Time) {
 	}
 }
 
-// elect changes the electorate if others should vote, or ends such a change.
+// elect changes the electorate if others should vote, or ends such a change. Voters of another
+// electorate count the age of each lease anew. So if several hosts are silent it waits for the
+// verdicts on all of them, or until it has waited long enough for those that only this voter
+// can't hear.
 func (a *Agent) elect(now proto.Time) {
 	s := a.steward
-	if !s.settled() {
+	if !s.review || !s.settled() {
 		return
 	}
+	if s.silent > 0 && !s.now().Electorate.Changing() {
+		s.electBy = min(s.electBy, now+a.cfg.Lease+a.cfg.Margin+2*a.cfg.Renew)
+		if now < s.electBy {
+			return
+		}
+	}
+	s.review, s.electBy = false, proto.Never
 	e := &s.now().Electorate
 	if e.Changing() {
 		s.change(now).Electorate = Electorate{Voters: e.Voters}
@@ -139,6 +149,7 @@ func (a *Agent) judge(now proto.Time, q *question) {
 	for i, x := range q.about {
 		if s.now().up(x.host, x.incarnation) && q.quiet(i, a.cfg.Lease+a.cfg.Margin, a.cfg.Renew) {
 			a.lose(now, x.host)
+			s.silent--
 		}
 	}
 }
@@ -230,7 +241,7 @@ func (a *Agent) Start(now proto.Time, p proto.Proc, on Host, out *[]Action) bool
 	}
 	next := Place{Proc: p, Incarnation: last.Incarnation + 1, Host: on, HostIncarnation: x.Incarnation}
 	s := a.steward
-	s.change(now).Places[p] = next
+	s.change(now + a.cfg.Gather).Places[p] = next
 	s.after(Action{Kind: Send, To: on, Message: &Message{Kind: Start, From: a.cfg.Self, Term: s.term, Incarnation: x.Incarnation, Place: next}})
 	a.flush(now)
 	return true

@@ -28,7 +28,6 @@ type world struct {
 	err     error
 
 	led     map[uint64]Host // the stewards that have acted, by term
-	obeyed  map[uint64]Host // the stewards that were obeyed, by term
 	durable *Ledger         // the last one that any steward found durable
 	spawned int
 	// times of interest: when a steward first acted in a term, and when a host's loss was durable.
@@ -72,6 +71,7 @@ type fault struct {
 	at, until proto.Time
 	host      Host
 	side      uint64 // of a cut: hosts by bit; messages to the others are lost
+	against   uint64 // if not 0: only those to these
 }
 
 type faultKind uint8
@@ -96,8 +96,12 @@ func (w *world) lost(from, to Host) bool {
 		if w.now < f.at || w.now >= f.until {
 			continue
 		}
-		from, to := f.side>>from&1 == 1, f.side>>to&1 == 1
-		if f.kind == cut && from != to || f.kind == oneWay && from && !to {
+		against := f.against
+		if against == 0 {
+			against = ^f.side
+		}
+		out, in := (f.side>>from)&(against>>to)&1 == 1, (against>>from)&(f.side>>to)&1 == 1
+		if f.kind == cut && (out || in) || f.kind == oneWay && out {
 			return true
 		}
 	}
@@ -140,6 +144,7 @@ type setting struct {
 	end       bool // with the console
 	procs     int
 	voters    int
+	slow      bool       // messages take up to 300 ms
 	drift     proto.Time // clocks differ by so many millionths
 	configure func(*Config)
 	bug       bug
@@ -149,8 +154,11 @@ func newWorld(s setting, seed uint64) *world {
 	const second = 1_000_000
 	w := &world{
 		random: rand.New(rand.NewPCG(seed, 1)), second: second, arrival: map[[2]Host]proto.Time{}, delay: [2]proto.Time{50, 2000},
-		finish: 60 * second, limit: 10_000_000, bug: s.bug, led: map[uint64]Host{}, obeyed: map[uint64]Host{},
+		finish: 60 * second, limit: 10_000_000, bug: s.bug, led: map[uint64]Host{},
 		ledAt: map[uint64]proto.Time{}, lostAt: map[Host]proto.Time{},
+	}
+	if s.slow {
+		w.delay[1] = 300_000
 	}
 	var entries []HostEntry
 	for h := range Host(s.hosts) {
@@ -228,7 +236,7 @@ func (w *world) run(until proto.Time) error {
 		e := heap.Pop(&w.queue).(event)
 		w.now = e.at
 		if w.steps++; w.steps > w.limit {
-			return fmt.Errorf("no end within %d steps", w.limit)
+			return errLimit
 		}
 		n := e.to
 		switch {
@@ -282,8 +290,12 @@ func (w *world) deliver(n *node, m *Message) {
 		w.carry(n, out)
 		return
 	}
-	m = w.bug.message(n, m)
-	w.call(n, func(now proto.Time, out *[]Action) { n.agent.Receive(now, m, out) })
+	before, spawned := n.agent.term, w.spawned
+	x := w.bug.message(n, m)
+	w.call(n, func(now proto.Time, out *[]Action) { n.agent.Receive(now, x, out) })
+	if w.spawned > spawned && m.Term < before {
+		w.fail("host %d obeys the steward of term %d, and has heard of term %d", n.host, m.Term, before)
+	}
 }
 
 // call calls an agent's machine, and carries out its actions.

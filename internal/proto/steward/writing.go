@@ -15,6 +15,13 @@ type writing struct {
 	// electedIn is the number of the last version whose electorate differs from the one before.
 	electedIn uint64
 
+	// review says that something has changed since the electorate was looked at last.
+	review bool
+	// silent is how many hosts the voters were asked about and aren't judged yet. The electorate
+	// doesn't change before, or before electBy.
+	silent  int
+	electBy proto.Time
+
 	draft   *Ledger // what is written next, nil if nothing has changed
 	then    []Action
 	flushAt proto.Time // Never, unless there is a draft
@@ -34,7 +41,7 @@ type waiting struct {
 }
 
 func newWriting(term uint64, l *Ledger) *writing {
-	return &writing{term: term, versions: []*Ledger{l}, flushAt: proto.Never}
+	return &writing{term: term, versions: []*Ledger{l}, flushAt: proto.Never, electBy: proto.Never}
 }
 
 // version is the ledger with a number that isn't below the durable one.
@@ -57,7 +64,7 @@ func (w *writing) change(at proto.Time) *Ledger {
 	if w.draft == nil {
 		w.draft = w.version(w.latest).clone()
 	}
-	w.flushAt = min(w.flushAt, at)
+	w.flushAt, w.review = min(w.flushAt, at), true
 	return w.draft
 }
 
@@ -121,7 +128,7 @@ func (w *writing) settle() bool {
 		witnesses := w.votes(number)
 		if w.version(number).Electorate.Quorum(func(v Voter) bool { return w.confirmed(v, number) && (witnesses || !v.Witness) }) {
 			w.versions = w.versions[number-w.base():]
-			w.durable, w.begun = number, true
+			w.durable, w.begun, w.review = number, true, true
 			return true
 		}
 		if number == w.base() {

@@ -11,10 +11,10 @@ func Command() *cobra.Command {
 		Long: `The simulators run the code that real jobs run. Broadcasts, reductions and the membership run
 in the time of the LogP model: sending and receiving take a process the overhead o each, a message
 travels for the latency L. Replicated jobs run in that of LogGP, where bytes take time as well; the
-failure detector under the one-port model.`,
+failure detector under the one-port model. Agents of many hosts run with clocks that differ.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sim.AddCommand(broadcastCommand(), reduceCommand(), campaignCommand(), detectorCommand(), qualityCommand(), probingCommand(), membershipCommand(), replicationCommand())
+	sim.AddCommand(broadcastCommand(), reduceCommand(), campaignCommand(), detectorCommand(), qualityCommand(), probingCommand(), membershipCommand(), replicationCommand(), hostsCommand())
 	return sim
 }
