@@ -16,7 +16,7 @@ type Agent struct {
 	leader      Host
 	lease       lease
 	incarnation proto.Incarnation
-	welcome     bool // the ledger has this incarnation
+	welcome     bool // the steward knows this incarnation, and that it has had a lease
 	renewAt     proto.Time
 	own         []Place // the processes of this incarnation
 	unnoted     []Place // what of them the steward has to be told
@@ -38,12 +38,9 @@ func New(now proto.Time, cfg Config, first *Ledger) *Agent {
 	a := &Agent{cfg: cfg, voter: newVoter(now, cfg.Self, false, first), renewAt: now}
 	a.learn(a.voter.accepted)
 	a.lease.lostAt = now
-	if x := first.Entry(cfg.Self); x != nil {
-		a.welcome = true
-		for _, p := range first.Places {
-			if p.Host == cfg.Self && p.State == Running {
-				a.own = append(a.own, p)
-			}
+	for _, p := range first.Places {
+		if p.Host == cfg.Self && p.State == Running {
+			a.own = append(a.own, p)
 		}
 	}
 	return a
@@ -197,8 +194,11 @@ func (a *Agent) answered(now proto.Time, m *Message) {
 	if q == nil {
 		return
 	}
-	if a.lease.renewed(q, a.cfg.Lease) {
-		a.do(Action{Kind: Extend, Until: a.lease.until})
+	if held := a.lease.held; a.lease.renewed(q, a.cfg.Lease) {
+		a.extend()
+		if !held {
+			a.tell()
+		}
 	}
 	switch {
 	case a.steward != nil:
@@ -207,6 +207,27 @@ func (a *Agent) answered(now proto.Time, m *Message) {
 		if r := q.electorate.rank(a.cfg.Self, a.leader); r >= 0 && q.leaderless(a.cfg.Patience+proto.Time(r)*a.cfg.Stagger) {
 			a.begin(now)
 		}
+	}
+}
+
+// extend lets the processes act as long as the lease runs, if the steward knows this incarnation.
+func (a *Agent) extend() {
+	if a.welcome {
+		a.do(Action{Kind: Extend, Until: a.lease.until})
+	}
+}
+
+// welcomed takes the steward's word that this incarnation is in the ledger, or which one may come.
+func (a *Agent) welcomed(m *Message) {
+	switch {
+	case a.welcome || !a.lease.held || m.Incarnation < a.incarnation:
+	case m.Incarnation > a.incarnation:
+		a.incarnation, a.own = m.Incarnation, nil
+		a.do(Action{Kind: Kill})
+		a.tell()
+	default:
+		a.welcome = true
+		a.extend()
 	}
 }
 
@@ -279,7 +300,7 @@ func (a *Agent) Receive(now proto.Time, m *Message, out *[]Action) {
 	case Join:
 		a.join(now, m)
 	case Welcome:
-		a.welcome = a.welcome || m.Incarnation == a.incarnation
+		a.welcomed(m)
 	}
 	a.flush(now)
 }
@@ -287,7 +308,7 @@ func (a *Agent) Receive(now proto.Time, m *Message, out *[]Action) {
 // started takes a steward's command to start a process. It obeys if it has heard of no later term,
 // if this is the incarnation that is meant, and if it holds a lease.
 func (a *Agent) started(m *Message) {
-	if m.Term < a.term || m.Incarnation != a.incarnation || !a.lease.held || a.over {
+	if m.Term < a.term || m.Incarnation != a.incarnation || !a.lease.held || !a.welcome || a.over {
 		return
 	}
 	a.follow(m.Term, m.From)

@@ -2,7 +2,7 @@
 // hosts are lost, where each process runs, and which agent leads. There is one agent a host. One of
 // them is the steward, which commands the others. It is a pure machine (package proto).
 //
-// # Who votes
+// # Voters
 //
 // Up to MaxVoters hosts vote, in different failure domains where there are (Ledger.Elect). If they
 // are an even number, the console votes too, if it runs on a machine of its own, or else a witness:
@@ -17,7 +17,8 @@
 // answered a question, the agent holds a lease that runs for Config.Lease from when it asked. When
 // the lease ends, the processes are dead: the driver has given the kernel each deadline before
 // (Extend), so a stopped agent makes no difference. An agent that has lost its lease begins its
-// next incarnation, without processes.
+// next incarnation, without processes. When an incarnation has its first lease it joins, and its
+// processes act from when the steward has welcomed it.
 //
 // A voter remembers when it last granted each agent a lease. The steward asks the voters how long
 // they have granted a silent agent nothing. If a quorum says Lease + Margin, the agent's
@@ -28,7 +29,7 @@
 //
 // # Terms and the ledger
 //
-// The ledger says which host is up, where each process runs and how it ended, who votes, and the
+// The ledger says which host is up, where each process runs and how it ended, which parties vote, and the
 // outcome. Only the steward of a term writes it. A voter listens to no term before the last one
 // that it has promised. To begin a term, a candidate collects the promises of a quorum, and with
 // them the last version that any of them has written (Prepare, Promise). It writes that version as
@@ -83,9 +84,9 @@
 //
 // TestTerms tries all orders of events among two to four voters, with a witness or without:
 // campaigns at any moment, messages late or lost. TestLeases does the same for leases, with all
-// clocks. TestPoints lets every fault strike at every moment of a job of two to four hosts, and
-// TestRandom several at random moments in jobs of up to 64. The canaries check that they find
-// mistakes.
+// clocks. TestPoints lets every fault strike a job of two to four hosts at moments close together,
+// also two faults in a row, and TestRandom several at random moments in jobs of up to 63 hosts and a
+// witness. The canaries check that they find mistakes.
 //
 // # Limits
 //

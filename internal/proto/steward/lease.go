@@ -70,6 +70,16 @@ func (q *question) answer(from Host) *answer {
 	return nil
 }
 
+// forget drops a host from what was asked: the answers are about a time before it joined.
+func (q *question) forget(h Host) {
+	q.about = slices.Clone(q.about)
+	for i := range q.about {
+		if q.about[i].host == h {
+			q.about[i].host = NoHost
+		}
+	}
+}
+
 // granted says whether a quorum has answered.
 func (q *question) granted() bool {
 	return q.electorate.Quorum(func(v Voter) bool { return q.answer(v.Host) != nil })

@@ -18,8 +18,8 @@ const (
 	Start               // steward to agent: start Place
 	Report              // agent to steward: the state of Place
 	Noted               // steward to agent: that is in the ledger
-	Join                // agent to steward: I am here, in this incarnation
-	Welcome             // steward to agent: you are in the ledger
+	Join                // agent to steward: I am here in this incarnation, and hold a lease
+	Welcome             // steward to agent: Incarnation is in the ledger, or may join
 )
 
 func (k Kind) String() string {

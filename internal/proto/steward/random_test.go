@@ -24,10 +24,10 @@ func (w *world) end() error {
 // goesOn checks that the job finished on each live host, if a quorum of the last voters lives.
 func (w *world) goesOn() error {
 	e := &w.durable.Electorate
-	lives := func(v Voter) bool {
+	alive := func(v Voter) bool {
 		return !w.nodes[v.Host].dead && (v.Witness || w.nodes[v.Host].agent.outcome.Reason != NoMajority)
 	}
-	if !e.Quorum(lives) {
+	if !e.Quorum(alive) {
 		return nil
 	}
 	for _, n := range w.nodes {
@@ -36,7 +36,7 @@ func (w *world) goesOn() error {
 		}
 	}
 	for _, v := range e.Voters {
-		if lives(v) && !v.Witness && w.nodes[v.Host].agent.outcome.Reason != Finished {
+		if alive(v) && !v.Witness && w.nodes[v.Host].agent.outcome.Reason != Finished {
 			return fmt.Errorf("voter %d hasn't finished", v.Host)
 		}
 	}

@@ -204,7 +204,9 @@ func (a *Agent) deliver() {
 }
 
 // join takes an agent into the ledger. If it was there in an earlier incarnation, that one is over:
-// its own agent says so.
+// its own agent says so. An agent joins when it holds a lease, and its processes act only when it
+// is welcome. So what is said about it from here on is about an incarnation that has had a lease:
+// one that never had any could get it by an old question, after a verdict.
 func (a *Agent) join(now proto.Time, m *Message) {
 	s := a.steward
 	if !a.Leads() {
@@ -222,7 +224,10 @@ func (a *Agent) join(now proto.Time, m *Message) {
 		s.change(now).admit(m.From, m.Incarnation, m.Domain)
 		s.after(Action{Kind: HostUp, Host: m.From, Incarnation: m.Incarnation})
 	case x.State == Lost:
-		return // it will find out that its lease is over
+		welcome.Message.Incarnation++ // this one can't come any more
+	}
+	for i := range a.lease.questions {
+		a.lease.questions[i].forget(m.From)
 	}
 	s.after(welcome)
 	a.deliver()

@@ -335,23 +335,25 @@ func TestTermsCanaries(t *testing.T) {
 		{hosts: 4, voters: 3, begin: 1, change: 1, leave: 1, bug: withoutFormer},
 		{hosts: 3, voters: 3, begin: 2, change: 1, bug: withoutPromises},
 		{hosts: 2, voters: 2, begin: 1, change: 2, bug: halfEnough},
-		{hosts: 2, voters: 2, begin: 2, change: 2, withWitness: true, bug: witnessCounts},
+		{hosts: 2, voters: 2, begin: 1, change: 1, withWitness: true, bug: witnessCounts},
 		{hosts: 3, voters: 3, begin: 1, change: 1, bug: voteGivenBack},
 		{hosts: 3, voters: 3, begin: 1, change: 1, bug: ownLedger},
 	} {
 		t.Run(string(s.bug), func(t *testing.T) {
-			stats, err := explore.All(newTerms(s), 1_000_000)
+			var err error
 			var v *explore.Violation
-			if !errors.As(err, &v) {
-				// It is looked for at random where there are too many states.
-				for seed := uint64(1); seed <= 20_000 && !errors.As(err, &v); seed++ {
-					err = explore.Random(newTerms(s), seed, 1000)
-				}
+			seed := uint64(1)
+			for ; seed <= 5000 && !errors.As(err, &v); seed++ {
+				err = explore.Random(newTerms(s), seed, 1000)
 			}
-			if !errors.As(err, &v) {
-				t.Fatalf("not caught in %d states: %v", stats.States, err)
+			if v == nil { // chance misses it
+				_, err = explore.All(newTerms(s), 200_000)
+				errors.As(err, &v)
 			}
-			t.Logf("%d states: %v", stats.States, err)
+			if v == nil {
+				t.Fatalf("not caught: %v", err)
+			}
+			t.Log(err)
 		})
 	}
 }
