@@ -29,13 +29,13 @@
 //
 // # Terms and the ledger
 //
-// The ledger says which host is up, where each process runs and how it ended, which parties vote, and the
-// outcome. Only the steward of a term writes it. A voter listens to no term before the last one
-// that it has promised. To begin a term, a candidate collects the promises of a quorum, and with
-// them the last version that any of them has written (Prepare, Promise). It writes that version as
-// its own. This is Paxos with the whole ledger as the value. What a quorum has written is durable,
-// and only then does anything depend on it (Action, writing.after). With five voters a version is
-// on three agents at least.
+// The ledger says which host is up, where each process runs and how it ended, which parties vote,
+// and the outcome. Only the steward of a term writes it. A voter listens to no term before the last
+// one that it has promised. To begin a term, a candidate collects the promises of a quorum, and
+// with them the last version that any of them has written (Prepare, Promise). It writes that
+// version as its own. This is Paxos with the whole ledger as the value. What a quorum has written
+// is durable, and only then does anything depend on it (Action, writing.after). With five voters a
+// version is on three agents at least.
 //
 // A new electorate is written under both the former and the new voters, and the next version ends
 // the former ones' vote. A steward changes the electorate only when the present one is durable.
@@ -85,8 +85,8 @@
 // TestTerms tries all orders of events among two to four voters, with a witness or without:
 // campaigns at any moment, messages late or lost. TestLeases does the same for leases, with all
 // clocks. TestPoints lets every fault strike a job of two to four hosts at moments close together,
-// also two faults in a row, and TestRandom several at random moments in jobs of up to 63 hosts and a
-// witness. The canaries check that they find mistakes.
+// also two faults in a row, and TestRandom several at random moments in jobs of up to 63 hosts and
+// a witness. The canaries check that they find mistakes.
 //
 // # Limits
 //

@@ -40,7 +40,8 @@ type Message struct {
 	// acting steward, or 0; of Refuse: the promised one.
 	Term uint64
 	// At is what the sender has accepted, or, of Write, what it writes; Steward, ID and Electorate
-	// are those of At, but for ID of Renew: since when the electorate is that the sender knows. The answers to Renew have no Electorate if the agent that asked knows At.
+	// are those of At, but for ID of Renew: since when the electorate is that the sender knows. The
+	// answers to Renew have no Electorate if the agent that asked knows At.
 	At         Version
 	Steward    Host
 	ID         Version
@@ -63,15 +64,19 @@ type ActionKind uint8
 
 // Kinds of actions.
 const (
-	Send     ActionKind = iota // Message to To
-	Extend                     // the processes may act until Until, by this agent's clock
-	Kill                       // all processes of this agent, before anything else
-	Spawn                      // start the process of Place
-	Lead                       // this agent is the acting steward now: Ledger is what it goes on with
-	StepDown                   // it isn't any more
-	HostLost                   // told to the steward: Host is lost in Incarnation, as the ledger says
-	HostUp                     // told to the steward: Host is there in Incarnation, as the ledger says
-	Over                       // this agent is over, because of Outcome. It goes on answering until its driver ends it
+	Send   ActionKind = iota // Message to To
+	Extend                   // the processes may act until Until, by this agent's clock
+	Kill                     // all processes of this agent, before anything else
+	Spawn                    // start the process of Place
+	// this agent is the acting steward now: Ledger is what it goes on with
+	Lead
+	StepDown // it isn't any more
+	// told to the steward: Host is lost in Incarnation, as the ledger says
+	HostLost
+	// told to the steward: Host is there in Incarnation, as the ledger says
+	HostUp
+	// this agent is over, because of Outcome. It goes on answering until its driver ends it
+	Over
 )
 
 // Action is something that a machine wants done.

@@ -8,9 +8,9 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-// TestPoints lets each fault strike a job of two to four hosts, with a witness or without, at moments
-// 250 ms apart: deaths, pauses shorter and longer than a lease, cuts and one-way losses that heal or
-// don't. Thorough, they are 50 ms apart, and a second fault follows, a second apart.
+// TestPoints lets each fault strike a job of two to four hosts, with a witness or without, at
+// moments 250 ms apart: deaths, pauses shorter and longer than a lease, cuts and one-way losses
+// that heal or don't. Thorough, they are 50 ms apart, and a second fault follows, a second apart.
 func TestPoints(t *testing.T) {
 	step, second := sec/4, false
 	if explore.Long() {

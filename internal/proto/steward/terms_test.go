@@ -320,9 +320,9 @@ func TestTerms(t *testing.T) {
 			if tc.long && !explore.Long() {
 				t.Skip("long")
 			}
-			stats, err := explore.All(newTerms(tc.termsSetting), 200_000_000)
-			t.Logf("%d states, %d ends, depth %d", stats.States, stats.Ends, stats.Depth)
-			if err != nil {
+			stats, err := explore.All(newTerms(tc.termsSetting), 20_000_000)
+			t.Logf("%d states, %d ends, depth %d, %v", stats.States, stats.Ends, stats.Depth, err)
+			if err != nil && !errors.Is(err, explore.ErrLimit) {
 				t.Fatal(err)
 			}
 		})

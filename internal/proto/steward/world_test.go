@@ -332,8 +332,8 @@ func (w *world) observe(n *node) {
 	w.durable = late
 }
 
-// missing returns what an early ledger says and a late one has forgotten: nothing, if that is empty.
-// Incarnations grow, and the states of each go one way.
+// missing returns what an early ledger says and a late one has forgotten: nothing, if that is
+// empty. Incarnations grow, and the states of each go one way.
 func missing(early, late *Ledger) string {
 	older := func(i, j proto.Incarnation, s, t int) bool { return i > j || i == j && s > t }
 	for i, p := range early.Places {

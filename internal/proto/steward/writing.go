@@ -9,7 +9,8 @@ type writing struct {
 	latest  uint64
 	durable uint64 // meaningful if begun
 	begun   bool
-	// versions from durable on: the first is that of number durable, or 0 before the term has begun.
+	// versions from durable on: the first is that of number durable, or 0 before the term has
+	// begun.
 	versions []*Ledger
 	wrote    []confirmation
 	// electedIn is the number of the last version whose electorate differs from the one before.

@@ -23,7 +23,8 @@ type Outcome struct {
 	Wrong          int // verdicts on hosts that were alive
 }
 
-// warm is how long the agents run before a fault, while their messages are counted.
+// warm is how many seconds the agents run before a fault. In the last of them their messages are
+// counted.
 const warm = 2
 
 // simulation is a run under way.
@@ -80,7 +81,10 @@ func Run(s Settings, seed uint64) (Outcome, error) {
 		r.start(0, 0, 1, int32(s.Hosts))
 	} else {
 		r.fault = warm * Second
-		r.play(r.fault, func() bool { return false })
+		never := func() bool { return false }
+		r.play(r.fault-Second, never)
+		clear(r.sent)
+		r.play(r.fault, never)
 		r.rates()
 		r.strike()
 	}
@@ -164,11 +168,11 @@ func (r *simulation) strike() {
 	}
 }
 
-// rates notes how many messages were sent until now.
+// rates notes how many messages were sent in the last second.
 func (r *simulation) rates() {
 	for _, sent := range r.sent[:r.Hosts] {
-		r.Rate += float64(sent) / warm / float64(r.Hosts)
-		r.MostRate = max(r.MostRate, float64(sent)/warm)
+		r.Rate += float64(sent) / float64(r.Hosts)
+		r.MostRate = max(r.MostRate, float64(sent))
 	}
 }
 
@@ -290,9 +294,12 @@ func (r *simulation) restart(now proto.Time, h int32) {
 		started := false
 		for p := range l.Places {
 			if x := l.Places[p]; x.State == steward.Ended && x.How == steward.LostWithHost {
-				to := steward.Host(r.random.IntN(r.Hosts))
-				if n.agent.Start(n.clock(now), proto.Proc(p), to, &r.out) {
-					started = true
+				for range 64 { // a host that is lost may be drawn
+					to := steward.Host(r.random.IntN(r.Hosts))
+					if n.agent.Start(n.clock(now), proto.Proc(p), to, &r.out) {
+						started = true
+						break
+					}
 				}
 			}
 		}
