@@ -19,7 +19,8 @@ type terms struct {
 	witness *Witness
 	links
 	led     map[uint64]Host
-	durable *Ledger
+	durable *Ledger // the last that was found durable, as version at
+	at      Version
 	begins  int // that may still happen
 	changes int // of a ledger's content
 	leaves  int // of hosts
@@ -78,7 +79,7 @@ func newTerms(s termsSetting) *terms {
 		parties, witness = s.hosts+1, Host(s.hosts)
 	}
 	first := NewLedger(entries, nil, witness, false, s.voters)
-	t := &terms{termsSetting: s, links: newLinks(parties), led: map[uint64]Host{}, durable: first,
+	t := &terms{termsSetting: s, links: newLinks(parties), led: map[uint64]Host{}, durable: first, at: Version{1, 0},
 		begins: s.begin, changes: s.change, leaves: s.leave}
 	for h := range Host(s.hosts) {
 		cfg := Defaults(1000)
@@ -217,9 +218,11 @@ func (t *terms) carry(from Host, out []Action) error {
 		return nil
 	}
 	s := t.agents[from].steward
-	early, late := t.durable, s.version(s.durable)
-	if early.ID.After(late.ID) {
+	early, late, at := t.durable, s.version(s.durable), Version{s.term, s.durable}
+	if t.at.After(at) {
 		early, late = late, early
+	} else {
+		t.at = at
 	}
 	if len(early.Places) > len(late.Places) || !slices.Equal(early.Places, late.Places[:len(early.Places)]) {
 		return fmt.Errorf("ledger %v was durable and isn't in %v", early.ID, late.ID)
@@ -294,6 +297,7 @@ func (t *terms) AppendKey(dst []byte) []byte {
 		}
 	}
 	dst = fmt.Append(dst, t.begins, t.changes, t.leaves)
+	dst = fmt.Append(dst, t.at)
 	ledger(t.durable)
 	return dst
 }

@@ -27,9 +27,10 @@ type world struct {
 	bug     bug
 	err     error
 
-	led     map[uint64]Host // the stewards that have acted, by term
-	durable *Ledger         // the last one that any steward found durable
-	spawned int
+	led       map[uint64]Host // the stewards that have acted, by term
+	durable   *Ledger         // the last one that any steward found durable
+	durableAt Version         // as this version
+	spawned   int
 	// times of interest: when a steward first acted in a term, and when a host's loss was durable.
 	ledAt  map[uint64]proto.Time
 	lostAt map[Host]proto.Time
@@ -77,7 +78,7 @@ func newWorld(s setting, seed uint64) *world {
 		witness = Host(s.hosts)
 	}
 	first := NewLedger(entries, places, witness, s.end, max(s.voters, 0)+MaxVoters*b2i(s.voters == 0))
-	w.durable = first
+	w.durable, w.durableAt = first, Version{Term: 1}
 	parties := s.hosts + b2i(s.witness)
 	for h := range Host(parties) {
 		n := &node{host: h, offset: proto.Time(w.random.Int64N(1000 * second)), wakesAt: proto.Never}
@@ -318,13 +319,15 @@ func (w *world) observe(n *node) {
 	if !a.Leads() {
 		return
 	}
-	l := a.steward.version(a.steward.durable)
-	if l.ID == w.durable.ID {
+	at := Version{a.steward.term, a.steward.durable}
+	if at == w.durableAt {
 		return
 	}
-	early, late := w.durable, l
-	if early.ID.After(late.ID) {
+	early, late := w.durable, a.steward.version(a.steward.durable)
+	if w.durableAt.After(at) {
 		early, late = late, early
+	} else {
+		w.durableAt = at
 	}
 	if what := missing(early, late); what != "" {
 		w.fail("%s of ledger %v was durable and isn't in %v", what, early.ID, late.ID)
