@@ -133,6 +133,11 @@ func (t *terms) Apply(s step) error {
 			}
 			return t.carry(at, out)
 		}
+		if t.bug == ownLedger && m.Kind == Promise {
+			x := *m
+			x.At, x.Ledger = Version{}, nil
+			m = &x
+		}
 		t.agents[at].Receive(0, m, &out)
 	case stBegin:
 		t.begins--
@@ -189,14 +194,10 @@ func (t *terms) spoil(at Host, out *[]Action) {
 			a.settle(0)
 		}
 	case witnessCounts:
-		if s := a.steward; s != nil && s.begun && t.witness != nil {
-			s.confirm(t.witness.voter.self, s.latest)
+		// The witness's vote stands for that of the other host, which keeps the ledger.
+		if s := a.steward; s != nil && s.begun {
+			s.confirm(1-at, s.latest)
 			a.settle(0)
-		}
-	case ownLedger:
-		if c := a.campaign; c != nil {
-			c.best.at, c.best.id, c.best.ledger = a.voter.at, a.voter.id, a.voter.ledger
-			a.canvass(0)
 		}
 	}
 }
