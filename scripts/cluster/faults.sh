@@ -130,12 +130,18 @@ signal() {
 
 power() {
 	local name all pid
+	local -a dying=()
 	all=$(hosts "$1") || exit
 	for name in $all; do ip link set "v${name#h}" down 2>/dev/null || true; done
 	for name in $all; do
-		! pid=$(first "$name") || kill -KILL "$pid"
+		if pid=$(first "$name"); then
+			kill -KILL "$pid"
+			dying+=("$pid")
+		fi
 	done
+	for pid in "${dying[@]}"; do await 20 gone "$pid"; done
 }
+gone() { [ ! -e "/proc/$1" ]; }
 
 # await tries a command for at most so many seconds.
 await() {
