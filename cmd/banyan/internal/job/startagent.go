@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/starter"
 )
 
@@ -20,6 +21,10 @@ func StartAgentCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
+			// The processes of the job mustn't read its key here.
+			if err := secure.HideMemory(); err != nil {
+				return cli.Failed(err)
+			}
 			// Whatever has started this may go away while the job goes on: a write to it then
 			// fails, and ends nothing.
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
