@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 )
@@ -12,42 +11,31 @@ var (
 	allocated = []string{"salloc", "--quiet", "--nodes=4", "--no-kill", "bin/banyan", "run", "-n", "4", "--replicas", "2"}
 )
 
-// needHosts skips a test while banyan run starts processes on its own host only.
-func needHosts(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	out, err := shared.Script(ctx, "run", "bin/banyan", "run", "--host", "h1", "-n", "1", "hostname").CombinedOutput()
-	if strings.Contains(string(out), "isn't this machine") {
-		t.Skip("banyan run starts processes on its own host only, so far")
-	}
-	if err != nil || string(out) != "h1\n" {
-		t.Fatalf("one process on h1: %v\n%s", err, out)
-	}
-}
-
 // Whatever becomes of one host, the job's output is byte for byte that of an undisturbed run.
 func TestRunOutlivesAHost(t *testing.T) {
-	needHosts(t)
 	for _, f := range []struct {
 		name    string
 		command []string
 		program []string
 		words   string
 		undo    string
+		always  bool // in short tests, too
 	}{
-		{"nothing", overHosts, cg, "", ""},
-		{"agent killed", overHosts, heat, "on 1 pkill -KILL -x banyan", ""},
-		{"agent stopped", overHosts, heat, "on 1 pkill -STOP -x banyan", "thaw 1"},
-		{"link down", overHosts, cg, "unplug 1", "plug 1"},
-		{"power cut", overHosts, heat, "power 1", ""},
-		{"host 0 off", overHosts, heat, "unplug 0", "plug 0"},
-		{"host stopped for 5 s", overHosts, heat, "freeze 1; sleep 5; thaw 1", ""},
-		{"allocation", allocated, heat, "", ""},
-		{"allocation, link down", allocated, heat, "unplug 1", "plug 1"},
-		{"allocation, slurmd killed", allocated, heat, "kill-slurmd 1", ""},
-		{"allocation, node down", allocated, heat, "node-down 1", ""},
+		{"nothing", overHosts, cg, "", "", true},
+		{"agent killed", overHosts, heat, "on 1 pkill -KILL -x banyan", "", true},
+		{"agent stopped", overHosts, heat, "on 1 pkill -STOP -x banyan", "thaw 1", false},
+		{"link down", overHosts, cg, "unplug 1", "plug 1", false},
+		{"power cut", overHosts, heat, "power 1", "", true},
+		{"host 0 off", overHosts, heat, "unplug 0", "plug 0", true},
+		{"host stopped for 5 s", overHosts, heat, "freeze 1; sleep 5; thaw 1", "", false},
+		{"allocation", allocated, heat, "", "", false},
+		{"allocation, link down", allocated, heat, "unplug 1", "plug 1", true},
+		{"allocation, slurmd killed", allocated, heat, "kill-slurmd 1", "", false},
+		{"allocation, node down", allocated, heat, "node-down 1", "", false},
 	} {
+		if testing.Short() && !f.always {
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) {
 			want := undisturbed(t, f.program)
 			j := start(t, command(f.command, f.program)...)
@@ -72,7 +60,6 @@ func TestRunOutlivesAHost(t *testing.T) {
 // A firewall rejects what the halves say to each other; both hear the console. The job goes on on
 // one side, or ends and says why. Nothing is printed twice.
 func TestRunWithRejectingHalves(t *testing.T) {
-	needHosts(t)
 	want := undisturbed(t, heat)
 	j := start(t, command(overHosts, heat)...)
 	j.await("step 1000", 1)
@@ -90,7 +77,6 @@ func TestRunWithRejectingHalves(t *testing.T) {
 
 // When the console is killed, or Slurm cancels the job, nothing is left on any host.
 func TestRunEnds(t *testing.T) {
-	needHosts(t)
 	for _, f := range []struct {
 		name    string
 		command []string

@@ -7,6 +7,9 @@ import (
 
 // What Slurm does to a node or a job is a fault like others.
 func TestSlurm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("they are a matter of Slurm more than of Banyan")
+	}
 	t.Run("slurmd killed", func(t *testing.T) {
 		want := undisturbed(t, heat)
 		j := start(t, command(srun, heat)...)
