@@ -93,11 +93,14 @@ type site struct {
 	all    []agent.Agent
 }
 
+// shortLease is for tests in which a host is lost.
+const shortLease = 2 * time.Second
+
 // newSite starts n agents. through, if given, makes the address at which they find the launcher.
-func newSite(t *testing.T, n int, through func(to string) string) *site {
+func newSite(t *testing.T, n int, lease time.Duration, through func(to string) string) *site {
 	t.Helper()
 	key := secure.NewKey()
-	l, err := remote.Listen("127.0.0.1:0", key, remote.Options{Lease: 2 * time.Second, Note: func(text string) { t.Log(text) }})
+	l, err := remote.Listen("127.0.0.1:0", key, remote.Options{Lease: lease, Note: func(text string) { t.Log(text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,13 +236,13 @@ func TestJobs(t *testing.T) {
 	}
 	places := []int{0, 1, 1, 0} // each replica of a rank on a host of its own
 	t.Run("undisturbed", func(t *testing.T) {
-		s := newSite(t, 2, nil)
+		s := newSite(t, 2, shortLease, nil)
 		r := run(t, steps, s.all, places, nil)
 		r.same(t, want)
 		s.end()
 	})
 	t.Run("agent killed", func(t *testing.T) {
-		s := newSite(t, 2, nil)
+		s := newSite(t, 2, shortLease, nil)
 		r := run(t, steps, s.all, places, func() { s.agents[1].Process.Kill() })
 		r.same(t, want)
 		if !strings.Contains(r.stderr, "lost") {
@@ -247,12 +250,12 @@ func TestJobs(t *testing.T) {
 		}
 	})
 	t.Run("agent told to end", func(t *testing.T) {
-		s := newSite(t, 2, nil)
+		s := newSite(t, 2, shortLease, nil)
 		r := run(t, steps, s.all, places, func() { s.agents[0].Process.Signal(os.Interrupt) })
 		r.same(t, want)
 	})
 	t.Run("agent stopped", func(t *testing.T) {
-		s := newSite(t, 2, nil)
+		s := newSite(t, 2, shortLease, nil)
 		// Its processes aren't stopped, and may even end. But the launcher hears nothing of them.
 		r := run(t, steps, s.all, places, func() { s.agents[1].Process.Signal(syscall.SIGSTOP) })
 		r.same(t, want)
@@ -266,17 +269,18 @@ func TestJobs(t *testing.T) {
 	})
 	t.Run("connections cut", func(t *testing.T) {
 		var cut func()
-		s := newSite(t, 2, func(to string) (address string) { address, cut = relay(t, to); return })
+		s := newSite(t, 2, time.Minute, func(to string) (address string) { address, cut = relay(t, to); return })
 		stop := make(chan struct{})
 		var cutting sync.WaitGroup
 		r := run(t, steps, s.all, places, func() {
 			cutting.Go(func() {
-				for {
+				// On a slow machine the agents take longer than that to come back.
+				for pause := 100 * time.Millisecond; ; pause += pause / 4 {
 					cut()
 					select {
 					case <-stop:
 						return
-					case <-time.After(100 * time.Millisecond):
+					case <-time.After(pause):
 					}
 				}
 			})
