@@ -8,7 +8,8 @@ import (
 // The launcher of our own, over ssh and in an allocation of Slurm.
 var (
 	overHosts = []string{"bin/banyan", "run", "--host", "h0:2,h1:2,h2:2,h3:2", "-n", "4", "--replicas", "2"}
-	allocated = []string{"salloc", "--quiet", "--nodes=4", "--no-kill", "bin/banyan", "run", "-n", "4", "--replicas", "2"}
+	allocated = []string{"salloc", "--quiet", "--nodes=4", "--ntasks-per-node=2", "--overcommit", "--no-kill",
+		"bin/banyan", "run", "-n", "4", "--replicas", "2", "--oversubscribe"} // a host may have one core
 )
 
 // Whatever becomes of one host, the job's output is byte for byte that of an undisturbed run.
@@ -82,7 +83,7 @@ func TestRunEnds(t *testing.T) {
 		command []string
 		words   string
 	}{
-		{"console killed", overHosts, "pkill -KILL -f 'banyan run'"},
+		{"console killed", overHosts, "pkill -KILL -x banyan"},
 		{"scancel", allocated, "scancel $(squeue -h -o %A)"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
