@@ -142,7 +142,7 @@ func (l *Link) Carry(conn net.Conn, r *wire.Reader) error {
 		return l.err
 	case replaced:
 		return ErrReplaced
-	case readError == nil || errors.Is(readError, net.ErrClosed):
+	case errors.Is(readError, net.ErrClosed):
 		return writeError
 	}
 	return readError
