@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/agent"
+	"banyan/internal/job/console"
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
 )
@@ -100,6 +101,9 @@ type Config struct {
 	// AllowSharedHost lets a replacement start on a host that runs another replica of its rank,
 	// though there are several hosts.
 	AllowSharedHost bool
+
+	// Requests answers requests about the job. It is told how the job is. nil: nothing does.
+	Requests *console.Server
 
 	// Stdin goes to every replica of rank 0. A Read that is still waiting when the job ends is
 	// abandoned.

@@ -17,7 +17,7 @@
 //	to decide       ledger.go (pure), death.go hostloss.go silence.go corruption.go faults.go end.go
 //	                signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
-//	to show         reporter.go report.go recording.go
+//	to show         reporter.go report.go recording.go status.go, and package console
 //
 // # Rules of life and death
 //

@@ -24,6 +24,7 @@ func (j *job) loop(s *signals) {
 		late = time.After(j.Limit - time.Since(j.started))
 	}
 	for alive := true; alive; {
+		j.tellStatus()
 		select {
 		case f := <-j.events:
 			f()

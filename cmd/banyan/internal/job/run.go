@@ -243,6 +243,8 @@ func (f *runFlags) run() (err error) {
 		}
 		defer file.Close()
 	}
+	f.config.Requests = openSocket(f.config)
+	defer f.config.Requests.Close()
 	if degrees := f.degrees(); !f.hosts.alone() && placeable(degrees) {
 		ready, err := f.hosts.gather(&f.config, degrees)
 		if err != nil {
