@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,6 +113,81 @@ func TestAgentIsTold(t *testing.T) {
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", procs[0].PID())); err == nil {
 		t.Error("the process is left")
+	}
+}
+
+// child is the one process that a process has started.
+func child(t *testing.T, of int) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", of))
+	var pid int
+	if n, _ := fmt.Sscan(string(b), &pid); n != 1 {
+		t.Fatalf("children of %d: %q, %v", of, b, err)
+	}
+	return pid
+}
+
+// gone waits until there is no such process.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d is left", pid)
+		}
+	}
+}
+
+// When the agent is killed, its guard ends everything that it has started, and says so: the
+// launcher has the agent's last words, and doesn't wait for the lease.
+func TestAgentIsKilled(t *testing.T) {
+	l, key := listenForAgents(t)
+	c, stderr := startAgent(t, key, "--connect", l.Addresses()[0], "--number", "0")
+	r := expect(t, l, 0)
+	spec := agent.Spec{Path: "/bin/sh", Argv: []string{"sh", "-c", "setsid sleep 1000 >/dev/null & echo $!; exec sleep 1001"}, Env: os.Environ()}
+	procs, err := r.Start([]agent.Spec{spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go procs[0].Listen(func(control.Message) {})
+	var stray int
+	if _, err := fmt.Fscan(procs[0].Stdout(), &stray); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(child(t, c.Process.Pid), syscall.SIGKILL)
+	if _, err := procs[0].Wait(); err != agent.ErrHostLost {
+		t.Error(err)
+	}
+	gone(t, procs[0].PID())
+	gone(t, stray)
+	if !strings.Contains(r.Reason(), "died with its processes: it was ended by signal 9") {
+		t.Error(r.Reason())
+	}
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 1 || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit code %d, stderr %q", code, stderr)
+	}
+}
+
+// When the guard is killed the agent ends in order.
+func TestGuardIsKilled(t *testing.T) {
+	l, key := listenForAgents(t)
+	c, _ := startAgent(t, key, "--connect", l.Addresses()[0], "--number", "0")
+	r := expect(t, l, 0)
+	procs, err := r.Start([]agent.Spec{{Path: "/bin/sleep", Argv: []string{"sleep", "1000"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go procs[0].Listen(func(control.Message) {})
+	c.Process.Kill()
+	if _, err := procs[0].Wait(); err != agent.ErrHostLost {
+		t.Error(err)
+	}
+	gone(t, procs[0].PID())
+	if !strings.Contains(r.Reason(), "its agent has killed its processes") {
+		t.Error(r.Reason())
 	}
 }
 

@@ -89,6 +89,9 @@ const (
 
 // The launcher's lifeline, and the replacement of dead replicas.
 const (
+	// GuardFD is the descriptor on which an agent tells its parent what to do when the agent dies.
+	// Default: it has no such parent. Set by guard; read and removed by guard.
+	GuardFD = "BANYAN_GUARD_FD"
 	// ControlFD is the descriptor of the lifeline (package control). Default: there is no
 	// lifeline. Set by the launcher; read and removed by control.
 	ControlFD = "BANYAN_CONTROL_FD"

@@ -18,19 +18,20 @@ import (
 )
 
 // Follow reads an order from in, and is the agent that it orders until that ends. It tells the
-// console on out. It changes the directory and the umask of this process.
-func Follow(ctx context.Context, in io.Reader, out io.Writer) error {
+// console on out. It changes the directory and the umask of this process. charge is told what the
+// agent's parent is to say when the agent has died.
+func Follow(ctx context.Context, in io.Reader, out io.Writer, charge func(remote.Testimony)) error {
 	if err := (word{Kind: hello}).write(out); err != nil {
 		return err
 	}
-	err := obey(ctx, in, out)
+	err := obey(ctx, in, out, charge)
 	if err != nil {
 		word{Kind: failed, Text: err.Error()}.write(out)
 	}
 	return err
 }
 
-func obey(ctx context.Context, in io.Reader, out io.Writer) error {
+func obey(ctx context.Context, in io.Reader, out io.Writer, charge func(remote.Testimony)) error {
 	o, key, err := readOrder(in)
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func obey(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return remote.Serve(ctx, remote.Config{Addresses: o.Connect, Number: o.Number, Key: key, Agent: local,
+	return remote.Serve(ctx, remote.Config{Addresses: o.Connect, Number: o.Number, Key: key, Agent: local, Charge: charge,
 		Begun: func() { word{Kind: ready}.write(out) }})
 }
 

@@ -65,7 +65,7 @@ func follow(t *testing.T, o Order) (said string) {
 	t.Chdir(t.TempDir())
 	var in, out bytes.Buffer
 	o.write(&in, secure.NewKey())
-	if Follow(t.Context(), &in, &out) == nil {
+	if Follow(t.Context(), &in, &out, nil) == nil {
 		t.Error("it has followed")
 	}
 	eachLine(&out, func(text string) {

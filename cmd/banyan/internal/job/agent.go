@@ -17,6 +17,7 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/guard"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/env"
@@ -68,10 +69,16 @@ func AgentCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		Hidden:  true, // launchers call it
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			parent, ok := guard.Inside()
+			if !ok {
+				return guarded()
+			}
+			defer parent.Done()
 			c, err := f.config(cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}
+			c.Charge = parent.Charge
 			return f.serve(cmd.Context(), c)
 		},
 	}
@@ -83,6 +90,15 @@ func AgentCommand() *cobra.Command {
 	flags.StringVar(&f.keyFile, "key-file", "", "read the job's key from `FILE` in place of stdin")
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for the launcher up to a `TIME`, such as 90s (default %v, or %v with --join)", remote.DefaultLimit, joinLimit))
 	return cmd
+}
+
+// guarded is the agent's parent.
+func guarded() error {
+	code, err := guard.Run()
+	if code == 0 && err == nil {
+		return nil
+	}
+	return cli.Exit(code, err)
 }
 
 // config makes the agent's configuration of the flags. It reads the key last.

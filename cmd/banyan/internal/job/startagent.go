@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/agent/guard"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/starter"
 )
@@ -21,6 +22,11 @@ func StartAgentCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
+			parent, ok := guard.Inside()
+			if !ok {
+				return guarded()
+			}
+			defer parent.Done()
 			// The processes of the job mustn't read its key here.
 			if err := secure.HideMemory(); err != nil {
 				return cli.Failed(err)
@@ -30,7 +36,7 @@ func StartAgentCommand() *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout); err != nil {
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, parent.Charge); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

@@ -117,6 +117,23 @@ func (l *Link) Cut() {
 	}
 }
 
+// AwaitIdle waits until there is no connection: what came over the last one was taken. It doesn't
+// wait for longer than limit.
+func (l *Link) AwaitIdle(limit time.Duration) {
+	late := false
+	defer time.AfterFunc(limit, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		late = true
+		l.work.Broadcast()
+	}).Stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !late && l.err == nil && (l.conn != nil || l.carried) {
+		l.work.Wait()
+	}
+}
+
 // Carry carries the streams over a connection until that breaks, and closes it. It takes the place
 // of an earlier connection. Frames are read by r, which may have read the beginning already.
 func (l *Link) Carry(conn net.Conn, r *wire.Reader) error {

@@ -49,17 +49,19 @@ func (l *Listener) welcome(conn net.Conn, number int) (r *Remote, reader *wire.R
 		return nil, nil, hello.Text
 	}
 	answer := wire.Greeting{Version: wire.Version, Build: l.options.build, Instance: l.instance, Term: l.options.Term}
-	kind := wire.Welcome
+	kind, testimony := wire.Welcome, false
 	switch why = hello.Disagreement(wire.Version, l.options.build, "the agent"); {
 	case f.Kind != wire.Hello || err != nil || hello.Instance == 0:
 		why = secure.ErrStranger.Error()
 	case why != "":
+	case hello.Dead != "":
+		why, testimony = l.testified(number, hello), true
 	case hello.Term > l.options.Term:
 		why = fmt.Sprintf("it follows a launcher of term %d, and this one's is %d", hello.Term, l.options.Term)
 	default:
 		r, why = l.admit(number, hello)
 	}
-	if why == "" {
+	if why == "" && !testimony {
 		var ok bool
 		if answer.Grant, ok = r.request(hello.Request); !ok {
 			why = "the launcher holds it for dead or has ended"

@@ -44,7 +44,10 @@ type Config struct {
 	Limit time.Duration
 	// Begun, if given, is called when the launcher has welcomed the agent.
 	Begun func()
-	build string // for tests; empty: this program's
+	// Charge, if given, is told what the agent's parent is to say when the agent has died without
+	// having said so. A later call takes the place of an earlier one.
+	Charge func(Testimony)
+	build  string // for tests; empty: this program's
 }
 
 // server is an agent at work.
@@ -79,6 +82,9 @@ func Serve(ctx context.Context, c Config) error {
 	first, err := s.find(ctx, d, cmp.Or(c.Limit, DefaultLimit))
 	if err != nil {
 		return err
+	}
+	if c.Charge != nil {
+		c.Charge(Testimony{Addresses: c.Addresses, Number: c.Number, Instance: s.instance, Key: c.Key})
 	}
 	if c.Begun != nil {
 		c.Begun()

@@ -22,7 +22,10 @@ type Greeting struct {
 	// Request is what a Hello asks for, and Grant what a Welcome grants.
 	Request lease.Request `json:"request,omitzero"`
 	Grant   lease.Grant   `json:"grant,omitzero"`
-	Text    string        `json:"text,omitempty"` // of a Refusal: one line
+	// Dead is set in the Hello of an agent's parent: it says how the agent has died. Nothing but a
+	// Welcome or Refusal follows.
+	Dead string `json:"dead,omitempty"`
+	Text string `json:"text,omitempty"` // of a Refusal: one line
 }
 
 // Frame is the greeting as a frame.

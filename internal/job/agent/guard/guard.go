@@ -1,0 +1,204 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/env"
+)
+
+// name is what the guard is called in lists of processes, so that what is done to all that are
+// called banyan isn't done to it.
+const name = "banyan-guard"
+
+// testifyLimit bounds how long the guard looks for the launcher. By then the agent's lease is over.
+const testifyLimit = 10 * time.Second
+
+// Run is the guard. It starts this program once more, with the same arguments and streams, where
+// Inside finds the Agent, and returns the exit code of that when it has ended. The error says why
+// the agent ended if it couldn't say it itself.
+func Run() (code int, err error) {
+	// The kernel sends the agent its signal when the thread that started it ends.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 1, fmt.Errorf("the agent can't begin: %w", os.NewSyscallError("prctl", err))
+	}
+	os.WriteFile("/proc/self/comm", []byte(name), 0) // for people and tests; it may fail
+	if err := secure.HideMemory(); err != nil {
+		return 1, err
+	}
+	charges, theirs, err := os.Pipe()
+	if err != nil {
+		return 1, fmt.Errorf("the agent can't begin: %w", err)
+	}
+	// Signals that end the agent are passed on. Whatever has started this may go away, and a write
+	// to it then fails.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE)
+	agent, err := start(theirs)
+	theirs.Close()
+	if err != nil {
+		return 1, err
+	}
+	go func() {
+		for s := range signals {
+			if s != unix.SIGPIPE {
+				unix.Kill(agent, s.(syscall.Signal))
+			}
+		}
+	}()
+	g := &guard{}
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		g.listen(charges)
+	}()
+	status := reapAgent(agent)
+	signal.Stop(signals) // another process may get its number
+	<-heard              // the pipe has ended: only the agent had it
+	if g.over {
+		return status.ExitStatus(), nil
+	}
+	reapRest()
+	how := "it ended with code " + strconv.Itoa(status.ExitStatus())
+	if status.Signaled() {
+		how = fmt.Sprintf("it was ended by signal %d (%v)", int(status.Signal()), status.Signal())
+	}
+	if g.charged {
+		limited, cancel := context.WithTimeout(context.Background(), testifyLimit)
+		defer cancel()
+		g.testimony.Give(limited, how)
+	}
+	if status.Signaled() {
+		return 1, errors.New("the agent has died with its processes: " + how)
+	}
+	return status.ExitStatus(), nil
+}
+
+// start starts the agent.
+func start(charges *os.File) (pid int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	pid, err = syscall.ForkExec(self, os.Args, &syscall.ProcAttr{
+		Env:   append(os.Environ(), env.Entry(env.GuardFD, 3)),
+		Files: []uintptr{0, 1, 2, charges.Fd()},
+		Sys:   &syscall.SysProcAttr{Pdeathsig: unix.SIGTERM},
+	})
+	return pid, os.NewSyscallError("execve", err)
+}
+
+// guard is what a guard knows of its agent.
+type guard struct {
+	testimony remote.Testimony // the last that it was charged with
+	charged   bool
+	over      bool // the agent ends in order
+}
+
+// listen hears the agent until its end.
+func (g *guard) listen(from io.Reader) {
+	for {
+		kind := make([]byte, 1)
+		if _, err := io.ReadFull(from, kind); err != nil {
+			return
+		}
+		switch kind[0] {
+		case charged:
+			t, err := remote.ReadTestimony(from)
+			if err != nil {
+				return
+			}
+			g.testimony, g.charged = t, true
+		case done:
+			g.over = true
+		}
+	}
+}
+
+// What an agent says to its guard begins with one of these.
+const (
+	charged = 'c'
+	done    = 'd'
+)
+
+// reapAgent waits for the agent's end. Meanwhile it reaps what others have left.
+func reapAgent(agent int) (status unix.WaitStatus) {
+	for {
+		pid, err := unix.Wait4(-1, &status, 0, nil)
+		if pid == agent || err != nil && err != unix.EINTR {
+			return status
+		}
+	}
+}
+
+// reapRest kills all descendants of this process, and waits until none is left. Those that it kills
+// leave their own children to it.
+func reapRest() {
+	for {
+		for _, pid := range children() {
+			unix.Kill(pid, unix.SIGKILL) // none of them is reaped, so each number is still theirs
+		}
+		if _, err := unix.Wait4(-1, nil, 0, nil); err == unix.ECHILD {
+			return
+		}
+	}
+}
+
+// children are this process's children.
+func children() (pids []int) {
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, t := range tasks {
+		list, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		for _, word := range bytes.Fields(list) {
+			if pid, err := strconv.Atoi(string(word)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// Agent is the side of the agent.
+type Agent struct {
+	mu sync.Mutex
+	to *os.File
+}
+
+// Inside returns the agent's side if this process was started by a guard.
+func Inside() (*Agent, bool) {
+	n, err := strconv.Atoi(os.Getenv(env.GuardFD))
+	if err != nil {
+		return nil, false
+	}
+	os.Unsetenv(env.GuardFD)
+	unix.CloseOnExec(n)
+	return &Agent{to: os.NewFile(uintptr(n), "guard")}, true
+}
+
+// Charge tells the guard what to testify, and to which launcher. A later charge takes the place of
+// an earlier one.
+func (a *Agent) Charge(t remote.Testimony) { a.say(append([]byte{charged}, t.Line()...)) }
+
+// Done tells the guard that the agent ends in order: it has killed and reaped its processes.
+func (a *Agent) Done() { a.say([]byte{done}) }
+
+func (a *Agent) say(b []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.to.Write(b) // if the guard is dead the agent hears of it by a signal
+}
