@@ -1,0 +1,56 @@
+package remote
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/secure"
+)
+
+// A testimony ends the host of the agent that it is about, and of no other.
+func TestTestimony(t *testing.T) {
+	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	charges := make(chan Testimony, 1)
+	go Serve(t.Context(), Config{Addresses: l.Addresses(), Number: 3, Key: l.key, Agent: newFake("h"), Charge: func(c Testimony) { charges <- c }})
+	r, err := l.Expect(soon(t), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	charge := <-charges
+	read, err := ReadTestimony(bytes.NewReader(append(charge.Line(), "more"...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := read
+	other.Instance++
+	if err := other.Give(soon(t), "so"); err == nil || !strings.Contains(err.Error(), "doesn't know it") || r.Reason() != "" {
+		t.Errorf("of another instance: %v, lost because %q", err, r.Reason())
+	}
+	stranger := read
+	stranger.Key = secure.NewKey()
+	if err := stranger.Give(soon(t), "so"); err == nil || r.Reason() != "" {
+		t.Errorf("with another key: %v, lost because %q", err, r.Reason())
+	}
+	if err := read.Give(soon(t), "somehow"); err != nil {
+		t.Error(err)
+	}
+	<-r.Lost()
+	if !strings.Contains(r.Reason(), "died with its processes: somehow") {
+		t.Error(r.Reason())
+	}
+	if _, err := r.Start([]agent.Spec{{Path: "p"}}); err != agent.ErrHostLost {
+		t.Error(err)
+	}
+}
+
+func FuzzTestimony(f *testing.F) {
+	f.Add(Testimony{Addresses: []string{"a:1"}, Number: 2, Instance: 3, Key: secure.NewKey()}.Line())
+	f.Add([]byte("99999999{"))
+	f.Fuzz(func(t *testing.T, b []byte) { ReadTestimony(bytes.NewReader(b)) })
+}

@@ -1,0 +1,55 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// failover is what a report says of a lost host.
+type failover struct {
+	Start time.Time `json:"start"`
+	Hosts []struct {
+		Name   string   `json:"name"`
+		Lost   *float64 `json:"lost_s"`
+		Reason string   `json:"reason"`
+	} `json:"hosts"`
+}
+
+// When an agent is killed, the job knows long before the lease is over that its processes are dead.
+// How long that takes is logged: on an idle machine some milliseconds. All hosts have one clock.
+func TestAgentsDeathIsCertain(t *testing.T) {
+	path := filepath.Join(shared.Root, "bin", "failover-test.json")
+	defer os.Remove(path)
+	want := undisturbed(t, heat)
+	j := start(t, command(overHosts, []string{"--report", path}, heat)...)
+	j.await("step 1000", 1)
+	// The time is taken after the search for the process, which takes longer than what is measured.
+	out := shared.Run(t, "ssh", "h1", "p=$(pgrep -x banyan); date +%s%N; kill -KILL $p")
+	at, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	if err != nil {
+		t.Fatalf("%q: %v", out, err)
+	}
+	j.finish()
+	if got := j.printed(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	var r failover
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil || len(r.Hosts) != size || r.Hosts[1].Lost == nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if !strings.Contains(r.Hosts[1].Reason, "died with its processes") {
+		t.Errorf("the host was lost because %s", r.Hosts[1].Reason)
+	}
+	lost := r.Start.Add(time.Duration(*r.Hosts[1].Lost * float64(time.Second)))
+	t.Logf("certain after %v", lost.Sub(time.Unix(0, at)))
+	nothingLeft(t)
+}
