@@ -5,8 +5,9 @@
 // # Method
 //
 // One C program (programs/bcast.c) is built by the mpicc of each library. A setting is a job of it.
-// The latency of a broadcast is from the root's call to the last return at a live rank: all
-// processes are on one machine and have one clock. Dead ranks are stopped with SIGSTOP while the
+// The latency of a broadcast is from the root's call to the last return at a live rank. Processes of
+// a machine have one clock; that of another host is compared with the root's before, by 50 messages
+// to and fro, so it's right to half the time of the quickest. Dead ranks are stopped with SIGSTOP while the
 // broadcasts run, and the failure detector is given no time to notice: that is what corrections are
 // for, and what the paper emulates. A broadcast that doesn't reach all live ranks within Plan.Limit
 // counts as missed, not as slow.
@@ -17,7 +18,7 @@
 //
 // # Limits
 //
-// One machine. With more ranks than cores the scheduler is measured as well. A stopped member keeps
+// With more ranks than cores the scheduler is measured as well. A stopped member keeps
 // its room in the stream, so one job makes at most some 40 segments of broadcasts.
 package broadcast
 
@@ -51,6 +52,7 @@ type Plan struct {
 	Dead      []float64 // percent of the ranks, rounded up
 	Schemes   []string  // as env.ParseBcast reads them; env.BcastAuto is the default choice
 	Transport string    // of Banyan's jobs
+	Hosts     []string  // on which ranks are, in blocks of equal size; none: all on this machine
 	Rounds    int
 	Count     int // broadcasts of a job, fewer if they are large
 	Limit     time.Duration
@@ -97,6 +99,10 @@ func (p *Plan) Check() error {
 		return errors.New("there is nothing to measure: want numbers of ranks, sizes, shares of dead ranks and schemes")
 	case p.Transport != env.TransportAuto && p.Transport != env.TransportSHM && p.Transport != env.TransportTCP:
 		return fmt.Errorf("transport %q: want auto, shm or tcp", p.Transport)
+	case len(p.Hosts) > 0 && p.Transport == env.TransportSHM:
+		return errors.New("transport shm: ranks of different hosts don't share memory")
+	case slices.ContainsFunc(p.Hosts, func(h string) bool { return h == "" || strings.ContainsAny(h, ":, ") }):
+		return errors.New("hosts: want names, as h0,h1; each gets its share of the ranks")
 	case p.Rounds < 1 || p.Count < 1:
 		return errors.New("want at least 1 round of 1 broadcast")
 	case p.Limit < 10*time.Millisecond || p.Limit > 10*time.Second:
@@ -158,6 +164,17 @@ func (p *Plan) Settings(peers []string) (all []Setting) {
 		}
 	}
 	return all
+}
+
+// slots are the hosts with the numbers of their ranks, as all libraries' --host reads them.
+func (p *Plan) slots(ranks int) string {
+	var all []string
+	for i, h := range p.Hosts {
+		if n := (i+1)*ranks/len(p.Hosts) - i*ranks/len(p.Hosts); n > 0 {
+			all = append(all, fmt.Sprintf("%s:%d", h, n))
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // broadcasts is how many a job makes.

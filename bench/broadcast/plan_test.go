@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/bench/peers"
 )
 
 func plan(t *testing.T) *Plan {
@@ -44,6 +46,34 @@ func TestSettings(t *testing.T) {
 	}
 	if n := p.broadcasts(1 << 20); n*17 > segments || n < 1 {
 		t.Errorf("%d broadcasts of 1 MiB", n)
+	}
+}
+
+func TestHosts(t *testing.T) {
+	p := plan(t)
+	p.Hosts = []string{"h0", "h1", "h2"}
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for ranks, want := range map[int]string{8: "h0:2,h1:3,h2:3", 2: "h1:1,h2:1", 9: "h0:3,h1:3,h2:3"} {
+		if got := p.slots(ranks); got != want {
+			t.Errorf("%d ranks on %s, want %s", ranks, got, want)
+		}
+	}
+	for _, l := range peers.Libraries("bin") {
+		if got := p.on(l, 2); len(got) != 2 || got[0] == "" {
+			t.Errorf("%s is told its hosts by %q", l.Name, got)
+		}
+	}
+	for _, wrong := range []string{"", "h0:2", "h0 h1"} {
+		p.Hosts = []string{"h1", wrong}
+		if p.Check() == nil {
+			t.Errorf("host %q is accepted", wrong)
+		}
+	}
+	p.Hosts, p.Transport = []string{"h0"}, "shm"
+	if p.Check() == nil {
+		t.Error("shared memory between hosts is accepted")
 	}
 }
 

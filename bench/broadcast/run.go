@@ -65,6 +65,14 @@ type sample struct {
 	missed int
 }
 
+// on is how a library is told the hosts of so many ranks.
+func (p *Plan) on(l peers.Library, ranks int) []string {
+	if len(p.Hosts) == 0 {
+		return nil
+	}
+	return []string{l.Hosts, p.slots(ranks)}
+}
+
 // measure runs one job.
 func (b *Bench) measure(ctx context.Context, p *Plan, s *Setting, round int) (x sample, err error) {
 	i := slices.IndexFunc(b.libraries, func(l peers.Library) bool { return l.Name == s.Library })
@@ -74,7 +82,10 @@ func (b *Bench) measure(ctx context.Context, p *Plan, s *Setting, round int) (x 
 	args := slices.Clone(l.Exec)
 	if s.Library == "banyan" {
 		args = append([]string{l.Exec[0], "--bcast", s.Scheme, "--transport", p.Transport}, l.Patient...)
+		args = append(args, p.on(l, s.Ranks)...)
 		args = append(args, l.Exec[1:]...)
+	} else if len(p.Hosts) > 0 {
+		args = slices.Insert(args, len(args)-1, p.on(l, s.Ranks)...) // before -n
 	} else if s.Library == "openmpi" && p.Transport == "tcp" {
 		args = slices.Clone(l.TCP)
 	}
@@ -98,20 +109,37 @@ func (b *Bench) measure(ctx context.Context, p *Plan, s *Setting, round int) (x 
 	return x, nil
 }
 
-// Run measures all settings of a plan. It calls progress after each job.
-func (b *Bench) Run(ctx context.Context, p *Plan, progress func()) ([]Row, error) {
+// Run measures all settings of a plan. It calls progress after each job. A peer whose job fails has
+// no row for that setting, and failed is told why; a failure of ours ends it all.
+func (b *Bench) Run(ctx context.Context, p *Plan, progress func(), failed func(error)) ([]Row, error) {
 	settings := p.Settings(b.Peers())
 	samples := make([][]sample, len(settings)) // by setting and round
+	out := make([]bool, len(settings))
 	for round := range p.Rounds {
 		for k := range settings {
 			i := (k + round*len(settings)/p.Rounds) % len(settings)
+			if out[i] {
+				progress()
+				continue
+			}
 			x, err := b.measure(ctx, p, &settings[i], round)
-			if err != nil {
+			if err != nil && (settings[i].Library == "banyan" || ctx.Err() != nil) {
 				return nil, err
+			}
+			if err != nil {
+				out[i] = true
+				failed(err)
 			}
 			samples[i] = append(samples[i], x)
 			progress()
 		}
 	}
-	return rows(p, settings, samples), nil
+	var kept []Setting
+	var its [][]sample
+	for i, s := range settings {
+		if !out[i] {
+			kept, its = append(kept, s), append(its, samples[i])
+		}
+	}
+	return rows(p, kept, its), nil
 }

@@ -46,6 +46,8 @@ type Library struct {
 	Patient []string
 	// Replicas is Exec up to the number of replicas, nil if there are none.
 	Replicas []string
+	// Hosts is the flag before a list of hosts, as h0:4,h1:4.
+	Hosts string
 	Env      []string
 }
 
@@ -55,11 +57,11 @@ func Libraries(bin string) []Library {
 		{Name: "banyan", CC: filepath.Join(bin, "mpicc"), Exec: []string{filepath.Join(bin, "mpiexec"), "-n"},
 			TCP:      []string{filepath.Join(bin, "mpiexec"), "--transport", "tcp", "-n"},
 			Patient:  []string{"--heartbeat-period", "30s", "--heartbeat-timeout", "300s"},
-			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}},
+			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}, Hosts: "--host"},
 		{Name: "openmpi", CC: "mpicc.openmpi", Exec: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"},
 			TCP: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-n"},
-			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}},
-		{Name: "mpich", CC: "mpicc.mpich", Exec: []string{"mpiexec.mpich", "-n"}},
+			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, Hosts: "--host"},
+		{Name: "mpich", CC: "mpicc.mpich", Exec: []string{"mpiexec.mpich", "-n"}, Hosts: "-hosts"},
 	}
 }
 

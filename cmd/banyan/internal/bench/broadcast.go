@@ -18,7 +18,7 @@ type broadcastFlags struct {
 	plan               broadcast.Plan
 	trees, corrections []string
 	after              time.Duration
-	out, chart         string
+	out, chart, dir    string
 	format             table.Format
 }
 
@@ -33,7 +33,10 @@ below them. A broadcast that hasn't reached all live ranks after --limit is coun
 In each round every setting runs once, in an order that rotates. The ratio is that to the plain tree
 (the first --tree with the correction none, no rank dead) within each round: median and quartiles.
 Tree "auto" is what Banyan chooses without --bcast. Trees and corrections are written as in
-"banyan run --bcast".`
+"banyan run --bcast".
+
+With --host each host has its share of the ranks, in blocks. Every library starts them there by
+ssh. If the hosts don't share a directory of temporary files, --dir names one that they do.`
 
 func broadcastCommand() *cobra.Command {
 	var f broadcastFlags
@@ -43,7 +46,8 @@ func broadcastCommand() *cobra.Command {
 		Long:  broadcastLong,
 		Example: `  banyan bench broadcast
   banyan bench broadcast --ranks 8,16,64 --bytes 8,1024,65536,1048576 --dead 0,1,2,5 --rounds 10 --out bcast.csv --format csv
-  banyan bench broadcast --tree binomial,kary:4 --correction none,opportunistic:1,delayed --chart protection.svg`,
+  banyan bench broadcast --tree binomial,kary:4 --correction none,opportunistic:1,delayed --chart protection.svg
+  banyan bench broadcast --host h0,h1,h2,h3 --ranks 8,64 --tree binomial`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -57,6 +61,8 @@ func broadcastCommand() *cobra.Command {
 	flags.DurationVar(&f.after, "after", 50*time.Microsecond, "how long a rank waits before it corrects")
 	flags.Float64SliceVar(&p.Dead, "dead", []float64{0, 5}, "percent of the ranks that are dead, rounded up")
 	flags.StringVar(&p.Transport, "transport", "auto", "auto, shm or tcp")
+	flags.StringSliceVar(&p.Hosts, "host", nil, "hosts on which the ranks are, as h0,h1 (default this machine alone)")
+	flags.StringVar(&f.dir, "dir", "", "make the programs in a new folder of `DIR`, which all hosts share (default that of temporary files)")
 	cli.CountFlag(flags, &p.Rounds, "rounds", 5, "rounds")
 	cli.CountFlag(flags, &p.Count, "count", 20, "broadcasts of a job; fewer if they are large")
 	flags.DurationVar(&p.Limit, "limit", 250*time.Millisecond, "when a broadcast is missed")
@@ -111,7 +117,7 @@ func drawBroadcasts(w io.Writer, rows []broadcast.Row) error {
 }
 
 func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
-	shop, err := openWorkshop()
+	shop, err := openWorkshopIn(f.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +134,10 @@ func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
 	progress := cli.NewLongProgress(f.plan.Rounds*len(f.plan.Settings(b.Peers())), "jobs")
-	rows, err := b.Run(ctx, &f.plan, progress.Step)
+	rows, err := b.Run(ctx, &f.plan, progress.Step, func(err error) {
+		progress.Clear()
+		fmt.Fprintf(os.Stderr, "banyan: a job of another library failed, and is left out: %v\n", err)
+	})
 	progress.Clear()
 	return rows, unmeasured(ctx, err)
 }

@@ -42,13 +42,21 @@ type workshop struct {
 	dir string // for the programs
 }
 
-func openWorkshop() (w workshop, err error) {
+func openWorkshop() (w workshop, err error) { return openWorkshopIn("") }
+
+// openWorkshopIn makes the folder in a directory, or in that of temporary files.
+func openWorkshopIn(dir string) (w workshop, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return w, err
 	}
 	w.bin = filepath.Dir(self)
-	w.dir, err = os.MkdirTemp("", "banyan-bench-")
+	if dir != "" { // other hosts start programs in another working directory
+		if dir, err = filepath.Abs(dir); err != nil {
+			return w, err
+		}
+	}
+	w.dir, err = os.MkdirTemp(dir, "banyan-bench-")
 	return w, err
 }
 
