@@ -1,0 +1,33 @@
+package cluster_test
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+)
+
+// A rank of another host is stopped by its keeper, and the broadcast reaches the others.
+func TestBroadcastBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	out := shared.Run(t, "bin/banyan", "bench", "broadcast", "--host", "h0,h1", "--dir", "bin", "-n", "4", "--bytes", "8",
+		"--tree", "binomial", "--correction", "checked", "--dead", "0,25", "--rounds", "1", "--count", "3", "--limit", "5s", "--format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	checked := 0
+	for _, row := range rows[1:] {
+		if row[0] == "banyan" && row[2] == "checked" {
+			checked++
+			if missed := row[len(row)-1]; missed != "0" {
+				t.Errorf("a broadcast with checked correction missed live ranks: %v", row)
+			}
+		}
+	}
+	if checked != 2 {
+		t.Errorf("want rows without and with a dead rank:\n%s", out)
+	}
+	nothingLeft(t)
+}
