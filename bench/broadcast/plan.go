@@ -5,12 +5,12 @@
 // # Method
 //
 // One C program (programs/bcast.c) is built by the mpicc of each library. A setting is a job of it.
-// The latency of a broadcast is from the root's call to the last return at a live rank. Processes of
-// a machine have one clock; that of another host is compared with the root's before, by 50 messages
-// to and fro, so it's right to half the time of the quickest. Dead ranks are stopped with SIGSTOP while the
-// broadcasts run, and the failure detector is given no time to notice: that is what corrections are
-// for, and what the paper emulates. A broadcast that doesn't reach all live ranks within Plan.Limit
-// counts as missed, not as slow.
+// The latency of a broadcast is from the root's call to the last return at a live rank. Processes
+// of a machine have one clock. That of another host is compared with the root's before, by 50
+// messages to and fro, so it's right to half the time of the quickest. Dead ranks are stopped with
+// SIGSTOP while the broadcasts run, and the failure detector is given no time to notice: that is
+// what corrections are for, and what the paper emulates. A broadcast that doesn't reach all live
+// ranks within Plan.Limit counts as missed, not as slow.
 //
 // In each round every setting runs once, in an order that rotates; all settings of a round with as
 // many dead ranks have the same ones. The figure to look at is the ratio, within a round, to the

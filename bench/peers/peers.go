@@ -48,7 +48,7 @@ type Library struct {
 	Replicas []string
 	// Hosts is the flag before a list of hosts, as h0:4,h1:4.
 	Hosts string
-	Env      []string
+	Env   []string
 }
 
 // Libraries returns Banyan's, from a directory of programs, and those that Debian has.

@@ -50,21 +50,21 @@ static int stopped(int pid)
 	return p && p[1] && (p[2] == 'T' || p[2] == 't');
 }
 
-/* An order is what rank 0 tells a keeper by a datagram, and, unless its number is 0, the keeper's
+/* An order is what rank 0 tells a stopper by a datagram, and, unless its number is 0, the stopper's
    answer once the signal has its effect. */
 struct order {
 	int number, signal;
 };
 
-/* keeper starts a child that stops this process and lets it go on, as rank 0 orders: a signal
+/* stopper starts a child that stops this process and lets it go on, as rank 0 orders: a signal
    doesn't reach another host. It returns the port to which orders go. */
-static int keeper(void)
+static int stopper(void)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY) };
 	socklen_t n = sizeof here;
 	int s = socket(AF_INET, SOCK_DGRAM, 0), parent = getpid(), child;
 	if (s < 0 || bind(s, (struct sockaddr *)&here, n) || getsockname(s, (struct sockaddr *)&here, &n) || (child = fork()) < 0) {
-		perror("bcast: keeper");
+		perror("bcast: stopper");
 		exit(1);
 	}
 	if (child > 0) {
@@ -89,27 +89,27 @@ static int keeper(void)
 	exit(0);
 }
 
-/* A place is where a rank's keeper takes orders. */
+/* A place is where a rank's stopper takes orders. */
 struct place {
 	char host[MPI_MAX_PROCESSOR_NAME];
 	int port;
 };
 
 static const int *the_dead;
-static struct sockaddr_in *keepers; /* at rank 0, of each rank */
+static struct sockaddr_in *stoppers; /* at rank 0, of each rank */
 static int ranks, orders;           /* orders is rank 0's socket */
 
 static void order(int rank, int number, int signal)
 {
 	struct order o = { number, signal };
-	sendto(orders, &o, sizeof o, 0, (struct sockaddr *)&keepers[rank], sizeof keepers[rank]);
+	sendto(orders, &o, sizeof o, 0, (struct sockaddr *)&stoppers[rank], sizeof stoppers[rank]);
 }
 
-/* find looks up the keepers' addresses. */
+/* find looks up the stoppers' addresses. */
 static void find(const struct place *places, const char *host)
 {
 	orders = socket(AF_INET, SOCK_DGRAM, 0);
-	keepers = calloc(ranks, sizeof *keepers);
+	stoppers = calloc(ranks, sizeof *stoppers);
 	for (int r = 0; r < ranks; r++) {
 		struct addrinfo want = { .ai_family = AF_INET }, *found = NULL;
 		const char *name = strcmp(places[r].host, host) ? places[r].host : "127.0.0.1";
@@ -118,8 +118,8 @@ static void find(const struct place *places, const char *host)
 			fprintf(stderr, "bcast: host %s: %s\n", name, gai_strerror(failed));
 			MPI_Abort(MPI_COMM_WORLD, 1);
 		}
-		keepers[r] = *(struct sockaddr_in *)found->ai_addr;
-		keepers[r].sin_port = places[r].port;
+		stoppers[r] = *(struct sockaddr_in *)found->ai_addr;
+		stoppers[r].sin_port = places[r].port;
 		freeaddrinfo(found);
 	}
 }
@@ -136,7 +136,7 @@ static void all(int signal)
 		for (int tries = 0; answer.number != number; tries++) {
 			struct pollfd p = { orders, POLLIN, 0 };
 			if (tries == 100) {
-				fprintf(stderr, "bcast: rank %d's keeper doesn't answer\n", r);
+				fprintf(stderr, "bcast: rank %d's stopper doesn't answer\n", r);
 				MPI_Abort(MPI_COMM_WORLD, 1);
 			}
 			order(r, number, signal);
@@ -203,7 +203,7 @@ static int ascending(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	int rank, size, length;
-	struct place mine = { .port = keeper() };
+	struct place mine = { .port = stopper() };
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A rank of another host is stopped by its keeper, and the broadcast reaches the others.
+// A rank of another host is stopped by its stopper, and the broadcast reaches the others.
 func TestBroadcastBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -14,6 +14,9 @@ var wanted = flag.Bool("cluster", false, "make a cluster, as root, and test jobs
 // shared is the cluster of all tests: h0 to h3, with Slurm.
 var shared *cluster.Cluster
 
+// named is the name of a cluster of this process. Several checkouts may be tested on a machine.
+func named(what string) string { return fmt.Sprint(what, "-", os.Getpid()) }
+
 const size = 4
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
@@ -25,7 +28,7 @@ func testMain(m *testing.M) (code int) {
 		return 0
 	}
 	var err error
-	if shared, err = cluster.Up("test", size, true); err != nil {
+	if shared, err = cluster.Up(named("test"), size, true); err != nil {
 		fmt.Println(err)
 		return 1
 	}

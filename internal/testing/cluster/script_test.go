@@ -12,12 +12,12 @@ import (
 )
 
 // other is the name of a second cluster, for what can't be tried on the shared one.
-const other = "test-other"
+var other = named("test-other")
 
 // remains is what there is of the other cluster on this machine: processes, mounts, files.
 func remains(t *testing.T) (all []string) {
 	t.Helper()
-	const dir = "/run/banyan-cluster-" + other
+	dir := "/run/banyan-cluster-" + other
 	if _, err := os.Lstat(dir); err == nil {
 		all = append(all, dir)
 	}
