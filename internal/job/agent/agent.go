@@ -56,6 +56,11 @@ type Host struct {
 	// Boot is the kernel's boot id: agents with the same one share a kernel, whatever their names.
 	Boot  string
 	Cores []int // on which processes may run
+	// What the agent was told of its host, if it has started by itself: how many processes the host
+	// is for (0: as many as are needed), and what else fails with it (empty: unknown).
+	Slots int    `json:",omitempty"`
+	Rack  string `json:",omitempty"`
+	Zone  string `json:",omitempty"`
 }
 
 // Spec says what a process is to be.

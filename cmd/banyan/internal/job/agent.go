@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,10 @@ hold the job's key, and refuse another build of Banyan. The key is a line of 64 
 digits. The agent reads it from stdin, or from --key-file, which others must not be able to
 read. It never stands in an argument or in the environment.
 
+With --join it waits until the launcher is there, and takes the place of an agent of its number
+when that one is lost. It tells the launcher its host's name and what else fails with the host
+(--rack, --zone), so that replicas of a rank are kept apart.
+
 If the connection breaks the agent connects again. If it can't for as long as its lease
 (5 s), it kills all processes of the job on this host, and ends. SIGINT, SIGTERM and SIGHUP
 end it in the same way.
@@ -43,7 +48,8 @@ line is wrong.`
 
 const agentExample = `  banyan agent --connect node0:40123 --number 3 < job.key
   banyan agent --connect 10.0.0.1:40123,192.168.7.1:40123 --number 3 --key-file job.key
-  banyan agent --join job-0.job:7777 --key-file /etc/banyan/key   # in a Kubernetes Indexed Job`
+  banyan agent --join job-0.job:7777 --key-file /etc/banyan/key   # in a Kubernetes Indexed Job
+  banyan agent --join job-0.job:7777 --number 3 --name h3 --zone east --slots 8 < job.key`
 
 // joinLimit is how long an agent with --join waits for its launcher.
 const joinLimit = 10 * time.Minute
@@ -56,6 +62,7 @@ type agentFlags struct {
 	connect, join, keyFile string
 	number                 int
 	wait                   time.Duration
+	host                   agent.Host // what is to be said of it; empty fields: what the agent finds
 }
 
 // AgentCommand returns banyan agent.
@@ -89,6 +96,10 @@ func AgentCommand() *cobra.Command {
 	flags.IntVar(&f.number, "number", 0, "the agent's number `K`, from 0 on, by which the launcher knows it (default $"+completionIndex+")")
 	flags.StringVar(&f.keyFile, "key-file", "", "read the job's key from `FILE` in place of stdin")
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for the launcher up to a `TIME`, such as 90s (default %v, or %v with --join)", remote.DefaultLimit, joinLimit))
+	flags.StringVar(&f.host.Name, "name", "", "call this host `NAME` (default: what it calls itself)")
+	flags.IntVar(&f.host.Slots, "slots", 0, "this host is for `N` processes (default: as many as are needed)")
+	flags.StringVar(&f.host.Rack, "rack", "", "this host fails with others of the rack `NAME`")
+	flags.StringVar(&f.host.Zone, "zone", "", "this host fails with others of the zone `NAME`")
 	return cmd
 }
 
@@ -109,6 +120,8 @@ func (f *agentFlags) config(changed func(flag string) bool) (c remote.Config, er
 		return c, errors.New("want either --connect or --join with the launcher's HOST:PORT")
 	case f.wait < 0 || f.wait == 0 && changed("wait"):
 		return c, fmt.Errorf("--wait is %v: want a time such as 90s", f.wait)
+	case f.host.Slots < 0 || f.host.Slots == 0 && changed("slots"):
+		return c, fmt.Errorf("--slots is %d: want at least 1", f.host.Slots)
 	case f.join != "" && f.wait == 0:
 		c.Limit = joinLimit
 	}
@@ -160,11 +173,25 @@ func (f *agentFlags) serve(ctx context.Context, c remote.Config) error {
 	if err != nil {
 		return cli.Failedf("the agent can't begin: %w", err)
 	}
-	c.Agent = local
+	c.Agent = described{local, f.host}
 	if err := remote.Serve(ctx, c); err != nil {
-		return cli.Failedf("agent %d on %s: %w", c.Number, local.Host().Name, told(err))
+		return cli.Failedf("agent %d on %s: %w", c.Number, c.Agent.Host().Name, told(err))
 	}
 	return nil
+}
+
+// described is an agent that says of its host what it was told.
+type described struct {
+	agent.Agent
+	host agent.Host
+}
+
+// Host implements agent.Agent.
+func (d described) Host() agent.Host {
+	h := d.Agent.Host()
+	h.Name = cmp.Or(d.host.Name, h.Name)
+	h.Slots, h.Rack, h.Zone = d.host.Slots, d.host.Rack, d.host.Zone
+	return h
 }
 
 // told is an error in words for people.

@@ -152,6 +152,8 @@ func (d *dialler) greet(ctx context.Context, conn net.Conn, hello wire.Greeting)
 		return nil, err
 	}
 	switch why := c.welcome.Disagreement(wire.Version, d.build, "the launcher"); {
+	case answer.Kind == wire.Refusal && c.welcome.Text != "" && c.welcome.Passing:
+		return nil, errors.New(c.welcome.Text)
 	case answer.Kind == wire.Refusal && c.welcome.Text != "":
 		return nil, fmt.Errorf("%w: %s", errRefused, c.welcome.Text)
 	case answer.Kind != wire.Welcome:

@@ -59,7 +59,7 @@ func (l *Listener) welcome(conn net.Conn, number int) (r *Remote, reader *wire.R
 	case hello.Term > l.options.Term:
 		why = fmt.Sprintf("it follows a launcher of term %d, and this one's is %d", hello.Term, l.options.Term)
 	default:
-		r, why = l.admit(number, hello)
+		r, why, answer.Passing = l.admit(number, hello)
 	}
 	if why == "" && !testimony {
 		var ok bool
@@ -83,24 +83,25 @@ func (l *Listener) welcome(conn net.Conn, number int) (r *Remote, reader *wire.R
 	return r, reader, why
 }
 
-// admit finds or makes the Remote of an agent.
-func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string) {
+// admit finds or makes the Remote of an agent. why is a reason to refuse it, which may pass.
+func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string, passing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r = l.agents[number]
 	switch {
 	case l.closed:
-		return nil, "the launcher has ended"
+		return nil, "the launcher has ended", false
 	case r != nil && r.instance == hello.Instance:
-		return r, ""
+		return r, "", false
 	case hello.Request.Has != 0:
-		return nil, "this launcher doesn't know it"
+		return nil, "this launcher doesn't know it", false
 	case r != nil && r.Reason() == "":
-		return nil, fmt.Sprintf("there is an agent of this number already, on %s", r.host.Name)
+		// If that one is dead it is known when its lease is over.
+		return nil, fmt.Sprintf("there is an agent of this number already, on %s, and it isn't lost", r.host.Name), true
 	}
 	r = newRemote(number, hello, l.options)
 	l.agents[number] = r
 	delete(l.refused, number)
 	l.news()
-	return r, ""
+	return r, "", false
 }

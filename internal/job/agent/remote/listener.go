@@ -120,7 +120,7 @@ func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
 		}
 		l.mu.Unlock()
 		if closed {
-			return nil, errors.New("the listener was closed")
+			return nil, errClosedListener
 		}
 		select {
 		case <-changed:
@@ -129,6 +129,39 @@ func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
 		}
 	}
 }
+
+// Next waits for an agent of whatever number that neither Expect nor Next has returned. Of several
+// the one with the lowest number comes first.
+func (l *Listener) Next(ctx context.Context) (*Remote, error) {
+	for {
+		l.mu.Lock()
+		var next *Remote
+		for number, r := range l.agents {
+			if !l.expected[r] && r.Reason() == "" && (next == nil || number < next.number) {
+				next = r
+			}
+		}
+		if next != nil {
+			l.expected[next] = true
+		}
+		changed, closed := l.changed, l.closed
+		l.mu.Unlock()
+		switch {
+		case next != nil:
+			return next, nil
+		case closed:
+			return nil, errClosedListener
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// errClosedListener ends what waits for agents.
+var errClosedListener = errors.New("the listener was closed")
 
 // missing says what is known of an agent that hasn't come.
 func (l *Listener) missing(number int, cause error) error {

@@ -160,16 +160,49 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A number whose host was lost can come again, as another agent.
+// A number whose host was lost can come again, as another agent. That one may be there earlier than
+// the loss is known: it asks again.
 func TestNumberAgain(t *testing.T) {
-	r := newRig(t, Options{})
+	var n notes
+	r := newRig(t, Options{Note: n.take})
+	go Serve(soon(t), Config{Addresses: r.Addresses(), Number: 1, Key: r.key, Agent: newFake("h2")})
+	until(t, "it is refused", func() bool { return strings.Contains(n.all(), "already") })
 	r.stop()
 	r.end()
 	<-r.remote.Lost()
-	go Serve(soon(t), Config{Addresses: r.Addresses(), Number: 1, Key: r.key, Agent: newFake("h2")})
-	again, err := r.Expect(soon(t), 1)
+	again, err := r.Next(soon(t))
 	if err != nil || again == r.remote || again.Host().Name != "h2" {
 		t.Error(again, err)
+	}
+}
+
+// Next returns each agent once, the lowest number first, and none that Expect has returned.
+func TestNext(t *testing.T) {
+	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for number := range 4 {
+		go Serve(soon(t), Config{Addresses: l.Addresses(), Number: number, Key: l.key, Agent: newFake("h")})
+	}
+	until(t, "all have come", func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.agents) == 4 })
+	if _, err := l.Expect(soon(t), 1); err != nil {
+		t.Error(err)
+	}
+	for _, number := range []int{0, 2, 3} {
+		if r, err := l.Next(soon(t)); err != nil || r.Number() != number {
+			t.Errorf("%v, %v, not agent %d", r, err, number)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if r, err := l.Next(ctx); err == nil {
+		t.Errorf("agent %d twice", r.Number())
+	}
+	go l.Close()
+	if _, err := l.Next(soon(t)); err == nil {
+		t.Error("an agent of a closed listener")
 	}
 }
 

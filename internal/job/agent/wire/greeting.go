@@ -26,6 +26,8 @@ type Greeting struct {
 	// Welcome or Refusal follows.
 	Dead string `json:"dead,omitempty"`
 	Text string `json:"text,omitempty"` // of a Refusal: one line
+	// Passing says that the reason of a Refusal may pass: the agent may ask again.
+	Passing bool `json:"passing,omitempty"`
 }
 
 // Frame is the greeting as a frame.
