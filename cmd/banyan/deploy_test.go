@@ -4,20 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"banyan/internal/testing/house"
 )
-
-// yet are mistakes in the files of deploy, which name what is being built. They are to be deleted
-// when it is there.
-var yet = []string{
-	"banyan run has no flag --listen",
-	"banyan run has no flag --agents",
-	"banyan run has no flag --key-file",
-}
 
 // TestDeployNamesWhatThereIs holds the command lines in manifests and batch scripts against the
 // commands and their flags. In manifests they are lists on one line, or lines of a shell.
@@ -39,11 +30,7 @@ func TestDeployNamesWhatThereIs(t *testing.T) {
 		for i, line := range deployLines(string(text)) {
 			commands += strings.Count(line, "banyan agent") + strings.Count(line, "banyan run")
 			for _, problem := range wrong(house.Code{Text: line, Block: true}) {
-				if slices.Contains(yet, problem) {
-					t.Logf("%s: %s yet", file, problem)
-				} else {
-					t.Errorf("%s:%d: %s", file, i+1, problem)
-				}
+				t.Errorf("%s:%d: %s", file, i+1, problem)
 			}
 		}
 	}

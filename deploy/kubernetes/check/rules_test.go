@@ -160,12 +160,30 @@ func TestAgentGetsTheKey(t *testing.T) {
 		cmd := exec.Command("sh", "-c", strings.ReplaceAll(c.Args[0], "/run/banyan", dir))
 		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 		for _, e := range c.Env {
+			if e.ValueFrom != nil {
+				e.Value = "a label"
+			}
 			cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
 		}
 		out, err := cmd.CombinedOutput()
-		if want := "5a5a\nagent --join " + c.Env[0].Value + "\nbanyan\n"; err != nil || string(out) != want {
+		if want := "5a5a\nagent --join " + c.Env[0].Value + " --zone a label\nbanyan\n"; err != nil || string(out) != want {
 			t.Errorf("%v: %q, not %q", err, out, want)
 		}
+	})
+}
+
+// Agents know their zones by a label, which the API gives to pods.
+func TestZone(t *testing.T) {
+	everyPod(t, func(t *testing.T, p pod) {
+		if !p.runs || p.job == nil {
+			return
+		}
+		for _, e := range p.spec.Containers[0].Env {
+			if e.Name == "ZONE" && e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.labels['"+core.LabelTopologyZone+"']" {
+				return
+			}
+		}
+		t.Error("no variable has the zone")
 	})
 }
 

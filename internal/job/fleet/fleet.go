@@ -1,7 +1,7 @@
-// Package fleet brings up the agents of a job: it starts one on each host (package starter), waits
-// until they have dialled the console (package remote), replaces hosts that don't come up by spare
-// ones, and then says which process runs where (package placement), because only then it is known
-// which hosts are one machine.
+// Package fleet brings up the agents of a job: it starts one on each host (package starter), or
+// lets those come that something else has started (join.go), waits until they have dialled the
+// console (package remote), replaces hosts that don't come up by spare ones, and then says which
+// process runs where (package placement), because only then it is known which hosts are one machine.
 //
 // # Invariants
 //
@@ -11,10 +11,11 @@
 //
 // # Limits
 //
-// A spare host that comes up after the others and a grace period isn't used.
+// A spare host that is started here and comes up after the others and a grace period isn't used.
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/hosts"
+	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
 	"banyan/internal/job/starter"
 	"banyan/internal/proto"
@@ -54,6 +56,9 @@ type Config struct {
 	How   starter.How
 	Self  string        // the path of banyan
 	Order starter.Order // Dir, Umask and Files
+	// Join, if given, says where agents that something else starts come to; How, Self and Order
+	// mean nothing then. The hosts are the agents from number 0 on, and are renamed when they come.
+	Join *Join
 
 	Limit time.Duration     // for hosts to come up; 0: DefaultLimit
 	Note  func(text string) // is told what the user must know; several goroutines may call it
@@ -64,8 +69,11 @@ type Fleet struct {
 	Agents []agent.Agent
 	Places []int // the agent of each process
 
+	mu       sync.Mutex    // of job and last
 	job      placement.Job // its hosts are those of the agents
 	last     []int
+	placed   chan struct{}         // closed when the first processes have their places
+	arrivals chan launcher.Arrival // of hosts, in the order in which they are added to the job
 	note     func(text string)
 	listener *remote.Listener // nil: all is here
 	cancel   context.CancelFunc
@@ -74,6 +82,7 @@ type Fleet struct {
 
 // Start brings up the agents. If the job can't be placed the error is a *placement.ImpossibleError.
 func Start(ctx context.Context, c Config) (f *Fleet, err error) {
+	c.Limit = cmp.Or(c.Limit, DefaultLimit)
 	c.Job.Hosts = describe(c.Hosts, c.Spares)
 	p, err := c.Job.Place()
 	if err != nil {
@@ -82,12 +91,12 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	m := &muster{Config: c, ask: make(chan news), over: make(chan struct{})}
 	for i := range c.Hosts {
 		h := &candidate{Host: c.Hosts[i], place: i, spare: c.Job.Hosts[i].Spare}
-		if h.spare || c.All || slices.Contains(p.Host, i) {
+		if h.spare || c.All || c.Join != nil || slices.Contains(p.Host, i) {
 			m.all = append(m.all, h)
 		}
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f = &Fleet{note: c.Note, cancel: cancel}
+	f = &Fleet{note: c.Note, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -97,7 +106,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	if err := m.begin(running, f); err != nil {
 		return f, err
 	}
-	limited, stop := context.WithTimeout(ctx, max(c.Limit, 0)+map[bool]time.Duration{true: DefaultLimit}[c.Limit == 0])
+	limited, stop := context.WithTimeout(ctx, c.Limit)
 	defer stop()
 	if err := m.wait(limited); err != nil {
 		return f, err
@@ -115,6 +124,9 @@ func describe(list hosts.List, spares int) (all []placement.Host) {
 
 // begin starts all agents.
 func (m *muster) begin(ctx context.Context, f *Fleet) error {
+	if m.Join != nil {
+		return m.listen(ctx, f)
+	}
 	var key secure.Key
 	for _, h := range m.all {
 		if h.place == m.Here {
@@ -136,7 +148,7 @@ func (m *muster) begin(ctx context.Context, f *Fleet) error {
 		f.starters.Go(func() { m.start(ctx, h, f.listener, key) })
 		f.starters.Go(func() {
 			if r, err := f.listener.Expect(ctx, h.place); err == nil {
-				m.tell(ctx, news{h, r, nil})
+				m.tell(ctx, news{of: h, agent: r})
 			}
 		})
 	}
@@ -156,11 +168,13 @@ func (m *muster) start(ctx context.Context, h *candidate, l *remote.Listener, ke
 	if err == nil {
 		err = errors.New("its agent has ended")
 	}
-	m.tell(ctx, news{h, nil, err})
+	m.tell(ctx, news{of: h, why: err})
 }
 
 // place says which process runs where.
 func (f *Fleet) place(m *muster) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.Agents, f.job = nil, m.Job
 	f.job.Hosts = nil
 	index := make(map[int]int) // from places in the list to agents
@@ -170,6 +184,9 @@ func (f *Fleet) place(m *muster) error {
 			continue
 		}
 		x := known[h.place]
+		if m.Join != nil {
+			x = f.joined(h.agent.Host())
+		}
 		x.Kernel, x.Spare = h.agent.Host().Boot, h.spare
 		index[h.place] = len(f.Agents)
 		f.Agents, f.job.Hosts = append(f.Agents, h.agent), append(f.job.Hosts, x)
@@ -195,12 +212,28 @@ func (f *Fleet) place(m *muster) error {
 		f.note(text)
 	}
 	f.Places, f.last = p.Host, slices.Clone(p.Host)
+	close(f.placed)
 	return nil
 }
 
+// Names are what the job calls the agents' hosts.
+func (f *Fleet) Names() (all []string) {
+	for _, h := range f.job.Hosts[:len(f.Agents)] {
+		all = append(all, h.Name)
+	}
+	return all
+}
+
+// Arrivals are the hosts that are added while the job runs; see launcher.Config.
+func (f *Fleet) Arrivals() <-chan launcher.Arrival { return f.arrivals }
+
 // Rehome is the agent for the replacement of a process; see launcher.Config.
 func (f *Fleet) Rehome(id proto.Proc, on []int, living []bool) (agent int, ok bool) {
-	agent, note, err := f.job.Replacement(id, placement.Running{At: on, Last: f.last, Alive: living})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := f.job
+	known.Hosts = known.Hosts[:len(living)] // the launcher hasn't heard of others yet
+	agent, note, err := known.Replacement(id, placement.Running{At: on, Last: f.last, Alive: living})
 	if err != nil {
 		return 0, false
 	}

@@ -17,6 +17,8 @@ type muster struct {
 	all  []*candidate
 	ask  chan news
 	over chan struct{} // closed when no news are read any more
+	// missing says why a host isn't there in time. nil: nothing is known.
+	missing func(h *candidate) string
 }
 
 // candidate is a host that may come up.
@@ -28,25 +30,30 @@ type candidate struct {
 	why   error       // it won't
 }
 
-// news are of one host: its agent has come, or won't.
+// news are of one host: its agent has come, or won't, or has gone and another may come.
 type news struct {
 	of    *candidate
 	agent agent.Agent
 	why   error
+	gone  bool
 }
 
-func (m *muster) tell(ctx context.Context, n news) {
+// tell returns false if nobody listens any more.
+func (m *muster) tell(ctx context.Context, n news) bool {
 	select {
 	case m.ask <- n:
+		return true
 	case <-m.over:
 	case <-ctx.Done():
 	}
+	return false
 }
 
 // wait waits until the hosts that are needed have come up.
 func (m *muster) wait(ctx context.Context) error {
 	var late <-chan time.Time
 	defer close(m.over)
+	progress := newProgress(ctx)
 	for {
 		active, spares := m.pending(false), m.pending(true)
 		switch {
@@ -60,17 +67,27 @@ func (m *muster) wait(ctx context.Context) error {
 			m.hear(n)
 		case <-late:
 			for _, h := range spares {
-				m.hear(news{h, nil, errors.New("it takes longer than the others")})
+				m.hear(news{of: h, why: errors.New("it takes longer than the others")})
 			}
+		case <-progress.due:
+			m.Note(progress.text(len(m.all), append(active, spares...)))
 		case <-ctx.Done():
 			for _, h := range append(active, spares...) {
-				m.hear(news{h, nil, errors.New("it hasn't come up in time")})
+				m.hear(news{of: h, why: m.late(h)})
 			}
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
 		}
 	}
+}
+
+// late is why a host isn't there in time.
+func (m *muster) late(h *candidate) error {
+	if m.missing != nil {
+		return errors.New(m.missing(h))
+	}
+	return errors.New("it hasn't come up in time")
 }
 
 // pending are the hosts of which nothing is known yet.
@@ -88,6 +105,11 @@ func (m *muster) pending(spare bool) (all []*candidate) {
 func (m *muster) hear(n news) {
 	h := n.of
 	switch {
+	case n.gone:
+		if h.agent == n.agent {
+			h.agent = nil
+		}
+		return
 	case h.why != nil || h.agent != nil && n.agent != nil:
 		return
 	case n.agent != nil:

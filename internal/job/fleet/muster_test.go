@@ -14,7 +14,8 @@ import (
 // fake is an agent that does nothing.
 type fake struct{ agent.Agent }
 
-// gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't.
+// gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't, "~a" is lost and may come
+// again.
 func gather(t *testing.T, list string, spares, least int, order ...string) (up string, notes []string, err error) {
 	l, err := hosts.ParseList(list)
 	if err != nil {
@@ -30,7 +31,8 @@ func gather(t *testing.T, list string, spares, least int, order ...string) (up s
 	go func() {
 		for _, name := range order {
 			name, fails := strings.CutPrefix(name, "-")
-			n := news{of: m.all[l.Index(name)]}
+			name, gone := strings.CutPrefix(name, "~")
+			n := news{of: m.all[l.Index(name)], gone: gone}
 			if n.agent = (fake{}); fails {
 				n.agent, n.why = nil, errors.New("no route")
 			}
@@ -67,6 +69,8 @@ func TestMuster(t *testing.T) {
 		"enough":                   {"a,b,c", 0, 2, "a -b c", "ac", "b hasn't come up: no route", ""},
 		"not enough":               {"a,b,c", 0, 2, "a -b -c", "a", "b hasn't come up", "1 of 2"},
 		"one that comes and fails": {"a,b", 0, 0, "a -a b", "b", "", "not a"},
+		"one that comes again":     {"a,b", 0, 0, "a ~a b a", "ab", "", ""},
+		"one that doesn't":         {"a,b", 0, 0, "a ~a b -a", "b", "", "not a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up, notes, err := gather(t, tc.list, tc.spares, tc.least, strings.Fields(tc.order)...)

@@ -92,6 +92,11 @@ type Config struct {
 	// Agents start the processes, one agent on each host. The caller closes them, when Run has
 	// returned. Empty: this host is the only one, and its agent is in this process.
 	Agents []agent.Agent
+	// Names is what the hosts of the agents are called. nil: what they call themselves.
+	Names []string
+	// Arrivals are hosts that are added while the job runs, for replacements. The caller closes
+	// their agents, too, when Run has returned. nil: there are none.
+	Arrivals <-chan Arrival
 	// Places is the agent on which each process starts, by process number. nil: all start on the
 	// first.
 	Places []int

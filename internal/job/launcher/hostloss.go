@@ -22,16 +22,36 @@ import (
 
 // watchHosts has the loop told of lost hosts, also of those on which nothing runs.
 func (j *job) watchHosts() {
-	for host, a := range j.hosts.agents {
-		if lost := a.Lost(); lost != nil {
-			go func() {
-				select {
-				case <-lost:
-					j.post(func() { j.lostHost(host) })
-				case <-j.over:
-				}
-			}()
-		}
+	for host := range j.hosts.agents {
+		j.watchHost(host)
+	}
+}
+
+func (j *job) watchHost(host int) {
+	if lost := j.hosts.agents[host].Lost(); lost != nil {
+		go func() {
+			select {
+			case <-lost:
+				j.post(func() { j.lostHost(host) })
+			case <-j.over:
+			}
+		}()
+	}
+}
+
+// arrived takes a host that is added to the job.
+func (j *job) arrived(a Arrival) {
+	host := j.hosts.add(a)
+	r := HostReport{Name: a.Name, Cores: len(j.hosts.found[host].Cores), Processes: []int{}, Joined: new(Seconds(time.Since(j.started)))}
+	j.report.Hosts = append(j.report.Hosts, r)
+	j.watchHost(host)
+	switch {
+	case j.ending:
+	case j.recovery == nil:
+		j.note(fmt.Sprintf("host %s has joined, but no process will run there: dead ones aren't replaced without --heal", a.Name))
+	default:
+		j.note(fmt.Sprintf("host %s has joined: replacements may run there", a.Name))
+		j.beginNextAttempt()
 	}
 }
 

@@ -15,11 +15,20 @@ import (
 // refused unless Config.AllowSharedHost is set.
 type Rehome func(id proto.Proc, on []int, living []bool) (agent int, ok bool)
 
+// Arrival is a host that is added to a job that runs. Agents are numbered in the order in which they
+// come, after the first ones.
+type Arrival struct {
+	Agent agent.Agent
+	Name  string // what the host is called
+}
+
 // checkHosts refuses places that don't fit the job.
 func (p *plan) checkHosts() error {
 	switch {
 	case len(p.Agents) == 0 && p.Places != nil:
 		return errors.New("processes have places on hosts, and there are no agents")
+	case p.Names != nil && len(p.Names) != len(p.Agents):
+		return fmt.Errorf("there are %d agents, and names of %d of them", len(p.Agents), len(p.Names))
 	case p.Places == nil:
 		p.Places = make([]int, p.size)
 	case len(p.Places) != p.size:
@@ -43,11 +52,23 @@ type hosts struct {
 }
 
 func newHosts(p *plan, agents []agent.Agent) *hosts {
-	h := &hosts{plan: p, agents: agents, on: make([][]*process, len(agents)), missed: make([][]*process, len(agents))}
-	for _, a := range agents {
+	h := &hosts{plan: p, agents: slices.Clip(agents), on: make([][]*process, len(agents)), missed: make([][]*process, len(agents))}
+	for i, a := range agents {
 		h.found = append(h.found, a.Host())
+		if p.Names != nil {
+			h.found[i].Name = p.Names[i]
+		}
 	}
 	return h
+}
+
+// add adds a host, and returns its number.
+func (h *hosts) add(a Arrival) int {
+	found := a.Agent.Host()
+	found.Name = a.Name
+	h.agents, h.found = append(h.agents, a.Agent), append(h.found, found)
+	h.on, h.missed = append(h.on, nil), append(h.missed, nil)
+	return len(h.agents) - 1
 }
 
 // several says whether the job has more hosts than one.

@@ -28,6 +28,8 @@ func (j *job) loop(s *signals) {
 		select {
 		case f := <-j.events:
 			f()
+		case a := <-j.Arrivals:
+			j.arrived(a)
 		case now := <-ticker.C:
 			j.watchStopped(now)
 			j.killAgain()

@@ -40,8 +40,9 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 	spec := j.spawner.replacementSpec(a, host, predecessor, j.incarnations())
 	s := &starting{Attempt: a}
 	j.recovery.starting = s
+	where := j.hosts.agents[host]
 	go func() {
-		procs, err := j.hosts.agents[host].Start([]agent.Spec{spec})
+		procs, err := where.Start([]agent.Spec{spec})
 		j.post(func() {
 			if j.recovery.starting = nil; err != nil {
 				j.notStarted(s, err)

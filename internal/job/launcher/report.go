@@ -64,6 +64,8 @@ type HostReport struct {
 	// Processes are the numbers of those that started there at first. Death and Heal tell of
 	// later ones.
 	Processes []int `json:"processes"`
+	// Joined is when the host was added to the job, if it wasn't there from the beginning.
+	Joined *Seconds `json:"joined_s,omitempty"`
 	// Lost is when it was certain that the host is lost.
 	Lost *Seconds `json:"lost_s,omitempty"`
 	// Reason says why, in words, if its agent knows.

@@ -1,9 +1,11 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -11,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/env"
 	"banyan/internal/job/fleet"
 	"banyan/internal/job/hosts"
@@ -29,6 +33,9 @@ type hostFlags struct {
 	spares, least         int
 	shared, oversubscribe bool
 	launchAgent           string
+	listen, keyFile       string // for agents that come by themselves
+	agents                int
+	wait                  time.Duration
 
 	list  hosts.List // of all programs; nil: this machine alone
 	here  int        // this machine's place in it, -1 if it isn't there
@@ -41,12 +48,22 @@ func (f *hostFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.least, "min-hosts", 0, "start if `N` hosts come up, besides spare ones (default: all)")
 	flags.BoolVar(&f.shared, "allow-shared-host", false, "let replicas of a rank share a host if there is no other way; they die with it")
 	flags.BoolVar(&f.oversubscribe, "oversubscribe", false, "let hosts have more processes than slots")
+	flags.StringVar(&f.listen, "listen", "", "wait at `ADDRESS`, as :7117, for agents that something else starts (banyan agent --join)")
+	flags.IntVar(&f.agents, "agents", 0, "with --listen: the first `N` agents are the job's hosts; their numbers are 0 to N-1")
+	flags.StringVar(&f.keyFile, "key-file", "", "with --listen: read the job's key from `FILE`, a line of 64 hexadecimal digits")
+	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for hosts up to a `TIME`, such as 90s (default %v, or %v with --listen)", fleet.DefaultLimit, joinLimit))
 	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
 }
 
 // find finds the job's hosts: those of the command line, else those of an allocation. all are the
 // flags of each program.
 func (f *hostFlags) find(all []*partFlags) error {
+	if f.wait < 0 {
+		return fmt.Errorf("--wait is %v: want a time such as 90s", f.wait)
+	}
+	if f.listen != "" || f.agents != 0 || f.keyFile != "" {
+		return f.await(all)
+	}
 	allocation, err := hosts.FindAllocation(hosts.ThisSystem())
 	given := false
 	for _, p := range all {
@@ -91,6 +108,34 @@ func (f *hostFlags) find(all []*partFlags) error {
 	if f.alone() {
 		return f.checkAlone()
 	}
+	return f.checkNumbers()
+}
+
+// await checks the flags about agents that come by themselves.
+func (f *hostFlags) await(all []*partFlags) error {
+	for _, p := range all {
+		if p.list != nil {
+			return errors.New("--listen waits for agents that come by themselves: --host and --hostfile can't name them")
+		}
+	}
+	_, port, err := net.SplitHostPort(f.listen)
+	switch {
+	case f.listen == "" || f.keyFile == "" || f.agents == 0:
+		return errors.New("--listen, --agents and --key-file belong together, as in --listen :7117 --agents 4 --key-file job.key")
+	case err != nil || port == "":
+		return fmt.Errorf("--listen is %q: want an address such as :7117 or 10.0.0.1:7117", f.listen)
+	case f.agents < 1 || f.agents > launcher.MaxProcs:
+		return fmt.Errorf("--agents is %d: want 1 to %d", f.agents, launcher.MaxProcs)
+	case f.launchAgent != "":
+		return errors.New("--listen waits for agents that something else starts: --launch-agent would start them")
+	}
+	f.list, f.here = fleet.Awaited(f.agents), -1
+	f.wait = cmp.Or(f.wait, joinLimit)
+	return f.checkNumbers()
+}
+
+// checkNumbers checks the numbers of hosts.
+func (f *hostFlags) checkNumbers() error {
 	switch {
 	case f.spares < 0 || f.spares >= len(f.list):
 		return fmt.Errorf("--spare-hosts is %d: want less than the %d hosts", f.spares, len(f.list))
@@ -151,6 +196,10 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	if err != nil {
 		return nil, err
 	}
+	join, err := f.join()
+	if err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -166,7 +215,7 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ready, err := fleet.Start(ctx, fleet.Config{
-		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order,
+		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Join: join, Limit: f.wait,
 		Note: func(text string) { fmt.Fprintln(os.Stderr, "banyan:", text) },
 	})
 	if errors.Is(err, context.Canceled) {
@@ -178,8 +227,18 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	if err != nil {
 		return nil, err
 	}
-	c.Agents, c.Places, c.Rehome, c.AllowSharedHost = ready.Agents, ready.Places, ready.Rehome, f.shared
+	c.Agents, c.Names, c.Arrivals = ready.Agents, ready.Names(), ready.Arrivals()
+	c.Places, c.Rehome, c.AllowSharedHost = ready.Places, ready.Rehome, f.shared
 	return ready, nil
+}
+
+// join is where agents come to by themselves, nil if they don't.
+func (f *hostFlags) join() (*fleet.Join, error) {
+	if f.listen == "" {
+		return nil, nil
+	}
+	key, err := secure.ReadKeyFile(f.keyFile)
+	return &fleet.Join{Address: f.listen, Key: key}, err
 }
 
 // placeable says whether the launcher accepts the numbers of replicas. It refuses others better.

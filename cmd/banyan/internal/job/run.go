@@ -70,8 +70,9 @@ for; without numbers the processes are spread evenly. Inside an allocation of Sl
 its hosts are used unasked. An agent is started on each host, by srun inside Slurm, else by
 ssh. Replicas of a rank never share a host; with rack=NAME in the host file they share no
 rack either, where that can be had. banyan and the program must be on all hosts, the same
-build. A host that doesn't come up is replaced by one of --spare-hosts. docs/guide/hosts.md
-says more.
+build. A host that doesn't come up is replaced by one of --spare-hosts. With --listen, banyan
+starts no agents but waits for some that something else starts, such as Kubernetes; those that
+come later take the processes of hosts that were lost. docs/guide/hosts.md says more.
 
 mpiexec and mpirun are this command under other names. It understands -np, -genv, -x,
 -wd, -H and -machinefile of other MPIs' mpiexec, with one dash or two; options that have
@@ -106,6 +107,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 2 --debug ./program
   banyan run --host a:8,b:8 --replicas 2 ./program
   banyan run --hostfile hosts --replicas 2 --heal --spare-hosts 1 ./program
+  banyan run --listen :7117 --agents 4 --key-file job.key -n 8 --replicas 2 ./program
   banyan run -n 8 --transport inproc ./program`
 
 // runFlags are the flags of banyan run.

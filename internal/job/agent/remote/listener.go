@@ -165,18 +165,24 @@ var errClosedListener = errors.New("the listener was closed")
 
 // missing says what is known of an agent that hasn't come.
 func (l *Listener) missing(number int, cause error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := "it hasn't connected to " + strings.Join(l.Addresses(), " or ")
+	text := l.Missing(number)
 	if errors.Is(cause, context.DeadlineExceeded) {
 		text += " in time"
 	}
+	return fmt.Errorf("%s hasn't come: %s", agentName(number), text)
+}
+
+// Missing says what is known of an agent that hasn't come.
+func (l *Listener) Missing(number int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := "it hasn't connected to " + strings.Join(l.Addresses(), " or ")
 	if why, ok := l.refused[number]; ok {
 		text = "it was refused: " + why
 	} else if why, ok := l.refused[-1]; ok {
 		text += "; a connection was refused: " + why
 	}
-	return fmt.Errorf("%s hasn't come: %s", agentName(number), text)
+	return text
 }
 
 // news wakes those that Expect an agent. The lock is held.

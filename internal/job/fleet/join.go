@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/hosts"
+	"banyan/internal/job/launcher"
+	"banyan/internal/job/placement"
+)
+
+// Join is where agents come to by themselves, such as those of Kubernetes' pods.
+type Join struct {
+	Address string // to listen on, as HOST:PORT or :PORT
+	Key     secure.Key
+}
+
+// Awaited is the list of so many hosts whose agents come by themselves. Nothing is known of them.
+func Awaited(n int) (list hosts.List) {
+	for i := range n {
+		list = append(list, hosts.Host{Name: fmt.Sprintf("agent %d", i)})
+	}
+	return list
+}
+
+// listen opens the port for agents that come by themselves, and takes them.
+func (m *muster) listen(ctx context.Context, f *Fleet) (err error) {
+	if f.listener, err = remote.Listen(m.Join.Address, m.Join.Key, remote.Options{Note: m.Note}); err != nil {
+		return err
+	}
+	m.Note(fmt.Sprintf("waits at %s for %s, up to %v", strings.Join(f.listener.Addresses(), " or "), plural(len(m.all), "agent"), m.Limit))
+	m.missing = func(h *candidate) string { return f.listener.Missing(h.place) }
+	f.starters.Go(func() { m.take(ctx, f) })
+	return nil
+}
+
+// take takes all agents that come: those of the hosts that are waited for, and later ones, which
+// are added to the job.
+func (m *muster) take(ctx context.Context, f *Fleet) {
+	for {
+		r, err := f.listener.Next(ctx)
+		if err != nil {
+			return
+		}
+		if r.Number() < len(m.all) && m.come(ctx, m.all[r.Number()], r) {
+			continue
+		}
+		select {
+		case <-f.placed:
+			f.add(ctx, r)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// come tells that the agent of a host has come and, later, that it is lost. It returns false if
+// nobody waits for it any more.
+func (m *muster) come(ctx context.Context, h *candidate, r *remote.Remote) bool {
+	go func() {
+		select {
+		case <-r.Lost():
+			m.tell(ctx, news{of: h, agent: r, gone: true})
+		case <-m.over:
+		case <-ctx.Done():
+		}
+	}()
+	return m.tell(ctx, news{of: h, agent: r})
+}
+
+// add adds a host to a job that runs.
+func (f *Fleet) add(ctx context.Context, r *remote.Remote) {
+	f.mu.Lock()
+	h := f.joined(r.Host())
+	h.Spare = true // for replacements of all programs
+	f.job.Hosts = append(f.job.Hosts, h)
+	f.mu.Unlock()
+	select {
+	case f.arrivals <- launcher.Arrival{Agent: r, Name: h.Name}:
+	case <-ctx.Done():
+	}
+}
+
+// joined is what placement must know of a host whose agent has come by itself. Its name is the
+// job's for it: no two hosts have the same.
+func (f *Fleet) joined(h agent.Host) placement.Host {
+	name := h.Name
+	for n := 2; f.index(name) >= 0; n++ {
+		name = fmt.Sprintf("%s#%d", h.Name, n)
+	}
+	return placement.Host{Name: name, Slots: h.Slots, Rack: h.Rack, Zone: h.Zone, Kernel: h.Boot}
+}
+
+// plural is a number of things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// index is the host of a name, -1 if there is none.
+func (f *Fleet) index(name string) int {
+	for i, h := range f.job.Hosts {
+		if h.Name == name {
+			return i
+		}
+	}
+	return -1
+}
