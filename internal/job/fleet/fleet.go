@@ -1,7 +1,7 @@
-// Package fleet brings up the agents of a job: it starts one on each host (package starter), or
-// lets those come that something else has started (join.go), waits until they have dialled the
-// console (package remote), replaces hosts that don't come up by spare ones, and then says which
-// process runs where (package placement), because only then it is known which hosts are one machine.
+// Package fleet brings up the agents of a job: it starts one on each host (package starter) or
+// takes those that something else has started (join.go), waits until they have dialled the console
+// (package remote), replaces hosts that don't come up by spare ones, and then says which process
+// runs where (package placement), because only then it is known which hosts are one machine.
 //
 // # Invariants
 //

@@ -14,8 +14,8 @@ import (
 // fake is an agent that does nothing.
 type fake struct{ agent.Agent }
 
-// gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't, "~a" is lost and may come
-// again.
+// gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't, "~a" is lost and may
+// come again.
 func gather(t *testing.T, list string, spares, least int, order ...string) (up string, notes []string, err error) {
 	l, err := hosts.ParseList(list)
 	if err != nil {

@@ -51,8 +51,8 @@
 // A replacement starts on the host that Config.Rehome names, never on one that runs another replica
 // of its rank unless that is allowed. If there is none the slot waits.
 //
-// A host that is added while the job runs (Config.Arrivals) waits for replacements. Its agent has the
-// next number.
+// A host that is added while the job runs (Config.Arrivals) waits for replacements. Its agent has
+// the next number.
 //
 // # What stays behind
 //

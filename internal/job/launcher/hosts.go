@@ -15,8 +15,8 @@ import (
 // refused unless Config.AllowSharedHost is set.
 type Rehome func(id proto.Proc, on []int, living []bool) (agent int, ok bool)
 
-// Arrival is a host that is added to a job that runs. Agents are numbered in the order in which they
-// come, after the first ones.
+// Arrival is a host that is added to a job that runs. Agents are numbered in the order in which
+// they come, after the first ones.
 type Arrival struct {
 	Agent agent.Agent
 	Name  string // what the host is called
