@@ -17,7 +17,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
-	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/hosts"
 	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
@@ -68,6 +66,7 @@ type Config struct {
 type Fleet struct {
 	Agents []agent.Agent
 	Places []int // the agent of each process
+	Phases Phases
 
 	mu       sync.Mutex    // of job and last
 	job      placement.Job // its hosts are those of the agents
@@ -80,6 +79,12 @@ type Fleet struct {
 	starters sync.WaitGroup
 }
 
+// Phases are how long the parts of Start took, from its begin on.
+type Phases struct {
+	Connect time.Duration // until the hosts had answered that processes need
+	Agents  time.Duration // until their agents had dialled
+}
+
 // Start brings up the agents. If the job can't be placed the error is a *placement.ImpossibleError.
 func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
@@ -88,7 +93,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &muster{Config: c, ask: make(chan news), over: make(chan struct{})}
+	m := &muster{Config: c, ask: make(chan news), over: make(chan struct{}), begun: time.Now()}
 	for i := range c.Hosts {
 		h := &candidate{Host: c.Hosts[i], place: i, spare: c.Job.Hosts[i].Spare}
 		if h.spare || c.All || c.Join != nil || slices.Contains(p.Host, i) {
@@ -111,6 +116,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	if err := m.wait(limited); err != nil {
 		return f, err
 	}
+	f.Phases = m.phases()
 	return f, f.place(m)
 }
 
@@ -120,55 +126,6 @@ func describe(list hosts.List, spares int) (all []placement.Host) {
 		all = append(all, placement.Host{Name: h.Name, Slots: h.Slots, Max: h.Max, Rack: h.Rack, Zone: h.Zone, Spare: i >= len(list)-spares})
 	}
 	return all
-}
-
-// begin starts all agents.
-func (m *muster) begin(ctx context.Context, f *Fleet) error {
-	if m.Join != nil {
-		return m.listen(ctx, f)
-	}
-	var key secure.Key
-	for _, h := range m.all {
-		if h.place == m.Here {
-			local, err := agent.NewLocal()
-			if err != nil {
-				return err
-			}
-			h.agent = local
-			f.Agents = append(f.Agents, local) // to be closed, if others don't come
-			continue
-		}
-		if f.listener == nil {
-			key = secure.NewKey()
-			var err error
-			if f.listener, err = remote.Listen(":0", key, remote.Options{Note: m.Note}); err != nil {
-				return err
-			}
-		}
-		f.starters.Go(func() { m.start(ctx, h, f.listener, key) })
-		f.starters.Go(func() {
-			if r, err := f.listener.Expect(ctx, h.place); err == nil {
-				m.tell(ctx, news{of: h, agent: r})
-			}
-		})
-	}
-	return nil
-}
-
-// start runs the agent of a host.
-func (m *muster) start(ctx context.Context, h *candidate, l *remote.Listener, key secure.Key) {
-	order := m.Order
-	order.Build, order.Number, order.Connect = secure.Build(), h.place, l.Addresses()
-	name := h.Name
-	if h.User != "" {
-		name = h.User + "@" + name
-	}
-	err := starter.Start{How: m.How, Self: m.Self, Host: name, Order: order, Key: key, Ready: func() {},
-		Line: func(text string) { m.Note(h.Name + ": " + text) }}.Run(ctx)
-	if err == nil {
-		err = errors.New("its agent has ended")
-	}
-	m.tell(ctx, news{of: h, why: err})
 }
 
 // place says which process runs where.

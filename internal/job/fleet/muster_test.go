@@ -15,13 +15,13 @@ import (
 type fake struct{ agent.Agent }
 
 // gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't, "~a" is lost and may
-// come again.
+// come again, "?a" is in trouble and is tried again.
 func gather(t *testing.T, list string, spares, least int, order ...string) (up string, notes []string, err error) {
 	l, err := hosts.ParseList(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &muster{Config: Config{Hosts: l, Min: least, Note: func(text string) { notes = append(notes, text) }}, ask: make(chan news), over: make(chan struct{})}
+	m := &muster{Config: Config{Hosts: l, Min: least, Note: func(text string) { notes = append(notes, text) }}, ask: make(chan news), over: make(chan struct{}), begun: time.Now()}
 	m.Job.Hosts = describe(l, spares)
 	for i := range l {
 		m.all = append(m.all, &candidate{Host: l[i], place: i, spare: m.Job.Hosts[i].Spare})
@@ -30,11 +30,9 @@ func gather(t *testing.T, list string, spares, least int, order ...string) (up s
 	defer cancel()
 	go func() {
 		for _, name := range order {
-			name, fails := strings.CutPrefix(name, "-")
-			name, gone := strings.CutPrefix(name, "~")
-			n := news{of: m.all[l.Index(name)], gone: gone}
-			if n.agent = (fake{}); fails {
-				n.agent, n.why = nil, errors.New("no route")
+			n := news{of: m.all[l.Index(strings.TrimLeft(name, "-~?"))], gone: name[0] == '~'}
+			if n.agent = (fake{}); name[0] == '-' || name[0] == '?' {
+				n.agent, n.why, n.again = nil, errors.New("no route"), name[0] == '?'
 			}
 			m.tell(ctx, n)
 		}
@@ -71,8 +69,19 @@ func TestMuster(t *testing.T) {
 		"one that comes and fails": {"a,b", 0, 0, "a -a b", "b", "", "not a"},
 		"one that comes again":     {"a,b", 0, 0, "a ~a b a", "ab", "", ""},
 		"one that doesn't":         {"a,b", 0, 0, "a ~a b -a", "b", "", "not a"},
+
+		"trouble, and no spare one": {"a,b", 0, 0, "?b a b", "ab", "", ""},
+		"trouble, and one is up":    {"a,b,c", 1, 0, "c ?b a", "ac", "b hasn't come up (no route): c takes its place", ""},
+		"one comes later":           {"a,b,c", 1, 0, "?b a c", "ac", "b hasn't come up (no route): c takes its place", ""},
+		"trouble passes":            {"a,b,c", 1, 0, "?b b a c", "abc?", "", ""},
+		"it passes too late":        {"a,b,c", 1, 0, "?b c b a", "ab?c", "c takes its place", ""},
+		"trouble of a spare one":    {"a,b,c", 1, 0, "?c a b c", "abc?", "", ""},
+		"trouble of both":           {"a,b,c", 1, 0, "?b ?c a -c b", "ab", "the spare host c hasn't come up", ""},
+		"nothing is heard of one":   {"a,b,c", 1, 0, "a c", "ac", "b hasn't come up (it takes longer than the others): c takes its place", ""},
+		"nor of a spare one":        {"a,b,c", 1, 0, "a b", "ab", "the spare host c hasn't come up: it takes longer than the others", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			up, notes, err := gather(t, tc.list, tc.spares, tc.least, strings.Fields(tc.order)...)
 			said := ""
 			if err != nil {

@@ -1,4 +1,4 @@
-// Package starter starts an agent on another host: by ssh, by srun, or by any command that the user
+// Package starter starts agents on other hosts: by ssh, by srun, or by any command that the user
 // names.
 //
 // The console runs a command such as "ssh h3 banyan start-agent". That command, on h3, is the
@@ -13,13 +13,21 @@
 // the console shows, with the host's name. The job key goes by stdin, never by an argument or a
 // variable.
 //
+// A [Crew] starts the agents of all hosts. Package tree decides which command starts which:
+//
+//	up to 64 hosts     each gets a command
+//	more, by ssh       32 heads do; each head starts others, and passes on their words (relay.go)
+//	a step of Slurm    one command is a follower on each host, and each finds its own part
+//
 // # Invariants
 //
 //   - A failure that may pass (a connection that isn't accepted) is tried again, after a random
 //     wait. What the follower itself refuses isn't.
-//   - Run returns when the command has ended and all that it wrote was passed on.
+//   - What a head or a step doesn't bring up the console starts by itself.
+//   - Crew.Run returns when all commands have ended and all that they wrote was passed on.
 //
 // # Limits
 //
-// The console runs one command for each host. Programs aren't sent: they must be there.
+// Programs aren't sent: they must be there. In a step of several hosts nobody hears from the
+// command that one agent has died.
 package starter

@@ -1,7 +1,6 @@
 package starter
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,20 +11,24 @@ import (
 	"banyan/internal/job/agent/secure"
 )
 
-// Order is what a follower is told.
+// Order is what followers are told.
 type Order struct {
 	Build   string   // of the console's banyan
-	Number  int      // of the agent
 	Connect []string // where the agents' listener is, as HOST:PORT
 	Dir     string   // to start in
 	Umask   int
 	Files   []File // the programs
+
+	Agents []Agent // this order is for: one, or several that find themselves by their hosts' names
+	Branch []Agent // to be started by the one
+	How    How     // to start them
+	Self   string  // the path of banyan, for How
 }
 
-// File is a program of the job.
-type File struct {
-	Path string // absolute, or relative to the directory to start in
-	Sum  string // SHA-256, in hexadecimal digits
+// Agent is an agent that is to be started.
+type Agent struct {
+	Number int
+	Host   string // as How's command gets it
 }
 
 // maxOrder bounds an order.
@@ -74,60 +77,4 @@ func readOrder(r io.Reader) (o Order, key secure.Key, err error) {
 	}
 	key, err = secure.ReadKey(r)
 	return o, key, err
-}
-
-// A word is what a follower says to its console, a line of stdout that begins with mark.
-type word struct {
-	Kind kind   `json:"kind"`
-	Text string `json:"text,omitempty"`
-}
-
-type kind string
-
-const (
-	hello  kind = "hello"  // the follower waits for its order
-	ready  kind = "ready"  // the agent begins
-	failed kind = "failed" // the agent can't begin; the text says why
-)
-
-// mark begins a follower's word, so that what a login shell prints isn't taken for one.
-const mark = "\x1ebanyan "
-
-func (w word) write(to io.Writer) error {
-	text, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(append(append([]byte(mark), text...), '\n'))
-	return err
-}
-
-// parseWord reads a line. It returns false if the line is no word.
-func parseWord(text string) (w word, ok bool) {
-	text, ok = strings.CutPrefix(text, mark)
-	ok = ok && json.Unmarshal([]byte(text), &w) == nil
-	return w, ok
-}
-
-// maxLine is how long a line of a follower may be. What is longer comes in pieces.
-const maxLine = 1 << 20
-
-// eachLine calls f for each line of r, until r ends.
-func eachLine(r io.Reader, f func(text string)) {
-	lines := bufio.NewReaderSize(r, 64<<10)
-	var whole []byte
-	for {
-		piece, err := lines.ReadSlice('\n')
-		whole = append(whole, piece...)
-		if errors.Is(err, bufio.ErrBufferFull) && len(whole) < maxLine {
-			continue
-		}
-		if text := strings.TrimRight(string(whole), "\r\n"); text != "" {
-			f(text)
-		}
-		whole = whole[:0]
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return
-		}
-	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,156 +15,133 @@ import (
 	"banyan/internal/job/agent/secure"
 )
 
-// Start says how the agent of a host is started. All fields must be set.
-type Start struct {
-	How   How
-	Self  string // the path of banyan here
-	Host  string // as How's command gets it
-	Order Order
-	Key   secure.Key
-	Ready func()            // is called when the agent begins
-	Line  func(text string) // gets what the host says: the agent's stderr
-}
-
-// attempts is how often a host is tried to which no connection comes about.
-const attempts = 3
-
 // lingerLimit bounds the wait for the output of a command that was killed.
 const lingerLimit = time.Second
 
-// Run starts the agent, and returns when it has ended, or couldn't be started, or ctx has ended:
-// the error says why. Before the agent is ready its words aren't passed to Line, but are part of
-// the error.
-func (s Start) Run(ctx context.Context) error {
-	for n := 1; ; n++ {
-		a := &attempt{Start: s}
-		err := a.run(ctx)
-		if err == nil || a.greeted || n == attempts || ctx.Err() != nil || a.hopeless() {
-			return err
-		}
-		wait := time.Duration(n) * (500*time.Millisecond + rand.N(500*time.Millisecond))
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
+// command is a run of How's command.
+type command struct {
+	how    How
+	self   string
+	of     []Agent                        // to be started
+	order  func() (o *Order, wanted bool) // is called once, when a follower was heard
+	key    secure.Key
+	heard  func(w word)                  // a follower's word
+	spoken func(number int, text string) // what the agent of a number has said, -1 for nobody's
 
-// attempt is one command.
-type attempt struct {
-	Start
 	mu      sync.Mutex
-	greeted bool // the follower was heard
-	ready   bool
-	failed  string
-	said    []string // before the agent was ready: the last lines
+	greeted bool
+	ready   bool     // one of the agents
+	said    []string // before that: the last lines
 }
 
-func (a *attempt) run(ctx context.Context) error {
-	argv := a.How.command(a.Host, []string{a.Self, followerName}, script(a.Self))
-	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.WaitDelay = lingerLimit
+// run runs the command until it has ended. The error says why an agent that isn't ready won't be.
+// final says that another attempt would have the same end.
+func (c *command) run(ctx context.Context) (err error, final bool) {
+	hosts := make([]string, len(c.of))
+	for i, a := range c.of {
+		hosts[i] = a.Host
+	}
+	argv := c.how.command(hosts, []string{c.self, followerName}, script(c.self))
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = lingerLimit
 	// Ctrl-C is for the console, which ends the agents in its own way.
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.Env = environment()
-	in, err := c.StdinPipe()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = environment()
+	in, err := cmd.StdinPipe()
 	if err != nil {
-		return err
+		return err, false
 	}
-	out, err := c.StdoutPipe()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return err, false
 	}
-	errs, err := c.StderrPipe()
+	errs, err := cmd.StderrPipe()
 	if err != nil {
-		return err
+		return err, false
 	}
-	if err := c.Start(); err != nil {
-		return err
+	if err := cmd.Start(); err != nil {
+		return err, true
 	}
 	var readers sync.WaitGroup
-	readers.Go(func() {
-		eachLine(out, func(text string) {
-			w, ok := parseWord(text)
-			if !ok {
-				a.say(text)
-				return
-			}
-			if a.hear(w) == hello {
-				a.Order.write(in, a.Key) // if that fails the command ends, and says why
-				in.Close()
-			}
-		})
-	})
-	readers.Go(func() { eachLine(errs, a.say) })
+	readers.Go(func() { eachLine(out, func(text string) { c.hear(in, text) }) })
+	readers.Go(func() { eachLine(errs, c.say) })
 	// A command whose children hold the pipes must not hold us.
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerLimit, func() { out.Close(); errs.Close() }) })
 	readers.Wait()
 	stop()
-	return a.explain(c.Wait())
+	return c.explain(cmd.Wait())
 }
 
-// hear takes a word of the follower.
-func (a *attempt) hear(w word) kind {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch w.Kind {
-	case hello:
-		if a.greeted {
-			return ""
-		}
-		a.greeted, a.said = true, nil
-	case ready:
-		if !a.ready {
-			a.ready = true
-			a.Ready()
-		}
-	case failed:
-		a.failed = w.Text
+// hear takes a line of stdout.
+func (c *command) hear(in io.WriteCloser, text string) {
+	_, unlabelled := c.how.label(text)
+	w, ok := parseWord(unlabelled)
+	if !ok {
+		c.say(text)
+		return
 	}
-	return w.Kind
+	c.mu.Lock()
+	again := w.Kind == hello && c.greeted
+	if w.Kind == hello && !again {
+		c.greeted, c.said = true, nil
+	}
+	c.ready = c.ready || w.Kind == ready
+	c.mu.Unlock()
+	switch {
+	case again: // of another host of this command: all get the same order
+	case w.Kind == hello:
+		if o, wanted := c.order(); wanted {
+			o.write(in, c.key) // if that fails the command ends, and says why
+		}
+		in.Close()
+	default:
+		c.heard(w)
+	}
 }
 
-// say takes a line of the host.
-func (a *attempt) say(text string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.ready {
-		a.Line(text)
+// say takes a line that is no word. Before an agent is ready it may say why none will be.
+func (c *command) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ready {
+		number := -1
+		task, text := c.how.label(text)
+		switch {
+		case len(c.of) == 1:
+			number = c.of[0].Number
+		case task >= 0 && task < len(c.of):
+			number = c.of[task].Number
+		}
+		c.spoken(number, text)
 		return
 	}
 	const kept = 3
-	if a.said = append(a.said, text); len(a.said) > kept {
-		a.said = a.said[1:]
+	if c.said = append(c.said, text); len(c.said) > kept {
+		c.said = c.said[1:]
 	}
 }
 
 // explain is why the command has ended.
-func (a *attempt) explain(err error) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (c *command) explain(err error) (_ error, final bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := strings.Join(c.said, "; ")
 	switch {
-	case a.failed != "":
-		return errors.New(a.failed)
-	case a.ready || err == nil && a.greeted:
-		return nil
-	case len(a.said) > 0:
-		return errors.New(strings.Join(a.said, "; "))
+	case c.ready:
+		return errors.New("its agent has ended"), false
+	case all != "":
+		return errors.New(all), hopeless(all)
 	case err != nil:
-		return fmt.Errorf("%s: %w", a.How[0], err)
+		return fmt.Errorf("%s: %w", c.how.Words[0], err), false
 	}
-	return fmt.Errorf("%s has ended, and started nothing", a.How[0])
+	return fmt.Errorf("%s has ended, and started nothing", c.how.Words[0]), false
 }
 
 // hopeless says whether another attempt would end in the same way.
-func (a *attempt) hopeless() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := strings.Join(a.said, "\n")
+func hopeless(said string) bool {
 	for _, text := range []string{"Permission denied", "Host key verification failed", "Could not resolve", "there is no banyan"} {
-		if strings.Contains(all, text) {
+		if strings.Contains(said, text) {
 			return true
 		}
 	}

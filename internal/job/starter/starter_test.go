@@ -3,11 +3,13 @@ package starter
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,27 +21,32 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := how.command("h1", []string{"/b/banyan", "start-agent"}, "unused")
+	got := how.command([]string{"h1"}, []string{"/b/banyan", "start-agent"}, "unused")
 	if want := []string{"docker", "exec", "-i", "h1", "sh", "-c", "exec /b/banyan start-agent", "a b", `"`}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	how, err = Template("flux exec {host} {agent}")
-	if got := how.command("h1", []string{"banyan", "start-agent"}, ""); err != nil || !slices.Equal(got, []string{"flux", "exec", "h1", "banyan", "start-agent"}) {
+	if got := how.command([]string{"h1"}, []string{"banyan", "start-agent"}, ""); err != nil || !slices.Equal(got, []string{"flux", "exec", "h1", "banyan", "start-agent"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, text := range []string{"", "rsh {agent}", "rsh {host}", "rsh '{host} {agent}", `rsh {host} {agent} \`} {
+	how, err = Template("flux run --requires=host:{hosts} -N {count} {agent}")
+	if got := how.command([]string{"h1", "h2"}, []string{"banyan", "start-agent"}, ""); err != nil || !how.Together || !slices.Equal(got, []string{"flux", "run", "--requires=host:h1,h2", "-N", "2", "banyan", "start-agent"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, text := range []string{"", "rsh {host} {hosts} {agent}", "rsh {agent}", "rsh {host}", "rsh '{host} {agent}", `rsh {host} {agent} \`} {
 		if _, err := Template(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
 	}
 	ssh, err := SSH("ssh -p 22")
-	if got := ssh.command("me@h1", nil, "line"); err != nil || !slices.Equal(got[:3], []string{"ssh", "-p", "22"}) || !slices.Equal(got[len(got)-2:], []string{"me@h1", "line"}) {
+	if got := ssh.command([]string{"me@h1"}, nil, "line"); err != nil || !slices.Equal(got[:3], []string{"ssh", "-p", "22"}) || !slices.Equal(got[len(got)-2:], []string{"me@h1", "line"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
 func TestOrder(t *testing.T) {
-	want := Order{Build: "b", Number: 3, Connect: []string{"10.0.0.1:1"}, Dir: "/d", Umask: 0o22, Files: []File{{"./p", "ab"}}}
+	want := Order{Build: "b", Connect: []string{"10.0.0.1:1"}, Dir: "/d", Umask: 0o22, Files: []File{{"./p", "ab"}},
+		Agents: []Agent{{3, "h3"}}, Branch: []Agent{{4, "h4"}}, How: How{Words: []string{"ssh"}, Heads: true}, Self: "/b"}
 	key := secure.NewKey()
 	var b bytes.Buffer
 	if err := want.write(&b, key); err != nil {
@@ -54,7 +61,7 @@ func TestOrder(t *testing.T) {
 
 func FuzzOrder(f *testing.F) {
 	var b bytes.Buffer
-	(&Order{Number: 1}).write(&b, secure.NewKey())
+	(&Order{Umask: 1}).write(&b, secure.NewKey())
 	f.Add(b.Bytes())
 	f.Add([]byte("order 999999999\n"))
 	f.Fuzz(func(t *testing.T, text []byte) { readOrder(bytes.NewReader(text)) })
@@ -85,11 +92,15 @@ func TestFollowRefuses(t *testing.T) {
 	build := secure.Build()
 	for want, o := range map[string]Order{
 		"is another build of banyan":    {Build: "other", Dir: dir},
+		"which isn't one of the hosts":  {Build: build, Dir: dir, Agents: []Agent{{1, "no.such"}, {2, "host.here"}}},
 		"programs can't start in /none": {Build: build, Dir: "/none"},
 		"there is no ./none":            {Build: build, Dir: dir, Files: []File{{"./none", "ab"}}},
 		"isn't the program":             {Build: build, Dir: dir, Files: []File{{"./program", "ab"}}},
 	} {
 		t.Run(want, func(t *testing.T) {
+			if o.Agents == nil {
+				o.Agents = []Agent{{1, "h1"}}
+			}
 			if said := follow(t, o); !strings.Contains(said, want) {
 				t.Error(said)
 			}
@@ -97,54 +108,94 @@ func TestFollowRefuses(t *testing.T) {
 	}
 }
 
-// run runs a shell's line as the command of a host.
-func run(ctx context.Context, line string, said *[]string, ready *bool) error {
-	return Start{How: How{"sh", "-c", line}, Self: "/banyan", Host: "h", Key: secure.NewKey(),
-		Ready: func() { *ready = true }, Line: func(text string) { *said = append(*said, text) }}.Run(ctx)
+// crew is a Crew whose events are lines.
+func crew(how How, hosts ...string) (c *Crew, said func() string) {
+	var mu sync.Mutex
+	var all []string
+	note := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, fmt.Sprintf(format, args...))
+	}
+	c = &Crew{How: how, Self: "/banyan", Key: secure.NewKey(),
+		Greeted: func(n int) { note("hello %d", n) },
+		Ready:   func(n int) { note("ready %d", n) },
+		Trouble: func(n int, why error) { note("trouble %d %v", n, why) },
+		Lost:    func(n int, why error) { note("lost %d %v", n, why) },
+		Line:    func(n int, text string) { note("line %d %s", n, text) },
+	}
+	for i, h := range hosts {
+		c.Agents = append(c.Agents, Agent{i + 1, h})
+	}
+	return c, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(all, "|")
+	}
 }
 
-func TestRun(t *testing.T) {
-	tell := func(kind string) string { return `printf '\036banyan {"kind":"` + kind + `","text":"why"}\n'; ` }
-	for name, tc := range map[string]struct {
-		line, err, said string
-		ready           bool
-	}{
-		"an agent":         {tell("hello") + "read a; echo early; " + tell("ready") + "sleep 0.1; echo late >&2", "", "late", true},
-		"refused":          {tell("hello") + tell("failed") + "exit 1", "why", "", false},
-		"not there":        {"echo banner; echo 'there is no banyan' >&2; exit 127", "there is no banyan", "", false},
-		"silent":           {tell("hello") + "exit 3", "exit status 3", "", false},
-		"an agent, killed": {tell("hello") + tell("ready") + "kill -9 $$", "", "", true},
+// words is a shell's command that says a word.
+func words(all ...string) (line string) {
+	for _, w := range all {
+		line += `printf '\036banyan {` + w + `}\n'; `
+	}
+	return line
+}
+
+const (
+	sayHello = `"kind":"hello"`
+	sayReady = `"kind":"ready","number":1`
+)
+
+func TestCrew(t *testing.T) {
+	for name, tc := range map[string]struct{ line, said string }{
+		"an agent":         {words(sayHello) + "read a; echo early; " + words(sayReady) + "sleep 0.1; echo late >&2", "hello 1|ready 1|line 1 late|lost 1 its agent has ended"},
+		"refused":          {words(sayHello, `"kind":"failed","number":1,"text":"why","final":true`) + "exit 1", "hello 1|lost 1 why"},
+		"not there":        {"echo banner; echo 'there is no banyan' >&2; exit 127", "lost 1 banner; there is no banyan"},
+		"an agent, killed": {words(sayHello, sayReady) + "kill -9 $$", "hello 1|ready 1|lost 1 its agent has ended"},
+		"another number's": {words(sayHello, sayReady, `"kind":"failed","number":7,"text":"?"`, `"kind":"line","number":1,"text":"x"`), "hello 1|ready 1|line 1 x|lost 1 its agent has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var said []string
-			ready := false
-			err := run(t.Context(), tc.line, &said, &ready)
-			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || ready != tc.ready || strings.Join(said, "|") != tc.said {
-				t.Errorf("%v, ready %v, %q", err, ready, said)
+			t.Parallel()
+			c, said := crew(How{Words: []string{"sh", "-c", tc.line}}, "h")
+			c.Run(t.Context())
+			if said() != tc.said {
+				t.Error(said())
 			}
 		})
 	}
 }
 
 // What may pass is tried again.
-func TestRunAgain(t *testing.T) {
+func TestCrewTriesAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tried")
-	var said []string
-	ready := false
-	err := run(t.Context(), "[ -e "+file+" ] || { touch "+file+`; exit 255; }; printf '\036banyan {"kind":"hello"}\n\036banyan {"kind":"ready"}\n'`, &said, &ready)
-	if err != nil || !ready {
-		t.Error(err, ready)
+	c, said := crew(How{Words: []string{"sh", "-c", "[ -e " + file + " ] || { touch " + file + "; echo no route; exit 255; }; " + words(sayHello, sayReady)}}, "h")
+	c.Run(t.Context())
+	if want := "trouble 1 no route|hello 1|ready 1|lost 1 its agent has ended"; said() != want {
+		t.Error(said())
+	}
+}
+
+// One command brings up several hosts. What it doesn't bring up gets a command of its own.
+func TestCrewTogether(t *testing.T) {
+	line := `n={count}; [ $n = 2 ] && h=1 || h=2; printf '0: '; ` + words(sayHello) + `read order; printf "$h: "; printf '\036banyan {"kind":"ready","number":'$h'}\n'
+		[ $n = 1 ] || { echo '0: late' >&2; echo "error: {hosts}" >&2; }`
+	c, said := crew(How{Words: []string{"sh", "-c", line}, Together: true, Labels: true}, "a", "b")
+	c.Run(t.Context())
+	want := "hello 1|hello 2|ready 1|line 1 late|line -1 error: a,b|lost 1 its agent has ended|trouble 2 its agent has ended|hello 2|ready 2|lost 2 its agent has ended"
+	if said() != want {
+		t.Error(said())
 	}
 }
 
 // The end of the context ends the command and its children, without delay.
-func TestRunEnds(t *testing.T) {
+func TestCrewEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	var said []string
-	ready := false
-	if err := run(ctx, `sleep 1000 & sleep 1000`, &said, &ready); err == nil {
-		t.Error("no error")
+	c, said := crew(How{Words: []string{"sh", "-c", `sleep 1000 & sleep 1000`}}, "h")
+	c.Run(ctx)
+	if said() != "" {
+		t.Error(said())
 	}
 }
 
@@ -152,17 +203,20 @@ func TestRunEnds(t *testing.T) {
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	self := filepath.Join(dir, "it's banyan")
-	if err := os.WriteFile(self, []byte("#!/bin/sh\nprintf '\\036banyan {\"kind\":\"hello\"}\\n\\036banyan {\"kind\":\"failed\",\"text\":\"%s\"}\\n' \"$1\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(self, []byte("#!/bin/sh\nprintf '\\036banyan {\"kind\":\"hello\"}\\n\\036banyan {\"kind\":\"failed\",\"number\":1,\"final\":true,\"text\":\"%s\"}\\n' \"$1\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	start := func(self string) error {
-		return Start{How: How{"sh", "-c", "{script}"}, Self: self, Host: "h", Key: secure.NewKey(), Ready: func() {}, Line: func(string) {}}.Run(t.Context())
+	start := func(self string) string {
+		c, said := crew(How{Words: []string{"sh", "-c", "{script}"}}, "h")
+		c.Self = self
+		c.Run(t.Context())
+		return said()
 	}
-	if err := start(self); err == nil || err.Error() != "start-agent" {
-		t.Error(err)
+	if said := start(self); said != "hello 1|lost 1 start-agent" {
+		t.Error(said)
 	}
 	t.Setenv("PATH", "/usr/bin:/bin")
-	if err := start("/nowhere/banyan"); err == nil || !strings.Contains(err.Error(), "there is no banyan at /nowhere/banyan, nor in PATH") {
-		t.Error(err)
+	if said := start("/nowhere/banyan"); !strings.Contains(said, "there is no banyan at /nowhere/banyan, nor in PATH") {
+		t.Error(said)
 	}
 }

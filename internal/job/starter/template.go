@@ -3,11 +3,19 @@ package starter
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-// How says how a command is run on another host: words with {host} and {agent} in them.
-type How []string
+// How says how a command is run on other hosts.
+type How struct {
+	// Words of the command. In them stand {host}, or {hosts} (with commas between) and {count}, and
+	// {agent} or {script} for what is to be run.
+	Words    []string
+	Together bool // the command runs on several hosts at once
+	Heads    bool // the command works on the hosts, too: they may start others
+	Labels   bool // the command puts the number of the task before each line
+}
 
 // sshOptions make ssh ask nothing, say only errors, and notice a dead connection. The user's
 // options stand before them, and so take precedence.
@@ -22,44 +30,60 @@ func SSH(command string) (How, error) {
 	}
 	words, err := split(command)
 	if err != nil {
-		return nil, err
+		return How{}, err
 	}
-	return append(append(How(words), sshOptions...), "{host}", "{script}"), nil
+	return How{Words: append(append(words, sshOptions...), "{host}", "{script}"), Heads: true}, nil
 }
 
-// Srun is a step of one agent on a node, in the allocation that this process runs in.
+// Srun is a step of one agent a node, in the allocation that this process runs in. Slurm passes
+// srun's stdin on to all tasks.
 func Srun() How {
-	return How{"srun", "--nodes=1", "--ntasks=1", "--nodelist={host}", "--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--mpi=none",
-		"--overlap", "--cpu-bind=none", "--mem=0", "sh", "-c", "{script}"}
+	return How{Words: []string{"srun", "--nodes={count}", "--ntasks={count}", "--ntasks-per-node=1", "--nodelist={hosts}", "--label", "--no-kill",
+		"--kill-on-bad-exit=0", "--wait=0", "--mpi=none", "--overlap", "--cpu-bind=none", "--mem=0", "sh", "-c", "{script}"},
+		Together: true, Labels: true}
 }
 
 // Template is a command such as "CMD {host} {agent}". {agent} stands for the words that start the
-// agent.
+// agent. A command with {hosts} runs on several hosts, and passes its stdin on to all.
 func Template(text string) (How, error) {
 	words, err := split(text)
 	if err != nil {
-		return nil, err
+		return How{}, err
 	}
-	if !strings.Contains(text, "{host}") || !strings.Contains(text, "{agent}") {
-		return nil, fmt.Errorf("%q: want a command with {host} and {agent} in it, such as \"ssh {host} {agent}\"", text)
+	one, several := strings.Contains(text, "{host}"), strings.Contains(text, "{hosts}")
+	if one == several || !strings.Contains(text, "{agent}") {
+		return How{}, fmt.Errorf("%q: want a command with {agent} and either {host} or {hosts} in it, such as \"ssh {host} {agent}\"", text)
 	}
-	return How(words), nil
+	return How{Words: words, Together: several}, nil
 }
 
-// command is the command that runs an agent on a host. agent are its words, script is a line for a
+// command is the command that runs agents on hosts. agent are its words, script is a line for a
 // shell that does the same.
-func (h How) command(host string, agent []string, script string) (argv []string) {
-	for _, word := range h {
+func (h How) command(hosts, agent []string, script string) (argv []string) {
+	replacer := strings.NewReplacer("{host}", hosts[0], "{hosts}", strings.Join(hosts, ","), "{count}", strconv.Itoa(len(hosts)),
+		"{agent}", strings.Join(agent, " "))
+	for _, word := range h.Words {
 		switch word {
 		case "{agent}":
 			argv = append(argv, agent...)
 		case "{script}":
 			argv = append(argv, script)
 		default:
-			argv = append(argv, strings.NewReplacer("{host}", host, "{agent}", strings.Join(agent, " ")).Replace(word))
+			argv = append(argv, replacer.Replace(word))
 		}
 	}
 	return argv
+}
+
+// label takes the number of a task from the front of a line, as "12: text". It is -1 if there is
+// none.
+func (h How) label(line string) (task int, text string) {
+	if number, rest, ok := strings.Cut(line, ": "); ok && h.Labels {
+		if task, err := strconv.Atoi(strings.TrimSpace(number)); err == nil && task >= 0 {
+			return task, rest
+		}
+	}
+	return -1, line
 }
 
 // split divides a command into words as a shell does: at spaces, but not between quotes or behind

@@ -260,7 +260,7 @@ func (f *hostFlags) how() (starter.How, error) {
 	case f.launchAgent != "":
 		how, err := starter.Template(f.launchAgent)
 		if err != nil {
-			return nil, fmt.Errorf("--launch-agent %w", err)
+			return how, fmt.Errorf("--launch-agent %w", err)
 		}
 		return how, nil
 	case f.slurm && ssh == "":
@@ -268,7 +268,7 @@ func (f *hostFlags) how() (starter.How, error) {
 	}
 	how, err := starter.SSH(ssh)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", env.SSH, err)
+		return how, fmt.Errorf("%s: %w", env.SSH, err)
 	}
 	return how, nil
 }
