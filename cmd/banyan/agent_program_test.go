@@ -171,6 +171,41 @@ func TestAgentIsKilled(t *testing.T) {
 	}
 }
 
+// An agent that is stopped is killed by its kernel when its lease ends, and with it its processes,
+// also those that are stopped. The guard says so.
+func TestAgentIsStopped(t *testing.T) {
+	key := secure.NewKey()
+	l, err := remote.Listen("127.0.0.1:0", key, remote.Options{Lease: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	c, _ := startAgent(t, key, "--connect", l.Addresses()[0], "--number", "0")
+	r := expect(t, l, 0)
+	sleep := agent.Spec{Path: "/bin/sleep", Argv: []string{"sleep", "1000"}}
+	stopped := sleep
+	stopped.Proc = 1
+	procs, err := r.Start([]agent.Spec{sleep, stopped})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range procs {
+		go p.Listen(func(control.Message) {})
+	}
+	syscall.Kill(procs[1].PID(), syscall.SIGSTOP)
+	syscall.Kill(child(t, c.Process.Pid), syscall.SIGSTOP)
+	for _, p := range procs {
+		if _, err := p.Wait(); err != agent.ErrHostLost {
+			t.Error(err)
+		}
+		gone(t, p.PID())
+	}
+	// On a slow machine the launcher may have seen the lease's end before the guard spoke.
+	if why := r.Reason(); !strings.Contains(why, "ended by signal 9") && !strings.Contains(why, "lease") {
+		t.Error(why)
+	}
+}
+
 // When the guard is killed the agent ends in order.
 func TestGuardIsKilled(t *testing.T) {
 	l, key := listenForAgents(t)

@@ -73,7 +73,11 @@ func (l *launched) hear(m control.Message) {
 	case control.Death:
 		if j.valid(m.Proc) {
 			l.reaped[m.Proc].Store(uint32(m.Incarnation + 1))
-			j.Engine.Evidence(m.Proc, m.Incarnation)
+			if m.Presumed {
+				j.Engine.Hearsay(m.Proc, m.Incarnation)
+			} else {
+				j.Engine.Evidence(m.Proc, m.Incarnation)
+			}
 		}
 	case control.Left:
 		if j.valid(m.Proc) {

@@ -16,7 +16,12 @@ import (
 // are dead then, or will never act again. That is one event for the user, and all deaths come
 // before what follows from them: no replacement gets its state from a process of the same host.
 //
-// Until it is certain nothing waits for the host. Other processes hold its processes for silent and
+// The lease is a lease on clocks: a host that was paused, and that doesn't know for how long, may
+// act again for a moment. So the other processes are told that its processes are presumed dead, and
+// a majority of them has to be left (decision 41). If the agent or its parent has said that all of
+// them were reaped, their deaths are certain.
+//
+// Until the host is lost nothing waits for the host. Other processes hold its processes for silent and
 // go on without them, and signals to them have no effect. They count as dead when their agent says
 // so.
 
@@ -82,9 +87,10 @@ func (j *job) lostHost(host int) {
 	j.report.Hosts[host].Lost = new(Seconds(now.Sub(j.started)))
 	var passed []passing
 	var replacement *process
+	presumed := !h.reaped(host)
 	for _, p := range lost {
 		if p == j.procs[p.id] {
-			passed = append(passed, passing{p, j.ledger.missed(p.id), now})
+			passed = append(passed, passing{p, j.ledger.missed(p.id, presumed), now})
 		} else {
 			replacement = p
 		}
@@ -96,7 +102,7 @@ func (j *job) lostHost(host int) {
 	}
 	j.passed(passed, fmt.Sprintf("host %s is lost%s: %s", h.name(host), why, j.lostWith(passed)))
 	if replacement != nil {
-		end := ending{kind: diedEarly, lost: true}
+		end := ending{kind: diedEarly, lost: true, presumed: presumed}
 		j.failAttempt(replacement.identity(), end.String(), recovery.Nobody)
 		j.replacementPassed(replacement, end)
 	}

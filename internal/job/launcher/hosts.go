@@ -85,6 +85,12 @@ func (h *hosts) reason(host int) string {
 	return ""
 }
 
+// reaped says whether the processes of a lost host are known to have been reaped.
+func (h *hosts) reaped(host int) bool {
+	a, ok := h.agents[host].(interface{ Reaped() bool })
+	return ok && a.Reaped()
+}
+
 // living says which hosts aren't lost.
 func (h *hosts) living() []bool {
 	living := make([]bool, len(h.agents))

@@ -134,7 +134,7 @@ func TestDeaths(t *testing.T) {
 	}{
 		{"signal survived", 2, "1 0 kill", 0, 1, CauseSignal,
 			`^banyan: rank 1 replica 0 \(pid \d+\) died: signal 9 \(killed\); found by the launcher; replica 1 substitutes$`,
-			"rank 0 hears of 1: signal 9 (killed)\nrank 1 hears of 1: signal 9 (killed)\n"},
+			"rank 0 hears that 1 is dead: signal 9 (killed)\nrank 1 hears that 1 is dead: signal 9 (killed)\n"},
 		{"exit survived", 2, "1 1 3", 0, 1, CauseExit,
 			`^banyan: rank 1 replica 1 \(pid \d+\) died: exit 3; found by the launcher; replica 0 substitutes$`, ""},
 		{"unfinalised survived", 2, "1 0 0", 0, 1, CauseUnfinalized, `died: exit 0 without finalising;`, ""},
@@ -145,7 +145,7 @@ func TestDeaths(t *testing.T) {
 		{"own signal of all replicas", 2, "0 -1 kill wait", 137, 2, CauseSignal, `rank 0 is lost \(signal 9 \(killed\) of all 2 replicas\)`, ""},
 		{"unfinalised rank", 1, "1 0 0 wait", 1, 1, CauseUnfinalized, `rank 1 is lost`, ""},
 		{"rank lost and handled", 1, "1 0 kill survive", 0, 1, CauseSignal, `rank 1 is lost, and the program goes on without it`,
-			"rank 0 hears of 1: signal 9 (killed)\n"},
+			"rank 0 hears that 1 is dead: signal 9 (killed)\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := run(t, Config{Ranks: 2, Replicas: tc.replicas}, append([]string{"die"}, strings.Fields(tc.args)...)...)

@@ -130,7 +130,11 @@ func program(name string, args []string) int {
 				return 99
 			}
 			if news.Type == control.Death {
-				fmt.Printf("rank %d hears of %d: %s\n", m.rank(), news.Proc, news.Cause)
+				how := "is dead"
+				if news.Presumed {
+					how = "is presumed dead"
+				}
+				fmt.Printf("rank %d hears that %d %s: %s\n", m.rank(), news.Proc, how, news.Cause)
 				break
 			}
 		}

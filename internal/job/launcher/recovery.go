@@ -122,7 +122,7 @@ func (j *job) carryOut(a recovery.Action) {
 		j.dismiss(a.Attempt, a.Text)
 	case recovery.AnnounceDeath:
 		m := about(control.Death)
-		m.Signal, m.Code, m.Cause = int(r.end.signal), r.end.code, "a replacement that failed"
+		m.Signal, m.Code, m.Cause, m.Presumed = int(r.end.signal), r.end.code, "a replacement that failed", r.end.presumed
 		j.tellOthers(r.replacement, m)
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))

@@ -88,7 +88,7 @@ func TestJobOnDistantHosts(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if want := "rank 0 hears of 2: its host is lost\nrank 1 hears of 2: its host is lost\n"; !sameLines(o.stdout, want) {
+		if want := "rank 0 hears that 2 is dead: its host is lost\nrank 1 hears that 2 is dead: its host is lost\n"; !sameLines(o.stdout, want) {
 			t.Errorf("stdout %q", o.stdout)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 
 // Follow reads an order from in, and is the agent that it orders until that ends. It tells on out
 // what becomes of it, and of its branch. It changes the directory and the umask of this process.
-// charge is told what the agent's parent is to say when the agent has died.
-func Follow(ctx context.Context, in io.Reader, out io.Writer, charge func(remote.Testimony)) error {
+// Of the configuration, Charge and Extend count.
+func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config) error {
 	s := &speaker{to: out}
 	if err := s.say(word{Kind: hello}); err != nil {
 		return err
@@ -38,7 +38,7 @@ func Follow(ctx context.Context, in io.Reader, out io.Writer, charge func(remote
 	refused := o.check()
 	err = refused
 	if refused == nil {
-		err = o.serve(ctx, number, key, s, charge)
+		err = o.serve(ctx, number, key, s, c)
 	}
 	if err != nil {
 		s.say(word{Kind: failed, Number: number, Text: err.Error(), Final: refused != nil})
@@ -48,14 +48,15 @@ func Follow(ctx context.Context, in io.Reader, out io.Writer, charge func(remote
 }
 
 // serve is the agent.
-func (o *Order) serve(ctx context.Context, number int, key secure.Key, s *speaker, charge func(remote.Testimony)) error {
+func (o *Order) serve(ctx context.Context, number int, key secure.Key, s *speaker, c remote.Config) error {
 	syscall.Umask(o.Umask)
 	local, err := agent.NewLocal()
 	if err != nil {
 		return err
 	}
-	return remote.Serve(ctx, remote.Config{Addresses: o.Connect, Number: number, Key: key, Agent: local, Charge: charge,
-		Begun: func() { s.say(word{Kind: ready, Number: number}) }})
+	c.Addresses, c.Number, c.Key, c.Agent = o.Connect, number, key, local
+	c.Begun = func() { s.say(word{Kind: ready, Number: number}) }
+	return remote.Serve(ctx, c)
 }
 
 // me is the number of this host's agent.

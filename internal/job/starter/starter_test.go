@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 )
 
@@ -72,7 +73,7 @@ func follow(t *testing.T, o Order) (said string) {
 	t.Chdir(t.TempDir())
 	var in, out bytes.Buffer
 	o.write(&in, secure.NewKey())
-	if Follow(t.Context(), &in, &out, nil) == nil {
+	if Follow(t.Context(), &in, &out, remote.Config{}) == nil {
 		t.Error("it has followed")
 	}
 	eachLine(&out, func(text string) {

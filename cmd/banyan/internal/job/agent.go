@@ -18,10 +18,12 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/guard"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/env"
+	"banyan/internal/proto"
 )
 
 const agentLong = `Agent starts and watches the processes of a job on this host, for a launcher (banyan run)
@@ -86,6 +88,9 @@ func AgentCommand() *cobra.Command {
 				return err
 			}
 			c.Charge = parent.Charge
+			if c.Extend, err = obeyLease(); err != nil {
+				return cli.Failed(err)
+			}
 			return f.serve(cmd.Context(), c)
 		},
 	}
@@ -110,6 +115,15 @@ func guarded() error {
 		return nil
 	}
 	return cli.Exit(code, err)
+}
+
+// obeyLease returns what has the kernel kill this process, the agent, when its lease ends.
+func obeyLease() (extend func(until proto.Time), err error) {
+	t, err := deadline.New()
+	if err != nil {
+		return nil, fmt.Errorf("the agent can't begin: %w", err)
+	}
+	return func(until proto.Time) { t.Set(until) }, nil // it can't fail: the timer is there
 }
 
 // config makes the agent's configuration of the flags. It reads the key last.

@@ -10,6 +10,7 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/agent/guard"
+	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/starter"
 )
@@ -31,12 +32,16 @@ func StartAgentCommand() *cobra.Command {
 			if err := secure.HideMemory(); err != nil {
 				return cli.Failed(err)
 			}
+			extend, err := obeyLease()
+			if err != nil {
+				return cli.Failed(err)
+			}
 			// Whatever has started this may go away while the job goes on: a write to it then
 			// fails, and ends nothing.
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout, parent.Charge); err != nil {
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

@@ -22,8 +22,7 @@
 //
 // # Limits
 //
-// A holder that is stopped doesn't kill at its lease's end, but when it goes on. Its processes
-// don't check the lease themselves.
+// A holder that is stopped can't kill at its lease's end. Its kernel has to (package deadline).
 package lease
 
 import "banyan/internal/proto"

@@ -17,8 +17,9 @@
 //
 // A broken connection is a hint. The launcher holds the processes of a host for dead only when the
 // agent has said that it killed them all, when its parent has said that it died with them
-// ([Testimony]), or when each lease that it granted to the agent is
-// certainly over (package lease). An agent without a lease kills its processes and ends.
+// ([Testimony]), or when each lease that it granted to the agent is certainly over (package
+// lease). An agent without a lease kills its processes and ends; if it is
+// stopped its kernel does (package deadline).
 //
 // # Invariants
 //
@@ -32,8 +33,7 @@
 //
 // # Limits
 //
-// An agent that is stopped (SIGSTOP) kills nothing before it goes on: its processes don't check
-// its lease themselves. If an agent and its parent (package guard) are killed at once the launcher
-// learns it only by the lease. A launcher that is stopped for longer than the lease loses its
+// If an agent and its parent (package guard) are killed at once the launcher learns it only by the
+// lease. A launcher that is stopped for longer than the lease loses its
 // hosts, unless it made their leases longer first ([Remote.Lengthen]).
 package remote

@@ -46,6 +46,7 @@ type Remote struct {
 	answers map[uint64]chan wire.Message
 	procs   map[key]*process
 	reason  string // why the host is lost
+	reaped  bool   // it is lost, and its processes were reaped
 	bad     error  // the agent has sent what makes no sense; it gets no more leases
 	closing bool
 }
@@ -90,6 +91,14 @@ func (r *Remote) Reason() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reason
+}
+
+// Reaped says that the host is lost and that its processes were seen to end, by their agent or its
+// parent. Otherwise they are presumed dead, because the agent's lease is over.
+func (r *Remote) Reaped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reaped
 }
 
 // Lengthen makes the agent's leases as long as limit from now on, because the launcher is about to
@@ -160,19 +169,19 @@ func (r *Remote) watch() {
 		r.mu.Unlock()
 		switch {
 		case over && bad != nil:
-			r.lose(fmt.Sprintf("its agent can't be understood (%v), and got no more leases", bad))
+			r.lose(fmt.Sprintf("its agent can't be understood (%v), and got no more leases", bad), false)
 		case over:
-			r.lose(fmt.Sprintf("nothing was heard from its agent for %v, and its lease is over", patience(r.length)))
+			r.lose(fmt.Sprintf("nothing was heard from its agent for %v, and its lease is over", patience(r.length)), false)
 		}
 	}
 }
 
-// lose declares the host lost.
-func (r *Remote) lose(reason string) {
+// lose declares the host lost. reaped says that its processes were seen to end.
+func (r *Remote) lose(reason string, reaped bool) {
 	r.mu.Lock()
 	first := r.reason == "" && !r.closing
 	if first {
-		r.reason = reason
+		r.reason, r.reaped = reason, reaped
 	}
 	r.mu.Unlock()
 	if !first {
@@ -285,7 +294,7 @@ func (r *Remote) take(m wire.Message) {
 		if r.isClosing() {
 			r.link.End(errClosed)
 		} else {
-			r.lose("its agent has killed its processes, because " + m.Text)
+			r.lose("its agent has killed its processes, because "+m.Text, true)
 		}
 	case wire.News, wire.Exited:
 		r.mu.Lock()

@@ -226,8 +226,8 @@ func TestGone(t *testing.T) {
 		t.Error(err)
 	}
 	<-r.remote.Lost()
-	if why := r.remote.Reason(); !strings.Contains(why, "signal") {
-		t.Error(why)
+	if why := r.remote.Reason(); !strings.Contains(why, "signal") || !r.remote.Reaped() {
+		t.Error(why, r.remote.Reaped())
 	}
 	if err := r.end(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -269,8 +269,8 @@ func TestLeaseEnds(t *testing.T) {
 	if rest, err := io.ReadAll(p.Stdout()); err != nil || string(rest) != " words" {
 		t.Errorf("%q, %v", rest, err)
 	}
-	if why := r.remote.Reason(); !strings.Contains(why, "lease") {
-		t.Error(why)
+	if why := r.remote.Reason(); !strings.Contains(why, "lease") || r.remote.Reaped() {
+		t.Error(why, r.remote.Reaped())
 	}
 	r.proxy.open()
 }

@@ -47,6 +47,10 @@ type Config struct {
 	// Charge, if given, is told what the agent's parent is to say when the agent has died without
 	// having said so. A later call takes the place of an earlier one.
 	Charge func(Testimony)
+	// Extend, if given, is told when the lease ends, by CLOCK_BOOTTIME, and each time that it ends
+	// later. At that time this process must be killed, and its processes with it, if it is
+	// stopped: if it runs, it has ended a little earlier by itself.
+	Extend func(until proto.Time)
 	build  string // for tests; empty: this program's
 }
 
@@ -55,14 +59,16 @@ type server struct {
 	local    agent.Agent
 	number   int
 	instance uint64
-	launcher uint64 // its instance
+	launcher uint64     // its instance
+	early    proto.Time // how long before the lease's end it gives up
 	link     *link.Link
 	answers  *link.Out
 	over     context.CancelCauseFunc
 
 	mu     sync.Mutex
 	holder *lease.Holder
-	term   uint64 // the highest that was heard
+	extend func(until proto.Time) // Config.Extend
+	term   uint64                 // the highest that was heard
 	procs  map[key]*served
 	living int                      // processes whose end isn't known, and starts that are under way
 	dead   chan struct{}            // made when the agent ends; closed when none lives
@@ -90,7 +96,12 @@ func Serve(ctx context.Context, c Config) error {
 		c.Begun()
 	}
 	grant := first.welcome.Grant
+	if s.extend = c.Extend; s.extend == nil {
+		s.extend = func(proto.Time) {}
+	}
+	s.early = lease.Renewal(grant.Length) / 2
 	s.holder, s.term, s.launcher = lease.NewHolder(grant), first.welcome.Term, first.welcome.Instance
+	s.extend(s.holder.Until())
 	length := time.Duration(grant.Length)
 	s.link = link.New(silence(length), s.heard)
 	s.answers = s.link.Out(messages, false)
@@ -209,12 +220,13 @@ func (s *server) granted(g lease.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holder.Granted(boottime(), g)
+	s.extend(s.holder.Until())
 }
 
-// held says whether the agent has its lease. If not, the agent ends.
+// held says whether the agent has its lease, and will have it for a moment. If not, the agent ends.
 func (s *server) held() bool {
 	s.mu.Lock()
-	held := s.holder.Held(boottime())
+	held := s.holder.Held(boottime() + s.early)
 	s.mu.Unlock()
 	if !held {
 		s.over(ErrLeaseOver)

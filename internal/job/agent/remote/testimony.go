@@ -89,7 +89,7 @@ func (l *Listener) testified(number int, g wire.Greeting) (why string) {
 	if r.isClosing() {
 		r.link.End(errClosed)
 	} else {
-		r.lose("its agent has died with its processes: " + g.Dead)
+		r.lose("its agent has died with its processes: "+g.Dead, true)
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func TestTestimony(t *testing.T) {
 		t.Error(err)
 	}
 	<-r.Lost()
-	if !strings.Contains(r.Reason(), "died with its processes: somehow") {
+	if !r.Reaped() || !strings.Contains(r.Reason(), "died with its processes: somehow") {
 		t.Error(r.Reason())
 	}
 	if _, err := r.Start([]agent.Spec{{Path: "p"}}); err != agent.ErrHostLost {
