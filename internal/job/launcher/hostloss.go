@@ -16,14 +16,13 @@ import (
 // are dead then, or will never act again. That is one event for the user, and all deaths come
 // before what follows from them: no replacement gets its state from a process of the same host.
 //
-// The lease is a lease on clocks: a host that was paused, and that doesn't know for how long, may
-// act again for a moment. So the other processes are told that its processes are presumed dead, and
-// a majority of them has to be left (decision 41). If the agent or its parent has said that all of
-// them were reaped, their deaths are certain.
+// The lease is one on clocks: a host that was paused, and doesn't know for how long, may act again
+// for a moment. So the other processes are told that its processes are presumed dead, and a majority
+// of them has to be left (decision 41). If the agent or its parent has said that all of them were
+// reaped, their deaths are certain.
 //
-// Until the host is lost nothing waits for the host. Other processes hold its processes for silent and
-// go on without them, and signals to them have no effect. They count as dead when their agent says
-// so.
+// Until the host is lost nothing waits for it. Other processes hold its processes for silent and go
+// on without them, and signals to them have no effect. They count as dead when their agent says so.
 
 // watchHosts has the loop told of lost hosts, also of those on which nothing runs.
 func (j *job) watchHosts() {
