@@ -17,8 +17,8 @@ import (
 // before what follows from them: no replacement gets its state from a process of the same host.
 //
 // The lease is one on clocks: a host that was paused, and doesn't know for how long, may act again
-// for a moment. So the other processes are told that its processes are presumed dead, and a majority
-// of them has to be left (decision 41). If the agent or its parent has said that all of them were
+// for a moment. So the other processes are told that its processes are presumed dead, and a
+// majority of them has to be left (decision 41). If the agent or its parent has said that all were
 // reaped, their deaths are certain.
 //
 // Until the host is lost nothing waits for it. Other processes hold its processes for silent and go
