@@ -7,7 +7,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,14 +28,7 @@ func execute() int {
 	if isLauncher(name) {
 		root.SetArgs(launcherArgs(os.Args[1:]))
 	}
-	err := root.Execute()
-	if err == nil {
-		return 0
-	}
-	code := 2
-	if e := (*cli.ExitError)(nil); errors.As(err, &e) {
-		code, err = e.Code, e.Err
-	}
+	code, err := cli.Code(root.Execute())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "banyan:", err)
 	}

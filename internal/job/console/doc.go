@@ -5,9 +5,31 @@
 // # The socket
 //
 // Each job has one, NAME.sock in the user's Folder. Only processes of the same user may connect:
-// the folder has mode 0700, and the peer's credentials are looked at when a connection is accepted.
-// A Server answers. All that passes on a connection is Frames; the first one of both sides is a
-// Hello. Then the other side either makes a request (Ask), or attaches as a console.
+// the folder has mode 0700, and the peer's credentials are looked at when a connection is
+// accepted. A Server answers. All that passes on a connection is Frames; the first one of both
+// sides is a Hello. Then the other side either makes a request (Ask), or attaches as a console.
+//
+// # Consoles
+//
+// A Console (client.go) shows a job whose launcher is another process; a Hub (hub.go, attached.go)
+// is the launcher's side. The hub takes stdout and stderr as streams of bytes, keeps what no
+// console has acknowledged, and gives the launcher a stdin and the signals. A launcher needs
+// nothing else of this package than the hub's writers, its reader, its channel, Started and End.
+//
+//	Attach →   ← Welcome     how far each stream was acknowledged, and the input has come
+//	           ← Output      a piece of a stream at its offset
+//	Ack →                    the piece was written
+//	Input →    ← InputAck    at most inputWindow ahead
+//	Signal →
+//	           ← Started, Exit
+//	Done →                   the exit code has come: the end needn't be kept
+//	Beat →     ← Beat
+//
+// Of several consoles one is the owner, which acknowledges and sends input and signals.
+//
+// # What remains
+//
+// The end of a job that no owner has seen is kept in the folder (kept.go), and shown from there.
 //
 // # Adding a request
 //
@@ -31,6 +53,17 @@
 //
 // # Invariants
 //
+//   - What isn't acknowledged is kept: it is bounded, and then the job waits.
+//   - In a File every byte of stdout stands once, whichever consoles are killed when (file.go). To
+//     anything else the last piece may be written again.
 //   - What Append wrote, Parse reads; it never panics, and no frame has more than MaxFrame bytes.
-//   - Every wait ends: a side that is silent for Silence is taken for gone.
+//   - Every wait for the other side ends: one that is silent for Silence is taken for gone. A
+//     console whose terminal is stuck isn't silent: the job waits for it, as it would without this
+//     package.
+//
+// # Limits
+//
+// Streams are those of the whole job, with the ranks' lines joined: see decision 45. A console
+// that was continued after it had been taken for dead may lose the piece of input that was under
+// way.
 package console

@@ -85,24 +85,31 @@ func (f Folder) Dial(name string) (net.Conn, error) {
 	return conn, err
 }
 
-// List describes all jobs of this user on this host, the oldest first.
+// List describes all jobs of this user on this host that run, or whose end is kept, the oldest
+// first.
 func List(ctx context.Context) []Info {
-	var mu sync.Mutex
-	var all []Info
+	var mu sync.Mutex // guards live
+	var all, live []Info
 	var asking sync.WaitGroup
 	for _, f := range Folders() {
 		f.sweep()
+		ended := f.ends()
+		all = append(all, ended...)
 		for _, name := range f.names(socketSuffix) {
+			if slices.ContainsFunc(ended, func(i Info) bool { return i.Name == name }) {
+				continue
+			}
 			asking.Go(func() {
 				if info, err := f.ask(ctx, name); err == nil {
 					mu.Lock()
 					defer mu.Unlock()
-					all = append(all, info)
+					live = append(live, info)
 				}
 			})
 		}
 	}
 	asking.Wait()
+	all = append(all, live...)
 	slices.SortFunc(all, func(a, b Info) int { return a.Begun.Compare(b.Begun) })
 	return all
 }
@@ -120,13 +127,20 @@ func (f Folder) ask(ctx context.Context, name string) (Info, error) {
 
 // all are the names of the folder's jobs.
 func (f Folder) all() []string {
-	names := f.names(socketSuffix)
+	names := slices.Concat(f.names(socketSuffix), f.names(endSuffix), f.names(logSuffix))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// sweep removes the sockets of launchers that have died.
+// sweep removes the sockets of launchers that have died, and what was kept long enough.
 func (f Folder) sweep() {
+	f.sweepEnds(time.Now())
+	for _, name := range f.names(logSuffix) {
+		info, err := os.Lstat(f.file(name, logSuffix))
+		if _, gone := os.Lstat(f.socket(name)); err == nil && gone != nil && time.Since(info.ModTime()) > KeptFor {
+			os.Remove(f.file(name, logSuffix))
+		}
+	}
 	for _, name := range f.names(socketSuffix) {
 		info, err := os.Lstat(f.socket(name))
 		if err != nil || time.Since(info.ModTime()) < youth {
@@ -138,6 +152,18 @@ func (f Folder) sweep() {
 		}
 		if err == nil {
 			conn.Close()
+		}
+	}
+}
+
+// gonePause is how often AwaitGone looks.
+const gonePause = 5 * time.Millisecond
+
+// AwaitGone waits until a job's socket has gone, which its launcher removes at last, or for limit.
+func (f Folder) AwaitGone(name string, limit time.Duration) {
+	for until := time.Now().Add(limit); time.Now().Before(until); time.Sleep(gonePause) {
+		if _, err := os.Lstat(f.socket(name)); err != nil {
+			return
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Folder is where the sockets of a user's jobs are on this host, and what is kept of jobs that have
-// ended.
+// Folder is where the sockets of a user's jobs are on this host, and what is kept of jobs that
+// have ended.
 type Folder string
 
 // socketSuffix is that of a job's socket. maxPath is how long a socket's path may be.

@@ -71,10 +71,11 @@ func (l *link) receive() (Frame, error) {
 
 // greet exchanges the first frames.
 func (l *link) greet() error {
-	if err := l.send(&Frame{Kind: Hello, Number: Version}, Silence); err != nil {
-		return err
+	wrong := l.send(&Frame{Kind: Hello, Number: Version}, Silence)
+	f, err := l.receive() // it may be a refusal that came before our Hello could leave
+	if err != nil && wrong != nil {
+		err = wrong
 	}
-	f, err := l.receive()
 	switch {
 	case err != nil:
 		return err

@@ -17,8 +17,8 @@ type Listener struct {
 	done   chan struct{}
 }
 
-// Listen makes the socket of the job whose description the server has, and has the server answer on
-// it until it is closed.
+// Listen makes the socket of the job whose description the server has, and has the server answer
+// on it until it is closed.
 func (f Folder) Listen(s *Server) error {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: f.socket(s.Info().Name), Net: "unix"})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -109,6 +110,11 @@ type Config struct {
 
 	// Requests answers requests about the job. It is told how the job is. nil: nothing does.
 	Requests *console.Server
+
+	// Signals are passed to the job as those that this process is sent. nil: there are none.
+	Signals <-chan os.Signal
+	// Started, if it isn't nil, is called when all processes have started.
+	Started func()
 
 	// Stdin goes to every replica of rank 0. A Read that is still waiting when the job ends is
 	// abandoned.

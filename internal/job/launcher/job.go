@@ -97,6 +97,10 @@ func Run(c Config) (*Report, error) {
 	j.report.Start, j.report.Hosts = j.started, j.hosts.report()
 	j.watchHosts()
 	j.running = len(j.procs)
+	j.tellStatus()
+	if c.Started != nil {
+		c.Started()
+	}
 	j.attachAll(output.NewPrinter(c.Stdout, c.Label, lineHold), stderr)
 	if text := p.heartbeatWarning(); text != "" {
 		j.warn(text)

@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"fmt"
-	"syscall"
 	"time"
 )
 
@@ -38,11 +37,9 @@ func (j *job) loop(s *signals) {
 		case <-s.suspend:
 			j.suspend(s)
 		case sig := <-s.ending:
-			if j.interrupted || j.ending {
-				j.killAll()
-			}
-			j.interrupt(sig.(syscall.Signal))
-			kill = time.After(killDelay)
+			kill = j.signalled(sig)
+		case sig := <-j.Signals:
+			kill = j.signalled(sig)
 		case <-kill:
 			j.killAll()
 		case <-late:

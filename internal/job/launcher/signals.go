@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -36,6 +37,16 @@ func (s *signals) release() {
 	signal.Stop(s.ending)
 	signal.Stop(s.suspend)
 	signal.Stop(s.resume)
+}
+
+// signalled ends the job because of a signal, at once if there was one before. It returns when what
+// is left then is to be killed.
+func (j *job) signalled(sig os.Signal) <-chan time.Time {
+	if j.interrupted || j.ending {
+		j.killAll()
+	}
+	j.interrupt(sig.(syscall.Signal))
+	return time.After(killDelay)
 }
 
 // interrupt ends the job because of a signal to the launcher.

@@ -28,6 +28,17 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // Exit returns an *ExitError.
 func Exit(code int, err error) error { return &ExitError{code, err} }
 
+// Code returns the exit code that an error asks for, 0 for none, and what is to be printed.
+func Code(err error) (int, error) {
+	if err == nil {
+		return 0, nil
+	}
+	if e := (*ExitError)(nil); errors.As(err, &e) {
+		return e.Code, e.Err
+	}
+	return 2, err
+}
+
 // Failed returns the error of a command whose command line was right: it exits with 1.
 func Failed(err error) error { return &ExitError{1, err} }
 

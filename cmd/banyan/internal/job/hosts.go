@@ -214,9 +214,18 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		select {
+		case <-c.Signals:
+			end()
+		case <-ctx.Done():
+		}
+	}()
 	ready, err := fleet.Start(ctx, fleet.Config{
 		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Join: join, Limit: f.wait,
-		Note: func(text string) { fmt.Fprintln(os.Stderr, "banyan:", text) },
+		Note: func(text string) { fmt.Fprintln(c.Stderr, "banyan:", text) },
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil, cli.Exit(128+int(syscall.SIGINT), errors.New("interrupted before all hosts had come up"))

@@ -18,8 +18,9 @@ const jobsLong = `Jobs lists your jobs on this machine: those that banyan run ha
 processes are. A job belongs to the machine on which it was started, and to the user.
 
 Columns: the job's name (for banyan attach), its age, its program, how many processes run, on how
-many hosts, its state (starting, running, ending) and what shows it: own (the command that has
-started it), or the number of consoles that are attached.`
+many hosts, its state, and what shows it: own (the command that has started it, and no other), or
+the number of consoles that are attached. A job is starting, running, ending, or ended, with its
+exit code: then nobody has seen its end, and banyan attach shows it, for 24 hours.`
 
 // JobsCommand returns banyan jobs.
 func JobsCommand() *cobra.Command {
@@ -54,7 +55,12 @@ func jobColumns(format table.Format, now time.Time) []table.Column[console.Info]
 		table.Col("job", func(i *console.Info) any { return i.Name }), age, program,
 		table.Col("processes", func(i *console.Info) any { return i.Processes }),
 		table.Col("hosts", func(i *console.Info) any { return i.Hosts }),
-		table.Col("state", func(i *console.Info) any { return i.State }),
+		table.Col("state", func(i *console.Info) any {
+			if i.State == console.Ended {
+				return fmt.Sprintf("ended (%d)", i.ExitCode)
+			}
+			return i.State
+		}),
 		table.Col("consoles", func(i *console.Info) any {
 			if i.Own {
 				return "own"

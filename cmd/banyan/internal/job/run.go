@@ -41,6 +41,10 @@ data, and the job goes on. docs/guide/check.md says more.
 
 Standard input goes to rank 0 (to all its replicas).
 
+A job ends with this command, unless it runs with --detach or --on-console-loss=continue: then
+banyan jobs lists it and banyan attach shows it, with all output that wasn't shown yet, whether
+it still runs or has ended. docs/guide/jobs.md says more.
+
 Exit code: that of the program (128 + signal number if it died by a signal); 1 if
 a rank was lost because its replicas ended in different ways; 124 if it took longer than
 --timeout; 125 if --verify found data that differs; 126 or 127 if the program
@@ -105,6 +109,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 8 --bcast tree=lame,correction=checked ./program
   banyan run -n 8 --encrypt ./program
   banyan run -n 2 --debug ./program
+  banyan run -n 8 --detach --output out --error err ./program
   banyan run --host a:8,b:8 --replicas 2 ./program
   banyan run --hostfile hosts --replicas 2 --heal --spare-hosts 1 ./program
   banyan run --listen :7117 --agents 4 --key-file job.key -n 8 --replicas 2 ./program
@@ -115,6 +120,7 @@ type runFlags struct {
 	config              launcher.Config
 	part                partFlags // of the first program
 	hosts               hostFlags
+	show                showFlags
 	replicas, replicate string
 	faults              string
 	report              string
@@ -122,8 +128,10 @@ type runFlags struct {
 }
 
 // RunCommand returns banyan run.
-func RunCommand() *cobra.Command {
-	var f runFlags
+func RunCommand() *cobra.Command { return new(runFlags).command() }
+
+// command makes the command that reads these flags.
+func (f *runFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "run [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
 		Short:   "Run a program as a job of communicating, possibly replicated processes",
@@ -131,21 +139,29 @@ func RunCommand() *cobra.Command {
 		Example: runExample,
 		// Flags are read by parse, which knows other spellings.
 		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch err := f.parse(cmd, args); {
-			case errors.Is(err, pflag.ErrHelp):
-				return cmd.Help()
-			case err != nil:
-				return err
-			}
-			f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
-			return f.run()
-		},
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch err := f.parse(cmd, args); {
+		case errors.Is(err, pflag.ErrHelp):
+			return cmd.Help()
+		case err != nil:
+			return err
+		}
+		if apart, err := f.show.apart(); err != nil {
+			return err
+		} else if apart {
+			return f.show.launch(f.config.Program, args)
+		}
+		f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
+		f.config.Requests = openSocket(f.config)
+		defer f.config.Requests.Close()
+		return f.run()
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.part.add(flags)
 	f.hosts.add(flags)
+	f.show.add(flags)
 	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas applies to, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
@@ -245,8 +261,11 @@ func (f *runFlags) run() (err error) {
 		}
 		defer file.Close()
 	}
-	f.config.Requests = openSocket(f.config)
-	defer f.config.Requests.Close()
+	outputs, err := f.show.open(&f.config)
+	if err != nil {
+		return err
+	}
+	defer outputs.Close()
 	if degrees := f.degrees(); !f.hosts.alone() && placeable(degrees) {
 		ready, err := f.hosts.gather(&f.config, degrees)
 		if err != nil {
@@ -260,6 +279,9 @@ func (f *runFlags) run() (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if err := outputs.Close(); err != nil {
+		return cli.Exit(max(report.ExitCode, 1), err)
 	}
 	if file != nil {
 		file.Truncate(0) // fails for a device, which needs none

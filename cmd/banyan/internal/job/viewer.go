@@ -1,0 +1,115 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/console"
+)
+
+// viewer is a console in this process: it shows a job, and passes on what this process is sent.
+type viewer struct {
+	console.Console
+	detaches bool // SIGQUIT ends the console alone
+
+	caught chan os.Signal
+	pass   chan os.Signal
+	owner  atomic.Bool
+	leave  chan struct{}
+	once   sync.Once
+	by     syscall.Signal // what has ended the console; valid when leave is closed
+}
+
+func newViewer(detaches bool) *viewer {
+	v := &viewer{detaches: detaches, caught: make(chan os.Signal, 4), pass: make(chan os.Signal, 4), leave: make(chan struct{})}
+	v.Stdout, v.Stderr, v.Signals, v.Leave = os.Stdout, os.Stderr, v.pass, v.leave
+	v.Welcomed = v.welcomed
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(v.caught, s)
+		}
+	}
+	go v.route()
+	return v
+}
+
+// close gives the signals back.
+func (v *viewer) close() {
+	signal.Stop(v.caught)
+	close(v.caught)
+}
+
+// route passes signals to the job, but for those that end the console alone.
+func (v *viewer) route() {
+	for s := range v.caught {
+		if s == unix.SIGHUP || s == unix.SIGQUIT && v.detaches || !v.owner.Load() {
+			v.once.Do(func() {
+				v.by = s.(syscall.Signal)
+				close(v.leave)
+			})
+			continue
+		}
+		v.pass <- s
+	}
+}
+
+func (v *viewer) welcomed(w console.Welcomed) {
+	v.owner.Store(w.Owner)
+	switch {
+	case !v.detaches:
+	case !w.Owner && !v.Watch:
+		fmt.Fprintf(os.Stderr, "banyan: another console has %s: this one only watches\n", w.Job)
+	case isTerminal(os.Stderr) && w.Owner:
+		fmt.Fprintf(os.Stderr, "banyan: attached to %s; Ctrl-\\ detaches\n", w.Job)
+	}
+}
+
+// follow shows the job until it or the console ends. If this process was stopped for long, the
+// launcher has closed the connection, and the console attaches anew.
+func (v *viewer) follow(folder console.Folder, name string, conn net.Conn) (o console.Outcome, err error) {
+	for {
+		o, err = v.Attach(conn)
+		switch {
+		case errors.Is(err, console.ErrOutput):
+			return o, fmt.Errorf("%w; the job goes on: banyan attach %s", err, name)
+		case !errors.Is(err, console.ErrLauncherGone):
+			return o, err
+		}
+		next, e := folder.Dial(name)
+		if e != nil {
+			return o, gone(folder, name)
+		}
+		conn = next
+	}
+}
+
+// gone is the error for a launcher that has died.
+func gone(folder console.Folder, name string) error {
+	if words := folder.LastWords(name); words != "" {
+		return fmt.Errorf("the launcher of %s has died, and the job with it: %s", name, words)
+	}
+	return fmt.Errorf("the launcher of %s has died, and the job with it", name)
+}
+
+// result is how the command ends.
+func (v *viewer) result(o console.Outcome) error {
+	switch {
+	case o.Left && v.by == unix.SIGQUIT:
+		fmt.Fprintf(os.Stderr, "banyan: detached; the job goes on: banyan attach %s\n", o.Job)
+		return nil
+	case o.Left:
+		return cli.Exit(128+int(v.by), nil)
+	case o.Code != 0:
+		return cli.Exit(o.Code, nil) // stderr has the reason already
+	}
+	return nil
+}

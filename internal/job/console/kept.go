@@ -1,0 +1,200 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"time"
+)
+
+// The end of a job that no console has shown stays in three files: NAME.out and NAME.err have what
+// nobody has acknowledged, NAME.end what else there is to know. It is written last.
+const (
+	endSuffix = ".end"
+	// KeptFor is how long the end of a job is kept.
+	KeptFor = 24 * time.Hour
+	// keptJobs and keptBytes bound what is kept of all jobs. The oldest go first.
+	keptJobs  = 64
+	keptBytes = 256 << 20
+	// keptTail is what is kept of each stream if there is no space for all of it.
+	keptTail = 64 << 10
+)
+
+// outputSuffixes are those of what is kept of the streams.
+var outputSuffixes = [streams]string{".out", ".err"}
+
+// end is what NAME.end holds.
+type end struct {
+	Info  Info             `json:"info"`
+	Acked [streams]int64   `json:"acked"` // where the kept output begins
+	Bases map[string]int64 `json:"bases"`
+}
+
+// Keep writes down how the job ended, for Reopen.
+func (f Folder) Keep(h *Hub, info Info) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	info.State, info.ExitCode, info.Processes = Ended, h.code, 0
+	err := f.keep(h, info)
+	if err == nil {
+		return nil
+	}
+	// There may be no space: the end of the output is better than nothing.
+	for s := range h.streams {
+		r := &h.streams[s]
+		if lost := r.end() - r.acked - keptTail; lost > 0 {
+			r.acked += lost
+			note := fmt.Sprintf("banyan: %d bytes of %v couldn't be kept: %v\n", lost, Stream(s), err)
+			h.streams[Stderr].append([]byte(note))
+		}
+	}
+	return f.keep(h, info)
+}
+
+// keep is Keep. It leaves all files or none. The lock is held.
+func (f Folder) keep(h *Hub, info Info) (err error) {
+	defer func() {
+		if err != nil {
+			f.Forget(info.Name)
+		}
+	}()
+	e := end{Info: info, Bases: h.bases}
+	for s := range h.streams {
+		r := &h.streams[s]
+		e.Acked[s] = r.acked
+		if err := f.write(info.Name, outputSuffixes[s], r.buf[r.acked-r.base:]); err != nil {
+			return err
+		}
+	}
+	return f.writeEnd(e)
+}
+
+func (f Folder) writeEnd(e end) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return f.write(e.Info.Name, endSuffix, text)
+}
+
+// write writes a file, all of it or nothing.
+func (f Folder) write(name, suffix string, b []byte) error {
+	path := f.file(name, suffix)
+	if err := os.WriteFile(path+"~", b, 0o600); err != nil {
+		os.Remove(path + "~")
+		return err
+	}
+	return os.Rename(path+"~", path)
+}
+
+// Forget removes what is kept of a job.
+func (f Folder) Forget(name string) {
+	for _, suffix := range append([]string{endSuffix}, outputSuffixes[:]...) {
+		os.Remove(f.file(name, suffix))
+		os.Remove(f.file(name, suffix) + "~")
+	}
+}
+
+// readEnd reads how a job ended.
+func (f Folder) readEnd(name string) (e end, err error) {
+	text, err := os.ReadFile(f.file(name, endSuffix))
+	if err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("%s: %w", f.file(name, endSuffix), err)
+	}
+	return e, nil
+}
+
+// Reopen returns a connection to a job that has ended, if its end is kept. When a console has
+// shown that, and done says so, the files are removed.
+func (f Folder) Reopen(name string) (conn net.Conn, done func(), err error) {
+	e, err := f.readEnd(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := NewHub()
+	h.started, h.ended, h.code = true, true, e.Info.ExitCode
+	for s := range h.streams {
+		b, err := os.ReadFile(f.file(name, outputSuffixes[s]))
+		if err != nil {
+			return nil, nil, err
+		}
+		h.streams[s] = record{base: e.Acked[s], acked: e.Acked[s], buf: b}
+	}
+	if e.Bases != nil {
+		h.bases = e.Bases
+	}
+	at, _ := os.Lstat(f.file(name, endSuffix))
+	h.rebased = func() {
+		// If that fails a console that is killed now is followed by one that writes all again.
+		f.writeEnd(end{e.Info, e.Acked, h.bases})
+		if at != nil { // it isn't kept the longer for that
+			os.Chtimes(f.file(name, endSuffix), at.ModTime(), at.ModTime())
+		}
+	}
+	here, there, err := pair()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := NewServer(e.Info, h)
+	go s.Serve(there)
+	return here, func() {
+		if h.End(h.code) {
+			f.Forget(name)
+		}
+		s.Close()
+	}, nil
+}
+
+// ends describes the jobs whose ends are kept.
+func (f Folder) ends() (all []Info) {
+	for _, name := range f.names(endSuffix) {
+		if e, err := f.readEnd(name); err == nil {
+			all = append(all, e.Info)
+		}
+	}
+	return all
+}
+
+// sweepEnds removes what was kept long enough, and the oldest of what is too much.
+func (f Folder) sweepEnds(now time.Time) {
+	type kept struct {
+		name  string
+		at    time.Time
+		bytes int64
+	}
+	var all []kept
+	for _, name := range f.names(endSuffix) {
+		info, err := os.Lstat(f.file(name, endSuffix))
+		if err != nil {
+			continue
+		}
+		k := kept{name, info.ModTime(), info.Size()}
+		for _, suffix := range outputSuffixes {
+			if info, err := os.Lstat(f.file(name, suffix)); err == nil {
+				k.bytes += info.Size()
+			}
+		}
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) }) // the youngest first
+	total := int64(0)
+	for i, k := range all {
+		total += k.bytes
+		if now.Sub(k.at) > KeptFor || i >= keptJobs || total > keptBytes {
+			f.Forget(k.name)
+		}
+	}
+}
+
+// Kept says whether the end of a job is kept.
+func (f Folder) Kept(name string) bool {
+	_, err := os.Lstat(f.file(name, endSuffix))
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,92 @@
+package console
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// logSuffix is that of the file with what a launcher writes that isn't the job's output: nothing,
+// unless it crashes.
+const logSuffix = ".log"
+
+// LaunchDescriptor is that of the first console's connection in a launcher which Launch has
+// started.
+const LaunchDescriptor = 3
+
+// Launch starts a launcher as a process of its own session, which outlives this one and its
+// terminal, and returns the connection of its first console. command is what becomes the launcher:
+// it has the connection as LaunchDescriptor. Its stdin is the command's. It is the launcher of the
+// job of this name.
+func (f Folder) Launch(name string, command *exec.Cmd) (net.Conn, error) {
+	log, err := os.OpenFile(f.file(name, logSuffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	here, there, err := socketpair()
+	if err == nil {
+		defer here.Close()
+		defer there.Close()
+		command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{there}
+		command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		err = command.Start()
+	}
+	if err != nil {
+		f.RemoveLog(name)
+		return nil, err
+	}
+	return net.FileConn(here)
+}
+
+// RemoveLog removes the launcher's log, when it ends in order.
+func (f Folder) RemoveLog(name string) { os.Remove(f.file(name, logSuffix)) }
+
+// LastWords returns and removes what a launcher that has died wrote, if it wrote anything.
+func (f Folder) LastWords(name string) string {
+	text, err := os.ReadFile(f.file(name, logSuffix))
+	if err != nil {
+		return ""
+	}
+	f.RemoveLog(name)
+	return strings.TrimSpace(string(text))
+}
+
+// FirstConsole is the connection of the first console, in a launcher.
+func FirstConsole() (net.Conn, error) {
+	unix.CloseOnExec(LaunchDescriptor)
+	file := os.NewFile(LaunchDescriptor, "console")
+	defer file.Close()
+	return net.FileConn(file)
+}
+
+// socketpair makes two ends of a connection.
+func socketpair() (here, there *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("socketpair: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "console"), os.NewFile(uintptr(fds[1]), "launcher"), nil
+}
+
+// pair makes a connection within this process.
+func pair() (a, b net.Conn, err error) {
+	here, there, err := socketpair()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer here.Close()
+	defer there.Close()
+	if a, err = net.FileConn(here); err != nil {
+		return nil, nil, err
+	}
+	if b, err = net.FileConn(there); err != nil {
+		a.Close()
+	}
+	return a, b, err
+}
