@@ -14,9 +14,9 @@ import (
 	"banyan/internal/job/mailbox"
 )
 
-// lastWordsLimit bounds the wait for the end of a lifeline whose process has ended: a descendant
-// may hold it.
-const lastWordsLimit = 200 * time.Millisecond
+// lastWordsLimit bounds the wait until somebody has heard what an ended process has said. The words
+// are here; but this process, too, may lack a core.
+const lastWordsLimit = 10 * time.Second
 
 // localProcess is a process that Local has started.
 type localProcess struct {
@@ -29,6 +29,7 @@ type localProcess struct {
 	stdout, stderr *tap
 	pmi            *os.File
 	lifeline       *control.Conn
+	ear            *os.File                          // the lifeline's descriptor
 	outbox         *mailbox.Mailbox[control.Message] // messages on their way to the process
 	saidAll        chan struct{}                     // closed when it has said all it ever says
 
@@ -105,6 +106,7 @@ func (p *localProcess) Wait() (End, error) {
 	p.awaitEnd()
 	at := time.Now()
 	p.Signal(unix.SIGKILL)
+	p.hangUp()
 	select {
 	case <-p.saidAll:
 	case <-time.After(lastWordsLimit):
@@ -122,6 +124,14 @@ func (p *localProcess) Wait() (End, error) {
 	p.stdin.reaped()
 	p.agent.forget(p)
 	return End{status, at}, nil
+}
+
+// hangUp ends the lifeline behind what has been said: an ended process says nothing more, but a
+// descendant may hold its end.
+func (p *localProcess) hangUp() {
+	if raw, err := p.ear.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { unix.Shutdown(int(fd), unix.SHUT_RD) })
+	}
 }
 
 // discard ends a process that its caller never gets.

@@ -53,7 +53,7 @@ func (l *Local) start(s *Spec, enter func(*Spec) error) (*localProcess, error) {
 		return nil, os.NewSyscallError("execve", err)
 	}
 	p.pid, p.pidfd = pid, pollable(pidfd)
-	p.lifeline = control.NewConn(lifeline)
+	p.lifeline, p.ear = control.NewConn(lifeline), lifeline
 	p.outbox = mailbox.New(func(m control.Message) { p.lifeline.Send(m) })
 	if !l.keep(p) {
 		p.discard()

@@ -150,6 +150,7 @@ type plan struct {
 	layout  layout.Layout // of all ranks; of one rank if all are in one process
 	size    int           // number of processes
 	planned []fault.Event
+	paced   bool // the user names neither η nor δ: see paceHeartbeats
 }
 
 // inproc says whether one process runs all ranks.

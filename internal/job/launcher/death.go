@@ -60,7 +60,7 @@ func (j *job) passed(all []passing, cause string) {
 			j.tellOthers(x.process, control.Message{Type: control.Death, Proc: x.id, Incarnation: x.incarnation,
 				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end), Presumed: x.end.presumed})
 		} else {
-			j.tellOthers(x.process, control.Message{Type: control.Left, Proc: x.id})
+			j.departed(x.process)
 		}
 	}
 	deaths := slices.DeleteFunc(slices.Clone(all), func(x passing) bool { return x.end.kind == inOrder })

@@ -15,6 +15,10 @@ const (
 )
 
 const (
+	// beatShare is the least η for each process of a core. To send a heartbeat and to receive one
+	// costs an otherwise idle process about 0.2 ms, so heartbeats take a tenth of a core's time.
+	// A thousand processes on two cores would otherwise need three cores for them.
+	beatShare = 2 * time.Millisecond
 	// safePeriods is the δ/η below which a process that was paused can't always tell that it was
 	// itself paused, not another (internal/proto/detector, wake). To be exact, δ must exceed 4η by
 	// twice the time of a message.
@@ -29,6 +33,7 @@ func (p *plan) checkHeartbeats() error {
 	if p.Debug && p.HeartbeatTimeout > 0 {
 		return fmt.Errorf("with debug there is no heartbeat timeout, so it can't be %v", p.HeartbeatTimeout)
 	}
+	p.paced = p.HeartbeatPeriod == 0 && p.HeartbeatTimeout == 0
 	period, timeout, err := env.CompleteHeartbeats(p.HeartbeatPeriod, p.HeartbeatTimeout)
 	if err != nil {
 		return err
@@ -38,6 +43,18 @@ func (p *plan) checkHeartbeats() error {
 	}
 	p.HeartbeatPeriod, p.HeartbeatTimeout = period, timeout
 	return nil
+}
+
+// paceHeartbeats lengthens η where a core has many processes, and δ with it, unless the user has
+// named either. perCore is how many processes a core has at most.
+func (p *plan) paceHeartbeats(perCore int) {
+	period := time.Duration(perCore) * beatShare
+	if !p.paced || period <= p.HeartbeatPeriod {
+		return
+	}
+	if p.HeartbeatPeriod = period; !p.Debug {
+		p.HeartbeatTimeout = period * (DefaultHeartbeatTimeout / DefaultHeartbeatPeriod)
+	}
 }
 
 // heartbeatWarning is a warning about η and δ, empty if they need none.

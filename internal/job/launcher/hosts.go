@@ -71,6 +71,21 @@ func (h *hosts) add(a Arrival) int {
 	return len(h.agents) - 1
 }
 
+// perCore is how many processes of the job each core has, at the host where that is most.
+func (h *hosts) perCore() int {
+	procs := make([]int, len(h.found))
+	for _, host := range h.Places {
+		procs[host]++
+	}
+	most := 0
+	for host, n := range procs {
+		if cores := len(h.found[host].Cores); cores > 0 {
+			most = max(most, (n+cores-1)/cores)
+		}
+	}
+	return most
+}
+
 // several says whether the job has more hosts than one.
 func (h *hosts) several() bool { return len(h.agents) > 1 }
 

@@ -31,6 +31,7 @@ type job struct {
 	over   chan struct{} // closed when the loop takes no more events
 
 	started     time.Time
+	departures  departures
 	running     int  // number of processes that haven't been reaped
 	ending      bool // the end is decided: deaths are no news
 	killing     bool // all were killed; a host that couldn't be reached then is told again
@@ -85,6 +86,7 @@ func Run(c Config) (*Report, error) {
 	signals := catchSignals()
 	defer signals.release()
 	j.server.SetHosts(hostNumbers(p.Places))
+	p.paceHeartbeats(j.hosts.perCore())
 	j.spawner = newSpawner(p, j.hosts, recording)
 	j.recovery = newRecoveryLead(p)
 	if j.procs, err = j.spawner.startAll(); err != nil {

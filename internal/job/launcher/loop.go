@@ -34,6 +34,8 @@ func (j *job) loop(s *signals) {
 			j.killAgain()
 		case <-tracers.due:
 			tracers.make(j.watchTracers)
+		case <-j.departures.due:
+			j.tellDepartures()
 		case <-s.suspend:
 			j.suspend(s)
 		case sig := <-s.ending:

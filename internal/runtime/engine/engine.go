@@ -95,6 +95,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		stop:   make(chan struct{}),
 	}
 	e.waiting.awake.L = &e.mu
+	e.waiting.rested = make(chan struct{}, 1)
 	e.doze = tr.Wait
 	if d, ok := tr.(interface{ Doze(time.Duration) }); ok {
 		e.doze = d.Doze

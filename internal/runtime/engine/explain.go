@@ -41,7 +41,7 @@ func (e *Engine) Explain() string {
 	switch {
 	case e.p.Finishing():
 		return "has finished, and waits for the others"
-	case e.waiting.threads == 0 && !polls:
+	case e.waiting.waiters() == 0 && !polls:
 		return "is in no function that waits"
 	}
 	var waits []string
@@ -61,7 +61,7 @@ func (e *Engine) Explain() string {
 		names = append(names, s.Name)
 	}
 	text := "waits"
-	if polls && e.waiting.threads == 0 {
+	if polls && e.waiting.waiters() == 0 {
 		text = "polls, and waits"
 	}
 	if len(names) > 0 {

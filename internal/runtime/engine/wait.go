@@ -12,11 +12,13 @@ import (
 type waiting struct {
 	awake                   sync.Cond // signalled when a request ended, or when the sleeper woke
 	polls                   uint64    // steps that anyone has taken
-	threads                 int       // in until
+	threads                 int       // in until; a progress thread that rests counts as one
 	slumbering              int       // of them, and of those in Close: waiting for awake
 	sleeping                bool      // some goroutine is in Transport.Wait
 	sleeperIsProgressThread bool
-	wanted                  atomic.Int32 // goroutines that wait for the lock
+	resting                 bool          // the progress thread rests until a wait has ended
+	rested                  chan struct{} // ends its rest
+	wanted                  atomic.Int32  // goroutines that wait for the lock
 }
 
 const (
@@ -100,15 +102,37 @@ func (e *Engine) until(met func() bool) {
 	}
 	e.waiting.threads--
 	if e.waiting.threads > 0 {
-		e.rouse() // one of them polls on
+		e.passOn()
 	}
+}
+
+// passOn leaves the polling to the progress thread, if that rests, and to the other threads that
+// wait.
+func (e *Engine) passOn() {
+	e.unrest()
+	e.rouse()
 }
 
 // alongside tells the process if a thread begins to wait or test while another one waits.
 func (e *Engine) alongside() {
 	if e.waiting.threads > 0 {
+		e.joins()
+	}
+}
+
+// joins is alongside's less frequent part.
+func (e *Engine) joins() {
+	if e.waiting.waiters() > 0 {
 		e.p.Concurrent()
 	}
+}
+
+// waiters is how many threads of the program are in until.
+func (w *waiting) waiters() int {
+	if w.resting {
+		return w.threads - 1
+	}
+	return w.threads
 }
 
 // slumber waits until another goroutine calls rouse. The lock is held.
@@ -134,7 +158,11 @@ func (e *Engine) block() {
 		e.slumber()
 		return
 	}
-	e.sleep(e.tr.Wait, e.untilDeadline())
+	wait := e.tr.Wait
+	if e.waiting.resting {
+		wait = e.doze // this wait is a long one
+	}
+	e.sleep(wait, e.untilDeadline())
 }
 
 // sleep blocks in the transport, by its Wait or by doze, and gives up the lock meanwhile.
@@ -156,7 +184,7 @@ func (e *Engine) untilDeadline() time.Duration {
 }
 
 // keep is the progress thread. Every progressTick it looks whether the program makes progress; if
-// not, it does so itself.
+// not, it does so itself. While the program sleeps in a wait it rests.
 func (e *Engine) keep() {
 	defer e.stopped.Done()
 	timer := time.NewTicker(progressTick)
@@ -171,12 +199,47 @@ func (e *Engine) keep() {
 		if !e.mu.TryLock() {
 			continue // the program is in a call
 		}
-		if e.waiting.polls == seen && !e.waiting.sleeping && !e.closed {
+		switch {
+		case e.waiting.polls != seen || e.closed:
+		case !e.waiting.sleeping:
 			e.takeOver()
 			timer.Reset(progressTick) // a tick that came meanwhile would find that nobody has polled since
+		case e.waiting.threads > 0:
+			timer.Stop()
+			e.rest()
+			timer.Reset(progressTick)
 		}
 		seen = e.waiting.polls
 		e.mu.Unlock()
+	}
+}
+
+// rest waits until a thread that waits has what it waits for. Until then that thread makes the
+// progress: it wakes for each frame, and for the heartbeats. To tick beside it cost a rank that
+// waited fifteen times as much as all else, and hundreds of waiting ranks on two cores left no
+// time for those that they waited for. The lock is held, but given up meanwhile.
+func (e *Engine) rest() {
+	e.waiting.resting = true
+	e.waiting.threads++ // so that the end of until, which is on the path of messages, looks at one word
+	e.mu.Unlock()
+	select {
+	case <-e.stop:
+	case <-e.waiting.rested:
+	}
+	e.mu.Lock()
+	e.unrest()
+	select {
+	case <-e.waiting.rested:
+	default:
+	}
+}
+
+// unrest ends the progress thread's rest.
+func (e *Engine) unrest() {
+	if e.waiting.resting {
+		e.waiting.resting = false
+		e.waiting.threads--
+		e.waiting.rested <- struct{}{} // there is room: it is taken out at the end of each rest
 	}
 }
 

@@ -67,9 +67,12 @@ func (p *Process) runDetector() {
 
 // introduce sends one more heartbeat along with each of the first few, to the process at
 // distance 2, 4, 8… on the ring. Broadcasts of deaths travel between such neighbours. To connect
-// only then would take longer than all the rest. It returns false when all that is over.
+// only then would take longer than all the rest. It returns false when all that is over, or when
+// there is nothing to prepare: where one launcher reaps all processes and all are on one host, its
+// news are everywhere before a broadcast begins, and a job of a thousand processes would make ten
+// thousand links to start.
 func (p *Process) introduce(b detector.Beat) bool {
-	if p.lifecycle.finishing {
+	if p.lifecycle.finishing || p.cfg.Witness && p.oneHost() {
 		return false
 	}
 	before := p.liveness.introduced

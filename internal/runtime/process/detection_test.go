@@ -66,6 +66,31 @@ func TestIntroductions(t *testing.T) {
 	}
 }
 
+// Where one launcher reaps all processes of one host, a process sends heartbeats to its observer
+// only: a job makes a link for each process to start, not one for each and each power of two.
+func TestNoIntroductionsWithinAHost(t *testing.T) {
+	for _, tc := range []struct {
+		hosts   []int32
+		witness bool
+		frames  int
+	}{
+		{[]int32{0, 0, 0, 0, 0, 0, 0, 0}, true, 6},
+		{[]int32{0, 0, 0, 0, 0, 0, 0, 0}, false, 8},
+		{[]int32{0, 0, 0, 0, 1, 1, 1, 1}, true, 8},
+		{nil, true, 8},
+	} {
+		w := &payloads{}
+		p := New(Config{Self: 0, Layout: layout.Uniform(8, 1), Period: 100e6, Timeout: 1e9, Hosts: tc.hosts, Witness: tc.witness}, 0, w, w)
+		for now := proto.Time(100e6); now <= 500e6; now += 100e6 {
+			p.At(now)
+			p.Tick()
+		}
+		if len(w.to) != tc.frames {
+			t.Errorf("hosts %v, witness %t: heartbeats to %v, want %d", tc.hosts, tc.witness, w.to, tc.frames)
+		}
+	}
+}
+
 // A copy of a broadcast makes a death known, and goes on as it came, except to the sender.
 func TestNewsArePassedOn(t *testing.T) {
 	p, w := eight()

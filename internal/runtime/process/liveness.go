@@ -69,6 +69,20 @@ func (l *liveness) introduction(self proto.Proc) proto.Proc {
 	return l.ring.At((l.ring.Position(self) + distance) % l.ring.Len())
 }
 
+// oneHost says whether all processes of the job were started on one host, as far as is known.
+func (p *Process) oneHost() bool {
+	hosts := p.cfg.Hosts
+	if len(hosts) != p.cfg.Layout.Procs() {
+		return false
+	}
+	for _, h := range hosts {
+		if h != hosts[0] {
+			return false
+		}
+	}
+	return true
+}
+
 // tickLiveness lets time pass for the detector and the membership.
 func (p *Process) tickLiveness() {
 	l := &p.liveness

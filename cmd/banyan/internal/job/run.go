@@ -180,7 +180,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
 	flags.DurationVar(&f.config.HeartbeatPeriod, "heartbeat-period", 0,
-		fmt.Sprintf("how often processes send heartbeats (default %v, or a tenth of a shorter timeout)", launcher.DefaultHeartbeatPeriod))
+		fmt.Sprintf("how often processes send heartbeats (default %v, or a tenth of a shorter timeout; longer on cores with more than 50 processes)", launcher.DefaultHeartbeatPeriod))
 	flags.DurationVar(&f.config.HeartbeatTimeout, "heartbeat-timeout", 0,
 		fmt.Sprintf("silence after which a process is taken for dead (default %v, or ten longer periods)", launcher.DefaultHeartbeatTimeout))
 	flags.BoolVar(&f.config.Debug, "debug", false, "take no process for dead because it is silent")
