@@ -43,6 +43,10 @@ const (
 	orphanAwaited bug = "orphan awaited"
 	// Only replacements that filled the slot advance its incarnation.
 	incarnationsReused bug = "incarnations reused"
+	// The machine forgets that a process was retired, and retires the next.
+	retiredForgotten bug = "retired forgotten"
+	// To be retired counts as a failure.
+	retiredBlamed bug = "retired blamed"
 	// The machine forgets the job's end.
 	endForgotten bug = "end forgotten"
 )
@@ -72,6 +76,8 @@ func (b bug) before(w *world) {
 	}
 	for i := range w.machine.table {
 		switch s := &w.machine.table[i]; {
+		case b == retiredForgotten:
+			s.retired = false
 		case b == incarnationsReused && a == nil:
 			s.last = s.incarnation
 		case b == barredAsked && s.barred:
@@ -84,6 +90,9 @@ func (b bug) before(w *world) {
 func (b bug) ignoresDeath(w *world, p *process) bool {
 	if b == unknownExcused && p != w.replacement && p.Process == w.attempt && w.machine.current != nil {
 		w.machine.table[p.Proc].failures--
+	}
+	if b == retiredBlamed && p.retired {
+		w.machine.table[p.Proc].failures++
 	}
 	if b == lastDonorIgnored && w.replacement != nil && p.Process == w.replacement.donor && w.machine.current.Phase == TakeOver {
 		w.machine.unanswered = nil
@@ -135,6 +144,8 @@ func TestCanaries(t *testing.T) {
 		{orphanAwaited, options{seesOutput: true, faults: 2}},
 		{incarnationsReused, options{faults: 2}},
 		{endForgotten, options{faults: 2, ends: true}},
+		{retiredForgotten, options{seesOutput: true, leaves: 2}},
+		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}},
 	} {
 		t.Run(string(l.bug), func(t *testing.T) {
 			l.options.bug = l.bug

@@ -23,7 +23,18 @@ func TestExplore(t *testing.T) {
 		{1, 3, options{faults: 2, safe: true, ends: true}},
 		{2, 2, options{seesOutput: true, faults: 2, safe: true, ends: true}},
 		{2, 2, options{faults: 2, safe: true, ends: true}},
+		{1, 2, options{seesOutput: true, faults: 1, leaves: 1, ends: true}},
+		{1, 2, options{seesOutput: true, leaves: 2, ends: true}},
+		{1, 3, options{seesOutput: true, leaves: 2, safe: true}},
+		{2, 2, options{seesOutput: true, leaves: 2, safe: true}},
+		{1, 2, options{seesOutput: true, faults: 1, leaves: 1, safe: true, initialFailures: MaxFailures - 1}},
+		{1, 2, options{seesOutput: true, faults: 1, leaves: 3, ends: true}},
+		{1, 3, options{seesOutput: true, faults: 1, leaves: 2, safe: true, ends: true}},
+		{2, 2, options{seesOutput: true, faults: 1, leaves: 2, safe: true, ends: true}},
 	} {
+		if tc.leaves > 1 && tc.faults > 0 && !explore.Long() {
+			continue
+		}
 		t.Run(fmt.Sprintf("%d×%d %+v", tc.ranks, tc.replicas, tc.options), func(t *testing.T) {
 			stats, err := explore.All(newWorld(layout.Uniform(tc.ranks, tc.replicas), tc.options), 1e7)
 			t.Logf("%d states, %d ends, depth %d", stats.States, stats.Ends, stats.Depth)

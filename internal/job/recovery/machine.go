@@ -12,8 +12,8 @@ import (
 // ActionKind says what an Action is.
 type ActionKind uint8
 
-// Kinds of actions. All but Marked, Note and LeftVacant are about an attempt, that is, about its
-// replacement.
+// Kinds of actions. All but Marked, Retire, Note and LeftVacant are about an attempt, that is, about
+// its replacement.
 const (
 	Start         ActionKind = iota // start the replacement, or take a spare for it
 	Admit                           // tell all processes that the replacement comes
@@ -26,6 +26,7 @@ const (
 	AnnounceDeath                   // tell all processes that the replacement is dead
 	Healed                          // the attempt succeeded: report it, and show Text to the user
 	Failed                          // the attempt failed for the reason Why: report it, show Text
+	Retire                          // kill the process To, then call Died
 	Note                            // show Text to the user
 	LeftVacant                      // a slot stays vacant at the job's end: report it, show Text
 )
@@ -33,7 +34,7 @@ const (
 // Action is something that a Machine wants done.
 type Action struct {
 	Kind        ActionKind
-	Attempt     *Attempt // nil for Marked, Note and LeftVacant
+	Attempt     *Attempt // nil for Marked, Retire, Note and LeftVacant
 	To          Process
 	Replacement Process
 	Text        string
@@ -74,8 +75,8 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 	return nil
 }
 
-// Next begins the next attempt, if one can begin now. fits says whether a replacement for a slot is
-// available. donates says whether a process that has come to a safe point is available as a donor.
+// Next begins the next attempt, if one can begin now, or retires the next process that is to leave.
+// fits says whether a replacement for a slot is available. donates says whether a process that has come to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	if m.current != nil {
 		return
@@ -83,6 +84,8 @@ func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, ou
 	if m.current = m.begin(now, fits, donates); m.current != nil {
 		m.enter(now, GetReady)
 		m.do(Start, "", out)
+	} else if p := m.retire(fits, donates); p != proto.NoProc {
+		*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
 	}
 }
 

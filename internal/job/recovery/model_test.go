@@ -12,6 +12,7 @@ type model struct {
 	over     bool
 	last     []proto.Incarnation // by slot: the last incarnation
 	failures []int               // by slot: useless replacements in a row, up to now
+	missing  []bool              // by slot: its process was retired, and its slot may yet be filled
 
 	attempt   Process // the last attempt's replacement
 	underWay  bool    // that attempt hasn't ended
@@ -62,10 +63,13 @@ func (w *world) carryOut(a Action) error {
 		if p := w.replacement; p == nil || p.Process != q || p.stage < committed || !w.admitted || w.seesOutput && !w.follows {
 			return fmt.Errorf("%v fills its slot too early", q)
 		}
+		w.missing[q.Proc] = false
 		w.former = append(w.former, w.bySlot[q.Proc])
 		w.bySlot[q.Proc], w.replacement = w.replacement, nil
 	case Dismiss:
 		return w.dismiss(a.Attempt)
+	case Retire:
+		return w.retire(a.To)
 	case AnnounceDeath:
 		if w.deathTold || !w.admitted || w.replacement == nil || w.replacement.Process != q {
 			return fmt.Errorf("the others are told of the death of %v, which they don't know, or twice", q)
@@ -80,6 +84,31 @@ func (w *world) carryOut(a Action) error {
 		if !w.over {
 			return fmt.Errorf("%q before the end", a.Text)
 		}
+	}
+	return nil
+}
+
+// retire kills a process that is to leave.
+func (w *world) retire(q Process) error {
+	p := w.bySlot[q.Proc]
+	donates := func(d *process) bool {
+		return d != p && d.safe && !d.reaped && !d.barred && !d.retired && w.machine.layout.Rank(d.Proc) == w.machine.layout.Rank(q.Proc)
+	}
+	switch {
+	case p.Process != q || !p.leaving || p.reaped:
+		return fmt.Errorf("%v is retired, and isn't to leave", q)
+	case w.underWay || w.replacement != nil:
+		return fmt.Errorf("%v is retired during an attempt", q)
+	case w.over:
+		return fmt.Errorf("%v is retired after the end", q)
+	case slices.Contains(w.missing, true):
+		return fmt.Errorf("%v is retired, and another slot isn't filled yet: %v", q, w.missing)
+	case !slices.ContainsFunc(w.bySlot, donates):
+		return fmt.Errorf("%v is retired, and nothing can replace it", q)
+	}
+	w.missing[q.Proc], p.retired = true, true
+	if p.alive {
+		p.die()
 	}
 	return nil
 }
@@ -168,6 +197,7 @@ func (w *world) ended(a Action) error {
 	case d.reaped: // not the replacement's fault
 	case a.Attempt.blame == Replacement:
 		w.failures[q.Proc]++
+		w.missing[q.Proc] = w.missing[q.Proc] && w.failures[q.Proc] < MaxFailures
 	case a.Attempt.blame == Donor:
 		d.barred = true
 	}
@@ -181,9 +211,13 @@ func (w *world) replicaDied(p *process) {
 	if unknown {
 		w.underWay = false
 	}
-	if w.failures[p.Proc]++; !unknown && !p.unproven {
+	if !p.retired {
+		w.failures[p.Proc]++
+	}
+	if !unknown && !p.unproven {
 		w.failures[p.Proc] = 0
 	}
+	w.missing[p.Proc] = w.missing[p.Proc] && w.failures[p.Proc] < MaxFailures
 	for _, q := range w.bySlot {
 		q.receive(toldDeath, p.Process)
 	}
@@ -206,6 +240,10 @@ func (w *world) End() error {
 		}
 		if !p.alive && !w.over && w.failures[p.Proc] < MaxFailures && slices.ContainsFunc(w.bySlot, donates) {
 			return fmt.Errorf("the slot of %v stays vacant", p.Process)
+		}
+		others := func(q *process) bool { return q != p && donates(q) }
+		if p.alive && p.leaving && !w.over && !slices.Contains(w.missing, true) && slices.ContainsFunc(w.bySlot, others) {
+			return fmt.Errorf("%v doesn't leave", p.Process)
 		}
 	}
 	return nil

@@ -19,6 +19,8 @@ type process struct {
 	alive                bool
 	reaped               bool    // the leader knows of its death
 	safe                 bool    // it has come to a safe point
+	leaving              bool    // it is to leave
+	retired              bool    // the leader has killed it, because it is to leave
 	barred               bool    // the leader knows from a replacement that it can't be a donor
 	unproven             bool    // all have known it for less than Relapse
 	donor                Process // of a replacement

@@ -24,6 +24,13 @@
 // answer before it gives its state away. A spare leader sees no output. There the donor doesn't
 // wait, and the mark only stops the clock of a phase.
 //
+// # Moving processes
+//
+// A process may have to leave its host while it lives (Leave). The machine retires it, that is, has
+// it killed, when another replica can donate its state and a host fits, and then fills its slot as
+// that of any other dead process. Processes are retired one by one, each when the slot of the one
+// before is filled or given up, and never during an attempt.
+//
 // # The phases of an attempt
 //
 //	GetReady      until the replacement can be reached
@@ -44,6 +51,8 @@
 //     longer to reach a safe point while no other slot waits.
 //   - After MaxFailures attempts in a row that failed, or whose replacement died within Relapse,
 //     the slot stays vacant.
+//   - At most one slot is vacant because its process was retired. At that moment another replica of
+//     its rank was alive that could donate its state.
 //   - Each mark is answered, unless the donor dies first. Otherwise the donor's program would stay
 //     paused for ever.
 //   - The others are told of the death of a replacement if they were told of its arrival and it
@@ -55,7 +64,7 @@
 //
 // The tests explore all orders of events in jobs of one rank with two and with three replicas, and
 // of two ranks with two replicas each, whether the leader sees output or not: processes die at
-// every moment, messages come late, limits run out, the job ends (world_test.go). explore_test.go
+// every moment or have to leave, messages come late, limits run out, the job ends (world_test.go). explore_test.go
 // has the sizes and the numbers of faults. canary_test.go checks that the exploration finds
 // mistakes that were made or could be made.
 //

@@ -16,6 +16,8 @@ type slot struct {
 	failures    int               // useless replacements in a row, up to now
 	canDonate   bool              // its process has come to a safe point, and can be a donor
 	barred      bool              // its process can never be a donor
+	leaving     bool              // its process is to be replaced while it lives
+	retired     bool              // its process was retired: the slot is or will be vacant
 	// proven is when its process, if it is a replacement, will have lived for Relapse since all
 	// processes know it.
 	proven proto.Time
@@ -72,7 +74,7 @@ func (s *slots) FirstFillable(donates func(p proto.Proc) bool) proto.Proc {
 // donor is the lowest live replica of a rank that can donate its state, or NoProc.
 func (s *slots) donor(rank proto.Rank, donates func(p proto.Proc) bool) proto.Proc {
 	for k := range s.layout.Degree(rank) {
-		if p := s.layout.Proc(rank, k); s.table[p].canDonate && donates(p) {
+		if p := s.layout.Proc(rank, k); s.table[p].canDonate && !s.table[p].retired && donates(p) {
 			return p
 		}
 	}
@@ -108,13 +110,17 @@ func (s *slots) fill(p Process, proven proto.Time) {
 // vacate notes the death of the process in a slot. The note, if there is one, is for the user.
 func (s *slots) vacate(now proto.Time, p proto.Proc) (note string) {
 	left := &s.table[p]
-	left.vacant, left.canDonate, left.barred = true, false, false
-	if left.failures++; now >= left.proven {
+	left.vacant, left.canDonate, left.barred, left.leaving = true, false, false, false
+	if !left.retired {
+		left.failures++
+	}
+	if now >= left.proven {
 		left.failures = 0
 	}
 	switch {
 	case s.over || s.layout.Degree(s.layout.Rank(p)) == 1:
 	case left.failures >= MaxFailures:
+		left.retired = false
 		return fmt.Sprintf("%s isn't replaced any more: the last %d replacements were of no use", s.name(p), MaxFailures)
 	default:
 		s.waiting = append(s.waiting, p)
@@ -137,12 +143,53 @@ func (s *slots) failed(a *Attempt) (note string) {
 	case s.over || target.last > a.Incarnation: // another process fills the slot
 		return note
 	case target.failures >= MaxFailures:
+		target.retired = false
 		return fmt.Sprintf("%s; after %d attempts it stays dead", note, MaxFailures)
 	case donor.barred:
 		note = fmt.Sprintf("%s; replica %d isn't asked again", note, s.layout.Replica(a.Donor.Proc))
 	}
 	s.waiting = append(s.waiting, a.Proc)
 	return note
+}
+
+// Leave says that a process is to leave its host.
+func (s *slots) Leave(p Process) {
+	if s.alive(p) {
+		s.table[p.Proc].leaving = true
+	}
+}
+
+// Stay says that a process may stay, unless it was retired already.
+func (s *slots) Stay(p Process) {
+	if s.alive(p) {
+		s.table[p.Proc].leaving = false
+	}
+}
+
+// GivenUp says whether a slot is vacant and stays so.
+func (s *slots) GivenUp(p proto.Proc) bool {
+	return s.table[p].vacant && s.table[p].failures >= MaxFailures
+}
+
+// Donor is the process from which a replacement would get the state for a slot now, NoProc if there
+// is none.
+func (s *slots) Donor(of proto.Proc, donates func(p proto.Proc) bool) proto.Proc {
+	return s.donor(s.layout.Rank(of), func(p proto.Proc) bool { return p != of && donates(p) })
+}
+
+// retire is the next process to be retired, NoProc if there is none now.
+func (s *slots) retire(fits, donates func(p proto.Proc) bool) proto.Proc {
+	if s.over || slices.ContainsFunc(s.table, func(x slot) bool { return x.retired }) {
+		return proto.NoProc
+	}
+	for i := range s.table {
+		p := proto.Proc(i)
+		if s.table[p].leaving && s.Donor(p, donates) != proto.NoProc && fits(p) {
+			s.table[p].retired = true
+			return p
+		}
+	}
+	return proto.NoProc
 }
 
 // end says that the job is about to end. It returns notes for the user on the slots that are left

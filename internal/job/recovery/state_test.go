@@ -36,7 +36,7 @@ func (w *world) AppendKey(b []byte) []byte {
 	flags(w.startFails, w.over, w.replacement != nil)
 	flags(w.underWay, w.admitted, w.follows, w.dismissed, w.deathTold)
 	id(w.attempt)
-	b = append(b, byte(w.faults), byte(len(w.former)))
+	b = append(b, byte(w.faults), byte(w.leaves), byte(len(w.former)))
 	if a := w.machine.current; a == nil {
 		b = append(b, 0)
 	} else {
@@ -50,7 +50,7 @@ func (w *world) AppendKey(b []byte) []byte {
 	marks(w.drains)
 	marks(w.marks)
 	for p, s := range w.machine.table {
-		flags(s.vacant, s.canDonate, s.barred, s.proven > w.now, s.proven == proto.Never)
+		flags(s.vacant, s.canDonate, s.barred, s.proven > w.now, s.proven == proto.Never, s.leaving, s.retired, w.missing[p])
 		b = append(b, byte(s.last), byte(s.incarnation), byte(s.failures), byte(w.last[p]), byte(w.failures[p]))
 	}
 	for _, p := range w.machine.waiting {
@@ -63,6 +63,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		id(p.donating)
 		b = append(b, byte(p.stage))
 		flags(p.alive, p.reaped, p.safe, p.barred, p.unproven, p.paused, p.marked, p.knowsDonor)
+		flags(p.leaving, p.retired)
 		messages(p.toLeader)
 		messages(p.fromLeader)
 	})
@@ -93,6 +94,6 @@ func (w *world) Clone() *world {
 		}
 	}
 	c.replacement = clone(w.replacement)
-	c.last, c.failures = slices.Clone(w.last), slices.Clone(w.failures)
+	c.last, c.failures, c.missing = slices.Clone(w.last), slices.Clone(w.failures), slices.Clone(w.missing)
 	return &c
 }

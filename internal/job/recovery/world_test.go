@@ -33,6 +33,7 @@ type options struct {
 	initialFailures int  // if not 0, process 0 is dead at first, and so many replacements have failed
 	safe            bool // at first all processes have come to their first safe points
 	ends            bool // whether the job may come to its end
+	leaves          int  // how many processes may have to leave
 	bug             bug
 }
 
@@ -56,6 +57,7 @@ const (
 	evOrphan                     // a replacement finds its donor dead
 	evDrained                    // a donor's output is read
 	evProven                     // the last replacement has lived for Relapse
+	evLeave                      // a process is to leave
 	// Faults, and the job's end.
 	evKill       // a process dies
 	evFail       // a replacement says that it can't go on
@@ -66,7 +68,7 @@ const (
 	evOver       // the job ends
 )
 
-var eventNames = [...]string{"receive", "death told", "reaped", "safe", "arrive", "mark", "commit", "heal", "orphan", "drained", "proven",
+var eventNames = [...]string{"receive", "death told", "reaped", "safe", "arrive", "mark", "commit", "heal", "orphan", "drained", "proven", "leave",
 	"kill", "fail", "bar donor", "suspect", "limit", "start fails", "over"}
 
 func (e event) String() string {
@@ -79,6 +81,7 @@ func (e event) String() string {
 func newWorld(layout layout.Layout, o options) *world {
 	w := &world{options: o, machine: New(layout, time.Minute, o.seesOutput)}
 	w.last, w.failures = make([]proto.Incarnation, layout.Procs()), make([]int, layout.Procs())
+	w.missing = make([]bool, layout.Procs())
 	for p := range proto.Proc(layout.Procs()) {
 		w.bySlot = append(w.bySlot, &process{Process: Process{p, 0}, stage: whole, alive: true, safe: o.safe})
 		if o.safe {
@@ -136,6 +139,7 @@ func (w *world) Events(dst []event) []event {
 		target := w.process(p.donating)
 		add(evDeathTold, q, len(p.fromLeader) > 0)
 		add(evSafe, q, p.stage == whole && !p.safe)
+		add(evLeave, q, w.leaves > 0 && p == w.bySlot[q.Proc] && !p.leaving && !w.over)
 		add(evArrive, q, p.stage == started)
 		add(evMark, q, p.donating.Incarnation > 0 && !p.paused && target != nil && target.stage == arrived)
 		add(evCommit, q, p.stage == arrived && gives)
@@ -182,6 +186,10 @@ func (w *world) Apply(e event) error {
 	case evSafe:
 		p.safe = true
 		p.send(healable, Process{})
+	case evLeave:
+		w.leaves--
+		p.leaving = true
+		lead(func(*[]Action) { w.machine.Leave(p.Process) })
 	case evArrive:
 		p.stage = arrived
 		p.send(saysArrived, Process{})
