@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/proto"
@@ -21,6 +22,87 @@ type Running struct {
 // the smallest load. A host without a free slot isn't taken, unless hosts may be oversubscribed. A
 // note says what could not be had.
 func (j *Job) Replacement(p proto.Proc, now Running) (host int, note string, err error) {
+	if !slices.Contains(now.Alive, true) {
+		return -1, "", fmt.Errorf("no host lives")
+	}
+	homes, reasons := j.candidates(p, now)
+	if len(homes) == 0 {
+		if len(reasons) == 0 {
+			reasons = append(reasons, "no host lives on which its program may run")
+		}
+		return -1, "", fmt.Errorf("no host can have it: %s; a spare host would (--spare-hosts)", strings.Join(reasons, ", "))
+	}
+	best := homes[0]
+	levels := j.levels()
+	switch missing := len(levels) - best.apart; {
+	case best.apart == 0:
+		note = fmt.Sprintf("it shares %s with another replica of its rank", j.Hosts[best.host].Name)
+	case missing > 0:
+		note = fmt.Sprintf("it shares its %v with another replica of its rank", levels[missing-1])
+	}
+	return best.host, note, nil
+}
+
+// Evacuation finds hosts for processes that leave theirs, which don't count as living any more: as
+// many as possible find one together. Of those that can have several, the first has the one that
+// Replacement prefers, if the others can be placed all the same. homes has -1 for those that find
+// none.
+func (j *Job) Evacuation(all []proto.Proc, now Running) (homes []int) {
+	now.At = slices.Clone(now.At)
+	for _, p := range all {
+		now.At[p] = -1
+	}
+	options := make([][]home, len(all))
+	room := make([]int, len(j.Hosts))
+	for i, p := range all {
+		options[i], _ = j.candidates(p, now)
+		for _, x := range options[i] {
+			room[x.host] = x.room
+		}
+	}
+	homes = slices.Repeat([]int{-1}, len(all))
+	on := make([][]int, len(j.Hosts)) // those of all that a host gets
+	var find func(i int, tried []bool) bool
+	find = func(i int, tried []bool) bool {
+		for _, x := range options[i] {
+			h := x.host
+			if tried[h] {
+				continue
+			}
+			tried[h] = true
+			for k := 0; ; k++ {
+				if len(on[h]) < room[h] {
+					on[h] = append(on[h], i)
+				} else if k == len(on[h]) {
+					break
+				} else if !find(on[h][k], tried) {
+					continue
+				} else {
+					on[h][k] = i
+				}
+				homes[i] = h
+				return true
+			}
+		}
+		return false
+	}
+	for i := range all {
+		find(i, make([]bool, len(j.Hosts)))
+	}
+	return homes
+}
+
+// home is a host that can have a replacement.
+type home struct {
+	host  int
+	apart int // how many levels it is apart from all other replicas of the rank
+	room  int // how many processes more it can have
+	key   [6]int
+}
+
+// candidates are the hosts that can have a replacement of a process, the best first. reasons say
+// why others can't.
+func (j *Job) candidates(p proto.Proc, now Running) (homes []home, reasons []string) {
 	rank, replica := j.Layout.Rank(p), j.Layout.Replica(p)
 	allowed := j.allowed(j.partOf(rank))
 	load, neighbours, alive, running := make([]int, len(j.Hosts)), make([]int, len(j.Hosts)), 0, 1
@@ -39,14 +121,9 @@ func (j *Job) Replacement(p proto.Proc, now Running) (host int, note string, err
 			alive++
 		}
 	}
-	if alive == 0 {
-		return -1, "", fmt.Errorf("no host lives")
-	}
-	share := (running + alive - 1) / alive // of hosts without numbers
-	// near is the smallest kind of domain that a host shares with a replica of the rank.
-	levels := j.levels()
-	apart := make([]int, len(j.Hosts)) // how many levels it is apart from all
-	for _, level := range levels {
+	share := (running + alive - 1) / max(alive, 1) // of hosts without numbers
+	apart := make([]int, len(j.Hosts))             // how many levels it is apart from all
+	for _, level := range j.levels() {
 		domains := j.domains(level)
 		taken := make(map[int]bool)
 		for k := range j.Layout.Degree(rank) {
@@ -60,21 +137,20 @@ func (j *Job) Replacement(p proto.Proc, now Running) (host int, note string, err
 			}
 		}
 	}
-	best, bestKey := -1, [6]int{}
-	var reasons []string
+	const any = 1 << 30
 	for h, x := range j.Hosts {
 		most, full := x.Slots, false
 		switch {
 		case x.Slots == 0:
 			full = load[h] >= share
 			if most = x.Max; most == 0 {
-				most = 1 << 30
+				most = any
 			}
 		default:
 			full = load[h] >= x.Slots
 			if j.Oversubscribe {
 				if most = max(x.Max, x.Slots); x.Max == 0 {
-					most = 1 << 30
+					most = any
 				}
 			}
 		}
@@ -89,23 +165,10 @@ func (j *Job) Replacement(p proto.Proc, now Running) (host int, note string, err
 			continue
 		}
 		key := [6]int{apart[h], number(!full), number(now.Last[p] == h), neighbours[h], -load[h], -h}
-		if best < 0 || greater(key, bestKey) {
-			best, bestKey = h, key
-		}
+		homes = append(homes, home{h, apart[h], most - load[h], key})
 	}
-	if best < 0 {
-		if len(reasons) == 0 {
-			reasons = append(reasons, "no host lives on which its program may run")
-		}
-		return -1, "", fmt.Errorf("no host can have it: %s; a spare host would (--spare-hosts)", strings.Join(reasons, ", "))
-	}
-	switch missing := len(levels) - apart[best]; {
-	case apart[best] == 0:
-		note = fmt.Sprintf("it shares %s with another replica of its rank", j.Hosts[best].Name)
-	case missing > 0:
-		note = fmt.Sprintf("it shares its %v with another replica of its rank", levels[missing-1])
-	}
-	return best, note, nil
+	slices.SortFunc(homes, func(a, b home) int { return slices.Compare(b.key[:], a.key[:]) })
+	return homes, reasons
 }
 
 // partOf is the part that a rank runs.
@@ -123,14 +186,4 @@ func number(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// greater compares keys, the first number first.
-func greater(a, b [6]int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] > b[i]
-		}
-	}
-	return false
 }

@@ -117,3 +117,74 @@ func TestReplacements(t *testing.T) {
 		}
 	})
 }
+
+// As many processes of a host find other hosts as can, compared with all ways; and each is where a
+// replacement may be.
+func TestEvacuation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		j := drawJob(t, 8, 5)
+		j.AllowShared = false
+		if _, err := j.Place(); err != nil {
+			return
+		}
+		now := start(t, j)
+		from := rapid.IntRange(0, len(j.Hosts)-1).Draw(t, "from")
+		now.Alive[from] = false
+		var all []proto.Proc
+		for p, h := range now.At {
+			if h == from {
+				all = append(all, proto.Proc(p))
+			}
+		}
+		// most is how many of the rest can find a host.
+		var most func(rest []proto.Proc) int
+		most = func(rest []proto.Proc) int {
+			if len(rest) == 0 {
+				return 0
+			}
+			p := rest[0]
+			best := most(rest[1:])
+			was := now.At[p]
+			homes, _ := j.candidates(p, now)
+			for _, x := range homes {
+				now.At[p] = x.host
+				best = max(best, 1+most(rest[1:]))
+			}
+			now.At[p] = was
+			return best
+		}
+		want := most(all)
+		homes, found := j.Evacuation(all, now), 0
+		for i, h := range homes {
+			if h < 0 {
+				continue
+			}
+			found++
+			if options, _ := j.candidates(all[i], now); !slices.ContainsFunc(options, func(x home) bool { return x.host == h }) {
+				t.Fatalf("process %d on host %d", all[i], h)
+			}
+			now.At[all[i]] = h
+		}
+		if found != want {
+			t.Fatalf("%d of %d find a host, and %d could: %v of %+v", found, len(all), want, homes, j)
+		}
+	})
+}
+
+// The first gives way to those that can't be elsewhere.
+func TestEvacuationGivesWay(t *testing.T) {
+	j := Job{Layout: layout.Uniform(2, 2), Hosts: slotted(2, 1, 1, 1)}
+	now := Running{At: []int{0, 0, 1, 2}, Last: []int{0, 0, 1, 2}, Alive: []bool{false, true, true, true}}
+	now.At[3] = 3 // host 1 has rank 0's sibling, host 3 rank 1's; host 2 is free
+	j.Hosts[1].Slots, j.Hosts[3].Slots = 2, 1
+	if got := j.Evacuation([]proto.Proc{0, 1}, now); !slices.Equal(got, []int{2, 1}) {
+		t.Error(got)
+	}
+	if got := j.Evacuation([]proto.Proc{1, 0}, now); !slices.Equal(got, []int{1, 2}) {
+		t.Error(got)
+	}
+	j.Hosts[1].Slots = 1
+	if got := j.Evacuation([]proto.Proc{1, 0}, now); !slices.Equal(got, []int{2, -1}) {
+		t.Error(got)
+	}
+}
