@@ -31,13 +31,13 @@ func (m *muster) begin(ctx context.Context, f *Fleet) error {
 	if len(far) == 0 {
 		return nil
 	}
-	key := secure.NewKey()
+	f.key = secure.NewKey()
 	var err error
-	if f.listener, err = remote.Listen(":0", key, remote.Options{Note: m.Note}); err != nil {
+	if f.listener, err = remote.Listen(":0", f.key, remote.Options{Note: m.Note}); err != nil {
 		return err
 	}
 	crew := m.crew(ctx, far)
-	crew.Key, crew.Order.Connect = key, f.listener.Addresses()
+	crew.Key, crew.Order.Connect = f.key, f.listener.Addresses()
 	f.starters.Go(func() { crew.Run(ctx) })
 	for _, h := range far {
 		f.starters.Go(func() {

@@ -25,6 +25,7 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/hosts"
 	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
@@ -68,9 +69,14 @@ type Fleet struct {
 	Places []int // the agent of each process
 	Phases Phases
 
-	mu       sync.Mutex    // of job and last
-	job      placement.Job // its hosts are those of the agents
+	config   Config
+	key      secure.Key      // the job's
+	running  context.Context // ends with the job
+	adding   sync.Mutex      // hosts are added to the job, and told to the launcher, in the same order
+	mu       sync.Mutex      // of what follows
+	job      placement.Job   // its hosts are those of the agents
 	last     []int
+	next     int                   // the number of the next agent that is started
 	placed   chan struct{}         // closed when the first processes have their places
 	arrivals chan launcher.Arrival // of hosts, in the order in which they are added to the job
 	note     func(text string)
@@ -101,7 +107,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 		}
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f = &Fleet{note: c.Note, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
+	f = &Fleet{config: c, running: running, next: len(c.Hosts), note: c.Note, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -142,7 +148,8 @@ func (f *Fleet) place(m *muster) error {
 		}
 		x := known[h.place]
 		if m.Join != nil {
-			x = f.joined(h.agent.Host())
+			x = joined(h.agent.Host())
+			x.Name = f.unique(x.Name)
 		}
 		x.Kernel, x.Spare = h.agent.Host().Boot, h.spare
 		index[h.place] = len(f.Agents)
@@ -188,17 +195,36 @@ func (f *Fleet) Arrivals() <-chan launcher.Arrival { return f.arrivals }
 func (f *Fleet) Rehome(id proto.Proc, on []int, living []bool) (agent int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known := f.job
-	known.Hosts = known.Hosts[:len(living)] // the launcher hasn't heard of others yet
-	agent, note, err := known.Replacement(id, placement.Running{At: on, Last: f.last, Alive: living})
+	known, now := f.known(on, living)
+	agent, note, err := known.Replacement(id, now)
 	if err != nil {
 		return 0, false
 	}
 	if note != "" {
 		f.note(fmt.Sprintf("the replacement of rank %d runs on %s: %s", f.job.Layout.Rank(id), f.job.Hosts[agent].Name, note))
 	}
-	f.last[id] = agent
 	return agent, true
+}
+
+// Evacuate is the agents for processes that leave a host; see launcher.Config.
+func (f *Fleet) Evacuate(all []proto.Proc, on []int, living []bool) (agents []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, now := f.known(on, living)
+	return known.Evacuation(all, now)
+}
+
+// known is the job with the hosts of which the launcher knows, and where processes are. The lock is
+// held.
+func (f *Fleet) known(on []int, living []bool) (placement.Job, placement.Running) {
+	known := f.job
+	known.Hosts = known.Hosts[:len(living)]
+	for id, host := range on {
+		if host >= 0 {
+			f.last[id] = host
+		}
+	}
+	return known, placement.Running{At: on, Last: f.last, Alive: living}
 }
 
 // Close ends all agents, and what has started them.

@@ -9,7 +9,6 @@ import (
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/hosts"
-	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
 )
 
@@ -51,7 +50,9 @@ func (m *muster) take(ctx context.Context, f *Fleet) {
 		}
 		select {
 		case <-f.placed:
-			f.add(ctx, r)
+			if _, err := f.admit(r, joined(r.Host())); err != nil {
+				return
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -72,27 +73,9 @@ func (m *muster) come(ctx context.Context, h *candidate, r *remote.Remote) bool 
 	return m.tell(ctx, news{of: h, agent: r})
 }
 
-// add adds a host to a job that runs.
-func (f *Fleet) add(ctx context.Context, r *remote.Remote) {
-	f.mu.Lock()
-	h := f.joined(r.Host())
-	h.Spare = true // for replacements of all programs
-	f.job.Hosts = append(f.job.Hosts, h)
-	f.mu.Unlock()
-	select {
-	case f.arrivals <- launcher.Arrival{Agent: r, Name: h.Name}:
-	case <-ctx.Done():
-	}
-}
-
-// joined is what placement must know of a host whose agent has come by itself. Its name is the
-// job's for it: no two hosts have the same.
-func (f *Fleet) joined(h agent.Host) placement.Host {
-	name := h.Name
-	for n := 2; f.index(name) >= 0; n++ {
-		name = fmt.Sprintf("%s#%d", h.Name, n)
-	}
-	return placement.Host{Name: name, Slots: h.Slots, Rack: h.Rack, Zone: h.Zone, Kernel: h.Boot}
+// joined is what placement must know of a host whose agent has come by itself.
+func joined(h agent.Host) placement.Host {
+	return placement.Host{Name: h.Name, Slots: h.Slots, Rack: h.Rack, Zone: h.Zone, Kernel: h.Boot}
 }
 
 // plural is a number of things.
@@ -101,14 +84,4 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// index is the host of a name, -1 if there is none.
-func (f *Fleet) index(name string) int {
-	for i, h := range f.job.Hosts {
-		if h.Name == name {
-			return i
-		}
-	}
-	return -1
 }

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,13 @@ type Config struct {
 	// Rehome chooses the agents of replacements. nil: the same host as before; if that is lost,
 	// the one with the fewest processes.
 	Rehome Rehome
+	// Evacuate chooses those of processes that leave a host which is drained. nil: for each the
+	// host with the fewest processes.
+	Evacuate Evacuate
+	// AddHosts adds the hosts of a list to the job: their agents come by Arrivals. It returns their
+	// names, and may take as long as agents need to start; what it tells meanwhile is for the user
+	// who asked. nil: none can be added.
+	AddHosts func(ctx context.Context, list string, tell func(text string)) (names []string, err error)
 	// AllowSharedHost lets a replacement start on a host that runs another replica of its rank,
 	// though there are several hosts.
 	AllowSharedHost bool

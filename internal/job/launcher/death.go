@@ -146,6 +146,8 @@ func (j *job) cause(p *process, end ending) string {
 		return CauseHostLost
 	case j.ledger.entries[p.id].outvoted && end.signal == unix.SIGKILL:
 		return CauseCorruption
+	case j.ledger.entries[p.id].retired && end.signal == unix.SIGKILL:
+		return CauseDrained
 	case j.ledger.entries[p.id].fenced && end.signal == unix.SIGKILL:
 		return CauseSilence
 	case end.signal != 0:
@@ -161,6 +163,8 @@ func (j *job) how(p *process, end ending) string {
 	switch e := &j.ledger.entries[p.id]; {
 	case end.lost:
 		return end.String()
+	case j.cause(p, end) == CauseDrained:
+		return "its host is drained, killed"
 	case j.cause(p, end) == CauseCorruption:
 		return "its data is wrong, killed"
 	case j.cause(p, end) != CauseSilence:

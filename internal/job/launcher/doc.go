@@ -14,10 +14,10 @@
 //	the plan        config.go parts.go degrees.go heartbeat.go privatedir.go bind.go environment.go
 //	to start        hosts.go, spawn.go, attach.go (PMI, lifelines, ends), process.go
 //	input, output   feeder.go, outputs.go and package output
-//	to decide       ledger.go (pure), death.go hostloss.go silence.go corruption.go faults.go end.go
-//	                signals.go debugger.go explain.go
+//	to decide       ledger.go (pure), death.go hostloss.go drain.go silence.go corruption.go faults.go
+//	                end.go signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
-//	to show         reporter.go report.go recording.go status.go, and package console
+//	to show         reporter.go report.go recording.go status.go requests.go, and package console
 //
 // # Rules of life and death
 //
@@ -52,7 +52,8 @@
 // of its rank unless that is allowed. If there is none the slot waits.
 //
 // A host that is added while the job runs (Config.Arrivals) waits for replacements. Its agent has
-// the next number.
+// the next number. A host that is drained leaves: its processes are retired one by one and
+// replaced elsewhere, then its agent ends (drain.go).
 //
 // # What stays behind
 //

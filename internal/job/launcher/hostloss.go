@@ -49,6 +49,7 @@ func (j *job) arrived(a Arrival) {
 	r := HostReport{Name: a.Name, Cores: len(j.hosts.found[host].Cores), Processes: []int{}, Joined: new(Seconds(time.Since(j.started)))}
 	j.report.Hosts = append(j.report.Hosts, r)
 	j.watchHost(host)
+	j.told.hosts = -1
 	switch {
 	case j.ending:
 	case j.recovery == nil:
@@ -75,6 +76,9 @@ func (j *job) restOfHost(host int) {
 // lostHost takes the loss of a host when all that can be known of its processes is known.
 func (j *job) lostHost(host int) {
 	h := j.hosts
+	if h.left[host] {
+		return
+	}
 	if len(h.missed[host]) < len(h.on[host]) || j.report.Hosts[host].Lost != nil && len(h.missed[host]) == 0 {
 		return // some of its processes' ends are on their way, or this was told
 	}
@@ -157,6 +161,9 @@ func listed(numbers []int) string {
 func (j *job) hasHome(id proto.Proc) bool {
 	if _, ok := j.hosts.rehome(id, j.procs[id].host); ok {
 		return true
+	}
+	if j.ledger.entries[id].end.kind == running { // it is to leave its host, and stays until one is found
+		return false
 	}
 	name := fmt.Sprintf("%v replica %d", j.ledger.Rank(id), j.ledger.Replica(id))
 	j.warnOnce("home of "+name, name+" isn't replaced for now: no host is left that runs no other replica of its rank")

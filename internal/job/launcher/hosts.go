@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/proto"
@@ -14,6 +15,10 @@ import (
 // aren't lost. ok is false if none will do now. A host that runs another replica of the rank is
 // refused unless Config.AllowSharedHost is set.
 type Rehome func(id proto.Proc, on []int, living []bool) (agent int, ok bool)
+
+// Evacuate chooses the agents of processes that all have to leave a host: as many as can find one
+// together, -1 for the others. on and living are as for Rehome.
+type Evacuate func(all []proto.Proc, on []int, living []bool) (agents []int)
 
 // Arrival is a host that is added to a job that runs. Agents are numbered in the order in which
 // they come, after the first ones.
@@ -49,10 +54,13 @@ type hosts struct {
 	found  []agent.Host
 	on     [][]*process // of each host: processes whose ends haven't come yet
 	missed [][]*process // those of them whose ends never come, because the host is lost
+	left   []bool       // hosts that were drained; their agents have ended
+	drains map[int]*drain
 }
 
 func newHosts(p *plan, agents []agent.Agent) *hosts {
-	h := &hosts{plan: p, agents: slices.Clip(agents), on: make([][]*process, len(agents)), missed: make([][]*process, len(agents))}
+	h := &hosts{plan: p, agents: slices.Clip(agents), on: make([][]*process, len(agents)), missed: make([][]*process, len(agents)),
+		left: make([]bool, len(agents)), drains: make(map[int]*drain)}
 	for i, a := range agents {
 		h.found = append(h.found, a.Host())
 		if p.Names != nil {
@@ -67,7 +75,7 @@ func (h *hosts) add(a Arrival) int {
 	found := a.Agent.Host()
 	found.Name = a.Name
 	h.agents, h.found = append(h.agents, a.Agent), append(h.found, found)
-	h.on, h.missed = append(h.on, nil), append(h.missed, nil)
+	h.on, h.missed, h.left = append(h.on, nil), append(h.missed, nil), append(h.left, false)
 	return len(h.agents) - 1
 }
 
@@ -106,14 +114,37 @@ func (h *hosts) reaped(host int) bool {
 	return ok && a.Reaped()
 }
 
-// living says which hosts aren't lost.
+// find is the number of a host of the job.
+func (h *hosts) find(name string) (int, error) {
+	var names []string
+	living := h.living()
+	was := ""
+	for i, f := range h.found {
+		switch {
+		case living[i] && f.Name == name:
+			return i, nil
+		case living[i]:
+			names = append(names, f.Name)
+		case f.Name == name && h.left[i]:
+			was = "has left the job"
+		case f.Name == name:
+			was = "is lost"
+		}
+	}
+	if was != "" {
+		return 0, fmt.Errorf("%s %s", name, was)
+	}
+	return 0, fmt.Errorf("the job has no host %s; it has %s", name, strings.Join(names, ", "))
+}
+
+// living says which hosts aren't lost, and haven't left.
 func (h *hosts) living() []bool {
 	living := make([]bool, len(h.agents))
 	for i, a := range h.agents {
 		select {
 		case <-a.Lost():
 		default:
-			living[i] = true
+			living[i] = !h.left[i]
 		}
 	}
 	return living
@@ -129,19 +160,71 @@ func (h *hosts) ended(p *process) {
 // rehome is the host for the replacement of a process that was on another, or on the same one. It
 // is never one on which another replica of the rank runs, unless that is allowed.
 func (h *hosts) rehome(id proto.Proc, was int) (host int, ok bool) {
-	on := slices.Repeat([]int{-1}, h.size)
-	for i := range h.on {
-		for _, p := range h.on[i] {
-			on[p.id] = i
+	if h.drains[was] != nil {
+		all := []*process{{id: id, host: was}}
+		for _, p := range h.on[was] {
+			if p.id != id {
+				all = append(all, p)
+			}
 		}
+		host = h.homes(all)[0]
+		return host, host >= 0
 	}
-	living := h.living()
+	on, living := h.now()
 	choose := h.Rehome
 	if choose == nil {
 		choose = func(id proto.Proc, on []int, living []bool) (int, bool) { return h.fewest(id, was, on, living) }
 	}
 	host, ok = choose(id, on, living)
 	return host, ok && host >= 0 && host < len(living) && living[host] && !h.refused(id, host, on)
+}
+
+// now says on which host each process runs, -1 for those that don't, and which hosts can have more.
+func (h *hosts) now() (on []int, open []bool) {
+	on = slices.Repeat([]int{-1}, h.size)
+	for i := range h.on {
+		for _, p := range h.on[i] {
+			on[p.id] = i
+		}
+	}
+	open = h.living()
+	for i := range open {
+		open[i] = open[i] && h.drains[i] == nil
+	}
+	return on, open
+}
+
+// homes are hosts for processes that have to leave theirs, -1 for those that find none.
+func (h *hosts) homes(all []*process) []int {
+	on, open := h.now()
+	ids := make([]proto.Proc, len(all))
+	for i, p := range all {
+		ids[i] = p.id
+	}
+	choose := h.Evacuate
+	if choose == nil {
+		choose = h.oneByOne
+	}
+	found := choose(ids, on, open)
+	for i, host := range found {
+		if host < 0 || host >= len(open) || !open[host] || h.refused(ids[i], host, on) {
+			found[i] = -1
+		}
+	}
+	return found
+}
+
+// oneByOne is the Evacuate of jobs that have none.
+func (h *hosts) oneByOne(all []proto.Proc, on []int, living []bool) (found []int) {
+	for _, id := range all {
+		was := max(on[id], 0)
+		host, ok := h.fewest(id, was, on, living)
+		if !ok {
+			host = -1
+		}
+		found = append(found, host)
+	}
+	return found
 }
 
 // refused says whether a process may not be on a host, because another replica of its rank is

@@ -111,6 +111,7 @@ func Run(c Config) (*Report, error) {
 		j.warn(env.Spares + " is ignored: it is for other launchers; this one starts replacements itself, with --heal")
 	}
 	j.planFaults()
+	j.answerRequests()
 	j.loop(signals)
 	return &j.report, nil
 }

@@ -25,6 +25,7 @@ type entry struct {
 	pid       int  // of the process that initialised it, which may be a child; 0: unknown
 	finalized bool // it has said that it leaves
 	fenced    bool // the launcher killed it, because it was silent or outvoted
+	retired   bool // fenced because its host is drained
 	outvoted  bool // fenced because data that it sends or has received is wrong
 	traced    bool // a debugger is attached to it
 	silent    time.Duration

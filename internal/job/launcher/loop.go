@@ -23,6 +23,7 @@ func (j *job) loop(s *signals) {
 		late = time.After(j.Limit - time.Since(j.started))
 	}
 	for alive := true; alive; {
+		j.watchDrains()
 		j.tellStatus()
 		select {
 		case f := <-j.events:

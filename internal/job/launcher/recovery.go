@@ -59,6 +59,7 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 	for _, a := range out {
 		j.carryOut(a)
 	}
+	j.watchDrains()
 	if deadline := r.Deadline(); deadline != r.timer {
 		if r.timer = deadline; deadline != proto.Never {
 			time.AfterFunc(time.Duration(deadline-j.clock()), func() {
@@ -127,6 +128,8 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
 		j.note(a.Text)
+	case recovery.Retire:
+		j.retired(a.To)
 	case recovery.Note:
 		j.note(a.Text)
 	case recovery.LeftVacant:

@@ -66,6 +66,8 @@ type HostReport struct {
 	Processes []int `json:"processes"`
 	// Joined is when the host was added to the job, if it wasn't there from the beginning.
 	Joined *Seconds `json:"joined_s,omitempty"`
+	// Left is when it left the job, because it was drained.
+	Left *Seconds `json:"left_s,omitempty"`
 	// Lost is when it was certain that the host is lost.
 	Lost *Seconds `json:"lost_s,omitempty"`
 	// Reason says why, in words, if its agent knows.
@@ -116,6 +118,7 @@ const (
 	CauseUnfinalized = "unfinalized" // exit 0 without having finalised
 	CauseCorruption  = "corruption"  // data that it sent or received was wrong; the launcher killed it
 	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
+	CauseDrained     = "drained"     // its host is to leave the job; the launcher killed it
 	CauseHostLost    = "host lost"   // its host, or its agent, can't be reached any more
 )
 
@@ -149,6 +152,9 @@ func (d *Death) line(name, how string) string {
 		s += "the "
 	}
 	s += d.FoundBy
+	if d.Cause == CauseDrained {
+		s = fmt.Sprintf("%s was ended, because its host is drained", name)
+	}
 	if d.Latency != nil {
 		s += " after " + brief(time.Duration(*d.Latency))
 	}

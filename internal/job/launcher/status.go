@@ -10,7 +10,7 @@ type status struct {
 
 // tellStatus tells the job's server how the job is, if that has changed.
 func (j *job) tellStatus() {
-	if j.Requests == nil || j.told.processes == j.running && j.told.ending == j.ending {
+	if j.Requests == nil || j.told.hosts >= 0 && j.told.processes == j.running && j.told.ending == j.ending {
 		return
 	}
 	j.told = status{processes: j.running, ending: j.ending}

@@ -12,8 +12,8 @@ import (
 // ActionKind says what an Action is.
 type ActionKind uint8
 
-// Kinds of actions. All but Marked, Retire, Note and LeftVacant are about an attempt, that is, about
-// its replacement.
+// Kinds of actions. All but Marked, Retire, Note and LeftVacant are about an attempt, that is,
+// about its replacement.
 const (
 	Start         ActionKind = iota // start the replacement, or take a spare for it
 	Admit                           // tell all processes that the replacement comes
@@ -76,7 +76,8 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 }
 
 // Next begins the next attempt, if one can begin now, or retires the next process that is to leave.
-// fits says whether a replacement for a slot is available. donates says whether a process that has come to a safe point is available as a donor.
+// fits says whether a replacement for a slot is available. donates says whether a process that has
+// come to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	if m.current != nil {
 		return

@@ -64,9 +64,9 @@
 //
 // The tests explore all orders of events in jobs of one rank with two and with three replicas, and
 // of two ranks with two replicas each, whether the leader sees output or not: processes die at
-// every moment or have to leave, messages come late, limits run out, the job ends (world_test.go). explore_test.go
-// has the sizes and the numbers of faults. canary_test.go checks that the exploration finds
-// mistakes that were made or could be made.
+// every moment or have to leave, messages come late, limits run out, the job ends (world_test.go).
+// explore_test.go has the sizes and the numbers of faults. canary_test.go checks that the
+// exploration finds mistakes that were made or could be made.
 //
 // # Limits
 //

@@ -237,7 +237,8 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 		return nil, err
 	}
 	c.Agents, c.Names, c.Arrivals = ready.Agents, ready.Names(), ready.Arrivals()
-	c.Places, c.Rehome, c.AllowSharedHost = ready.Places, ready.Rehome, f.shared
+	c.Places, c.Rehome, c.Evacuate, c.AllowSharedHost = ready.Places, ready.Rehome, ready.Evacuate, f.shared
+	c.AddHosts = ready.Add
 	return ready, nil
 }
 

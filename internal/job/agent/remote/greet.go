@@ -95,7 +95,7 @@ func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string
 		return r, "", false
 	case hello.Request.Has != 0:
 		return nil, "this launcher doesn't know it", false
-	case r != nil && r.Reason() == "":
+	case r != nil && r.Reason() == "" && r.link.Err() == nil:
 		// If that one is dead it is known when its lease is over.
 		return nil, fmt.Sprintf("there is an agent of this number already, on %s, and it isn't lost", r.host.Name), true
 	}
