@@ -14,8 +14,8 @@
 //	the plan        config.go parts.go degrees.go heartbeat.go privatedir.go bind.go environment.go
 //	to start        hosts.go, spawn.go, attach.go (PMI, lifelines, ends), process.go
 //	input, output   feeder.go, outputs.go and package output
-//	to decide       ledger.go (pure), death.go hostloss.go drain.go silence.go corruption.go faults.go
-//	                end.go signals.go debugger.go explain.go
+//	to decide       ledger.go (pure), death.go hostloss.go drain.go silence.go corruption.go
+//	                faults.go end.go signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
 //	to show         reporter.go report.go recording.go status.go requests.go, and package console
 //
