@@ -24,6 +24,10 @@ type Config struct {
 	// Secret is known to the group's members only. It has at least 16 bytes, and has to be
 	// random: an attacker that a member is led to dial can test guesses of it.
 	Secret []byte
+	// Encrypt seals what members say to each other: nobody on the way can read or change it. Names
+	// and addresses stay visible when a connection begins. It must be the same for all members.
+	// Without it, an attacker on the way between two members can read and change what they say.
+	Encrypt bool
 	// Arity is how many others a member passes a change on to: a power of two. The default is 2.
 	Arity int
 	// HeartbeatPeriod is the time between two heartbeats, by default 100 ms. HeartbeatTimeout is
@@ -70,7 +74,7 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 	views := newViewQueue()
 	node, err := groupnode.Join(ctx, groupnode.Config{
 		Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
-		Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
+		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: sink{views},
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ type Config struct {
 	Seeds     []string // addresses of members; none: found a group
 	Secret    []byte   // the group's; at least MinSecret bytes
 	Arity     int      // of the tree, a power of two; 2 if 0
+	Encrypt   bool     // seal what members say to each other
 
 	// Period (η) is the time between heartbeats, 100 ms if 0. Timeout (δ) is the silence that is
 	// taken for a death, 1 s if 0.

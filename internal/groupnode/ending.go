@@ -88,7 +88,7 @@ func (m *Member) probe(who membership.Member) {
 	e.probing = true
 	h := m.hello(toAsk, card.Nonce)
 	m.background.Go(func() {
-		_, found, number := m.reach(card, h, dialLimit)
+		_, _, found, number := m.reach(card, h, dialLimit)
 		m.post(func() { m.probed(who, e, found, number) })
 	})
 }

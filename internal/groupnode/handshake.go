@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 )
 
 // protocol is the group's handshake (package handshake): the dialler says a hello, and the
@@ -15,7 +16,7 @@ import (
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
-	Min:   2, Max: 2,
+	Min:   3, Max: 3,
 	Framing: handshake.Framing{Hello: maxBody, Answer: maxBody, Variable: true},
 }
 
@@ -59,13 +60,19 @@ type hello struct {
 type settings struct {
 	arity           uint32
 	period, timeout time.Duration
+	encrypt         bool
 }
 
-func (c *Config) settings() settings { return settings{uint32(c.Arity), c.Period, c.Timeout} }
+func (c *Config) settings() settings {
+	return settings{uint32(c.Arity), c.Period, c.Timeout, c.Encrypt}
+}
 
 func (t settings) String() string {
-	return fmt.Sprintf("Arity %d, HeartbeatPeriod %v, HeartbeatTimeout %v", t.arity, t.period, t.timeout)
+	return fmt.Sprintf("Arity %d, HeartbeatPeriod %v, HeartbeatTimeout %v, Encrypt %v", t.arity, t.period, t.timeout, t.encrypt)
 }
+
+// sealed says whether what follows the handshake is sealed: the frames of members that encrypt.
+func (h *hello) sealed() bool { return h.purpose == toSend && h.settings.encrypt }
 
 // answer is what the acceptor says.
 type answer struct {
@@ -79,16 +86,19 @@ func (h *hello) encode() []byte {
 	b = binary.LittleEndian.AppendUint32(b, h.settings.arity)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.period))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.timeout))
+	b = append(b, map[bool]byte{true: 1}[h.settings.encrypt])
 	return appendCard(appendMember(b, h.member), h.card)
 }
 
 func decodeHello(b []byte) (*hello, error) {
 	d := decoder{rest: b}
 	h := &hello{purpose: purpose(d.uint8()), to: d.nonce()}
-	h.settings = settings{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64())}
+	h.settings = settings{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64()), false}
+	encrypt := d.uint8()
+	h.settings.encrypt = encrypt == 1
 	h.member, h.card = d.member(), d.card()
 	switch {
-	case d.err != nil || len(d.rest) > 0:
+	case d.err != nil || len(d.rest) > 0 || encrypt > 1:
 		return nil, fmt.Errorf("hello: %w", errMalformed)
 	case h.purpose == 0 || h.purpose >= purposeEnd:
 		return nil, fmt.Errorf("hello: unknown purpose %d", uint8(h.purpose))
@@ -128,16 +138,22 @@ func dialHandshake(conn io.ReadWriter, secret []byte, h *hello) (*answer, error)
 
 // acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has
 // proved that it knows the secret. An error after judge was called comes with what the dialler
-// said.
-func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, err error) {
-	err = protocol.Accept(conn, secret, handshake.Judge{Answer: func(b []byte) ([]byte, error) {
-		if h, err = decodeHello(b); err != nil {
-			return nil, err
-		}
-		if a, err = judge(h); err != nil {
-			return nil, err
-		}
-		return a.encode(), nil
-	}})
-	return h, a, err
+// said. The keys are nil if what follows isn't sealed.
+func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, keys *seal.Keys, err error) {
+	keys, err = protocol.AcceptSealed(conn, secret, handshake.Judge{
+		Sealed: func(b []byte) bool {
+			h, err := decodeHello(b)
+			return err == nil && h.sealed()
+		},
+		Answer: func(b []byte) ([]byte, error) {
+			if h, err = decodeHello(b); err != nil {
+				return nil, err
+			}
+			if a, err = judge(h); err != nil {
+				return nil, err
+			}
+			return a.encode(), nil
+		},
+	})
+	return h, a, keys, err
 }

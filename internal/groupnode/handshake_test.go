@@ -21,7 +21,7 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 	go func() {
 		defer close(done)
 		defer far.Close()
-		heard, _, acceptErr = acceptHandshake(far, testSecret, judge)
+		heard, _, _, acceptErr = acceptHandshake(far, testSecret, judge)
 	}()
 	a, dialErr = dialHandshake(near, dialler, h)
 	near.Close()
@@ -31,7 +31,7 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 
 func someHello() *hello {
 	e := someEntries()[0]
-	return &hello{purpose: toJoin, settings: settings{2, 3, 4}, member: e.member, card: e.card}
+	return &hello{purpose: toJoin, settings: settings{2, 3, 4, true}, member: e.member, card: e.card}
 }
 
 func TestHandshake(t *testing.T) {
@@ -80,7 +80,7 @@ func TestHandshakeOfJob(t *testing.T) {
 		defer far.Close()
 		handshake.Job.Dial(far, testSecret, make([]byte, handshake.Job.Framing.Hello))
 	}()
-	if _, _, err := acceptHandshake(near, testSecret, nil); !errors.Is(err, handshake.ErrStranger) {
+	if _, _, _, err := acceptHandshake(near, testSecret, nil); !errors.Is(err, handshake.ErrStranger) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 )
 
 const (
@@ -38,9 +39,10 @@ type link struct {
 	mu       sync.Mutex
 	conn     *net.TCPConn // nil until made
 	raw      syscall.RawConn
-	queue    []byte // what the socket hasn't taken yet
-	flushing bool   // a goroutine sends the queue
-	closing  bool   // hang up when the queue is empty
+	sealer   *seal.Sealer // nil: nothing is sealed
+	queue    []byte       // what the socket hasn't taken yet; before the connection, frames in clear
+	flushing bool         // a goroutine sends the queue
+	closing  bool         // hang up when the queue is empty
 	down     bool
 }
 
@@ -51,14 +53,29 @@ func (l *link) send(frame []byte) {
 	if l.down || l.closing {
 		return
 	}
-	if l.conn != nil && !l.flushing {
-		frame = frame[l.write(frame):]
+	if l.conn != nil {
+		frame = l.sealed(frame)
+		if !l.flushing {
+			frame = frame[l.write(frame):]
+		}
 	}
 	if len(frame) == 0 {
 		return
 	}
 	l.queue = append(l.queue, frame...)
 	l.flushLocked()
+}
+
+// sealed is what leaves in place of frames.
+func (l *link) sealed(frames []byte) (records []byte) {
+	if l.sealer == nil {
+		return frames
+	}
+	for len(frames) > 0 {
+		n := min(len(frames), seal.MaxData)
+		records, frames = l.sealer.Seal(records, frames[:n]), frames[n:]
+	}
+	return records
 }
 
 // write makes one attempt that doesn't wait, and returns how many bytes went. An error shows when
@@ -71,8 +88,9 @@ func (l *link) write(b []byte) (n int) {
 	return max(n, 0)
 }
 
-// up takes a connection and sends the frames that have waited for it.
-func (l *link) up(conn *net.TCPConn) bool {
+// up takes a connection and sends the frames that have waited for it. keys are nil if they aren't
+// sealed.
+func (l *link) up(conn *net.TCPConn, keys *seal.Keys) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	raw, err := conn.SyscallConn()
@@ -80,6 +98,10 @@ func (l *link) up(conn *net.TCPConn) bool {
 		return false
 	}
 	l.conn, l.raw = conn, raw
+	if keys != nil {
+		l.sealer = seal.NewSealer(keys.Out)
+		l.queue = l.sealed(l.queue)
+	}
 	l.flushLocked()
 	return true
 }
@@ -161,56 +183,66 @@ const (
 
 // reach dials a member until there is an answer, the time is up, or this member ends. A refusal is
 // an answer to a mere question; a link is tried again. The connection is the caller's if the member
-// is alive and h's purpose is toSend.
-func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, finding, uint64) {
+// is alive and h's purpose is toSend; what follows on it is sealed by the keys, if there are some.
+func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, *seal.Keys, finding, uint64) {
 	ctx, cancel := context.WithTimeout(m.ctx, limit)
 	defer cancel()
 	for pause := (handshake.Backoff{Next: firstPause, Max: lastPause}); ; {
-		conn, a, err := m.dial(ctx, card.Address, h)
+		conn, keys, a, err := m.dial(ctx, card.Address, h)
 		refused := errors.Is(err, syscall.ECONNREFUSED) || err == nil && a.verdict == notHere
 		switch {
 		case refused && m.hasEnded(card):
-			return nil, dead, 0
+			return nil, nil, dead, 0
 		case refused && h.purpose == toAsk:
-			return nil, unreachable, 0
+			return nil, nil, unreachable, 0
 		case err != nil:
 			m.log.Debug("dial", "to", card.Name, "err", err)
 		case a.verdict == welcome:
 			if h.purpose == toSend {
-				return conn, alive, 0
+				return conn, keys, alive, 0
 			}
 			conn.Close()
-			return nil, alive, 0
+			return nil, nil, alive, 0
 		case a.verdict == eviction:
-			return nil, excludesUs, a.number
+			return nil, nil, excludesUs, a.number
 		}
 		if !pause.Pause(ctx) {
-			return nil, unreachable, 0
+			return nil, nil, unreachable, 0
 		}
 	}
 }
 
-// dial makes one attempt. The connection is open if the verdict is welcome.
-func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPConn, *answer, error) {
-	c, b, err := protocol.Connect(ctx, &net.Dialer{}, address, handshakeLimit, m.cfg.Secret, h.encode())
+// dial makes one attempt. The connection is open if the verdict is welcome. The keys are nil if what
+// follows isn't sealed.
+func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPConn, *seal.Keys, *answer, error) {
+	var c net.Conn
+	var b []byte
+	var keys *seal.Keys
+	var err error
+	if h.sealed() {
+		keys = new(seal.Keys)
+		c, b, *keys, err = protocol.ConnectSealed(ctx, &net.Dialer{}, address, handshakeLimit, m.cfg.Secret, h.encode())
+	} else {
+		c, b, err = protocol.Connect(ctx, &net.Dialer{}, address, handshakeLimit, m.cfg.Secret, h.encode())
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	a, err := decodeAnswer(b)
 	if err != nil || a.verdict != welcome {
 		c.Close()
-		return nil, a, err
+		return nil, nil, a, err
 	}
-	return c.(*net.TCPConn), a, nil
+	return c.(*net.TCPConn), keys, a, nil
 }
 
 // connect makes a link, and watches it: nothing comes on it but its end.
 func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
-	conn, found, number := m.reach(card, h, limit)
+	conn, keys, found, number := m.reach(card, h, limit)
 	if found == alive {
 		stop := context.AfterFunc(m.ctx, func() { conn.Close() })
 		defer stop()
-		if !l.up(conn) {
+		if !l.up(conn, keys) {
 			conn.Close()
 			return
 		}

@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/handshake"
+	"banyan/internal/runtime/seal"
 	"banyan/internal/runtime/wire"
 )
 
@@ -17,7 +18,8 @@ import (
 type stream struct {
 	from  membership.Member
 	conn  *net.TCPConn
-	heard bool // a frame has come
+	in    io.Reader // the frames on it
+	heard bool      // a frame has come
 }
 
 // listen accepts connections until ctx ends.
@@ -34,8 +36,8 @@ func (m *Member) listen() {
 // greet runs the handshake with a dialler. It returns a stream if frames will follow.
 func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
-	s := &stream{conn: conn}
-	h, a, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
+	s := &stream{conn: conn, in: conn}
+	h, a, keys, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
 		proven()
 		reply := make(chan answer, 1)
 		if h.purpose == toJoin {
@@ -66,6 +68,9 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 		return nil
 	}
 	conn.SetDeadline(time.Time{})
+	if keys != nil {
+		s.in = seal.NewConn(conn, *keys)
+	}
 	return s
 }
 
@@ -82,12 +87,12 @@ func (m *Member) refuse(conn *net.TCPConn, err error) {
 // read hands over the frames of a stream, and its end.
 func (m *Member) read(s *stream) {
 	orderly := false
-	err := readFrames(s.conn, func(h wire.Header, payload []byte) {
+	err := readFrames(s.in, func(h wire.Header, payload []byte) {
 		m.post(func() { m.frame(s, &h, payload) })
 	})
 	if errors.Is(err, io.EOF) {
 		orderly = true
-	} else if errors.Is(err, wire.ErrCorrupt) {
+	} else if errors.Is(err, wire.ErrCorrupt) || errors.Is(err, seal.ErrForged) {
 		m.log.Warn("stream ended", "from", s.from, "err", err)
 	}
 	m.post(func() { m.streamEnded(s, orderly) })

@@ -42,9 +42,13 @@ const (
 	// job whose processes differ. See ParseEncrypt.
 	Encrypt = "BANYAN_ENCRYPT"
 	// Address says where a process listens: an address, a host name, or the name of a network
-	// interface. Default: the loopback address if all processes share a host, else an address
-	// of the host. Set by the user; read by join.
+	// interface. Default: the loopback address if all processes share a host for good (see
+	// Elsewhere), else an address of the host. Set by the user; read by join.
 	Address = "BANYAN_ADDRESS"
+	// Elsewhere is "1" if replacements may run on other hosts than the processes that the job starts
+	// with: those must be reached from there, also if they share a host. Default: none do. Set by the
+	// launcher; read by join.
+	Elsewhere = "BANYAN_ELSEWHERE"
 	// Cores is how many cores of the host the processes of the job share. A process that is
 	// bound to some cores sees only its own. Default: the cores that the process sees. Set by
 	// the launcher and by the replication benchmark; read by join.
@@ -164,6 +168,6 @@ const (
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
-	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Spares, Incarnations, OutputFDs, Cores,
+	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Spares, Incarnations, OutputFDs, Cores,
 	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
 }

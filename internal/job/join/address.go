@@ -14,14 +14,14 @@ import (
 // lookupLimit bounds the wait for a name service that doesn't answer.
 const lookupLimit = time.Second
 
-// listenAddress is where the other processes of the job reach this one. If all share its host,
-// that is the loopback address, so that processes of other hosts can't even try. hosts is the
-// host of each process, nil if unknown.
+// listenAddress is where the other processes of the job reach this one. If all share its host, and
+// replacements will, too, that is the loopback address, so that processes of other hosts can't even
+// try. hosts is the host of each process, nil if unknown.
 func listenAddress(hosts []int32) (string, error) {
 	if wish := os.Getenv(env.Address); wish != "" {
 		return wished(wish)
 	}
-	if hosts != nil && sameHost(hosts) {
+	if hosts != nil && sameHost(hosts) && os.Getenv(env.Elsewhere) == "" {
 		return "127.0.0.1", nil
 	}
 	local, err := localAddresses()
@@ -37,8 +37,8 @@ func listenAddress(hosts []int32) (string, error) {
 	switch ip := outward(named, local); {
 	case ip != nil:
 		return ip.String(), nil
-	case hosts == nil:
-		return "127.0.0.1", nil // other processes can't be on another host
+	case hosts == nil || sameHost(hosts):
+		return "127.0.0.1", nil // no other process can be on another host
 	}
 	return "", errors.New("the job has several hosts, but this one has no address that others could reach; " +
 		env.Address + " can name one, or a network interface")

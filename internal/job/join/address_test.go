@@ -39,6 +39,15 @@ func TestListenAddress(t *testing.T) {
 	if got, err := listenAddress([]int32{3, 3, 3}); got != "127.0.0.1" || err != nil {
 		t.Errorf("one host: %s, %v", got, err)
 	}
+	// Replacements on other hosts must reach one that has others.
+	t.Setenv(env.Elsewhere, "1")
+	local, err := localAddresses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := listenAddress([]int32{3, 3, 3}); outward(nil, local) != nil && (err != nil || net.ParseIP(got) == nil || net.ParseIP(got).IsLoopback()) {
+		t.Errorf("with other hosts: %s, %v", got, err)
+	}
 	t.Setenv(env.Address, "192.0.2.9")
 	if got, err := listenAddress([]int32{0, 0}); got != "192.0.2.9" || err != nil {
 		t.Errorf("a wish: %s, %v", got, err)

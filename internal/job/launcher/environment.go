@@ -50,6 +50,9 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 	}
 	if p.heals() {
 		all = append(all, env.Entry(env.Heal, 1))
+		if len(p.Agents) > 1 || p.Arrivals != nil {
+			all = append(all, env.Entry(env.Elsewhere, 1))
+		}
 	}
 	if p.inproc() {
 		all = append(all, env.Entry(env.LocalRanks, p.ranks))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"banyan/internal/runtime/seal"
 )
 
 // Connect makes one attempt to reach a listener over TCP and to run the handshake with it, in at
@@ -15,6 +17,17 @@ func (p *Protocol) Connect(ctx context.Context, d *net.Dialer, address string, l
 		return conn, err
 	})
 	return conn, answer, err
+}
+
+// ConnectSealed is Connect, and agrees on keys to seal what follows, as DialSealed.
+func (p *Protocol) ConnectSealed(ctx context.Context, d *net.Dialer, address string, limit time.Duration, secret, payload []byte) (net.Conn, []byte, seal.Keys, error) {
+	var answer []byte
+	var keys seal.Keys
+	conn, err := connect(ctx, d, address, limit, func(conn net.Conn) (_ net.Conn, err error) {
+		answer, keys, err = p.DialSealed(conn, secret, payload)
+		return conn, err
+	})
+	return conn, answer, keys, err
 }
 
 // connect makes one attempt to reach a listener over TCP and to greet it, in at most limit. It

@@ -29,10 +29,18 @@ func TestAgentsDeathIsCertain(t *testing.T) {
 	j := start(t, command(overHosts, []string{"--report", path}, heat)...)
 	j.await("step 1000", 1)
 	// The time is taken after the search for the process, which takes longer than what is measured.
-	out := shared.Run(t, "ssh", "h1", "p=$(pgrep -x banyan); date +%s%N; kill -KILL $p")
-	at, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	out, err := shared.Script(t.Context(), "on", "1", "sh", "-c", "p=$(pgrep -x banyan); date +%s%N; kill -KILL $p").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 	if err != nil {
 		t.Fatalf("%q: %v", out, err)
+	}
+	select {
+	case <-j.ended:
+		t.Fatal("the job ended before the agent was killed: it is too short")
+	default:
 	}
 	j.finish()
 	if got := j.printed(); got != want {
