@@ -30,7 +30,8 @@
 //
 // # Limits
 //
-// A group has at most 1,024 members. Connections are encrypted on demand. The death of a member is certain
-// only to members on the same host (presence.go); where none is left, the others go by its silence.
+// A group has at most 1,024 members. Connections are encrypted on demand. The death of a member is
+// certain only to members on the same host (presence.go); where none is left, the others go by its
+// silence.
 // A link isn't made again when it has broken: one of the two members goes.
 package groupnode

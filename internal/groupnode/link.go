@@ -212,8 +212,8 @@ func (m *Member) reach(card Card, h *hello, limit time.Duration) (*net.TCPConn, 
 	}
 }
 
-// dial makes one attempt. The connection is open if the verdict is welcome. The keys are nil if what
-// follows isn't sealed.
+// dial makes one attempt. The connection is open if the verdict is welcome. The keys are nil if
+// what follows isn't sealed.
 func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPConn, *seal.Keys, *answer, error) {
 	var c net.Conn
 	var b []byte

@@ -45,9 +45,9 @@ const (
 	// interface. Default: the loopback address if all processes share a host for good (see
 	// Elsewhere), else an address of the host. Set by the user; read by join.
 	Address = "BANYAN_ADDRESS"
-	// Elsewhere is "1" if replacements may run on other hosts than the processes that the job starts
-	// with: those must be reached from there, also if they share a host. Default: none do. Set by the
-	// launcher; read by join.
+	// Elsewhere is "1" if replacements may run on other hosts than the processes that the job
+	// starts with: those must be reached from there, also if they share a host. Default: none
+	// do. Set by the launcher; read by join.
 	Elsewhere = "BANYAN_ELSEWHERE"
 	// Cores is how many cores of the host the processes of the job share. A process that is
 	// bound to some cores sees only its own. Default: the cores that the process sees. Set by
