@@ -20,6 +20,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"io"
 	"syscall"
@@ -90,6 +91,39 @@ const (
 	SomeInput                   // a pipe
 	AskedInput                  // a pipe of which Taken can be asked
 )
+
+// Adopter is an agent that may have processes of an earlier launcher.
+type Adopter interface {
+	Agent
+	// Adopt takes them over, those that have ended, too. It is called once, before Start, and waits
+	// for the agent.
+	Adopt(ctx context.Context) ([]Adopted, error)
+}
+
+// Adopted is a process that an earlier launcher has started. Its outputs begin at OutputsAt, its
+// lifeline and its PMI connection anew: there it repeats the question that wasn't answered.
+type Adopted struct {
+	Process
+	Proc        proto.Proc
+	Incarnation proto.Incarnation
+	// StdinAt is how much input it was given, and StdinOver says that it gets no more.
+	StdinAt   int64
+	StdinOver bool
+	OutputsAt [2]int64 // of stdout and stderr: what came before isn't kept any more
+	Barriers  int      // of PMI that it has left
+	// Said is what it has said that the launcher may not have acted on. It isn't said again.
+	Said []control.Message
+}
+
+// Kept is an output of which the agent keeps what wasn't released, so that another launcher can go
+// on there. It keeps a bounded number of bytes; then the process has to wait.
+type Kept interface {
+	Output
+	// Keep must be called before the first Read.
+	Keep()
+	// Release says that the bytes before offset needn't be kept.
+	Release(offset uint64)
+}
 
 // StartError says why a process wasn't started. It has only what can be sent to another host.
 type StartError struct {

@@ -5,7 +5,6 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/control"
-	"banyan/internal/job/launcher/output"
 )
 
 const (
@@ -16,8 +15,8 @@ const (
 )
 
 // attachAll connects the first processes with the launcher's streams, its PMI server and its loop.
-func (j *job) attachAll(stdout, stderr *output.Printer) {
-	j.collectOutput(stdout, stderr)
+func (j *job) attachAll() {
+	j.collectOutput()
 	var inputs []sink
 	for _, p := range j.procs {
 		j.outputs.read(p)
@@ -26,17 +25,32 @@ func (j *job) attachAll(stdout, stderr *output.Printer) {
 		}
 		j.attach(p, j.said, j.reaped)
 	}
-	j.outputs.endRanks(stdout, stderr)
-	kept := 0
-	if j.recovery != nil {
-		kept = inputKept
-	}
-	j.feeder = newFeeder(inputAhead, kept, inputs)
+	j.outputs.endRanks()
+	j.feeder = newFeeder(inputAhead, j.inputKept(), inputs)
 	go j.feeder.run(j.Stdin)
+}
+
+// inputKept is how much input is kept for replacements.
+func (j *job) inputKept() int {
+	if j.recovery == nil {
+		return 0
+	}
+	return inputKept
 }
 
 // attach serves a process's PMI, and has the loop told what the process says and how it ends.
 func (j *job) attach(p *process, said func(p *process, m control.Message), reaped func(p *process, end agent.End)) {
+	if p.known { // to the launcher before: all were told, and only its output is left
+		go p.Listen(func(control.Message) {})
+		go func() {
+			p.Wait()
+			j.post(func() {
+				end := j.ledger.entries[p.id].end
+				p.setEnd(leftAll(end))
+			})
+		}()
+		return
+	}
 	j.hosts.began(p)
 	go j.server.Serve(int(p.id), p.PMI())
 	go p.Listen(func(m control.Message) { j.post(func() { said(p, m) }) })

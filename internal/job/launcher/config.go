@@ -128,6 +128,13 @@ type Config struct {
 	// abandoned.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Screen, if given, shows the output in place of Stdout and Stderr.
+	Screen Screen
+
+	// Keep, if given, is told the job's State when that has changed, encoded. It calls kept once
+	// the state can't be lost; until then it isn't called again. What would make another
+	// launcher go wrong that has an older state waits for that.
+	Keep func(state []byte, kept func())
 }
 
 // MaxProcs bounds ranks × replicas, so that a host survives a typing error.

@@ -42,6 +42,7 @@ func how(e agent.End) (signal syscall.Signal, code int) {
 // tells the other processes and reports deaths. cause is what all have in common, for the user; it
 // may be empty if there is only one.
 func (j *job) passed(all []passing, cause string) {
+	defer j.changed()
 	for _, x := range all {
 		slog.Debug("ended", "process", x.id, "pid", x.pid, "how", x.end)
 		j.running--
@@ -49,8 +50,7 @@ func (j *job) passed(all []passing, cause string) {
 		if x.hasInput() {
 			j.feeder.remove(j.ledger.Replica(x.id))
 		}
-		// A process that exits after finalising has written all it wanted to.
-		j.announceEnd(x.process, x.end.kind == inOrder || x.end.kind == failedLate && x.end.signal == 0 && !x.end.lost)
+		j.announceEnd(x.process, leftAll(x.end))
 	}
 	if j.ending {
 		return
@@ -67,6 +67,12 @@ func (j *job) passed(all []passing, cause string) {
 	if len(deaths) > 0 || cause != "" {
 		j.died(deaths, cause)
 	}
+}
+
+// leftAll says whether a process that ended so has written all that it wanted to. That is so if it
+// has exited after finalising.
+func leftAll(e ending) bool {
+	return e.kind == inOrder || e.kind == failedLate && e.signal == 0 && !e.lost
 }
 
 // tellOthers sends a message about p to all other live processes.

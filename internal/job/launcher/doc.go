@@ -17,7 +17,9 @@
 //	to decide       ledger.go (pure), death.go hostloss.go drain.go silence.go corruption.go
 //	                faults.go end.go signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
-//	to show         reporter.go report.go recording.go status.go requests.go, and package console
+//	to go on        state.go resume.go missing.go: another launcher takes over
+//	to show         screen.go positions.go reporter.go report.go recording.go status.go
+//	                requests.go, and package console
 //
 // # Rules of life and death
 //
@@ -55,6 +57,19 @@
 // the next number. A host that is drained leaves: its processes are retired one by one and
 // replaced elsewhere, then its agent ends (drain.go).
 //
+// # Another launcher
+//
+// A launcher whose Config has Keep tells its State whenever that has changed. If the launcher is
+// lost, another one can go on from there (Resume): the agents still have the processes, what these
+// have said and how they ended, and all output that the Screen hasn't shown for good. What must
+// not be done twice, or be forgotten, waits until the State is kept: the start of a replacement,
+// where its output begins, the opening of a PMI barrier.
+//
+// The exact output has limits. Replicas that write different bytes may be shown with a piece of
+// one behind a piece of another. If a donor was ahead of the replica that is shown, and that one
+// dies together with the launcher, what lay between is lost, and nothing tells of it. That a host
+// is being drained is forgotten.
+//
 // # What stays behind
 //
 // Nothing. Every process has a process group, which is killed when the process ends. If the
@@ -63,7 +78,10 @@
 //
 // # Limits
 //
-// All input, output and PMI go through the launcher's host, and the job ends with the launcher.
+// All input, output and PMI go through the launcher's host. The job ends with the launcher, unless
+// another one resumes it. A trace, and planned faults that have a time, aren't resumed. A
+// replacement that isn't a replica yet when its launcher is lost is begun anew.
+//
 // Which process is on which host is told to the processes once: a replacement elsewhere counts as
 // a process of its predecessor's host in MPI_Comm_split_type and in the ring of heartbeats. If all
 // processes start on one host, they can be reached from there only, and no replacement can join

@@ -88,6 +88,7 @@ func (j *job) lostHost(host int) {
 	h.on[host], h.missed[host] = nil, nil
 	slog.Debug("host lost", "host", h.name(host), "processes", len(lost))
 	j.report.Hosts[host].Lost = new(Seconds(now.Sub(j.started)))
+	j.changed()
 	var passed []passing
 	var replacement *process
 	presumed := !h.reaped(host)

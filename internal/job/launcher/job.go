@@ -7,7 +7,6 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/env"
-	"banyan/internal/job/launcher/output"
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
 )
@@ -41,6 +40,7 @@ type job struct {
 	late        explanation
 	told        status
 	outputError error // the first
+	keeping     keeping
 }
 
 // Run runs a job to its end. The error is a *StartError: nothing has been
@@ -65,30 +65,11 @@ func Run(c Config) (*Report, error) {
 		defer local.Close()
 		agents = []agent.Agent{local}
 	}
-	stderr := output.NewPrinter(c.Stderr, c.Label, lineHold)
-	j := &job{
-		plan:      p,
-		recording: recording,
-		reporter:  newReporter(p, stderr),
-		ledger:    newLedger(p.layout),
-		hosts:     newHosts(p, agents),
-		outputs:   newOutputs(p.layout),
-		events:    make(chan func(), 64),
-		over:      make(chan struct{}),
-		injected:  make(map[proto.Proc]time.Time),
-		stopped:   make(map[*process]time.Time),
-	}
+	j := newJob(p, agents, recording, fmt.Sprintf("banyan-%d", os.Getpid()))
 	defer close(j.over)
-	j.server = pmi.NewServer(p.size, fmt.Sprintf("banyan-%d", os.Getpid()), func(rank, code int, text string) {
-		j.post(func() { j.abort(j.procs[rank], code, text) })
-	})
-	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
 	signals := catchSignals()
 	defer signals.release()
-	j.server.SetHosts(hostNumbers(p.Places))
 	p.paceHeartbeats(j.hosts.perCore())
-	j.spawner = newSpawner(p, j.hosts, recording)
-	j.recovery = newRecoveryLead(p)
 	if j.procs, err = j.spawner.startAll(); err != nil {
 		recording.discard()
 		j.notes.Close()
@@ -103,7 +84,8 @@ func Run(c Config) (*Report, error) {
 	if c.Started != nil {
 		c.Started()
 	}
-	j.attachAll(output.NewPrinter(c.Stdout, c.Label, lineHold), stderr)
+	j.attachAll()
+	j.changed()
 	if text := p.heartbeatWarning(); text != "" {
 		j.warn(text)
 	}
@@ -114,6 +96,36 @@ func Run(c Config) (*Report, error) {
 	j.answerRequests()
 	j.loop(signals)
 	return &j.report, nil
+}
+
+// newJob makes a job. name is that of its PMI's key-value space.
+func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *job {
+	if p.Screen == nil {
+		p.Screen = newPrinters(&p.Config, p.ranks)
+	}
+	j := &job{
+		plan:      p,
+		recording: recording,
+		reporter:  newReporter(p, p.Screen),
+		ledger:    newLedger(p.layout),
+		hosts:     newHosts(p, agents),
+		outputs:   newOutputs(p.layout, p.Screen),
+		events:    make(chan func(), 64),
+		over:      make(chan struct{}),
+		injected:  make(map[proto.Proc]time.Time),
+		stopped:   make(map[*process]time.Time),
+	}
+	j.server = pmi.NewServer(p.size, name, func(rank, code int, text string) {
+		j.post(func() { j.abort(j.procs[rank], code, text) })
+	})
+	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
+	j.server.SetHosts(hostNumbers(p.Places))
+	if p.Keep != nil {
+		j.server.BeforeBarrier(func(open func()) { j.post(func() { j.durably(open) }) })
+	}
+	j.spawner = newSpawner(p, j.hosts, recording)
+	j.recovery = newRecoveryLead(p)
+	return j
 }
 
 // post has the loop call f.

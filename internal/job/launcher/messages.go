@@ -15,10 +15,13 @@ func (j *job) said(p *process, m control.Message) {
 	switch m.Type {
 	case control.Ready:
 		e.ready, e.pid = true, m.Pid
+		j.changed()
 	case control.Survive:
 		j.ledger.survive = true
+		j.changed()
 	case control.Finalized:
 		e.finalized = true
+		j.changed()
 		j.stopRecovery()
 	case control.Healable:
 		j.healable(p, m.Opaque)

@@ -2,6 +2,8 @@ package launcher
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,34 +26,37 @@ const (
 // outputs reads what the processes write, and passes on the output of each rank once.
 type outputs struct {
 	layout           layout.Layout
+	screen           Screen
+	positions        *positions
 	stdouts, stderrs []*output.Collector // by rank
 	readers          []sync.WaitGroup    // by rank: goroutines that read a replica's output
 	ranks            sync.WaitGroup      // ranks whose output hasn't ended
 }
 
-func newOutputs(l layout.Layout) *outputs {
+func newOutputs(l layout.Layout, s Screen) *outputs {
 	return &outputs{
-		layout:  l,
+		layout: l, screen: s, positions: newPositions(l.Ranks()),
 		stdouts: make([]*output.Collector, l.Ranks()), stderrs: make([]*output.Collector, l.Ranks()),
 		readers: make([]sync.WaitGroup, l.Ranks()),
 	}
 }
 
 // collectOutput makes the collectors. They post errors and differences to the loop.
-func (j *job) collectOutput(stdout, stderr *output.Printer) {
+func (j *job) collectOutput() {
+	j.Screen.OnShown(j.outputs.positions.shown)
 	for r := range j.layout.Ranks() {
-		j.outputs.stdouts[r] = j.collector(stdout, r, "stdout")
-		j.outputs.stderrs[r] = j.collector(stderr, r, "stderr")
+		j.outputs.stdouts[r] = j.collector(r, false)
+		j.outputs.stderrs[r] = j.collector(r, true)
 	}
 }
 
 // collector makes the collector of one stream of one rank.
-func (j *job) collector(to *output.Printer, rank int, stream string) *output.Collector {
-	failed := false
+func (j *job) collector(rank int, stderr bool) *output.Collector {
+	failed, stream := false, map[bool]string{false: "stdout", true: "stderr"}[stderr]
 	return output.NewCollector(output.Config{
 		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay,
 		Print: func(b []byte) {
-			if err := to.Print(rank, b); err != nil && !failed {
+			if err := j.Screen.Print(rank, stderr, b); err != nil && !failed {
 				failed = true
 				j.post(func() { j.outputFailed(stream, err) })
 			}
@@ -79,20 +84,35 @@ func (o *outputs) slot(p proto.Proc) (rank, replica int) {
 // read passes on what a process writes, until its end.
 func (o *outputs) read(p *process) {
 	rank, replica := o.slot(p.id)
-	read := func(c *output.Collector, from agent.Output) {
-		o.readers[rank].Go(func() { c.Copy(replica, from, p.leftInOrder); from.Close() })
+	read := func(c *output.Collector, from agent.Output, stderr bool) {
+		kept, keeps := from.(agent.Kept)
+		if keeps {
+			kept.Keep()
+			o.positions.add(rank, p, stderr, kept)
+		}
+		o.readers[rank].Go(func() {
+			if !pass(p, stderr, from) {
+				io.Copy(io.Discard, from) // it doesn't begin where the user's output ends
+				p.leftInOrder()
+				c.Copy(replica, strings.NewReader(""), func() bool { return false })
+			} else {
+				c.Copy(replica, from, p.leftInOrder)
+			}
+			if !keeps { // otherwise another launcher may still need it
+				from.Close()
+			}
+		})
 	}
-	read(o.stdouts[rank], p.Stdout())
-	read(o.stderrs[rank], p.Stderr())
+	read(o.stdouts[rank], p.Stdout(), false)
+	read(o.stderrs[rank], p.Stderr(), true)
 }
 
 // endRanks tells the printers when all output of a rank is read.
-func (o *outputs) endRanks(stdout, stderr *output.Printer) {
+func (o *outputs) endRanks() {
 	for r := range o.readers {
 		o.ranks.Go(func() {
 			o.readers[r].Wait()
-			stdout.Ended(r)
-			stderr.Ended(r)
+			o.screen.Ended(r)
 		})
 	}
 }
@@ -116,5 +136,6 @@ func (o *outputs) follow(p *process, donor proto.Proc) {
 	o.stdouts[rank].Follow(replica, like)
 	o.stderrs[rank].Follow(replica, like)
 	p.follows = true
+	p.base = [2]int64{o.stdouts[rank].Fed(replica), o.stderrs[rank].Fed(replica)}
 	o.read(p)
 }

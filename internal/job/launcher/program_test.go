@@ -80,6 +80,10 @@ func program(name string, args []string) int {
 	case "live": // real ranks, see silence_test.go
 		d, _ := time.ParseDuration(args[1])
 		live(args[0], d)
+	case "rounds": // see resume_test.go
+		n, _ := strconv.Atoi(args[0])
+		d, _ := time.ParseDuration(args[1])
+		rounds(n, d)
 	case "hang": // see explain_test.go
 		hang()
 	case "heal": // see recovery_test.go

@@ -112,7 +112,9 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Follow:
 		j.outputs.follow(r.replacement, a.Attempt.Donor.Proc)
 	case recovery.Marked:
-		j.answerMark(j.procs[a.To.Proc], a.Replacement)
+		// Another launcher must know where the replacement's output begins.
+		donor := j.procs[a.To.Proc]
+		j.durably(func() { j.answerMark(donor, a.Replacement) })
 	case recovery.Fill:
 		if input, ok := r.inputAtMark[a.Attempt.Donor.Proc]; ok {
 			r.inputAtMark[a.Attempt.Proc] = input

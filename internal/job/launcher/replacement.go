@@ -41,16 +41,24 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 	s := &starting{Attempt: a}
 	j.recovery.starting = s
 	where := j.hosts.agents[host]
-	go func() {
-		procs, err := where.Start([]agent.Spec{spec})
-		j.post(func() {
-			if j.recovery.starting = nil; err != nil {
-				j.notStarted(s, err)
-			} else {
-				j.beganReplacement(s, newProcess(&spec, procs[0], host))
-			}
-		})
-	}()
+	// Another launcher mustn't start a process in the same incarnation.
+	j.durably(func() {
+		if s.dismissed {
+			j.recovery.starting = nil
+			j.dismiss(a, "")
+			return
+		}
+		go func() {
+			procs, err := where.Start([]agent.Spec{spec})
+			j.post(func() {
+				if j.recovery.starting = nil; err != nil {
+					j.notStarted(s, err)
+				} else {
+					j.beganReplacement(s, newProcess(&spec, procs[0], host))
+				}
+			})
+		}()
+	})
 }
 
 // notStarted ends an attempt whose process couldn't be started.
@@ -137,6 +145,7 @@ func (j *job) fill(p *process) {
 	j.procs[p.id] = p
 	j.ledger.entries[p.id] = entry{ready: true, pid: p.pid, by: proto.NoProc}
 	delete(j.injected, p.id)
+	j.changed()
 }
 
 // dismiss ends the replacement of an attempt. Its death ends the attempt.

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"banyan/internal/job/launcher/output"
 	"banyan/internal/job/mailbox"
 )
 
@@ -12,9 +11,9 @@ type reporter struct {
 	warned map[string]bool          // keys of the warnings that are given once
 }
 
-func newReporter(p *plan, stderr *output.Printer) *reporter {
+func newReporter(p *plan, screen Screen) *reporter {
 	return &reporter{
-		notes:  mailbox.New(func(s string) { stderr.Note("banyan: " + s + "\n") }),
+		notes:  mailbox.New(func(s string) { screen.Note("banyan: " + s + "\n") }),
 		warned: make(map[string]bool),
 		report: Report{
 			Command: p.command(), Ranks: p.ranks, Replicas: p.Replicas, Degrees: p.differing(), Protocol: p.Protocol,

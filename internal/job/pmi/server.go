@@ -3,6 +3,8 @@ package pmi
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,8 +18,13 @@ type Server struct {
 	abort func(rank, code int, message string)
 	// program says which program a process runs. It is nil if there is only one.
 	program func(rank int) int
+	// before is called when a barrier is complete, and calls open. nil: it opens at once.
+	before func(open func())
 
 	mu      sync.Mutex
+	left    []int // by rank: barriers that it has left
+	opened  int   // barriers that have opened
+	opening bool
 	space   map[string]string
 	state   []memberState
 	release chan struct{} // closed when the present barrier is complete
@@ -41,9 +48,31 @@ func NewServer(size int, name string, abort func(rank, code int, message string)
 		space:   make(map[string]string),
 		state:   make([]memberState, size),
 		release: make(chan struct{}),
+		left:    make([]int, size),
 	}
 	s.SetHosts(make([]int32, size))
 	return s
+}
+
+// BeforeBarrier has before called when all live processes are in a barrier. The barrier opens when
+// before calls open, which may be later.
+func (s *Server) BeforeBarrier(before func(open func())) { s.before = before }
+
+// Space is a copy of the job's key-value space, and the name of it.
+func (s *Server) Space() (name string, space map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name, maps.Clone(s.space)
+}
+
+// Restore begins where another server was: with its space, and with the number of barriers that
+// each process has left. A process that has left one more than another lets that out of it at once.
+func (s *Server) Restore(space map[string]string, left []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.Copy(s.space, space)
+	copy(s.left, left)
+	s.opened = slices.Max(append(left, 0))
 }
 
 // Serve answers process rank until it leaves or the connection ends, and closes conn. The end of
@@ -84,6 +113,12 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
 func (s *Server) enter(rank int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.left[rank] < s.opened && s.state[rank] == memberBusy { // it opened while another server was there
+		s.left[rank]++
+		open := make(chan struct{})
+		close(open)
+		return open
+	}
 	release := s.release
 	if s.state[rank] == memberBusy {
 		s.state[rank] = memberWaiting
@@ -115,14 +150,29 @@ func (s *Server) Waiting() int {
 
 // open opens the barrier if all live processes are in it. The lock is held.
 func (s *Server) open() {
-	for _, st := range s.state {
-		if st == memberBusy {
-			return
-		}
+	if s.opening || slices.Contains(s.state, memberBusy) {
+		return
 	}
+	if s.before == nil || !slices.Contains(s.state, memberWaiting) {
+		s.openNow()
+		return
+	}
+	s.opening = true
+	go s.before(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.opening = false
+		s.openNow()
+	})
+}
+
+// openNow lets all out that are in the barrier. The lock is held.
+func (s *Server) openNow() {
+	s.opened++
 	for i, st := range s.state {
 		if st == memberWaiting {
 			s.state[i] = memberBusy
+			s.left[i] = s.opened
 		}
 	}
 	close(s.release)

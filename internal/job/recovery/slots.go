@@ -54,6 +54,11 @@ func (s *slots) alive(p Process) bool {
 // was.
 func (s *slots) LastIncarnation(p proto.Proc) proto.Incarnation { return s.table[p].last }
 
+// Reserve says that a replacement of a slot may have been started in incarnations up to last.
+func (s *slots) Reserve(p proto.Proc, last proto.Incarnation) {
+	s.table[p].last = max(s.table[p].last, last)
+}
+
 // NumberFrom says that another leader may have assigned incarnations below the given one, unknown
 // to this leader.
 func (s *slots) NumberFrom(incarnation proto.Incarnation) { s.lowest = incarnation }

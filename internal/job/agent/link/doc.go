@@ -15,6 +15,10 @@
 // When a connection begins, both sides tell how far their In's have come (Resume), and send from
 // there on.
 //
+// An In that keeps (Keep) acknowledges only what was released: the other side is the only place
+// where what wasn't released is safe. When the other side's place is taken by another party,
+// Restart keeps those streams that go on, and ends all others.
+//
 // # Invariants
 //
 //   - A Read gives the bytes of the Writes, in their order, each once, and then io.EOF if the Out

@@ -19,10 +19,14 @@ type In struct {
 	taken   uint64 // by the last Read, and not passed on yet
 	ended   bool   // the end has come
 	cut     bool   // the Link has ended, and all that had come was read
-	closed  bool
-	ready   bool
-	told    wire.Entry // what the other side was told last
-	waiters []waiter
+	gone    error  // another party has taken the other side's place: nothing more comes
+	// keep says that the other side keeps all that wasn't released, also what was passed on.
+	keep     bool
+	released uint64
+	closed   bool
+	ready    bool
+	told     wire.Entry // what the other side was told last
+	waiters  []waiter
 }
 
 // In makes the receiving half of a stream. The other side mustn't have sent anything yet.
@@ -33,6 +37,50 @@ func (l *Link) In(id wire.Stream) *In {
 	defer l.mu.Unlock()
 	l.ins[id] = i
 	return i
+}
+
+// InFrom makes the receiving half of a stream of which the bytes before from have come and were
+// passed on long ago; ended says that its end has, too.
+func (l *Link) InFrom(id wire.Stream, from uint64, ended bool) *In {
+	i := l.In(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i.ended = ended; ended {
+		from++
+	}
+	i.come, i.passed, i.released = from, from, from
+	return i
+}
+
+// Keep has the other side keep what it sends until that is released, though it may have been passed
+// on. It keeps Window bytes at most: then its writer waits. Keep must be called before anything is
+// read.
+func (i *In) Keep() {
+	i.l.mu.Lock()
+	defer i.l.mu.Unlock()
+	i.keep = true
+}
+
+// Release says that the bytes before offset needn't be kept any more.
+func (i *In) Release(offset uint64) {
+	i.l.mu.Lock()
+	defer i.l.mu.Unlock()
+	if offset > i.released {
+		i.released = offset
+		i.l.readied(i)
+	}
+}
+
+// acknowledged is what the other side needn't keep.
+func (i *In) acknowledged() uint64 {
+	data := i.come
+	if i.ended {
+		data--
+	}
+	if !i.keep || i.closed || i.released >= data {
+		return i.passed
+	}
+	return min(i.passed, i.released)
 }
 
 // Read implements io.Reader. What the Read before has given counts as passed on now. When the Link
@@ -50,6 +98,8 @@ func (i *In) Read(b []byte) (int, error) {
 			i.buf = i.buf[n:]
 			i.taken = uint64(n)
 			return n, nil
+		case i.gone != nil:
+			return 0, i.gone
 		case i.ended:
 			i.taken = i.come - i.passed
 			i.pass()
@@ -93,7 +143,9 @@ func (i *In) AwaitPassed(offset uint64, stop <-chan struct{}) bool {
 
 // finished says whether all was passed on, no more can come, or no more is wanted. The lock is
 // held, as in all that follows.
-func (i *In) finished() bool { return i.closed || i.cut || i.ended && i.passed == i.come }
+func (i *In) finished() bool {
+	return i.closed || i.cut || i.gone != nil || i.ended && i.passed == i.come
+}
 
 // pass passes on what the last Read took.
 func (i *In) pass() {
@@ -107,7 +159,7 @@ func (i *In) pass() {
 }
 
 func (i *In) entry() wire.Entry {
-	i.told = wire.Entry{Stream: i.id, Come: i.come, Passed: i.passed, Closed: i.closed}
+	i.told = wire.Entry{Stream: i.id, Come: i.come, Passed: i.acknowledged(), Closed: i.closed}
 	return i.told
 }
 
@@ -116,7 +168,7 @@ func (i *In) mark() *bool { return &i.ready }
 func (i *In) isBulk() bool { return false }
 
 func (i *In) next(f *wire.Frame) bool {
-	if told := i.told; told.Passed == i.passed && told.Closed == i.closed {
+	if told := i.told; told.Passed == i.acknowledged() && told.Closed == i.closed {
 		return false
 	}
 	*f = wire.Frame{Kind: wire.Ack, Entry: i.entry()}
@@ -146,7 +198,7 @@ func (i *In) take(f *wire.Frame) error {
 	case i.closed:
 		i.passed = i.come
 		i.l.readied(i)
-	case i.come-i.passed > Window+1:
+	case i.come-i.passed > Window+1: // also if all is kept: then the other side keeps no more
 		return fmt.Errorf("%w: %v runs ahead", wire.ErrCorrupt, i.id)
 	}
 	i.changed.Broadcast()

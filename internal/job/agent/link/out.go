@@ -19,7 +19,9 @@ type Out struct {
 	base    uint64
 	sent    uint64 // what comes next; the end of the stream counts as a byte
 	ended   bool
-	closed  bool // the other side wants no more
+	closed  bool  // the other side wants no more
+	held    bool  // nothing is sent for the moment
+	gone    error // another party has taken the other side's place: this stream is over
 	ready   bool
 	waiters []waiter
 }
@@ -34,6 +36,16 @@ func (l *Link) Out(id wire.Stream, bounded bool) *Out {
 	return o
 }
 
+// OutFrom makes the sending half of a stream of which the bytes before from were passed on long
+// ago.
+func (l *Link) OutFrom(id wire.Stream, from uint64, bounded bool) *Out {
+	o := l.Out(id, bounded)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o.base, o.sent = from, from
+	return o
+}
+
 // Write implements io.Writer. It fails once the other side has closed its half, or the Link has
 // ended.
 func (o *Out) Write(b []byte) (n int, err error) {
@@ -43,6 +55,8 @@ func (o *Out) Write(b []byte) (n int, err error) {
 		switch {
 		case o.l.err != nil:
 			return n, o.l.err
+		case o.gone != nil:
+			return n, o.gone
 		case o.closed, o.ended:
 			return n, io.ErrClosedPipe
 		}
@@ -115,7 +129,7 @@ func (o *Out) mark() *bool { return &o.ready }
 func (o *Out) isBulk() bool { return o.id.Channel >= wire.Stdin }
 
 func (o *Out) next(f *wire.Frame) bool {
-	if o.closed || o.sent >= o.last() {
+	if o.closed || o.held || o.sent >= o.last() {
 		return false
 	}
 	n := min(o.end(), o.base+Window, o.sent+wire.MaxData) - o.sent

@@ -37,6 +37,13 @@ func (s *server) isOld(term uint64) bool {
 	return term < s.term
 }
 
+// isLater says whether a term is later than all that were heard.
+func (s *server) isLater(term uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return term > s.term
+}
+
 // carryOut carries out a command. What may take long has a goroutine of its own.
 func (s *server) carryOut(m wire.Message) {
 	s.mu.Lock()
@@ -44,7 +51,13 @@ func (s *server) carryOut(m wire.Message) {
 	s.mu.Unlock()
 	switch m.Type {
 	case wire.Start:
-		go s.start(m)
+		s.starts.RLock()
+		go func() {
+			defer s.starts.RUnlock()
+			s.start(m)
+		}()
+	case wire.Adopt:
+		s.goOn(m)
 	case wire.Close:
 		s.over(errTold)
 	case wire.Signal:
@@ -70,6 +83,9 @@ func (s *server) carryOut(m wire.Message) {
 
 // start starts processes.
 func (s *server) start(m wire.Message) {
+	if s.isOld(m.Term) {
+		return // another launcher has come while this waited
+	}
 	answer := wire.Message{Type: wire.Failed, Ask: m.Ask}
 	defer func() { s.say(answer) }()
 	switch {

@@ -26,7 +26,10 @@ var errRefused = errors.New("refused")
 
 // dialler makes connections to the launcher.
 type dialler struct {
+	follows   bool // one launcher comes after the other: a refusal isn't final
+	mu        sync.Mutex
 	addresses []string
+	changed   chan struct{} // closed when there are others
 	key       secure.Key
 	number    int
 	build     string
@@ -44,8 +47,9 @@ type connection struct {
 func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connection, error) {
 	pause := handshake.Backoff{Next: firstPause, Max: mostPause}
 	for {
-		c, err, final := d.attempt(ctx, hello)
-		if err == nil || final {
+		addresses, changed := d.present()
+		c, err, final := d.attempt(ctx, addresses, changed, hello)
+		if err == nil || final && !d.follows {
 			return c, err
 		}
 		// Agents that have lost the same connection shouldn't come back at the same moment.
@@ -56,16 +60,39 @@ func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connec
 	}
 }
 
-// attempt tries each address once. final says that another attempt is no use.
-func (d *dialler) attempt(ctx context.Context, hello func() wire.Greeting) (c *connection, err error, final bool) {
+// turn has the launcher looked for at other addresses.
+func (d *dialler) turn(addresses []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.addresses = addresses
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+func (d *dialler) present() (addresses []string, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.addresses, d.changed
+}
+
+// attempt tries each address once, unless they have changed. final says that another
+// attempt is no use.
+func (d *dialler) attempt(ctx context.Context, addresses []string, changed <-chan struct{}, hello func() wire.Greeting) (c *connection, err error, final bool) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
+	go func() {
+		select {
+		case <-changed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	var (
 		all  sync.WaitGroup
 		mu   sync.Mutex // only one address gets a hello at a time: several may be the launcher's
-		errs = make([]error, len(d.addresses))
+		errs = make([]error, len(addresses))
 	)
-	for i, address := range d.addresses {
+	for i, address := range addresses {
 		all.Go(func() {
 			conn, err := d.connect(ctx, address)
 			if err == nil {

@@ -11,6 +11,7 @@
 // where they were.
 //
 //	the launcher's side   listener.go greet.go remote.go process.go streams.go
+//	another launcher      adopt.go successor.go facts.go relay.go
 //	the agent's side      serve.go dial.go commands.go served.go patrol.go
 //
 // # When a host is lost
@@ -20,6 +21,14 @@
 // ([Testimony]), or when each lease that it granted to the agent is certainly over (package
 // lease). An agent without a lease kills its processes and ends; if it is
 // stopped its kernel does (package deadline).
+//
+// # When a launcher is lost
+//
+// An agent that has Config.Next stays when its launcher has gone, as long as its lease lets it. A
+// launcher of a higher term takes over: its Listener has Options.Adopt, the agent dials it, and
+// [Remote.Adopt] says which processes there are. Their output goes on where the launcher before has
+// released it (agent.Kept). What they have said on their lifelines is told again, and so is the
+// question that each has asked PMI. From then on the agent refuses the launcher before.
 //
 // # Invariants
 //

@@ -93,7 +93,7 @@ func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string
 		return nil, "the launcher has ended", false
 	case r != nil && r.instance == hello.Instance:
 		return r, "", false
-	case hello.Request.Has != 0:
+	case hello.Request.Has != 0 && !l.options.Adopt:
 		return nil, "this launcher doesn't know it", false
 	case r != nil && r.Reason() == "" && r.link.Err() == nil:
 		// If that one is dead it is known when its lease is over.

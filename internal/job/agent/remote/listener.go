@@ -22,6 +22,11 @@ type Options struct {
 	Term uint64
 	// Lease is the length of the agents' leases. 0: DefaultLease.
 	Lease time.Duration
+	// Adopt admits agents that had another launcher before: see Remote.Adopt.
+	Adopt bool
+	// Verdicts says that agents have their leases from others: a host is lost when Remote.Lose says
+	// so, or its agent says that its processes are dead.
+	Verdicts bool
 	// Note, if given, is told in one line why a connection was refused. Several goroutines
 	// may call it.
 	Note  func(text string)
@@ -213,6 +218,23 @@ func (l *Listener) refuse(number int, from net.Addr, why string) {
 		name = agentName(number)
 	}
 	l.options.Note(fmt.Sprintf("%s from %v was refused: %s", name, from, why))
+}
+
+// Abandon closes the port and all connections. The agents aren't told to end: another launcher may
+// take over.
+func (l *Listener) Abandon() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.news()
+	l.cancel()
+	l.socket.Close()
+	for _, r := range l.agents {
+		r.abandon()
+	}
 }
 
 // Close closes the port and all agents, at the same time. It waits for these as Remote.Close does,

@@ -52,6 +52,9 @@ func (s *server) look(p *served) {
 	if speaker := p.speaker.Load(); speaker >= 0 {
 		now.traced = p.Traced(int(speaker))
 	}
+	if p.retell.Swap(false) {
+		p.told = news{}
+	}
 	if now == p.told {
 		return
 	}

@@ -43,12 +43,17 @@ func (r *Remote) newProcess(s agent.Spec) *process {
 		p.stdin = r.link.Out(p.key.stream(wire.Stdin), true)
 	}
 	p.stdout, p.stderr = p.output(wire.Stdout), p.output(wire.Stderr)
+	r.finish(p)
+	return p
+}
+
+// finish makes the streams of a process that are the same if another launcher has started it.
+func (r *Remote) finish(p *process) {
 	p.pmi = r.link.Duplex(p.key.stream(wire.PMI), true)
 	p.lifeline = control.NewConn(r.link.Duplex(p.key.stream(wire.Lifeline), false))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.procs[p.key] = p
-	return p
 }
 
 func (p *process) output(c wire.Channel) *output {

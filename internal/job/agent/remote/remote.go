@@ -36,8 +36,10 @@ type Remote struct {
 	length   time.Duration // of its lease
 	link     *link.Link
 	commands *link.Out
-	lost     chan struct{} // closed when the host is lost
-	ended    chan struct{} // closed when nothing more comes from the agent
+	verdicts bool                 // hosts are lost by Lose, not by the end of a lease
+	standing chan []wire.Standing // what runs there, if an earlier launcher has started it
+	lost     chan struct{}        // closed when the host is lost
+	ended    chan struct{}        // closed when nothing more comes from the agent
 
 	mu      sync.Mutex
 	granter *lease.Granter
@@ -66,14 +68,16 @@ func (k key) stream(c wire.Channel) wire.Stream {
 func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 	r := &Remote{
 		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
-		lost: make(chan struct{}), ended: make(chan struct{}),
+		verdicts: o.Verdicts, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
 		granter: lease.NewGranter(boottime(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
 	}
 	r.link = link.New(silence(o.Lease), r.heard)
 	r.commands = r.link.Out(messages, false)
 	go r.listen(r.link.In(messages))
-	go r.watch()
+	if !r.verdicts {
+		go r.watch()
+	}
 	return r
 }
 
@@ -125,6 +129,9 @@ func (r *Remote) request(q lease.Request) (lease.Grant, bool) {
 	if r.bad != nil || r.closing {
 		return lease.Grant{}, false
 	}
+	if r.verdicts { // it has its lease from others
+		return lease.Grant{At: q.At, Length: proto.Time(r.length)}, true
+	}
 	return r.granter.Asked(now, q)
 }
 
@@ -175,6 +182,10 @@ func (r *Remote) watch() {
 		}
 	}
 }
+
+// Lose declares the host lost, if the launcher was made with Options.Verdicts. Its lease must be
+// over.
+func (r *Remote) Lose(reason string) { r.lose(reason, false) }
 
 // lose declares the host lost. reaped says that its processes were seen to end.
 func (r *Remote) lose(reason string, reaped bool) {
@@ -282,13 +293,18 @@ func (r *Remote) listen(in io.Reader) {
 
 func (r *Remote) take(m wire.Message) {
 	switch m.Type {
-	case wire.Started, wire.Failed, wire.Taken, wire.Drained:
+	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted:
 		r.mu.Lock()
 		c := r.answers[m.Ask]
 		delete(r.answers, m.Ask)
 		r.mu.Unlock()
 		if c != nil {
 			c <- m
+		}
+	case wire.Stands:
+		select {
+		case r.standing <- m.Standing:
+		default: // it has said so
 		}
 	case wire.Gone:
 		if r.isClosing() {
@@ -343,6 +359,14 @@ func (r *Remote) Start(specs []agent.Spec) ([]agent.Process, error) {
 		procs[i] = p
 	}
 	return procs, nil
+}
+
+// abandon ends what is here of an agent.
+func (r *Remote) abandon() {
+	r.mu.Lock()
+	r.closing = true
+	r.mu.Unlock()
+	r.link.End(errClosed)
 }
 
 // Close implements agent.Agent. It waits up to two seconds for the agent. If that doesn't answer,

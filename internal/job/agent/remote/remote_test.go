@@ -310,6 +310,7 @@ func TestCuts(t *testing.T) {
 		for i := range text {
 			text[i] = byte(rng.Uint32())
 		}
+		text[size/4-1] = '\n' // PMI goes by lines
 		all.Go(func() { p.Stdin().Write(text); p.Stdin().Close() })
 		all.Go(func() {
 			got := make([]byte, size)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/job/agent"
@@ -51,8 +52,23 @@ type Config struct {
 	// later. At that time this process must be killed, and its processes with it, if it is
 	// stopped: if it runs, it has ended a little earlier by itself.
 	Extend func(until proto.Time)
-	build  string // for tests; empty: this program's
+	// Next tells of launchers that take over from the one before. An agent that has it looks for
+	// the next launcher as long as it has its lease, also if the present one refuses it. nil: the
+	// agent ends with its launcher.
+	Next <-chan Successor
+	// Lease is what lets the processes live. nil: the launcher grants it.
+	Lease Lease
+	build string // for tests; empty: this program's
 }
+
+// Successor is a launcher that takes over.
+type Successor struct {
+	Term      uint64
+	Addresses []string
+}
+
+// Lease is a lease that isn't the launcher's. Held says whether the processes may live.
+type Lease interface{ Held() bool }
 
 // server is an agent at work.
 type server struct {
@@ -62,8 +78,10 @@ type server struct {
 	launcher uint64     // its instance
 	early    proto.Time // how long before the lease's end it gives up
 	link     *link.Link
-	answers  *link.Out
+	answers  atomic.Pointer[link.Out]
 	over     context.CancelCauseFunc
+	lease    Lease        // nil: holder
+	starts   sync.RWMutex // held by each start that is under way
 
 	mu     sync.Mutex
 	holder *lease.Holder
@@ -82,9 +100,9 @@ type server struct {
 func Serve(ctx context.Context, c Config) error {
 	defer c.Agent.Close()
 	s := &server{
-		local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
+		lease: c.Lease, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
 	}
-	d := &dialler{addresses: c.Addresses, key: c.Key, number: c.Number, build: buildOr(c.build)}
+	d := &dialler{addresses: c.Addresses, changed: make(chan struct{}), follows: c.Next != nil, key: c.Key, number: c.Number, build: buildOr(c.build)}
 	first, err := s.find(ctx, d, cmp.Or(c.Limit, DefaultLimit))
 	if err != nil {
 		return err
@@ -96,7 +114,7 @@ func Serve(ctx context.Context, c Config) error {
 		c.Begun()
 	}
 	grant := first.welcome.Grant
-	if s.extend = c.Extend; s.extend == nil {
+	if s.extend = c.Extend; s.extend == nil || c.Lease != nil {
 		s.extend = func(proto.Time) {}
 	}
 	s.early = lease.Renewal(grant.Length) / 2
@@ -104,7 +122,7 @@ func Serve(ctx context.Context, c Config) error {
 	s.extend(s.holder.Until())
 	length := time.Duration(grant.Length)
 	s.link = link.New(silence(length), s.heard)
-	s.answers = s.link.Out(messages, false)
+	s.answers.Store(s.link.Out(messages, false))
 	commands := s.link.In(messages)
 	ctx, s.over = context.WithCancelCause(ctx)
 	defer s.over(nil)
@@ -113,6 +131,7 @@ func Serve(ctx context.Context, c Config) error {
 	all.Go(func() { s.renew(ctx, length) })
 	all.Go(func() { s.connect(ctx, d, first) })
 	all.Go(func() { s.patrol(ctx) })
+	all.Go(func() { s.succeed(ctx, d, &c) })
 	<-ctx.Done()
 	err = s.end(context.Cause(ctx))
 	all.Wait()
@@ -206,7 +225,7 @@ func (s *server) goodbye(cause error) {
 		text = "it was told to end by a signal"
 	}
 	s.say(wire.Message{Type: wire.Gone, Text: text})
-	s.answers.AwaitPassed(goodbyeLimit)
+	s.answers.Load().AwaitPassed(goodbyeLimit)
 }
 
 // heard takes a frame of no stream.
@@ -225,9 +244,14 @@ func (s *server) granted(g lease.Grant) {
 
 // held says whether the agent has its lease, and will have it for a moment. If not, the agent ends.
 func (s *server) held() bool {
-	s.mu.Lock()
-	held := s.holder.Held(boottime() + s.early)
-	s.mu.Unlock()
+	var held bool
+	if s.lease != nil {
+		held = s.lease.Held()
+	} else {
+		s.mu.Lock()
+		held = s.holder.Held(boottime() + s.early)
+		s.mu.Unlock()
+	}
 	if !held {
 		s.over(ErrLeaseOver)
 	}
@@ -274,12 +298,16 @@ func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
 			s.over(fmt.Errorf("the launcher at %w", err)) // does nothing if ctx has ended
 			return
 		}
-		if c.welcome.Instance != s.launcher {
+		switch {
+		case c.welcome.Instance == s.launcher:
+			s.granted(c.welcome.Grant)
+		case !d.follows || !s.isLater(c.welcome.Term) || c.welcome.Grant.Length < proto.Time(time.Millisecond):
 			c.Close()
 			s.over(errors.New("another launcher has come"))
 			return
+		default:
+			s.restart(c.welcome)
 		}
-		s.granted(c.welcome.Grant)
 	}
 }
 
@@ -287,7 +315,7 @@ func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
 func (s *server) say(m wire.Message) {
 	b, err := wire.AppendMessage(nil, &m)
 	if err == nil {
-		_, err = s.answers.Write(b)
+		_, err = s.answers.Load().Write(b)
 	}
 	if err != nil {
 		slog.Debug("unsaid", "agent", s.number, "message", m.Type, "err", err)

@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,10 +19,23 @@ type served struct {
 	agent.Process
 	key            key
 	stdout, stderr *link.Out
-	lifeline       link.Duplex
+	relay          *relay
 	speaker        atomic.Int64 // -1: nobody has asked for debuggers
 	told           news         // the patrol's
+	retell         atomic.Bool  // the launcher knows nothing of what was told
 	ended          atomic.Bool
+
+	// The lock is held while the streams with a launcher change.
+	mu       sync.Mutex
+	lifeline link.Duplex
+	stdin    *link.In      // nil: it has none
+	feeding  chan struct{} // closed when what was taken of stdin is written
+	deaf     bool          // it takes no more of stdin
+	facts    facts
+	parted   bool              // a launcher was told the facts, and has no lifeline yet
+	unsaid   []control.Message // since then
+	over     bool              // its lifeline has ended
+	exit     wire.Message      // if its Type is Exited
 }
 
 // copied is how much is copied at a time.
@@ -29,17 +44,12 @@ const copied = 32 << 10
 // take serves a process that has been started: it connects all streams.
 func (s *server) take(proc agent.Process, spec agent.Spec) {
 	k := key{spec.Proc, spec.Incarnation}
-	p := &served{Process: proc, key: k}
+	p := &served{Process: proc, key: k, relay: newRelay(proc.PMI())}
 	p.speaker.Store(-1)
 	p.stdout, p.stderr = s.link.Out(k.stream(wire.Stdout), true), s.link.Out(k.stream(wire.Stderr), true)
-	pmi := s.link.Duplex(k.stream(wire.PMI), true)
-	p.lifeline = s.link.Duplex(k.stream(wire.Lifeline), true)
-	heard := []*link.In{pmi.In, p.lifeline.In}
-	if p.Stdin() != nil {
-		in := s.link.In(k.stream(wire.Stdin))
-		heard = append(heard, in)
-		go feed(p.Stdin(), in)
-	}
+	p.mu.Lock()
+	s.connectTo(p, 0)
+	p.mu.Unlock()
 	s.mu.Lock()
 	s.procs[k] = p
 	s.living++
@@ -49,41 +59,84 @@ func (s *server) take(proc agent.Process, spec agent.Spec) {
 	s.mu.Unlock()
 	go collect(p.stdout, p.Stdout())
 	go collect(p.stderr, p.Stderr())
-	go collect(pmi.Out, readOnly{p.PMI()})
-	go feed(p.PMI(), pmi.In)
-	words := control.NewConn(p.lifeline)
-	go tell(p, words)
+	go p.relay.run()
 	listened := make(chan struct{})
 	go func() {
 		defer close(listened)
-		p.Listen(func(m control.Message) { words.Send(m) })
+		p.Listen(p.say)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
 		p.lifeline.Out.Close()
 	}()
 	go func() {
 		end, err := p.Wait()
 		<-listened
 		p.ended.Store(true)
-		for _, in := range heard {
-			in.Close() // the launcher learns that nobody reads any more
-		}
-		s.exited(k, end, err)
+		s.exited(p, end, err)
 	}()
+}
+
+// connectTo makes the streams of a process that end with a launcher: all but its output. stdin is
+// how much input it has been given. The process's lock is held.
+func (s *server) connectTo(p *served, stdin uint64) {
+	p.lifeline = s.link.Duplex(p.key.stream(wire.Lifeline), true)
+	go tell(p, control.NewConn(p.lifeline))
+	p.relay.begin(s.link.Duplex(p.key.stream(wire.PMI), true))
+	if p.Stdin() == nil || p.deaf {
+		return
+	}
+	before, done := p.feeding, make(chan struct{})
+	p.stdin, p.feeding = s.link.InFrom(p.key.stream(wire.Stdin), stdin, false), done
+	go func(from *link.In) {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		if feed(p.Stdin(), from) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.deaf = true
+		}
+	}(p.stdin)
+}
+
+// say tells the launcher what the process says, and keeps it for the next one.
+func (p *served) say(m control.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.note(m)
+	if p.parted {
+		p.unsaid = append(p.unsaid, m)
+		return
+	}
+	control.NewConn(p.lifeline).Send(m)
 }
 
 // hangUp has nothing wait for the launcher any more.
 func (p *served) hangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.lifeline.Out.Close()
 	p.stdout.Close()
 	p.stderr.Close()
 }
 
 // exited tells the launcher how a process ended, unless the agent ends them all.
-func (s *server) exited(k key, end agent.End, err error) {
+func (s *server) exited(p *served, end agent.End, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lifeline.In.Close() // the launcher learns that nobody reads any more
+	p.relay.close()
+	if p.stdin != nil {
+		p.stdin.Close()
+	}
 	if !s.ending && err == nil {
 		at := boottime() - proto.Time(max(0, time.Since(end.At)))
-		s.say(wire.Message{Type: wire.Exited, Proc: k.proc, Incarnation: k.incarnation, Status: uint32(end.Status), At: max(0, at)})
+		p.exit = wire.Message{Type: wire.Exited, Proc: p.key.proc, Incarnation: p.key.incarnation, Status: uint32(end.Status), At: max(0, at)}
+		s.say(p.exit)
 	}
 	s.fewer()
 }
@@ -107,27 +160,26 @@ func collect(to *link.Out, from io.ReadCloser) {
 	}
 }
 
-// readOnly is a connection that another goroutine closes.
-type readOnly struct{ io.Reader }
-
-func (readOnly) Close() error { return nil }
-
-// feed gives a process what the launcher sends it.
-func feed(to io.WriteCloser, from *link.In) {
-	defer to.Close()
-	defer from.Close()
+// feed gives a process what the launcher sends it. It returns false if another launcher goes on.
+func feed(to io.WriteCloser, from *link.In) bool {
 	chunk := make([]byte, copied)
 	for {
 		n, err := from.Read(chunk)
 		if n > 0 {
 			if _, err := to.Write(chunk[:n]); err != nil {
-				return
+				break
 			}
 		}
+		if errors.Is(err, link.ErrRestarted) {
+			return false
+		}
 		if err != nil {
-			return
+			break
 		}
 	}
+	from.Close()
+	to.Close()
+	return true
 }
 
 // tell passes on what the launcher says on a lifeline.

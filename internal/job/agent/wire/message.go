@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"banyan/internal/job/control"
 	"banyan/internal/proto"
 )
 
@@ -31,6 +32,9 @@ const (
 	Watch Type = "watch"
 	// Close asks the agent to end all processes and itself. Gone answers.
 	Close Type = "close"
+	// Adopt, from a launcher that has taken over: it has the streams of all processes that the
+	// agent has said are Standing. Adopted answers.
+	Adopt Type = "adopt"
 )
 
 // From the agent.
@@ -45,7 +49,29 @@ const (
 	Exited Type = "exited"
 	// Gone tells that the agent has ended all its processes, because of Text, and ends.
 	Gone Type = "gone"
+	// Stands tells a launcher that has taken over which processes there are.
+	Stands  Type = "stands"
+	Adopted Type = "adopted"
 )
+
+// Standing is a process that an earlier launcher has started.
+type Standing struct {
+	Proc        proto.Proc        `json:"proc"`
+	Incarnation proto.Incarnation `json:"incarnation,omitempty"`
+	Pid         int               `json:"pid"`
+	// Stdin is how much input the process was given. HasStdin says whether it gets any, and
+	// StdinOver that it got all, or wants no more.
+	Stdin     uint64 `json:"stdin,omitempty"`
+	HasStdin  bool   `json:"has_stdin,omitempty"`
+	StdinOver bool   `json:"stdin_over,omitempty"`
+	// Outputs are the offsets from which on its stdout and stderr are kept, and Over says which of
+	// them are over.
+	Outputs [2]uint64 `json:"outputs"`
+	Over    [2]bool   `json:"over"`
+	// Barriers is how many barriers of PMI it has left.
+	Barriers int               `json:"barriers,omitempty"`
+	Said     []control.Message `json:"said,omitempty"`
+}
 
 // Message is what the launcher and an agent say on the stream Control. Fields that a Type doesn't
 // name are zero.
@@ -71,6 +97,7 @@ type Message struct {
 	Ended       bool              `json:"ended,omitempty"`
 	Traced      bool              `json:"traced,omitempty"`
 	Status      uint32            `json:"status,omitempty"`
+	Standing    []Standing        `json:"standing,omitempty"`
 	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }
 

@@ -28,11 +28,12 @@ type Collector struct {
 	changed sync.Cond // something was fed or closed
 	merger  *Merger
 	flush   *time.Timer
-	armed   bool   // the timer flush runs: an unfinished line is kept back
-	ended   []bool // by replica: its pipe has ended
-	hurried []bool // by replica: all that it writes is taken at once
-	told    bool   // Diverged was called
-	out     []byte // scratch
+	armed   bool    // the timer flush runs: an unfinished line is kept back
+	ended   []bool  // by replica: its pipe has ended
+	hurried []bool  // by replica: all that it writes is taken at once
+	told    bool    // Diverged was called
+	fed     []int64 // by replica: bytes that were fed
+	out     []byte  // scratch
 }
 
 // NewCollector makes a Collector. The output of a replica that is alone is shown without waiting
@@ -43,6 +44,7 @@ func NewCollector(cfg Config) *Collector {
 		merger:  NewMerger(cfg.Replicas, cfg.Keep, cfg.Replicas == 1),
 		ended:   make([]bool, cfg.Replicas),
 		hurried: make([]bool, cfg.Replicas),
+		fed:     make([]int64, cfg.Replicas),
 	}
 	c.changed.L = &c.mu
 	c.flush = time.AfterFunc(time.Hour, c.showUnfinished)
@@ -77,7 +79,22 @@ func (c *Collector) Follow(replica, donor int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.merger.Follow(replica, donor)
+	c.fed[replica] = c.fed[donor]
 	c.ended[replica] = false
+}
+
+// Fed is how much a replica has written so far, with what its predecessor and its donor had.
+func (c *Collector) Fed(replica int) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fed[replica]
+}
+
+// Begin says that a replica's output goes on behind so many bytes, which were shown.
+func (c *Collector) Begin(replica int, at int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fed[replica] = at
 }
 
 // Hurry says whether all that a replica has written is taken at once. A replacement waits for the
@@ -94,6 +111,7 @@ func (c *Collector) Hurry(replica int, hurried bool) {
 func (c *Collector) feed(replica int, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.fed[replica] += int64(len(b))
 	for len(b) > 0 {
 		if c.hurried[replica] {
 			c.show(c.merger.FeedAll(replica, b, c.out[:0]))

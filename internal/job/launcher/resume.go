@@ -1,0 +1,315 @@
+package launcher
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/control"
+	"banyan/internal/job/recovery"
+	"banyan/internal/proto"
+)
+
+// A launcher that is lost takes what it had in its memory with it. Another one goes on with the
+// State that the first had kept, and with what the agents tell: which processes run, what they have
+// said, how they have ended, what they have written that wasn't shown.
+//
+// What the launcher before had told the processes may have reached some of them only. So all are
+// told again who has died, has left, and has been admitted; what they know already changes nothing.
+// A replacement that hadn't taken over its donor's state is ended, and begun anew.
+
+// Resumption is where another launcher goes on.
+type Resumption struct {
+	State *State
+	// Agents are those of State.Hosts, nil for hosts that are lost.
+	Agents []agent.Adopter
+	// Standing are the processes that each agent had.
+	Standing [][]agent.Adopted
+	// Shown is how much of a rank's stream the screen has for good.
+	Shown func(rank int, stderr bool) int64
+	// Input is the job's input from a byte on. nil: there is no more input.
+	Input func(from int64) io.Reader
+}
+
+// Resume goes on with a job to its end. Of the Config, only Rehome, Stop, Screen, Keep and the
+// streams count. Like Run, it takes the process's signals.
+func Resume(c Config, r Resumption) (*Report, error) {
+	p := &plan{Config: r.State.Job.config(c)}
+	p.Agents = nil
+	if err := p.checkNumbers(); err != nil {
+		return nil, &StartError{CodeUsage, err}
+	}
+	for i := range p.parts {
+		p.parts[i].path = r.State.Paths[i]
+	}
+	agents := make([]agent.Agent, len(r.Agents))
+	for i, a := range r.Agents {
+		agents[i] = a
+		if a == nil {
+			agents[i] = lostAgent{r.State.Hosts[i]}
+		}
+	}
+	p.Agents = agents
+	if err := p.checkHosts(); err != nil {
+		return nil, &StartError{CodeUsage, err}
+	}
+	j := newJob(p, agents, nil, r.State.Name)
+	defer close(j.over)
+	signals := catchSignals()
+	defer signals.release()
+	j.resume(&r)
+	j.loop(signals)
+	return &j.report, nil
+}
+
+// resume makes the job what it was.
+func (j *job) resume(r *Resumption) {
+	s := r.State
+	slog.Debug("resume", "hosts", len(s.Hosts), "processes", len(s.Slots))
+	j.started, j.report, j.ledger.survive = s.Report.Start, s.Report.restored(), s.Survive
+	left := make([]int, j.size)
+	j.procs = make([]*process, j.size)
+	var late []agent.Adopted // replacements that were under way, of which nothing is left
+	for id := range s.Slots {
+		j.procs[id] = j.adopt(proto.Proc(id), r, &late)
+		left[id] = j.procs[id].barriers
+	}
+	j.server.Restore(s.Space, left)
+	if j.recovery != nil {
+		j.resumeRecovery(s)
+	}
+	j.watchHosts()
+	inputs, from := j.resumeStreams(r)
+	j.feeder = newFeeder(inputAhead, j.inputKept(), inputs)
+	j.feeder.base = from
+	input := io.Reader(eof{})
+	if r.Input != nil {
+		input = r.Input(from)
+	}
+	go j.feeder.run(input)
+	j.tellAllAgain(s, late)
+	j.hearAgain(r)
+	for rank := range proto.Rank(j.ledger.Ranks()) {
+		if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
+			j.loseRank(rank, "another launcher has taken over")
+		}
+	}
+	j.changed()
+	j.beginNextAttempt()
+}
+
+// adopt finds the process that fills a slot.
+func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *process {
+	slot := &r.State.Slots[id]
+	var found *agent.Adopted
+	host := slot.Host
+	for h := range r.Standing {
+		for i := range r.Standing[h] {
+			switch x := &r.Standing[h][i]; {
+			case x.Proc != id:
+			case x.Incarnation == slot.Incarnation && h == slot.Host && (found == nil || found.Incarnation < x.Incarnation):
+				found = x
+			case x.Incarnation > slot.Incarnation && said(x, control.Committed):
+				if found != nil {
+					go discard(found.Process) // it is dead
+				}
+				found, host = x, h
+			case x.Incarnation > slot.Incarnation:
+				*late = append(*late, *x)
+				go discard(x.Process)
+			default:
+				go discard(x.Process) // dead long ago
+			}
+		}
+	}
+	e := &j.ledger.entries[id]
+	e.by = proto.NoProc
+	p := &process{id: id, incarnation: slot.Incarnation, host: host, pid: slot.Pid, base: slot.Bases, ended: make(chan struct{})}
+	if found == nil {
+		p.Process = missing{lost: r.Agents[host] == nil, pid: slot.Pid}
+	} else {
+		p.Process, p.pid, p.barriers = found.Process, found.PID(), found.Barriers
+		if found.Incarnation > slot.Incarnation { // it has become a replica, and the launcher before hadn't said so
+			p.incarnation, p.base = found.Incarnation, slot.Next
+			*e = entry{ready: true, pid: p.pid, by: proto.NoProc}
+			slot.Incarnation, slot.Entry = found.Incarnation, EntryState{Ready: true, Pid: p.pid, By: proto.NoProc}
+		}
+	}
+	x := &slot.Entry
+	*e = entry{
+		ready: x.Ready, pid: x.Pid, finalized: x.Finalized, fenced: x.Fenced, outvoted: x.Outvoted, silent: x.Silent, by: x.By,
+		end: ending{kind: endKind(x.Kind), lost: x.Lost, signal: syscall.Signal(x.Signal), code: x.Code},
+	}
+	p.known = e.end.kind != running
+	p.follows, p.member = p.incarnation > 0, p.incarnation > 0
+	rank := int(j.layout.Rank(id))
+	for i := range p.skip {
+		shown := r.Shown(rank, i == 1)
+		at := int64(0)
+		if found != nil {
+			at = found.OutputsAt[i]
+		}
+		if p.skip[i] = shown - p.base[i] - at; found == nil {
+			p.skip[i] = 0
+		}
+	}
+	return p
+}
+
+// said says whether an adopted process has said something.
+func said(x *agent.Adopted, t control.Type) bool {
+	return slices.ContainsFunc(x.Said, func(m control.Message) bool { return m.Type == t })
+}
+
+// resumeRecovery makes the recovery's machine from the state.
+func (j *job) resumeRecovery(s *State) {
+	for id, input := range s.Inputs {
+		j.recovery.inputAtMark[id] = input
+	}
+	var out actions
+	for id, slot := range s.Slots {
+		p := recovery.Process{Proc: proto.Proc(id), Incarnation: slot.Incarnation}
+		if slot.Incarnation > 0 {
+			j.recovery.Filled(p, &out)
+		}
+		j.recovery.Reserve(p.Proc, slot.Last)
+	}
+}
+
+// resumeStreams connects all processes. It returns the sinks of the job's input, and where that
+// begins.
+func (j *job) resumeStreams(r *Resumption) (inputs []sink, from int64) {
+	j.collectOutput()
+	for rank := range j.layout.Ranks() {
+		for k := range j.layout.Degree(proto.Rank(rank)) {
+			j.outputs.stdouts[rank].Begin(k, r.Shown(rank, false))
+			j.outputs.stderrs[rank].Begin(k, r.Shown(rank, true))
+		}
+		j.outputs.positions.shown(rank, false, r.Shown(rank, false))
+		j.outputs.positions.shown(rank, true, r.Shown(rank, true))
+	}
+	given := make(map[proto.Proc]*agent.Adopted)
+	for _, all := range r.Standing {
+		for i := range all {
+			if j.procs[all[i].Proc].Process == all[i].Process {
+				given[all[i].Proc] = &all[i]
+			}
+		}
+	}
+	first := true
+	for _, p := range j.procs {
+		j.outputs.read(p)
+		if j.layout.Rank(p.id) == 0 {
+			x := sink{w: p.Stdin(), gone: true}
+			if a := given[p.id]; a != nil && p.hasInput() {
+				if x.at, x.gone = a.StdinAt, a.StdinOver; !x.gone && (first || x.at < from) {
+					from, first = x.at, false
+				}
+			}
+			inputs = append(inputs, x)
+		}
+		if !p.known {
+			j.running++
+		}
+		j.attach(p, j.said, j.reaped)
+	}
+	if j.recovery != nil {
+		from = 0 // a replacement needs it all
+	}
+	j.outputs.endRanks()
+	return inputs, from
+}
+
+// tellAllAgain tells all processes what the launcher before may have told only some.
+func (j *job) tellAllAgain(s *State, late []agent.Adopted) {
+	for _, p := range j.procs {
+		e := &j.ledger.entries[p.id]
+		if p.incarnation > 0 {
+			j.tellOthers(p, control.Message{Type: control.Admit, Proc: p.id, Incarnation: p.incarnation})
+		}
+		switch {
+		case !p.known:
+			continue
+		case e.end.kind == diedEarly:
+			j.tellOthers(p, control.Message{Type: control.Death, Proc: p.id, Incarnation: p.incarnation,
+				Signal: int(e.end.signal), Code: e.end.code, Cause: j.how(p, e.end)})
+			j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Died(now, p.identity(), "", out) })
+		default:
+			j.tellOthers(p, control.Message{Type: control.Left, Proc: p.id})
+		}
+		j.server.Gone(int(p.id))
+	}
+	for _, x := range late {
+		s.Slots[x.Proc].Last = max(s.Slots[x.Proc].Last, x.Incarnation)
+		if said(&x, control.Arrived) {
+			j.tellOthers(nil, control.Message{Type: control.Death, Proc: x.Proc, Incarnation: x.Incarnation, Signal: int(unix.SIGKILL),
+				Cause: "a replacement whose launcher was lost"})
+		}
+	}
+}
+
+// hearAgain acts on what the processes have said, facts first.
+func (j *job) hearAgain(r *Resumption) {
+	type words struct {
+		p *process
+		m control.Message
+	}
+	var all []words
+	for _, standing := range r.Standing {
+		for _, x := range standing {
+			p := j.procs[x.Proc]
+			if p.Process != x.Process {
+				continue
+			}
+			for _, m := range x.Said {
+				all = append(all, words{p, m})
+			}
+		}
+	}
+	facts := []control.Type{control.Ready, control.Survive, control.Finalized}
+	slices.SortStableFunc(all, func(a, b words) int {
+		return cmp.Compare(b2i(!slices.Contains(facts, a.m.Type)), b2i(!slices.Contains(facts, b.m.Type)))
+	})
+	for _, x := range all {
+		switch {
+		case x.p.known && x.m.Type != control.Abort:
+		case x.m.Type == control.Ready && x.p.incarnation > 0: // it fills its slot
+		case x.p.incarnation > 0 && (x.m.Type == control.Arrived || x.m.Type == control.Committed || x.m.Type == control.Healed):
+		default:
+			j.said(x.p, x.m)
+		}
+	}
+}
+
+func b2i(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// restored is a report that was read, as it was.
+func (r Report) restored() Report {
+	for _, list := range []*[]int{&r.LostRanks} {
+		*list = append([]int{}, *list...)
+	}
+	r.Deaths, r.Heals, r.Views = append([]Death{}, r.Deaths...), append([]Heal{}, r.Heals...), append([]View{}, r.Views...)
+	r.Faults, r.Warnings = append([]Fault{}, r.Faults...), append([]string{}, r.Warnings...)
+	r.Warnings = append(r.Warnings, fmt.Sprintf("another launcher has taken over after %v", time.Since(r.Start).Round(time.Millisecond)))
+	for i := range r.Hosts {
+		r.Hosts[i].Processes = append([]int{}, r.Hosts[i].Processes...)
+	}
+	return r
+}
+
+// eof is input that has ended.
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }

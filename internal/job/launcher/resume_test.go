@@ -1,0 +1,419 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	lib "banyan/mpi"
+)
+
+// rounds has all ranks add numbers, and each tell the sum, round by round. Between rounds there is
+// a safe point.
+func rounds(n int, pause time.Duration) {
+	lib.Main(func(world *lib.Comm) error {
+		state := struct{ Round, Sum int }{}
+		if err := lib.Register(world, "state", &state); err != nil {
+			return err
+		}
+		for {
+			if _, err := world.Safepoint(); err != nil {
+				return err
+			}
+			if state.Round == n {
+				return nil
+			}
+			sum := []int{0}
+			if err := lib.Allreduce(world, []int{state.Round + world.Rank()}, sum, lib.Sum); err != nil {
+				return err
+			}
+			state.Sum += sum[0]
+			fmt.Printf("rank %d round %d sum %d\n", world.Rank(), state.Round, state.Sum)
+			state.Round++
+			time.Sleep(pause)
+		}
+	})
+}
+
+// roundsOutput is what rank writes.
+func roundsOutput(ranks, rank, n int) string {
+	var b strings.Builder
+	sum := 0
+	for round := range n {
+		sum += ranks*round + ranks*(ranks-1)/2
+		fmt.Fprintf(&b, "rank %d round %d sum %d\n", rank, round, sum)
+	}
+	return b.String()
+}
+
+// wall is a screen that outlives launchers: it has what each rank has written.
+type wall struct {
+	mu    sync.Mutex
+	shown map[[2]int]*strings.Builder // by rank and stream
+	notes strings.Builder
+}
+
+func newWall() *wall { return &wall{shown: make(map[[2]int]*strings.Builder)} }
+
+func (w *wall) stream(rank int, stderr bool) *strings.Builder {
+	k := [2]int{rank, index(stderr)}
+	if w.shown[k] == nil {
+		w.shown[k] = &strings.Builder{}
+	}
+	return w.shown[k]
+}
+
+func (w *wall) length(rank int, stderr bool) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return int64(w.stream(rank, stderr).Len())
+}
+
+func (w *wall) text(rank int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stream(rank, false).String()
+}
+
+// view is a launcher's part of the wall, until it is dead.
+type view struct {
+	*wall
+	dead bool
+	told func(rank int, stderr bool, n int64)
+}
+
+func (v *view) Print(rank int, stderr bool, b []byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.dead {
+		return nil
+	}
+	to := v.stream(rank, stderr)
+	to.Write(b)
+	v.told(rank, stderr, int64(to.Len()))
+	return nil
+}
+
+func (v *view) Ended(int) {}
+
+func (v *view) Note(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.dead {
+		v.notes.WriteString(text)
+	}
+}
+
+func (v *view) OnShown(f func(rank int, stderr bool, n int64)) { v.told = f }
+
+// relayed is a job of several launchers, one after the other.
+type relayed struct {
+	*wall
+	t      *testing.T
+	key    secure.Key
+	hosts  int
+	next   []chan remote.Successor
+	kill   []func() // of agents
+	dead   []bool
+	term   uint64
+	listen *remote.Listener
+	agents []*remote.Remote
+	view   *view
+	result chan outcome
+
+	keeping sync.Mutex
+	state   []byte
+	kept    int // how often
+}
+
+// newRelayed starts agents, and their first launcher's listener.
+func newRelayed(t *testing.T, hosts int) *relayed {
+	r := &relayed{wall: newWall(), t: t, key: secure.NewKey(), hosts: hosts, term: 1, dead: make([]bool, hosts)}
+	r.open(remote.Options{})
+	for i := range hosts {
+		local, err := agent.NewLocal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(context.Background())
+		served, next := make(chan struct{}), make(chan remote.Successor)
+		go func() {
+			defer close(served)
+			err := remote.Serve(ctx, remote.Config{Addresses: r.listen.Addresses(), Number: i, Key: r.key, Agent: local, Next: next, Lease: forever{}})
+			t.Logf("agent %d: %v", i, err)
+		}()
+		t.Cleanup(func() { end(); <-served })
+		r.next, r.kill = append(r.next, next), append(r.kill, end)
+	}
+	r.expect()
+	return r
+}
+
+// forever is a lease without end.
+type forever struct{}
+
+func (forever) Held() bool { return true }
+
+func (r *relayed) open(o remote.Options) {
+	o.Term, o.Verdicts = r.term, true
+	var err error
+	if r.listen, err = remote.Listen("127.0.0.1:0", r.key, o); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { r.listen.Close() })
+	r.view, r.result = &view{wall: r.wall}, make(chan outcome, 1)
+}
+
+func (r *relayed) expect() {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer cancel()
+	r.agents = make([]*remote.Remote, r.hosts)
+	for i := range r.agents {
+		if r.dead[i] {
+			continue
+		}
+		var err error
+		if r.agents[i], err = r.listen.Expect(ctx, i); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r *relayed) config(c Config) Config {
+	own := r.view
+	c.Screen, c.Stdin = own, strings.NewReader("")
+	c.Keep = func(state []byte, kept func()) {
+		r.keeping.Lock()
+		defer r.keeping.Unlock()
+		if r.view == own && r.state != nil || r.kept == 0 {
+			r.state = state
+			r.kept++
+		}
+		go kept()
+	}
+	return c
+}
+
+// run starts the job.
+func (r *relayed) run(c Config, args ...string) {
+	c = r.config(complete(c, args))
+	for _, a := range r.agents {
+		c.Agents = append(c.Agents, a)
+	}
+	result := r.result
+	go func() {
+		report, err := Run(c)
+		if err != nil {
+			r.t.Error(err)
+		}
+		result <- outcome{report: report}
+	}()
+}
+
+// loseLauncher ends the launcher as a kill would, as far as others can see.
+func (r *relayed) loseLauncher() {
+	r.keeping.Lock()
+	r.mu.Lock()
+	r.view.dead = true
+	r.mu.Unlock()
+	r.view = nil
+	r.keeping.Unlock()
+	r.listen.Abandon()
+}
+
+// resume has another launcher go on.
+func (r *relayed) resume() {
+	r.t.Helper()
+	r.term++
+	r.keeping.Lock()
+	r.open(remote.Options{Adopt: true})
+	state, err := DecodeState(r.state)
+	r.keeping.Unlock()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for i, next := range r.next {
+		if !r.dead[i] {
+			next <- remote.Successor{Term: r.term, Addresses: r.listen.Addresses()}
+		}
+	}
+	r.expect()
+	resumption := Resumption{State: state, Shown: r.length, Input: func(int64) io.Reader { return strings.NewReader("") }}
+	for i, a := range r.agents {
+		var standing []agent.Adopted
+		var adopter agent.Adopter
+		if !r.dead[i] {
+			adopter = a
+			if standing, err = a.Adopt(r.t.Context()); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		resumption.Agents, resumption.Standing = append(resumption.Agents, adopter), append(resumption.Standing, standing)
+	}
+	c, result := r.config(Config{}), r.result
+	go func() {
+		report, err := Resume(c, resumption)
+		if err != nil {
+			r.t.Error(err)
+		}
+		result <- outcome{report: report}
+	}()
+}
+
+// await waits until a rank has written so many bytes.
+func (r *relayed) await(rank int, n int64) {
+	r.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); r.length(rank, false) < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("rank %d has written %d bytes; notes %q", rank, r.length(rank, false), r.notes.String())
+		}
+	}
+}
+
+// end waits for the job's end.
+func (r *relayed) end() *Report {
+	r.t.Helper()
+	select {
+	case o := <-r.result:
+		return o.report
+	case <-time.After(40 * time.Second):
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.t.Fatalf("the job hangs; notes %q", r.notes.String())
+		return nil
+	}
+}
+
+// check says whether the output is the undisturbed one.
+func (r *relayed) check(report *Report, ranks, n int) {
+	r.t.Helper()
+	for rank := range ranks {
+		if got, want := r.text(rank), roundsOutput(ranks, rank, n); got != want {
+			r.t.Errorf("rank %d: %d bytes, not %d: %.2000q", rank, len(got), len(want), got)
+		}
+	}
+	if report.ExitCode != 0 || report.Outcome != OutcomeCompleted {
+		r.t.Errorf("exit code %d, %s %s, notes %q", report.ExitCode, report.Outcome, report.Reason, r.notes.String())
+		r.t.Errorf("stderr %q", r.stream(0, true).String())
+	}
+}
+
+// checkHealed says whether a replica is back, perhaps at the second attempt.
+func (r *relayed) checkHealed(report *Report) {
+	r.t.Helper()
+	if !slices.ContainsFunc(report.Heals, func(h Heal) bool { return h.Error == "" }) {
+		r.t.Errorf("replacements: %+v, notes %q", report.Heals, r.notes.String())
+	}
+}
+
+// pid is that of a process, by the state.
+func (r *relayed) pid(proc int) int {
+	r.keeping.Lock()
+	defer r.keeping.Unlock()
+	s, err := DecodeState(r.state)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s.Slots[proc].Pid
+}
+
+// A launcher is lost in the middle of a job, and another one goes on from its state: the output is
+// that of a job that wasn't disturbed.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	const n = 150
+	job := Config{Ranks: 2, Replicas: 2, Places: layers(2, 2), Heal: true}
+	args := []string{"rounds", fmt.Sprint(n), "5ms"}
+	t.Run("nothing else", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.run(job, args...)
+		for at := int64(500); at < 2500; at += 1000 {
+			r.await(1, at)
+			r.loseLauncher()
+			r.resume()
+		}
+		report := r.end()
+		r.check(report, 2, n)
+		if len(report.Deaths) > 0 {
+			t.Errorf("deaths: %+v", report.Deaths)
+		}
+	})
+	t.Run("process killed before", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.run(job, "rounds", "500", "5ms")
+		r.await(0, 1000)
+		syscall.Kill(r.pid(0), syscall.SIGKILL)
+		report := r.end()
+		r.check(report, 2, 500)
+		r.checkHealed(report)
+	})
+	t.Run("process killed meanwhile", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.run(job, "rounds", "500", "5ms")
+		r.await(0, 1000)
+		r.loseLauncher()
+		syscall.Kill(r.pid(0), syscall.SIGKILL)
+		time.Sleep(50 * time.Millisecond)
+		r.resume()
+		report := r.end()
+		r.check(report, 2, 500)
+		if len(report.Deaths) == 0 || report.Deaths[0].Process != 0 || report.Deaths[0].Cause != CauseSignal {
+			t.Errorf("deaths: %+v", report.Deaths)
+		}
+		r.checkHealed(report)
+	})
+	t.Run("host lost meanwhile", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 3)
+		r.run(job, args...)
+		r.await(0, 1000)
+		r.loseLauncher()
+		r.kill[0]()
+		r.dead[0] = true
+		r.resume()
+		report := r.end()
+		r.check(report, 2, n)
+		if len(report.Deaths) < 2 || report.Deaths[0].Cause != CauseHostLost || report.Hosts[0].Lost == nil {
+			t.Errorf("deaths: %+v", report.Deaths)
+		}
+	})
+	t.Run("at the beginning", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.run(job, args...)
+		for r.firstKept() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		r.loseLauncher()
+		r.resume()
+		r.check(r.end(), 2, n)
+	})
+	t.Run("all processes have ended", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.run(Config{Ranks: 2, Replicas: 2, Places: layers(2, 2)}, "rounds", "20", "1ms")
+		r.await(0, 100)
+		r.loseLauncher()
+		time.Sleep(500 * time.Millisecond)
+		r.resume()
+		r.check(r.end(), 2, 20)
+	})
+}
+
+func (r *relayed) firstKept() int {
+	r.keeping.Lock()
+	defer r.keeping.Unlock()
+	return r.kept
+}
