@@ -21,6 +21,7 @@ clusterflags ?=
 swarms ?= 100000
 sequences ?= 1000
 schedules ?= 2000
+worlds ?= 1000000
 bcasts ?= 100000
 kills ?= 20
 since ?= HEAD
@@ -85,8 +86,9 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 bench-replication: build ## what replication costs, beside jobs without it; how long a death holds up
 	bin/banyan bench replication
 
-soak: tools ## hours: whole explorations; random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; schedules=2000 of processes; kills=20 jobs under Hydra
+soak: tools ## hours: whole explorations; random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; schedules=2000 of processes; worlds=1000000 whole jobs; kills=20 jobs under Hydra
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 ./internal/proto/... ./internal/study/...
+	go test -count=1 -timeout 0 -v -run 'TestOneWorld$$' ./internal/study/oneworld -seeds $(worlds)
 	go test -count=1 -race -short ./internal/study/campaign # make test doesn't: its libraries are half a minute's compilation
 	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)

@@ -131,11 +131,13 @@ func (a *Agent) Tick(now proto.Time, out *[]Action) {
 }
 
 // Closed takes the hint that a connection to a party has ended, or that the party refuses one. A
-// steward that nobody can reach is replaced without waiting for its silence.
+// steward that nobody can reach is replaced without waiting for its silence. A hint about a steward
+// that has been silent for as long is no news: the answer to it, a question, would be refused, too,
+// and bring the next hint.
 func (a *Agent) Closed(now proto.Time, h Host, out *[]Action) {
 	a.at(now, out)
-	if h == a.voter.steward && h != a.cfg.Self {
-		a.voter.stewardHeard = min(a.voter.stewardHeard, now-a.cfg.Patience)
+	if h == a.voter.steward && h != a.cfg.Self && a.voter.stewardHeard > now-a.cfg.Patience {
+		a.voter.stewardHeard = now - a.cfg.Patience
 		if !a.over && a.voter.electorate.Includes(a.cfg.Self) {
 			a.ask(now)
 		}

@@ -71,9 +71,16 @@ func (p *Process) begin(now proto.Time) {
 	p.runDetector()
 }
 
+// endless is longer than any job.
+const endless = proto.Time(1) << 55
+
 func (p *Process) membership() membership.Config {
+	patience := 2 * p.cfg.Timeout
+	if p.cfg.Leased {
+		patience = endless
+	}
 	return membership.Config{
-		Self: p.peers.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: 2 * p.cfg.Timeout, Retry: p.cfg.Timeout,
+		Self: p.peers.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: patience, Retry: p.cfg.Timeout,
 	}
 }
 

@@ -47,6 +47,8 @@ var wings = []wing{
 	{"job", []string{"internal/job/..."}, []string{"ground", "machines", "plans", "runtime"}},
 	// Membership for programs without ranks.
 	{"group node", []string{"internal/groupnode/..."}, []string{"ground", "machines", "runtime"}},
+	// Whole jobs in one simulated world: what runs in processes and what keeps them alive.
+	{"one world", []string{"internal/study/oneworld"}, []string{"ground", "machines", "runtime", "job"}},
 	// Simulators, planning and experiments.
 	{"study", []string{"internal/study/..."}, []string{"ground", "machines", "plans"}},
 	// What only tests use.
@@ -62,7 +64,7 @@ var wings = []wing{
 	{"bench", []string{"bench/..."}, []string{"ground", "machines", "plans", "runtime", "job", "group node", "study", "Go API"}},
 	// What starts jobs on other people's engines: files for them, and tests of the files.
 	{"deployment", []string{"deploy/..."}, nil},
-	{"command", []string{"cmd/..."}, []string{"ground", "machines", "plans", "runtime", "job", "study", "Go API", "bench"}},
+	{"command", []string{"cmd/..."}, []string{"ground", "machines", "plans", "runtime", "job", "one world", "study", "Go API", "bench"}},
 }
 
 // A ban narrows what a wing allows.
@@ -113,7 +115,7 @@ var dependencies = []dependency{
 var pure = []string{
 	"internal/proto", "internal/topology", "internal/layout", "internal/varint", "internal/splitmix", "internal/queue", "internal/channel", "internal/proto/*",
 	"internal/runtime/process", "internal/runtime/state", "internal/mpi/softfloat", "internal/job/placement",
-	"internal/job/agent/lease", "internal/job/starter/tree", "internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
+	"internal/job/agent/lease", "internal/job/starter/tree", "internal/study/oneworld", "internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
 }
 
 // pureImports are the packages of the standard library that pure packages may

@@ -1,0 +1,88 @@
+package oneworld
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"banyan/internal/testing/explore"
+)
+
+var (
+	seeds = flag.Int("seeds", 0, "number of runs of TestOneWorld, beyond those of the exploration")
+	from  = flag.Uint64("from", 0, "the first seed")
+	show  = flag.Bool("show", false, "play run -from and show what happens")
+)
+
+// Jobs keep their promises under faults of all kinds. What is drawn is what a seed says, so a run
+// that fails is played again by "banyan sim job --seed N --log".
+func TestOneWorld(t *testing.T) {
+	if *show {
+		Run(Settings{Seed: *from, Log: func(line string) { fmt.Println(line) }})
+		return
+	}
+	n := 600
+	switch {
+	case *seeds > 0:
+		n = *seeds
+	case explore.Long():
+		n = 10_000
+	case testing.Short():
+		n = 60
+	}
+	count := map[string]int{}
+	var lock sync.Mutex
+	var next, broken atomic.Int64
+	var workers sync.WaitGroup
+	longest := time.Duration(0)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for {
+				seed := *from + uint64(next.Add(1)-1)
+				if seed >= *from+uint64(n) || broken.Load() >= 10 {
+					return
+				}
+				start := time.Now()
+				r := Run(Settings{Seed: seed})
+				lock.Lock()
+				count[r.Outcome]++
+				longest = max(longest, time.Since(start))
+				lock.Unlock()
+				if r.Err != nil {
+					broken.Add(1)
+					t.Errorf("seed %d: %v\nfaults: %v", seed, r.Err, r.Faults)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	t.Logf("%d runs: %v; the longest took %v", n, count, longest)
+	if broken.Load() == 0 && (count[Finished] < n/2 || count[RankLost] == 0 || n >= 300 && count[NoMajority] == 0) {
+		t.Error("the runs aren't of all kinds")
+	}
+}
+
+// The same seed gives the same run.
+func TestSeed(t *testing.T) {
+	var logs [2]string
+	for i := range logs {
+		Run(Settings{Seed: 7, Log: func(line string) { logs[i] += line + "\n" }})
+	}
+	if logs[0] != logs[1] || logs[0] == "" {
+		t.Error("two runs of one seed differ")
+	}
+}
+
+// Without faults the output is whole, nothing is started anew, and one steward leads.
+func TestUndisturbed(t *testing.T) {
+	for seed := range uint64(20) {
+		r := Run(Settings{Seed: seed, Faults: []Fault{}})
+		if r.Err != nil || r.Outcome != Finished || r.Terms != 1 || r.Views > 1 {
+			t.Errorf("seed %d: %v, %d terms, %d views: %v", seed, r.Outcome, r.Terms, r.Views, r.Err)
+		}
+	}
+}
