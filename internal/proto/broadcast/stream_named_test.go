@@ -131,7 +131,7 @@ func namedWorld(scheme Scheme, seed uint64) *streamWorld {
 // Members die at random times. All live ones get every broadcast of a live root, and agree on those
 // of dead ones, whatever the scheme.
 func TestStreamNamedRandomDeaths(t *testing.T) {
-	seeds := uint64(8)
+	seeds := uint64(4)
 	if explore.Long() {
 		seeds = 1000
 	}

@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/queue"
+	"banyan/internal/testing/explore"
 )
 
 func TestStreamUndisturbed(t *testing.T) {
@@ -84,8 +85,10 @@ func randomStreamWorld(seed uint64) *streamWorld {
 }
 
 func TestStreamRandomDeaths(t *testing.T) {
-	seeds := uint64(600)
-	if testing.Short() {
+	seeds := uint64(200)
+	if explore.Long() {
+		seeds = 6000
+	} else if testing.Short() {
 		seeds = 100
 	}
 	for seed := range seeds {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/explore"
 )
 
 // overlap lets f processes die at random, each while the configuration is still unstable from
@@ -55,10 +56,10 @@ func TestStabilizationTime(t *testing.T) {
 	for n, seeds := range runs {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
+			if n > 1000 && !explore.Long() {
+				t.Skip("some seconds: make soak runs it")
+			}
 			if testing.Short() {
-				if n > 1000 {
-					t.Skip("some seconds")
-				}
 				seeds = (seeds + 9) / 10
 			}
 			tree := 0 // ⌊log2 n⌋
@@ -97,12 +98,15 @@ func TestEveryCrashPointOfTwo(t *testing.T) {
 		"all":    func(_, _ proto.Proc) (proto.Time, bool) { return tau / 2, true },
 		"before": func(holder, dead proto.Proc) (proto.Time, bool) { return tau / 2, (holder+1)%8 == dead },
 	}
-	const timings = 8 // the first with all transits alike, the others random
+	timings := uint64(4) // the first with all transits alike, the others random
+	if explore.Long() {
+		timings = 64
+	}
 	for name, held := range holders {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cases := 0
-			for run := range uint64(7 * timings) {
+			cases := uint64(0)
+			for run := range 7 * timings {
 				second, seed := proto.Proc(1+run%7), run/7
 				for point := 0; ; point++ {
 					w := newWorld(8, seed)
@@ -136,8 +140,10 @@ func TestEveryCrashPointOfTwo(t *testing.T) {
 // Three of 16 processes die, the second and the third after a number of messages each. The test
 // takes a sample.
 func TestCrashPointsOfThree(t *testing.T) {
-	seeds := uint64(600)
-	if testing.Short() {
+	seeds := uint64(200)
+	if explore.Long() {
+		seeds = 6000
+	} else if testing.Short() {
 		seeds = 60
 	}
 	for seed := range seeds {
