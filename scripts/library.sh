@@ -6,7 +6,8 @@
 #   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}
 #
 # DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
-# mpi and no mpifort to use it; include 'mpif.h' needs neither here.
+# mpi and no mpifort to use it; include 'mpif.h' needs neither here. PROFILE=off builds the library
+# without its profile, for tests: they share then what Go has compiled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,7 +33,7 @@ go build -o "$build/banyan" ./cmd/banyan
 put "$build/banyan" "$bin"
 # The profile isn't called default.pgo. By that name go build, go test and go vet ./... would take it
 # too, and compile the runtime twice.
-go build -pgo capi/library.pgo -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' \
+go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags '-extldflags=-Wl,-soname,libmpi_abi.so.1' \
 	-o "$build/libmpi_abi.so.1" ./capi
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"

@@ -192,7 +192,7 @@ type cutMember struct {
 // others may be no majority then.
 const (
 	cutPeriod  = 15 * time.Millisecond
-	cutTimeout = time.Second
+	cutTimeout = 2 * time.Second
 )
 
 func (w *cutNetwork) join(t *testing.T, name string, seeds ...string) cutMember {

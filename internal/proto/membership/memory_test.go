@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"unsafe"
+
+	"banyan/internal/testing/explore"
 )
 
 // kept is how many bytes of memory the result of make takes.
@@ -65,7 +67,11 @@ func TestLocalised(t *testing.T) {
 	const arity = 2
 	random := rand.New(rand.NewPCG(1, 1))
 	local := int(unsafe.Sizeof(neighbourhood{}))
-	for _, n := range []int{1 << 10, 1 << 15, 1 << 20} {
+	sizes := []int{1 << 10, 1 << 15}
+	if explore.Long() {
+		sizes = append(sizes, 1<<20) // some seconds
+	}
+	for _, n := range sizes {
 		deaths := 40
 		if n > 1<<16 {
 			deaths = 8
