@@ -67,7 +67,7 @@ func (n *node) turnEarly(to proto.Proc, context, seq uint64, id uint32) {
 	for i := range n.early {
 		e := &n.early[i]
 		if e.Body.kind == offer && e.Body.seq == seq && e.Body.context() == context && n.sourceOf(n.local(e.From)) == n.sourceOf(to) {
-			e.From, e.Body.id = n.proc(to), id
+			e.From, e.Body.id, e.Body.receiver = n.proc(to), id, 0
 		}
 	}
 }

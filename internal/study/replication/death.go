@@ -20,11 +20,17 @@ type pause struct {
 // of it.
 func (n *node) die() {
 	n.now = max(n.now, n.dies)
-	n.phase = dead
 	n.tally.diedAt = n.dies
+	n.tally.deaths++
 	n.tally.retains(n)
-	n.port.Clear()
 	s := &n.job.settings
+	about := body{kind: news, id: uint32(n.self), total: uint64(n.dies)}
+	if n.heal != nil {
+		about.receiver = uint32(n.heal.incarnation)
+		n.port.Post(n.dies+s.Detection, n.job.launcher(), about)
+		n.port.Post(n.dies+s.Healing.After, n.job.launcher(), body{kind: help, id: uint32(n.self), receiver: about.receiver + 1})
+	}
+	n.phase = dead
 	for local := range proto.Proc(len(n.around.ranks) * s.Degree) {
 		to := n.proc(local)
 		if to == n.self {
@@ -34,14 +40,17 @@ func (n *node) die() {
 		if s.Spread > 0 {
 			at += proto.Time(n.draw() * float64(s.Spread))
 		}
-		n.port.Post(at, to, body{kind: news, total: uint64(n.dies)})
+		n.port.Post(at, to, about)
 	}
 }
 
 // heard takes the news of a death.
 func (n *node) heard(f *frame) {
-	p := n.local(f.From)
+	p := n.local(proto.Proc(f.Body.id))
 	src := n.sourceOf(p)
+	if n.heal != nil {
+		n.heal.know(&f.Body)
+	}
 	if !n.job.settings.Mirror && src != n.around.localRank(n.rank) && n.machine.Source(src) == p {
 		n.pauses = append(n.pauses, pause{src, proto.Time(f.Body.total)})
 	}
@@ -51,7 +60,7 @@ func (n *node) heard(f *frame) {
 		}
 	}
 	n.dropOffersOf(p)
-	n.machine.Dead(p, 0, &n.out)
+	n.machine.Dead(p, proto.Incarnation(f.Body.receiver), &n.out)
 	n.carryOut()
 	n.tally.retains(n)
 	if n.machine.Lost(src) {
@@ -100,6 +109,11 @@ func newCrashes(l layout.Layout, events []fault.Event) *crashes {
 		}
 	}
 	return c
+}
+
+// mortal says whether a fault plan may kill this process. It kills no replacement.
+func (n *node) mortal() bool {
+	return n.job.crashes != nil && (n.heal == nil || n.heal.incarnation == 0)
 }
 
 func (c *crashes) strikesSend(p proto.Proc, send int64) bool {

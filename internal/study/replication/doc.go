@@ -19,6 +19,9 @@
 //   - A death is clean: what the process has handed to its port is sent. The others hear of it
 //     after Settings.Detection, at once even if they compute. Substitutes send what they retain;
 //     messages wait for their cause; transfers turn to another sender.
+//   - A replacement is a new incarnation, one at a time, with its donor's state: notes, state and
+//     pauses as in package process (Healing). All processes of a job take part in the conversation.
+//     Those outside of the neighbourhood cost the others' processors what their frames do.
 //   - Each process draws how long it computes, replica 0 of a rank as the rank in the job without
 //     replicas, so that jobs that are compared have the same program.
 //
@@ -35,8 +38,12 @@
 // fit into memory. Stamps are on the wire in either case, unless Settings.NoStamps. Collectives
 // take part in the program's clock.
 //
+// Of healing, a replacement's way to its first safe point is a time (Healing.After), and the frames
+// aren't compared with real processes' yet. Replacements aren't killed by Crashes. The state is one
+// frame in the network.
+//
 // A message above EagerLimit is one frame in the network. Heartbeats, views, the shutdown and the
-// start of a job aren't simulated, nor are healing, verification, ranks of different degrees,
+// start of a job aren't simulated, nor are verification, ranks of different degrees,
 // deaths that lose a rank in jobs that survive it, and hosts whose processes share a port. Only
 // frames queue; the queue of a port has no bound.
 //

@@ -9,14 +9,21 @@ import (
 type kind uint8
 
 const (
-	eager   kind = iota + 1 // a message
-	offer                   // of a message that is too large to be sent unasked
-	pull                    // the answer: the data is wanted
-	data                    // all of it
-	ack                     // the first record of acknowledgement of a frame
-	ackMore                 // another one of the same frame
-	report                  // how much a program has received (mirror)
-	news                    // of a death, from outside of the network
+	eager    kind = iota + 1 // a message
+	offer                    // of a message that is too large to be sent unasked
+	pull                     // the answer: the data is wanted
+	data                     // all of it
+	ack                      // the first record of acknowledgement of a frame
+	ackMore                  // another one of the same frame
+	report                   // how much a program has received (mirror)
+	note                     // of the conversation about a replacement
+	state                    // of a donor, all of it
+	healed                   // the answer: the replacement's program goes on
+	news                     // of a death, from outside of the network
+	help                     // likewise: a replacement waits for a donor
+	declined                 // likewise: the donor is through with its program
+	handed                   // likewise: it has sent its state
+	joined                   // likewise: the replacement's program goes on
 )
 
 // body is what a frame carries, beside the bytes that only its size tells of.
@@ -25,8 +32,8 @@ type body struct {
 	single     bool
 	collective bool
 	tag        int32
-	id         uint32 // of an offer at its sender; pull and data: see there
-	receiver   uint32 // pull and data: the arrival at the receiver
+	id         uint32 // of an offer at its sender; pull and data: see there; else the process that it is about
+	receiver   uint32 // pull and data: the arrival at the receiver; else that process's incarnation
 	seq        uint64
 	total      uint64
 	stamp      []byte // nil unless causality is simulated
@@ -52,7 +59,7 @@ func (b body) Class() loggp.Class {
 		return loggp.Patient
 	case ack, ackMore:
 		return loggp.Quiet
-	case news:
+	case news, help, declined, handed, joined:
 		return loggp.Urgent
 	}
 	return loggp.Prompt

@@ -24,9 +24,10 @@ type job struct {
 	// sent, in tests, is told of each frame, and when it arrives.
 	sent func(at proto.Time, from, to proto.Proc, k kind, size int64)
 
-	lock     sync.Mutex // of what follows
-	lostRank proto.Rank
-	lostAt   proto.Time
+	lock      sync.Mutex // of what follows
+	snapshots map[proto.Proc]*snapshot
+	lostRank  proto.Rank
+	lostAt    proto.Time
 }
 
 // lost notes that all replicas of a rank are dead.
@@ -49,6 +50,9 @@ func Run(ctx context.Context, s Settings, workers int, progress func(frames int6
 	for i, n := range nodes {
 		list[i] = n
 	}
+	if s.Healing.After > 0 {
+		list = append(list, &launcher{job: j, nodes: nodes, dead: map[proto.Proc]bool{}})
+	}
 	network := loggp.New(s.Costs.Model, list, workers)
 	if err := network.Run(ctx, func(_ proto.Time, frames int64) {
 		if progress != nil {
@@ -68,7 +72,7 @@ func newJob(s Settings) (*job, []*node, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &job{settings: s, pattern: p, layout: layout.Uniform(s.Pattern.Ranks, s.Degree), replicated: s.Degree > 1, lostAt: proto.Never}
+	j := &job{settings: s, pattern: p, layout: layout.Uniform(s.Pattern.Ranks, s.Degree), replicated: s.Degree > 1, lostAt: proto.Never, snapshots: map[proto.Proc]*snapshot{}}
 	if j.replicated && !s.NoStamps {
 		j.stampSize = stampEntry * int64(s.Pattern.Ranks)
 	}
@@ -85,10 +89,9 @@ func newJob(s Settings) (*job, []*node, error) {
 	nodes := make([]*node, j.layout.Procs())
 	for r, list := range partners {
 		around := newNeighbourhood(proto.Rank(r), list, s.Pattern.Ranks)
-		local := around.layout(s.Degree)
 		for replica := range s.Degree {
 			self := j.layout.Proc(proto.Rank(r), replica)
-			n := newNode(j, self, around, local)
+			n := newNode(j, self, around)
 			if j.crashes != nil {
 				if at, ok := j.crashes.at[self]; ok {
 					n.dies = proto.Time(at)

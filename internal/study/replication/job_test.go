@@ -124,7 +124,7 @@ func TestNeighbourhoods(t *testing.T) {
 				t.Fatal("a rank has all others as partners: nothing is tested")
 			}
 			around := &neighbourhood{all, true}
-			whole := newNode(j, n.self, around, around.layout(3))
+			whole := newNode(j, n.self, around)
 			whole.dies = n.dies
 			list[p], nodes[p] = whole, whole
 		}

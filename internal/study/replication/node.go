@@ -3,7 +3,6 @@ package replication
 import (
 	"math"
 
-	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/causal"
 	"banyan/internal/proto/match"
@@ -50,6 +49,7 @@ type node struct {
 	early        []frame            // messages that wait for their cause
 	learned      [][]byte           // stamps of what the program receives, until it knows
 	pauses       []pause
+	heal         *healing // nil unless the dead are replaced
 
 	tally tally
 }
@@ -61,6 +61,9 @@ const (
 	running   phase = iota // issues operations
 	computing              // until node.until
 	waiting                // for the end of operations
+	donating               // until all have prepared
+	given                  // its state; until all know the replacement
+	joining                // as a replacement, likewise
 	finished
 	dead
 )
@@ -70,19 +73,17 @@ var _ loggp.Node[body] = (*node)(nil)
 // Act implements loggp.Node.
 func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 	n.port = p
-	if n.phase == dead {
-		p.Clear()
-		return proto.Never
+	for n.phase != dead || n.raised(end) {
+		wake = n.act(end)
+		if n.phase != dead && (n.dies < end || n.now >= n.dies) {
+			n.die()
+		}
+		if n.phase != dead {
+			return min(wake, n.dies)
+		}
 	}
-	wake = n.act(end)
-	if n.phase != dead && (n.dies < end || n.now >= n.dies) {
-		n.die()
-	}
-	if n.phase == dead {
-		p.Clear()
-		return proto.Never
-	}
-	return min(wake, n.dies)
+	p.Await(1, 0, proto.Never)
+	return min(p.Next(), p.NextUrgent())
 }
 
 // act does what there is to do before a time, and says when it goes on. What it does with an event
@@ -90,6 +91,10 @@ func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 // that issues operations isn't interrupted.
 func (n *node) act(end proto.Time) (wake proto.Time) {
 	for n.phase != dead && n.now < n.dies {
+		if n.heal != nil && n.heal.handover {
+			n.handOver()
+			continue
+		}
 		if n.phase == running {
 			n.run()
 			continue
@@ -202,7 +207,10 @@ func (n *node) run() {
 				n.finish()
 				return
 			}
-			if n.job.crashes != nil && n.job.crashes.strikesStep(n.self, n.step) {
+			if n.donates() {
+				return
+			}
+			if n.mortal() && n.job.crashes.strikesStep(n.self, n.step) {
 				n.dies = n.now
 				n.die()
 				return
@@ -226,7 +234,7 @@ func (n *node) run() {
 			n.receive(op)
 		case pattern.Send:
 			n.sends++
-			if n.job.crashes != nil && n.job.crashes.strikesSend(n.self, n.sends) {
+			if n.mortal() && n.job.crashes.strikesSend(n.self, n.sends) {
 				n.dies = n.now
 				n.die()
 				return
@@ -253,6 +261,7 @@ func (n *node) finish() {
 	n.tally.retains(n)
 	n.phase = finished
 	n.tally.finished = n.now
+	n.decline()
 	if n.job.replicated {
 		n.machine.Through(&n.out)
 		n.carryOut()
@@ -278,10 +287,18 @@ func (n *node) local(p proto.Proc) proto.Proc { return n.around.local(n.job.layo
 // rankOf is a rank of the neighbourhood in the whole job.
 func (n *node) rankOf(local proto.Rank) proto.Rank { return n.around.ranks[local] }
 
+func (n *node) newMachine() *replica.Machine {
+	s := &n.job.settings
+	return replica.New(replica.Config{Layout: n.around.layout(s.Degree), Self: n.local(n.self), Mirror: s.Mirror, MaxSkew: replica.SkewLimit})
+}
+
 // newNode makes a process at time 0.
-func newNode(j *job, self proto.Proc, around *neighbourhood, local layout.Layout) *node {
+func newNode(j *job, self proto.Proc, around *neighbourhood) *node {
 	n := &node{job: j, self: self, rank: j.layout.Rank(self), around: around, dies: proto.Never, pace: replica.NewAckPace(j.settings.Printed)}
-	n.machine = replica.New(replica.Config{Layout: local, Self: n.local(self), Mirror: j.settings.Mirror, MaxSkew: replica.SkewLimit})
+	n.machine = n.newMachine()
+	if j.settings.Healing.After > 0 {
+		n.heal = new(healing)
+	}
 	n.queues = match.New()
 	if j.replicated && j.pattern.AnySource() {
 		n.clock = causal.New(n.rank, j.layout.Ranks())

@@ -11,8 +11,10 @@ type tally struct {
 	messages, offers, pulls, data, acks, records, reports int64
 	bytes                                                 int64
 	duplicates, unexpected, early                         int64
+	notes, states, deaths, healed                         int64
 	finished, diedAt                                      proto.Time
-	pause                                                 proto.Time
+	away                                                  proto.Time // from deaths to their replacements
+	pause, donorPause, healing                            proto.Time
 
 	retained     uint64 // now
 	since        proto.Time
@@ -48,6 +50,12 @@ type Outcome struct {
 	// Pause is the longest time from a death until a process that had received from the dead one
 	// had the next message of its rank; 0 if no process did. With mirror nobody waits.
 	Pause proto.Time
+	// Healed is how many of the dead were replaced. Healing is the longest time from a death until
+	// the replacement's program went on, DonorPause the longest time that a donor's program paused.
+	Healed              int
+	Healing, DonorPause proto.Time
+	// Notes are the frames of the conversation about replacements, States those of donors' states.
+	Notes, States int64
 	// RetainedPeak is how many bytes some process retained at most, RetainedMessages how many
 	// messages. RetainedMean is the mean over processes and the time until each was through.
 	RetainedPeak     uint64
@@ -57,7 +65,7 @@ type Outcome struct {
 
 // Frames are those of all kinds.
 func (o *Outcome) Frames() int64 {
-	return o.Messages + o.Offers + o.Pulls + o.Data + o.Acks + o.Reports
+	return o.Messages + o.Offers + o.Pulls + o.Data + o.Acks + o.Reports + o.Notes + o.States
 }
 
 func (j *job) outcome(nodes []*node) (*Outcome, error) {
@@ -77,17 +85,22 @@ func (j *job) outcome(nodes []*node) (*Outcome, error) {
 		o.Duplicates += t.duplicates
 		o.Unexpected += t.unexpected
 		o.Early += t.early
+		o.Notes += t.notes
+		o.States += t.states
+		o.Deaths += int(t.deaths)
+		o.Healed += int(t.healed)
 		o.Pause = max(o.Pause, t.pause)
+		o.Healing = max(o.Healing, t.healing)
+		o.DonorPause = max(o.DonorPause, t.donorPause)
 		o.RetainedPeak = max(o.RetainedPeak, t.peak)
 		o.RetainedMessages = max(o.RetainedMessages, t.peakMessages)
 		area += t.area
 		switch {
-		case t.diedAt > 0 || n.phase == dead:
-			o.Deaths++
-			lived += float64(t.diedAt)
+		case n.phase == dead:
+			lived += float64(t.diedAt - t.away)
 		case t.finished > 0 || n.phase == finished:
 			o.Time = max(o.Time, t.finished)
-			lived += float64(t.finished)
+			lived += float64(t.finished - t.away)
 		default:
 			stuck, example = stuck+1, n
 		}

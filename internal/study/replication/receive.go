@@ -15,6 +15,7 @@ type arrival struct {
 	bound      bool       // to a receive
 	from       proto.Proc // of the neighbourhood: where to pull it from; NoProc: not known
 	id         uint32     // of the offer there
+	tag        int32
 	seq, total uint64
 	stamp      []byte
 }
@@ -79,8 +80,16 @@ func (n *node) take(f *frame) {
 	case report:
 		n.spend(c.Acknowledge)
 		n.machine.Reported(n.local(f.From), f.Body.seq)
+	case note:
+		n.spend(c.Overhead)
+		n.noted(f)
+	case healed:
+		n.spend(c.Overhead)
+		n.healed(f.From)
 	case news:
 		n.heard(f)
+	case help:
+		n.help(&f.Body)
 	}
 }
 
@@ -137,7 +146,11 @@ func (n *node) deliver(f *frame) {
 	}
 	token := n.newArrival()
 	n.arrivals[token] = arrival{
-		src: src, collective: b.collective, offered: b.kind == offer, bound: ok, from: from, id: b.id, seq: b.seq, total: b.total, stamp: b.stamp,
+		src: src, collective: b.collective, offered: b.kind == offer, bound: ok, from: from, id: b.id,
+		tag: b.tag, seq: b.seq, total: b.total, stamp: b.stamp,
+	}
+	if b.kind == offer && b.receiver == forgotten {
+		n.arrivals[token].from = proto.NoProc
 	}
 	if ok {
 		n.learned = appendStamp(n.learned, b.stamp)

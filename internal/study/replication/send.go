@@ -139,6 +139,12 @@ func (n *node) carryOut() {
 			n.put(n.proc(a.To), &n.tally.reports, headerSize, body{kind: report, seq: a.Seq})
 		case replica.Redirect:
 			n.redirects = append(n.redirects, *a)
+		case replica.Tell:
+			n.tell(a)
+		case replica.Handover:
+			n.heal.handover = true // this may be in the middle of something
+		case replica.Healed:
+			n.welcomed()
 		}
 		a.Message = nil
 	}

@@ -34,6 +34,8 @@ type Settings struct {
 	// Detection is the time from a death until the others hear of it, at least the latency. Each
 	// hears of it up to Spread later.
 	Detection, Spread proto.Time
+	// Healing replaces the dead. A replacement isn't killed by Crashes.
+	Healing Healing
 	// NoStamps leaves the causal stamps out of what messages weigh. Jobs send them, 4 bytes for
 	// each rank with each message.
 	NoStamps bool
@@ -44,6 +46,7 @@ type Settings struct {
 const (
 	MaxProcesses = 1 << 20
 	MaxSteps     = 10_000_000
+	MaxState     = 2 << 30 // bytes
 	maxTime      = proto.Time(1000 * time.Second)
 	// maxPairs bounds the channels between processes: each takes some 500 bytes.
 	maxPairs = 6_000_000
@@ -73,6 +76,16 @@ func (s *Settings) Validate() error {
 		return field.Errorf("detection", "%v: want the latency, %v, to 1000s", time.Duration(s.Detection), time.Duration(s.Costs.Latency))
 	case s.Spread < 0 || s.Spread > maxTime:
 		return field.Errorf("spread", "%v: want 0 to 1000s", time.Duration(s.Spread))
+	}
+	if h := &s.Healing; h.After != 0 {
+		switch {
+		case h.After < s.Detection+s.Spread || h.After > maxTime:
+			return field.Errorf("heal-after", "%v: want the time until all have heard of a death, %v, to 1000s", time.Duration(h.After), time.Duration(s.Detection+s.Spread))
+		case h.State < 0 || h.State > MaxState:
+			return field.Errorf("state", "%d bytes: want 0 to %d", h.State, int64(MaxState))
+		case s.Printed:
+			return field.Errorf("heal-after", "the printed protocol replaces nobody")
+		}
 	}
 	for _, e := range s.Crashes {
 		if e.Action != fault.Kill {

@@ -34,7 +34,7 @@ type replicationFlags struct {
 	format          table.Format
 	workers         int
 
-	compute, detection, spread                       risk.Seconds
+	compute, detection, spread, healAfter            risk.Seconds
 	latency, overhead, gap, acknowledge, bookkeeping risk.Seconds
 	perByte, perCopy                                 float64
 }
@@ -69,7 +69,12 @@ the dead one's rank. retained_peak is the most that a process keeps for other re
 retained_mean the mean over processes and time.
 
 --crash is a fault plan of kills (docs/guide/replication.md): at a time, before a process's N-th
-send, or, as at=step:N, before its step N (from 0). The others hear of a death after --detection.`,
+send, or, as at=step:N, before its step N (from 0). The others hear of a death after --detection.
+
+With --heal-after the dead are replaced, one at a time: so long after a death a replacement waits
+for a donor, a live replica of its rank, which sends it --state bytes at the end of a step. healing_ms
+is the longest time from a death until the replacement's program goes on, donor_pause_us the
+longest that a donor's waits.`,
 		Example: `  # a halo exchange of 64 × 64 blocks, two replicas each, with both protocols
   banyan sim replication --pattern halo2d --ranks 4096 --protocol parallel,mirror
 
@@ -78,6 +83,9 @@ send, or, as at=step:N, before its step N (from 0). The others hear of a death a
 
   # a death in step 10, noticed after 200 µs; for a program
   banyan sim replication --ranks 64 --crash 'kill rank=3 at=step:10' --detection 200us --format json
+
+  # both replicas of a rank die, the second after the first has been replaced
+  banyan sim replication --ranks 64 --crash 'kill rank=3 at=10ms; kill rank=3 replica=1 at=60ms' --heal-after 20ms --state 16777216
 
   # on another network, as measured there
   banyan sim replication --pattern fft --ranks 256 --network cluster.json --out fft.csv --format csv`,
@@ -106,6 +114,8 @@ send, or, as at=step:N, before its step N (from 0). The others hear of a death a
 	flags.StringVar(&f.crash, "crash", "", "fault `PLAN`: who dies when")
 	flags.Var(&f.detection, "detection", "time from a death until the others hear of it")
 	flags.Var(&f.spread, "spread", "each hears of it up to so much later")
+	flags.Var(&f.healAfter, "heal-after", "time from a death until a replacement waits (default nobody is replaced)")
+	flags.Int64Var(&f.s.Healing.State, "state", 1<<20, "bytes of a program's state, which a donor sends")
 	flags.StringVar(&f.network, "network", "infiniband", "what messages cost: infiniband, ethernet or a `FILE`")
 	flags.Var(&f.latency, "latency", "L, instead of the network's")
 	flags.Var(&f.overhead, "overhead", "o, instead of the network's")
@@ -114,7 +124,7 @@ send, or, as at=step:N, before its step N (from 0). The others hear of a death a
 	flags.Float64Var(&f.perCopy, "per-copy", 0, "nanoseconds to copy a byte, instead of the network's")
 	flags.Var(&f.acknowledge, "acknowledge", "overhead of an acknowledgement, instead of the network's")
 	flags.Var(&f.bookkeeping, "replication", "what replication adds to an overhead, instead of the network's")
-	for _, name := range []string{"spread", "latency", "overhead", "gap", "per-byte", "per-copy", "acknowledge", "replication", "levels", "blocks"} {
+	for _, name := range []string{"spread", "heal-after", "latency", "overhead", "gap", "per-byte", "per-copy", "acknowledge", "replication", "levels", "blocks"} {
 		flags.Lookup(name).DefValue = ""
 	}
 	flags.BoolVar(&f.stamps, "stamps", true, "messages carry causal stamps, 4 bytes for each rank, as in real jobs")
@@ -133,6 +143,7 @@ func (f *replicationFlags) jobs(flags *pflag.FlagSet) ([]replication.Settings, e
 	}
 	f.s.Costs = costs
 	f.s.Compute, f.s.Detection, f.s.Spread = nanoseconds(f.compute), nanoseconds(f.detection), nanoseconds(f.spread)
+	f.s.Healing.After = nanoseconds(f.healAfter)
 	f.s.NoStamps = !f.stamps
 	plan, err := fault.Parse(f.crash)
 	if err != nil {
@@ -235,7 +246,7 @@ func (f *replicationFlags) simulate(ctx context.Context, w io.Writer, jobs []rep
 			row.native = rows[i-1].native
 		} else {
 			native := s
-			native.Degree, native.Mirror, native.Printed, native.Crashes = 1, false, false, nil
+			native.Degree, native.Mirror, native.Printed, native.Crashes, native.Healing = 1, false, false, nil, replication.Healing{}
 			var err error
 			if row.native, err = run(native); err != nil {
 				return err
@@ -255,7 +266,7 @@ func (f *replicationFlags) write(w io.Writer, rows []replicationRow) error {
 	columns := replicationColumns
 	if f.format == table.Text {
 		columns = slices.DeleteFunc(slices.Clone(columns), func(c table.Column[replicationRow]) bool {
-			return slices.Contains(replicationForPrograms, c.Name)
+			return slices.Contains(replicationForPrograms, c.Name) || f.s.Healing.After == 0 && slices.Contains(replicationHealing, c.Name)
 		})
 	}
 	write := func(w io.Writer) error {

@@ -14,8 +14,11 @@ type replicationRow struct {
 // replicationForPrograms are the columns that a table of several rows leaves out for people.
 var replicationForPrograms = []string{
 	"pattern", "steps", "compute_us", "jitter", "native_messages", "native_bytes", "offers", "pulls", "data", "ack_records", "reports",
-	"duplicates", "unexpected", "early", "retained_messages",
+	"healing_notes", "duplicates", "unexpected", "early", "retained_messages",
 }
+
+// replicationHealing are those that it leaves out if nobody is replaced.
+var replicationHealing = []string{"healed", "healing_ms", "donor_pause_us"}
 
 var replicationColumns = []table.Column[replicationRow]{
 	table.Col("pattern", func(r *replicationRow) any { return r.s.Pattern.Kind }),
@@ -41,6 +44,11 @@ var replicationColumns = []table.Column[replicationRow]{
 	}),
 	table.Col("deaths", func(r *replicationRow) any { return r.o.Deaths }),
 	table.Col("pause_us", func(r *replicationRow) any { return microseconds(r.o.Pause, r.o.Pause > 0) }),
+	table.Col("healed", func(r *replicationRow) any { return r.o.Healed }),
+	table.Col("healing_ms", func(r *replicationRow) any {
+		return table.Optional(float64(r.o.Healing)/1e6, r.o.Healed > 0)
+	}),
+	table.Col("donor_pause_us", func(r *replicationRow) any { return microseconds(r.o.DonorPause, r.o.Healed > 0) }),
 	table.Col("retained_peak", func(r *replicationRow) any { return r.o.RetainedPeak }),
 	table.Col("retained_mean", func(r *replicationRow) any { return r.o.RetainedMean }),
 	table.Col("retained_messages", func(r *replicationRow) any { return r.o.RetainedMessages }),
@@ -53,6 +61,7 @@ var replicationColumns = []table.Column[replicationRow]{
 	table.Col("acks", func(r *replicationRow) any { return r.o.Acks }),
 	table.Col("ack_records", func(r *replicationRow) any { return r.o.Records }),
 	table.Col("reports", func(r *replicationRow) any { return r.o.Reports }),
+	table.Col("healing_notes", func(r *replicationRow) any { return r.o.Notes }),
 	table.Col("sent_bytes", func(r *replicationRow) any { return r.o.Bytes }),
 	table.Col("duplicates", func(r *replicationRow) any { return r.o.Duplicates }),
 	table.Col("unexpected", func(r *replicationRow) any { return r.o.Unexpected }),

@@ -5,10 +5,11 @@
 //
 // A frame of s bytes that a process hands to its port at time t leaves when the port is free. It
 // occupies the port for max(g, s·G), and arrives L + s·G after it began to leave. The receiver's
-// port takes one frame at a time as well: two that come together are through g, or the second
-// one's s·G, after each other. The overhead o is the processor's, and so the business of a Node,
-// which knows what it does: it hands a frame over when it has spent o, and spends o on a frame that
-// it takes. Frames of one process to another arrive in the order in which they were sent.
+// port takes one frame at a time as well, in the order in which their first bytes come: it's
+// occupied for max(g, s·G), and then takes the next one. The overhead o is the processor's, and so
+// the business of a Node, which knows what it does: it hands a frame over when it has spent o, and
+// spends o on a frame that it takes. Frames of one process to another arrive in the order in which
+// they were sent.
 //
 // # Windows
 //

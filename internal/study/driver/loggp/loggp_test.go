@@ -85,8 +85,24 @@ func TestSend(t *testing.T) {
 		p.Send(at+1, 1, 1, word{text: "c"})
 	}}
 	play(t, m, 1, sender, receiver)
-	// a leaves at 0, b at 10, c at 50.
-	expect(t, receiver, "102 a", "150 b", "190 c", "602 a", "650 b", "690 c")
+	// a leaves at 0, b at 10, c at 50. When the last byte of b has arrived the first of c does.
+	expect(t, receiver, "102 a", "150 b", "152 c", "602 a", "650 b", "652 c")
+}
+
+// The receiver's port takes frames of different sizes in the order of their first bytes, and none
+// costs more than its own time.
+func TestReceiveSizes(t *testing.T) {
+	m := Model{Latency: 100, Gap: 10, PerByte: 2}
+	send := func(size uint32, text string) func(*Port[word], proto.Time) {
+		return func(p *Port[word], at proto.Time) { p.Send(at, 0, size, word{text: text}) }
+	}
+	receiver := &script{}
+	play(t, m, 1, receiver,
+		&script{at: []proto.Time{0, 1000}, do: send(50, "large")},    // first bytes at 100 and 1100
+		&script{at: []proto.Time{30, 995}, do: send(1, "small")},     // at 130 and 1095: occupies the port to 1105
+		&script{at: []proto.Time{101, 1201}, do: send(20, "medium")}, // at 201 and 1301
+	)
+	expect(t, receiver, "200 large", "202 small", "250 medium", "1097 small", "1205 large", "1341 medium")
 }
 
 // Two frames that come together are through the receiver's port one after the other.

@@ -34,11 +34,11 @@ type Frame[B Body] struct {
 	Body     B
 }
 
-// before says whether a frame comes before another at their receiver.
-func (f *Frame[B]) before(g *Frame[B]) bool {
-	switch {
-	case f.At != g.At:
-		return f.At < g.At
+// before says whether the first byte of a frame comes before that of another at their receiver.
+func (f *Frame[B]) before(g *Frame[B], m *Model) bool {
+	switch a, b := f.At-m.Stretch(f.Size), g.At-m.Stretch(g.Size); {
+	case a != b:
+		return a < b
 	case f.From != g.From:
 		return f.From < g.From
 	}
@@ -57,9 +57,9 @@ type Port[B Body] struct {
 	awaitedBytes, bytes      int64
 	within                   proto.Time // a patient frame wakes the node so long after it came
 
-	leaves  proto.Time // when the port is free to send
-	arrives proto.Time // when it was free to receive
-	sent    uint32
+	leaves proto.Time // when the port is free to send
+	free   proto.Time // when it is free to receive
+	sent   uint32
 
 	inbox, urgent inbox[B]
 }
@@ -91,10 +91,10 @@ func (p *Port[B]) Next() proto.Time {
 		return proto.Never
 	}
 	f := p.inbox.first()
-	if f.Size == 0 || f.At >= p.arrives {
+	if f.Size == 0 {
 		return f.At
 	}
-	return p.arrives
+	return max(f.At, p.free+p.owner.network.model.Stretch(f.Size))
 }
 
 // Take takes the first frame. It stays valid until the node's next call.
@@ -111,8 +111,7 @@ func (p *Port[B]) Take() *Frame[B] {
 	}
 	if f.Size > 0 {
 		m := &p.owner.network.model
-		// The next one that comes meanwhile has its first byte here already.
-		p.arrives = at + m.Occupied(f.Size)
+		p.free = at - m.Stretch(f.Size) + m.Occupied(f.Size)
 	}
 	return f
 }
@@ -149,7 +148,7 @@ func (p *Port[B]) met() bool {
 func (p *Port[B]) insert(f *Frame[B]) (wakes bool, at proto.Time) {
 	switch f.Body.Class() {
 	case Urgent:
-		p.urgent.insert(f)
+		p.urgent.insert(f, &p.owner.network.model)
 		return true, f.At
 	case Prompt:
 		p.prompt++
@@ -158,13 +157,13 @@ func (p *Port[B]) insert(f *Frame[B]) (wakes bool, at proto.Time) {
 		p.patient++
 		p.bytes += int64(f.Size)
 		if wakes = p.awaited <= 1 || p.met(); !wakes && p.within != proto.Never {
-			p.inbox.insert(f)
+			p.inbox.insert(f, &p.owner.network.model)
 			return true, f.At + p.within
 		}
 	case Quiet:
 		wakes = p.awaited <= 1
 	}
-	p.inbox.insert(f)
+	p.inbox.insert(f, &p.owner.network.model)
 	return wakes, max(f.At, p.ignore)
 }
 
@@ -192,14 +191,14 @@ func (b *inbox[B]) take() *Frame[B] {
 }
 
 // insert puts a frame where it belongs: mostly the end.
-func (b *inbox[B]) insert(f *Frame[B]) {
+func (b *inbox[B]) insert(f *Frame[B], m *Model) {
 	if b.head > 0 && len(b.frames) == cap(b.frames) {
 		b.frames = b.frames[:copy(b.frames, b.frames[b.head:])]
 		b.head = 0
 	}
 	b.frames = append(b.frames, *f)
 	i := len(b.frames) - 1
-	for ; i > b.head && f.before(&b.frames[i-1]); i-- {
+	for ; i > b.head && f.before(&b.frames[i-1], m); i-- {
 		b.frames[i] = b.frames[i-1]
 	}
 	b.frames[i] = *f
