@@ -206,7 +206,8 @@ things() {
 	done < <(ps -eo pidns=,pid=,ppid=,args= --sort start_time,pid)
 	local -a places=("/proc/$pid/root/dev/shm" "/proc/$pid/root$dir/local/run")
 	[ "$name" = c ] || places+=("/proc/$pid/root/tmp")
-	find "${places[@]}" -xdev -mindepth 1 -printf "$name file %f\n"
+	# The folder for jobs' sockets is the user's, and stays; what is in it doesn't.
+	find "${places[@]}" -xdev -mindepth 1 ! \( -name banyan -type d -empty \) -printf "$name file %f\n"
 }
 
 # left prints what is new since the hosts were booted.
