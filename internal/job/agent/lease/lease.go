@@ -105,17 +105,6 @@ func (g *Granter) Asked(now proto.Time, r Request) (Grant, bool) {
 	return g.grant(now, g.length), true
 }
 
-// Lengthen makes the leases that are granted from now on as long as length, and grants the last
-// request once more, which has effect if that is longer. This is for a side that is about to
-// pause, and for its return. It returns false if there is no request to grant.
-func (g *Granter) Lengthen(now, length proto.Time) (Grant, bool) {
-	g.length = length
-	if g.Over(now) || g.last.At == 0 {
-		return Grant{}, false
-	}
-	return g.grant(now, g.length), true
-}
-
 func (g *Granter) grant(now, length proto.Time) Grant {
 	left := g.granted[:0]
 	for _, old := range g.granted {

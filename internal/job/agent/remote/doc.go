@@ -19,8 +19,8 @@
 // A broken connection is a hint. The launcher holds the processes of a host for dead only when the
 // agent has said that it killed them all, when its parent has said that it died with them
 // ([Testimony]), or when each lease that it granted to the agent is certainly over (package
-// lease). An agent without a lease kills its processes and ends; if it is
-// stopped its kernel does (package deadline).
+// lease). An agent without a lease kills its processes and ends; if it is stopped its kernel does
+// (package deadline).
 //
 // # When a launcher is lost
 //
@@ -43,6 +43,5 @@
 // # Limits
 //
 // If an agent and its parent (package guard) are killed at once the launcher learns it only by the
-// lease. A launcher that is stopped for longer than the lease loses its
-// hosts, unless it made their leases longer first ([Remote.Lengthen]).
+// lease. A launcher that is stopped for longer than the lease loses its hosts.
 package remote

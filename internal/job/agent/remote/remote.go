@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,17 +102,6 @@ func (r *Remote) Reaped() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reaped
-}
-
-// Lengthen makes the agent's leases as long as limit from now on, because the launcher is about to
-// pause; 0 makes them as short as they were. A host that dies meanwhile is lost when such a lease
-// is over. It doesn't wait until the agent knows.
-func (r *Remote) Lengthen(limit time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if g, ok := r.granter.Lengthen(boottime(), proto.Time(cmp.Or(limit, r.length))); ok {
-		r.link.Urge(wire.Frame{Kind: wire.Grant, Grant: g})
-	}
 }
 
 // request takes an agent's request for a lease. It returns false if the agent gets none, because

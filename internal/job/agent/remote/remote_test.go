@@ -275,28 +275,6 @@ func TestLeaseEnds(t *testing.T) {
 	r.proxy.open()
 }
 
-// Longer leases outlast a pause of the launcher, here a network that lets nothing pass.
-func TestLengthen(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Options{Lease: 500 * time.Millisecond})
-	p := r.start(agent.Spec{Proc: 2, Input: agent.SomeInput})[0]
-	r.remote.Lengthen(time.Hour)
-	time.Sleep(200 * time.Millisecond)
-	r.proxy.block()
-	time.Sleep(1500 * time.Millisecond)
-	r.proxy.open()
-	io.WriteString(p.Stdin(), "x")
-	if _, err := io.ReadFull(p.Stdout(), make([]byte, 1)); err != nil {
-		t.Error(err)
-	}
-	r.remote.Lengthen(0)
-	until(t, "a short lease", func() bool {
-		r.remote.mu.Lock()
-		defer r.remote.mu.Unlock()
-		return r.remote.granter.End() < boottime()+10e9
-	})
-}
-
 // Whatever breaks the connections, each byte and each message comes once and in order.
 func TestCuts(t *testing.T) {
 	t.Parallel()
