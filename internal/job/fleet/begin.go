@@ -2,12 +2,14 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/starter"
+	"banyan/internal/job/starter/stage"
 )
 
 // begin starts all agents.
@@ -38,6 +40,13 @@ func (m *muster) begin(ctx context.Context, f *Fleet) error {
 	}
 	crew := m.crew(ctx, far)
 	crew.Key, crew.Order.Connect = f.key, f.listener.Addresses()
+	if m.Stage {
+		if f.files, err = stage.Serve(f.key, starter.Servable(m.Order.Files)); err != nil {
+			return fmt.Errorf("no port for the job's files: %w", err)
+		}
+		crew.Order.Stage = remote.Addresses(f.files.Port())
+		f.config.Order.Stage = crew.Order.Stage // for hosts that are added
+	}
 	f.starters.Go(func() { crew.Run(ctx) })
 	for _, h := range far {
 		f.starters.Go(func() {

@@ -30,11 +30,15 @@ import (
 	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
 	"banyan/internal/job/starter"
+	"banyan/internal/job/starter/stage"
 	"banyan/internal/proto"
 )
 
 // DefaultLimit is how long hosts may take to come up.
 const DefaultLimit = 60 * time.Second
+
+// stageLimit is how long they may take if files are sent to them.
+const stageLimit = 5 * time.Minute
 
 // grace is how long spare hosts may take longer than the others.
 const grace = 3 * time.Second
@@ -55,6 +59,7 @@ type Config struct {
 	How   starter.How
 	Self  string        // the path of banyan
 	Order starter.Order // Dir, Umask and Files
+	Stage bool          // files are sent to hosts that don't have them, or other ones
 	// Join, if given, says where agents that something else starts come to; How, Self and Order
 	// mean nothing then. The hosts are the agents from number 0 on, and are renamed when they come.
 	Join *Join
@@ -81,6 +86,7 @@ type Fleet struct {
 	arrivals chan launcher.Arrival // of hosts, in the order in which they are added to the job
 	note     func(text string)
 	listener *remote.Listener // nil: all is here
+	files    *stage.Server    // nil: none are sent
 	cancel   context.CancelFunc
 	starters sync.WaitGroup
 }
@@ -93,6 +99,9 @@ type Phases struct {
 
 // Start brings up the agents. If the job can't be placed the error is a *placement.ImpossibleError.
 func Start(ctx context.Context, c Config) (f *Fleet, err error) {
+	if c.Limit == 0 && c.Stage {
+		c.Limit = stageLimit
+	}
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
 	c.Job.Hosts = describe(c.Hosts, c.Spares)
 	p, err := c.Job.Place()
@@ -231,6 +240,9 @@ func (f *Fleet) known(on []int, living []bool) (placement.Job, placement.Running
 func (f *Fleet) Close() {
 	if f.listener != nil {
 		f.listener.Close()
+	}
+	if f.files != nil {
+		f.files.Close()
 	}
 	for _, a := range f.Agents {
 		if _, far := a.(*remote.Remote); !far {

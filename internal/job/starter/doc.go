@@ -19,6 +19,10 @@
 //	more, by ssh       32 heads do; each head starts others, and passes on their words (relay.go)
 //	a step of Slurm    one command is a follower on each host, and each finds its own part
 //
+// The follower compares the job's files by their digests (file.go). With --stage
+// it fetches what is missing, or differs, into a directory of the job (package stage), from the head
+// that has started it, else from the console. The agent's parent removes it if the agent is killed.
+//
 // # Invariants
 //
 //   - A failure that may pass (a connection that isn't accepted) is tried again, after a random
@@ -28,6 +32,6 @@
 //
 // # Limits
 //
-// Programs aren't sent: they must be there. In a step of several hosts nobody hears from the
+// banyan itself isn't sent: it must be there. In a step of several hosts nobody hears from the
 // command that one agent has died.
 package starter

@@ -2,7 +2,6 @@ package starter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,12 +11,14 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/starter/stage"
 )
 
 // Follow reads an order from in, and is the agent that it orders until that ends. It tells on out
 // what becomes of it, and of its branch. It changes the directory and the umask of this process.
-// Of the configuration, Charge and Extend count.
-func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config) error {
+// Of the configuration, Charge and Extend count. sweep is told a directory that the agent's parent
+// is to remove if the agent dies.
+func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config, sweep func(dir string)) error {
 	s := &speaker{to: out}
 	if err := s.say(word{Kind: hello}); err != nil {
 		return err
@@ -34,28 +35,71 @@ func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config) e
 		s.say(word{Kind: failed, Number: number, Text: err.Error(), Final: true})
 		return err
 	}
-	end := o.relay(ctx, key, s)
+	f := &follower{Order: o, number: number, key: key, out: s, config: c, sweep: sweep}
+	if len(o.Stage) > 0 {
+		return f.runStaged(ctx)
+	}
+	end := f.relay(ctx)
 	refused := o.check()
 	err = refused
 	if refused == nil {
-		err = o.serve(ctx, number, key, s, c)
+		err = f.serve(ctx, &staged{})
 	}
-	if err != nil {
-		s.say(word{Kind: failed, Number: number, Text: err.Error(), Final: refused != nil})
-	}
+	f.tell(err, refused != nil)
 	end(refused == nil)
 	return err
 }
 
+// follower is one at work.
+type follower struct {
+	Order
+	number int
+	key    secure.Key
+	out    *speaker
+	config remote.Config // what isn't ordered
+	sweep  func(dir string)
+}
+
+// runStaged is the agent of a host to which files are sent. If it is a head it has them first, and
+// then serves them to its branch.
+func (f *follower) runStaged(ctx context.Context) error {
+	s, refused := f.stage(ctx, f.number, f.key, f.sweep)
+	err := refused
+	if refused == nil {
+		defer s.close()
+		if len(f.Branch) > 0 {
+			if server, err := stage.Serve(f.key, s.files); err == nil {
+				defer server.Close()
+				f.Stage = append(remote.Addresses(server.Port()), f.Stage...)
+			}
+		}
+	}
+	end := f.relay(ctx)
+	if refused == nil {
+		err = f.serve(ctx, s)
+	}
+	f.tell(err, refused != nil)
+	end(refused == nil)
+	return err
+}
+
+// tell says why the agent has ended.
+func (f *follower) tell(err error, final bool) {
+	if err != nil {
+		f.out.say(word{Kind: failed, Number: f.number, Text: err.Error(), Final: final})
+	}
+}
+
 // serve is the agent.
-func (o *Order) serve(ctx context.Context, number int, key secure.Key, s *speaker, c remote.Config) error {
-	syscall.Umask(o.Umask)
+func (f *follower) serve(ctx context.Context, s *staged) error {
+	syscall.Umask(f.Umask)
 	local, err := agent.NewLocal()
 	if err != nil {
 		return err
 	}
-	c.Addresses, c.Number, c.Key, c.Agent = o.Connect, number, key, local
-	c.Begun = func() { s.say(word{Kind: ready, Number: number}) }
+	c := f.config
+	c.Addresses, c.Number, c.Key, c.Agent = f.Connect, f.number, f.key, s.wrap(local)
+	c.Begun = func() { f.out.say(word{Kind: ready, Number: f.number}) }
 	return remote.Serve(ctx, c)
 }
 
@@ -87,19 +131,6 @@ func (o *Order) checkBuild() error {
 	if here := secure.Build(); here != o.Build {
 		self, _ := os.Executable()
 		return fmt.Errorf("%s is another build of banyan (%s) than the console's (%s): copy that one there", self, here, o.Build)
-	}
-	return nil
-}
-
-// check enters the directory, and checks that the programs are those of the console.
-func (o *Order) check() error {
-	if err := os.Chdir(o.Dir); err != nil {
-		return fmt.Errorf("programs can't start in %s: %w: use a directory that all hosts have (--wdir)", o.Dir, errors.Unwrap(err))
-	}
-	for _, f := range o.Files {
-		if err := f.check(); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ type Order struct {
 	Connect []string // where the agents' listener is, as HOST:PORT
 	Dir     string   // to start in
 	Umask   int
-	Files   []File // the programs
+	Files   []File   // must be the same on all hosts
+	Stage   []string // what is missing is fetched there (HOST:PORT); empty: nothing may be missing
 
 	Agents []Agent // this order is for: one, or several that find themselves by their hosts' names
 	Branch []Agent // to be started by the one

@@ -3,8 +3,6 @@ package starter
 import (
 	"context"
 	"time"
-
-	"banyan/internal/job/agent/secure"
 )
 
 // relayLimit is how long a head whose agent has ended waits for the commands of its branch.
@@ -13,17 +11,17 @@ const relayLimit = 3 * time.Second
 // relay starts the agents of the branch. What it can't start in one attempt it leaves to whatever
 // has ordered it. end waits for them: until they have ended, or if this host's agent is done, not
 // for long.
-func (o *Order) relay(ctx context.Context, key secure.Key, s *speaker) (end func(done bool)) {
-	if len(o.Branch) == 0 {
+func (f *follower) relay(ctx context.Context) (end func(done bool)) {
+	if len(f.Branch) == 0 {
 		return func(bool) {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	order := *o
+	order := f.Order
 	order.Agents, order.Branch = nil, nil
-	crew := &Crew{How: o.How, Self: o.Self, Order: order, Key: key, Agents: o.Branch, attempts: 1,
-		Ready: func(n int) { s.say(word{Kind: ready, Number: n}) },
-		Lost:  func(n int, why error) { s.say(word{Kind: failed, Number: n, Text: why.Error()}) },
-		Line:  func(n int, text string) { s.say(word{Kind: line, Number: n, Text: text}) },
+	crew := &Crew{How: f.How, Self: f.Self, Order: order, Key: f.key, Agents: f.Branch, attempts: 1,
+		Ready: func(n int) { f.out.say(word{Kind: ready, Number: n}) },
+		Lost:  func(n int, why error) { f.out.say(word{Kind: failed, Number: n, Text: why.Error()}) },
+		Line:  func(n int, text string) { f.out.say(word{Kind: line, Number: n, Text: text}) },
 	}
 	ended := make(chan struct{})
 	go func() {

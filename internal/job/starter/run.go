@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"banyan/internal/job/agent/secure"
 )
@@ -104,16 +106,16 @@ func (c *command) hear(in io.WriteCloser, text string) {
 func (c *command) say(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ready {
-		number := -1
-		task, text := c.how.label(text)
-		switch {
-		case len(c.of) == 1:
-			number = c.of[0].Number
-		case task >= 0 && task < len(c.of):
-			number = c.of[task].Number
+	task, rest := c.how.label(text)
+	number := -1
+	for i, a := range c.of {
+		if len(c.of) == 1 || i == task || task < 0 && names(text, a.name()) {
+			number = a.Number
+			break
 		}
-		c.spoken(number, text)
+	}
+	if c.ready {
+		c.spoken(number, rest)
 		return
 	}
 	const kept = 3
@@ -136,6 +138,13 @@ func (c *command) explain(err error) (_ error, final bool) {
 		return fmt.Errorf("%s: %w", c.how.Words[0], err), false
 	}
 	return fmt.Errorf("%s has ended, and started nothing", c.how.Words[0]), false
+}
+
+// names says whether a line has a name as a word.
+func names(line, name string) bool {
+	return slices.Contains(strings.FieldsFunc(line, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-._", c)
+	}), name)
 }
 
 // hopeless says whether another attempt would end in the same way.

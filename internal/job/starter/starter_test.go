@@ -46,7 +46,7 @@ func TestTemplate(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	want := Order{Build: "b", Connect: []string{"10.0.0.1:1"}, Dir: "/d", Umask: 0o22, Files: []File{{"./p", "ab"}},
+	want := Order{Build: "b", Connect: []string{"10.0.0.1:1"}, Dir: "/d", Umask: 0o22, Files: []File{{Path: "./p", Sum: "ab", Mode: 0o755}},
 		Agents: []Agent{{3, "h3"}}, Branch: []Agent{{4, "h4"}}, How: How{Words: []string{"ssh"}, Heads: true}, Self: "/b"}
 	key := secure.NewKey()
 	var b bytes.Buffer
@@ -73,7 +73,7 @@ func follow(t *testing.T, o Order) (said string) {
 	t.Chdir(t.TempDir())
 	var in, out bytes.Buffer
 	o.write(&in, secure.NewKey())
-	if Follow(t.Context(), &in, &out, remote.Config{}) == nil {
+	if Follow(t.Context(), &in, &out, remote.Config{}, nil) == nil {
 		t.Error("it has followed")
 	}
 	eachLine(&out, func(text string) {
@@ -95,8 +95,8 @@ func TestFollowRefuses(t *testing.T) {
 		"is another build of banyan":    {Build: "other", Dir: dir},
 		"which isn't one of the hosts":  {Build: build, Dir: dir, Agents: []Agent{{1, "no.such"}, {2, "host.here"}}},
 		"programs can't start in /none": {Build: build, Dir: "/none"},
-		"there is no ./none":            {Build: build, Dir: dir, Files: []File{{"./none", "ab"}}},
-		"isn't the program":             {Build: build, Dir: dir, Files: []File{{"./program", "ab"}}},
+		"there is no ./none":            {Build: build, Dir: dir, Files: []File{{Path: "./none", Sum: "ab"}}},
+		"isn't the file":                {Build: build, Dir: dir, Files: []File{{Path: "./program", Sum: "ab"}}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if o.Agents == nil {
@@ -150,9 +150,9 @@ const (
 
 func TestCrew(t *testing.T) {
 	for name, tc := range map[string]struct{ line, said string }{
-		"an agent":         {words(sayHello) + "read a; echo early; " + words(sayReady) + "sleep 0.1; echo late >&2", "hello 1|ready 1|line 1 late|lost 1 its agent has ended"},
+		"an agent":         {words(sayHello) + "read a; echo early; " + words(sayReady) + "echo late", "hello 1|ready 1|line 1 late|lost 1 its agent has ended"},
 		"refused":          {words(sayHello, `"kind":"failed","number":1,"text":"why","final":true`) + "exit 1", "hello 1|lost 1 why"},
-		"not there":        {"echo banner; echo 'there is no banyan' >&2; exit 127", "lost 1 banner; there is no banyan"},
+		"not there":        {"echo banner >&2; echo 'there is no banyan' >&2; exit 127", "lost 1 banner; there is no banyan"},
 		"an agent, killed": {words(sayHello, sayReady) + "kill -9 $$", "hello 1|ready 1|lost 1 its agent has ended"},
 		"another number's": {words(sayHello, sayReady, `"kind":"failed","number":7,"text":"?"`, `"kind":"line","number":1,"text":"x"`), "hello 1|ready 1|line 1 x|lost 1 its agent has ended"},
 	} {
@@ -180,10 +180,10 @@ func TestCrewTriesAgain(t *testing.T) {
 // One command brings up several hosts. What it doesn't bring up gets a command of its own.
 func TestCrewTogether(t *testing.T) {
 	line := `n={count}; [ $n = 2 ] && h=1 || h=2; printf '0: '; ` + words(sayHello) + `read order; printf "$h: "; printf '\036banyan {"kind":"ready","number":'$h'}\n'
-		[ $n = 1 ] || { echo '0: late' >&2; echo "error: {hosts}" >&2; }`
+		[ $n = 1 ] || { echo '0: late'; echo "error: {hosts}"; }`
 	c, said := crew(How{Words: []string{"sh", "-c", line}, Together: true, Labels: true}, "a", "b")
 	c.Run(t.Context())
-	want := "hello 1|hello 2|ready 1|line 1 late|line -1 error: a,b|lost 1 its agent has ended|trouble 2 its agent has ended|hello 2|ready 2|lost 2 its agent has ended"
+	want := "hello 1|hello 2|ready 1|line 1 late|line 1 error: a,b|lost 1 its agent has ended|hello 2|ready 2|lost 2 its agent has ended"
 	if said() != want {
 		t.Error(said())
 	}

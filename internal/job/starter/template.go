@@ -14,7 +14,7 @@ type How struct {
 	Words    []string
 	Together bool // the command runs on several hosts at once
 	Heads    bool // the command works on the hosts, too: they may start others
-	Labels   bool // the command puts the number of the task before each line
+	Labels   bool // the command may put the number of the task before each line
 }
 
 // sshOptions make ssh ask nothing, say only errors, and notice a dead connection. The user's
@@ -54,7 +54,7 @@ func Template(text string) (How, error) {
 	if one == several || !strings.Contains(text, "{agent}") {
 		return How{}, fmt.Errorf("%q: want a command with {agent} and either {host} or {hosts} in it, such as \"ssh {host} {agent}\"", text)
 	}
-	return How{Words: words, Together: several}, nil
+	return How{Words: words, Together: several, Labels: several}, nil
 }
 
 // command is the command that runs agents on hosts. agent are its words, script is a line for a

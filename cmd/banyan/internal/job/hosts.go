@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +30,9 @@ type hostFlags struct {
 	spares, least         int
 	shared, oversubscribe bool
 	launchAgent           string
-	listen, keyFile       string // for agents that come by themselves
+	stage                 bool     // the program is sent
+	files                 []string // and these
+	listen, keyFile       string   // for agents that come by themselves
 	agents                int
 	wait                  time.Duration
 
@@ -52,7 +51,9 @@ func (f *hostFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.agents, "agents", 0, "with --listen: the first `N` agents are the job's hosts; their numbers are 0 to N-1")
 	flags.StringVar(&f.keyFile, "key-file", "", "with --listen: read the job's key from `FILE`, a line of 64 hexadecimal digits")
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for hosts up to a `TIME`, such as 90s (default %v, or %v with --listen)", fleet.DefaultLimit, joinLimit))
-	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
+	flags.BoolVar(&f.stage, "stage", false, "send the program to hosts that don't have it, or another one; it is removed there at the end")
+	flags.StringArrayVar(&f.files, "stage-file", nil, "send `FILE` of this directory, too, for the program to find there (may be repeated)")
+	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} (or {hosts}) and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
 }
 
 // find finds the job's hosts: those of the command line, else those of an allocation. all are the
@@ -126,6 +127,8 @@ func (f *hostFlags) await(all []*partFlags) error {
 		return fmt.Errorf("--listen is %q: want an address such as :7117 or 10.0.0.1:7117", f.listen)
 	case f.agents < 1 || f.agents > launcher.MaxProcs:
 		return fmt.Errorf("--agents is %d: want 1 to %d", f.agents, launcher.MaxProcs)
+	case f.stage || len(f.files) > 0:
+		return errors.New("--listen waits for agents that something else starts, and has placed programs there: --stage needs --host or an allocation")
 	case f.launchAgent != "":
 		return errors.New("--listen waits for agents that something else starts: --launch-agent would start them")
 	}
@@ -209,7 +212,7 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	if order.Dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	if order.Files, err = programs(all); err != nil {
+	if order.Files, err = f.needed(all); err != nil {
 		return nil, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -224,7 +227,7 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 		}
 	}()
 	ready, err := fleet.Start(ctx, fleet.Config{
-		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Join: join, Limit: f.wait,
+		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Stage: f.stage, Join: join, Limit: f.wait,
 		Note: func(text string) { fmt.Fprintln(c.Stderr, "banyan:", text) },
 	})
 	if errors.Is(err, context.Canceled) {
@@ -281,27 +284,4 @@ func (f *hostFlags) how() (starter.How, error) {
 		return how, fmt.Errorf("%s: %w", env.SSH, err)
 	}
 	return how, nil
-}
-
-// programs are the files that must be the same on all hosts. Programs that aren't here are the
-// launcher's to refuse.
-func programs(parts []launcher.Part) (files []starter.File, err error) {
-	seen := make(map[string]bool)
-	for _, p := range parts {
-		name := p.Program
-		if p.Dir != "" && strings.Contains(name, "/") && !filepath.IsAbs(name) {
-			name = filepath.Join(p.Dir, name)
-		}
-		path, err := exec.LookPath(name)
-		if err != nil || seen[path] {
-			continue
-		}
-		seen[path] = true
-		sum, err := starter.Sum(path)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, starter.File{Path: path, Sum: sum})
-	}
-	return files, nil
 }

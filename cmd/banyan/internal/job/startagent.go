@@ -41,7 +41,7 @@ func StartAgentCommand() *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}); err != nil {
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}, parent.Sweep); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

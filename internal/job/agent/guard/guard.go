@@ -2,7 +2,9 @@ package guard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +21,7 @@ import (
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/env"
+	"banyan/internal/job/starter/stage"
 )
 
 // name is what the guard is called in lists of processes, so that what is done to all that are
@@ -83,6 +86,9 @@ func Run() (code int, err error) {
 		defer cancel()
 		g.testimony.Give(limited, how)
 	}
+	if g.left != "" {
+		stage.RemoveLeft(g.left) // what remains the next job of this user removes
+	}
 	if status.Signaled() {
 		return 1, errors.New("the agent has died with its processes: " + how)
 	}
@@ -107,7 +113,8 @@ func start(charges *os.File) (pid int, err error) {
 type guard struct {
 	testimony remote.Testimony // the last that it was charged with
 	charged   bool
-	over      bool // the agent ends in order
+	over      bool   // the agent ends in order
+	left      string // a directory that is to be removed when the agent has died; empty: none
 }
 
 // listen hears the agent until its end.
@@ -124,6 +131,12 @@ func (g *guard) listen(from io.Reader) {
 				return
 			}
 			g.testimony, g.charged = t, true
+		case sweep:
+			path, err := readText(from)
+			if err != nil {
+				return
+			}
+			g.left = path
 		case done:
 			g.over = true
 		}
@@ -133,8 +146,23 @@ func (g *guard) listen(from io.Reader) {
 // What an agent says to its guard begins with one of these.
 const (
 	charged = 'c'
+	sweep   = 's'
 	done    = 'd'
 )
+
+// maxText bounds a text that the agent says.
+const maxText = 1 << 16
+
+// readText reads the length of a text, 4 bytes, and the text.
+func readText(r io.Reader) (string, error) {
+	var n uint32
+	if err := binary.Read(r, binary.BigEndian, &n); err != nil || n > maxText {
+		return "", cmp.Or(err, errors.New("a text is too long"))
+	}
+	text := make([]byte, n)
+	_, err := io.ReadFull(r, text)
+	return string(text), err
+}
 
 // reapAgent waits for the agent's end. Meanwhile it reaps what others have left.
 func reapAgent(agent int) (status unix.WaitStatus) {
@@ -193,6 +221,12 @@ func Inside() (*Agent, bool) {
 // Charge tells the guard what to testify, and to which launcher. A later charge takes the place of
 // an earlier one.
 func (a *Agent) Charge(t remote.Testimony) { a.say(append([]byte{charged}, t.Line()...)) }
+
+// Sweep tells the guard to remove a directory of staged files (package stage) when the agent has
+// died. A later one takes the place of an earlier one.
+func (a *Agent) Sweep(dir string) {
+	a.say(append(binary.BigEndian.AppendUint32([]byte{sweep}, uint32(len(dir))), dir...))
+}
 
 // Done tells the guard that the agent ends in order: it has killed and reaped its processes.
 func (a *Agent) Done() { a.say([]byte{done}) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,28 +86,7 @@ func (l *Listener) Addresses() []string {
 	if !at.IP.IsUnspecified() {
 		return []string{at.String()}
 	}
-	var four, six, loopback []string
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
-		n, ok := a.(*net.IPNet)
-		if !ok {
-			continue
-		}
-		text := net.JoinHostPort(n.IP.String(), strconv.Itoa(at.Port))
-		switch {
-		case n.IP.IsLoopback():
-			loopback = append(loopback, text)
-		case !n.IP.IsGlobalUnicast():
-		case n.IP.To4() != nil:
-			four = append(four, text)
-		default:
-			six = append(six, text)
-		}
-	}
-	if found := append(four, six...); len(found) > 0 {
-		return found
-	}
-	return loopback
+	return Addresses(at.Port)
 }
 
 // Expect waits for the agent of a number. It returns each agent once: if the number's host is

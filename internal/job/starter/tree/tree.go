@@ -57,7 +57,7 @@ type Kind uint8
 // The kinds of actions.
 const (
 	Run     Kind = iota + 1 // run a command
-	Trouble                 // an agent isn't there yet, because of Why; it is started again
+	Trouble                 // a command of an agent's own has failed, because of Why; it is started again
 	Lost                    // an agent won't come, or has ended
 )
 
@@ -181,14 +181,17 @@ func (m *Machine) fail(id, number int, why string, final bool) {
 	case a.by != id || a.up || a.ready >= 0: // another command has it, or has brought it up
 	default:
 		c := m.commands[id]
-		if own := len(c.of) == 1 && c.of[0] == number; own {
+		own := len(c.of) == 1 && c.of[0] == number
+		if own {
 			a.tries++
 		}
-		if final || a.tries >= m.rules.Attempts {
+		switch {
+		case final, a.tries >= m.rules.Attempts:
 			m.lose(number, why)
 			return
+		case own: // what a head or a step can't do says nothing of the host
+			m.actions = append(m.actions, Action{Kind: Trouble, Number: number, Why: why})
 		}
-		m.actions = append(m.actions, Action{Kind: Trouble, Number: number, Why: why})
 		m.run([]int{number}, nil)
 	}
 }
@@ -206,7 +209,7 @@ func (m *Machine) Ended(id int, why string, final bool) []Action {
 	branch := m.waiting(id, c.branch)
 	m.spread(branch)
 	for _, n := range c.of {
-		m.fail(id, n, why, final)
+		m.fail(id, n, why, final && len(c.of) == 1) // a step as a whole may fail because of one host
 	}
 	return m.take()
 }
