@@ -19,9 +19,9 @@
 //	more, by ssh       32 heads do; each head starts others, and passes on their words (relay.go)
 //	a step of Slurm    one command is a follower on each host, and each finds its own part
 //
-// The follower compares the job's files by their digests (file.go). With --stage
-// it fetches what is missing, or differs, into a directory of the job (package stage), from the head
-// that has started it, else from the console. The agent's parent removes it if the agent is killed.
+// The follower compares the job's files by their digests (file.go). With --stage it fetches what
+// is missing, or differs, into a directory of the job (package stage), from the head that has
+// started it, else from the console. The agent's parent removes it if the agent is killed.
 //
 // # Invariants
 //
