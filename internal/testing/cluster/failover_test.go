@@ -61,3 +61,15 @@ func TestAgentsDeathIsCertain(t *testing.T) {
 	t.Logf("certain after %v", lost.Sub(time.Unix(0, at)))
 	nothingLeft(t)
 }
+
+// All processes share h0. The replacement of one goes to the spare host, and reaches them there.
+func TestReplacementOnSpareHost(t *testing.T) {
+	want := undisturbed(t, cg)
+	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:8,h1:8", "--spare-hosts", "1", "-n", "4", "--replicas", "2",
+		"--allow-shared-host", "--heal", "--fault", "kill rank=1 replica=1 at=300ms"}, cg)...)
+	j.finish()
+	if got := j.printed(); got != want || !strings.Contains(j.complained(), "replica 1 is back") {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	nothingLeft(t)
+}
