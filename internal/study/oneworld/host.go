@@ -46,7 +46,6 @@ type record struct {
 	said      []saying // but suspicions
 	ended     bool
 	finalized bool
-	ordered   bool // to be killed, by a steward
 }
 
 // tiding is what the steward has all agents, or one, tell processes.

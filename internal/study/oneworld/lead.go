@@ -71,10 +71,6 @@ func newLead(h *host, l *steward.Ledger) *lead {
 	return d
 }
 
-func (d *lead) process(p proto.Proc) recovery.Process {
-	return recovery.Process{Proc: p, Incarnation: d.slots[p].filled}
-}
-
 // tellAll has all agents tell their processes something.
 func (d *lead) tellAll(t tiding) {
 	for _, x := range d.w.hosts {
