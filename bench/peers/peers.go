@@ -48,7 +48,9 @@ type Library struct {
 	Replicas []string
 	// Hosts is the flag before a list of hosts, as h0:4,h1:4.
 	Hosts string
-	Env   []string
+	// Report is the flag before a file for a report as JSON, empty if there is none.
+	Report string
+	Env    []string
 }
 
 // Libraries returns Banyan's, from a directory of programs, and those that Debian has.
@@ -57,7 +59,7 @@ func Libraries(bin string) []Library {
 		{Name: "banyan", CC: filepath.Join(bin, "mpicc"), Exec: []string{filepath.Join(bin, "mpiexec"), "-n"},
 			TCP:      []string{filepath.Join(bin, "mpiexec"), "--transport", "tcp", "-n"},
 			Patient:  []string{"--heartbeat-period", "30s", "--heartbeat-timeout", "300s"},
-			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}, Hosts: "--host"},
+			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}, Hosts: "--host", Report: "--report"},
 		{Name: "openmpi", CC: "mpicc.openmpi", Exec: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"},
 			TCP: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-n"},
 			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, Hosts: "--host"},

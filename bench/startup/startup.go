@@ -4,12 +4,13 @@
 // # Method
 //
 // The time of a start goes from the moment before the launcher is started until the last rank is
-// past MPI_Init and a barrier. Two moments divide it: when the last rank is in main, so that all
+// past MPI_Init and a barrier. Moments divide it: when the last rank is in main, so that all
 // processes are forked and have loaded the library, and when the last is past MPI_Init, in which
-// they find each other by PMI. Then all ranks sleep for 0.3 s, and each reads in
-// /proc/self/smaps_rollup its resident size (Rss), which counts what it shares with others whole,
-// and its proportional one (Pss), of which each sharer counts its part: the sizes of n processes
-// add up to n times the mean Pss.
+// they find each other by PMI. The report of our launcher has more: when the other hosts had
+// answered, when their agents had come, and when all processes were forked. Then all ranks sleep
+// for 0.3 s, and each reads in /proc/self/smaps_rollup its resident size (Rss), which counts what
+// it shares with others whole, and its proportional one (Pss), of which each sharer counts its
+// part: the sizes of n processes add up to n times the mean Pss.
 //
 // # Limits
 //
@@ -20,6 +21,7 @@ package startup
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -45,6 +47,15 @@ type Job struct {
 	// had ended: since before the launcher was started.
 	InMain, Initialized, Started, Ended time.Duration
 	Rss, Pss                            float64 // bytes, mean of its processes
+	// Phases are those of the launcher, nil if it tells none.
+	Phases *Phases
+}
+
+// Phases are what a launcher does before the first process runs.
+type Phases struct {
+	// Until the other hosts had answered, and until their agents had come: since they were called;
+	// 0 if there are none. Until all processes were forked: since before the launcher was started.
+	Connected, Agents, Forked time.Duration
 }
 
 // Build builds the program with the compiler of a library, in dir.
@@ -59,12 +70,20 @@ func Build(dir string, l peers.Library) (program string, err error) {
 	return program, nil
 }
 
-// Run runs one job of a program that Build has built.
-func Run(ctx context.Context, l peers.Library, program string, procs int) (Job, error) {
+// Run runs one job of a program that Build has built, on hosts if any are named, as h0:4,h1:4.
+func Run(ctx context.Context, l peers.Library, program string, procs int, hosts string) (Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	var further []string
+	if hosts != "" {
+		further = append(further, l.Hosts, hosts)
+	}
+	report := program + "-report.json"
+	if l.Report != "" {
+		further = append(further, l.Report, report)
+	}
 	begin := time.Now()
-	args := slices.Concat(l.Exec[1:], []string{strconv.Itoa(procs), program, strconv.FormatInt(begin.UnixNano(), 10)})
+	args := slices.Concat(l.Exec[1:], []string{strconv.Itoa(procs)}, further, []string{program, strconv.FormatInt(begin.UnixNano(), 10)})
 	cmd := exec.CommandContext(ctx, l.Exec[0], args...)
 	cmd.Env = append(os.Environ(), l.Env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers clean up then
@@ -79,7 +98,33 @@ func Run(ctx context.Context, l peers.Library, program string, procs int) (Job, 
 	if err := j.read(string(out)); err != nil {
 		return j, fmt.Errorf("%s, %d processes: %w", l.Name, procs, err)
 	}
+	if l.Report != "" {
+		if j.Phases, err = readPhases(report, begin); err != nil {
+			return j, fmt.Errorf("%s, %d processes: %w", l.Name, procs, err)
+		}
+	}
 	return j, nil
+}
+
+// readPhases takes what a launcher reports of a job that began then.
+func readPhases(file string, begin time.Time) (*Phases, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Start   time.Time `json:"start"`
+		Connect float64   `json:"connect_s"`
+		Agents  float64   `json:"agents_s"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	p := &Phases{time.Duration(r.Connect * 1e9), time.Duration(r.Agents * 1e9), r.Start.Sub(begin)}
+	if p.Forked <= 0 || p.Connected < 0 || p.Agents < p.Connected || p.Forked < p.Agents {
+		return nil, fmt.Errorf("these phases can't be: hosts answered after %v, agents came after %v, all was forked after %v", p.Connected, p.Agents, p.Forked)
+	}
+	return p, nil
 }
 
 // read takes what the program prints.

@@ -70,6 +70,9 @@ type Config struct {
 	// Empty or env.BcastAuto: each communicator chooses.
 	Bcast  string
 	Faults fault.Plan
+	// Connected and Gathered are how long it took until the other hosts had answered, and until
+	// their agents had come. They are for the report.
+	Connected, Gathered time.Duration
 	// HeartbeatPeriod and HeartbeatTimeout are the detector's η and δ. 0: the default, or a
 	// value that fits the other one.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration

@@ -78,6 +78,7 @@ func Run(c Config) (*Report, error) {
 	}
 	j.started = time.Now()
 	j.report.Start, j.report.Hosts = j.started, j.hosts.report()
+	j.report.Connect, j.report.Agents = Seconds(p.Connected), Seconds(p.Gathered)
 	j.watchHosts()
 	j.running = len(j.procs)
 	j.tellStatus()

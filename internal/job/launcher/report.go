@@ -16,7 +16,9 @@ type Report struct {
 	Degrees   []int     `json:"degrees,omitempty"` // of each rank, if they differ; then Replicas is the highest
 	Protocol  string    `json:"protocol"`
 	Transport string    `json:"transport"`
-	Start     time.Time `json:"start"` // when all processes had been started
+	Start     time.Time `json:"start"`               // when all processes had been started
+	Connect   Seconds   `json:"connect_s,omitempty"` // until the other hosts had answered, since they were called
+	Agents    Seconds   `json:"agents_s,omitempty"`  // until their agents had come
 	Duration  Seconds   `json:"duration_s"`
 	ExitCode  int       `json:"exit_code"`
 	// Outcome is one of the Outcome constants. Reason is a sentence that explains it.

@@ -16,6 +16,8 @@ import (
 
 type startupFlags struct {
 	procs  []int
+	hosts  string
+	only   []string
 	rounds int
 	format table.Format
 }
@@ -30,18 +32,24 @@ MPICH if they are installed (as mpicc.openmpi and mpicc.mpich), and starts it wi
 processes, all in turn, round after round. A job has started when the last rank is
 past MPI_Init and a barrier; it has ended when its launcher has. in_main_ms and init_ms divide
 the start: the last rank is in main (all are forked and have loaded the library), and past
-MPI_Init (they have found each other by PMI).
+MPI_Init (they have found each other by PMI). Banyan's launcher tells more: with --host,
+connect_ms and agents_ms are until all other hosts had answered, and until their agents had
+come; forked_ms is until all processes were forked.
 
 The memory is that of an idle rank 0.3 s later, in MiB, mean of the ranks: resident (what ranks
 share counts for each of them) and in proportion (each counts its part, so that n ranks take n
 times as much together).`,
 		Example: `  banyan bench startup
+  banyan bench startup --library banyan --procs 256,1024 --rounds 3
+  banyan bench startup --host h0,h1,h2,h3 --procs 16
   banyan bench startup --procs 64 --rounds 20 --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.IntSliceVar(&f.procs, "procs", []int{1, 2, 16, 64}, "numbers of processes")
+	flags.StringVar(&f.hosts, "host", "", "start on these `HOSTS`, as h0:4,h1:4 or h0,h1 (default: this one)")
+	flags.StringSliceVar(&f.only, "library", nil, "measure these libraries only: banyan, openmpi, mpich")
 	cli.CountFlag(flags, &f.rounds, "rounds", 5, "rounds")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
@@ -67,7 +75,16 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 	defer shop.close()
 	var libraries []peers.Library
 	programs := make(map[string]string)
-	for _, l := range peers.Libraries(shop.bin) {
+	known := peers.Libraries(shop.bin)
+	for _, name := range f.only {
+		if !slices.ContainsFunc(known, func(l peers.Library) bool { return l.Name == name }) {
+			return fmt.Errorf("--library %s: there are banyan, openmpi and mpich", name)
+		}
+	}
+	for _, l := range known {
+		if len(f.only) > 0 && !slices.Contains(f.only, l.Name) {
+			continue
+		}
 		if _, err := exec.LookPath(l.CC); err != nil {
 			if err := shop.lacks(l.Name, false); err != nil {
 				return err
@@ -88,7 +105,7 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 		i := round % len(rows)
 		r, l := &rows[i], libraries[i%len(libraries)]
 		r.library, r.procs = l.Name, f.procs[i/len(libraries)]
-		j, err := startup.Run(ctx, l, programs[l.Name], r.procs)
+		j, err := startup.Run(ctx, l, programs[l.Name], r.procs, f.hosts)
 		if err != nil {
 			return unmeasured(ctx, err)
 		}
@@ -114,10 +131,22 @@ func startupColumns() []table.Column[started] {
 		}
 	}
 	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	phase := func(of func(p *startup.Phases) time.Duration) func(r *started) any {
+		median := value(func(j startup.Job) float64 { return ms(of(j.Phases)) }, 0.5)
+		return func(r *started) any {
+			if r.jobs[0].Phases == nil {
+				return "" // its launcher doesn't tell
+			}
+			return median(r)
+		}
+	}
 	begun := func(j startup.Job) float64 { return ms(j.Started) }
 	return []table.Column[started]{
 		table.Col("library", func(r *started) any { return r.library }),
 		table.Col("procs", func(r *started) any { return r.procs }),
+		table.Col("connect_ms", phase(func(p *startup.Phases) time.Duration { return p.Connected })),
+		table.Col("agents_ms", phase(func(p *startup.Phases) time.Duration { return p.Agents })),
+		table.Col("forked_ms", phase(func(p *startup.Phases) time.Duration { return p.Forked })),
 		table.Col("in_main_ms", value(func(j startup.Job) float64 { return ms(j.InMain) }, 0.5)),
 		table.Col("init_ms", value(func(j startup.Job) float64 { return ms(j.Initialized) }, 0.5)),
 		table.Col("started_ms", value(begun, 0.5)),
