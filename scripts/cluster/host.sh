@@ -69,7 +69,8 @@ else
 	[ ! -e ~/.bashrc ] || mount --bind /dev/null ~/.bashrc
 fi
 mount -t tmpfs -o mode=755 tmpfs "$dir/local"
-mkdir -m 700 "$dir/local/run"
+# Sockets of jobs come and go in banyan; the folder is the user's, and stays.
+mkdir -m 700 "$dir/local/run" "$dir/local/run/banyan"
 cd /
 
 # await tries a command for at most 20 s.

@@ -70,6 +70,7 @@ func Run(c Config) (*Report, error) {
 	signals := catchSignals()
 	defer signals.release()
 	p.paceHeartbeats(j.hosts.perCore())
+	j.answerRequests() // in the loop, which comes soon
 	if j.procs, err = j.spawner.startAll(); err != nil {
 		recording.discard()
 		j.notes.Close()
@@ -94,7 +95,6 @@ func Run(c Config) (*Report, error) {
 		j.warn(env.Spares + " is ignored: it is for other launchers; this one starts replacements itself, with --heal")
 	}
 	j.planFaults()
-	j.answerRequests()
 	j.loop(signals)
 	return &j.report, nil
 }

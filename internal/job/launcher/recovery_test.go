@@ -18,8 +18,8 @@ import (
 )
 
 // healProgram is a program of two ranks with two replicas, "heal HOW DIR": process 1, the first
-// replica of rank 1, dies, and process 3 is the donor. Replacements do as HOW says. Donor and
-// replacement leave files in DIR for each other, where real ones send frames.
+// replica of rank 1, dies (unless HOW is "drained"), and process 3 is the donor. Replacements do as
+// HOW says. Donor and replacement leave files in DIR for each other, where real ones send frames.
 func healProgram(how, dir string) int {
 	if os.Getenv(env.Incarnations) != "" {
 		return healReplacement(how, dir)
@@ -29,7 +29,7 @@ func healProgram(how, dir string) int {
 		fmt.Println("one")
 		m.control.Send(control.Message{Type: control.Unhealable, Text: "had rather not"})
 	}
-	if m.proc == 1 {
+	if m.proc == 1 && how != "drained" {
 		awaitFile(dir, "healable")
 		fault.Kill.Strike()
 	}

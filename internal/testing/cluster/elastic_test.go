@@ -7,7 +7,7 @@ import (
 )
 
 // longHeat computes for so long that an agent can come again.
-var longHeat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "60000"}
+var longHeat = []string{"stdbuf", "-oL", "bin/heat", "128", "1e-30", "20000"}
 
 // Agents that come by themselves: first these, then their console, as pods may start in any order.
 // A pod is deleted, and comes again, as Kubernetes does it. The job goes on, and the processes that
@@ -33,6 +33,39 @@ func TestAgentsComeByThemselves(t *testing.T) {
 		if n := strings.Count(j.complained(), text); n != times {
 			t.Errorf("%q %d times, not %d", text, n, times)
 		}
+	}
+	nothingLeft(t)
+}
+
+// A host is added to a job on two others, and one of those is drained. The job goes on, and its
+// output is that of an undisturbed run. The drained host can lose its power then.
+func TestHostsAddedAndDrained(t *testing.T) {
+	want := undisturbed(t, longHeat)
+	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal"}, longHeat)...)
+	begun, _, _ := strings.Cut(want, "\n")
+	j.await(begun, 1)
+	hosts := func(args ...string) string {
+		return shared.Run(t, command([]string{"bin/banyan", "hosts"}, args)...)
+	}
+	if got := hosts("add", "stdbuf", "h2:4"); got != "added: h2\n" {
+		t.Errorf("%q", got)
+	}
+	if got := hosts("drain", "stdbuf", "h0"); got != "left: h0\n" {
+		t.Errorf("%q", got)
+	}
+	states := hosts("stdbuf", "--format", "csv")
+	for _, state := range []string{"h0,has left,", "h1,runs,", "h2,runs,"} {
+		if !strings.Contains(states, "\n"+state) {
+			t.Errorf("no %q in\n%s", state, states)
+		}
+	}
+	j.fault("power 0")
+	j.finish()
+	if got := j.printed(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	if n := strings.Count(j.complained(), "is back after"); n != ranks {
+		t.Errorf("%d processes were replaced, not %d", n, ranks)
 	}
 	nothingLeft(t)
 }
