@@ -41,7 +41,7 @@ func TestAgentsComeByThemselves(t *testing.T) {
 // output is that of an undisturbed run. The drained host can lose its power then.
 func TestHostsAddedAndDrained(t *testing.T) {
 	want := undisturbed(t, longHeat)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal"}, longHeat)...)
+	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal", "--heartbeat-timeout", "5s"}, longHeat)...)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	hosts := func(args ...string) string {
