@@ -85,6 +85,8 @@ type Ledger struct {
 	// EndWithConsole says that the job ends when the console is lost.
 	EndWithConsole bool
 	Outcome        Outcome
+	// State is what the steward's driver keeps in the ledger, which the machine doesn't read.
+	State []byte
 }
 
 func (l *Ledger) clone() *Ledger {

@@ -75,6 +75,8 @@ const (
 	HostLost
 	// told to the steward: Host is there in Incarnation, as the ledger says
 	HostUp
+	// told to the steward: the state with this Number is durable
+	Kept
 	// this agent is over, because of Outcome. It goes on answering until its driver ends it
 	Over
 )
@@ -90,4 +92,5 @@ type Action struct {
 	Incarnation proto.Incarnation
 	Ledger      *Ledger
 	Outcome     Outcome
+	Number      uint64 // Kept
 }

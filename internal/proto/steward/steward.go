@@ -267,6 +267,19 @@ func (a *Agent) Drain(now proto.Time, h Host, out *[]Action) {
 	}
 }
 
+// Keep has the acting steward write a state into the ledger, in place of the one before. The action
+// Kept, with this number, says that it is durable. It returns false if this agent doesn't lead.
+func (a *Agent) Keep(now proto.Time, state []byte, number uint64, out *[]Action) bool {
+	a.at(now, out)
+	if !a.Leads() {
+		return false
+	}
+	a.steward.change(now).State = state
+	a.steward.after(Action{Kind: Kept, Number: number})
+	a.flush(now)
+	return true
+}
+
 // Finish has the acting steward end the job.
 func (a *Agent) Finish(now proto.Time, code int32, out *[]Action) {
 	a.at(now, out)
