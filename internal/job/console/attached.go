@@ -11,6 +11,7 @@ import (
 // attached is a console, on the launcher's side.
 type attached struct {
 	l     *link
+	asked Attachment
 	next  [streams]int64 // what was sent
 	taken int64          // input of which it was told that the job has it
 	gone  bool
@@ -68,7 +69,7 @@ func (h *Hub) enter(l *link, a Attachment) (*attached, Welcomed, error) {
 	if h.closed {
 		return nil, Welcomed{}, ErrEnded
 	}
-	c := &attached{l: l}
+	c := &attached{l: l, asked: a}
 	owner := !a.Watch && h.owner == nil
 	switch out := &h.streams[Stdout]; {
 	case a.File != "" && !owner:
@@ -143,6 +144,9 @@ func (h *Hub) show(c *attached) {
 		f := Frame{}
 		for range h.streams {
 			turn = (turn + 1) % streams // so that neither keeps the other waiting
+			if c.asked.Starting && (turn == Stdout || h.started && c.next[Stderr] >= h.messages) {
+				continue // that is for the next console
+			}
 			if at, n := h.streams[turn].piece(c.next[turn], buf); n > 0 {
 				f = Frame{Kind: Output, Stream: turn, Offset: at, Data: buf[:n]}
 				c.next[turn] = at + int64(n)

@@ -5,6 +5,9 @@ type Attachment struct {
 	// Watch asks for the output alone: the console passes neither input nor signals, and the job
 	// doesn't wait for it.
 	Watch bool `json:"watch,omitempty"`
+	// Starting says that the console goes when all processes have started. It isn't sent stdout, so
+	// that all of that is for the next console.
+	Starting bool `json:"starting,omitempty"`
 	// File says that the console writes stdout into a file, behind the Length bytes that this
 	// holds. It is the file's identity.
 	File   string `json:"file,omitempty"`

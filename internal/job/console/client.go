@@ -148,7 +148,7 @@ func (c *Console) enter() error {
 	if err := c.l.greet(); err != nil {
 		return refusedOr(err)
 	}
-	a := Attachment{Watch: c.Watch}
+	a := Attachment{Watch: c.Watch, Starting: c.UntilStarted}
 	if c.File != nil {
 		var err error
 		if a.File, a.Length, err = c.File.state(); err != nil {

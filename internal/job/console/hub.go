@@ -34,10 +34,11 @@ type Hub struct {
 	attached map[*attached]struct{}
 	owner    *attached // nil: there is none
 	started  bool
-	ended    bool // no more output comes
-	code     int  // valid then
-	shown    bool // the owner has had it all, and the exit code
-	closed   bool // no console can attach any more
+	messages int64 // how much stderr there was then
+	ended    bool  // no more output comes
+	code     int   // valid then
+	shown    bool  // the owner has had it all, and the exit code
+	closed   bool  // no console can attach any more
 }
 
 // NewHub makes a hub without consoles.
@@ -86,7 +87,7 @@ func (h *Hub) AwaitOwner(gone <-chan struct{}) {
 func (h *Hub) Started() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.started = true
+	h.started, h.messages = true, h.streams[Stderr].end()
 	h.changed.Broadcast()
 }
 

@@ -223,11 +223,23 @@ func TestUntilStartedAndLeave(t *testing.T) {
 	h := NewHub()
 	c := show(t, h, func(c *shows) { c.UntilStarted = true })
 	fmt.Fprint(h.Stderr(), "a host is late\n")
+	fmt.Fprint(h.Stdout(), "for the next console\n")
+	await(t, "the message", func() bool { return c.err.String() != "" })
 	h.Started()
+	fmt.Fprint(h.Stderr(), "this, too\n")
 	c.wait(t)
+	if c.out.String() != "" {
+		t.Errorf("a console that goes at once shows %q", c.out.String())
+	}
 	if !c.outcome.Started || c.failed != nil || c.err.String() != "a host is late\n" {
 		t.Errorf("%+v %v %q", c.outcome, c.failed, c.err.String())
 	}
+	next := show(t, h, nil)
+	await(t, "the output", func() bool {
+		return next.out.String() == "for the next console\n" && next.err.String() == "this, too\n"
+	})
+	next.conn.Close()
+	next.wait(t)
 	leave := make(chan struct{})
 	c = show(t, h, func(c *shows) { c.Leave = leave })
 	close(leave)
