@@ -206,8 +206,9 @@ things() {
 	done < <(ps -eo pidns=,pid=,ppid=,args= --sort start_time,pid)
 	local -a places=("/proc/$pid/root/dev/shm" "/proc/$pid/root$dir/local/run")
 	[ "$name" = c ] || places+=("/proc/$pid/root/tmp")
-	# The folder for jobs' sockets is the user's, and stays; what is in it doesn't.
-	find "${places[@]}" -xdev -mindepth 1 ! \( -name banyan -type d -empty \) -printf "$name file %f\n"
+	# The folder for jobs' sockets is the user's, and stays; what is in it doesn't, but for the socket
+	# of a launcher that was killed: the next banyan jobs removes it.
+	find "${places[@]}" -xdev -mindepth 1 ! \( -name banyan -type d \) ! \( -path '*/banyan/*.sock' -type s \) -printf "$name file %f\n"
 }
 
 # left prints what is new since the hosts were booted.
