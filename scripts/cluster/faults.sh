@@ -231,6 +231,7 @@ heal() {
 	while read -r _ _ number _; do
 		kill -KILL "$number" 2>/dev/null || true
 	done < <(new c | grep ' process ')
+	rm -f "$dir/local/run/banyan/"* # what is kept of jobs that ended without a console
 	[ ! -e "$dir/slurm" ] || squeue -h -o %A | xargs -r scancel -f || true
 	for name in $(names "$(everywhere)"); do
 		if first "$name" >/dev/null; then

@@ -9,9 +9,9 @@ import (
 // When the console of a job that shall go on is killed, the next one shows the rest. What is shown
 // twice is the end of what the first one has shown, if anything, because its stdout is a pipe.
 func TestRunOutlivesItsConsole(t *testing.T) {
-	want := undisturbed(t, heat)
+	want := undisturbed(t, longHeat)
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
-	first := start(t, command(over, heat)...)
+	first := start(t, command(over, longHeat)...)
 	first.await("step 1000", 1)
 	first.fault(`pkill -KILL -f "^bin/banyan run"`)
 	if code := first.end(); code == 0 {
