@@ -13,7 +13,7 @@ func TestRunOutlivesItsConsole(t *testing.T) {
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
 	first := start(t, command(over, longHeat)...)
 	first.await("step 1000", 1)
-	first.fault(`pkill -KILL -f "^bin/banyan run"`)
+	shared.Fault(t, `pkill -KILL -f "^bin/banyan run"`) // that ends the first console
 	if code := first.end(); code == 0 {
 		t.Error("the console has ended with exit code 0")
 	}
