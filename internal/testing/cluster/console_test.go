@@ -9,9 +9,9 @@ import (
 // When the console of a job that shall go on is killed, the next one shows the rest. What is shown
 // twice is the end of what the first one has shown, if anything, because its stdout is a pipe.
 func TestRunOutlivesItsConsole(t *testing.T) {
-	want := undisturbed(t, longHeat)
+	want := undisturbed(t, heat)
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
-	first := start(t, command(over, longHeat)...)
+	first := start(t, command(over, heat)...)
 	first.await("step 1000", 1)
 	shared.Fault(t, `pkill -KILL -f "^bin/banyan run"`) // that ends the first console
 	if code := first.end(); code == 0 {
