@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"io"
 	"sync"
 )
@@ -47,6 +48,11 @@ func (f *feeder) run(input io.Reader) {
 		n, err := input.Read(chunk)
 		f.mu.Lock()
 		f.buf = append(f.buf, chunk[:n]...)
+		gap, skips := err.(InputGap)
+		if skips {
+			f.skip(gap.At)
+			err = nil
+		}
 		f.eof = err != nil
 		f.forget()
 		f.changed.Broadcast()
@@ -57,6 +63,31 @@ func (f *feeder) run(input io.Reader) {
 		f.mu.Unlock()
 		if stop {
 			return
+		}
+	}
+}
+
+// InputGap is the error of a reader of input from a byte on which can't go back so far: what it
+// reads next begins at byte At.
+type InputGap struct{ At int64 }
+
+func (g InputGap) Error() string {
+	return fmt.Sprintf("the input before byte %d isn't kept any more", g.At)
+}
+
+// skip has the input go on at a later byte. Sinks that would need what is before it get no more.
+// The lock is held.
+func (f *feeder) skip(to int64) {
+	if to <= f.end() {
+		return
+	}
+	f.buf, f.base = nil, to
+	for i := range f.sinks {
+		if s := &f.sinks[i]; !s.gone && s.at < to {
+			if s.lost != nil {
+				go s.lost()
+			}
+			f.drop(i)
 		}
 	}
 }
@@ -138,11 +169,12 @@ func (f *feeder) drain(i, incarnation int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s.incarnation == incarnation {
-		for s.at == f.end() && !f.eof && !s.gone && s.incarnation == incarnation {
+		// After another launcher has taken over a sink may be ahead of what has come again.
+		for s.at >= f.end() && !f.eof && !s.gone && s.incarnation == incarnation {
 			f.changed.Wait()
 		}
 		n := 0
-		if s.incarnation == incarnation && !s.gone { // otherwise base may be beyond at
+		if s.incarnation == incarnation && !s.gone && s.at < f.end() { // otherwise base may be beyond at
 			n = copy(chunk, f.buf[s.at-f.base:])
 		}
 		if n == 0 {

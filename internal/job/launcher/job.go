@@ -102,7 +102,7 @@ func Run(c Config) (*Report, error) {
 // newJob makes a job. name is that of its PMI's key-value space.
 func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *job {
 	if p.Screen == nil {
-		p.Screen = newPrinters(&p.Config, p.ranks)
+		p.Screen = newPrinters(&p.Config)
 	}
 	j := &job{
 		plan:      p,

@@ -53,13 +53,15 @@ func (j *job) collectOutput() {
 // collector makes the collector of one stream of one rank.
 func (j *job) collector(rank int, stderr bool) *output.Collector {
 	failed, stream := false, map[bool]string{false: "stdout", true: "stderr"}[stderr]
+	at := j.outputs.positions.begin(rank, stderr)
 	return output.NewCollector(output.Config{
 		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay,
 		Print: func(b []byte) {
-			if err := j.Screen.Print(rank, stderr, b); err != nil && !failed {
+			if err := j.Screen.Print(rank, stderr, at, b); err != nil && !failed {
 				failed = true
 				j.post(func() { j.outputFailed(stream, err) })
 			}
+			at += int64(len(b))
 		},
 		Diverged: func(line, leader int) {
 			j.post(func() {

@@ -34,6 +34,14 @@ func index(stderr bool) int {
 	return 0
 }
 
+// begin is where the launcher's part of a rank's stream begins. It is called before anything is
+// shown.
+func (p *positions) begin(rank int, stderr bool) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.streams[rank][index(stderr)].shown
+}
+
 // shown notes that n bytes of a rank's stream are shown for good.
 func (p *positions) shown(rank int, stderr bool, n int64) {
 	p.mu.Lock()

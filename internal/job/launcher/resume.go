@@ -32,9 +32,11 @@ type Resumption struct {
 	Agents []agent.Adopter
 	// Standing are the processes that each agent had.
 	Standing [][]agent.Adopted
-	// Shown is how much of a rank's stream the screen has for good.
+	// Shown is how much of a rank's stream the screen has for good. nil: what the agents were told
+	// to let go. The screen may have more, and leaves that out.
 	Shown func(rank int, stderr bool) int64
-	// Input is the job's input from a byte on. nil: there is no more input.
+	// Input is the job's input from a byte on. nil: there is no more input. If it can't go back so
+	// far, Read fails with an InputGap.
 	Input func(from int64) io.Reader
 }
 
@@ -81,6 +83,10 @@ func (j *job) resume(r *Resumption) {
 		j.procs[id] = j.adopt(proto.Proc(id), r, &late)
 		left[id] = j.procs[id].barriers
 	}
+	if r.Shown == nil {
+		r.Shown = j.released(r)
+	}
+	j.passShown(r)
 	j.server.Restore(s.Space, left)
 	if j.recovery != nil {
 		j.resumeRecovery(s)
@@ -149,18 +155,40 @@ func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *proces
 	}
 	p.known = e.end.kind != running
 	p.follows, p.member = p.incarnation > 0, p.incarnation > 0
-	rank := int(j.layout.Rank(id))
-	for i := range p.skip {
-		shown := r.Shown(rank, i == 1)
-		at := int64(0)
-		if found != nil {
-			at = found.OutputsAt[i]
-		}
-		if p.skip[i] = shown - p.base[i] - at; found == nil {
-			p.skip[i] = 0
+	return p
+}
+
+// eachStanding calls f for the processes that were found, and what their agents say of them.
+func (j *job) eachStanding(r *Resumption, f func(p *process, x *agent.Adopted)) {
+	for _, standing := range r.Standing {
+		for i := range standing {
+			if x := &standing[i]; j.procs[x.Proc].Process == x.Process {
+				f(j.procs[x.Proc], x)
+			}
 		}
 	}
-	return p
+}
+
+// released is how much of each rank's streams was shown for good, by what agents were told to let
+// go. Of several agents one may have been told more than the others.
+func (j *job) released(r *Resumption) func(rank int, stderr bool) int64 {
+	streams := make([][2]int64, j.layout.Ranks())
+	j.eachStanding(r, func(p *process, x *agent.Adopted) {
+		of := &streams[j.layout.Rank(p.id)]
+		for i := range of {
+			of[i] = max(of[i], p.base[i]+x.OutputsAt[i])
+		}
+	})
+	return func(rank int, stderr bool) int64 { return streams[rank][index(stderr)] }
+}
+
+// passShown has the processes' streams go on behind what was shown.
+func (j *job) passShown(r *Resumption) {
+	j.eachStanding(r, func(p *process, x *agent.Adopted) {
+		for i := range p.skip {
+			p.skip[i] = r.Shown(int(j.layout.Rank(p.id)), i == 1) - p.base[i] - x.OutputsAt[i]
+		}
+	})
 }
 
 // said says whether an adopted process has said something.
@@ -186,23 +214,19 @@ func (j *job) resumeRecovery(s *State) {
 // resumeStreams connects all processes. It returns the sinks of the job's input, and where that
 // begins.
 func (j *job) resumeStreams(r *Resumption) (inputs []sink, from int64) {
+	for rank := range j.layout.Ranks() {
+		j.outputs.positions.shown(rank, false, r.Shown(rank, false))
+		j.outputs.positions.shown(rank, true, r.Shown(rank, true))
+	}
 	j.collectOutput()
 	for rank := range j.layout.Ranks() {
 		for k := range j.layout.Degree(proto.Rank(rank)) {
 			j.outputs.stdouts[rank].Begin(k, r.Shown(rank, false))
 			j.outputs.stderrs[rank].Begin(k, r.Shown(rank, true))
 		}
-		j.outputs.positions.shown(rank, false, r.Shown(rank, false))
-		j.outputs.positions.shown(rank, true, r.Shown(rank, true))
 	}
 	given := make(map[proto.Proc]*agent.Adopted)
-	for _, all := range r.Standing {
-		for i := range all {
-			if j.procs[all[i].Proc].Process == all[i].Process {
-				given[all[i].Proc] = &all[i]
-			}
-		}
-	}
+	j.eachStanding(r, func(p *process, x *agent.Adopted) { given[p.id] = x })
 	first := true
 	for _, p := range j.procs {
 		j.outputs.read(p)

@@ -91,14 +91,19 @@ type view struct {
 	told func(rank int, stderr bool, n int64)
 }
 
-func (v *view) Print(rank int, stderr bool, b []byte) error {
+func (v *view) Print(rank int, stderr bool, at int64, b []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.dead {
 		return nil
 	}
 	to := v.stream(rank, stderr)
-	to.Write(b)
+	if at > int64(to.Len()) {
+		v.notes.WriteString(fmt.Sprintf("rank %d: a gap from %d to %d\n", rank, to.Len(), at))
+	}
+	if again := int64(to.Len()) - at; again < int64(len(b)) {
+		to.Write(b[max(again, 0):])
+	}
 	v.told(rank, stderr, int64(to.Len()))
 	return nil
 }
@@ -129,6 +134,8 @@ type relayed struct {
 	agents []*remote.Remote
 	view   *view
 	result chan outcome
+	// forgets says that the next launcher isn't told what the screen has.
+	forgets bool
 
 	keeping sync.Mutex
 	state   []byte
@@ -248,6 +255,9 @@ func (r *relayed) resume() {
 	}
 	r.expect()
 	resumption := Resumption{State: state, Shown: r.length, Input: func(int64) io.Reader { return strings.NewReader("") }}
+	if r.forgets {
+		resumption.Shown = nil
+	}
 	for i, a := range r.agents {
 		var standing []agent.Adopted
 		var adopter agent.Adopter
@@ -347,6 +357,18 @@ func TestResume(t *testing.T) {
 		if len(report.Deaths) > 0 {
 			t.Errorf("deaths: %+v", report.Deaths)
 		}
+	})
+	t.Run("what was shown is known to agents alone", func(t *testing.T) {
+		t.Parallel()
+		r := newRelayed(t, 2)
+		r.forgets = true
+		r.run(job, args...)
+		for at := int64(500); at < 2500; at += 1000 {
+			r.await(1, at)
+			r.loseLauncher()
+			r.resume()
+		}
+		r.check(r.end(), 2, n)
 	})
 	t.Run("process killed before", func(t *testing.T) {
 		t.Parallel()

@@ -4,11 +4,15 @@ import (
 	"banyan/internal/job/launcher/output"
 )
 
-// Screen shows the output of a job. What OnShown was told of is there for good: it needn't be shown
-// again by another launcher that takes over. Methods may be called from several goroutines.
+// Screen shows the output of a job. A byte is known by its rank, its stream and its offset in that,
+// counted from the job's beginning, whichever launcher shows it. What OnShown was told of is there
+// for good: it needn't be shown again by another launcher that takes over. What a launcher shows
+// again all the same, because the one before was lost together with the word that it is there, the
+// screen leaves out by its offset. Methods may be called from several goroutines.
 type Screen interface {
-	// Print shows what a rank has written. It may wait.
-	Print(rank int, stderr bool, b []byte) error
+	// Print shows what a rank has written, from byte at of the stream on. It may wait. A stream's
+	// pieces come in order, without gaps. The first one begins where the launcher does.
+	Print(rank int, stderr bool, at int64, b []byte) error
 	// Ended says that a rank writes nothing more.
 	Ended(rank int)
 	// Note shows a message of the launcher.
@@ -22,25 +26,21 @@ type Screen interface {
 type printers struct {
 	stdout, stderr *output.Printer
 	shown          func(rank int, stderr bool, n int64)
-	printed        [][2]int64 // by rank; each is touched by one goroutine at a time
 }
 
-func newPrinters(c *Config, ranks int) *printers {
+func newPrinters(c *Config) *printers {
 	return &printers{
 		stdout: output.NewPrinter(c.Stdout, c.Label, lineHold), stderr: output.NewPrinter(c.Stderr, c.Label, lineHold),
-		printed: make([][2]int64, ranks),
 	}
 }
 
-func (p *printers) Print(rank int, stderr bool, b []byte) error {
+func (p *printers) Print(rank int, stderr bool, at int64, b []byte) error {
 	to := p.stdout
-	n := &p.printed[rank][0]
 	if stderr {
-		to, n = p.stderr, &p.printed[rank][1]
+		to = p.stderr
 	}
 	err := to.Print(rank, b)
-	*n += int64(len(b))
-	p.shown(rank, stderr, *n)
+	p.shown(rank, stderr, at+int64(len(b)))
 	return err
 }
 
