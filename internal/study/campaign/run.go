@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
+	"os"
 	"sync"
+	"time"
 
 	"banyan/internal/proto"
 	"banyan/internal/study/campaign/incremental"
 	"banyan/internal/study/driver/logp"
 )
+
+// syncEvery is how much work a loss of power may cost.
+const syncEvery = 10 * time.Second
 
 // aheadPerWorker is how many rows of each worker may wait for an earlier one.
 const aheadPerWorker = 64
@@ -47,14 +51,18 @@ func (s *Spec) Run(ctx context.Context, path string, workers int, progress Progr
 
 // write appends results as they come, in order, up to the first that wasn't
 // simulated. It returns how many rows there are then.
-func (s *Spec) write(file io.Writer, results <-chan chan result, done int, progress Progress) (int, error) {
+func (s *Spec) write(file *os.File, results <-chan chan result, done int, progress Progress) (int, error) {
 	out := bufio.NewWriterSize(file, 1<<16)
 	written := done // not only buffered
+	synced := time.Now()
 	flush := func() error {
 		err := out.Flush()
 		if err == nil {
 			written = done
 			progress(written, s.Total())
+			if time.Since(synced) > syncEvery {
+				err, synced = file.Sync(), time.Now()
+			}
 		}
 		return err
 	}

@@ -30,9 +30,12 @@ Figure 1b has 1, 2 and 5 dead processes, as the paper's, and figure-1b-more has 
 many messages gossip sends if it leaves nobody uncoloured in 100,000 broadcasts is found
 by so many with --full, and extrapolated from fewer otherwise (table gossip-safety).
 
-All broadcasts with dead processes are in DIR/runs, one line each with its seed. After
-an interruption the same command goes on from there. The report doesn't depend on the
-number of workers.
+It can be stopped at any moment (Ctrl-C, a kill, a loss of power): the same command goes on
+where it was, and ends with the same files, byte for byte. All broadcasts with dead processes
+are in DIR/runs, one line each with its seed, everything else that is done in DIR/pieces. A
+directory takes one seed and one of --quick, --full and neither; another one is refused, and
+so is what a version of this program began whose simulator has other outcomes. The report
+doesn't depend on the number of workers.
 
 Exit codes: 0, whatever the claims; 1 if it was interrupted; 2 if the command line is
 wrong or a file can't be written.`,
@@ -43,6 +46,9 @@ wrong or a file can't be written.`,
   banyan reproduce corrected-trees --out /tmp/quick --quick
 
   # as many broadcasts as the paper
+  banyan reproduce corrected-trees --out full --full
+
+  # go on after Ctrl-C, a kill or a restart of the machine
   banyan reproduce corrected-trees --out full --full`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,8 +70,7 @@ wrong or a file can't be written.`,
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "banyan: this takes about %s with %d workers\n", roughly(takes), f.workers)
-			kept := fmt.Sprintf("%s has the broadcasts with dead processes so far; the same command goes on from there, and begins the rest anew", f.out)
-			return reproduce(cmd, &f, kept, func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
+			return reproduce(cmd, &f, f.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 				return correctedtrees.Run(ctx, f.out, p, progress)
 			})
 		},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -72,6 +73,43 @@ func (f *commonFlags) check() error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
+}
+
+// goesOn says after an interruption how to go on: by the same command line.
+func (f *commonFlags) goesOn(cmd *cobra.Command) string {
+	return fmt.Sprintf("%s keeps what is done; to go on from there: %s", f.out, commandLine(cmd))
+}
+
+// commandLine is that of a command, as a shell takes it.
+func commandLine(cmd *cobra.Command) string {
+	words := []string{cmd.CommandPath()}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			switch {
+			case f.Value.Type() == "bool" && v == "true":
+				words = append(words, "--"+f.Name)
+			case f.Value.Type() == "bool":
+				words = append(words, "--"+f.Name+"="+v)
+			default:
+				words = append(words, "--"+f.Name, quoted(v))
+			}
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// quoted is a word of a shell.
+func quoted(word string) string {
+	if word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%", r)
+	}) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // reproduce makes a report and writes it. It ends early on an interrupt; then the

@@ -16,6 +16,9 @@ type GossipSearch struct {
 	// Progress, if set, is called after every broadcast, by one worker at a time. Its
 	// error ends the search.
 	Progress func() error
+	// Try, if set, is called for each time that Fastest tries, and returns what run returns, the
+	// sum of all latencies: it may keep that, and not call run again in a later search.
+	Try func(until proto.Time, run func() (proto.Time, error)) (proto.Time, error)
 }
 
 // Fastest returns the time with the lowest average quiescence latency, the shortest of several,
@@ -35,11 +38,20 @@ func (g *GossipSearch) Fastest() (until proto.Time, latency float64, err error) 
 	patience := proto.Time(3 * max(tree.Overhead, tree.Model.Gap)) // sends may be this far apart
 	best, least := start, proto.Time(-1)                           // the sum of all latencies at best
 	try := func(until proto.Time) error {
-		sum, err := g.quiescence(until)
+		run := func() (proto.Time, error) { return g.quiescence(until) }
+		sum, err := proto.Time(0), error(nil)
+		if g.Try != nil {
+			sum, err = g.Try(until, run)
+		} else {
+			sum, err = run()
+		}
+		if err != nil {
+			return err
+		}
 		if least < 0 || sum < least || sum == least && until < best {
 			best, least = until, sum
 		}
-		return err
+		return nil
 	}
 	for until := start; until <= best+patience; until++ {
 		if err := try(until); err != nil {

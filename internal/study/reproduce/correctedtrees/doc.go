@@ -10,7 +10,7 @@
 //
 // The package holds no protocol. Broadcasts with dead processes are campaigns
 // (internal/study/campaign) below the report's directory, in runs: a spec and a file of results
-// each, so that every broadcast has a seed, and an interrupted reproduction goes on. They
+// each, so that every broadcast has a seed. They
 // evaluate checked correction incrementally and run the rest on the engine. Broadcasts without
 // faults are run by the engine here. There are two shortcuts, for as many broadcasts as the
 // paper's: [reach] finds the processes that overlapped opportunistic correction leaves uncoloured,
@@ -22,10 +22,13 @@
 // counts of whole numbers, which don't depend on the order in which they come. No number of
 // the paper goes into a simulation; each is a literal beside the claim that it belongs to.
 //
+// A reproduction can be stopped at any moment, also by a kill, and goes on where it was: campaigns
+// from their files, everything else from its pieces (internal/study/pieces), in pieces. It
+// ends with the same files, byte for byte. The directory holds the Parameters and a fingerprint of
+// the simulator's outcomes, so that a run of others is refused there.
+//
 // # Limits
 //
-// The paper's pictures are lost: claims are those of its text and table. Parts that aren't
-// campaigns (broadcasts without faults, the search for gossip times, which processes are left
-// uncoloured) begin anew after an interruption. Memory: 16 bytes for each broadcast with checked
-// correction, some 200 for each gossip of [Parameters].SafeRuns.
+// The paper's pictures are lost: claims are those of its text and table. Memory: 16 bytes for each
+// broadcast with checked correction, some 200 for each gossip of [Parameters].SafeRuns.
 package correctedtrees

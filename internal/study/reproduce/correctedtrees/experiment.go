@@ -2,6 +2,7 @@ package correctedtrees
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"banyan/internal/study/campaign"
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -21,22 +23,29 @@ type experiment struct {
 	Parameters
 	dir      string
 	progress Progress
+	store    *pieces.Store
 }
 
 // Run simulates everything, writes what the campaigns found to files below the
-// directory, and returns the report. When ctx ends it stops early and returns its
-// error: what the campaigns have written stays, and Run with the same parameters goes on there.
-func Run(ctx context.Context, dir string, p Parameters, progress Progress) (*report.Report, error) {
+// directory, and returns the report. When ctx ends it stops early and returns its error: what is
+// finished stays, and Run with the same parameters goes on there. So it does after a kill, which
+// loses some seconds of work. A directory with results of other parameters, or of a simulator with
+// other outcomes, is refused with [pieces.ErrOther].
+func Run(ctx context.Context, dir string, p Parameters, progress Progress) (_ *report.Report, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	if progress == nil {
 		progress = func(string, int, int) {}
 	}
-	e := &experiment{p, dir, progress}
-	if err := report.Prepare(filepath.Join(dir, "runs")); err != nil {
+	e := &experiment{Parameters: p, dir: dir, progress: progress}
+	if err := report.Prepare(filepath.Join(dir, runsName)); err != nil {
 		return nil, err
 	}
+	if e.store, err = e.open(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.store.Close()) }()
 	var s studies
 	for _, study := range []func(context.Context, *studies) error{
 		e.studyFaultFree, e.studyNumberings, e.studyFaults, e.studyUncoloured, e.studyOpportunistic, e.studyGossip,
@@ -66,7 +75,7 @@ func (e *experiment) campaign(ctx context.Context, name, step, fields string, ea
 	if err != nil {
 		return fmt.Errorf("spec %s: %w", name, err)
 	}
-	path := filepath.Join(e.dir, "runs", name)
+	path := filepath.Join(e.dir, runsName, name)
 	if err := os.WriteFile(path+".yaml", []byte(text), 0o666); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"banyan/internal/study/driver/logp"
-	"banyan/internal/study/parallel"
 )
 
 // faultFreeStudy is section 4.1: broadcasts to more and more processes, none of them dead. Those
@@ -56,12 +55,9 @@ func (e *experiment) studyFaultFree(ctx context.Context, s *studies) error {
 			}
 		}
 	}
-	outcomes := make([]logp.Outcome, len(jobs))
-	progress := func(done int) { e.progress("trees without faults", done, len(jobs)) }
 	engines := make([]logp.Simulator, e.Workers)
-	err := parallel.Each(ctx, len(jobs), e.Workers, progress, func(worker, i int) (err error) {
-		outcomes[i], err = engines[worker].Run(&jobs[i].c, nil)
-		return err
+	outcomes, err := each(ctx, e, "trees without faults", len(jobs), func(worker, i int) (logp.Outcome, error) {
+		return engines[worker].Run(&jobs[i].c, nil)
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/driver/logp"
-	"banyan/internal/study/parallel"
+	"banyan/internal/study/pieces"
 )
 
 // gossipCase is Corrected Gossip to so many processes.
@@ -30,7 +30,7 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 	}
 	found := gossipSize{fastest: int(until)}
 	c.Gossip.Until = until
-	outcomes, err := e.repeat(ctx, about, c)
+	outcomes, err := e.repeat(ctx, about+": the fastest", c)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 	for _, d := range distances {
 		c := gossipCase(procs, broadcast.Opportunistic, d)
 		c.Gossip.Until = proto.Time(found.safety.safe(slices.Index(gossipCorrections[:], 2*d)))
-		outcomes, err := e.repeat(ctx, about, c)
+		outcomes, err := e.repeat(ctx, fmt.Sprintf("%s: the safe one, distance %d", about, d), c)
 		if err != nil {
 			return nil, err
 		}
@@ -66,34 +66,38 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 
 // fastest is the gossip time with the lowest average quiescence latency.
 func (e *experiment) fastest(ctx context.Context, about string, c logp.Case) (proto.Time, error) {
-	search := e.search(ctx, about+": fastest time", c, e.SearchRuns)
+	search := e.search(ctx, about+": fastest time", c)
 	until, _, err := search.Fastest()
 	return until, err
 }
 
-// search is a search for a gossip time that ends with a context.
-func (e *experiment) search(ctx context.Context, step string, c logp.Case, runs int) *logp.GossipSearch {
+// search is a search for a gossip time that ends with a context, and keeps each time that it has
+// tried.
+func (e *experiment) search(ctx context.Context, step string, c logp.Case) *logp.GossipSearch {
 	c.Gossip.Seed = e.seedOf("search", 0)
-	done := 0
-	return &logp.GossipSearch{Case: c, Runs: runs, Workers: e.Workers, Progress: func() error {
-		done++
-		e.progress(step, done%(runs+1), runs) // a search for the fastest time goes round some times
-		return context.Cause(ctx)
-	}}
+	tried, done := 0, 0
+	show := func() { e.progress(step, tried*e.SearchRuns+done, max(searchTimes, tried+1)*e.SearchRuns) }
+	show()
+	return &logp.GossipSearch{
+		Case: c, Runs: e.SearchRuns, Workers: e.Workers,
+		Progress: func() error { done++; show(); return context.Cause(ctx) },
+		Try: func(until proto.Time, run func() (proto.Time, error)) (proto.Time, error) {
+			sum, err := pieces.Once(ctx, e.store, fmt.Sprintf("%s: %d", step, until), run)
+			tried, done = tried+1, 0
+			show()
+			return sum, err
+		},
+	}
 }
 
 // repeat gossips again and again, without dead processes.
 func (e *experiment) repeat(ctx context.Context, step string, c logp.Case) ([]logp.Outcome, error) {
-	outcomes := make([]logp.Outcome, e.EngineRuns)
-	progress := func(done int) { e.progress(step, done, e.EngineRuns) }
 	engines := make([]logp.Simulator, e.Workers)
-	err := parallel.Each(ctx, e.EngineRuns, e.Workers, progress, func(worker, i int) (err error) {
+	return each(ctx, e, step, e.EngineRuns, func(worker, i int) (logp.Outcome, error) {
 		c := c
 		c.Gossip.Seed = e.seedOf("gossip", i)
-		outcomes[i], err = engines[worker].Run(&c, nil)
-		return err
+		return engines[worker].Run(&c, nil)
 	})
-	return outcomes, err
 }
 
 // highRate is the share of dead processes, in percent, at which gossip may be faster than an

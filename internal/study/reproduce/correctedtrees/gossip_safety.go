@@ -6,7 +6,6 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
-	"banyan/internal/study/parallel"
 	"banyan/internal/topology"
 )
 
@@ -37,13 +36,13 @@ type gossipSafety struct {
 
 // gossipRun is one of them.
 type gossipRun struct {
-	needs [len(gossipCorrections)]int32 // for each of gossipCorrections the shortest safe time
-	left  []int32                       // for each time up to until, by its place: how many processes it leaves uncoloured
+	Needs [len(gossipCorrections)]int32 // for each of gossipCorrections the shortest safe time
+	Left  []int32                       // for each time up to until, by its place: how many processes it leaves uncoloured
 }
 
 // studyGossipSafety gossips with the seeds from one on.
 func (e *experiment) studyGossipSafety(ctx context.Context, step string, procs, runs int, seed uint64) (*gossipSafety, error) {
-	found := gossipSafety{procs: procs, runs: make([]gossipRun, runs)}
+	found := gossipSafety{procs: procs}
 	workers := make([]gossipWorker, e.Workers)
 	for i := range workers {
 		if err := workers[i].init(procs); err != nil {
@@ -56,11 +55,9 @@ func (e *experiment) studyGossipSafety(ctx context.Context, step string, procs, 
 		return nil, err
 	}
 	const margin = 6 // a run that needs more takes another one
-	found.until = int(first.needs[0]) + margin
-	progress := func(done int) { e.progress(step, done, runs) }
-	err = parallel.Each(ctx, runs, e.Workers, progress, func(worker, i int) (err error) {
-		found.runs[i], err = workers[worker].run(found.until, seed+uint64(i))
-		return err
+	found.until = int(first.Needs[0]) + margin
+	found.runs, err = each(ctx, e, step, runs, func(worker, i int) (gossipRun, error) {
+		return workers[worker].run(found.until, seed+uint64(i))
 	})
 	return &found, err
 }
@@ -91,10 +88,10 @@ func (w *gossipWorker) run(until int, seed uint64) (gossipRun, error) {
 			return r, err
 		}
 		w.gossip(int32(longer))
-		if r.left == nil {
-			r.left = w.left(until)
+		if r.Left == nil {
+			r.Left = w.left(until)
 		}
-		if w.needs(&r.needs) {
+		if w.needs(&r.Needs) {
 			return r, nil
 		}
 	}
@@ -171,7 +168,7 @@ func (w *gossipWorker) needs(needs *[len(gossipCorrections)]int32) bool {
 func (s *gossipSafety) safe(corrections int) int {
 	longest := int32(1)
 	for i := range s.runs {
-		longest = max(longest, s.runs[i].needs[corrections])
+		longest = max(longest, s.runs[i].Needs[corrections])
 	}
 	return int(longest)
 }
@@ -180,7 +177,7 @@ func (s *gossipSafety) safe(corrections int) int {
 func (s *gossipSafety) unsafe(corrections, time int) int {
 	n := 0
 	for i := range s.runs {
-		if int(s.runs[i].needs[corrections]) > time {
+		if int(s.runs[i].Needs[corrections]) > time {
 			n++
 		}
 	}
@@ -193,7 +190,7 @@ func (s *gossipSafety) unsafe(corrections, time int) int {
 func (s *gossipSafety) expected(corrections, time int) float64 {
 	sum := 0.0
 	for i := range s.runs {
-		left := float64(s.runs[i].left[time])
+		left := float64(s.runs[i].Left[time])
 		gaps := float64(s.procs)
 		for k := range gossipCorrections[corrections] + 1 {
 			gaps *= max(0, left-float64(k)) / float64(s.procs-k)
@@ -222,7 +219,7 @@ func (s *gossipSafety) extrapolated(corrections, runs int) int {
 func (s *gossipSafety) messages(corrections, time int) float64 {
 	sum := 0
 	for i := range s.runs {
-		left := s.runs[i].left
+		left := s.runs[i].Left
 		for now := range time { // everybody that is coloured sends
 			if now < takes {
 				sum++

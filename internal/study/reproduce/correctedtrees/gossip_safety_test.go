@@ -32,7 +32,7 @@ func TestGossipSafety(t *testing.T) {
 			}
 			for i := range runs {
 				c.Gossip.Seed = seed + uint64(i)
-				for _, time := range []int32{s.runs[i].needs[k] - 1, s.runs[i].needs[k]} {
+				for _, time := range []int32{s.runs[i].Needs[k] - 1, s.runs[i].Needs[k]} {
 					if time == 0 {
 						continue
 					}
@@ -41,7 +41,7 @@ func TestGossipSafety(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if safe := time == s.runs[i].needs[k]; safe != (o.Unreached == 0) {
+					if safe := time == s.runs[i].Needs[k]; safe != (o.Unreached == 0) {
 						t.Fatalf("%s, seed %d: %d unreached, safe: %v", c.Describe(), c.Gossip.Seed, o.Unreached, safe)
 					}
 				}

@@ -7,7 +7,6 @@ import (
 
 	"banyan/internal/study/campaign/incremental"
 	"banyan/internal/study/driver/logp"
-	"banyan/internal/study/parallel"
 	"banyan/internal/topology"
 )
 
@@ -79,23 +78,22 @@ func (e *experiment) eachDead(ctx context.Context, n topology.Numbering, start i
 			return nil, err
 		}
 	}
-	took := make([]int, e.Procs-1)
 	const block = 1024 // a broadcast takes less time than its turn
-	blocks := (len(took) + block - 1) / block
-	progress := func(done int) { e.progress("one dead process, "+numberingNames[n.String()], done, blocks) }
-	err := parallel.Each(ctx, blocks, e.Workers, progress, func(worker, b int) error {
-		for i := b * block; i < min(len(took), (b+1)*block); i++ {
+	others := e.Procs - 1
+	blocks, err := each(ctx, e, "one dead process, "+numberingNames[n.String()], (others+block-1)/block, func(worker, b int) (sample, error) {
+		times := sample{}
+		for i := b * block; i < min(others, (b+1)*block); i++ {
 			outcome, err := evaluators[worker].Run([]int{i + 1})
 			if err != nil {
-				return err
+				return nil, err
 			}
-			took[i] = int(outcome.Quiescence) - start
+			times[int(outcome.Quiescence)-start]++
 		}
-		return nil
+		return times, nil
 	})
 	times := sample{}
-	for _, t := range took {
-		times[t]++
+	for _, b := range blocks {
+		times.merge(b)
 	}
 	return times, err
 }

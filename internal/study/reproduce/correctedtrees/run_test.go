@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"flag"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -23,6 +28,14 @@ func small(workers int) Parameters {
 	return Parameters{
 		Mode: "test", Seed: 3, Workers: workers, Procs: 1 << 13, Runs: 40, EngineRuns: 4, Sizes: []int{64, 1 << 13},
 		Deaths: []int{8, 64}, NumberingRuns: 40, SearchRuns: 2, SafeRuns: 4,
+	}
+}
+
+// tiny takes a tenth of that.
+func tiny() Parameters {
+	return Parameters{
+		Mode: "test", Seed: 3, Workers: 2, Procs: 1 << 10, Runs: 10, EngineRuns: 3, Sizes: []int{64},
+		Deaths: []int{8}, NumberingRuns: 10, SearchRuns: 2, SafeRuns: 4,
 	}
 }
 
@@ -132,46 +145,86 @@ func checkTable(t *testing.T, text string, rows int, bounds map[string][2]float6
 	}
 }
 
-// TestInterrupted: what was simulated along trees stays, and the report is the same as without
-// the interruption.
+// TestInterrupted: a run that is interrupted again and again, anywhere, ends with the files of one
+// that isn't.
 func TestInterrupted(t *testing.T) {
-	dir := t.TempDir()
-	p := small(2)
-	p.Sizes = []int{64}
-	ctx, stop := context.WithCancel(context.Background())
-	_, err := Run(ctx, dir, p, func(step string, done, total int) {
-		if step == "checked correction" && done > total/2 {
-			stop()
-		}
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("an interrupted run says %v", err)
-	}
-	begun, err := os.ReadFile(filepath.Join(dir, "runs", "checked.csv"))
-	if err != nil || len(begun) == 0 {
-		t.Fatalf("nothing is kept (%v)", err)
-	}
-	resumed, err := Run(context.Background(), dir, p, nil)
+	dir, other := t.TempDir(), t.TempDir()
+	p := tiny()
+	calls := 0
+	want, err := Run(t.Context(), other, p, func(string, int, int) { calls++ })
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := t.TempDir()
-	want, err := Run(context.Background(), other, p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(resumed, want) {
-		t.Error("the report is another after an interruption")
-	}
-	all := files(t, other)
-	for name, content := range files(t, dir) {
-		if content != all[name] {
-			t.Errorf("%s is another after an interruption", name)
+	for stops := 0; ; stops++ {
+		if stops > 200 {
+			t.Fatal("it doesn't get on")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		left := 1 + rand.IntN(calls/3)
+		got, err := Run(ctx, dir, p, func(string, int, int) {
+			if left--; left == 0 {
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("the report is another after %d interruptions", stops)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("an interrupted run says %v", err)
 		}
 	}
-	if !strings.HasPrefix(all["runs/checked.csv"], string(begun)) {
-		t.Error("the kept results are no beginning of all")
+	sameFiles(t, dir, other)
+}
+
+func sameFiles(t *testing.T, dir, other string) {
+	t.Helper()
+	got, want := files(t, dir), files(t, other)
+	for name := range got {
+		if got[name] != want[name] {
+			t.Errorf("%s is another after interruptions", name)
+		}
 	}
+	if len(got) != len(want) {
+		t.Errorf("%d files after interruptions, want %d", len(got), len(want))
+	}
+}
+
+// TestKilled kills processes at random moments, and lets the next go on. The last one ends with
+// the files of an undisturbed run.
+func TestKilled(t *testing.T) {
+	p := tiny()
+	if dir := flag.Arg(0); dir != "" { // one of the processes
+		reproduce(t, dir, p)
+		return
+	}
+	dir, other := t.TempDir(), t.TempDir()
+	began := time.Now()
+	reproduce(t, other, p)
+	takes := time.Since(began)
+	for kills := 0; ; kills++ {
+		if kills > 50 {
+			t.Fatal("it doesn't get on")
+		}
+		process := exec.Command(os.Args[0], "-test.run=^TestKilled$", "--", dir)
+		if err := process.Start(); err != nil {
+			t.Fatal(err)
+		}
+		killer := time.AfterFunc(takes*time.Duration(20+rand.IntN(80))/100, func() { _ = process.Process.Kill() }) // it may have ended
+		err := process.Wait()
+		killer.Stop()
+		if err == nil {
+			t.Logf("after %d kills", kills)
+			break
+		}
+		if process.ProcessState.Exited() {
+			t.Fatalf("it failed: %v", err)
+		}
+	}
+	sameFiles(t, dir, other)
 }
 
 // TestForeignResults: results for other parameters stay as they are.
@@ -186,11 +239,31 @@ func TestForeignResults(t *testing.T) {
 	}
 	p := small(2)
 	p.Sizes = []int{64}
-	if _, err := Run(context.Background(), dir, p, nil); err == nil || !strings.Contains(err.Error(), "not the results of a campaign") {
-		t.Errorf("a foreign file: %v", err)
+	if _, err := Run(context.Background(), dir, p, nil); err == nil || !strings.Contains(err.Error(), "choose another directory") {
+		t.Errorf("results of nobody knows what: %v", err)
 	}
 	if got := files(t, dir)["runs/numberings.csv"]; got != "a,b\n1,2\n" {
 		t.Errorf("it is %q now", got)
+	}
+}
+
+// TestOtherParameters: a directory with results of other parameters is refused, with what differs.
+// The number of workers may be another.
+func TestOtherParameters(t *testing.T) {
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	p := small(2)
+	_, err := Run(ctx, dir, p, func(string, int, int) { stop() })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	p.Workers = 1
+	if _, err := Run(ctx, dir, p, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("another number of workers: %v", err)
+	}
+	p.Seed++
+	if _, err := Run(t.Context(), dir, p, nil); !errors.Is(err, pieces.ErrOther) || !strings.Contains(err.Error(), "Seed is 3 there, and 4 here") {
+		t.Errorf("another seed: %v", err)
 	}
 }
 

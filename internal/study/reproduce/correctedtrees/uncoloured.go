@@ -3,9 +3,9 @@ package correctedtrees
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"banyan/internal/study/driver/logp"
-	"banyan/internal/study/parallel"
 )
 
 // uncolouredStudy says, for the dead of every broadcast of the faultStudy, how many live processes
@@ -16,60 +16,65 @@ type uncolouredStudy struct {
 	left []map[point]sample
 }
 
+// uncolouredBlock is how many broadcasts are counted together: one takes less time than its turn.
+const uncolouredBlock = 256
+
+// leftBy is how often a broadcast with a tree and a number of dead leaves so many processes
+// uncoloured, in a block of broadcasts.
+type leftBy struct{ Distance, Tree, Dead, Left, Times int }
+
 func (e *experiment) studyUncoloured(ctx context.Context, s *studies) error {
 	workers := make([]uncolouredWorker, e.Workers)
 	for w := range workers {
-		workers[w] = newUncolouredWorker()
+		workers[w].evaluators = make([]*reach, len(trees))
 	}
 	runs := s.faults.runs
-	progress := func(done int) { e.progress("opportunistic correction: who is left", done, len(runs)) }
-	err := parallel.Each(ctx, len(runs), e.Workers, progress, func(worker, i int) error {
-		return workers[worker].count(runs[i], e.Procs)
+	blocks, err := each(ctx, e, "opportunistic correction: who is left", (len(runs)+uncolouredBlock-1)/uncolouredBlock, func(worker, b int) ([]leftBy, error) {
+		return workers[worker].count(runs[b*uncolouredBlock:min(len(runs), (b+1)*uncolouredBlock)], e.Procs)
 	})
-	s.uncoloured = workers[0].uncolouredStudy
-	for _, w := range workers[1:] {
-		for d := range w.left {
-			for p, left := range w.left[d] {
-				at(s.uncoloured.left[d], p).merge(left)
-			}
+	for range distances {
+		s.uncoloured.left = append(s.uncoloured.left, map[point]sample{})
+	}
+	for _, block := range blocks {
+		for _, l := range block {
+			at(s.uncoloured.left[l.Distance], point{l.Tree, l.Dead})[l.Left] += l.Times
 		}
 	}
 	return err
 }
 
-// uncolouredWorker counts in a study of its own, with memory of its own.
+// uncolouredWorker has memory of its own.
 type uncolouredWorker struct {
-	uncolouredStudy
 	evaluators []*reach // by the tree's place, made when needed
 	counts     []int
 }
 
-func newUncolouredWorker() uncolouredWorker {
-	w := uncolouredWorker{evaluators: make([]*reach, len(trees))}
-	for range distances {
-		w.left = append(w.left, map[point]sample{})
-	}
-	return w
-}
-
-// count adds one broadcast among so many processes.
-func (w *uncolouredWorker) count(r run, procs int) error {
-	if w.evaluators[r.tree] == nil {
-		shape, err := trees[r.tree].shape(procs)
-		if err != nil {
-			return err
+// count counts some broadcasts among so many processes. Runs come in the order of their points.
+func (w *uncolouredWorker) count(runs []run, procs int) (all []leftBy, err error) {
+	for _, r := range runs {
+		if w.evaluators[r.tree] == nil {
+			shape, err := trees[r.tree].shape(procs)
+			if err != nil {
+				return nil, err
+			}
+			w.evaluators[r.tree] = newReach(&shape)
 		}
-		w.evaluators[r.tree] = newReach(&shape)
+		c := logp.Case{Procs: procs}
+		if err := c.FailRandom(int(r.dead), rand.NewPCG(r.seed, 0)); err != nil {
+			return nil, err
+		}
+		w.counts = w.evaluators[r.tree].unreached(w.counts[:0], c.Failed, distances)
+		for d, n := range w.counts {
+			this := leftBy{Distance: d, Tree: int(r.tree), Dead: int(r.dead), Left: n}
+			i := slices.IndexFunc(all, func(l leftBy) bool { l.Times = 0; return l == this })
+			if i < 0 {
+				i = len(all)
+				all = append(all, this)
+			}
+			all[i].Times++
+		}
 	}
-	c := logp.Case{Procs: procs}
-	if err := c.FailRandom(int(r.dead), rand.NewPCG(r.seed, 0)); err != nil {
-		return err
-	}
-	w.counts = w.evaluators[r.tree].unreached(w.counts[:0], c.Failed, distances)
-	for d, n := range w.counts {
-		at(w.left[d], point{int(r.tree), int(r.dead)})[n]++
-	}
-	return nil
+	return all, nil
 }
 
 // at is one of many samples, made when it is asked for.
