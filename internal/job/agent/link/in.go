@@ -168,7 +168,7 @@ func (i *In) mark() *bool { return &i.ready }
 func (i *In) isBulk() bool { return false }
 
 func (i *In) next(f *wire.Frame) bool {
-	if told := i.told; told.Passed == i.acknowledged() && told.Closed == i.closed {
+	if told := i.told; i.gone != nil || told.Passed == i.acknowledged() && told.Closed == i.closed {
 		return false
 	}
 	*f = wire.Frame{Kind: wire.Ack, Entry: i.entry()}

@@ -43,7 +43,8 @@ type Link struct {
 
 // sender is an Out with data or an In with an acknowledgement.
 type sender interface {
-	// next is the next frame to send, false if there is none. The lock is held.
+	// next is the next frame to send, false if there is none, or if the stream was with another
+	// party than the one that is connected now (Restart). The lock is held.
 	next(*wire.Frame) bool
 	// mark says whether it is in one of the Link's lists.
 	mark() *bool

@@ -129,7 +129,7 @@ func (o *Out) mark() *bool { return &o.ready }
 func (o *Out) isBulk() bool { return o.id.Channel >= wire.Stdin }
 
 func (o *Out) next(f *wire.Frame) bool {
-	if o.closed || o.held || o.sent >= o.last() {
+	if o.closed || o.held || o.gone != nil || o.sent >= o.last() {
 		return false
 	}
 	n := min(o.end(), o.base+Window, o.sent+wire.MaxData) - o.sent

@@ -60,6 +60,69 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// Readers and writers find out late that another party has taken the other side's place. Nothing
+// that they do with their streams then is told to that party, which has streams of the same names
+// and would take it for nonsense.
+func TestRestartBehindTheBacksOfReaders(t *testing.T) {
+	here, first := New(time.Minute, nil), New(time.Minute, nil)
+	heard, unread, said := wire.Stream{Proc: 1, Channel: wire.Lifeline}, wire.Stream{Proc: 2, Channel: wire.Lifeline}, wire.Stream{Proc: 1, Channel: wire.PMI}
+	oldHeard, oldUnread, oldSaid := here.In(heard), here.In(unread), here.Out(said, true)
+	carry(t, here, first)
+	for _, id := range []wire.Stream{heard, unread} {
+		io.WriteString(first.Out(id, true), "0123")
+	}
+	for _, in := range []*In{oldHeard, oldUnread} {
+		if _, err := io.ReadFull(in, make([]byte, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first.End(errors.New("lost"))
+	here.Restart(func(wire.Stream) bool { return false })
+
+	second := New(time.Minute, nil)
+	second.Out(heard, true)
+	second.Out(unread, true)
+	second.In(said)
+	ask, answer := wire.Stream{Proc: 3, Channel: wire.PMI}, wire.Stream{Proc: 3, Channel: wire.Lifeline}
+	question, to := second.In(ask), here.Out(ask, true)
+	reply, from := second.Out(answer, true), here.In(answer)
+	x, y := net.Pipe()
+	go here.Carry(x, wire.NewReader(x))
+	broken := make(chan error, 1)
+	go func() { broken <- second.Carry(y, wire.NewReader(y)) }()
+	defer y.Close()
+	there := func() { // and back: what was said before has come
+		t.Helper()
+		go func() {
+			io.WriteString(to, "?")
+			io.ReadFull(question, make([]byte, 1))
+			io.WriteString(reply, "!")
+		}()
+		came := make(chan error, 1)
+		go func() {
+			_, err := io.ReadFull(from, make([]byte, 1))
+			came <- err
+		}()
+		select {
+		case err := <-broken:
+			t.Fatalf("the connection has ended: %v", err)
+		case err := <-came:
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	there()
+	if _, err := oldHeard.Read(make([]byte, 1)); !errors.Is(err, ErrRestarted) {
+		t.Error(err)
+	}
+	there()
+	oldUnread.Close()
+	there()
+	oldSaid.Close()
+	there()
+}
+
 // What isn't released is kept, and bounds what the writer may be ahead.
 func TestKeep(t *testing.T) {
 	here, there := New(time.Minute, nil), New(time.Minute, nil)
