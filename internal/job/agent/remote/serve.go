@@ -22,7 +22,9 @@ import (
 const DefaultLimit = 20 * time.Second
 
 // goodbyeLimit bounds how long an agent that ends waits for the launcher to read its last words.
-const goodbyeLimit = 500 * time.Millisecond
+// The launcher hangs up then, so this is for one that doesn't read, and for a host without a core
+// to spare.
+const goodbyeLimit = 3 * time.Second
 
 // killLimit bounds how long an agent that ends waits for its processes to be dead.
 const killLimit = 2 * time.Second
@@ -215,7 +217,8 @@ func (s *server) fewer() {
 	}
 }
 
-// goodbye tells the launcher that all processes are dead. It doesn't try for long.
+// goodbye tells the launcher that all processes are dead, if there is a connection. It doesn't try
+// for long.
 func (s *server) goodbye(cause error) {
 	text := cause.Error()
 	switch {
@@ -225,7 +228,7 @@ func (s *server) goodbye(cause error) {
 		text = "it was told to end by a signal"
 	}
 	s.say(wire.Message{Type: wire.Gone, Text: text})
-	s.answers.Load().AwaitPassed(goodbyeLimit)
+	s.link.AwaitIdle(goodbyeLimit)
 }
 
 // heard takes a frame of no stream.
