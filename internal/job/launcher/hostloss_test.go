@@ -39,7 +39,7 @@ func TestHostLost(t *testing.T) {
 		{"at the end", 2, 0, control.Finalized, "finalized -1 0 stop", 0, []int{0, 1}, "host a is lost: ranks 0, 1 had replicas there",
 			"late line\nlate line\n", false},
 		{"a rank", 1, 1, control.Ready, "die 9 9 x wait", 1, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost (its host is lost): the job ends with exit code 1", "", false},
-		{"a rank, handled", 1, 1, control.Ready, "die 9 9 x survive", 0, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost, and the program goes on without it",
+		{"a rank, handled", 1, 1, control.Survive, "die 9 9 x survive", 0, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost, and the program goes on without it",
 			"rank 0 hears that 1 is presumed dead: its host is lost\n", false},
 		{"a rank at its end", 1, 1, control.Finalized, "finalized 1 0 stop", 1, []int{1}, "host b is lost: rank 1 ran there", "late line\n", false},
 	} {
