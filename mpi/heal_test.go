@@ -192,34 +192,57 @@ func runVariant(t *testing.T, way string, replicas int, faults string, stderr *s
 		Program: program, Env: append(os.Environ(), healWay+"="+way),
 		Stdin: strings.NewReader("1000\n"), Stdout: &stdout, Stderr: stderr,
 	}
-	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + stderr.said.String()) })
+	hang := time.AfterFunc(2*time.Minute, func() { panic("hangs: " + stderr.text()) })
 	defer hang.Stop()
 	report, err = launcher.Run(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stdout.String(), stderr.said.String(), report
+	return stdout.String(), stderr.text(), report
 }
 
 // secondKill is the launcher's stderr. When the launcher says that a replica is back, it kills
 // replica 0 of the rank.
 type secondKill struct {
 	number int
-	said   bytes.Buffer
 	done   bool
+
+	mu   sync.Mutex
+	said bytes.Buffer
 }
 
 func (r *secondKill) Write(b []byte) (int, error) {
 	if !r.done && bytes.Contains(b, []byte("is back")) {
 		r.done = true
 		for _, pid := range processes() {
-			env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-			if bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", r.number)) {
+			if procOf(pid) == r.number {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.said.Write(b)
+}
+
+// text is what the launcher has said so far.
+func (r *secondKill) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said.String()
+}
+
+// procOf is the number of a process of a job in that job, -1 if it can't be told.
+func procOf(pid int) int {
+	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	for v := range bytes.SplitSeq(env, []byte{0}) {
+		if number, is := bytes.CutPrefix(v, []byte("PMI_RANK=")); is {
+			if n, err := strconv.Atoi(string(number)); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
 }
 
 // processes are the processes of the job that this process runs.
@@ -296,6 +319,45 @@ func TestDonorDies(t *testing.T) {
 // heals is how long TestHealsOn lasts.
 var heals = flag.Duration("heals", 0, "kill and heal replicas for so long")
 
+// culler kills processes of a job of 3 ranks with 3 replicas. It leaves two replicas of each rank
+// alone: a replacement counts only when the launcher has said that it is back. Before that it has
+// no state, and can't be a donor.
+type culler struct {
+	stderr *secondKill
+	down   map[int]int // by process: how many of its replacements were back when it was killed
+}
+
+// isDown says whether a process was killed, and no replacement of it is back.
+func (c *culler) isDown(proc int) bool {
+	back, killed := c.down[proc]
+	return killed && c.back(proc) == back
+}
+
+// back is how often a replacement of a process was said to be back.
+func (c *culler) back(proc int) int {
+	return strings.Count(c.stderr.text(), fmt.Sprintf("rank %d: replica %d is back", proc%3, proc/3))
+}
+
+// kill kills one of the processes, if its rank can do without it.
+func (c *culler) kill(rng *rand.Rand) {
+	living := processes()
+	if len(living) == 0 {
+		return
+	}
+	pid := living[rng.IntN(len(living))]
+	proc := procOf(pid)
+	if proc < 0 {
+		return // it has ended, or begins
+	}
+	for other := proc % 3; other < 9; other += 3 {
+		if other != proc && c.isDown(other) {
+			return
+		}
+	}
+	c.down[proc] = c.back(proc)
+	syscall.Kill(pid, syscall.SIGKILL)
+}
+
 // TestHealsOn kills random processes of the job again and again. As long as two of a rank's three
 // replicas are alive at a time, each dead one is replaced, and the output is the undisturbed one.
 func TestHealsOn(t *testing.T) {
@@ -306,6 +368,7 @@ func TestHealsOn(t *testing.T) {
 		over := make(chan bool)
 		var killer sync.WaitGroup
 		stderr := &secondKill{done: true}
+		cull := &culler{stderr, make(map[int]int)}
 		killer.Go(func() {
 			for {
 				select {
@@ -313,9 +376,7 @@ func TestHealsOn(t *testing.T) {
 					return
 				case <-time.After(time.Duration(20+rng.IntN(200)) * time.Millisecond):
 				}
-				if living := processes(); len(living) >= 8 {
-					syscall.Kill(living[rng.IntN(len(living))], syscall.SIGKILL)
-				}
+				cull.kill(rng)
 			}
 		})
 		out, errs, report := runVariant(t, "", 3, "", stderr)
