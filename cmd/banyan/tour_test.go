@@ -57,7 +57,7 @@ func tour(t *testing.T, path string, leastCommands, leastShown int) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(document), "\n")
-	patience, long := time.Minute, os.Getenv("BANYAN_TOUR") == "long"
+	patience, long := 5*time.Minute, os.Getenv("BANYAN_TOUR") == "long"
 	if long {
 		patience = time.Hour
 	}
