@@ -22,8 +22,8 @@ func TestRunOutlivesAHost(t *testing.T) {
 		undo    string
 		always  bool // in short tests, too
 	}{
-		{"nothing", overHosts, cg, "", "", true},
-		{"agent killed", overHosts, heat, "on 1 pkill -KILL -x banyan", "", true},
+		{"nothing", overHosts, cg, "", "", false},
+		{"agent killed", overHosts, heat, "on 1 pkill -KILL -x banyan", "", false}, // as TestAgentsDeathIsCertain
 		{"agent stopped", overHosts, heat, "on 1 pkill -STOP -x banyan", "thaw 1", false},
 		{"link down", overHosts, cg, "unplug 1", "plug 1", false},
 		{"power cut", overHosts, heat, "power 1", "", true},
@@ -82,10 +82,14 @@ func TestRunEnds(t *testing.T) {
 		name    string
 		command []string
 		words   string
+		always  bool // in short tests, too
 	}{
-		{"console killed", overHosts, "pkill -KILL -x banyan"},
-		{"scancel", allocated, "scancel $(squeue -h -o %A)"},
+		{"console killed", overHosts, "pkill -KILL -x banyan", false}, // the job waits 10 s for another console
+		{"scancel", allocated, "scancel $(squeue -h -o %A)", true},
 	} {
+		if testing.Short() && !f.always {
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) {
 			j := start(t, command(f.command, heat)...)
 			j.await("step 1000", 1)
