@@ -16,8 +16,8 @@ elsewhere := -e banyan/internal/testing/house -e banyan/capi
 
 # What checks is compiled once, position-independent as the C library is, so that vet, staticcheck,
 # the tests and the library that they build share all packages; and compilers collect garbage seldom,
-# which takes a fifth less time for some hundred megabytes more memory.
-# docs/results/test-time.md has the figures.
+# for some hundred megabytes more memory. docs/results/test-time.md has the figures: one pair shows a
+# gain, one doesn't.
 checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400'
 quick test unit lint test-cluster: export GOFLAGS = $(checking)
 
@@ -56,7 +56,8 @@ quick: tools ## after each edit: formatting, house rules, unit tests of the pack
 
 test: tools ## everything that a change must pass
 	@# Once, before lint, unit and tests that build the command compile the same packages side by side.
-	go build ./bench/... ./cmd/... ./examples/... ./internal/...
+	@# Unlike go build, this links no commands.
+	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
 	go test -buildmode=exe -vet=off -race -short $(concurrent)
 

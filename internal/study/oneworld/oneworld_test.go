@@ -25,7 +25,7 @@ func TestOneWorld(t *testing.T) {
 		Run(Settings{Seed: *from, Log: func(line string) { fmt.Println(line) }})
 		return
 	}
-	n := 600
+	n := 300
 	switch {
 	case *seeds > 0:
 		n = *seeds
