@@ -35,7 +35,7 @@ func TestRandomKillsUnderHydra(t *testing.T) {
 		t.Skip("MPICH's mpiexec.hydra isn't installed")
 	}
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "testdata/arrived.c", "-O2", "-lm")
-	args := []string{"150", "1e-6"}
+	args := []string{"120", "1e-6"}
 	t.Setenv("ARRIVED_DIR", t.TempDir())
 	begun := time.Now()
 	want := run(t, tool("banyan"), append([]string{"run", "-n", "2", heat}, args...)...)

@@ -47,14 +47,14 @@ func TestWrappers(t *testing.T) {
 // A C program survives the same fault plans as a Go program, and prints the undisturbed result.
 func TestHeatSurvives(t *testing.T) {
 	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
-	want := run(t, heat, "64").stdout
+	want := run(t, heat, "48").stdout
 	for _, plan := range []string{
 		"kill rank=1 at=send:50",
 		"kill rank=0 at=20ms; kill rank=1 replica=1 at=40ms; kill rank=3 at=send:200",
 		"stop rank=2 replica=1 at=send:100",
 		"random count=3 within=100ms seed=5",
 	} {
-		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "1s", "--fault", plan, heat, "64")
+		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "1s", "--fault", plan, heat, "48")
 		if o.code != 0 || o.stdout != want {
 			t.Errorf("%s: %v", plan, o)
 		}

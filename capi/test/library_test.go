@@ -84,8 +84,11 @@ func TestOwnNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if call := regexp.MustCompile(`(?m)^.*\s(call|jmp|b|bl)\s.*<P?MPI_\w+>$`).Find(out); call != nil {
-		t.Errorf("the library calls its own functions: %s", call)
+	call := regexp.MustCompile(`\s(call|jmp|b|bl)\s.*<P?MPI_\w+>\n?$`)
+	for line := range bytes.Lines(out) {
+		if bytes.Contains(line, []byte("MPI_")) && call.Match(line) { // most of millions of lines aren't for the slow expression
+			t.Fatalf("the library calls its own functions: %s", line)
+		}
 	}
 }
 
