@@ -61,10 +61,10 @@ test: tools ## everything that a change must pass
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
 	go test -buildmode=exe -vet=off -race -short $(concurrent)
 
-test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: half of it)
+test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
-	go test -vet=off -count=1 -timeout 15m ./internal/testing/cluster -cluster $(clusterflags)
+	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
 
 manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .

@@ -82,6 +82,9 @@ func (f *Fleet) addOne(ctx context.Context, h hosts.Host, number int) (name stri
 		if cause := context.Cause(starting); cause != nil {
 			err = cause
 		}
+		if f.running.Err() != nil {
+			err = errors.New("the job has ended")
+		}
 		stop(err)
 		return "", err
 	}

@@ -92,6 +92,12 @@ func (c *Cluster) Fault(t testing.TB, fault string) {
 	}
 }
 
+// Try runs a command on the console, which may fail, and returns all that it printed.
+func (c *Cluster) Try(ctx context.Context, args ...string) (string, error) {
+	out, err := c.Script(ctx, append([]string{"run"}, args...)...).CombinedOutput()
+	return string(out), err
+}
+
 // Heal mends all faults, and ends what jobs have left.
 func (c *Cluster) Heal(t testing.TB) {
 	t.Helper()

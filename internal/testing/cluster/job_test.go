@@ -10,11 +10,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cluster"
 )
 
 // running is a job that a test has started on the console.
 type running struct {
 	t      *testing.T
+	on     *cluster.Cluster
 	args   []string
 	cmd    *exec.Cmd
 	cancel func()
@@ -31,9 +34,15 @@ const limit = 2 * time.Minute
 // start starts a job on the console. When the test ends it is killed, and the cluster healed.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
+	return startOn(t, shared, args...)
+}
+
+// startOn starts a job on the console of a cluster.
+func startOn(t *testing.T, on *cluster.Cluster, args ...string) *running {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	j := &running{t: t, args: args, cancel: cancel, ended: make(chan struct{})}
-	j.cmd = shared.Script(ctx, append([]string{"run"}, args...)...)
+	j := &running{t: t, on: on, args: args, cancel: cancel, ended: make(chan struct{})}
+	j.cmd = on.Script(ctx, append([]string{"run"}, args...)...)
 	j.cmd.Stdout, j.cmd.Stderr = writer{j, &j.stdout}, writer{j, &j.stderr}
 	j.cmd.Cancel = func() error { return j.cmd.Process.Signal(syscall.SIGTERM) }
 	if err := j.cmd.Start(); err != nil {
@@ -51,7 +60,7 @@ func start(t *testing.T, args ...string) *running {
 			out := j.printed()
 			t.Logf("%s: %v\nstdout: %s\nstderr: %.4000s", strings.Join(args, " "), j.cmd.ProcessState, out[max(0, len(out)-2000):], j.complained())
 		}
-		shared.Heal(t)
+		on.Heal(t)
 	})
 	return j
 }
@@ -103,7 +112,7 @@ func (j *running) await(text string, times int) {
 // fault does what the words say, which must be done before the job ends.
 func (j *running) fault(words string) {
 	j.t.Helper()
-	shared.Fault(j.t, words)
+	j.on.Fault(j.t, words)
 	select {
 	case <-j.ended:
 		j.t.Fatalf("the job ended before %q was done: it is too short", words)
@@ -138,9 +147,14 @@ func (j *running) finish() {
 // nothingLeft says that, some time after the job's end, nothing of it is left on any host.
 func nothingLeft(t *testing.T) {
 	t.Helper()
+	nothingLeftOn(t, shared)
+}
+
+func nothingLeftOn(t *testing.T, on *cluster.Cluster) {
+	t.Helper()
 	var left string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if left = shared.Left(t); left == "" {
+		if left = on.Left(t); left == "" {
 			return
 		}
 	}

@@ -12,49 +12,80 @@ var (
 		"bin/banyan", "run", "-n", "4", "--replicas", "2", "--oversubscribe"} // a host may have one core
 )
 
+// Programs that compute for some seconds, and longer ones, in which a host goes and
+// comes again.
+var (
+	someSeconds = []namedProgram{{"heat", heat}, {"cg", cg}}
+	longer      = []namedProgram{{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "20000"}},
+		{"cg", []string{"bin/cg", "-solves", "8", "examples/cg/data/bcsstk16.mtx.gz"}}}
+)
+
+type namedProgram struct {
+	name string
+	argv []string
+}
+
 // Whatever becomes of one host, the job's output is byte for byte that of an undisturbed run.
 func TestRunOutlivesAHost(t *testing.T) {
 	for _, f := range []struct {
-		name    string
-		command []string
-		program []string
-		words   string
-		undo    string
-		always  bool // in short tests, too
+		name     string
+		command  []string
+		programs []namedProgram
+		words    string
+		undo     string // when the job has ended
+		short    string // the program of short tests
 	}{
-		{"nothing", overHosts, cg, "", "", false},
-		{"agent killed", overHosts, heat, "on 1 pkill -KILL -x banyan", "", false}, // as TestAgentsDeathIsCertain
-		{"agent stopped", overHosts, heat, "on 1 pkill -STOP -x banyan", "thaw 1", false},
-		{"link down", overHosts, cg, "unplug 1", "plug 1", false},
-		{"power cut", overHosts, heat, "power 1", "", true},
-		{"host 0 off", overHosts, heat, "unplug 0", "plug 0", true},
-		{"host stopped for 5 s", overHosts, heat, "freeze 1; sleep 5; thaw 1", "", false},
-		{"allocation", allocated, heat, "", "", false},
-		{"allocation, link down", allocated, heat, "unplug 1", "plug 1", true},
-		{"allocation, slurmd killed", allocated, heat, "kill-slurmd 1", "", false},
-		{"allocation, node down", allocated, heat, "node-down 1", "", false},
+		{"nothing", overHosts, someSeconds, "", "", ""},
+		{"agent killed", overHosts, someSeconds, "on 1 pkill -KILL -x banyan", "", ""}, // in short tests TestAgentsDeathIsCertain
+		{"agent stopped", overHosts, longer, "on 1 pkill -STOP -x banyan", "thaw 1", ""},
+		{"agent that prints stopped", overHosts, longer, "on 0 pkill -STOP -x banyan", "thaw 0", ""},
+		{"agent stopped for 2 s", overHosts, longer, "on 0 pkill -STOP -x banyan; sleep 2; thaw 0", "", ""},
+		{"link down", overHosts, someSeconds, "unplug 1", "plug 1", ""},
+		{"power cut", overHosts, someSeconds, "power 1", "", "heat"},
+		{"host 0 off", overHosts, someSeconds, "unplug 0", "plug 0", "heat"},
+		{"host 0 without power", overHosts, someSeconds, "power 0", "", ""},
+		{"host stopped for 5 s", overHosts, longer, "freeze 1; sleep 5; thaw 1", "", ""},
+		{"host 0 stopped for 5 s", overHosts, longer, "freeze 0; sleep 5; thaw 0", "", ""},
+		{"host stopped for 2 s", overHosts, longer, "freeze 1; sleep 2; thaw 1", "", ""},
+		{"host dropped", overHosts, longer, "drop 1 0,2,3,c", "open", ""},
+		{"host dropped by hosts", overHosts, longer, "drop 1 0,2,3", "open", ""},
+		{"host rejected by hosts", overHosts, longer, "reject 1 0,2,3", "open", ""},
+		{"host unheard", overHosts, longer, "drop-from 1 0,2,3,c", "open", ""},
+		{"host unheard by hosts", overHosts, longer, "drop-from 1 0,2,3", "open", ""},
+		{"host deaf to hosts", overHosts, longer, "drop-from 0,2,3 1", "open", ""},
+		{"host deaf to its console", overHosts, longer, "drop-from c 1", "open", ""},
+		{"host unheard by its console", overHosts, longer, "drop-from 1 c", "open", ""},
+		{"link between two hosts down", overHosts, longer, "drop 0 1", "open", ""},
+		{"link flaps", overHosts, longer, "for i in 1 2 3 4 5 6; do unplug 1; sleep 0.3; plug 1; sleep 0.3; done", "", ""},
+		{"link flaps slowly", overHosts, longer, "for i in 1 2; do unplug 1; sleep 1.5; plug 1; sleep 1; done", "", ""},
+		{"allocation", allocated, someSeconds, "", "", ""},
+		{"allocation, link down", allocated, someSeconds, "unplug 1", "plug 1", "heat"},
+		{"allocation, power cut", allocated, someSeconds, "power 1", "", ""},
+		{"allocation, slurmd killed", allocated, someSeconds, "kill-slurmd 1", "", ""},
+		{"allocation, node down", allocated, someSeconds, "node-down 1", "", ""},
 	} {
-		if testing.Short() && !f.always {
-			continue
+		for _, p := range f.programs {
+			if testing.Short() && f.short != p.name {
+				continue
+			}
+			t.Run(f.name+"/"+p.name, func(t *testing.T) {
+				want := undisturbed(t, p.argv)
+				j := start(t, command(f.command, p.argv)...)
+				if f.words != "" {
+					begun, _, _ := strings.Cut(want, "\n")
+					j.await(begun, 1)
+					j.fault(f.words)
+				}
+				j.finish()
+				if got := j.printed(); got != want {
+					t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+				}
+				if f.undo != "" {
+					shared.Fault(t, f.undo)
+				}
+				nothingLeft(t)
+			})
 		}
-		t.Run(f.name, func(t *testing.T) {
-			want := undisturbed(t, f.program)
-			j := start(t, command(f.command, f.program)...)
-			if f.words != "" {
-				begun, _, _ := strings.Cut(want, "\n")
-				j.await(begun, 1)
-				// The job may end before the host goes on.
-				shared.Fault(t, f.words)
-			}
-			j.finish()
-			if got := j.printed(); got != want {
-				t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
-			}
-			if f.undo != "" {
-				shared.Fault(t, f.undo)
-			}
-			nothingLeft(t)
-		})
 	}
 }
 
