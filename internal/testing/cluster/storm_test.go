@@ -24,15 +24,15 @@ var (
 // stormLimit ends a storm that takes too long. A job that runs then may end first.
 const stormLimit = 15 * time.Minute
 
-// programs of a storm: both have safe points all the time.
+// stormy are the programs of a storm: both have safe points all the time.
 var stormy = []namedProgram{
 	{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "60000"}},
 	{"cg", []string{"bin/cg", "-solves", "30", "examples/cg/data/bcsstk16.mtx.gz"}},
 }
 
-// Hosts die, at times several at once, and return, and are added again by "banyan hosts add", in job
-// after job. Each job ends with the output of an undisturbed run, or says that a rank is lost, and
-// no host that had a replica of it was spared. Nothing remains.
+// Hosts die, at times several at once, and return, and are added again by "banyan hosts add", in
+// job after job. Each job ends with the output of an undisturbed run, or says that a rank is lost,
+// and faults had hit the hosts of all its replicas. Nothing remains.
 func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some minutes")
@@ -76,8 +76,8 @@ type storm struct {
 	wait   sync.WaitGroup
 }
 
-// The ways to die. A host that is cut off or stopped for longer than its agent's lease, with margin,
-// returns without its processes.
+// The ways to die. A host that is cut off or stopped for longer than its agent's lease, with its
+// margin, returns without its processes.
 var ways = []struct {
 	die, back    string
 	least, spare time.Duration // until it returns
