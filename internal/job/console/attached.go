@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"syscall"
 	"time"
 )
@@ -12,18 +11,19 @@ import (
 type attached struct {
 	l     *link
 	asked Attachment
-	next  [streams]int64 // what was sent
-	taken int64          // input of which it was told that the job has it
+	next  [streams]int64     // up to where the records were sent
+	have  [streams]positions // what it has, or was sent
+	taken int64              // input of which it was told that the job has it
 	gone  bool
 }
 
 // attach serves a console until its connection ends.
-func (h *Hub) attach(l *link, body []byte, job string) {
+func (h *Hub) attach(l *link, body []byte, have [streams]positions, job string) {
 	var a Attachment
 	if json.Unmarshal(body, &a) != nil {
 		return
 	}
-	c, welcome, err := h.enter(l, a)
+	c, welcome, err := h.enter(l, a, have)
 	if errors.Is(err, ErrEnded) {
 		return // what is kept of the job, if anything, says how
 	}
@@ -56,7 +56,7 @@ func (h *Hub) attach(l *link, body []byte, job string) {
 }
 
 // enter notes a console.
-func (h *Hub) enter(l *link, a Attachment) (*attached, Welcomed, error) {
+func (h *Hub) enter(l *link, a Attachment, have [streams]positions) (*attached, Welcomed, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !a.Watch {
@@ -69,27 +69,23 @@ func (h *Hub) enter(l *link, a Attachment) (*attached, Welcomed, error) {
 	if h.closed {
 		return nil, Welcomed{}, ErrEnded
 	}
-	c := &attached{l: l, asked: a}
+	c := &attached{l: l, asked: a, have: have}
 	owner := !a.Watch && h.owner == nil
-	switch out := &h.streams[Stdout]; {
-	case a.File != "" && !owner:
-		return nil, Welcomed{}, fmt.Errorf("another console shows the job: the output can't go to a file")
-	case a.File != "":
-		at := out.place(a, h.bases)
-		if h.rebased != nil {
-			h.rebased()
-		}
-		out.ack(at) // the file has it
+	if a.File && !owner {
+		return nil, Welcomed{}, errors.New("another console shows the job: the output can't go to a file")
 	}
 	for s := range h.streams {
 		c.next[s] = h.streams[s].acked
+		if a.Launcher != h.name {
+			delete(have[s], Launcher) // another one has said that
+		}
 	}
 	if owner {
 		h.owner, c.taken = c, h.input.come
 	}
 	h.attached[c] = struct{}{}
 	h.changed.Broadcast()
-	return c, Welcomed{Owner: owner, Begin: c.next, Input: h.input.come, InputEnded: h.input.ended}, nil
+	return c, Welcomed{Owner: owner, Launcher: h.name, Label: h.label, Reach: h.reach, Input: h.input.come, InputEnded: h.input.ended}, nil
 }
 
 // leave forgets a console.
@@ -107,15 +103,28 @@ func (h *Hub) leave(c *attached) {
 // take takes what a console sends.
 func (h *Hub) take(c *attached, f *Frame) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	defer h.changed.Broadcast()
+	var told []func() // without the lock
+	defer func() {
+		h.changed.Broadcast()
+		h.mu.Unlock()
+		for _, t := range told {
+			t()
+		}
+	}()
+	ack := func(s Stream, to int64) error {
+		return h.streams[s].ack(to, func(source int, to int64) {
+			if f := h.onShown; f != nil && source != Launcher {
+				told = append(told, func() { f(source, s == Stderr, to) })
+			}
+		})
+	}
 	owner := h.owner == c
 	switch {
 	case f.Kind == Beat, !owner && (f.Kind == Ack || f.Kind == Done):
 	case !owner:
 		return ErrCorrupt
 	case f.Kind == Ack:
-		return h.streams[f.Stream].ack(f.Offset)
+		return ack(f.Stream, f.Offset)
 	case f.Kind == Input:
 		return h.input.add(f)
 	case f.Kind == Signal && f.Number > 0 && f.Number < 65:
@@ -125,7 +134,7 @@ func (h *Hub) take(c *attached, f *Frame) error {
 		}
 	case f.Kind == Done && h.ended:
 		for s := range h.streams {
-			h.streams[s].ack(h.streams[s].end())
+			ack(Stream(s), h.streams[s].last)
 		}
 		h.shown = true
 	default:
@@ -136,27 +145,28 @@ func (h *Hub) take(c *attached, f *Frame) error {
 
 // show sends a console what there is for it, until it has gone or has been told of the end.
 func (h *Hub) show(c *attached) {
-	buf := make([]byte, MaxPiece)
+	var from []From // scratch
+	data := make([]byte, 0, MaxPiece)
 	toldStart, turn := false, Stdout
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for !c.gone {
-		f := Frame{}
+		f := Frame{From: from, Data: data}
+		some := false
 		for range h.streams {
 			turn = (turn + 1) % streams // so that neither keeps the other waiting
 			if c.asked.Starting && (turn == Stdout || h.started && c.next[Stderr] >= h.messages) {
 				continue // that is for the next console
 			}
-			if at, n := h.streams[turn].piece(c.next[turn], buf); n > 0 {
-				f = Frame{Kind: Output, Stream: turn, Offset: at, Data: buf[:n]}
-				c.next[turn] = at + int64(n)
+			if some = h.streams[turn].frame(c.next[turn], c.have[turn], &f); some {
+				f.Stream, c.next[turn], from = turn, f.Offset, f.From
 				break
 			}
 		}
 		switch {
-		case f.Kind != 0:
+		case some:
 		case h.started && !toldStart:
-			f.Kind, toldStart = Started, true
+			f, toldStart = Frame{Kind: Started}, true
 		case h.owner == c && c.taken < h.input.taken():
 			c.taken = h.input.taken()
 			f = Frame{Kind: InputAck, Offset: c.taken}

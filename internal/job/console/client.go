@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"sync"
 	"syscall"
+
+	"banyan/internal/job/launcher/output"
 )
 
 // Errors of Attach.
@@ -39,17 +42,15 @@ type Console struct {
 
 	l       *link
 	welcome Welcomed
-	outs    [streams]interface {
-		writeAt(b []byte, offset int64) error
-	}
-	next  [streams]int64 // where the output goes on
-	shown [streams]int64 // up to where it was shown, also in an attachment before
+	outs    [streams]interface{ show(f *Frame) error }
+	have    [streams]positions // what was shown, also in attachments before
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	reading  bool  // a goroutine reads Stdin
 	live     *link // to which input goes; nil: it waits
-	given    int64 // input that was sent
+	sent     tail  // of the input
+	given    int64 // input that was sent to the present launcher
 	accepted int64 // input that the job has taken
 }
 
@@ -73,6 +74,7 @@ func (c *Console) Attach(conn net.Conn) (o Outcome, err error) {
 	if c.changed.L == nil {
 		c.changed.L = &c.mu
 	}
+	before := c.welcome.Launcher
 	if err := c.enter(); err != nil {
 		return o, err
 	}
@@ -95,7 +97,7 @@ func (c *Console) Attach(conn net.Conn) (o Outcome, err error) {
 	if c.welcome.Owner {
 		beside.Go(func() { c.passSignals(over) })
 		if c.Stdin != nil && !c.welcome.InputEnded {
-			c.beginInput()
+			c.beginInput(before != "" && before != c.welcome.Launcher)
 		}
 	}
 	defer func() {
@@ -133,6 +135,12 @@ func (c *Console) Attach(conn net.Conn) (o Outcome, err error) {
 		case Exit:
 			o.Ended, o.Code = true, f.Number
 			c.l.send(&Frame{Kind: Done}, Silence) // if it has gone it will keep the end, needlessly
+			if c.File != nil {
+				for err == nil {
+					_, err = c.l.receive() // until it has heard that
+				}
+				c.File.finish()
+			}
 			return o, nil
 		default:
 			err = ErrCorrupt
@@ -148,13 +156,21 @@ func (c *Console) enter() error {
 	if err := c.l.greet(); err != nil {
 		return refusedOr(err)
 	}
-	a := Attachment{Watch: c.Watch, Starting: c.UntilStarted}
-	if c.File != nil {
-		var err error
-		if a.File, a.Length, err = c.File.state(); err != nil {
-			return err
+	if c.have[Stdout] == nil {
+		c.have = [streams]positions{{}, {}}
+		if c.File != nil {
+			c.have[Stdout] = maps.Clone(c.File.state.have)
 		}
 	}
+	for s, have := range c.have {
+		for _, f := range have.frames(Stream(s)) {
+			if err := c.l.send(&f, Silence); err != nil {
+				return fmt.Errorf("%w: %w", ErrNotWelcome, err)
+			}
+		}
+	}
+	before := c.welcome.Launcher
+	a := Attachment{Watch: c.Watch, Starting: c.UntilStarted, File: c.File != nil, Launcher: before}
 	text, _ := json.Marshal(a) // of numbers and names: it can't fail
 	if err := c.l.send(&Frame{Kind: Attach, Data: text}, Silence); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotWelcome, err)
@@ -168,13 +184,25 @@ func (c *Console) enter() error {
 		return fmt.Errorf("%w: %w", ErrNotWelcome, err)
 	case f.Kind == Refusal:
 		return &RequestError{f.Text}
-	case f.Kind != Welcome || json.Unmarshal(f.Data, &c.welcome) != nil:
+	case f.Kind != Welcome:
 		return ErrCorrupt
 	}
-	c.next = c.welcome.Begin
-	c.outs[Stdout], c.outs[Stderr] = passed{c.Stdout}, passed{c.Stderr}
-	if c.File != nil {
-		c.outs[Stdout] = placed{c.File, a.Length - c.welcome.Begin[Stdout]}
+	c.welcome = Welcomed{}
+	if json.Unmarshal(f.Data, &c.welcome) != nil {
+		return ErrCorrupt
+	}
+	if c.outs[Stdout] == nil {
+		c.outs[Stdout] = &passed{w: c.Stdout, render: output.NewRenderer(c.welcome.Label)}
+		c.outs[Stderr] = &passed{w: c.Stderr, render: output.NewRenderer(c.welcome.Label)}
+		if c.File != nil {
+			c.File.begin(c.welcome.Label)
+			c.outs[Stdout] = c.File
+		}
+	}
+	if before != c.welcome.Launcher {
+		for _, have := range c.have {
+			delete(have, Launcher)
+		}
 	}
 	return nil
 }
@@ -188,27 +216,31 @@ func refusedOr(err error) error {
 	return err
 }
 
-// print shows a piece of output, and acknowledges it.
+// print shows pieces of output, and acknowledges them.
 func (c *Console) print(f *Frame) error {
-	switch missing := f.Offset - c.next[f.Stream]; {
-	case missing < 0 || missing > 0 && c.welcome.Owner:
-		return ErrCorrupt
-	case missing > 0:
-		fmt.Fprintf(c.Stderr, "\nbanyan: %d bytes of %v were shown elsewhere, and aren't kept\n", missing, f.Stream)
-	}
-	c.next[f.Stream] = f.Offset + int64(len(f.Data))
-	if again := c.shown[f.Stream] - f.Offset; again < int64(len(f.Data)) {
-		again = max(again, 0)
-		if err := c.outs[f.Stream].writeAt(f.Data[again:], f.Offset+again); err != nil {
-			return fmt.Errorf("%w on %v: %w", ErrOutput, f.Stream, err)
+	if f.Number > 0 {
+		if c.welcome.Owner {
+			return ErrCorrupt
 		}
-		c.shown[f.Stream] = c.next[f.Stream]
+		fmt.Fprintf(c.Stderr, "\nbanyan: %d bytes of %v were shown elsewhere, and aren't kept\n", f.Number, f.Stream)
+	}
+	have := c.have[f.Stream]
+	for _, p := range f.From {
+		if p.At < have[p.Source] {
+			return ErrCorrupt // it was told what there is already
+		}
+	}
+	if err := c.outs[f.Stream].show(f); err != nil {
+		return fmt.Errorf("%w on %v: %w", ErrOutput, f.Stream, err)
+	}
+	for _, p := range f.From {
+		have.set(p.Source, p.At+int64(p.Length))
 	}
 	if !c.welcome.Owner {
 		return nil
 	}
 	// If the launcher has gone the next receive says so, after what has come.
-	c.l.send(&Frame{Kind: Ack, Stream: f.Stream, Offset: c.next[f.Stream]}, Silence)
+	c.l.send(&Frame{Kind: Ack, Stream: f.Stream, Offset: f.Offset}, Silence)
 	return nil
 }
 
@@ -222,37 +254,6 @@ func (c *Console) passSignals(over <-chan struct{}) {
 			if n, ok := s.(syscall.Signal); ok {
 				c.l.send(&Frame{Kind: Signal, Number: int(n)}, Silence)
 			}
-		}
-	}
-}
-
-// beginInput has the input go to this attachment's job.
-func (c *Console) beginInput() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.live, c.given, c.accepted = c.l, c.welcome.Input, c.welcome.Input
-	c.changed.Broadcast()
-	if !c.reading {
-		c.reading = true
-		go c.passInput()
-	}
-}
-
-// passInput hands on the input, at most inputWindow ahead of what the job takes.
-func (c *Console) passInput() {
-	buf := make([]byte, min(MaxPiece, inputWindow/2))
-	for {
-		n, err := c.Stdin.Read(buf)
-		c.mu.Lock()
-		for c.live == nil || c.given+int64(n)-c.accepted > inputWindow {
-			c.changed.Wait()
-		}
-		l, f := c.live, Frame{Kind: Input, Offset: c.given, Data: buf[:n], End: err != nil}
-		c.given += int64(n)
-		c.mu.Unlock()
-		l.send(&f, Silence)
-		if err != nil {
-			return
 		}
 	}
 }

@@ -12,13 +12,14 @@
 // # Consoles
 //
 // A Console (client.go) shows a job whose launcher is another process; a Hub (hub.go, attached.go)
-// is the launcher's side. The hub takes stdout and stderr as streams of bytes, keeps what no
-// console has acknowledged, and gives the launcher a stdin and the signals. A launcher needs
-// nothing else of this package than the hub's writers, its reader, its channel, Started and End.
+// is the launcher's side. The hub takes what the ranks write, keeps what no console has
+// acknowledged, and gives the launcher a stdin and the signals. A launcher needs nothing else of
+// this package than the hub's Screen, its reader, its channel, Started and End.
 //
-//	Attach →   ← Welcome     how far each stream was acknowledged, and the input has come
-//	           ← Output      a piece of a stream at its offset
-//	Ack →                    the piece was written
+//	Shown →                  what the console has of each rank's streams
+//	Attach →   ← Welcome     how far the input has come
+//	           ← Output      pieces of a stream, and which rank's they are, from which byte on
+//	Ack →                    they were written
 //	Input →    ← InputAck    at most inputWindow ahead
 //	Signal →
 //	           ← Started, Exit
@@ -54,8 +55,10 @@
 // # Invariants
 //
 //   - What isn't acknowledged is kept: it is bounded, and then the job waits.
-//   - In a File every byte of stdout stands once, whichever consoles are killed when (file.go). To
-//     anything else the last piece may be written again.
+//   - In a File every byte of a rank's stdout stands once, whichever consoles and launchers are
+//     killed when (file.go). To anything else the last piece may be written again.
+//   - What one launcher has shown isn't shown again by the next: a console says by rank what it
+//     has.
 //   - What Append wrote, Parse reads; it never panics, and no frame has more than MaxFrame bytes.
 //   - Every wait for the other side ends: one that is silent for Silence is taken for gone. A
 //     console whose terminal is stuck isn't silent: the job waits for it, as it would without this
@@ -63,7 +66,7 @@
 //
 // # Limits
 //
-// Streams are those of the whole job, with the ranks' lines joined: see decision 45. A console
-// that was continued after it had been taken for dead may lose the piece of input that was under
-// way.
+// A console that was continued after it had been taken for dead may lose the piece of input that
+// was under way. The next launcher is sent again what the console has kept of the input: the last
+// 2 MiB.
 package console

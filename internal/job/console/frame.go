@@ -10,13 +10,17 @@ import (
 )
 
 // Version is the version of the protocol. Both sides must have the same one.
-const Version = 1
+const Version = 2
 
 const (
 	// MaxFrame bounds a frame without its length, in bytes.
 	MaxFrame = 64 << 10
 	// MaxPiece bounds the bytes of output or input in a frame.
 	MaxPiece = 32 << 10
+	// maxFrom bounds the pieces of output in a frame.
+	maxFrom = 1000
+	// maxLost bounds what a frame says of bytes that aren't kept.
+	maxLost = math.MaxInt32
 
 	headSize = 4
 )
@@ -36,7 +40,8 @@ const (
 	Response                 // to a Request: Data is the answer, or Text says why there is none
 	Attach                   // from a console: Data is an Attachment
 	Welcome                  // to an Attach: Data is a Welcomed
-	Output                   // Data of a stream from Offset on
+	Shown                    // from a console, before Attach: Data says what of a stream it has, as positions
+	Output                   // Data of a stream, which From says the places of; Offset is for Ack, Number bytes before it aren't kept
 	Ack                      // from a console: the stream was shown up to Offset
 	Input                    // from a console: Data from Offset on; End: the input ends behind it
 	InputAck                 // the input has come up to Offset
@@ -73,6 +78,14 @@ type Frame struct {
 	End    bool
 	Text   string
 	Data   []byte
+	From   []From
+}
+
+// From is where a piece of output is from. The pieces stand one after the other in Data.
+type From struct {
+	Source int   // the rank, or Launcher
+	At     int64 // where the piece begins in that source's stream
+	Length int
 }
 
 // Append appends the frame, with its length before it in four bytes.
@@ -86,6 +99,10 @@ func (f *Frame) Append(b []byte) []byte {
 	b = varint.Append(b, uint64(f.Stream), uint64(f.Offset), uint64(f.Number), end)
 	b = varint.AppendBytes(b, []byte(f.Text))
 	b = varint.AppendBytes(b, f.Data)
+	b = varint.Append(b, uint64(len(f.From)))
+	for _, p := range f.From {
+		b = varint.Append(b, uint64(p.Source-Launcher), uint64(p.At), uint64(p.Length))
+	}
 	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-headSize))
 	return b
 }
@@ -98,15 +115,36 @@ func Parse(b []byte) (f Frame, err error) {
 	r := varint.Read(b[1:])
 	stream, offset, number, end := r.Uint(), r.Uint(), r.Uint(), r.Uint()
 	text, data := r.Bytes(), r.Bytes()
-	if !r.Done() || stream >= uint64(streams) || offset > math.MaxInt64 || number > math.MaxInt32 || end > 1 {
+	from, ok := readFrom(&r, len(data))
+	if !ok || !r.Done() || stream >= uint64(streams) || offset > math.MaxInt64 || number > math.MaxInt32 || end > 1 {
 		return f, ErrCorrupt
 	}
 	if b[0] == 0 || b[0] >= byte(kinds) {
 		return f, fmt.Errorf("%w: there is no kind %d", ErrCorrupt, b[0])
 	}
-	f = Frame{Kind: Kind(b[0]), Stream: Stream(stream), Offset: int64(offset), Number: int(number), End: end == 1, Text: string(text), Data: data}
+	f = Frame{Kind: Kind(b[0]), Stream: Stream(stream), Offset: int64(offset), Number: int(number), End: end == 1, Text: string(text), Data: data, From: from}
 	if (f.Kind == Output || f.Kind == Input) && (len(f.Data) > MaxPiece || f.Offset > math.MaxInt64-MaxPiece) {
 		return Frame{}, ErrCorrupt
 	}
+	if f.Kind != Output && from != nil || f.Kind == Output && len(data) > 0 && from == nil {
+		return Frame{}, ErrCorrupt
+	}
 	return f, nil
+}
+
+// readFrom reads where the pieces of n bytes are from.
+func readFrom(r *varint.Reader, n int) (from []From, ok bool) {
+	count := r.Count()
+	if count > maxFrom {
+		return nil, false
+	}
+	for range count {
+		source, at, length := r.Uint(), r.Uint(), r.Uint()
+		if r.Failed() || source > maxSource || at > math.MaxInt64-MaxPiece || length == 0 || length > uint64(n) {
+			return nil, false
+		}
+		n -= int(length)
+		from = append(from, From{int(source) + Launcher, int64(at), int(length)})
+	}
+	return from, from == nil || n == 0
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -28,8 +29,11 @@ type Hub struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	streams  [streams]record
-	bases    map[string]int64 // see record.place
-	rebased  func()           // is called, with the lock held, when bases have changed; nil: nothing
+	said     [streams]int64 // how much of them is the launcher's own
+	name     string         // the launcher's: see Welcomed
+	label    bool
+	reach    *Reach
+	onShown  func(rank int, stderr bool, n int64) // may be nil
 	input    input
 	attached map[*attached]struct{}
 	owner    *attached // nil: there is none
@@ -43,16 +47,16 @@ type Hub struct {
 
 // NewHub makes a hub without consoles.
 func NewHub() *Hub {
-	h := &Hub{signals: make(chan os.Signal, 4), bases: make(map[string]int64), attached: make(map[*attached]struct{})}
+	h := &Hub{signals: make(chan os.Signal, 4), name: rand.Text(), attached: make(map[*attached]struct{})}
 	h.changed.L = &h.mu
 	return h
 }
 
-// Stdout takes the job's stdout. A Write waits if too much isn't acknowledged; it fails with
-// ErrEnded after End.
+// Stdout takes what the launcher itself writes to stdout. A Write waits if too much isn't
+// acknowledged; it fails with ErrEnded after End.
 func (h *Hub) Stdout() io.Writer { return hubOutput{h, Stdout} }
 
-// Stderr takes the job's stderr, likewise.
+// Stderr takes what it writes to stderr, likewise.
 func (h *Hub) Stderr() io.Writer { return hubOutput{h, Stderr} }
 
 // Stdin is the job's input. It ends where a console says so, or with the job.
@@ -60,6 +64,13 @@ func (h *Hub) Stdin() io.Reader { return hubInput{h} }
 
 // Signals are those that the owner was sent.
 func (h *Hub) Signals() <-chan os.Signal { return h.signals }
+
+// SetReach says where consoles are to look for the next launcher when this one is lost.
+func (h *Hub) SetReach(r *Reach) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reach = r
+}
 
 // AwaitOwner waits until a console is attached that is the owner, or gone is closed.
 func (h *Hub) AwaitOwner(gone <-chan struct{}) {
@@ -87,7 +98,7 @@ func (h *Hub) AwaitOwner(gone <-chan struct{}) {
 func (h *Hub) Started() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.started, h.messages = true, h.streams[Stderr].end()
+	h.started, h.messages = true, h.streams[Stderr].last
 	h.changed.Broadcast()
 }
 
@@ -125,7 +136,13 @@ type hubOutput struct {
 
 // Write implements io.Writer.
 func (w hubOutput) Write(b []byte) (n int, err error) {
-	h, r := w.h, &w.h.streams[w.stream]
+	return w.h.put(w.stream, Launcher, -1, b)
+}
+
+// put takes what a source has written, from byte at of its stream on; -1: what follows the
+// launcher's last words.
+func (h *Hub) put(stream Stream, source int, at int64, b []byte) (n int, err error) {
+	r := &h.streams[stream]
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(b) > 0 {
@@ -137,8 +154,12 @@ func (w hubOutput) Write(b []byte) (n int, err error) {
 			h.changed.Wait()
 			continue
 		}
-		r.append(b[:k])
-		n, b = n+k, b[k:]
+		if source == Launcher {
+			at = h.said[stream]
+			h.said[stream] += int64(k)
+		}
+		r.append(source, at, b[:k])
+		n, at, b = n+k, at+int64(k), b[k:]
 		h.changed.Broadcast()
 	}
 	return n, nil

@@ -29,9 +29,9 @@ var outputSuffixes = [streams]string{".out", ".err"}
 
 // end is what NAME.end holds.
 type end struct {
-	Info  Info             `json:"info"`
-	Acked [streams]int64   `json:"acked"` // where the kept output begins
-	Bases map[string]int64 `json:"bases"`
+	Info     Info   `json:"info"`
+	Launcher string `json:"launcher"` // its name as consoles know it
+	Label    bool   `json:"label,omitempty"`
 }
 
 // Keep writes down how the job ended, for Reopen.
@@ -46,10 +46,11 @@ func (f Folder) Keep(h *Hub, info Info) error {
 	// There may be no space: the end of the output is better than nothing.
 	for s := range h.streams {
 		r := &h.streams[s]
-		if lost := r.end() - r.acked - keptTail; lost > 0 {
-			r.acked += lost
-			note := fmt.Sprintf("banyan: %d bytes of %v couldn't be kept: %v\n", lost, Stream(s), err)
-			h.streams[Stderr].append([]byte(note))
+		if i := r.find(r.last-keptTail+1) - 1; i >= 0 && r.pieces[i].from > r.acked {
+			note := fmt.Sprintf("banyan: %d bytes of %v couldn't be kept: %v\n", r.pieces[i].from-r.acked, Stream(s), err)
+			r.ack(r.pieces[i].from, nil)
+			h.streams[Stderr].append(Launcher, h.said[Stderr], []byte(note))
+			h.said[Stderr] += int64(len(note))
 		}
 	}
 	return f.keep(h, info)
@@ -62,23 +63,16 @@ func (f Folder) keep(h *Hub, info Info) (err error) {
 			f.Forget(info.Name)
 		}
 	}()
-	e := end{Info: info, Bases: h.bases}
 	for s := range h.streams {
-		r := &h.streams[s]
-		e.Acked[s] = r.acked
-		if err := f.write(info.Name, outputSuffixes[s], r.buf[r.acked-r.base:]); err != nil {
+		if err := f.write(info.Name, outputSuffixes[s], h.streams[s].rest()); err != nil {
 			return err
 		}
 	}
-	return f.writeEnd(e)
-}
-
-func (f Folder) writeEnd(e end) error {
-	text, err := json.Marshal(e)
+	text, err := json.Marshal(end{Info: info, Launcher: h.name, Label: h.label})
 	if err != nil {
 		return err
 	}
-	return f.write(e.Info.Name, endSuffix, text)
+	return f.write(info.Name, endSuffix, text)
 }
 
 // write writes a file, all of it or nothing.
@@ -125,19 +119,11 @@ func (f Folder) Reopen(name string) (conn net.Conn, done func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		h.streams[s] = record{base: e.Acked[s], acked: e.Acked[s], buf: b}
-	}
-	if e.Bases != nil {
-		h.bases = e.Bases
-	}
-	at, _ := os.Lstat(f.file(name, endSuffix))
-	h.rebased = func() {
-		// If that fails a console that is killed now is followed by one that writes all again.
-		f.writeEnd(end{e.Info, e.Acked, h.bases})
-		if at != nil { // it isn't kept the longer for that
-			os.Chtimes(f.file(name, endSuffix), at.ModTime(), at.ModTime())
+		if err := h.streams[s].restore(b); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", f.file(name, outputSuffixes[s]), err)
 		}
 	}
+	h.name, h.label = e.Launcher, e.Label
 	here, there, err := pair()
 	if err != nil {
 		return nil, nil, err

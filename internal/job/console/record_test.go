@@ -6,60 +6,85 @@ import (
 	"testing"
 )
 
-// Whatever is appended and acknowledged, pieces are those of the stream, and what isn't
-// acknowledged is there.
+// Whatever is appended and acknowledged, frames have the pieces in order, all that isn't
+// acknowledged is there, and what a console has is left out.
 func TestRecord(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var r record
-	var all []byte
-	to := make([]byte, 10_000)
-	for range 5000 {
-		piece := make([]byte, rng.IntN(1000))
-		for i := range piece {
-			piece[i] = byte(len(all) + i*i)
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var r record
+		var streams [4][]byte // by source
+		shown := make(positions)
+		type console struct {
+			next int64
+			have positions
+			got  [4][]byte
 		}
-		r.append(piece)
-		all = append(all, piece...)
-		if err := r.ack(r.acked + rng.Int64N(r.end()-r.acked+1)); err != nil {
-			t.Fatal(err)
+		c := console{have: make(positions)}
+		f := Frame{}
+		for step := range 300 {
+			source := rng.IntN(len(streams))
+			b := make([]byte, rng.IntN([]int{5, 1000, 3 * MaxPiece}[rng.IntN(3)]))
+			for i := range b {
+				b[i] = byte(rng.Uint32())
+			}
+			r.append(source, int64(len(streams[source])), b)
+			streams[source] = append(streams[source], b...)
+			if rng.IntN(50) == 0 { // another one comes, which has what the first one had
+				c.next = r.acked
+				if rng.IntN(2) == 0 { // or doesn't say so
+					c.have = make(positions)
+					for s := range c.got {
+						c.got[s] = c.got[s][:shown[s]]
+					}
+				}
+			}
+			for rng.IntN(3) > 0 {
+				f.Offset = 0
+				if !r.frame(c.next, c.have, &f) {
+					break
+				}
+				if b := f.Append(nil); len(b) > MaxFrame {
+					t.Fatal("a frame has", len(b))
+				} else if _, err := Parse(b[headSize:]); err != nil {
+					t.Fatal(err)
+				}
+				c.next = f.Offset
+				rest := f.Data
+				for _, p := range f.From {
+					if int64(len(c.got[p.Source])) != p.At {
+						t.Fatalf("seed %d: source %d goes on at %d, want %d", seed, p.Source, p.At, len(c.got[p.Source]))
+					}
+					c.got[p.Source] = append(c.got[p.Source], rest[:p.Length]...)
+					rest = rest[p.Length:]
+				}
+				if rng.IntN(2) == 0 {
+					if err := r.ack(c.next, func(source int, to int64) { shown.set(source, to) }); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for s := range streams {
+				if step%50 > 0 {
+					break
+				}
+				if !bytes.HasPrefix(streams[s], c.got[s]) || int64(len(c.got[s])) < shown[s] {
+					t.Fatalf("seed %d: source %d has other bytes", seed, s)
+				}
+			}
+			if kept := r.acked - r.base(); kept > 4*watchTail+r.last-r.acked {
+				t.Fatalf("%d acknowledged bytes are kept", kept)
+			}
 		}
-		from := rng.Int64N(r.end() + 1)
-		at, n := r.piece(from, to)
-		if at > r.acked && at != from || at < from || !bytes.Equal(to[:n], all[at:int(at)+n]) {
-			t.Fatalf("from %d: %d bytes at %d; acknowledged %d", from, n, at, r.acked)
+		var again record
+		if err := again.restore(r.rest()); err != nil || again.last != r.last-r.acked {
+			t.Fatalf("%v: %d bytes, want %d", err, again.last, r.last-r.acked)
 		}
-		if kept := int64(len(r.buf)) - (r.end() - r.acked); kept > 4*watchTail {
-			t.Fatalf("%d acknowledged bytes are kept", kept)
+		if r.ack(r.last, nil) != nil || r.owed != 0 || r.room(100+pieceCost) != 100 {
+			t.Errorf("%d bytes are owed at the end", r.owed)
 		}
-	}
-	if r.ack(r.end()+1) == nil {
-		t.Error("what doesn't exist is acknowledged")
-	}
-	if r.room(100) != int(max(0, 100-(r.end()-r.acked))) {
-		t.Error(r.room(100))
-	}
-}
-
-func TestPlace(t *testing.T) {
-	r := record{base: 0, acked: 50, buf: make([]byte, 100)}
-	bases := map[string]int64{}
-	for _, c := range []struct {
-		what string
-		file string
-		size int64
-		want int64
-	}{
-		{"a new file", "a", 0, 50}, {"it has more than was acknowledged", "a", 30, 80},
-		{"another file, with something", "b", 7, 50}, {"that one after 10 bytes", "b", 17, 60},
-		{"more than there can be: something else wrote", "a", 51, 50}, {"that one goes on", "a", 61, 60},
-	} {
-		if at := r.place(Attachment{File: c.file, Length: c.size}, bases); at != c.want {
-			t.Errorf("%s: %d, want %d", c.what, at, c.want)
+		if r.ack(r.last+1, nil) == nil {
+			t.Error("what doesn't exist is acknowledged")
 		}
-	}
-	r.ack(90) // another console
-	if at := r.place(Attachment{File: "b", Length: 20}, bases); at != 90 {
-		t.Errorf("what another console has shown: %d", at)
 	}
 }
 

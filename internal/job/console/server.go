@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"sync"
+
+	"banyan/internal/varint"
 )
 
 // maxConnections bounds the connections that a server answers at the same time.
@@ -113,6 +115,10 @@ func (s *Server) Serve(conn net.Conn) {
 	defer answering.Wait()
 	defer cancel()
 	busy := false
+	var have [streams]positions
+	for s := range have {
+		have[s] = make(positions)
+	}
 	for {
 		f, err := l.receive()
 		if err != nil {
@@ -128,12 +134,17 @@ func (s *Server) Serve(conn net.Conn) {
 			busy = true
 			name, question := f.Text, append([]byte(nil), f.Data...)
 			answering.Go(func() { s.answer(ctx, l, name, question) })
+		case Shown:
+			r := varint.Read(f.Data)
+			if have[f.Stream].read(&r) != nil || !r.Done() {
+				return
+			}
 		case Attach:
 			if s.hub == nil {
 				l.send(&Frame{Kind: Refusal, Text: s.ownOnly()}, Silence)
 				return
 			}
-			s.hub.attach(l, f.Data, s.Info().Name)
+			s.hub.attach(l, f.Data, have, s.Info().Name)
 			return
 		default:
 			return

@@ -1,9 +1,10 @@
 package launcher
 
 import (
-	"fmt"
 	"io"
 	"sync"
+
+	"banyan/internal/job/console"
 )
 
 // feeder copies one input to several sinks. Each sink reads at its own pace. When the slowest sink
@@ -48,7 +49,7 @@ func (f *feeder) run(input io.Reader) {
 		n, err := input.Read(chunk)
 		f.mu.Lock()
 		f.buf = append(f.buf, chunk[:n]...)
-		gap, skips := err.(InputGap)
+		gap, skips := err.(console.InputGap)
 		if skips {
 			f.skip(gap.At)
 			err = nil
@@ -65,14 +66,6 @@ func (f *feeder) run(input io.Reader) {
 			return
 		}
 	}
-}
-
-// InputGap is the error of a reader of input from a byte on which can't go back so far: what it
-// reads next begins at byte At.
-type InputGap struct{ At int64 }
-
-func (g InputGap) Error() string {
-	return fmt.Sprintf("the input before byte %d isn't kept any more", g.At)
 }
 
 // skip has the input go on at a later byte. Sinks that would need what is before it get no more.

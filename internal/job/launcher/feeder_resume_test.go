@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"banyan/internal/job/console"
 )
 
 // gapped is input that begins later than it was asked to.
@@ -16,7 +18,7 @@ type gapped struct {
 func (g *gapped) Read(b []byte) (int, error) {
 	if g.gap {
 		g.gap = false
-		return 0, InputGap{3}
+		return 0, console.InputGap{At: 3}
 	}
 	return g.text.Read(b)
 }

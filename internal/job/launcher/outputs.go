@@ -27,15 +27,16 @@ const (
 type outputs struct {
 	layout           layout.Layout
 	screen           Screen
+	kept             bool // agents keep what wasn't shown, for a launcher that takes over
 	positions        *positions
 	stdouts, stderrs []*output.Collector // by rank
 	readers          []sync.WaitGroup    // by rank: goroutines that read a replica's output
 	ranks            sync.WaitGroup      // ranks whose output hasn't ended
 }
 
-func newOutputs(l layout.Layout, s Screen) *outputs {
+func newOutputs(l layout.Layout, s Screen, kept bool) *outputs {
 	return &outputs{
-		layout: l, screen: s, positions: newPositions(l.Ranks()),
+		layout: l, screen: s, kept: kept, positions: newPositions(l.Ranks()),
 		stdouts: make([]*output.Collector, l.Ranks()), stderrs: make([]*output.Collector, l.Ranks()),
 		readers: make([]sync.WaitGroup, l.Ranks()),
 	}
@@ -88,7 +89,7 @@ func (o *outputs) read(p *process) {
 	rank, replica := o.slot(p.id)
 	read := func(c *output.Collector, from agent.Output, stderr bool) {
 		kept, keeps := from.(agent.Kept)
-		if keeps {
+		if keeps = keeps && o.kept; keeps {
 			kept.Keep()
 			o.positions.add(rank, p, stderr, kept)
 		}

@@ -36,7 +36,7 @@ type Resumption struct {
 	// to let go. The screen may have more, and leaves that out.
 	Shown func(rank int, stderr bool) int64
 	// Input is the job's input from a byte on. nil: there is no more input. If it can't go back so
-	// far, Read fails with an InputGap.
+	// far, Read fails with a console.InputGap.
 	Input func(from int64) io.Reader
 }
 

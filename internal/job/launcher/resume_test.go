@@ -14,6 +14,7 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/console"
 	lib "banyan/mpi"
 )
 
@@ -136,6 +137,7 @@ type relayed struct {
 	result chan outcome
 	// forgets says that the next launcher isn't told what the screen has.
 	forgets bool
+	hub     *console.Hub // shows the present launcher's output; nil: the wall does
 
 	keeping sync.Mutex
 	state   []byte
@@ -198,6 +200,9 @@ func (r *relayed) expect() {
 func (r *relayed) config(c Config) Config {
 	own := r.view
 	c.Screen, c.Stdin = own, strings.NewReader("")
+	if r.hub != nil {
+		c.Screen = r.hub.Screen(true)
+	}
 	c.Keep = func(state []byte, kept func()) {
 		r.keeping.Lock()
 		defer r.keeping.Unlock()

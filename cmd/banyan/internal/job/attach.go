@@ -68,14 +68,6 @@ func attach(job string, watch bool, output string) error {
 	if watch && output != "" {
 		return errors.New("--watch can't write a file without gaps: leave --output out")
 	}
-	if output != "" {
-		file, err := console.OpenFile(output)
-		if err != nil {
-			return fmt.Errorf("--output: %w", err)
-		}
-		defer file.Close()
-		v.File = file
-	}
 	if !watch {
 		v.Stdin = attachedInput()
 	}
@@ -85,6 +77,14 @@ func attach(job string, watch bool, output string) error {
 			return err
 		}
 		job = name
+		if output != "" && v.File == nil {
+			file, err := console.OpenFile(output, job)
+			if err != nil {
+				return fmt.Errorf("--output: %w", err)
+			}
+			defer file.Close()
+			v.File = file
+		}
 		conn, done, err := open(folder, name)
 		if err == nil {
 			var o console.Outcome

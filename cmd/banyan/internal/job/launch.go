@@ -46,7 +46,7 @@ func launchJob(folder console.Folder, name, input string, args []string) (int, e
 		return 0, err // banyan run has parsed the same
 	}
 	c := &f.config
-	c.Stdin, c.Stdout, c.Stderr = hub.Stdin(), hub.Stdout(), hub.Stderr()
+	c.Stdin, c.Stdout, c.Stderr, c.Screen = hub.Stdin(), hub.Stdout(), hub.Stderr(), hub.Screen(c.Label)
 	c.Signals, c.Started = hub.Signals(), hub.Started
 	if input == inputOwn {
 		c.Stdin = os.Stdin

@@ -74,10 +74,11 @@ type files []*os.File
 func (f *showFlags) open(c *launcher.Config) (open files, err error) {
 	for _, x := range []struct {
 		flag, path string
+		stream     console.Stream
 		set        func(*os.File)
 	}{
-		{"output", f.output, func(o *os.File) { c.Stdout = o }},
-		{"error", f.error, func(o *os.File) { c.Stderr = o }},
+		{"output", f.output, console.Stdout, func(o *os.File) { c.Stdout = o }},
+		{"error", f.error, console.Stderr, func(o *os.File) { c.Stderr = o }},
 	} {
 		if x.path == "" {
 			continue
@@ -88,7 +89,11 @@ func (f *showFlags) open(c *launcher.Config) (open files, err error) {
 			return nil, fmt.Errorf("--%s: %w", x.flag, err)
 		}
 		open = append(open, file)
-		x.set(file)
+		if s, ok := c.Screen.(*console.Screen); ok {
+			s.Divert(x.stream, file)
+		} else {
+			x.set(file)
+		}
 	}
 	return open, nil
 }

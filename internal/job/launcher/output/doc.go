@@ -11,7 +11,8 @@
 // A Merger takes what the replicas of one rank wrote, and emits the output of one of them: of the
 // leader, the lowest replica that hasn't died. When the leader dies, the next one goes on where the
 // leader stopped. A Collector drives a Merger from pipes, with back-pressure and a clock. A Printer
-// joins the ranks line by line.
+// joins the ranks line by line. It is Turns, which order them, and a Renderer (pure), which makes
+// the text: the two are apart if the text is shown by another process.
 //
 // # Invariants
 //

@@ -1,0 +1,85 @@
+package console
+
+import (
+	"io"
+	"time"
+
+	"banyan/internal/job/launcher/output"
+)
+
+// lineHold is how long an unfinished line of a rank keeps the lines of other ranks waiting.
+const lineHold = time.Second
+
+// Screen shows a job's output to a hub's consoles. It is what a launcher calls its Screen.
+type Screen struct {
+	h     *Hub
+	turns [streams]*output.Turns
+	files [streams]*output.Printer // to which a stream goes in place of consoles; nil: it doesn't
+}
+
+// Screen is what a launcher shows its job on. With label, consoles put the rank before each line.
+// What is shown for good is what the owner has written.
+func (h *Hub) Screen(label bool) *Screen {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.label = label
+	s := &Screen{h: h}
+	for i := range s.turns {
+		s.turns[i] = output.NewTurns(lineHold)
+	}
+	return s
+}
+
+// Print takes what a rank has written, from byte at of its stream on.
+func (s *Screen) Print(rank int, stderr bool, at int64, b []byte) (err error) {
+	to := Stdout
+	if stderr {
+		to = Stderr
+	}
+	if p := s.files[to]; p != nil {
+		err = p.Print(rank, b)
+		s.h.mu.Lock()
+		shown := s.h.onShown
+		s.h.mu.Unlock()
+		if shown != nil {
+			shown(rank, stderr, at+int64(len(b)))
+		}
+		return err
+	}
+	s.turns[to].Take(rank, b, func() { _, err = s.h.put(to, rank, at, b) })
+	return err
+}
+
+// Divert has a stream go to a file of the launcher's own, in place of consoles. It is called before
+// the first Print.
+func (s *Screen) Divert(stream Stream, w io.Writer) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	s.files[stream] = output.NewPrinter(w, s.h.label, lineHold)
+}
+
+// Ended says that a rank writes nothing more.
+func (s *Screen) Ended(rank int) {
+	for i, t := range s.turns {
+		t.Ended(rank)
+		if p := s.files[i]; p != nil {
+			p.Ended(rank)
+		}
+	}
+}
+
+// Note shows a message of the launcher.
+func (s *Screen) Note(text string) {
+	if p := s.files[Stderr]; p != nil {
+		p.Note(text)
+		return
+	}
+	s.turns[Stderr].TakeNow([]byte(text), func() { s.h.put(Stderr, Launcher, -1, []byte(text)) })
+}
+
+// OnShown has f called with how many bytes of a rank's stream were shown for good.
+func (s *Screen) OnShown(f func(rank int, stderr bool, n int64)) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	s.h.onShown = f
+}
