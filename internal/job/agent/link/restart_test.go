@@ -82,7 +82,7 @@ func TestRestartBehindTheBacksOfReaders(t *testing.T) {
 	second := New(time.Minute, nil)
 	second.Out(heard, true)
 	second.Out(unread, true)
-	second.In(said)
+	newSaid := second.In(said)
 	ask, answer := wire.Stream{Proc: 3, Channel: wire.PMI}, wire.Stream{Proc: 3, Channel: wire.Lifeline}
 	question, to := second.In(ask), here.Out(ask, true)
 	reply, from := second.Out(answer, true), here.In(answer)
@@ -121,6 +121,10 @@ func TestRestartBehindTheBacksOfReaders(t *testing.T) {
 	there()
 	oldSaid.Close()
 	there()
+	io.WriteString(here.Out(said, true), "x")
+	if b, err := io.ReadAll(io.LimitReader(newSaid, 1)); string(b) != "x" {
+		t.Errorf("%q has come, not what was said now: %v", b, err)
+	}
 }
 
 // What isn't released is kept, and bounds what the writer may be ahead.
