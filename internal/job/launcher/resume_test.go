@@ -259,6 +259,8 @@ func (r *relayed) resume() {
 		}
 	}
 	r.expect()
+	limited, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer cancel()
 	resumption := Resumption{State: state, Shown: r.length, Input: func(int64) io.Reader { return strings.NewReader("") }}
 	if r.forgets {
 		resumption.Shown = nil
@@ -268,7 +270,7 @@ func (r *relayed) resume() {
 		var adopter agent.Adopter
 		if !r.dead[i] {
 			adopter = a
-			if standing, err = a.Adopt(r.t.Context()); err != nil {
+			if standing, err = a.Adopt(limited); err != nil {
 				r.t.Fatal(err)
 			}
 		}

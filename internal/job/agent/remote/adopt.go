@@ -27,7 +27,10 @@ func (r *Remote) Adopt(ctx context.Context) ([]agent.Adopted, error) {
 		}
 		x.Said = nil
 	}
-	if _, err := r.await(wire.Message{Type: wire.Adopt, Standing: standing}); err != nil {
+	switch _, err := r.awaitWithin(ctx, wire.Message{Type: wire.Adopt, Standing: standing}); {
+	case err != nil && err == ctx.Err():
+		return nil, fmt.Errorf("%s on %s doesn't say that it goes on: %w", agentName(r.number), r.host.Name, err)
+	case err != nil:
 		return nil, err
 	}
 	return all, nil

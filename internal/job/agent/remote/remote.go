@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -244,13 +245,21 @@ func (r *Remote) forget(number uint64) {
 // await asks a question and waits for the answer. The error is agent.ErrHostLost or errClosed if
 // none comes.
 func (r *Remote) await(m wire.Message) (wire.Message, error) {
-	_, answer, err := r.ask(m)
+	return r.awaitWithin(context.Background(), m)
+}
+
+// awaitWithin is await, until ctx ends.
+func (r *Remote) awaitWithin(ctx context.Context, m wire.Message) (wire.Message, error) {
+	number, answer, err := r.ask(m)
 	if err != nil {
 		return m, err
 	}
 	select {
 	case m = <-answer:
 		return m, nil
+	case <-ctx.Done():
+		r.forget(number)
+		return m, ctx.Err()
 	case <-r.ended:
 	}
 	select {
