@@ -14,17 +14,18 @@ import (
 
 	"banyan/bench/peers"
 	"banyan/internal/study/ratio"
+	"banyan/internal/testing/scratch"
 )
 
 // built is the directory that programs has made.
-var built string
+var built *scratch.Directory
 
 // programs builds the command and a program, once.
 var programs = sync.OnceValues(func() (bin string, err error) {
-	if bin, err = os.MkdirTemp("", "banyan-bench-test-"); err != nil {
+	if built, err = scratch.Make(); err != nil {
 		return "", err
 	}
-	built = bin
+	bin = built.Path
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // with a cold cache, beside other builds
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../cmd/banyan", "../../examples/multigrid").CombinedOutput(); err != nil {
@@ -35,9 +36,7 @@ var programs = sync.OnceValues(func() (bin string, err error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
+	built.Remove()
 	os.Exit(code)
 }
 

@@ -17,18 +17,19 @@ import (
 	"banyan/bench/membership"
 	"banyan/bench/processes"
 	"banyan/internal/study/planning/risk"
+	"banyan/internal/testing/scratch"
 )
 
 // built is the directory that command has made.
-var built string
+var built *scratch.Directory
 
 // command builds banyan, once.
 var command = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "banyan-bench-test-")
-	if err != nil {
+	var err error
+	if built, err = scratch.Make(); err != nil {
 		return "", err
 	}
-	built = dir
+	dir := built.Path
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // with a cold cache, beside other builds
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", dir, "../../cmd/banyan").CombinedOutput(); err != nil {
@@ -39,9 +40,7 @@ var command = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built != "" {
-		os.RemoveAll(built)
-	}
+	built.Remove()
 	os.Exit(code)
 }
 

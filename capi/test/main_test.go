@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/scratch"
 )
 
 var (
@@ -30,12 +32,13 @@ func testMain(m *testing.M) int {
 		fmt.Println("these tests need a C compiler; scripts/tools.sh installs one:", err)
 		return 0
 	}
-	var err error
-	if dir, err = os.MkdirTemp("", "banyan-capi-"); err != nil {
+	made, err := scratch.Make()
+	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer made.Remove()
+	dir = made.Path
 	header = filepath.Join(dir, "include")
 	build := exec.Command("../../scripts/library.sh", dir)
 	build.Env = append(os.Environ(), "PROFILE=off") // it would compile everything again
