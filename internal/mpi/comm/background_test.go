@@ -199,10 +199,12 @@ func TestForeignCombiner(t *testing.T) {
 				affine(left, right)
 			})}
 			sum := make([]byte, 2)
+			inside.Store(1) // Start is a call, too, and may find the other's data
 			o, err := w.Allreduce([]byte{2, 1}, sum, op).Start()
 			if err != nil {
 				return err
 			}
+			inside.Store(0)
 			time.Sleep(20 * time.Millisecond) // the progress thread brings the other's data
 			inside.Store(1)
 			if err := o.Wait(); err != nil {
