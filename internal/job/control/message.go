@@ -98,8 +98,7 @@ const (
 // From the launcher to a process.
 const (
 	// Death: Proc has ended, other than in order, by Signal, or with exit code Code if Signal is
-	// 0. This is certain, because it was reaped, unless Presumed says that its host's lease is
-	// over and that nothing more is known.
+	// 0. This is certain: it was reaped, or its host's lease is over.
 	Death Type = "death"
 	// Left: Proc has ended in order.
 	Left Type = "left"
@@ -133,8 +132,7 @@ type Message struct {
 	Code        int               `json:"code,omitempty"`
 	Pid         int               `json:"pid,omitempty"`
 	Signal      int               `json:"signal,omitempty"`
-	Cause       string            `json:"cause,omitempty"`    // of a Death, in words
-	Presumed    bool              `json:"presumed,omitempty"` // of a Death
+	Cause       string            `json:"cause,omitempty"` // of a Death, in words
 	Text        string            `json:"text,omitempty"`
 	Silent      time.Duration     `json:"silent_ns,omitempty"`
 	Input       int64             `json:"input,omitempty"` // bytes

@@ -91,6 +91,17 @@ const (
 	HeartbeatTimeout = "BANYAN_HEARTBEAT_TIMEOUT"
 )
 
+// Several hosts.
+const (
+	// Leased is a duration: agents with leases decide which processes of a cut network go on, and a
+	// lost host is known as such within that time. Default: the processes decide themselves. Set by
+	// the launcher; read by join. See ReadLeased.
+	Leased = "BANYAN_LEASED"
+	// SSH is the command that stands in the place of ssh, with options, such as "ssh -p 2222".
+	// Default: ssh. Set by the user; read by "banyan run".
+	SSH = "BANYAN_SSH"
+)
+
 // The launcher's lifeline, and the replacement of dead replicas.
 const (
 	// GuardFD is the descriptor on which an agent tells its parent what to do when the agent dies.
@@ -114,13 +125,6 @@ const (
 	// last ones. Default: 0. Set by the user; read by join. "banyan run" warns that it ignores
 	// the variable.
 	Spares = "BANYAN_SPARES"
-)
-
-// Several hosts.
-const (
-	// SSH is the command that stands in the place of ssh, with options, such as "ssh -p 2222".
-	// Default: ssh. Set by the user; read by "banyan run".
-	SSH = "BANYAN_SSH"
 )
 
 // Faults, records and diagnosis.
@@ -168,6 +172,6 @@ const (
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
-	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Spares, Incarnations, OutputFDs, Cores,
+	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Cores,
 	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
 }

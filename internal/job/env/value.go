@@ -33,6 +33,9 @@ func ReadAlone() (bool, error) {
 	return is, nil
 }
 
+// ReadLeased reads Leased; it is 0 if no leases decide.
+func ReadLeased() (time.Duration, error) { return duration(Leased, 0) }
+
 // duration reads a positive duration; it is otherwise if the variable isn't set.
 func duration(name string, otherwise time.Duration) (time.Duration, error) {
 	text := os.Getenv(name)

@@ -50,7 +50,7 @@ func (j *Job) stop(why string) {
 // moment before the launcher knows of the loss, would be reported as the cause.
 func (j *Job) AwaitEnd() {
 	if !j.survive.Load() {
-		time.Sleep(2 * endGrace) // end is quicker
+		time.Sleep(2 * j.lossGrace()) // end is quicker
 	}
 }
 
@@ -72,6 +72,7 @@ func (j *Job) Leave() error {
 		return nil
 	}
 	j.checking.end()
+	j.supervisor.through()
 	err := j.Engine.Finish()
 	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
 		j.Abort(1, err.Error())

@@ -192,7 +192,7 @@ func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: j.mirror, AckEach: j.ackEach,
-			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(),
+			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
 			Memory: buffersMemory(), Scheme: j.scheme,
 		},
 		HealFailed: j.replacementFailed,

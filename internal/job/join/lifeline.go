@@ -2,6 +2,7 @@ package join
 
 import (
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,9 +14,14 @@ import (
 	"banyan/internal/runtime/transport/mesh"
 )
 
-// endGrace is how long a process waits for the launcher to end it once the job can't go on,
-// before it ends itself.
+// endGrace is how long a process waits for the launcher to end it once the job can't go on, or
+// goes on without it, before it ends itself.
 const endGrace = 2 * time.Second
+
+// lossGrace is how long a process that holds a rank for lost waits for the launcher to end the job.
+// Where agents with leases decide, the launcher needs longer: the rank may be on the other side of
+// a cut.
+func (j *Job) lossGrace() time.Duration { return max(endGrace, j.leased) }
 
 // launched is the supervisor of a process that "banyan run" has started: the launcher, at the
 // other end of the lifeline.
@@ -23,6 +29,10 @@ type launched struct {
 	job      *Job
 	lifeline *control.Conn
 	reaped   []atomic.Uint32 // by Proc: of how many incarnations the launcher has announced the death
+
+	mu      sync.Mutex
+	leaving bool              // the program is through
+	hearsay []detector.Report // of deaths that others have told, and will have told the launcher
 }
 
 func newLaunched(j *Job, lifeline *control.Conn) *launched {
@@ -73,11 +83,7 @@ func (l *launched) hear(m control.Message) {
 	case control.Death:
 		if j.valid(m.Proc) {
 			l.reaped[m.Proc].Store(uint32(m.Incarnation + 1))
-			if m.Presumed {
-				j.Engine.Hearsay(m.Proc, m.Incarnation)
-			} else {
-				j.Engine.Evidence(m.Proc, m.Incarnation)
-			}
+			j.Engine.Evidence(m.Proc, m.Incarnation)
 		}
 	case control.Left:
 		if j.valid(m.Proc) {
@@ -104,14 +110,47 @@ func (l *launched) hear(m control.Message) {
 	}
 }
 
-// died asks the launcher to kill a process that counts as dead, unless the launcher has announced
-// its death itself.
+// died asks the launcher to kill a process that counts as dead, unless another process has.
 func (l *launched) died(r detector.Report) {
-	if r.Cause != detector.CauseTold && l.reaped[r.Proc].Load() <= uint32(r.Incarnation) {
+	if r.Cause == detector.CauseTold && l.job.leased > 0 && !l.keep(r) {
+		r.Cause = detector.CauseEvidence
+	}
+	if r.Cause != detector.CauseTold {
+		l.suspect(r)
+	}
+}
+
+// keep keeps what others have told for later, unless the program is through.
+func (l *launched) keep(r detector.Report) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.leaving {
+		l.hearsay = append(l.hearsay, r)
+	}
+	return !l.leaving
+}
+
+// suspect tells the launcher of a process that counts as dead, unless the launcher has announced
+// the death itself.
+func (l *launched) suspect(r detector.Report) {
+	if l.reaped[r.Proc].Load() <= uint32(r.Incarnation) {
 		l.lifeline.Send(control.Message{
 			Type: control.Suspect, Proc: r.Proc, Incarnation: r.Incarnation, Silent: time.Duration(r.Silent),
 		})
 	}
+}
+
+// through says that the program is through. Where agents with leases decide, this process leaves
+// when the launcher has announced all deaths. The process that has told others of one may have died
+// before it could tell the launcher.
+func (l *launched) through() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leaving = true
+	for _, r := range l.hearsay {
+		l.suspect(r)
+	}
+	l.hearsay = nil
 }
 
 // viewed reports a view, if this process coordinated it.
@@ -145,17 +184,26 @@ func (l *launched) cannotDonate(why string) {
 
 func (l *launched) survives() { l.lifeline.Send(control.Message{Type: control.Survive}) }
 
-// rankLost leaves the job's end to the launcher for a while.
+// rankLost leaves the job's end to the launcher for a while, which knows better than this process.
 func (l *launched) rankLost(code int, why string) {
+	if l.job.leased == 0 {
+		l.unlessEnded(func() { l.job.launcher.Abort(code, why); l.job.exit(code) })
+		return
+	}
+	// To those who go on the rank may not be lost. They go on without this process, which can't. It
+	// still tells the launcher of deaths until then.
+	go l.unlessEnded(func() { l.job.exit(code) })
+}
+
+// unlessEnded calls f if the launcher hasn't ended this process for a while, and it hasn't left.
+func (l *launched) unlessEnded(f func()) {
 	select {
 	case <-l.job.done:
 		// All processes have left. The one that seemed lost had left before this process heard of
 		// it. The launcher knows of a true loss.
-		return
-	case <-time.After(endGrace):
+	case <-time.After(l.job.lossGrace()):
+		f()
 	}
-	l.job.launcher.Abort(code, why) // it knows better than the launcher
-	l.job.exit(code)
 }
 
 func (l *launched) awaitKill() { time.Sleep(endGrace) }

@@ -15,17 +15,22 @@ import (
 
 // settings are how the job runs, as the environment says. They are the same in all processes.
 type settings struct {
-	period, timeout time.Duration    // the detector's η and δ
-	media           mesh.Media       // that the job's user allows
-	sealing         seal.Policy      // which connections are encrypted
-	mirror          bool             // each replica sends to all replicas of a rank
-	verify          bool             // replicas compare what they send
-	ackEach         bool             // each message is acknowledged on its own
-	scheme          broadcast.Scheme // of all broadcasts, or not named
+	period, timeout time.Duration // the detector's η and δ
+	media           mesh.Media    // that the job's user allows
+	sealing         seal.Policy   // which connections are encrypted
+	mirror          bool          // each replica sends to all replicas of a rank
+	verify          bool          // replicas compare what they send
+	ackEach         bool          // each message is acknowledged on its own
+	// within which time a lost host is known as such, where agents with leases decide; or 0
+	leased time.Duration
+	scheme broadcast.Scheme // of all broadcasts, or not named
 }
 
 func readSettings() (s settings, err error) {
 	if s.period, s.timeout, err = env.ReadHeartbeats(); err != nil {
+		return s, err
+	}
+	if s.leased, err = env.ReadLeased(); err != nil {
 		return s, err
 	}
 	if s.media, err = readMedia(); err != nil {

@@ -49,6 +49,8 @@ type supervisor interface {
 	awaitKill()
 	// abort tells all that the job is aborted. Then this process exits.
 	abort(code int, why string)
+	// through says that the program is through: this process waits until all others are.
+	through()
 	// leave says that this process leaves in order.
 	leave()
 }
@@ -114,4 +116,5 @@ func (u *unsupervised) abort(code int, why string) {
 	u.job.launcher.Abort(code, why)
 }
 
-func (u *unsupervised) leave() {}
+func (u *unsupervised) through() {}
+func (u *unsupervised) leave()   {}

@@ -84,6 +84,9 @@ type Config struct {
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
 
+	// verdict is within which time a lost host is known as such, for tests; 0: verdictLimit.
+	verdict time.Duration
+
 	// PrivateDir has each process start in a directory of its own below this one, named
 	// RANK-REPLICA. Empty: processes start in Dir.
 	PrivateDir string

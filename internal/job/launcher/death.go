@@ -58,7 +58,7 @@ func (j *job) passed(all []passing, cause string) {
 	for _, x := range all {
 		if x.end.kind == diedEarly {
 			j.tellOthers(x.process, control.Message{Type: control.Death, Proc: x.id, Incarnation: x.incarnation,
-				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end), Presumed: x.end.presumed})
+				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end)})
 		} else {
 			j.departed(x.process)
 		}

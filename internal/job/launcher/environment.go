@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,9 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 		if len(p.Agents) > 1 || p.Arrivals != nil {
 			all = append(all, env.Entry(env.Elsewhere, 1))
 		}
+	}
+	if p.leased() {
+		all = append(all, env.Entry(env.Leased, cmp.Or(p.verdict, verdictLimit)))
 	}
 	if p.inproc() {
 		all = append(all, env.Entry(env.LocalRanks, p.ranks))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
@@ -16,13 +17,22 @@ import (
 // are dead then, or will never act again. That is one event for the user, and all deaths come
 // before what follows from them: no replacement gets its state from a process of the same host.
 //
-// The lease is one on clocks: a host that was paused, and doesn't know for how long, may act again
-// for a moment. So the other processes are told that its processes are presumed dead, and a
-// majority of them has to be left (decision 41). If the agent or its parent has said that all were
-// reaped, their deaths are certain.
+// A side of a cut that gets no leases dies with them, and the launcher is on the other one. So who
+// goes on is decided by leases alone: processes that are told of these deaths need no quorum of
+// their own (decision 14), and don't leave the job before they are.
 //
-// Until the host is lost nothing waits for it. Other processes hold its processes for silent and go
-// on without them, and signals to them have no effect. They count as dead when their agent says so.
+// Until the host is lost nothing else waits for it. Other processes hold its processes for silent
+// and go on without them, and signals to them have no effect. They count as dead when their agent
+// says so.
+
+// verdictLimit is longer than a lost host is not known to be lost: a lease with its margin (package
+// remote), and a moment for the news. Processes that can't go on wait for so long.
+const verdictLimit = 8 * time.Second
+
+// leased says whether agents of the job have leases.
+func (p *plan) leased() bool {
+	return p.Arrivals != nil || slices.ContainsFunc(p.Agents, func(a agent.Agent) bool { return a.Lost() != nil })
+}
 
 // watchHosts has the loop told of lost hosts, also of those on which nothing runs.
 func (j *job) watchHosts() {
@@ -91,10 +101,9 @@ func (j *job) lostHost(host int) {
 	j.changed()
 	var passed []passing
 	var replacement *process
-	presumed := !h.reaped(host)
 	for _, p := range lost {
 		if p == j.procs[p.id] {
-			passed = append(passed, passing{p, j.ledger.missed(p.id, presumed), now})
+			passed = append(passed, passing{p, j.ledger.missed(p.id), now})
 		} else {
 			replacement = p
 		}
@@ -106,7 +115,7 @@ func (j *job) lostHost(host int) {
 	}
 	j.passed(passed, fmt.Sprintf("host %s is lost%s: %s", h.name(host), why, j.lostWith(passed)))
 	if replacement != nil {
-		end := ending{kind: diedEarly, lost: true, presumed: presumed}
+		end := ending{kind: diedEarly, lost: true}
 		j.failAttempt(replacement.identity(), end.String(), recovery.Nobody)
 		j.replacementPassed(replacement, end)
 	}

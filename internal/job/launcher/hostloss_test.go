@@ -26,22 +26,19 @@ func TestHostLost(t *testing.T) {
 		deaths   []int  // processes
 		stderr   string // the line
 		stdout   string // "": any
-		reaped   bool   // its processes were seen to end
 	}{
 		{"before MPI_Init", 2, 1, nil, "die 9 9 x", 0, []int{2, 3}, "host b is lost: ranks 0, 1 had replicas there",
-			"rank 0 hears that 2 is presumed dead: its host is lost\nrank 1 hears that 2 is presumed dead: its host is lost\n", false},
+			"rank 0 hears that 2 is dead: its host is lost\nrank 1 hears that 2 is dead: its host is lost\n"},
 		{"in the job", 2, 1, control.Ready, "die 9 9 x", 0, []int{2, 3}, "host b is lost: ranks 0, 1 had replicas there",
-			"rank 0 hears that 2 is presumed dead: its host is lost\nrank 1 hears that 2 is presumed dead: its host is lost\n", false},
-		{"in the job, reaped", 2, 1, control.Ready, "die 9 9 x", 0, []int{2, 3}, "host b is lost: ranks 0, 1 had replicas there",
-			"rank 0 hears that 2 is dead: its host is lost\nrank 1 hears that 2 is dead: its host is lost\n", true},
+			"rank 0 hears that 2 is dead: its host is lost\nrank 1 hears that 2 is dead: its host is lost\n"},
 		{"with the first replicas", 2, 0, control.Ready, "die 9 9 x", 0, []int{0, 1}, "host a is lost: ranks 0, 1 had replicas there",
-			"rank 0 hears that 0 is presumed dead: its host is lost\nrank 1 hears that 0 is presumed dead: its host is lost\n", false},
+			"rank 0 hears that 0 is dead: its host is lost\nrank 1 hears that 0 is dead: its host is lost\n"},
 		{"at the end", 2, 0, control.Finalized, "finalized -1 0 stop", 0, []int{0, 1}, "host a is lost: ranks 0, 1 had replicas there",
-			"late line\nlate line\n", false},
-		{"a rank", 1, 1, control.Ready, "die 9 9 x wait", 1, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost (its host is lost): the job ends with exit code 1", "", false},
+			"late line\nlate line\n"},
+		{"a rank", 1, 1, control.Ready, "die 9 9 x wait", 1, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost (its host is lost): the job ends with exit code 1", ""},
 		{"a rank, handled", 1, 1, control.Survive, "die 9 9 x survive", 0, []int{1}, "host b is lost: rank 1 ran there; rank 1 is lost, and the program goes on without it",
-			"rank 0 hears that 1 is presumed dead: its host is lost\n", false},
-		{"a rank at its end", 1, 1, control.Finalized, "finalized 1 0 stop", 1, []int{1}, "host b is lost: rank 1 ran there", "late line\n", false},
+			"rank 0 hears that 1 is dead: its host is lost\n"},
+		{"a rank at its end", 1, 1, control.Finalized, "finalized 1 0 stop", 1, []int{1}, "host b is lost: rank 1 ran there", "late line\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +48,6 @@ func TestHostLost(t *testing.T) {
 				c.Places = []int{0, 1}
 			}
 			h := hosts[tc.lost]
-			h.reaped = tc.reaped
 			if tc.when == nil {
 				h.started = h.lose
 			} else {

@@ -108,12 +108,6 @@ func (h *hosts) reason(host int) string {
 	return ""
 }
 
-// reaped says whether the processes of a lost host are known to have been reaped.
-func (h *hosts) reaped(host int) bool {
-	a, ok := h.agents[host].(interface{ Reaped() bool })
-	return ok && a.Reaped()
-}
-
 // find is the number of a host of the job.
 func (h *hosts) find(name string) (int, error) {
 	var names []string

@@ -35,12 +35,10 @@ type entry struct {
 
 // ending is how a process ended.
 type ending struct {
-	kind endKind
-	lost bool // with its host: how it ended isn't known
-	// presumed says that nobody has seen the lost process end: its host's lease is over.
-	presumed bool
-	signal   syscall.Signal // 0: it exited
-	code     int            // if it exited
+	kind   endKind
+	lost   bool           // with its host: how it ended isn't known
+	signal syscall.Signal // 0: it exited
+	code   int            // if it exited
 }
 
 type endKind uint8
@@ -77,10 +75,10 @@ func (l *ledger) ended(p proto.Proc, signal syscall.Signal, code int) ending {
 	return e.end
 }
 
-// missed records that a process ended with its host. presumed says that nobody has seen it end.
-func (l *ledger) missed(p proto.Proc, presumed bool) ending {
+// missed records that a process ended with its host.
+func (l *ledger) missed(p proto.Proc) ending {
 	e := &l.entries[p]
-	e.end = ending{kind: diedEarly, lost: true, presumed: presumed}
+	e.end = ending{kind: diedEarly, lost: true}
 	if e.finalized {
 		e.end.kind = failedLate
 	}

@@ -26,8 +26,6 @@ type pretended struct {
 	passed   func(agent.Spec, control.Message) // when it was
 	signaled func(agent.Spec, syscall.Signal)  // before a signal is
 
-	reaped bool // its processes are seen to end when it is lost
-
 	lost chan struct{}
 	mu   sync.Mutex
 	cut  bool // nothing is passed on
@@ -57,8 +55,6 @@ func (h *pretended) Host() agent.Host {
 	}
 	return host
 }
-
-func (h *pretended) Reaped() bool { return h.reaped }
 
 func (h *pretended) Lost() <-chan struct{} { return h.lost }
 

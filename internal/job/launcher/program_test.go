@@ -134,11 +134,7 @@ func program(name string, args []string) int {
 				return 99
 			}
 			if news.Type == control.Death {
-				how := "is dead"
-				if news.Presumed {
-					how = "is presumed dead"
-				}
-				fmt.Printf("rank %d hears that %d %s: %s\n", m.rank(), news.Proc, how, news.Cause)
+				fmt.Printf("rank %d hears that %d is dead: %s\n", m.rank(), news.Proc, news.Cause)
 				break
 			}
 		}

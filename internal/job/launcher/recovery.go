@@ -125,7 +125,7 @@ func (j *job) carryOut(a recovery.Action) {
 		j.dismiss(a.Attempt, a.Text)
 	case recovery.AnnounceDeath:
 		m := about(control.Death)
-		m.Signal, m.Code, m.Cause, m.Presumed = int(r.end.signal), r.end.code, "a replacement that failed", r.end.presumed
+		m.Signal, m.Code, m.Cause = int(r.end.signal), r.end.code, "a replacement that failed"
 		j.tellOthers(r.replacement, m)
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))

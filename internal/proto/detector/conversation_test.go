@@ -59,7 +59,7 @@ func TestConversations(t *testing.T) {
 			case "excuse":
 				m.Excuse(now, of, !d.HasArg("over"))
 			case "bear":
-				m.Bear(now, of)
+				m.Bear(now, of, 0)
 			case "install":
 				m.Install(now, parseView(t, d, view), &out)
 			default:

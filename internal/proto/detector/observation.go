@@ -109,7 +109,8 @@ func (m *Machine) suspect(now proto.Time, out *Actions) {
 	m.settle(now, out)
 }
 
-// patience is for how many δ a process at most may be silent that is known to be starved.
+// patience is for how many δ a process at most may be silent that is known to be starved, or that
+// others vouch for.
 const patience = 10
 
 // Doubtful is the emitter if the next Tick would take it for dead, and NoProc
@@ -125,10 +126,11 @@ func (m *Machine) Doubtful(now proto.Time) proto.Proc {
 // Bear says that a process is starved rather than dead: a process on its host sees that it
 // is ready to run, or runs. Its silence is borne for another η; then it is Doubtful
 // again. After patience δ that no longer helps: a process that runs and still isn't heard of
-// is of no use to the others.
-func (m *Machine) Bear(now proto.Time, p proto.Proc) {
+// is of no use to the others. Where others will say for certain whether it is dead, and need
+// longer, verdict is the time that they take; else it is 0.
+func (m *Machine) Bear(now proto.Time, p proto.Proc, verdict proto.Time) {
 	m.wake(now)
-	if last := m.heard + patience*m.cfg.Timeout; p == m.emitter && m.suspectAt <= now && now < last {
+	if last := m.heard + max(patience*m.cfg.Timeout, verdict); p == m.emitter && m.suspectAt <= now && now < last {
 		m.suspectAt = min(now+m.cfg.Period, last)
 	}
 }

@@ -56,7 +56,7 @@ func (p *Process) begin(now proto.Time) {
 			}
 		}
 		p.replicaOut = p.replicaOut[:0] // it has sent nothing
-		p.shutdown = shutdown.Join(p.cfg.Self, p.peers.incarnations(), p.peers.dead())
+		p.shutdown = shutdown.Join(p.cfg.Self, p.peers.incarnations(), p.goneForGood())
 		p.healing.joining = &joining{donor: proto.NoProc}
 		alone, err := topology.NewRing([]proto.Proc{p.cfg.Self})
 		if err != nil {
@@ -71,12 +71,9 @@ func (p *Process) begin(now proto.Time) {
 	p.runDetector()
 }
 
-// endless is longer than any job.
-const endless = proto.Time(1) << 55
-
 func (p *Process) membership() membership.Config {
 	patience := 2 * p.cfg.Timeout
-	if p.cfg.Leased {
+	if p.leased() {
 		patience = endless
 	}
 	return membership.Config{
@@ -118,7 +115,7 @@ func (p *Process) adopt(v *membership.View) {
 	// A process that isn't a member any more is dead, whether noticed here or elsewhere.
 	for q := range p.peers {
 		if m := p.peers.member(proto.Proc(q)); p.peers[q].state == peerAlive && v.Excludes(m) {
-			p.Evidence(m.Proc, m.Incarnation)
+			p.excluded(m.Proc, m.Incarnation)
 		}
 	}
 	l.detector.Install(p.now, l.viewOf(v), &l.detectorOut)

@@ -10,16 +10,25 @@ import (
 
 // Evidence says that a process has certainly died, in its incarnations up to this one.
 func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
+	if p.excluded(q, incarnation) {
+		p.certainlyOver(q)
+	}
+}
+
+// excluded takes a process for dead, to which the membership doesn't wait for any more. It returns
+// false if a later incarnation has replaced the process.
+func (p *Process) excluded(q proto.Proc, incarnation proto.Incarnation) bool {
 	if incarnation > p.peers[q].incarnation {
 		p.Admit(q, incarnation)
 	}
 	if incarnation < p.peers[q].incarnation || q == p.cfg.Self {
-		return // a later incarnation has replaced it
+		return false
 	}
 	if p.peers[q].state != peerLeft {
 		p.gone(q, membership.Died) // even if it was only suspected before
 	}
 	p.suspect(q)
+	return true
 }
 
 // Hearsay says that a process is taken for dead, in its incarnations up to this one, by a party
@@ -46,6 +55,9 @@ func (p *Process) suspect(q proto.Proc) {
 func (p *Process) Left(q proto.Proc) {
 	if p.peers[q].state == peerLeft {
 		return
+	}
+	if p.peers[q].state == peerDead { // it was held for dead, and had left
+		p.certainlyOver(q)
 	}
 	p.departed(q)
 	p.liveness.detector.Left(p.now, q, p.peers[q].incarnation, &p.liveness.detectorOut)
@@ -122,8 +134,10 @@ func (p *Process) died(r detector.Report) {
 		p.rankLost(rank)
 	}
 	p.healingDied(q)
-	p.shutdown.Gone(q, &p.shutdownOut)
-	p.runShutdown()
+	if !p.leased() {
+		p.shutdown.Gone(q, &p.shutdownOut)
+		p.runShutdown()
+	}
 	p.gone(q, membership.Silent)
 }
 

@@ -29,7 +29,7 @@ func (p *Process) Doubtful() proto.Proc { return p.liveness.detector.Doubtful(p.
 
 // Bear says that a silent process lacks a core rather than being dead. Its silence is tolerated
 // for another η, up to 10δ in all.
-func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q) }
+func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q, 0) }
 
 // runDetector carries out what the detector asked for.
 func (p *Process) runDetector() {

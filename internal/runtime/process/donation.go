@@ -143,7 +143,7 @@ func (p *Process) dropReplacement(q proto.Proc) {
 	rank := p.cfg.Layout.Rank(q)
 	for k := range p.cfg.Layout.Degree(rank) {
 		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.peers[other].gone() {
-			p.Evidence(q, p.peers[q].incarnation)
+			p.excluded(q, p.peers[q].incarnation)
 			return
 		}
 	}
@@ -151,4 +151,4 @@ func (p *Process) dropReplacement(q proto.Proc) {
 
 // giveUpReplacement ends a replacement that can't have this process's state after all: it is
 // taken for dead, and the launcher kills it.
-func (p *Process) giveUpReplacement(d *donation) { p.Evidence(d.replacement, d.incarnation) }
+func (p *Process) giveUpReplacement(d *donation) { p.excluded(d.replacement, d.incarnation) }

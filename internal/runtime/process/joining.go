@@ -70,7 +70,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	}
 	j.committed = true
 	p.host.Heals(StepCommitted)
-	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.peers.dead()) // some may have finished
+	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.goneForGood()) // some may have finished
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.joinView()

@@ -18,7 +18,11 @@ func (w *halted) Minority([]membership.Departure) { w.minority = true }
 
 func leasedProcess(self proto.Proc, leased bool) (*Process, *halted) {
 	w := &halted{}
-	return New(Config{Self: self, Layout: layout.Uniform(2, 2), Period: 100e6, Timeout: 1e9, Witness: true, Leased: leased}, 0, w, w), w
+	cfg := Config{Self: self, Layout: layout.Uniform(2, 2), Period: 100e6, Timeout: 1e9, Witness: true}
+	if leased {
+		cfg.Leased = 8e9
+	}
+	return New(cfg, 0, w, w), w
 }
 
 // letPass ticks until a time.
@@ -68,5 +72,40 @@ func TestLeasedProcessesWait(t *testing.T) {
 		if letPass(p, 25e9); leased && (p.View().Number != 2 || len(p.View().Members) != 1) {
 			t.Errorf("with evidence the view is %v", p.View())
 		}
+	}
+}
+
+// Where agents with leases decide, no process leaves while a silent one may be alive: it may be on
+// the side that goes on. The word of the launcher, or that the process had left, ends the wait. A
+// view doesn't.
+func TestLeasedProcessesLeaveWhenCertain(t *testing.T) {
+	for _, last := range []struct {
+		name  string
+		comes func(p *Process)
+	}{
+		{"evidence", func(p *Process) { p.Evidence(3, 0) }},
+		{"it had left", func(p *Process) { p.Left(3) }},
+	} {
+		t.Run(last.name, func(t *testing.T) {
+			for _, leased := range []bool{false, true} {
+				p, _ := leasedProcess(0, leased)
+				p.Finish()
+				p.Depart()
+				p.Evidence(1, 0)
+				p.Hearsay(2, 0)
+				p.Hearsay(3, 0)
+				if p.Departed() == leased {
+					t.Errorf("leased %v: silent processes are awaited: %v", leased, !p.Departed())
+				}
+				p.Evidence(2, 0)
+				p.excluded(3, 0) // as by a view
+				if p.Departed() == leased {
+					t.Errorf("leased %v: after a view, silent processes are awaited: %v", leased, !p.Departed())
+				}
+				if last.comes(p); !p.Departed() {
+					t.Errorf("leased %v: it waits on", leased)
+				}
+			}
+		})
 	}
 }

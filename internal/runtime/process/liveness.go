@@ -96,26 +96,6 @@ func (p *Process) tickLiveness() {
 	p.adoptViews()
 }
 
-// bearLast has the silence of a process borne that is the last replica of its rank, where agents
-// with leases decide: the loss of a rank is a verdict, and waits for theirs. A cut that is over
-// before a lease is costs no rank then.
-func (p *Process) bearLast() {
-	if !p.cfg.Leased {
-		return
-	}
-	q := p.Doubtful()
-	if q == proto.NoProc {
-		return
-	}
-	rank := p.cfg.Layout.Rank(q)
-	for k := range p.cfg.Layout.Degree(rank) {
-		if other := p.cfg.Layout.Proc(rank, k); other != q && p.peers[other].state != peerDead {
-			return
-		}
-	}
-	p.Bear(q)
-}
-
 // expireBroken takes the peers for dead whose connections have been broken for too long.
 func (p *Process) expireBroken() {
 	if len(p.liveness.broken) > 0 {

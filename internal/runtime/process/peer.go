@@ -44,7 +44,8 @@ func (s peerState) String() string {
 type peer struct {
 	state       peerState
 	contacted   bool              // a frame went there or came from there
-	why         membership.Why    // of a dead one: how sure its death is
+	why         membership.Why    // of a dead one: how sure its death is to the membership
+	over        bool              // of a dead one: it has certainly ended, whatever views say
 	incarnation proto.Incarnation // the last one that was admitted
 	zeroCopy    Handle            // the message that is arriving in its receive's buffer
 	staging     []byte            // where a large frame is arriving
@@ -67,7 +68,7 @@ func (q *peer) admit(incarnation proto.Incarnation) bool {
 	if incarnation <= q.incarnation || !q.become(peerJoining) {
 		return false
 	}
-	q.incarnation, q.contacted, q.why = incarnation, false, membership.Silent
+	q.incarnation, q.contacted, q.why, q.over = incarnation, false, membership.Silent, false
 	return true
 }
 
@@ -89,7 +90,7 @@ func newPeersOfReplacement(n int, self proto.Proc, incarnations []proto.Incarnat
 		switch {
 		case proto.Proc(i) == self:
 		case dead != nil && dead[i]:
-			q.state, q.why = peerDead, membership.Died
+			q.state, q.why, q.over = peerDead, membership.Died, true
 		default:
 			q.state = peerJoining
 		}

@@ -103,10 +103,10 @@ type Config struct {
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
 	Witness bool
-	// Leased says that agents with leases decide which side of a cut goes on, in place of a
-	// quorum of the processes: one without a quorum waits for evidence as long as its host lets
-	// it live, and the silence of the last replica of a rank is borne for longer than a lease.
-	Leased bool
+	// Leased is not 0 if agents with leases decide which side of a cut goes on, in place of a
+	// quorum of the processes (leased.go). A host that is lost is known for certain, to those who
+	// go on, within so many nanoseconds.
+	Leased proto.Time
 	// Hosts is the number of the host of each process, for the order of the ring of
 	// heartbeats; nil if unknown. It is the same at all processes.
 	Hosts []int32

@@ -20,10 +20,11 @@ const (
 	NoOffsets            // the console shows what the leading replica writes, wherever that begins
 	SharedHost           // a replacement starts on the host of its sibling
 	EarlyRelease         // what is retained for siblings is dropped too early
+	OwnQuorum            // processes decide by a quorum of their own, beside that of the agents
 	bugs
 )
 
-var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release"}
+var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum"}
 
 func (b Bug) String() string { return bugNames[b] }
 

@@ -101,6 +101,16 @@ func (w *world) viewed(r *rank, v *membership.View) {
 	w.views = append(w.views, installed{r, v})
 }
 
+// leaves checks that a process which leaves in order knows of all others that they are through, or
+// will never act again. Otherwise both sides of a cut might end well.
+func (w *world) leaves(r *rank) {
+	for _, x := range w.ranks {
+		if x != r && x.committed && x.acts() && !x.departing && !x.stopping && !x.p.Fenced() {
+			w.fail("%v leaves, and %v isn't through, which may act on host %d", r, x, x.host.id)
+		}
+	}
+}
+
 // declaredLost checks that a rank which a steward holds for lost has no replica left.
 func (w *world) declaredLost(d *lead, rank proto.Rank) {
 	d.h.logf("%v is lost", rank)

@@ -24,11 +24,12 @@ type rank struct {
 	program     *program
 	peers       []peer
 	owed        []loan
-	started     bool // it is through with its start: others reach it
-	dead        bool // it has ended
-	left        bool // in order
-	committed   bool // it is a replica
-	finishing   bool // the program is through
+	started     bool              // it is through with its start: others reach it
+	dead        bool              // it has ended
+	left        bool              // in order
+	hearsay     []detector.Report // of deaths, that the steward may not know
+	committed   bool              // it is a replica
+	finishing   bool              // the program is through
 	departing   bool
 	stopping    bool // it has been told to stop, or finds that it must
 	stepping    bool
@@ -76,7 +77,10 @@ func (r *rank) begin() {
 	r.peers = make([]peer, n)
 	cfg := process.Config{
 		Self: r.self, Layout: w.layout, Mirror: w.mirror, Period: period, Timeout: timeout, Witness: true, Heal: true,
-		Hosts: w.places, Leased: true,
+		Hosts: w.places, Leased: verdictLimit,
+	}
+	if w.bug == OwnQuorum {
+		cfg.Leased = 0
 	}
 	if r.incarnation > 0 {
 		cfg.Replacement = true
@@ -175,6 +179,9 @@ func (r *rank) proceed() bool {
 			r.print(line(r.program.rank, r.program.round-1, r.program.value))
 		case finishes:
 			r.finishing = true
+			for _, d := range r.hearsay {
+				r.Died(d)
+			}
 			r.p.Finish()
 		}
 		return true
@@ -197,6 +204,7 @@ func (r *rank) proceed() bool {
 	r.p.Goodbye()
 	r.say(saying{kind: finalized})
 	r.left = true
+	w.leaves(r)
 	r.log("leaves in order")
 	r.exit(0)
 	return false
@@ -323,9 +331,11 @@ func (r *rank) hear(t tiding) {
 // Died implements process.Host.
 func (r *rank) Died(d detector.Report) {
 	r.log("holds %v.%d for dead (%v)", d.Proc, d.Incarnation, d.Cause)
-	if d.Cause != detector.CauseTold {
+	if d.Cause != detector.CauseTold || r.finishing {
 		r.say(saying{kind: suspect, proc: d.Proc, incarnation: d.Incarnation, text: d.Cause.String()})
+		return
 	}
+	r.hearsay = append(r.hearsay, d)
 }
 
 // RankLost implements process.Host.
