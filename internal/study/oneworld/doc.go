@@ -35,8 +35,8 @@
 // At each step: what was shown is the beginning of the undisturbed output; one steward acts in a
 // term, and no agent obeys an earlier one than before; a host that counts as lost has no process
 // that may act; no process starts while another incarnation of it may act, or beside a replica of
-// its rank; a process that a view calls dead is; live processes agree on views; no process leaves in
-// order while another one that may act isn't through; a rank that is declared lost has no live
+// its rank; a process that a view calls dead is; live processes agree on views; no process leaves
+// in order while another one that may act isn't through; a rank that is declared lost has no live
 // replica.
 //
 // At the end: every agent has ended within 150 s, and no process is left; the output is whole if
