@@ -51,7 +51,7 @@ func ring() {
 // healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong]]". It doesn't
 // show that it has been restored: its output is that of ring. Rank 0 reads its input before or
 // after its first safe point, or a line in each round, which it prints. "wrong", it is wrong 20
-// rounds before the end, in rank 1's replica 0.
+// rounds before the end, in rank 1's replica 0. It waits for replacements if a hold says so.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -85,9 +85,16 @@ func healer() {
 			mpi.RegisterInput(world, lines)
 			lines.ReadString('\n') // by which it reads more ahead
 		}
+		hold := newHold()
 		for ; round < rounds; round++ {
-			if _, err := world.Safepoint(); err != nil {
-				return err
+			for waits := true; waits; waits = hold.waits(round) {
+				restored, err := world.Safepoint()
+				if err != nil {
+					return err
+				}
+				if restored {
+					hold.restored()
+				}
 			}
 			read("after")
 			if interactive {
