@@ -82,7 +82,7 @@ func (f *Fleet) addOne(ctx context.Context, h hosts.Host, number int) (name stri
 		if cause := context.Cause(starting); cause != nil {
 			err = cause
 		}
-		if f.running.Err() != nil {
+		if errors.Is(err, remote.ErrClosed) || f.running.Err() != nil {
 			err = errors.New("the job has ended")
 		}
 		stop(err)

@@ -103,7 +103,7 @@ func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
 		}
 		l.mu.Unlock()
 		if closed {
-			return nil, errClosedListener
+			return nil, ErrClosed
 		}
 		select {
 		case <-changed:
@@ -133,7 +133,7 @@ func (l *Listener) Next(ctx context.Context) (*Remote, error) {
 		case next != nil:
 			return next, nil
 		case closed:
-			return nil, errClosedListener
+			return nil, ErrClosed
 		}
 		select {
 		case <-changed:
@@ -143,8 +143,8 @@ func (l *Listener) Next(ctx context.Context) (*Remote, error) {
 	}
 }
 
-// errClosedListener ends what waits for agents.
-var errClosedListener = errors.New("the listener was closed")
+// ErrClosed ends what waits for agents when the listener is closed.
+var ErrClosed = errors.New("the listener was closed")
 
 // missing says what is known of an agent that hasn't come.
 func (l *Listener) missing(number int, cause error) error {
